@@ -1,0 +1,134 @@
+/** How loudly the log speaks of a fault. `silent` ones are ordinary answers to ordinary requests. */
+export type LogLevel = 'silent' | 'debug' | 'warn' | 'error'
+
+export interface CatalogEntry {
+  /** HTTP status of the answer. */
+  readonly status: number
+  /** Status under `compat.legacy_statuses`, where the incumbent's differs. */
+  readonly legacy?: number
+  readonly log: LogLevel
+  /** What the caller reads. Never holds a secret; the `detail` of a fault goes to the log, or to callers who may see it. */
+  readonly text: string
+  /** True when `detail` may be shown to the caller: it speaks only of what the caller sent. */
+  readonly expose?: boolean
+}
+
+/**
+ * Every refusal of the product, once: status, log level and public text.
+ * Nothing else decides a status. `docs/generated/errors.md` is written from here.
+ */
+export const CATALOG = {
+  // who is calling
+  credential_missing: { status: 401, log: 'silent', text: 'Authorization field missing' },
+  key_unknown: { status: 403, log: 'silent', text: 'Access to this API has been disallowed' },
+  key_inactive: { status: 403, log: 'silent', text: 'Key is inactive, please renew' },
+  key_expired: { status: 401, log: 'silent', text: 'Key has expired, please renew' },
+  // what they may do
+  api_not_in_rights: { status: 403, log: 'silent', text: 'Access to this API has been disallowed' },
+  path_not_in_rights: { status: 403, log: 'silent', text: 'Access to this resource has been disallowed' },
+  endpoint_forbidden: { status: 403, log: 'silent', text: 'Requested endpoint is forbidden' },
+  ip_forbidden: { status: 403, log: 'silent', text: 'access from this IP has been disallowed' },
+  client_certificate_required: { status: 401, log: 'silent', text: 'Client certificate required' },
+  // versions
+  version_missing: { status: 403, log: 'silent', text: 'Version information not found' },
+  version_unknown: { status: 404, legacy: 403, log: 'silent', text: 'This API version does not seem to exist' },
+  version_expired: { status: 403, log: 'silent', text: 'This API version has expired', expose: true },
+  // limits
+  rate_exceeded: { status: 429, log: 'silent', text: 'Rate Limit Exceeded' },
+  api_rate_exceeded: { status: 429, log: 'silent', text: 'API Rate Limit Exceeded' },
+  quota_exceeded: { status: 429, legacy: 403, log: 'silent', text: 'Quota exceeded' },
+  org_quota_exceeded: {
+    status: 429,
+    legacy: 403,
+    log: 'silent',
+    text: 'This organisation has used up its quota, please contact the API administrator',
+  },
+  org_inactive: {
+    status: 403,
+    log: 'silent',
+    text: 'Access for this organisation has been disabled, please contact the API administrator',
+  },
+  length_required: { status: 411, log: 'silent', text: 'Content length is required for this request' },
+  body_too_large_api: { status: 400, log: 'silent', text: 'Request is too large' },
+  body_too_large: { status: 413, log: 'silent', text: 'Request Entity Too Large' },
+  // routing
+  api_not_found: { status: 404, log: 'silent', text: 'Not Found' },
+  api_unserved: { status: 503, log: 'warn', text: 'This API could not be loaded' },
+  loop_detected: { status: 508, log: 'warn', text: 'Loop detected' },
+  // upstream
+  upstream_unreachable: {
+    status: 502,
+    legacy: 500,
+    log: 'warn',
+    text: 'There was a problem proxying the request',
+  },
+  upstream_unresolved: { status: 502, legacy: 500, log: 'warn', text: 'Upstream host lookup failed' },
+  upstream_malformed: {
+    status: 502,
+    legacy: 500,
+    log: 'warn',
+    text: 'There was a problem proxying the request',
+  },
+  upstream_timeout: { status: 504, log: 'warn', text: 'Upstream service reached hard timeout.' },
+  upstream_all_down: { status: 503, log: 'warn', text: 'all hosts are down' },
+  client_gone: { status: 499, log: 'silent', text: 'Client closed request' },
+  // HTTP itself (RFC 9110, RFC 9112)
+  request_malformed: { status: 400, log: 'silent', text: 'Bad Request', expose: true },
+  request_timeout: { status: 408, log: 'silent', text: 'Request Timeout' },
+  uri_too_long: { status: 414, log: 'silent', text: 'URI Too Long' },
+  head_too_large: { status: 431, log: 'silent', text: 'Request Header Fields Too Large' },
+  expectation_failed: { status: 417, log: 'silent', text: 'Expectation Failed' },
+  method_not_implemented: { status: 501, log: 'silent', text: 'Not Implemented' },
+  version_not_supported: { status: 505, log: 'silent', text: 'HTTP Version Not Supported' },
+  // administration
+  admin_secret_wrong: {
+    status: 403,
+    log: 'warn',
+    text: 'Attempted administrative access with invalid or missing key!',
+  },
+  method_not_allowed: { status: 405, log: 'silent', text: 'Method not supported' },
+  body_malformed: { status: 400, log: 'silent', text: 'Request malformed', expose: true },
+  definition_invalid: {
+    status: 400,
+    log: 'silent',
+    text: 'Validation of API Definition failed.',
+    expose: true,
+  },
+  definition_unsupported: {
+    status: 400,
+    log: 'silent',
+    text: 'The API asks for something that this gateway does not serve.',
+    expose: true,
+  },
+  policy_invalid: { status: 400, log: 'silent', text: 'Policy is not valid.', expose: true },
+  key_invalid: { status: 400, log: 'silent', text: 'Key is not valid.', expose: true },
+  rights_missing: {
+    status: 400,
+    log: 'silent',
+    text: 'Failed to create key, keys must have at least one Access Rights record set.',
+  },
+  id_malformed: { status: 400, log: 'silent', text: 'Malformed id', expose: true },
+  already_exists: { status: 409, log: 'silent', text: 'Already exists', expose: true },
+  revision_conflict: { status: 409, log: 'silent', text: 'Changed by somebody else meanwhile', expose: true },
+  listen_path_taken: { status: 409, log: 'silent', text: 'Listen path is taken', expose: true },
+  not_found: { status: 404, log: 'silent', text: 'Not found', expose: true },
+  certificate_invalid: { status: 400, log: 'silent', text: 'Certificate is not valid', expose: true },
+  // the machine
+  setting_invalid: { status: 500, log: 'error', text: 'A setting is not valid' },
+  port_in_use: { status: 500, log: 'error', text: 'A port is in use' },
+  data_folder_unwritable: { status: 500, log: 'error', text: 'The data folder cannot be written' },
+  data_folder_locked: { status: 500, log: 'error', text: 'Another process uses the data folder' },
+  store_newer: { status: 500, log: 'error', text: 'The data folder was written by a newer version' },
+  store_away: { status: 503, log: 'error', text: 'Try again later' },
+  store_full: { status: 503, log: 'error', text: 'The store is full' },
+  shutting_down: { status: 503, log: 'silent', text: 'Gateway is shutting down' },
+  not_ready: { status: 503, log: 'silent', text: 'A successful API reload did not happen' },
+  internal: { status: 500, log: 'error', text: 'Internal error' },
+} as const satisfies Record<string, CatalogEntry>
+
+export type FaultCode = keyof typeof CATALOG
+
+/** The entry with all its optional members, for code that reads rather than names them. */
+export function catalogEntry(code: FaultCode): CatalogEntry {
+  return CATALOG[code]
+}

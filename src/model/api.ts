@@ -1,0 +1,144 @@
+import type { Millis } from './clock.ts'
+import type { JsonObject } from './json.ts'
+
+/** An API document as stored: which format it came in, and the definition with every unknown field. */
+export interface ApiDocument {
+  readonly api_id: string
+  readonly org_id: string
+  readonly name: string
+  readonly format: 'classic' | 'oas'
+  /** The definition as its author wrote it (ids filled in). */
+  readonly definition: JsonObject
+}
+
+/**
+ * An API as the gateway serves it: read from either format by `readApi`, checked, defaults filled in.
+ * Absent members mean "not used", so that compile.ts can leave their step out.
+ */
+export interface Api {
+  readonly apiId: string
+  readonly orgId: string
+  readonly name: string
+  readonly format: 'classic' | 'oas'
+  readonly active: boolean
+  /** Reachable only from other APIs (as a version of one). */
+  readonly internal: boolean
+  readonly expiresAt: Millis | undefined
+  /** Path template as written, `/orders/` or `/t/{tenant}/`; begins with `/`. */
+  readonly listenPath: string
+  readonly stripListenPath: boolean
+  readonly ignoreCase: boolean
+  /** Lower case; '' answers on every host. */
+  readonly domain: string
+  /** Certificate ids for `domain`. */
+  readonly certificates: readonly string[]
+  /** Present when the API wants a client certificate: ids (SHA-256 hex, with or without the organisation in front) that may come in. */
+  readonly clientCertificates: { readonly allow: readonly string[] } | undefined
+  /** undefined = tags are off, which is not the same as an empty list on a segmented gateway only in words: both load nowhere. */
+  readonly tags: readonly string[] | undefined
+  readonly upstream: UpstreamRules
+  /** undefined = keyless. */
+  readonly auth: AuthRules | undefined
+  readonly versioning: Versioning | undefined
+  /** Rules of the API itself, or of its only version. */
+  readonly rules: Rules
+  readonly cors: CorsRules | undefined
+  readonly ip: { readonly allow: readonly string[]; readonly block: readonly string[] } | undefined
+  readonly rateLimit: { readonly rate: number; readonly perMs: number } | undefined
+  readonly skipRateLimit: boolean
+  readonly skipQuota: boolean
+  readonly keepQuotaOnSave: boolean
+  /** Seconds that a key's row outlives; 0 = never evicted. */
+  readonly sessionLifetimeS: number
+  readonly record: { readonly tagHeaders: readonly string[] } | undefined
+}
+
+export interface UpstreamRules {
+  /** At least one; weights above 0. Absolute http or https URLs. */
+  readonly targets: readonly { readonly url: string; readonly weight: number }[]
+  readonly preserveHost: boolean
+  readonly insecure: boolean
+  /** 0 = the gateway's default. */
+  readonly timeoutMs: number
+}
+
+/** Where a credential is read (facts: cookie beats query beats header) and whether it is taken out before forwarding. */
+export interface AuthRules {
+  readonly method: 'token' | 'oauth'
+  /** Lower case name, undefined = not read there. */
+  readonly header: string | undefined
+  readonly query: string | undefined
+  readonly cookie: string | undefined
+  readonly strip: boolean
+  /** Every place that stripping empties, of all schemes, enabled or not (names of headers in lower case). */
+  readonly stripHeaders: readonly string[]
+  readonly stripQueries: readonly string[]
+  readonly stripCookies: readonly string[]
+}
+
+/** Which version a request asks for, and what serves it. */
+export interface Versioning {
+  /** Name that stands for the API itself ("self"), in new style. */
+  readonly name: string
+  readonly location: 'header' | 'query' | 'url' | 'url-first'
+  /** Header or query parameter name. */
+  readonly key: string
+  /** '' = none: a request without a version is refused. */
+  readonly default: string
+  readonly fallbackToDefault: boolean
+  readonly strip: boolean
+  /** Regular expression that a path segment must match to count as a version; '' = any. */
+  readonly urlPattern: string
+  /** New style: version name to api_id of another API. */
+  readonly apis: Readonly<Record<string, string>>
+  /** Old style: version name to its rules within this definition. */
+  readonly inline: Readonly<Record<string, Rules>>
+}
+
+export interface Rules {
+  readonly expiresAt: Millis | undefined
+  /** '' = the API's upstream. */
+  readonly overrideTarget: string
+  readonly requestHeaders: HeaderTransform | undefined
+  readonly responseHeaders: HeaderTransform | undefined
+  /** 0 = none. */
+  readonly sizeLimitBytes: number
+  readonly operations: readonly OperationRule[]
+}
+
+export interface HeaderTransform {
+  readonly remove: readonly string[]
+  readonly add: readonly (readonly [name: string, value: string])[]
+}
+
+/** What a definition says about one method and path. */
+export interface OperationRule {
+  /** Upper case; '' = every method. */
+  readonly method: string
+  /** Path template below the listen path, begins with `/`; `{name}` is one segment. */
+  readonly path: string
+  readonly ignoreCase: boolean
+  readonly allow: boolean
+  readonly block: boolean
+  readonly ignoreAuthentication: boolean
+  /** 0 = none. */
+  readonly sizeLimitBytes: number
+  readonly rateLimit: { readonly rate: number; readonly perMs: number } | undefined
+  readonly requestHeaders: HeaderTransform | undefined
+  readonly responseHeaders: HeaderTransform | undefined
+  /** 0 = none. */
+  readonly timeoutMs: number
+  readonly track: boolean
+  readonly doNotTrack: boolean
+}
+
+export interface CorsRules {
+  readonly origins: readonly string[]
+  readonly methods: readonly string[]
+  readonly headers: readonly string[]
+  readonly exposed: readonly string[]
+  readonly credentials: boolean
+  /** Seconds; 0 = not sent. */
+  readonly maxAgeS: number
+  readonly passthrough: boolean
+}

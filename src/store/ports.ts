@@ -1,0 +1,165 @@
+import type { Millis } from '../model/clock.ts'
+import type { Hit } from '../model/hit.ts'
+import type { DocumentId } from '../model/ids.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { Instant, Limit } from '../model/limit.ts'
+
+/** At once where the adapter can answer from memory or a local file, later where it cannot. Callers handle both. */
+export type Awaitable<T> = T | Promise<T>
+
+/** Grows by one with every commit; 0 before the first. */
+export type Revision = number
+
+/** A noun that the store keeps. Its indexes are declared in `model/kinds.ts`. */
+export type Kind = string
+
+export interface StoredDocument {
+  readonly kind: Kind
+  readonly id: DocumentId
+  /** Revision of the commit that wrote it last. */
+  readonly revision: Revision
+  readonly body: JsonObject
+}
+
+export type Change =
+  /** Writes the whole body. `ifRevision`: 0 = must not exist yet; n = must be at that revision. @throws Fault `revision_conflict` */
+  | { op: 'put'; kind: Kind; id: DocumentId; body: JsonObject; ifRevision?: Revision }
+  /** Deletes; a document that is not there is no error. */
+  | { op: 'delete'; kind: Kind; id: DocumentId; ifRevision?: Revision }
+  /** Writes the session stored under `hash` (32 bytes). `ifAbsent`: fails with `already_exists` if there is one; `ifPresent`: fails with `not_found` if there is none. */
+  | { op: 'putSession'; hash: Uint8Array; row: SessionInput; ifAbsent?: boolean; ifPresent?: boolean }
+  | { op: 'deleteSession'; hash: Uint8Array }
+
+/** What is kept of a session besides its body: the columns that lists and expiry need. */
+export interface SessionInput {
+  readonly body: JsonObject
+  readonly orgId: string
+  /** API ids and policy ids that the session names, for lists. */
+  readonly apiIds: readonly string[]
+  readonly policyIds: readonly string[]
+  /** Client id of an OAuth token, '' for a key. */
+  readonly clientId: string
+  /** When the store may forget the row; 0 = never. Not the expiry that callers see. */
+  readonly evictAt: Millis
+  /** The raw key, encrypted, where it must be shown again; else undefined. */
+  readonly sealedKey?: Uint8Array
+}
+
+export interface SessionRow extends SessionInput {
+  readonly hash: Uint8Array
+}
+
+/** Who changed what: written in the same transaction as the change. Secrets are redacted before they get here. */
+export interface AuditEntry {
+  readonly actor: string
+  readonly action: string
+  readonly orgId: string
+  readonly at: Millis
+  readonly detail: JsonObject
+}
+
+export interface ListQuery {
+  /** Index name to value; all must match. Only indexes declared for the kind. */
+  readonly where?: Readonly<Record<string, string>>
+  /** Declared index to sort by, or undefined for the order of ids. */
+  readonly order?: string
+  readonly descending?: boolean
+  readonly offset?: number
+  /** At most 1,000. */
+  readonly limit: number
+}
+
+/**
+ * Documents: everything people configure. Reads never wait for writers; a read after an acknowledged commit sees it.
+ * All methods @throws Fault `store_away` (503) when the store cannot be reached.
+ */
+export interface Documents {
+  /** One document by storage id. One indexed read. */
+  get(kind: Kind, id: DocumentId): Awaitable<StoredDocument | undefined>
+  /** One document by a unique index of its kind (`api` by `api_id`). One indexed read. */
+  find(kind: Kind, index: string, value: string): Awaitable<StoredDocument | undefined>
+  /** A page, sorted and filtered in the store, and the number of all that match. */
+  list(kind: Kind, query: ListQuery): Awaitable<{ rows: StoredDocument[]; total: number }>
+  /** All of a kind in order of id, in batches, on one consistent snapshot per batch. For loading. */
+  scan(kind: Kind): AsyncIterable<StoredDocument[]>
+  /**
+   * Writes all changes and the audit entry in one transaction, or nothing. Resolves after the commit is durable and after
+   * this process's feed listeners have been called with it.
+   * @throws Fault `revision_conflict` (409), `already_exists` (409, names the index), `not_found` (404), `store_full` (503)
+   */
+  commit(changes: readonly Change[], audit: AuditEntry | undefined): Promise<Revision>
+  /** Revision of the last commit. */
+  revision(): Awaitable<Revision>
+}
+
+/** Sessions (keys and access tokens). Codes and refresh tokens join them with the authorization server. */
+export interface Tokens {
+  /** One session by the SHA-256 of its key or token (32 bytes). Under 1 ms from a cold cache. Rows past `evictAt` are not found. */
+  getSession(hash: Uint8Array): Awaitable<SessionRow | undefined>
+  /** A page of hashes (hex) in stable order, after the given one. */
+  listSessions(query: {
+    orgId?: string
+    apiId?: string
+    policyId?: string
+    after?: string
+    limit: number
+  }): Awaitable<{ rows: SessionRow[] }>
+  countSessions(query: { orgId?: string; apiId?: string; policyId?: string }): Awaitable<number>
+}
+
+/**
+ * Rate and quota counters. In one process `take` answers at once; in a cluster it may answer later.
+ * A quota count is durable within a second; a rate count need not survive a restart.
+ */
+export interface Counters {
+  /**
+   * Takes one permit from every limit, or none from any: a refused call costs nothing anywhere.
+   * Writes `remaining` and `resetMs` of every limit. Answers the index of the first limit that refuses, else -1.
+   * Limits are checked in the order given. @throws Fault `store_away` when counts cannot be had (cluster)
+   */
+  take(limits: readonly Limit[], now: Instant): Awaitable<number>
+  /** Writes `remaining` and `resetMs` of every limit without taking anything; answers what `take` would. */
+  peek(limits: readonly Limit[], now: Instant): Awaitable<number>
+  /** Starts the count of a quota anew, or gives it this many used permits (`used`), in a new window. */
+  resetQuota(id: string, used?: number): Awaitable<void>
+  /** Gives the counts of `from` to `to`: a rotated key keeps what its predecessor has used. */
+  carry(from: string, to: string): Awaitable<void>
+}
+
+export interface FeedEvent {
+  readonly revision: Revision
+  readonly changes: readonly { readonly op: 'put' | 'delete'; readonly kind: Kind; readonly id: DocumentId }[]
+  /** Hashes of sessions that were written or deleted. */
+  readonly sessions: readonly Uint8Array[]
+}
+
+/** Tells every part of the installation what was committed, in order, each commit once. */
+export interface Feed {
+  /** Calls `listener` after each commit of any process. Listeners must not throw. Answers the function that ends it. */
+  subscribe(listener: (event: FeedEvent) => void): () => void
+}
+
+/** Aggregated counts of requests. */
+export interface Hits {
+  /** Adds the rows to what is stored for the same dimensions. Durable when it resolves. @throws Fault `store_away`, `store_full` */
+  add(rows: readonly Hit[]): Promise<void>
+  /** Sums by the named dimensions, newest hour first. */
+  sum(query: HitQuery): Awaitable<Hit[]>
+}
+
+export interface HitQuery {
+  readonly fromHour: number
+  readonly toHour: number
+  readonly where?: Readonly<Partial<Record<'orgId' | 'apiId' | 'version' | 'keyHash' | 'clientId' | 'endpoint', string>>>
+  readonly limit: number
+}
+
+export interface Store {
+  readonly documents: Documents
+  readonly tokens: Tokens
+  readonly counters: Counters
+  readonly feed: Feed
+  readonly hits: Hits
+  /** Finishes what was accepted, saves quota counts, lets go of files and sockets. */
+  close(): Promise<void>
+}
