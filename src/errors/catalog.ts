@@ -9,8 +9,8 @@ export interface CatalogEntry {
   readonly log: LogLevel
   /** What the caller reads. Never holds a secret; the `detail` of a fault goes to the log, or to callers who may see it. */
   readonly text: string
-  /** True when `detail` may be shown to the caller: it speaks only of what the caller sent. */
-  readonly expose?: boolean
+  /** True when `detail` may be shown to the caller: it speaks only of what the caller sent. `alone`: in the place of the text. */
+  readonly expose?: boolean | 'alone'
 }
 
 /**
@@ -21,6 +21,8 @@ export const CATALOG = {
   // who is calling
   credential_missing: { status: 401, log: 'silent', text: 'Authorization field missing' },
   key_unknown: { status: 403, log: 'silent', text: 'Access to this API has been disallowed' },
+  // the key's policies cannot be applied together; the reason is in `detail`, for the administrator
+  policies_unusable: { status: 403, log: 'debug', text: 'Access to this API has been disallowed' },
   key_inactive: { status: 403, log: 'silent', text: 'Key is inactive, please renew' },
   key_expired: { status: 401, log: 'silent', text: 'Key has expired, please renew' },
   // what they may do
@@ -100,6 +102,7 @@ export const CATALOG = {
     text: 'The API asks for something that this gateway does not serve.',
     expose: true,
   },
+  pattern_invalid: { status: 400, log: 'silent', text: 'Pattern is not valid.', expose: true },
   policy_invalid: { status: 400, log: 'silent', text: 'Policy is not valid.', expose: true },
   key_invalid: { status: 400, log: 'silent', text: 'Key is not valid.', expose: true },
   rights_missing: {
@@ -111,7 +114,9 @@ export const CATALOG = {
   already_exists: { status: 409, log: 'silent', text: 'Already exists', expose: true },
   revision_conflict: { status: 409, log: 'silent', text: 'Changed by somebody else meanwhile', expose: true },
   listen_path_taken: { status: 409, log: 'silent', text: 'Listen path is taken', expose: true },
-  not_found: { status: 404, log: 'silent', text: 'Not found', expose: true },
+  not_found: { status: 404, log: 'silent', text: 'Not found', expose: 'alone' },
+  version_query_invalid: { status: 422, log: 'silent', text: 'Unprocessable Content', expose: 'alone' },
+  query_invalid: { status: 400, log: 'silent', text: 'Bad Request', expose: 'alone' },
   certificate_invalid: { status: 400, log: 'silent', text: 'Certificate is not valid', expose: true },
   // the machine
   setting_invalid: { status: 500, log: 'error', text: 'A setting is not valid' },
@@ -119,6 +124,8 @@ export const CATALOG = {
   data_folder_unwritable: { status: 500, log: 'error', text: 'The data folder cannot be written' },
   data_folder_locked: { status: 500, log: 'error', text: 'Another process uses the data folder' },
   store_newer: { status: 500, log: 'error', text: 'The data folder was written by a newer version' },
+  store_damaged: { status: 500, log: 'error', text: 'The data folder cannot be read' },
+  seal_broken: { status: 500, log: 'error', text: 'A stored secret cannot be read' },
   store_away: { status: 503, log: 'error', text: 'Try again later' },
   store_full: { status: 503, log: 'error', text: 'The store is full' },
   shutting_down: { status: 503, log: 'silent', text: 'Gateway is shutting down' },

@@ -1,6 +1,12 @@
 /** Upper bounds (ms) of the latency histogram; a last bucket takes what is slower. The same everywhere, so that sums add up. */
 export const LATENCY_BOUNDS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000] as const
 
+/**
+ * `minMs` of a latency that counted nothing (a refused request never met the upstream).
+ * Large, so that taking the smaller of two is right without asking whether one is empty; not infinite, so that JSON and SQL keep it.
+ */
+export const NO_MIN_MS: number = Number.MAX_SAFE_INTEGER
+
 export interface Latency {
   sumMs: number
   minMs: number
@@ -9,10 +15,8 @@ export interface Latency {
   buckets: number[]
 }
 
-/** Requests that had all their dimensions in common, within one hour. */
-export interface Hit {
-  /** Hours since the Unix epoch, UTC. */
-  readonly hour: number
+/** What requests must have in common to be counted in one row, besides the hour and the status. */
+export interface HitDimensions {
   readonly orgId: string
   readonly apiId: string
   /** `Non Versioned` when the API is not versioned. */
@@ -25,6 +29,12 @@ export interface Hit {
   readonly tags: string
   /** `METHOD /path` of a tracked endpoint, '' otherwise. */
   readonly endpoint: string
+}
+
+/** Requests that had all their dimensions in common, within one hour. */
+export interface Hit extends HitDimensions {
+  /** Hours since the Unix epoch, UTC. */
+  readonly hour: number
   readonly status: number
   count: number
   /** 2xx. */
@@ -34,5 +44,6 @@ export interface Hit {
   /** Unix milliseconds. */
   lastAt: number
   total: Latency
+  /** Of the requests that were handed on; its buckets add up to less than `count` when some were refused. */
   upstream: Latency
 }

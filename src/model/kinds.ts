@@ -10,18 +10,26 @@ export interface KindIndexes {
 
 const text = (name: string) => (body: JsonObject) => (typeof body[name] === 'string' ? (body[name] as string) : undefined)
 
+const texts = (name: string) => (body: JsonObject) => {
+  const list = body[name]
+  return Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : undefined
+}
+
 /** Every kind of document and its indexes; the adapters keep them, whatever they store in. */
 export const KINDS: Readonly<Record<string, KindIndexes>> = {
-  /** Body: `ApiDocument` of model/api. */
-  api: { unique: { api_id: text('api_id') }, lookup: { org_id: text('org_id'), name: text('name') } },
+  /** Body: `StoredApi` of model/api/place.ts. */
+  api: {
+    unique: { api_id: text('api_id') },
+    lookup: { org_id: text('org_id'), name: text('name'), place: text('place'), version_ids: texts('version_ids') },
+  },
   /** Body: `Policy`. `id` is what keys refer to, within an organisation: two organisations may use one id. */
   policy: {
     unique: { org_policy: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
-    lookup: { org_id: text('org_id'), name: text('name') },
+    lookup: { org_id: text('org_id'), id: text('id'), name: text('name') },
   },
   /** Body: `Session` used as the limits of a whole organisation. */
   org_session: { unique: { org_id: text('org_id') }, lookup: {} },
-  /** Body: `{ cert_id, org_id, pem (sealed key), ... }`. */
+  /** Body: `StoredCertificate` of publish/certificates.ts. */
   certificate: { unique: { cert_id: text('cert_id') }, lookup: { org_id: text('org_id') } },
   organisation: { unique: {}, lookup: { name: text('owner_name') } },
 }

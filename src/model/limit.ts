@@ -14,7 +14,7 @@ export interface Limit {
   readonly windowMs: number
   /** Written by `Counters.take`: permits left after this call. */
   remaining: number
-  /** Written by `Counters.take`: milliseconds until a permit is free again (rate) or the window ends (quota), 0 = unknown. */
+  /** Written by `Counters.take`: milliseconds until a permit comes back (rate) or the window ends (quota), 0 = unknown. */
   resetMs: number
   /** Belongs to the counters adapter: where it keeps this count. -1 until first used. */
   slot: number
@@ -22,9 +22,38 @@ export interface Limit {
   generation: number
 }
 
-/** Makes a limit of fixed shape. `max` must be at least 1. */
+/** Makes a limit of fixed shape. `max` is rounded down, to at least 1; `windowMs` is rounded up. */
 export function makeLimit(kind: Limit['kind'], id: string, max: number, windowMs: number): Limit {
-  return { kind, id, max, windowMs, remaining: max, resetMs: 0, slot: -1, generation: 0 }
+  const permits = Math.max(1, Math.floor(max))
+  return {
+    kind,
+    id,
+    max: permits,
+    windowMs: Math.max(0, Math.ceil(windowMs)),
+    remaining: permits,
+    resetMs: 0,
+    slot: -1,
+    generation: 0,
+  }
+}
+
+/**
+ * The limit for `rate` calls per `perS` seconds, as sessions, policies and APIs state it; undefined when either is 0 or
+ * less, which means unlimited. A rate below 1 becomes one call in the longer time that it asks for.
+ */
+export function rateLimit(id: string, rate: number, perS: number): Limit | undefined {
+  if (!(rate > 0 && perS > 0)) return undefined
+  if (rate < 1) return makeLimit('rate', id, 1, (perS / rate) * 1000)
+  return makeLimit('rate', id, rate, perS * 1000)
+}
+
+/**
+ * The limit for a quota of `max` calls per `renewalS` seconds from the first call; undefined when `max` is 0 or less, which
+ * means that none is enforced. `renewalS` of 0 or less never renews.
+ */
+export function quotaLimit(id: string, max: number, renewalS: number): Limit | undefined {
+  if (!(max > 0)) return undefined
+  return makeLimit('quota', id, max, renewalS > 0 ? renewalS * 1000 : 0)
 }
 
 /** The instant of one request on both clocks, read once. */

@@ -1,4 +1,22 @@
+import { fault } from '../errors/fault.ts'
 import type { JsonObject } from './json.ts'
+import {
+  COMMON,
+  checkFields,
+  checksOf,
+  date,
+  Findings,
+  flag,
+  integer,
+  listOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  withApiIds,
+} from './session-fields.ts'
 
 /** One limit block as it stands in sessions, policies and access rights (per seconds). */
 export interface LimitFields {
@@ -52,6 +70,10 @@ export interface Session extends LimitFields {
   last_updated?: string
   oauth_client_id?: string
   session_lifetime?: number
+  post_expiry_action?: '' | 'retain' | 'delete'
+  post_expiry_grace_period?: number
+  hmac_enabled?: boolean
+  enable_http_signature_validation?: boolean
 }
 
 /** Parts that a policy controls; none set means all but `per_api`. */
@@ -77,4 +99,55 @@ export interface Policy extends LimitFields {
   partitions?: Partitions
   meta_data?: JsonObject | null
   last_updated?: string
+  post_expiry_action?: '' | 'retain' | 'delete'
+  post_expiry_grace_period?: number
+  hmac_enabled?: boolean
+  enable_http_signature_validation?: boolean
+}
+
+const CHECKS = checksOf({
+  ...COMMON,
+  allowance: number,
+  last_check: number,
+  date_created: date,
+  expires: integer,
+  apply_policies: listOf(text),
+  apply_policy_id: text,
+  oauth_client_id: text,
+  oauth_keys: object,
+  basic_auth_data: orNull(
+    shape({ password: text, hash_type: oneOf('', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128') }),
+  ),
+  jwt_data: orNull(shape({ secret: text })),
+  hmac_string: text,
+  rsa_certificate_id: text,
+  certificate: text,
+  mtls_static_certificate_bindings: listOf(text),
+  data_expires: integer,
+  monitor: orNull(shape({ trigger_limits: listOf(number) })),
+  enable_detailed_recording: flag,
+  enable_detail_recording: flag,
+  alias: text,
+  id_extractor_deadline: integer,
+  session_lifetime: integer,
+})
+
+/**
+ * Checks a session as it came over the wire and answers it typed; unknown fields are kept, an access right without `api_id`
+ * takes that of its key. With `rights` (a key or token) it must have access rights or policies; a session that limits a whole
+ * organisation needs neither.
+ * @throws Fault `key_invalid` (400) naming the path of each fault, `rights_missing` (400)
+ */
+export function checkSession(body: JsonObject, need: 'rights' | 'limits' = 'rights'): Session {
+  const findings = new Findings()
+  checkFields(body, CHECKS, '', findings)
+  if (findings.list.length > 0) throw fault('key_invalid', findings.text)
+  const session = withApiIds(body) as unknown as Session
+  if (need === 'rights' && !hasRights(session)) throw fault('rights_missing')
+  return session
+}
+
+function hasRights({ access_rights, apply_policies, apply_policy_id }: Session): boolean {
+  if (Object.keys(access_rights ?? {}).length > 0) return true
+  return (apply_policies ?? []).length > 0 || (apply_policy_id ?? '') !== ''
 }

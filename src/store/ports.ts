@@ -1,5 +1,5 @@
 import type { Millis } from '../model/clock.ts'
-import type { Hit } from '../model/hit.ts'
+import type { Hit, HitDimensions } from '../model/hit.ts'
 import type { DocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Instant, Limit } from '../model/limit.ts'
@@ -92,19 +92,27 @@ export interface Documents {
   revision(): Awaitable<Revision>
 }
 
+/** All that are given must match. */
+export interface SessionFilter {
+  readonly orgId?: string
+  readonly apiId?: string
+  readonly policyId?: string
+}
+
 /** Sessions (keys and access tokens). Codes and refresh tokens join them with the authorization server. */
 export interface Tokens {
   /** One session by the SHA-256 of its key or token (32 bytes). Under 1 ms from a cold cache. Rows past `evictAt` are not found. */
   getSession(hash: Uint8Array): Awaitable<SessionRow | undefined>
-  /** A page of hashes (hex) in stable order, after the given one. */
-  listSessions(query: {
-    orgId?: string
-    apiId?: string
-    policyId?: string
-    after?: string
-    limit: number
-  }): Awaitable<{ rows: SessionRow[] }>
-  countSessions(query: { orgId?: string; apiId?: string; policyId?: string }): Awaitable<number>
+  /**
+   * A page in order of creation, at most 1,000 rows. `after` is the `next` of the page before, which goes on where that page
+   * ended whatever is deleted meanwhile; `next` is undefined after the last page. A hash (hex) is taken too: the page begins
+   * behind that session, or at the beginning when it is gone.
+   */
+  listSessions(
+    query: SessionFilter & { after?: string; limit: number },
+  ): Awaitable<{ rows: SessionRow[]; next: string | undefined }>
+  /** How many match. Walks the index: about 0.1 ms for a thousand, 100 ms for a million. */
+  countSessions(query: SessionFilter): Awaitable<number>
 }
 
 /**
@@ -141,16 +149,29 @@ export interface Feed {
 
 /** Aggregated counts of requests. */
 export interface Hits {
-  /** Adds the rows to what is stored for the same dimensions. Durable when it resolves. @throws Fault `store_away`, `store_full` */
+  /**
+   * Adds the rows to what is stored for the same hour, dimensions and status, all or none. Durable when it resolves. The rows
+   * are copied before the call returns, at about a microsecond each: hand in some thousand at a time.
+   * @throws Fault `store_full` (nothing was added), `store_away` (in the rare case that the store went away between its commit
+   * and its answer, the rows are there)
+   */
   add(rows: readonly Hit[]): Promise<void>
-  /** Sums by the named dimensions, newest hour first. */
+  /** Sums per hour and the dimensions named by `by`: newest hour first, within it the larger count first. */
   sum(query: HitQuery): Awaitable<Hit[]>
 }
 
+/** A dimension of hits that sums can be kept apart by. */
+export type HitDimension = keyof HitDimensions | 'status'
+
 export interface HitQuery {
+  /** First and last hour, both inclusive. */
   readonly fromHour: number
   readonly toHour: number
-  readonly where?: Readonly<Partial<Record<'orgId' | 'apiId' | 'version' | 'keyHash' | 'clientId' | 'endpoint', string>>>
+  readonly where?: Readonly<
+    Partial<Record<'orgId' | 'apiId' | 'version' | 'keyHash' | 'clientId' | 'endpoint', string>>
+  >
+  /** Dimensions to keep apart, all by default. The others are merged and read '' (`status`: 0) in the answer. */
+  readonly by?: readonly HitDimension[]
   readonly limit: number
 }
 

@@ -21,6 +21,13 @@ export interface WireHandler<X extends WireExchange> {
   refuse(fault: Fault): { fields: string; body: string }
 }
 
+/** What stands behind an exchange: its connection. */
+export interface ExchangeLink {
+  reply(status: number, fields: string, body: string | Uint8Array | undefined): void
+  forward(upstream: Upstream, head: string): void
+  readBody(limitBytes: number): Promise<Buffer>
+}
+
 /**
  * One request and its answer on one connection. Fixed shape, reused: nothing of it may be kept after `done`
  * without copying. The gateway's exchange extends it with its own fields.
@@ -28,7 +35,7 @@ export interface WireHandler<X extends WireExchange> {
 export class WireExchange {
   // --- the request head, set before `handle`
   method = ''
-  /** Normalised path: begins with `/`, dot segments and doubled slashes resolved, unreserved characters decoded, other escapes in upper case. */
+  /** Normalised path (`*` for `OPTIONS *`, RFC 9112 section 3.2.4): begins with `/`, dot segments and doubled slashes resolved, unreserved characters decoded, other escapes in upper case. */
   path = '/'
   /** Query without its `?`; '' when there is none. Valid characters only, otherwise as sent. */
   query = ''
@@ -36,7 +43,7 @@ export class WireExchange {
   hasQuery = false
   /** Host without port, lower case; '' when there is none (HTTP/1.0). */
   host = ''
-  /** The Host field as sent. */
+  /** The Host field as sent; without one (HTTP/1.0) the authority of a target in absolute form, else ''. */
   authority = ''
   /** True for HTTP/1.1 (and later, 2), false for HTTP/1.0. */
   http11 = true
@@ -45,6 +52,12 @@ export class WireExchange {
   bodyLength = 0
   /** Protocol asked for by `Upgrade` with `Connection: upgrade` on a bodiless HTTP/1.1 request; '' otherwise. */
   upgrade = ''
+  /** True when the length came as Content-Length, `0` too. */
+  hasLength = false
+  /** True when the client waits for `100 Continue`, which the wire sends when the body is first wanted. */
+  expectContinue = false
+  /** True when the client is ready for another request on this connection. */
+  keepAlive = true
 
   // --- the connection
   secure = false
@@ -52,11 +65,17 @@ export class WireExchange {
   peerAddress = ''
   /** SHA-256 (hex) of the client certificate that TLS verified possession of; '' without one. */
   peerCertificate = ''
+  /** Name that TLS was opened with (SNI), lower case; '' without TLS or without a name. */
+  serverName = ''
+  /** The connection; undefined for an exchange made by hand (explain, tests), whose `reply` only sets `status`. */
+  link: ExchangeLink | undefined
 
   // --- settings for this request, from the gateway
   /** Largest body that is let through; 0 = no bound. Exceeding it while streaming ends the exchange with `bodyFault`. */
   bodyLimitBytes = 0
   bodyFault: Fault | undefined
+  /** The whole body once `readBody` has it. `forward` sends this, not what came; the gateway may put another in its place. */
+  body: Buffer | undefined
 
   // --- the answer
   status = 0
@@ -77,25 +96,48 @@ export class WireExchange {
   bytesIn = 0
   bytesOut = 0
 
+  /** A valid head of `headBytes` has been read into this exchange: forgets what the last request left. For the wire alone. */
+  begin(now: number, headBytes: number): void {
+    this.startedAt = now
+    this.upstreamAt = 0
+    this.upstreamHeadAt = 0
+    this.bytesIn = headBytes
+    this.bytesOut = 0
+    this.status = 0
+    this.forwarded = false
+    this.aborted = false
+    this.bodyUntouched = true
+    this.bodyLimitBytes = 0
+    this.bodyFault = undefined
+    this.body = undefined
+  }
+
   /**
    * Answers in full. `fields` are `Name: value\r\n` lines without Content-Length, Connection and Date, which the wire adds.
    * A request body not read yet is read to its end and thrown away within bounds, else the connection closes after the answer.
+   * Does nothing when the client is gone.
    */
-  reply(_status: number, _fields: string, _body: string | Uint8Array | undefined): void {
-    throw new Error('wire: to be written')
+  reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
+    if (this.link === undefined) this.status = status
+    else this.link.reply(status, fields, body)
   }
 
   /**
    * Hands the request on. `head` is request line, Host and fields, each line ended by CRLF, without framing and without the
-   * empty line: the wire adds Content-Length or Transfer-Encoding, streams the body with back-pressure, calls
-   * `respond` or `failed`, streams the answer back, and `done`.
+   * empty line: the wire adds Content-Length or Transfer-Encoding, Connection and Upgrade, streams the body with back-pressure,
+   * calls `respond` or `failed`, streams the answer back, and `done`.
    */
-  forward(_upstream: Upstream, _head: string): void {
-    throw new Error('wire: to be written')
+  forward(upstream: Upstream, head: string): void {
+    this.link?.forward(upstream, head)
   }
 
-  /** Reads the whole body. @throws Fault `body_too_large` over `limitBytes`, `client_gone` when the client ends early */
-  readBody(_limitBytes: number): Promise<Buffer> {
-    throw new Error('wire: to be written')
+  /**
+   * Reads the whole body, and keeps it in `body`.
+   * @throws Fault `body_too_large` over `limitBytes` (0 = no bound), `client_gone` when the client ends early,
+   * `request_timeout` when it stops sending, `request_malformed` when its chunks are; all but the first are answered by closing
+   */
+  readBody(limitBytes: number): Promise<Buffer> {
+    if (this.link === undefined) return Promise.resolve(this.body ?? Buffer.alloc(0))
+    return this.link.readBody(limitBytes)
   }
 }

@@ -1,3 +1,5 @@
+import { equalsAt, LOWER } from './chars.ts'
+
 /** Numbers of the field names that the product looks at itself; 0 is every other name. */
 export const FIELD = {
   other: 0,
@@ -26,6 +28,63 @@ export const FIELD = {
   proxyAuthenticate: 23,
 } as const
 
+/** Lower-case name of each FIELD number. */
+const NAMES: readonly string[] = [
+  '',
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'expect',
+  'upgrade',
+  'te',
+  'trailer',
+  'keep-alive',
+  'proxy-connection',
+  'authorization',
+  'cookie',
+  'content-type',
+  'origin',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-real-ip',
+  'proxy-authorization',
+  'date',
+  'server',
+  'set-cookie',
+  'proxy-authenticate',
+]
+
+/** Numbers to try for a name, by its length and first letter: at most one or two, so that a look-up compares one name. */
+const CANDIDATES: readonly (readonly number[] | undefined)[] = candidates()
+
+const NUMBERS_PER_FIELD = 5
+
+function slot(length: number, firstLower: number): number {
+  return ((length & 31) << 5) | (firstLower & 31)
+}
+
+function candidates(): (readonly number[] | undefined)[] {
+  const table: (number[] | undefined)[] = new Array(1024).fill(undefined)
+  for (let number = 1; number < NAMES.length; number++) {
+    const name = NAMES[number]!
+    const at = slot(name.length, name.charCodeAt(0))
+    table[at] = [...(table[at] ?? []), number]
+  }
+  return table
+}
+
+/** The FIELD number of the name that stands in `text` from `start` to `end`, whatever its letter case. */
+export function fieldNumber(text: string, start: number, end: number): number {
+  const list = CANDIDATES[slot(end - start, LOWER[text.charCodeAt(start) & 255]!)]
+  if (list === undefined) return FIELD.other
+  for (let i = 0; i < list.length; i++) {
+    if (equalsAt(text, start, end, NAMES[list[i]!]!)) return list[i]!
+  }
+  return FIELD.other
+}
+
 /**
  * The fields of one parsed head: one latin1 text and, for each field, where its name and value stand in it.
  * No string is cut until somebody asks for a value. Reused for the next head of its connection.
@@ -34,41 +93,126 @@ export class Fields {
   /** The head as latin1 text. Everything that outlives the request must be copied out of it. */
   text = ''
   count = 0
-  /** Five numbers a field: name start, name end, value start, value end, FIELD number (negative once dropped). */
-  readonly spans: Int32Array = new Int32Array(5 * 100)
+  /** Where the empty line that ends the head begins. */
+  end = 0
+  /** Five numbers a field: name start, name end, value start, value end, FIELD number (`~number`, so negative, once dropped). */
+  spans: Int32Array = new Int32Array(NUMBERS_PER_FIELD * 100)
+
+  /** Forgets the last head. */
+  clear(text: string): void {
+    this.text = text
+    this.count = 0
+    this.end = 0
+  }
+
+  /** Adds a field whose bytes were checked. Grows the table when a head may hold more than 100 fields. */
+  add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number, number: number): void {
+    const at = this.count * NUMBERS_PER_FIELD
+    if (at === this.spans.length) this.grow()
+    const spans = this.spans
+    spans[at] = nameStart
+    spans[at + 1] = nameEnd
+    spans[at + 2] = valueStart
+    spans[at + 3] = valueEnd
+    spans[at + 4] = number
+    this.count++
+  }
+
+  private grow(): void {
+    const larger = new Int32Array(this.spans.length * 2)
+    larger.set(this.spans)
+    this.spans = larger
+  }
 
   /** The value of the first field of this name (lower case), undefined when there is none. Dropped fields are found too. */
-  get(_lowerName: string): string | undefined {
-    throw new Error('wire: to be written')
+  get(lowerName: string): string | undefined {
+    const { spans, text } = this
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (equalsAt(text, spans[at]!, spans[at + 1]!, lowerName)) return text.slice(spans[at + 2]!, spans[at + 3]!)
+    }
+    return undefined
   }
 
-  /** The value of the first field with this FIELD number. Fast: no text is compared. */
-  known(_field: number): string | undefined {
-    throw new Error('wire: to be written')
+  /** The value of the first field with this FIELD number, dropped or not. Fast: no text is compared. */
+  known(field: number): string | undefined {
+    const { spans } = this
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      const number = spans[at + 4]!
+      if (number === field || number === ~field) return this.text.slice(spans[at + 2]!, spans[at + 3]!)
+    }
+    return undefined
   }
 
-  /** All values of this name (lower case), in order. */
-  all(_lowerName: string): string[] {
-    throw new Error('wire: to be written')
+  /** True when there is a field with this FIELD number, dropped or not. */
+  has(field: number): boolean {
+    const { spans } = this
+    for (let at = 4, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (spans[at] === field || spans[at] === ~field) return true
+    }
+    return false
+  }
+
+  /** All values of this name (lower case), in order, dropped ones too. */
+  all(lowerName: string): string[] {
+    const { spans, text } = this
+    const values: string[] = []
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (equalsAt(text, spans[at]!, spans[at + 1]!, lowerName)) values.push(text.slice(spans[at + 2]!, spans[at + 3]!))
+    }
+    return values
   }
 
   /** Leaves every field of this name (lower case) out of `kept()`. */
-  drop(_lowerName: string): void {
-    throw new Error('wire: to be written')
+  drop(lowerName: string): void {
+    this.dropSpan(lowerName, 0, lowerName.length)
+  }
+
+  /** Leaves every field out of `kept()` whose name stands in `lower` (lower case) from `start` to `end`. Answers how many. */
+  dropSpan(lower: string, start: number, end: number): number {
+    const { spans, text } = this
+    const name = start === 0 && end === lower.length ? lower : lower.slice(start, end)
+    let dropped = 0
+    for (let at = 0, last = this.count * NUMBERS_PER_FIELD; at < last; at += NUMBERS_PER_FIELD) {
+      if (!equalsAt(text, spans[at]!, spans[at + 1]!, name)) continue
+      if (spans[at + 4]! >= 0) spans[at + 4] = ~spans[at + 4]!
+      dropped++
+    }
+    return dropped
   }
 
   /** Leaves every field with this FIELD number out of `kept()`. */
-  dropKnown(_field: number): void {
-    throw new Error('wire: to be written')
+  dropKnown(field: number): void {
+    const { spans } = this
+    for (let at = 4, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (spans[at] === field) spans[at] = ~field
+    }
   }
 
   /** The fields that were not dropped, as `Name: value\r\n` lines, cut from `text` in as few pieces as possible. */
   kept(): string {
-    throw new Error('wire: to be written')
+    const { spans, text } = this
+    let lines = ''
+    let runStart = -1
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (spans[at + 4]! >= 0) {
+        if (runStart < 0) runStart = spans[at]!
+        continue
+      }
+      if (runStart < 0) continue
+      lines += text.slice(runStart, spans[at]!)
+      runStart = -1
+    }
+    return runStart < 0 ? lines : lines + text.slice(runStart, this.end)
   }
 
   /** Names (as sent) and values in order, without the dropped ones. For explain, logs and tests; not for the hot path. */
   entries(): [string, string][] {
-    throw new Error('wire: to be written')
+    const { spans, text } = this
+    const pairs: [string, string][] = []
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (spans[at + 4]! < 0) continue
+      pairs.push([text.slice(spans[at]!, spans[at + 1]!), text.slice(spans[at + 2]!, spans[at + 3]!)])
+    }
+    return pairs
   }
 }

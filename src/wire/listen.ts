@@ -1,26 +1,13 @@
-import type { SecureContext } from 'node:tls'
+import { createServer, type Server, type Socket } from 'node:net'
+import { fault } from '../errors/fault.ts'
+import { Connection, type ConnectionOwner } from './connection.ts'
 import type { WireExchange, WireHandler } from './exchange.ts'
+import { type ChooseTls, Handshake, type Secured } from './handshake.ts'
+import type { WireLimits } from './limits.ts'
+import { acceptReading, byEvents } from './read-buffer.ts'
 
-export interface WireLimits {
-  readonly maxHeadBytes: number
-  readonly maxFields: number
-  readonly headTimeoutMs: number
-  /** Longest wait for the next request on an open connection. */
-  readonly keepAliveMs: number
-  /** Longest silence while a body is awaited from the client, or the client does not read. */
-  readonly bodyIdleMs: number
-  readonly tlsHandshakeMs: number
-  /** Unfinished TLS handshakes at once. */
-  readonly maxHandshakes: number
-  /** Open connections at once; 0 = no bound. */
-  readonly maxConnections: number
-}
-
-export interface TlsChoice {
-  readonly context: SecureContext
-  /** Ask the client for a certificate (its possession is proved by TLS; whether it is allowed is the gateway's business). */
-  readonly askCertificate: boolean
-}
+export type { TlsChoice } from './handshake.ts'
+export type { WireLimits } from './limits.ts'
 
 export interface ListenOptions<X extends WireExchange> {
   readonly host: string
@@ -29,7 +16,7 @@ export interface ListenOptions<X extends WireExchange> {
   readonly handler: WireHandler<X>
   readonly limits: WireLimits
   /** Present = TLS. Asked for every handshake, so a new certificate needs no restart. `serverName` '' without SNI. */
-  readonly tls?: (serverName: string) => TlsChoice | undefined
+  readonly tls?: ChooseTls
 }
 
 export interface Listener {
@@ -40,7 +27,107 @@ export interface Listener {
   drain(boundMs: number): Promise<void>
 }
 
+const BACKLOG = 4096
+
 /** Opens a listener. @throws Fault `port_in_use` naming the port */
-export function listen<X extends WireExchange>(_options: ListenOptions<X>): Promise<Listener> {
-  throw new Error('wire: to be written')
+export async function listen<X extends WireExchange>(options: ListenOptions<X>): Promise<Listener> {
+  const gate = new Gate(options)
+  const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, pauseOnConnect: true }, (socket) =>
+    gate.accept(socket),
+  )
+  await opened(server, options)
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : options.port
+  return {
+    port,
+    connections: () => gate.size,
+    drain: (boundMs) => gate.drain(server, boundMs),
+  }
+}
+
+function opened<X extends WireExchange>(server: Server, options: ListenOptions<X>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const detail = `${options.host}:${options.port}: ${error.code ?? error.message}`
+      reject(fault('port_in_use', detail, error))
+    })
+    server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => {
+      server.removeAllListeners('error')
+      server.on('error', () => {}) // a failed accept (no descriptors left) concerns that connection alone
+      resolve()
+    })
+  })
+}
+
+/** The connections of one listener. */
+class Gate<X extends WireExchange> implements ConnectionOwner<X> {
+  readonly handler: WireHandler<X>
+  readonly limits: WireLimits
+  draining = false
+  private readonly tls: ChooseTls | undefined
+  private readonly open = new Set<Connection<X>>()
+  private readonly handshakes = new Set<Handshake>()
+  private emptied: (() => void) | undefined
+
+  constructor(options: ListenOptions<X>) {
+    this.handler = options.handler
+    this.limits = options.limits
+    this.tls = options.tls
+  }
+
+  /** Open connections, those within their TLS handshake too. */
+  get size(): number {
+    return this.open.size + this.handshakes.size
+  }
+
+  accept(socket: Socket): void {
+    const { maxConnections, maxHandshakes, tlsHandshakeMs } = this.limits
+    const full = maxConnections > 0 && this.size >= maxConnections
+    if (this.draining || full || (this.tls !== undefined && this.handshakes.size >= maxHandshakes)) {
+      socket.destroy()
+      return
+    }
+    if (this.tls === undefined) {
+      this.open.add(new Connection(acceptReading(socket), this, undefined))
+      return
+    }
+    const settled = (handshake: Handshake, secured: Secured | undefined) => this.settled(handshake, secured)
+    this.handshakes.add(new Handshake(socket, this.tls, tlsHandshakeMs, settled))
+  }
+
+  private settled(handshake: Handshake, secured: Secured | undefined): void {
+    this.handshakes.delete(handshake)
+    if (secured !== undefined && !this.draining) this.open.add(new Connection(byEvents(secured.socket), this, secured))
+    else secured?.socket.destroy()
+    this.checkEmpty()
+  }
+
+  closed(connection: Connection<X>): void {
+    this.open.delete(connection)
+    this.checkEmpty()
+  }
+
+  private checkEmpty(): void {
+    if (this.size === 0) this.emptied?.()
+  }
+
+  async drain(server: Server, boundMs: number): Promise<void> {
+    this.draining = true
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const handshake of this.handshakes) handshake.fail()
+    for (const connection of this.open) connection.drain()
+    if (this.open.size > 0) await this.emptyWithin(boundMs)
+    for (const connection of this.open) connection.destroy()
+    await stopped
+  }
+
+  private emptyWithin(boundMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, boundMs)
+      this.emptied = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
 }

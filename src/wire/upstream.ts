@@ -1,3 +1,9 @@
+import { lookup } from 'node:dns'
+import { isIP } from 'node:net'
+import { type ConnectionOptions, createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { prebuilt } from '../errors/fault.ts'
+import { OriginConnection, type OriginPool, type OriginUser } from './origin.ts'
+
 /** One origin server: scheme, host, port, and how long we wait for it. Holds its idle connections. */
 export interface UpstreamOptions {
   /** Host name or address, without brackets. */
@@ -10,6 +16,7 @@ export interface UpstreamOptions {
   readonly ca?: string
   /** Skips the check of the upstream's certificate. */
   readonly insecure?: boolean
+  /** Name look-up, TCP and TLS handshake together. */
   readonly connectTimeoutMs: number
   /** From the last byte of the request handed over to the head of the answer. */
   readonly headTimeoutMs: number
@@ -21,15 +28,139 @@ export interface UpstreamOptions {
   readonly idleKeepMs: number
 }
 
+/** Addresses older than this are looked up again in the background, when a new connection is opened. */
+const REFRESH_MS = 30_000
+
 export class Upstream {
   readonly options: UpstreamOptions
+  private readonly pool: OriginPool
+  private readonly idle: OriginConnection[] = []
+  private readonly waiting: OriginConnection[] = []
+  private addresses: string[] | undefined
+  private resolvedAt = 0
+  private resolving = false
+  private closed = false
 
   constructor(options: UpstreamOptions) {
     this.options = options
+    if (isIP(options.host) !== 0) this.addresses = [options.host]
+    this.pool = this.makePool()
   }
 
-  /** Closes idle connections and lets busy ones end. */
+  /** Connections open and waiting for a request. */
+  get idleCount(): number {
+    return this.idle.length
+  }
+
+  /** Looks the address up ahead of the first request. Does nothing for an address, or when it is known. */
+  warm(): void {
+    if (this.addresses === undefined) this.resolve()
+  }
+
+  /** The connection that was used last, or a new one, which calls `originReady` when it is open. */
+  take(user: OriginUser): OriginConnection {
+    const connection = this.idle.pop()
+    if (connection === undefined) return this.open(user)
+    connection.assign(user)
+    return connection
+  }
+
+  /** A new connection, which calls `originReady` when it is open and `originFailed` when it cannot be; never within this call. */
+  open(user: OriginUser): OriginConnection {
+    const connection = new OriginConnection(this.pool, user)
+    if (this.addresses === undefined) {
+      this.waiting.push(connection)
+      this.resolve()
+      return connection
+    }
+    connection.connect(this.addresses)
+    if (isIP(this.options.host) === 0 && performance.now() - this.resolvedAt > REFRESH_MS) this.resolve()
+    return connection
+  }
+
+  /** Closes idle connections and lets busy ones end. A request that still comes gets a connection of its own. */
   close(): void {
-    throw new Error('wire: to be written')
+    this.closed = true
+    for (const connection of this.idle.splice(0)) connection.destroy()
+  }
+
+  private resolve(): void {
+    if (this.resolving) return
+    this.resolving = true
+    lookup(this.options.host, { all: true }, (error, found) => {
+      this.resolving = false
+      this.resolvedAt = performance.now()
+      if (error === null && found.length > 0) this.addresses = found.map((entry) => entry.address)
+      const { addresses } = this
+      for (const connection of this.waiting.splice(0)) {
+        if (addresses !== undefined) connection.connect(addresses)
+        else connection.fail(prebuilt('upstream_unresolved', error?.code ?? 'no address'))
+      }
+    })
+  }
+
+  private makePool(): OriginPool {
+    const { port, connectTimeoutMs, headTimeoutMs, idleTimeoutMs, totalTimeoutMs, idleKeepMs } = this.options
+    const { options } = this
+    let session: Buffer | undefined
+    let tls: ConnectionOptions | undefined
+    return {
+      port,
+      connectTimeoutMs,
+      headTimeoutMs,
+      idleTimeoutMs,
+      totalTimeoutMs,
+      idleKeepMs,
+      get tls() {
+        if (!options.secure) return undefined
+        tls ??= secureOptions(options)
+        return session === undefined ? tls : { ...tls, session }
+      },
+      release: (connection) => this.release(connection),
+      forget: (connection) => this.forget(connection),
+      reached: (address) => this.reached(address),
+      session: (latest) => {
+        session = latest
+      },
+    }
+  }
+
+  private release(connection: OriginConnection): boolean {
+    if (this.closed || this.idle.length >= this.options.maxIdle) return false
+    this.idle.push(connection)
+    return true
+  }
+
+  private forget(connection: OriginConnection): void {
+    const at = this.idle.indexOf(connection)
+    if (at >= 0) this.idle.splice(at, 1)
+    const waits = this.waiting.indexOf(connection)
+    if (waits >= 0) this.waiting.splice(waits, 1)
+  }
+
+  /** The address that answered last is tried first. */
+  private reached(address: string): void {
+    const { addresses } = this
+    if (addresses === undefined || addresses[0] === address) return
+    this.addresses = [address, ...addresses.filter((other) => other !== address)]
+  }
+}
+
+let defaultContext: SecureContext | undefined
+
+/** One context for all upstreams without certificate authorities of their own: each holds all the public ones. */
+function trust(ca: string | undefined): SecureContext {
+  if (ca !== undefined) return createSecureContext({ minVersion: 'TLSv1.2', ca: [...getCACertificates('default'), ca] })
+  defaultContext ??= createSecureContext({ minVersion: 'TLSv1.2' })
+  return defaultContext
+}
+
+function secureOptions(options: UpstreamOptions): ConnectionOptions {
+  const name = options.serverName ?? options.host
+  return {
+    secureContext: trust(options.ca),
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    rejectUnauthorized: options.insecure !== true,
+    ALPNProtocols: ['http/1.1'],
   }
 }

@@ -1,0 +1,241 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { BODIES, startUpstream } from './peers.ts'
+import { Admin, definition, type Product, policy, startProduct } from './product.ts'
+import { mean, median, progress, quantile, show, table } from './report.ts'
+import { checkClean, type Load, load } from './wrk.ts'
+
+const APIS = 10_000
+const APIS_PER_POLICY = 100
+const KEYS = 10_000
+const EDITS = 1000
+const SETTLE_MS = 3000
+const WATCHERS = 4
+const SEEN_WITHIN_MS = 5000
+
+export interface ApisOptions {
+  readonly folder: string
+  readonly seconds: number
+}
+
+interface Edited {
+  readonly seenMs: number[]
+  readonly putMs: number[]
+  readonly rss: number[]
+  readonly answers: number
+  readonly during: Load
+}
+
+/**
+ * Ten thousand APIs: start, memory, one edit, and a thousand edits under load. Answers its part of the report.
+ * @throws Error on a bad answer, on one that mixes two revisions, or when an edit is not seen
+ */
+export async function tenThousandApis(options: ApisOptions): Promise<string> {
+  const upstream = await startUpstream(join(options.folder, 'upstream'))
+  const folder = join(options.folder, 'gateway')
+  mkdirSync(folder, { recursive: true })
+  let product = await startProduct({ folder })
+  try {
+    await wait(SETTLE_MS)
+    const emptyRss = product.started.rssBytes()
+    progress(`making ${show(APIS)} APIs`)
+    const makingFrom = performance.now()
+    const file = await fill(product, upstream.port, options.folder)
+    const madeMs = performance.now() - makingFrom
+    await product.started.stop()
+    product = await startProduct({ folder })
+    const { readyMs } = product
+    await wait(SETTLE_MS)
+    const apiBytes = (product.started.rssBytes() - emptyRss) / APIS
+    progress(`ready after ${show(readyMs)} ms, ${show(apiBytes)} bytes an API; one edit at a time`)
+    const quiet = await editMany(product, upstream.port, file, 100, undefined)
+    progress('load without edits')
+    await run(product, file, 3)
+    const still = await run(product, file, options.seconds)
+    progress(`${show(still.perSecond)}/s without edits; ${show(EDITS)} edits under load`)
+    const busy = await editMany(product, upstream.port, file, EDITS, 'load')
+    return report({ readyMs, madeMs, apiBytes, emptyRss, quiet, still, busy })
+  } finally {
+    await product.started.stop()
+    await upstream.started.stop()
+  }
+}
+
+async function fill(product: Product, upstreamPort: number, folder: string): Promise<string> {
+  const { admin } = product
+  const apiId = (i: number) => `api-${i}`
+  await Admin.times(
+    APIS,
+    async (i) => void (await admin.call('POST', '/apis/oas', definition(apiId(i), upstreamPort, 1))),
+  )
+  const policies = APIS / APIS_PER_POLICY
+  await Admin.times(policies, async (i) => {
+    const ids = Array.from({ length: APIS_PER_POLICY }, (_, j) => apiId(i * APIS_PER_POLICY + j))
+    await admin.call('POST', '/policies', policy(`policy-${i}`, ids))
+  })
+  const lines: string[] = new Array(KEYS)
+  await Admin.times(KEYS, async (i) => {
+    // Key i may use the hundred APIs of its policy, and uses one: every API has a key.
+    const at = Math.floor(i / APIS_PER_POLICY) % policies
+    const { key } = await admin.call('POST', '/keys/create', { apply_policies: [`policy-${at}`] })
+    lines[i] = `/${apiId(i % APIS)}\t${key}`
+  })
+  const file = join(folder, 'requests.tsv')
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  keysOf.set(
+    file,
+    lines.map((line) => line.split('\t')[1]!),
+  )
+  return file
+}
+
+/** Keys by requests file: entry i may use `api-i`. */
+const keysOf = new Map<string, readonly string[]>()
+
+async function run(product: Product, file: string, seconds: number): Promise<Load> {
+  const result = await load({ url: product.url, seconds, script: 'requests.lua', args: [file, BODIES.small] })
+  checkClean('10,000 APIs', result)
+  return result
+}
+
+/** Edits APIs one after the other; each edit must be seen before the next. With `load`, wrk and watchers run meanwhile. */
+async function editMany(
+  product: Product,
+  upstreamPort: number,
+  file: string,
+  edits: number,
+  under: 'load' | undefined,
+): Promise<Edited> {
+  const keys = keysOf.get(file)!
+  const agent = new Agent({ keepAlive: true, maxSockets: WATCHERS + 2 })
+  const watch = { apiId: 'api-0', key: keys[0]!, ended: false, answers: 0 }
+  const loading = under === undefined ? undefined : loadUntil(product, file, () => watch.ended)
+  const watching = Array.from({ length: under === undefined ? 0 : WATCHERS }, () => watcher(product.url, agent, watch))
+  const seenMs: number[] = []
+  const putMs: number[] = []
+  const rss: number[] = []
+  const revisions = new Map<number, number>()
+  try {
+    for (let edit = 0; edit < edits; edit++) {
+      const api = Math.floor(Math.random() * APIS)
+      const revision = (revisions.get(api) ?? (under === undefined ? 1 : 1_000_000)) + 1
+      revisions.set(api, revision)
+      watch.apiId = `api-${api}`
+      watch.key = keys[api]!
+      const from = performance.now()
+      await product.admin.call('PUT', `/apis/oas/api-${api}`, definition(`api-${api}`, upstreamPort, revision))
+      putMs.push(performance.now() - from)
+      await seeRevision(product.url, agent, watch.apiId, watch.key, revision)
+      seenMs.push(performance.now() - from)
+      rss.push(product.started.rssBytes())
+      if (edit % 100 === 99) progress(`${edit + 1} edits, ${show(product.started.rssBytes() / 1e6)} MB`)
+    }
+  } finally {
+    watch.ended = true
+    await Promise.all(watching)
+  }
+  const during = (await loading) ?? NO_LOAD
+  agent.destroy()
+  return { seenMs, putMs, rss, answers: watch.answers, during }
+}
+
+const NO_LOAD: Load = { requests: 0, seconds: 1, perSecond: 0, badStatus: 0, socketErrors: 0, p50: 0, p99: 0, p999: 0 }
+
+/** Runs of wrk, one after the other, until the edits are over; added up. */
+async function loadUntil(product: Product, file: string, ended: () => boolean): Promise<Load> {
+  const runs: Load[] = []
+  while (!ended()) runs.push(await run(product, file, 3))
+  const requests = runs.reduce((sum, one) => sum + one.requests, 0)
+  const seconds = runs.reduce((sum, one) => sum + one.seconds, 0)
+  const worst = (pick: (one: Load) => number) => Math.max(...runs.map(pick))
+  return {
+    ...NO_LOAD,
+    requests,
+    seconds,
+    perSecond: requests / seconds,
+    p50: median(runs.map((one) => one.p50)),
+    p99: worst((one) => one.p99),
+    p999: worst((one) => one.p999),
+  }
+}
+
+/** Asks the API that is being edited again and again: every answer must be of one revision. */
+async function watcher(
+  url: string,
+  agent: Agent,
+  watch: { apiId: string; key: string; ended: boolean; answers: number },
+): Promise<void> {
+  while (!watch.ended) {
+    await revisionOf(url, agent, watch.apiId, watch.key)
+    watch.answers++
+    await wait(1)
+  }
+}
+
+async function seeRevision(url: string, agent: Agent, apiId: string, key: string, revision: number): Promise<void> {
+  const endsAt = performance.now() + SEEN_WITHIN_MS
+  while ((await revisionOf(url, agent, apiId, key)) !== revision)
+    if (performance.now() > endsAt) throw new Error(`revision ${revision} of ${apiId} is not seen`)
+}
+
+/** The revision that one answer speaks of. @throws Error unless it is 200 and both its fields and its request agree */
+function revisionOf(url: string, agent: Agent, apiId: string, key: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const call = request(`${url}/${apiId}/small`, { agent, headers: { Authorization: key } }, (answer) => {
+      answer.resume().once('error', reject)
+      answer.once('end', () => {
+        const told = ['x-revision', 'x-revision-too', 'x-seen'].map((name) => Number(answer.headers[name]))
+        if (answer.statusCode !== 200) return reject(new Error(`${apiId} answers ${answer.statusCode}`))
+        if (told.some((revision) => revision !== told[0])) return reject(new Error(`${apiId} mixes revisions ${told}`))
+        resolve(told[0]!)
+      })
+    })
+    call.once('error', reject).end()
+  })
+}
+
+interface Findings {
+  readonly readyMs: number
+  readonly madeMs: number
+  readonly apiBytes: number
+  readonly emptyRss: number
+  readonly quiet: Edited
+  readonly still: Load
+  readonly busy: Edited
+}
+
+function report(f: Findings): string {
+  const early = mean(f.busy.rss.slice(0, 100))
+  const late = mean(f.busy.rss.slice(-100))
+  const rows = [
+    ['made through `/svc/apis/oas`, an API', `${show(f.madeMs / (APIS + KEYS + APIS / APIS_PER_POLICY), 2)} ms`],
+    ['start from the store to `/ready`', `${show(f.readyMs)} ms`],
+    ['memory an API', `${show(f.apiBytes / 1000, 1)} kB (${show(f.emptyRss / 1e6)} MB without APIs)`],
+    [
+      'one edit: PUT answered / seen by a client, median',
+      `${show(median(f.quiet.putMs), 1)} / ${show(median(f.quiet.seenMs), 1)} ms`,
+    ],
+    ['the same, slowest of 100', `${show(quantile(f.quiet.putMs, 1), 1)} / ${show(quantile(f.quiet.seenMs, 1), 1)} ms`],
+    [
+      'load without edits',
+      `${show(f.still.perSecond)}/s, p99 ${show(f.still.p99, 2)} ms, p99.9 ${show(f.still.p999, 2)} ms`,
+    ],
+    [
+      `load during ${show(EDITS)} edits`,
+      `${show(f.busy.during.perSecond)}/s (${show(f.busy.during.perSecond / f.still.perSecond, 2)} of it), worst p99 ${show(f.busy.during.p99, 2)} ms, p99.9 ${show(f.busy.during.p999, 2)} ms`,
+    ],
+    ['failed requests', `0 of ${show(f.busy.during.requests + f.busy.answers + EDITS)}`],
+    ['answers that mix two revisions', `0 of ${show(f.busy.answers + EDITS)} looked at`],
+    [
+      'an edit under load: seen, median / p99',
+      `${show(median(f.busy.seenMs), 1)} / ${show(quantile(f.busy.seenMs, 0.99), 1)} ms`,
+    ],
+    [
+      'memory, first / last 100 edits',
+      `${show(early / 1e6, 1)} / ${show(late / 1e6, 1)} MB (${late >= early ? '+' : ''}${show((late / early - 1) * 100, 1)} %)`,
+    ],
+  ]
+  return `## Ten thousand APIs\n\nEach with auth token, limits, hits and header edits both ways; ${show(KEYS)} keys.\n\n${table(['', ''], rows)}`
+}

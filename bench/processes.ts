@@ -1,0 +1,137 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const CLOCK_TICKS_PER_SECOND = 100
+const STOP_WITHIN_MS = 30_000
+/** Where what is measured runs, and where load and upstream run. */
+export const PROXY_CORE = 0
+export const LOAD_CORE = 1
+
+/** A free port of the loopback interface. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+/** Whatever way the bench ends, nothing that it started goes on. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGTERM')
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+/** A process that the bench started, with everything that it started itself. */
+export class Started {
+  readonly name: string
+  readonly pid: number
+  readonly #child: ChildProcess
+
+  constructor(name: string, child: ChildProcess) {
+    if (child.pid === undefined) throw new Error(`${name} did not start`)
+    this.name = name
+    this.pid = child.pid
+    this.#child = child
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+  }
+
+  get ended(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  /** CPU time of the process and its descendants, all threads. The kernel counts in steps of 10 ms. */
+  cpuMs(): number {
+    let ticks = 0
+    for (const pid of this.#tree()) {
+      const parts = statOf(pid)
+      ticks += Number(parts[11]) + Number(parts[12])
+    }
+    return (ticks / CLOCK_TICKS_PER_SECOND) * 1000
+  }
+
+  /** Resident memory of the process and its descendants. */
+  rssBytes(): number {
+    let kilobytes = 0
+    for (const pid of this.#tree())
+      kilobytes += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+    return kilobytes * 1024
+  }
+
+  /** Ends the process in order and waits for it. @throws Error when it has to be killed */
+  async stop(): Promise<void> {
+    if (this.ended) return
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    const late = AbortSignal.timeout(STOP_WITHIN_MS)
+    const inTime = await Promise.race([ended.then(() => true), once(late, 'abort').then(() => false)])
+    if (inTime) return
+    this.#child.kill('SIGKILL')
+    throw new Error(`${this.name} did not end on SIGTERM`)
+  }
+
+  #tree(): number[] {
+    const parents = new Map<number, number>()
+    for (const name of readdirSync('/proc')) {
+      if (!/^\d+$/.test(name)) continue
+      try {
+        parents.set(Number(name), Number(statOf(Number(name))[1]))
+      } catch {
+        // it has ended meanwhile
+      }
+    }
+    const tree = [this.pid]
+    for (const pid of tree) for (const [child, parent] of parents) if (parent === pid) tree.push(child)
+    return tree
+  }
+}
+
+/** Fields of /proc/pid/stat from the third on: state, parent, ... */
+function statOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/** Starts a command on one core. `env` is added to ours; output goes to `output` (default: only what is wrong, to stderr). */
+export function startPinned(
+  name: string,
+  core: number,
+  command: readonly string[],
+  options: { env?: Record<string, string>; cwd?: string; output?: number } = {},
+): Started {
+  const child = spawn('taskset', ['-c', String(core), ...command], {
+    stdio: ['ignore', options.output ?? 'ignore', options.output ?? 'inherit'],
+    env: { ...process.env, ...options.env },
+    cwd: options.cwd,
+  })
+  return new Started(name, child)
+}
+
+/** Waits until the port takes connections. @throws Error after `withinMs`, or when the process ends */
+export async function waitForPort(started: Started, port: number, withinMs = 10_000): Promise<void> {
+  const endsAt = performance.now() + withinMs
+  while (performance.now() < endsAt && !started.ended) {
+    const socket = connect(port, '127.0.0.1')
+    const open = await new Promise((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    })
+    socket.destroy()
+    if (open === true) return
+    await wait(20)
+  }
+  throw new Error(`${started.name} does not listen on ${port}`)
+}
+
+/** Runs a command to its end and answers what it printed. */
+export async function output(command: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, [...args], { maxBuffer: 16 << 20 })
+  return stdout
+}

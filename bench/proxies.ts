@@ -1,0 +1,165 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { quotaUsed, storedHits } from './counted.ts'
+import { BODIES, makeCertificate, type Server, startHaproxy, startNginxProxy, startUpstream } from './peers.ts'
+import { Admin, definition, type Product, policy, startProduct } from './product.ts'
+import { median, progress, show, table } from './report.ts'
+import { checkClean, type Load, load } from './wrk.ts'
+
+const APIS = 100
+const KEYS = 10_000
+const CONNECTIONS = 64
+const WARM_UP_SECONDS = 3
+
+export interface ProxiesOptions {
+  /** Scratch folder. */
+  readonly folder: string
+  readonly seconds: number
+  readonly rounds: number
+}
+
+interface Measured extends Load {
+  readonly cpuMicros: number
+}
+
+interface Case {
+  readonly name: string
+  readonly path: string
+  readonly tls: boolean
+}
+
+const CASES: readonly Case[] = [
+  { name: 'small JSON', path: BODIES.small, tls: false },
+  { name: 'small JSON, TLS 1.3', path: BODIES.small, tls: true },
+  { name: '10 kB', path: BODIES['10 kB'], tls: false },
+  { name: '1 MB', path: BODIES['1 MB'], tls: false },
+]
+
+/**
+ * Gateway with auth token, rate, quota and hits on, against HAProxy and nginx as plain proxies: the same requests in turn, on the
+ * same core. Answers its part of the report. @throws Error when an answer was bad or a count is wrong
+ */
+export async function compareProxies(options: ProxiesOptions): Promise<string> {
+  const certificate = await makeCertificate(options.folder)
+  const upstream = await startUpstream(join(options.folder, 'upstream'))
+  const haproxy = await startHaproxy(join(options.folder, 'haproxy'), upstream.port, certificate)
+  const nginx = await startNginxProxy(join(options.folder, 'nginx'), upstream.port, certificate)
+  const folder = join(options.folder, 'gateway')
+  mkdirSync(folder, { recursive: true })
+  let product = await startProduct({ folder, certificate })
+  try {
+    progress(`gateway ready after ${show(product.readyMs)} ms; making ${APIS} APIs and ${KEYS} keys`)
+    const { keys, file } = await fill(product, upstream.port, options.folder)
+    const parts: string[] = []
+    let sent = 0
+    let runs = 0
+    for (const one of CASES) {
+      const results = await measureCase(one, [product, haproxy, nginx], file, options)
+      const own = results.get(product.name)!
+      sent += own.reduce((sum, run) => sum + run.requests, 0)
+      runs += own.length
+      parts.push(caseTable(one, results))
+    }
+    const counted = await checkCounts(product, keys, folder, sent, runs * CONNECTIONS)
+    product = await startProduct({ folder, certificate, env: { SVC_GW_ACCESSLOG: 'true' } })
+    const logged: Case = { name: 'small JSON, gateway writes its access log', path: BODIES.small, tls: false }
+    parts.push(caseTable(logged, await measureCase(logged, [product, haproxy], file, options)))
+    return [title(), ...parts, counted].join('\n\n')
+  } finally {
+    for (const server of [product, haproxy, nginx]) await server.started.stop()
+    await upstream.started.stop()
+  }
+}
+
+function title(): string {
+  return `## Beside plain proxies
+
+Gateway: auth token, rate, quota and hits on, ${APIS} APIs, ${KEYS.toLocaleString('en-US')} keys used at random. HAProxy (1 thread) and nginx (1 worker): plain
+proxying, no log. All three with everything they run on one core, in turn; \`wrk -t1 -c${CONNECTIONS}\` and the upstream on another. Medians of interleaved
+rounds; latencies are those of a saturated server.`
+}
+
+async function fill(product: Product, upstreamPort: number, folder: string): Promise<{ keys: string[]; file: string }> {
+  const { admin } = product
+  await Admin.times(APIS, async (i) => {
+    await admin.call('POST', '/apis/oas', definition(`api-${i}`, upstreamPort))
+    await admin.call('POST', '/policies', policy(`policy-${i}`, [`api-${i}`]))
+  })
+  const keys: string[] = new Array(KEYS)
+  await Admin.times(KEYS, async (i) => {
+    const { key } = await admin.call('POST', '/keys/create', { apply_policies: [`policy-${i % APIS}`] })
+    keys[i] = String(key)
+  })
+  const file = join(folder, 'requests.tsv')
+  writeFileSync(file, `${keys.map((key, i) => `/api-${i % APIS}\t${key}`).join('\n')}\n`)
+  return { keys, file }
+}
+
+/** Interleaved rounds of all servers; the runs of each, warm-up (always the first) included. */
+async function measureCase(
+  one: Case,
+  servers: readonly Server[],
+  file: string,
+  { seconds, rounds }: ProxiesOptions,
+): Promise<Map<string, Measured[]>> {
+  const results = new Map<string, Measured[]>(servers.map((server) => [server.name, []]))
+  for (let round = 0; round <= rounds; round++) {
+    for (const server of servers) {
+      const run = await measure(one, server, file, round === 0 ? WARM_UP_SECONDS : seconds)
+      results.get(server.name)!.push(run)
+      if (round > 0) progress(`${one.name}: ${server.name} ${show(run.perSecond)}/s, ${show(run.cpuMicros, 1)} µs CPU`)
+    }
+  }
+  return results
+}
+
+async function measure(one: Case, server: Server, file: string, seconds: number): Promise<Measured> {
+  const before = server.started.cpuMs()
+  const run = await load({
+    url: one.tls ? server.tlsUrl : server.url,
+    seconds,
+    connections: CONNECTIONS,
+    script: 'requests.lua',
+    args: [file, one.path],
+  })
+  checkClean(`${server.name}, ${one.name}`, run)
+  return { ...run, cpuMicros: ((server.started.cpuMs() - before) / run.requests) * 1000 }
+}
+
+function caseTable(one: Case, results: ReadonlyMap<string, readonly Measured[]>): string {
+  const peer = results.get('HAProxy')!.slice(1)
+  const rows = [...results].map(([name, all]) => {
+    const runs = all.slice(1)
+    const middle = (pick: (run: Measured) => number) => median(runs.map(pick))
+    // Each round against the round beside it: what the machine does meanwhile meets both.
+    const ratio = median(runs.map((run, i) => run.perSecond / peer[i]!.perSecond))
+    return [
+      name,
+      show(middle((run) => run.perSecond)),
+      show(ratio, 2),
+      show(
+        middle((run) => run.cpuMicros),
+        1,
+      ),
+      ...[(run: Measured) => run.p50, (run: Measured) => run.p99, (run: Measured) => run.p999].map((pick) =>
+        show(middle(pick), 2),
+      ),
+    ]
+  })
+  const head = ['', 'requests/s', 'of HAProxy', 'CPU µs/request', 'p50 ms', 'p99 ms', 'p99.9 ms']
+  return `### ${one.name}\n\n${table(head, rows)}`
+}
+
+/**
+ * Stops the gateway and compares what it counted with what was sent. Requests in flight when a run of wrk ends are counted by
+ * the gateway and not by wrk: at most one for each connection and run.
+ */
+async function checkCounts(product: Product, keys: readonly string[], folder: string, sent: number, slack: number) {
+  const used = await quotaUsed(product.admin, keys)
+  await product.started.stop()
+  const hits = await storedHits(folder)
+  const counted = [...hits.values()].reduce((sum, count) => sum + count, 0)
+  const text = `Counted: ${show(sent)} answers reached wrk, ${show(used)} permits are gone from the quotas, ${show(counted)} hits are stored (${[...hits].map(([status, count]) => `${status}: ${show(count)}`).join(', ')}).`
+  if (used !== counted || counted < sent || counted > sent + slack) throw new Error(`counts differ. ${text}`)
+  return `${text} Quotas and hits agree; what they hold above wrk's count was in flight when a run ended.`
+}

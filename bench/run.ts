@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { cpus, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { tenThousandApis } from './apis.ts'
+import { millionKeys } from './keys.ts'
+import { LOAD_CORE, output } from './processes.ts'
+import { compareProxies } from './proxies.ts'
+import { machine, progress } from './report.ts'
+
+/**
+ * `npm run bench [-- scenario ...]`: prints one report in Markdown to stdout, progress to stderr.
+ * BENCH_SECONDS (length of a measured run, 4) and BENCH_ROUNDS (interleaved rounds, 5) change how long it takes.
+ */
+const SCENARIOS: Readonly<Record<string, (folder: string) => Promise<string>>> = {
+  proxies: (folder) => compareProxies({ folder, seconds, rounds }),
+  apis10k: (folder) => tenThousandApis({ folder, seconds }),
+  keys1m: (folder) => millionKeys({ folder, seconds }),
+}
+const NEEDED = { wrk: 'wrk', nginx: 'nginx', haproxy: 'haproxy', openssl: 'openssl', taskset: 'util-linux' }
+/** A bench that hangs is ended, and says so. */
+const LONGEST_MS = 30 * 60_000
+
+const seconds = positive('BENCH_SECONDS', 4)
+const rounds = positive('BENCH_ROUNDS', 5)
+
+function positive(name: string, usual: number): number {
+  const value = Number(process.env[name] ?? usual)
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be a whole number above 0`)
+  return value
+}
+
+/** What is missing on this machine, as the name of its package. */
+function missing(): string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  return Object.entries(NEEDED)
+    .filter(([command]) => !folders.some((folder) => existsSync(join(folder, command))))
+    .map(([, name]) => name)
+}
+
+async function bench(names: readonly string[]): Promise<void> {
+  const unknown = names.filter((name) => SCENARIOS[name] === undefined)
+  if (unknown.length > 0) throw new Error(`no scenario ${unknown}; there are: ${Object.keys(SCENARIOS).join(', ')}`)
+  if (process.platform !== 'linux' || cpus().length < 2) throw new Error('the bench needs Linux and two cores')
+  // Servers are often installed where ordinary users do not look.
+  process.env.PATH = [process.env.PATH, '/usr/sbin', '/usr/local/sbin'].join(delimiter)
+  const needed = missing()
+  if (needed.length > 0)
+    throw new Error(`install ${needed.join(', ')} first (Debian: apt-get install ${needed.join(' ')})`)
+  await output('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)])
+  const parts = [`Measured on: ${await machine()}.`]
+  for (const name of names) {
+    progress(`scenario ${name}`)
+    const folder = await mkdtemp(join(tmpdir(), `gatehouse-bench-${name}-`))
+    try {
+      parts.push(await SCENARIOS[name]!(folder))
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+  process.stdout.write(`${parts.join('\n\n')}\n`)
+}
+
+setTimeout(() => {
+  process.stderr.write('the bench takes too long and is ended\n')
+  process.exit(1)
+}, LONGEST_MS).unref()
+const asked = process.argv.slice(2)
+try {
+  await bench(asked.length > 0 ? asked : Object.keys(SCENARIOS))
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : error}\n`)
+  process.exitCode = 1
+}

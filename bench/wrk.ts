@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url'
+import { LOAD_CORE, output } from './processes.ts'
+
+/** What one run of wrk measured. Latencies in milliseconds. */
+export interface Load {
+  readonly requests: number
+  readonly seconds: number
+  readonly perSecond: number
+  /** Answers other than 2xx and 3xx. */
+  readonly badStatus: number
+  /** Connections refused, reads and writes that failed, requests that timed out. */
+  readonly socketErrors: number
+  readonly p50: number
+  readonly p99: number
+  readonly p999: number
+}
+
+export interface LoadOptions {
+  /** Scheme, host and port; the path comes from the requests. */
+  readonly url: string
+  readonly seconds: number
+  readonly connections?: number
+  readonly script: 'requests.lua' | 'numbered.lua'
+  /** Arguments of the script. */
+  readonly args: readonly string[]
+}
+
+/** Loads a server from the load core: one thread, keep-alive, as fast as it answers. */
+export async function load(options: LoadOptions): Promise<Load> {
+  const printed = await output('taskset', [
+    '-c',
+    String(LOAD_CORE),
+    'wrk',
+    '-t1',
+    `-c${options.connections ?? 64}`,
+    `-d${options.seconds}s`,
+    '--timeout',
+    '10s',
+    '-s',
+    fileURLToPath(new URL(options.script, import.meta.url)),
+    options.url,
+    '--',
+    ...options.args,
+  ])
+  const line = /^RESULT (.*)$/m.exec(printed)?.[1]
+  if (line === undefined) throw new Error(`wrk said: ${printed}`)
+  const result = JSON.parse(line) as Omit<Load, 'perSecond'>
+  return { ...result, perSecond: result.requests / result.seconds }
+}
+
+/** @throws Error unless every answer was a good one */
+export function checkClean(name: string, result: Load): void {
+  if (result.badStatus === 0 && result.socketErrors === 0) return
+  throw new Error(
+    `${name}: ${result.badStatus} bad answers, ${result.socketErrors} socket errors in ${result.requests} requests`,
+  )
+}

@@ -1,0 +1,71 @@
+// Becomes the pinned Node. Plain JavaScript for any Node from 18 on.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { isPackage, ROOT, setUp } from './setup.mjs'
+
+/** A regular expression that backtracks without end goes on in V8's linear engine (docs/adr/0006). */
+export const NODE_FLAGS = ['--enable-experimental-regexp-engine-on-excessive-backtracks']
+const FOLLOW_PARENT = ['--import', pathToFileURL(join(ROOT, 'scripts', 'follow-parent.mjs')).href]
+const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']
+const PARENT_POLL_MS = 500
+
+/** Sets up, then runs `file` (from the root of the project) on the pinned Node in place of this process. */
+export async function launch(file, args, nodeFlags = []) {
+  const node = await setUp()
+  const underNpm = process.env.npm_lifecycle_event !== undefined
+  // --watch runs the file in a child, and the watcher itself follows nobody
+  const watching = nodeFlags.some((flag) => flag.startsWith('--watch'))
+  const replace = !watching && process.platform !== 'win32' && typeof process.execve === 'function'
+  const follow = underNpm || !replace ? FOLLOW_PARENT : []
+  const command = [...NODE_FLAGS, ...follow, ...nodeFlags, join(ROOT, file), ...args]
+  if (replace) become(node, command)
+  else accompany(node, command, underNpm)
+}
+
+/** The server's entry: the source in a clone, what `npm run build` made of it where Node strips no types. */
+export function serverEntry() {
+  const built = join('dist', 'main.js')
+  return isPackage() && existsSync(join(ROOT, built)) ? built : join('src', 'main.ts')
+}
+
+function environment() {
+  const cache = join(ROOT, 'node_modules', '.cache', 'gatehouse')
+  return { NODE_COMPILE_CACHE: cache, ...process.env }
+}
+
+function become(node, command) {
+  process.removeAllListeners('warning') // some hosts call execve experimental, which is not the user's business
+  process.execve(node, [node, ...command], environment())
+}
+
+/**
+ * Runs the child to its end and ends as it did. It gets a process group of its own: a Ctrl-C in a terminal goes to every
+ * process of the foreground group, and would reach the child a second time when we pass it on.
+ */
+function accompany(node, command, underNpm) {
+  const detached = process.platform !== 'win32'
+  const child = spawn(node, command, { stdio: 'inherit', env: environment(), detached })
+  for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal))
+  if (underNpm) watchParent(() => child.kill('SIGTERM'))
+  child.on('error', (error) => {
+    process.stderr.write(`gatehouse: ${error.message}\n`)
+    process.exitCode = 1
+  })
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code)
+    for (const name of PASSED_ON) process.removeAllListeners(name)
+    process.kill(process.pid, signal) // whoever waits for us sees the same end
+  })
+}
+
+function watchParent(gone) {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    gone()
+  }, PARENT_POLL_MS)
+  timer.unref()
+}

@@ -1,0 +1,77 @@
+// Runs test files in a process group of their own, so that whatever they start can be ended with them.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { NODE_FLAGS } from './launch.mjs'
+import { ROOT, setUp } from './setup.mjs'
+
+/** Servers, stores and loads of two files at once are as much as a small machine can time honestly. */
+const CONCURRENCY = 2
+const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP']
+
+/**
+ * Runs the files and answers how many tests passed and failed. A runner that dies counts as one failure.
+ * When this process is ended, the whole group of the tests is killed.
+ */
+export async function runTests(files, { deep = false } = {}) {
+  if (files.length === 0) return { passed: 0, failed: 0 }
+  const node = await setUp()
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-counts-'))
+  const counts = join(folder, 'counts.json')
+  try {
+    const status = await runGroup(node, files, environment(counts, deep))
+    return readCounts(counts, status)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function environment(counts, deep) {
+  const { GATEHOUSE_DEEP: _, NODE_OPTIONS: __, ...env } = process.env
+  // no settings from outside: the tests say what they need
+  for (const name of Object.keys(env)) if (name.startsWith('SVC_')) delete env[name]
+  return { ...env, GATEHOUSE_COUNTS: counts, ...(deep ? { GATEHOUSE_DEEP: '1' } : {}) }
+}
+
+function runGroup(node, files, env) {
+  const reporter = join(ROOT, 'scripts', 'reporter.mjs')
+  const options = [`--test-concurrency=${CONCURRENCY}`, `--test-reporter=${reporter}`]
+  const detached = process.platform !== 'win32'
+  const child = spawn(node, [...NODE_FLAGS, '--test', ...options, ...files], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 1, 2],
+    detached,
+  })
+  const killGroup = () => {
+    try {
+      process.kill(detached ? -child.pid : child.pid, 'SIGKILL')
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error
+    }
+  }
+  const abort = (signal) => {
+    killGroup()
+    process.exit(signal === 'SIGINT' ? 130 : 143)
+  }
+  for (const signal of ENDING) process.on(signal, abort)
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code) => {
+      killGroup() // what a test left behind
+      for (const signal of ENDING) process.off(signal, abort)
+      resolve(code ?? 1)
+    })
+  })
+}
+
+function readCounts(path, status) {
+  let counts
+  try {
+    counts = JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return { passed: 0, failed: 1 }
+  }
+  return { passed: counts.passed, failed: counts.failed === 0 && status !== 0 ? 1 : counts.failed }
+}

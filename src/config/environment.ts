@@ -1,0 +1,84 @@
+import { readText } from './file.ts'
+import { parseText } from './parse.ts'
+import { SETTINGS, type Setting, type SettingValue } from './settings.ts'
+import { nearest } from './suggest.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface EnvironmentSettings {
+  readonly values: ReadonlyMap<Setting, { readonly value: SettingValue; readonly name: string }>
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+const PREFIX = 'SVC_'
+const FILE_SUFFIX = '_FILE'
+/** Names under the prefix that are no settings: `SVC_CONFIG` names the file of settings. */
+const OTHER_NAMES: ReadonlySet<string> = new Set(['SVC_CONFIG'])
+const BY_ENV: ReadonlyMap<string, Setting> = new Map(SETTINGS.map((setting) => [setting.env, setting]))
+
+/**
+ * Reads the settings that the environment names under `SVC_`, and under the prefix of each alias word, where `SVC_` wins.
+ * `..._FILE` reads a secret from a file, without its last line end. An unknown name is a problem under `SVC_` and
+ * a warning under an alias, because the words of another product are not ours to refuse.
+ * @throws Fault `setting_invalid` when a secret's file cannot be read
+ */
+export function readEnvironment(env: Environment, aliases: readonly string[]): EnvironmentSettings {
+  const read = readPrefix(env, PREFIX)
+  const values = new Map(read.values)
+  const problems = [...read.problems, ...read.unknown.map(unknownName)]
+  const strange: string[] = []
+  for (const alias of aliases) {
+    const other = readPrefix(env, `${alias.toUpperCase()}_`)
+    for (const [setting, found] of other.values) if (!values.has(setting)) values.set(setting, found)
+    problems.push(...other.problems)
+    strange.push(...other.unknown)
+  }
+  const warnings = strange.length === 0 ? [] : [`ignored, not known here: ${strange.join(', ')}`]
+  return { values, problems, warnings }
+}
+
+interface Found {
+  readonly values: Map<Setting, { value: SettingValue; name: string }>
+  readonly problems: string[]
+  readonly unknown: string[]
+}
+
+function readPrefix(env: Environment, prefix: string): Found {
+  const found: Found = { values: new Map(), problems: [], unknown: [] }
+  for (const name of Object.keys(env).sort()) {
+    const text = env[name]
+    if (text === undefined || !name.startsWith(prefix)) continue
+    const known = PREFIX + name.slice(prefix.length)
+    if (!OTHER_NAMES.has(known)) take(found, name, known, text)
+  }
+  return found
+}
+
+/** `name` is what the environment calls it, `known` the same under our own prefix. */
+function take(found: Found, name: string, known: string, text: string): void {
+  const plain = BY_ENV.get(known)
+  const secret = known.endsWith(FILE_SUFFIX) ? BY_ENV.get(known.slice(0, -FILE_SUFFIX.length)) : undefined
+  if (plain !== undefined) put(found, plain, name, text)
+  else if (secret?.secret === true) put(found, secret, name, readText(text, name).replace(/\r?\n$/, ''))
+  else found.unknown.push(name)
+}
+
+function put(found: Found, setting: Setting, name: string, text: string): void {
+  const other = found.values.get(setting)
+  const value = parseText(setting, text)
+  if (other !== undefined) found.problems.push(`${setting.path}: given twice, by ${other.name} and ${name}`)
+  else if (value === undefined) found.problems.push(refusal(setting, name, text))
+  else found.values.set(setting, { value, name })
+}
+
+/** The line that says what is wrong with a value. `from` is an environment name, or `in <file>`. Secrets are not quoted. */
+export function refusal(setting: Setting, from: string, value: unknown): string {
+  const shown = setting.secret ? 'the value' : JSON.stringify(value).slice(0, 100)
+  return `${setting.path} (${from}): ${shown} is not allowed; give ${setting.allowed}`
+}
+
+function unknownName(name: string): string {
+  const near = nearest(name, BY_ENV.keys())
+  return `${name}: no such setting${near === undefined ? '' : `; did you mean ${near}?`}`
+}

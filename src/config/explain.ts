@@ -1,0 +1,37 @@
+import type { LoadedConfig, Origin } from './load.ts'
+import { SETTINGS } from './settings.ts'
+
+export interface ExplainedSetting {
+  readonly path: string
+  readonly env: string
+  /** JSON of the value; a secret that is set is masked. */
+  readonly shown: string
+  readonly origin: Origin
+}
+
+const MASK = '"********"'
+
+/** Lists every setting with its value, where the value came from and its environment name. Secrets are masked. */
+export function explainSettings(loaded: LoadedConfig): ExplainedSetting[] {
+  return SETTINGS.map((setting) => {
+    const value = setting.segments.reduce<unknown>(
+      (group, name) => (group as Record<string, unknown>)[name],
+      loaded.config,
+    )
+    const masked = setting.secret && value !== ''
+    const origin = loaded.origins.get(setting.path)!
+    return { path: setting.path, env: setting.env, shown: masked ? MASK : JSON.stringify(value), origin }
+  })
+}
+
+/** Lays explained settings out as a table for a terminal, one setting a line. */
+export function formatSettings(settings: readonly ExplainedSetting[]): string {
+  const rows = settings.map(({ path, shown, origin, env }) => [path, shown, originText(origin), env])
+  const table = [['setting', 'value', 'from', 'environment'], ...rows]
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)))
+  return table.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')).join('\n')
+}
+
+function originText(origin: Origin): string {
+  return origin.from === 'default' ? 'default' : `${origin.from} ${origin.name}`
+}

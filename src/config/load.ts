@@ -1,0 +1,121 @@
+import { Ajv } from 'ajv'
+import { fault } from '../errors/fault.ts'
+import { checkConfig, type Problem } from './checks.ts'
+import { type Environment, readEnvironment, refusal } from './environment.ts'
+import { type FileSettings, readSettingsFile } from './file.ts'
+import { type Config, ConfigSchema } from './schema.ts'
+import { SETTINGS, type Setting } from './settings.ts'
+
+/** Where the value of a setting came from. `name` is the file or the environment name, '' for a default. */
+export interface Origin {
+  readonly from: 'default' | 'file' | 'env'
+  readonly name: string
+}
+
+export interface LoadedConfig {
+  readonly config: Config
+  /** By setting path, one for each setting. */
+  readonly origins: ReadonlyMap<string, Origin>
+  /** To be logged at start. */
+  readonly warnings: readonly string[]
+}
+
+export interface LoadOptions {
+  readonly env: Environment
+  /** JSON file of settings; `SVC_CONFIG` if absent, else `gatehouse.json` in `cwd` if it is there. */
+  readonly file?: string | undefined
+  /** Absolute folder that relative paths start from. */
+  readonly cwd: string
+}
+
+const SHORT_SECRET = 16
+
+const validate = new Ajv({ allErrors: true, keywords: ['secret', 'allowed'] }).compile(ConfigSchema)
+
+/**
+ * Puts the settings together: defaults, then the JSON file, then the environment, and checks the result.
+ * @throws Fault `setting_invalid`, one line for each thing that is wrong, each naming the setting, where its value came
+ * from and what is allowed
+ */
+export function loadConfig(options: LoadOptions): LoadedConfig {
+  const { env, cwd } = options
+  const named = options.file ?? (env.SVC_CONFIG === '' ? undefined : env.SVC_CONFIG)
+  const file = readSettingsFile(named, cwd)
+  const environment = readEnvironment(env, aliasWords(file, env))
+  const problems = [...file.problems, ...environment.problems]
+
+  const root: Group = {}
+  const origins = new Map<string, Origin>()
+  for (const setting of SETTINGS) {
+    const found = environment.values.get(setting)
+    const below = file.values.has(setting) ? file.values.get(setting) : setting.default
+    place(root, setting.segments, found === undefined ? below : found.value)
+    origins.set(setting.path, originOf(setting, found?.name, file))
+  }
+  problems.push(...schemaProblems(root, origins))
+  const config = root as unknown as Config
+  if (problems.length === 0) problems.push(...checkConfig(config, cwd).map((problem) => describe(problem, origins)))
+  if (problems.length > 0) throw fault('setting_invalid', problems.join('\n'))
+  return { config: deepFreeze(config), origins, warnings: [...environment.warnings, ...shortSecrets(config)] }
+}
+
+/** The alias words decide which environment names count, so they are read before anything else. */
+function aliasWords(file: FileSettings, env: Environment): readonly string[] {
+  const setting = SETTINGS.find(({ path }) => path === 'compat.vendor_aliases')!
+  const value =
+    readEnvironment({ [setting.env]: env[setting.env] }, []).values.get(setting)?.value ?? file.values.get(setting)
+  return Array.isArray(value) ? value.filter((word) => typeof word === 'string' && /^[a-z][a-z0-9]*$/.test(word)) : []
+}
+
+type Group = { [name: string]: unknown }
+
+function place(root: Group, segments: readonly string[], value: unknown): void {
+  let group = root
+  for (const name of segments.slice(0, -1)) {
+    group[name] ??= {}
+    group = group[name] as Group
+  }
+  group[segments.at(-1)!] = value
+}
+
+function originOf(setting: Setting, envName: string | undefined, file: FileSettings): Origin {
+  if (envName !== undefined) return { from: 'env', name: envName }
+  if (file.values.has(setting)) return { from: 'file', name: file.name }
+  return { from: 'default', name: '' }
+}
+
+function schemaProblems(root: Group, origins: ReadonlyMap<string, Origin>): string[] {
+  if (validate(root)) return []
+  const wrong = new Set((validate.errors ?? []).map((error) => error.instancePath))
+  return SETTINGS.filter(({ segments }) => [...wrong].some((path) => isAtOrBelow(path, segments))).map((setting) => {
+    const value = setting.segments.reduce<unknown>((group, name) => (group as Group)[name], root)
+    return refusal(setting, originText(origins.get(setting.path)!, setting.env), value)
+  })
+}
+
+function isAtOrBelow(instancePath: string, segments: readonly string[]): boolean {
+  return `${instancePath}/`.startsWith(`/${segments.join('/')}/`)
+}
+
+function describe(problem: Problem, origins: ReadonlyMap<string, Origin>): string {
+  const setting = SETTINGS.find(({ path }) => path === problem.path)!
+  return `${setting.path} (${originText(origins.get(setting.path)!, setting.env)}): ${problem.text}`
+}
+
+function originText(origin: Origin, env: string): string {
+  if (origin.from === 'file') return `in ${origin.name}`
+  return origin.from === 'env' ? origin.name : env
+}
+
+function shortSecrets(config: Config): string[] {
+  const given = { 'gateway.secret': config.gateway.secret, 'dashboard.admin_secret': config.dashboard.admin_secret }
+  return Object.entries(given)
+    .filter(([, secret]) => secret !== '' && secret.length < SHORT_SECRET)
+    .map(([path]) => `${path} is shorter than ${SHORT_SECRET} characters: anyone who can reach it can guess it`)
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const child of Object.values(value)) deepFreeze(child)
+  return Object.freeze(value)
+}

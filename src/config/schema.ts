@@ -1,0 +1,169 @@
+import { type Static, Type } from 'typebox'
+
+/** What a setting is besides its JSON Schema: `secret` values are masked wherever they are shown. */
+interface Extra {
+  readonly secret?: boolean
+  readonly pattern?: string
+  readonly allowed?: string
+}
+
+const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
+
+const whole = (value: number, [minimum, maximum]: readonly [number, number], description: string) =>
+  Type.Integer({ default: value, minimum, maximum, description })
+
+const text = (value: string, description: string, extra: Extra = {}) =>
+  Type.String({ default: value, description, ...extra })
+
+const list = (description: string, extra: Extra = {}) =>
+  Type.Array(Type.String({ minLength: 1, ...extra }), { default: [], description, uniqueItems: true })
+
+const group = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false })
+
+const PORT = [0, 65_535] as const
+const TIMEOUT_MS = [1, 86_400_000] as const
+const HOUR_MS = 3_600_000
+
+const tls = group({
+  enabled: flag(false, 'Open a TLS listener beside the plain one.'),
+  listen_port: whole(8443, PORT, 'Port for TLS. 0 takes any free port.'),
+  cert_file: text(
+    '',
+    'PEM file with the certificate chain for clients that name no known host. Read again when it changes.',
+  ),
+  key_file: text(
+    '',
+    'PEM file with the private key of `cert_file`. P-256 costs a third less per handshake than RSA-2048.',
+  ),
+  handshake_timeout_ms: whole(5000, TIMEOUT_MS, 'Longest TLS handshake.'),
+  max_handshakes: whole(1000, [1, 1_000_000], 'Unfinished TLS handshakes at once. More are refused.'),
+})
+
+const segmentation = group({
+  node_is_segmented: flag(
+    false,
+    'Load only the APIs that carry one of `tags`. An API without tags is then not loaded.',
+  ),
+  tags: list('Tags of this node, compared exactly. A segmented node without tags loads no API.'),
+})
+
+const gateway = group({
+  listen_host: text('0.0.0.0', 'Address for traffic.', { pattern: '^\\S+$', allowed: 'a host name or address' }),
+  listen_port: whole(8080, PORT, 'Port for traffic. 0 takes any free port.'),
+  control_host: text('127.0.0.1', 'Address of the control port.', {
+    pattern: '^\\S+$',
+    allowed: 'a host name or address',
+  }),
+  control_port: whole(
+    0,
+    PORT,
+    'Port of its own for `/svc/`, `/metrics`, `/hello` and `/ready`. 0 serves them on the traffic port.',
+  ),
+  secret: text(
+    '',
+    'Secret for `X-Svc-Authorization`. Empty: one is made at the first start and kept in the data folder.',
+    {
+      secret: true,
+    },
+  ),
+  public_url: text('', 'Address under which clients reach this gateway, such as `https://api.example.org`.', {
+    allowed: 'an absolute http or https URL without query, fragment, user or password',
+  }),
+  app_path: text('', 'Folder with API definitions in files, watched for changes. Empty: none.'),
+  trusted_proxies: list(
+    'Addresses and networks (CIDR) of proxies in front. Only they may name the client in `X-Forwarded-For` or `X-Real-IP`.',
+    { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
+  ),
+  max_body_bytes: whole(0, [0, Number.MAX_SAFE_INTEGER], 'Largest request body for any API. 0: no bound.'),
+  max_head_bytes: whole(16_384, [1024, 1_048_576], 'Largest request head: request line and all fields.'),
+  max_fields: whole(100, [10, 1000], 'Most fields in a request head.'),
+  head_timeout_ms: whole(10_000, TIMEOUT_MS, 'Longest time from the first byte of a request head to its last.'),
+  keep_alive_ms: whole(75_000, TIMEOUT_MS, 'Longest wait for the next request on an open connection.'),
+  body_idle_ms: whole(30_000, TIMEOUT_MS, 'Longest silence of a client that sends a body or reads an answer.'),
+  max_connections: whole(0, [0, 10_000_000], 'Open client connections at once. 0: no bound.'),
+  drain_timeout_ms: whole(15_000, [0, HOUR_MS], 'How long a stopping gateway lets requests in flight finish.'),
+  proxy_default_timeout_ms: whole(
+    30_000,
+    TIMEOUT_MS,
+    'Longest wait for the head of an upstream answer, unless the API says otherwise.',
+  ),
+  connect_timeout_ms: whole(5000, TIMEOUT_MS, 'Longest wait for a connection to an upstream.'),
+  upstream_idle_ms: whole(30_000, [0, 86_400_000], 'Longest silence within an upstream answer. 0: no bound.'),
+  upstream_keep_ms: whole(
+    4000,
+    [0, HOUR_MS],
+    'How long an unused upstream connection is kept. Keep it below what the upstream does.',
+  ),
+  upstream_max_idle: whole(256, [0, 65_535], 'Unused connections kept per upstream.'),
+  session_cache_entries: whole(
+    200_000,
+    [100, 100_000_000],
+    'Sessions (keys and tokens) kept in memory. The least used are dropped first.',
+  ),
+  hash_keys: flag(
+    true,
+    'Keep only the hash of a key. False also keeps the key itself, encrypted, so that it can be shown again.',
+  ),
+  min_token_length: whole(16, [3, 256], 'Shortest custom key. A shorter credential is unknown without a look-up.'),
+  allow_explicit_policy_id: flag(
+    true,
+    'Keep the `id` that comes with a new policy. False replaces it by the storage id.',
+  ),
+  enable_duplicate_slugs: flag(false, 'Store an API whose listen path is taken, unserved. False refuses it with 409.'),
+  db_app_conf_options: segmentation,
+  management_node: flag(
+    false,
+    'This node is for administration and loads every API. Refused together with `node_is_segmented`.',
+  ),
+  node_name: text('', 'Name of this node in logs and answers. Empty: the host name.'),
+  access_log: flag(true, 'Write one JSON line per request to standard output.'),
+  tls,
+})
+
+const dashboard = group({
+  listen_host: text('0.0.0.0', 'Address of the dashboard.', { pattern: '^\\S+$', allowed: 'a host name or address' }),
+  listen_port: whole(3000, PORT, 'Port of the dashboard. 0 takes any free port.'),
+  admin_secret: text(
+    '',
+    'Secret of the admin API. Empty: one is made at the first start and kept in the data folder.',
+    {
+      secret: true,
+    },
+  ),
+})
+
+/** Every setting, once: name, type, default, bounds and the line for the docs. Names are what people write. */
+export const ConfigSchema = group({
+  gateway,
+  dashboard,
+  storage: group({
+    path: text('./data', 'Folder of the embedded store. Made at the first start.', {
+      pattern: '\\S',
+      allowed: 'a folder',
+    }),
+  }),
+  sample: flag(true, 'Fill an empty store with a sample API, a protected API and a small echo upstream.'),
+  compat: group({
+    legacy_statuses: flag(false, 'Answer with the older statuses, for clients that depend on them.'),
+    vendor_aliases: list(
+      'Words accepted wherever `svc` stands in a header, a path prefix, an extension key or an environment name.',
+      { pattern: '^(?!svc$)[a-z][a-z0-9]*$', allowed: 'lower-case words of letters and digits, not "svc"' },
+    ),
+  }),
+  log: group({
+    level: Type.Enum(['silent', 'error', 'warn', 'info', 'debug'], {
+      default: 'info',
+      description: 'How much is logged.',
+    }),
+  }),
+})
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly Item[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T
+
+/** The settings of one process, checked and frozen. */
+export type Config = DeepReadonly<Static<typeof ConfigSchema>>

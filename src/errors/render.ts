@@ -1,0 +1,29 @@
+import type { Fault } from './fault.ts'
+
+/** The three ways in which the product words a refusal. */
+export type Dialect = 'gateway' | 'management' | 'envelope'
+
+/** Status of a fault as this installation answers it. */
+export function statusOf(fault: Fault, legacyStatuses: boolean): number {
+  const { status, legacy } = fault.entry
+  return legacyStatuses && legacy !== undefined ? legacy : status
+}
+
+/** What a caller may read of a fault: the public text, and the detail where the catalogue exposes it. */
+export function textOf(fault: Fault): string {
+  const { text, expose } = fault.entry
+  if (!expose || fault.message === text) return text
+  if (expose === 'alone') return fault.message
+  return `${text.replace(/\.$/, '')}: ${fault.message}`
+}
+
+/**
+ * Renders a refusal's JSON body: `gateway` for traffic, `management` for `/svc/` (lower-case keys),
+ * `envelope` for the dashboard (capitalised keys). Never a stack, never a cause.
+ */
+export function renderFault(fault: Fault, dialect: Dialect): string {
+  const text = textOf(fault)
+  if (dialect === 'gateway') return JSON.stringify({ error: text })
+  if (dialect === 'management') return JSON.stringify({ status: 'error', message: text })
+  return JSON.stringify({ Message: text, Meta: null, Status: 'Error' })
+}

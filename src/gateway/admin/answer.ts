@@ -1,0 +1,68 @@
+import type { Fault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
+import { renderFault, statusOf } from '../../errors/render.ts'
+import type { Json } from '../../model/json.ts'
+import type { Exchange } from '../exchange.ts'
+import type { AnswerStyle } from '../respond.ts'
+
+/** What a call of the administration API answers. */
+export interface AdminAnswer {
+  readonly status: number
+  readonly body: string
+  /** `Name: value\r\n` lines besides the usual ones; may hold a Content-Type in the place of JSON. */
+  readonly fields: string
+}
+
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+
+/** An answer in JSON. `fields` are more `Name: value\r\n` lines. */
+export function json(value: Json, status = 200, fields = ''): AdminAnswer {
+  return { status, body: JSON.stringify(value), fields: JSON_TYPE + fields }
+}
+
+/** An answer whose JSON text was put together by the caller. */
+export function jsonText(body: string, fields = ''): AdminAnswer {
+  return { status: 200, body, fields: JSON_TYPE + fields }
+}
+
+/** `{"status":"ok","message":...}` */
+export function done(message = ''): AdminAnswer {
+  return json({ status: 'ok', message })
+}
+
+/** `{"key":...,"status":"ok","action":...}`, and what else belongs to the change. */
+export function changed(
+  key: string,
+  action: 'added' | 'modified' | 'updated' | 'deleted',
+  more: { [name: string]: Json } = {},
+): AdminAnswer {
+  return json({ key, status: 'ok', action, ...more })
+}
+
+/** Sends an answer, unless the client has left. */
+export function send(x: Exchange, answer: AdminAnswer, style: AnswerStyle): void {
+  if (x.aborted) return
+  x.reply(answer.status, answer.fields + usual(x, style), answer.body)
+}
+
+/** Refuses in the words of management calls. `fields` are more lines, such as Allow. */
+export function sendFault(x: Exchange, refusal: Fault, style: AnswerStyle, fields = ''): void {
+  x.fault = refusal
+  if (x.aborted) return
+  x.reply(
+    statusOf(refusal, style.legacyStatuses),
+    JSON_TYPE + fields + usual(x, style),
+    renderFault(refusal, 'management'),
+  )
+}
+
+/** Checks text that becomes part of a field value. @throws Fault `query_invalid` for anything but visible ASCII */
+export function fieldText(text: string): string {
+  if (!/^[\x21-\x7e]*$/.test(text)) throw fault('query_invalid', 'a name holds characters that a header cannot carry')
+  return text
+}
+
+function usual(x: Exchange, style: AnswerStyle): string {
+  if (x.requestId === '') x.requestId = style.nextRequestId()
+  return `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${x.requestId}\r\n`
+}

@@ -1,0 +1,111 @@
+import { fault } from '../../errors/fault.ts'
+import { servedClassic, toClassic } from '../../model/api/convert.ts'
+import { documentOf } from '../../model/api/place.ts'
+import type { ApiDocument } from '../../model/api.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { VersionOf } from '../../publish/api-versions.ts'
+import { basesOf, findApi, publishApi, removeApi } from '../../publish/apis.ts'
+import { type AdminAnswer, changed, fieldText, json } from './answer.ts'
+import { listVersions } from './list-versions.ts'
+import { listDocuments } from './lists.ts'
+import { type AdminParts, publishParts, settle } from './parts.ts'
+import { type AdminRequest, DEFINITION_BYTES } from './request.ts'
+import type { Route } from './route.ts'
+
+/** `/apis`: definitions in the classic format. Lists and single reads show OpenAPI ones too, in classic words. */
+export function apiRoutes(parts: AdminParts): Route[] {
+  const publish = publishParts(parts)
+  return [
+    { method: 'GET', path: '/apis', run: (request) => listDocuments(parts, request, 'api', summed) },
+    {
+      method: 'POST',
+      path: '/apis',
+      run: async (request) => {
+        const definition = await request.object(DEFINITION_BYTES)
+        if ('openapi' in definition)
+          throw fault('query_invalid', `an OpenAPI document: please use /${request.word}/apis/oas`)
+        return create(parts, request, 'classic', definition)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/apis/{api}',
+      run: async (request) => {
+        const { body } = await findApi(publish, request.param('api'))
+        return json(inClassicWords(documentOf(body)), 200, await baseField(parts, request, documentOf(body)))
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/apis/{api}',
+      run: async (request) => {
+        const apiId = request.param('api')
+        await findApi(publish, apiId)
+        const definition = await request.object(DEFINITION_BYTES)
+        return replace(parts, request, { format: 'classic', apiId, definition })
+      },
+    },
+    { method: 'DELETE', path: '/apis/{api}', run: (request) => remove(parts, request) },
+    { method: 'GET', path: '/apis/{api}/versions', run: (request) => listVersions(parts, request) },
+  ]
+}
+
+/** Stores a new API, as a version of another when the query says so. */
+export async function create(
+  parts: AdminParts,
+  request: AdminRequest,
+  format: ApiDocument['format'],
+  definition: JsonObject,
+): Promise<AdminAnswer> {
+  const version = versionOf(request)
+  const made = await publishApi(publishParts(parts), {
+    format,
+    definition,
+    actor: request.actor,
+    ...(version && { version }),
+  })
+  await settle(parts, made.revision)
+  return changed(made.document.api_id, 'added')
+}
+
+/** Stores a definition in the place of an API's former one. */
+export async function replace(
+  parts: AdminParts,
+  request: AdminRequest,
+  draft: { readonly format: ApiDocument['format']; readonly apiId: string; readonly definition: JsonObject },
+): Promise<AdminAnswer> {
+  const { revision } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
+  await settle(parts, revision)
+  return changed(draft.apiId, 'modified')
+}
+
+export async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const apiId = request.param('api')
+  const { revision } = await removeApi(publishParts(parts), apiId, request.actor)
+  await settle(parts, revision)
+  return changed(apiId, 'deleted')
+}
+
+/** Names the API that this one is a version of. */
+export async function baseField(parts: AdminParts, request: AdminRequest, { api_id }: ApiDocument): Promise<string> {
+  const [base] = await basesOf(publishParts(parts), api_id)
+  return base === undefined ? '' : `x-${request.word}-base-api-id: ${fieldText(String(base.body.api_id))}\r\n`
+}
+
+function inClassicWords(document: ApiDocument): JsonObject {
+  if (document.format === 'classic') return document.definition
+  return { ...toClassic(document.definition).definition, is_oas: true }
+}
+
+/** For lists: what of an OpenAPI definition has classic words, which is cheap to say. */
+function summed(body: JsonObject): JsonObject {
+  const { format, definition } = documentOf(body)
+  return format === 'classic' ? definition : { ...servedClassic(definition), is_oas: true }
+}
+
+function versionOf(request: AdminRequest): VersionOf | undefined {
+  const baseApiId = request.text('base_api_id')
+  if (baseApiId === '') return undefined
+  const [baseName, name] = [request.text('base_api_version_name'), request.text('new_version_name')]
+  return { baseApiId, baseName, name, setDefault: request.flag('set_default') }
+}

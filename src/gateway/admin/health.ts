@@ -1,0 +1,86 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { type AdminAnswer, json } from './answer.ts'
+import type { AdminParts } from './parts.ts'
+import type { Route } from './route.ts'
+
+/** How long an answer of the store stands, so that callers without a secret cannot keep it busy. */
+const STORE_CHECK_MS = 10_000
+
+interface Check {
+  readonly status: 'pass' | 'fail'
+  readonly output?: string
+  /** RFC 3339. */
+  readonly time: string
+}
+
+/** `/hello` and `/ready`, open to everybody. */
+export function healthRoutes(parts: AdminParts): Route[] {
+  const store = storeCheck(parts)
+  return [
+    { method: 'GET', path: '/hello', run: async () => hello(parts, await store()) },
+    { method: 'GET', path: '/ready', run: () => ready(parts) },
+  ]
+}
+
+/** The metrics page. */
+export function metricsRoute(parts: AdminParts): Route {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    run: async ({ accept }) => {
+      const { contentType, text } = await parts.metrics(accept)
+      return { status: 200, body: text, fields: `Content-Type: ${contentType}\r\n` }
+    },
+  }
+}
+
+/** 200 whatever is wrong: `pass` when every part is well, `fail` when none is, else `warn`. */
+function hello(parts: AdminParts, store: Check): AdminAnswer {
+  const details: { [name: string]: JsonObject } = { store: { ...store, componentType: 'datastore' } }
+  if (parts.dashboard !== undefined) {
+    const status = parts.dashboard()
+    const output = status === 'fail' ? { output: 'the dashboard does not answer' } : {}
+    details.dashboard = { status, componentType: 'system', time: now(parts), ...output }
+  }
+  const all = Object.values(details)
+  const failed = all.filter(({ status }) => status === 'fail').length
+  const status = failed === 0 ? 'pass' : failed === all.length ? 'fail' : 'warn'
+  return json({ status, version: parts.version, description: 'Gatehouse', details })
+}
+
+/** @throws Fault `shutting_down`, `not_ready`, `store_away` (503), which name the cause */
+async function ready(parts: AdminParts): Promise<AdminAnswer> {
+  if (parts.stopping()) throw fault('shutting_down')
+  if (!parts.ready()) throw fault('not_ready')
+  await parts.store.documents.revision()
+  return json({ status: 'pass', version: parts.version, description: 'Gatehouse' })
+}
+
+function storeCheck(parts: AdminParts): () => Promise<Check> {
+  let last: Check | undefined
+  let checkedAt = 0
+  let running: Promise<Check> | undefined
+  const check = async (): Promise<Check> => {
+    try {
+      await parts.store.documents.revision()
+      return { status: 'pass', time: now(parts) }
+    } catch (error) {
+      return { status: 'fail', output: toFault(error).entry.text, time: now(parts) }
+    }
+  }
+  return async () => {
+    if (last !== undefined && performance.now() - checkedAt < STORE_CHECK_MS) return last
+    running ??= check().then((done) => {
+      last = done
+      checkedAt = performance.now()
+      running = undefined
+      return done
+    })
+    return running
+  }
+}
+
+function now(parts: AdminParts): string {
+  return new Date(parts.clock?.wall() ?? Date.now()).toISOString()
+}

@@ -1,0 +1,167 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { counterIdOf, isKeyHash } from '../../model/key.ts'
+import { hashKey } from '../../model/secret.ts'
+import { checkSession } from '../../model/session.ts'
+import {
+  createKey,
+  deleteKey,
+  rawKeyOf,
+  rotateKey,
+  type SavedKey,
+  setKeyPolicies,
+  updateKey,
+} from '../../publish/keys.ts'
+import { showSession } from '../../publish/quotas.ts'
+import { preview } from '../../publish/sessions.ts'
+import type { SessionRow } from '../../store/ports.ts'
+import { type AdminAnswer, changed, json } from './answer.ts'
+import { listKeys } from './list-keys.ts'
+import { type AdminParts, publishParts, settle } from './parts.ts'
+import type { AdminRequest } from './request.ts'
+import type { Route } from './route.ts'
+
+/** `/keys`: the keys of callers. A path names a key by itself, or with `hashed=true` by its hash. */
+export function keyRoutes(parts: AdminParts): Route[] {
+  const publish = publishParts(parts)
+  const create = (request: AdminRequest) => createRandom(parts, request)
+  return [
+    { method: 'GET', path: '/keys', run: (request) => listKeys(parts, request) },
+    { method: 'POST', path: '/keys', run: create },
+    { method: 'POST', path: '/keys/create', run: create },
+    {
+      method: 'POST',
+      path: '/keys/preview',
+      run: async (request) => json(await preview(publish, checkSession(await sessionOf(request)))),
+    },
+    { method: 'POST', path: '/keys/policy/{hash}', run: (request) => changePolicies(parts, request) },
+    { method: 'POST', path: '/keys/{key}/rotate', run: (request) => rotate(parts, request) },
+    { method: 'GET', path: '/keys/{key}', run: (request) => show(parts, request) },
+    { method: 'POST', path: '/keys/{key}', run: (request) => createCustom(parts, request) },
+    { method: 'PUT', path: '/keys/{key}', run: (request) => update(parts, request) },
+    { method: 'DELETE', path: '/keys/{key}', run: (request) => remove(parts, request) },
+  ]
+}
+
+async function createRandom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const session = await sessionOf(request)
+  const saved = await createKey(publishParts(parts), {
+    session,
+    keepQuota: request.flag('suppress_reset'),
+    actor: request.actor,
+  })
+  await settle(parts, saved.revision)
+  return saidOf(saved, saved.key ?? '', 'added')
+}
+
+async function createCustom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  refuseUserNames(request)
+  if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by itself, not by its hash')
+  const key = request.param('key')
+  const session = await sessionOf(request)
+  const saved = await createKey(publishParts(parts), {
+    session,
+    key,
+    keepQuota: request.flag('suppress_reset'),
+    actor: request.actor,
+  })
+  await settle(parts, saved.revision)
+  return saidOf(saved, key, saved.created ? 'added' : 'modified')
+}
+
+async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const row = await find(parts, request, 'Key not found')
+  return json(await showSession(publishParts(parts), row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash))))
+}
+
+async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const row = await find(parts, request, 'Key is not found')
+  const session = await sessionOf(request)
+  const saved = await updateKey(publishParts(parts), {
+    row,
+    session,
+    keepQuota: request.flag('suppress_reset'),
+    actor: request.actor,
+  })
+  await settle(parts, saved.revision)
+  return saidOf(saved, request.param('key'), 'modified')
+}
+
+/** `api_id=-1` is the older way to say "from all APIs"; its answer has no body but `null`. */
+async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const row = await find(parts, request, 'There is no such key found')
+  const keyHash = hexOf(row.hash)
+  try {
+    await settle(parts, await deleteKey(publishParts(parts), row, request.actor))
+  } catch (error) {
+    // What cannot be stored is not in force elsewhere, but this node need not go on from memory.
+    parts.sessions.drop(keyHash)
+    throw toFault(error)
+  }
+  if (request.text('api_id') === '-1') return json(null)
+  return changed(request.param('key'), 'deleted', { key_hash: keyHash })
+}
+
+/** `{"policy": "..."}`, `{"apply_policies": [...]}` or both, the single one first. */
+async function changePolicies(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const { policy, apply_policies: list } = await request.object()
+  if (policy !== undefined && typeof policy !== 'string') throw fault('body_malformed', 'policy: must be a string')
+  if (list !== undefined && !(Array.isArray(list) && list.every((id) => typeof id === 'string'))) {
+    throw fault('body_malformed', 'apply_policies: must be a list of strings')
+  }
+  const policies = [...new Set([...(policy ? [policy] : []), ...((list ?? []) as string[])])]
+  if (policies.length === 0) throw fault('body_malformed', 'policy or apply_policies: is missing')
+  const hash = request.param('hash')
+  const row = await parts.store.tokens.getSession(isKeyHash(hash) ? Buffer.from(hash, 'hex') : hashKey(hash))
+  if (row === undefined) throw fault('not_found', 'Key not found')
+  const saved = await setKeyPolicies(publishParts(parts), { row, policies, actor: request.actor })
+  await settle(parts, saved.revision)
+  return changed(hash, 'updated', { key_hash: saved.keyHash })
+}
+
+async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const row = await find(parts, request, 'Key not found')
+  const saved = await rotateKey(publishParts(parts), row, request.actor)
+  await settle(parts, saved.revision)
+  return saidOf(saved, saved.key ?? '', 'modified')
+}
+
+function saidOf(saved: SavedKey, key: string, action: 'added' | 'modified'): AdminAnswer {
+  return changed(key, action, { key_hash: saved.keyHash })
+}
+
+/** The session in the body; `org_id` of the query counts where the session names no organisation. */
+async function sessionOf(request: AdminRequest): Promise<JsonObject> {
+  const body = await request.object()
+  const orgId = request.text('org_id')
+  return orgId === '' || (body.org_id !== undefined && body.org_id !== '') ? body : { ...body, org_id: orgId }
+}
+
+/** Finds the key that the path names. @throws Fault `not_found` (404) with `missing`, `query_invalid` (400) */
+async function find(parts: AdminParts, request: AdminRequest, missing: string): Promise<SessionRow> {
+  refuseUserNames(request)
+  const named = request.param('key')
+  const hashed = request.text('hashed') !== ''
+  if (hashed && !isKeyHash(named)) throw fault('not_found', missing)
+  const row = await parts.store.tokens.getSession(hashed ? Buffer.from(named, 'hex') : hashKey(named))
+  // Keys from the time before the setting was changed have no other handle than their hash.
+  if (
+    hashed &&
+    !parts.config.gateway.hash_keys &&
+    (row === undefined || rawKeyOf(publishParts(parts), row) !== undefined)
+  ) {
+    throw fault('query_invalid', 'Key requested by hash but key hashing is not enabled')
+  }
+  const orgId = request.text('org_id')
+  if (row === undefined || (orgId !== '' && row.orgId !== '' && row.orgId !== orgId)) throw fault('not_found', missing)
+  return row
+}
+
+function refuseUserNames(request: AdminRequest): void {
+  if (request.text('username') !== '')
+    throw fault('query_invalid', 'username: basic authentication is not served by this gateway yet')
+}
+
+function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex')
+}

@@ -1,0 +1,82 @@
+import { fault } from '../../errors/fault.ts'
+import { EXTENSION_SCHEMA } from '../../model/api/schema-oas.ts'
+import { isObject } from '../../model/json.ts'
+import { done, json } from './answer.ts'
+import type { AdminParts } from './parts.ts'
+import type { AdminRequest } from './request.ts'
+import type { Route } from './route.ts'
+
+/** What a node does and knows of itself: reload, its APIs, the schema of definitions, explanations. */
+export function nodeRoutes(parts: AdminParts): Route[] {
+  const reload = reloads(parts)
+  return [
+    { method: 'GET', path: '/reload', run: reload },
+    { method: 'GET', path: '/reload/group', run: reload },
+    { method: 'GET', path: '/node', run: () => node(parts) },
+    {
+      method: 'GET',
+      path: '/schema',
+      run: () => json({ $schema: 'http://json-schema.org/draft-07/schema#', ...EXTENSION_SCHEMA }),
+    },
+    { method: 'POST', path: '/explain', run: async (request) => json(await parts.explain(await question(request))) },
+  ]
+}
+
+/** Many calls while one reload runs become one more reload. */
+function reloads(parts: AdminParts) {
+  let next: Promise<void> | undefined
+  let running: Promise<void> = Promise.resolve()
+  const reload = (): Promise<void> => {
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined
+        parts.rescan?.()
+        running = parts.live.reload()
+        return running
+      })
+    return next
+  }
+  return async (request: AdminRequest) => {
+    const ended = reload()
+    if (request.flag('block')) await ended
+    else ended.catch((error) => parts.log.error({ cause: error }, 'a reload that was asked for failed'))
+    return done()
+  }
+}
+
+function node(parts: AdminParts) {
+  const { live, catalogue, shard } = parts
+  return json({
+    name: parts.nodeName,
+    version: parts.version,
+    segmented: shard.segmented,
+    tags: [...shard.tags],
+    revision: live.snapshot.revision,
+    ready: parts.ready(),
+    behind: live.behind,
+    apis: catalogue
+      .states()
+      .map(({ apiId, name, state, reason, revision }) => ({ api_id: apiId, name, state, reason, revision })),
+  })
+}
+
+/** Reads `{method, url, headers, address}`; method is GET unless given. @throws Fault `body_malformed` (400) */
+async function question(request: AdminRequest) {
+  const { method = 'GET', url, headers = {}, address } = await request.object()
+  if (typeof method !== 'string' || !/^[A-Za-z]{1,32}$/.test(method))
+    throw fault('body_malformed', 'method: must be an HTTP method')
+  if (typeof url !== 'string' || !/^(\/|https?:\/\/)[\x21-\x7e]*$/i.test(url)) {
+    throw fault('body_malformed', 'url: must be an absolute http or https URL, or a path')
+  }
+  if (!isObject(headers)) throw fault('body_malformed', 'headers: must be an object of texts')
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      throw fault('body_malformed', 'headers: a name is not the name of a header')
+    if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw fault('body_malformed', `headers.${name}: must be a text that a header can hold`)
+  }
+  if (address !== undefined && typeof address !== 'string')
+    throw fault('body_malformed', 'address: must be an IP address')
+  return { method, url, headers: headers as Record<string, string>, ...(address !== undefined && { address }) }
+}

@@ -1,0 +1,158 @@
+import { fault } from '../../errors/fault.ts'
+import { EXTENSION, renameExtension, restoreExtension } from '../../model/api/extension.ts'
+import { exportOas, type ImportOptions, importOas, patchOas, withServer } from '../../model/api/import.ts'
+import { documentOf } from '../../model/api/place.ts'
+import { readApi } from '../../model/api/read.ts'
+import type { ApiDocument } from '../../model/api.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { findApi, otherFormat } from '../../publish/apis.ts'
+import { type AdminAnswer, json } from './answer.ts'
+import { baseField, create, remove, replace } from './apis.ts'
+import { listVersions } from './list-versions.ts'
+import { listDocuments } from './lists.ts'
+import { type AdminParts, publishParts } from './parts.ts'
+import type { AdminRequest } from './request.ts'
+import type { Route } from './route.ts'
+
+/** `/apis/oas`: definitions as OpenAPI documents with the extension. */
+export function oasRoutes(parts: AdminParts): Route[] {
+  return [
+    { method: 'GET', path: '/apis/oas', run: (request) => list(parts, request) },
+    {
+      method: 'POST',
+      path: '/apis/oas',
+      run: async (request) => create(parts, request, 'oas', await extended(parts, request)),
+    },
+    {
+      method: 'GET',
+      path: '/apis/oas/export',
+      run: async (request) => asFile(await list(parts, request), 'apis.json'),
+    },
+    {
+      method: 'POST',
+      path: '/apis/oas/import',
+      run: async (request) => create(parts, request, 'oas', importOas(await plain(parts, request), optionsOf(request))),
+    },
+    {
+      method: 'GET',
+      path: '/apis/oas/{api}',
+      run: async (request) => {
+        const document = await find(parts, request)
+        return json(shown(parts, request, document), 200, await baseField(parts, request, document))
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/apis/oas/{api}',
+      run: async (request) => {
+        const { api_id: apiId } = await find(parts, request)
+        return replace(parts, request, { format: 'oas', apiId, definition: await extended(parts, request) })
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/apis/oas/{api}',
+      run: async (request) => {
+        const { api_id: apiId, definition } = await find(parts, request)
+        const patched = patchOas(definition, await plain(parts, request), optionsOf(request))
+        return replace(parts, request, { format: 'oas', apiId, definition: patched })
+      },
+    },
+    { method: 'DELETE', path: '/apis/oas/{api}', run: (request) => remove(parts, request) },
+    {
+      method: 'GET',
+      path: '/apis/oas/{api}/export',
+      run: async (request) => {
+        const document = await find(parts, request)
+        return asFile(json(shown(parts, request, document)), `${fileWord(document.api_id)}.json`)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/apis/oas/{api}/versions',
+      run: async (request) => {
+        await find(parts, request)
+        return listVersions(parts, request)
+      },
+    },
+  ]
+}
+
+function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  return listDocuments(parts, request, 'api', (body) => {
+    const document = documentOf(body)
+    return document.format === 'oas' ? shown(parts, request, document) : undefined
+  })
+}
+
+/** @throws Fault `not_found` (404), `query_invalid` (400) for a classic API */
+async function find(parts: AdminParts, request: AdminRequest): Promise<ApiDocument> {
+  const document = documentOf((await findApi(publishParts(parts), request.param('api'))).body)
+  if (document.format !== 'oas') throw otherFormat('classic')
+  return document
+}
+
+/** A document as callers get it: our address first among the servers, the extension under the name that their path uses or left out. */
+function shown(parts: AdminParts, request: AdminRequest, document: ApiDocument): JsonObject {
+  const mode = request.text('mode')
+  if (mode !== '' && mode !== 'public') throw fault('query_invalid', 'mode: must be public, or not be sent')
+  const exported = exportOas(document.definition, { mode: mode === 'public' ? mode : undefined })
+  const url = addressOf(parts, document)
+  const addressed = url === undefined ? exported : withServer(exported, url)
+  return restoreExtension(addressed, request.word === 'svc' ? undefined : request.word)
+}
+
+/** Where callers reach the API; undefined when nobody has said. */
+function addressOf(parts: AdminParts, document: ApiDocument): string | undefined {
+  const publicUrl = parts.config.gateway.public_url.replace(/\/$/, '')
+  if (publicUrl === '') return undefined
+  try {
+    const { domain, listenPath } = readApi(document)
+    const url = new URL(publicUrl)
+    if (domain !== '') url.hostname = domain
+    return url.href.replace(/\/$/, '') + listenPath
+  } catch {
+    // A definition from before a check was added: it is shown as it is stored.
+    return undefined
+  }
+}
+
+/** The body as a document that must have the extension. */
+async function extended(parts: AdminParts, request: AdminRequest): Promise<JsonObject> {
+  const { document } = renameExtension(await request.document(), parts.config.compat.vendor_aliases)
+  if (!(EXTENSION in document))
+    throw fault(
+      'definition_invalid',
+      `${EXTENSION}: is missing; a plain document goes to /${request.word}/apis/oas/import`,
+    )
+  return document
+}
+
+/** The body as a document that must not have the extension; by whatever name. */
+async function plain(parts: AdminParts, request: AdminRequest): Promise<JsonObject> {
+  return renameExtension(await request.document(), parts.config.compat.vendor_aliases).document
+}
+
+const FLAGS = ['authentication', 'allowList', 'validateRequest', 'mockResponse'] as const
+const TEXTS = ['upstreamURL', 'listenPath', 'customDomain', 'apiID'] as const
+
+/** Reads what the query says about an import. @throws Fault `query_invalid` (400) for a flag that is neither true nor false */
+function optionsOf(request: AdminRequest): ImportOptions {
+  const options: { [name: string]: string | boolean } = {}
+  for (const name of TEXTS) if (request.text(name) !== '') options[name] = request.text(name)
+  for (const name of FLAGS) {
+    const text = request.text(name).toLowerCase()
+    if (text === '') continue
+    if (text !== 'true' && text !== 'false') throw fault('query_invalid', `${name}: must be true or false`)
+    options[name] = text === 'true'
+  }
+  return options as ImportOptions
+}
+
+function asFile(answer: AdminAnswer, name: string): AdminAnswer {
+  return { ...answer, fields: `${answer.fields}Content-Disposition: attachment; filename="${name}"\r\n` }
+}
+
+function fileWord(text: string): string {
+  return text.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 100) || 'api'
+}

@@ -1,0 +1,67 @@
+import type { Config } from '../../config/schema.ts'
+import { type Fault, fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { Log } from '../../model/log.ts'
+import type { SecretParts } from '../../publish/parts.ts'
+import type { Awaitable, Revision, Store } from '../../store/ports.ts'
+import type { ApiCatalogue } from '../catalogue.ts'
+import type { LiveConfig } from '../live.ts'
+import type { NodeShard } from '../placement.ts'
+import type { Sessions } from '../sessions.ts'
+
+/** A request that `explain` is asked about. */
+export interface ExplainQuestion {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly address?: string
+}
+
+/** What the administration API stands on. */
+export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' | 'tokens' | 'config'> {
+  readonly config: Config
+  readonly store: Store
+  readonly log: Log
+  readonly version: string
+  readonly nodeName: string
+  /** What `X-Svc-Authorization` must hold. */
+  readonly secret: string
+  /** How the dashboard of this process stands; undefined when there is none in it. */
+  readonly dashboard: (() => 'pass' | 'fail') | undefined
+  readonly shard: NodeShard
+  readonly sessions: Sessions
+  readonly catalogue: ApiCatalogue
+  readonly live: LiveConfig
+  readonly ready: () => boolean
+  readonly stopping: () => boolean
+  readonly nextRequestId: () => string
+  /** The metrics page in the format that the Accept field asks for. */
+  readonly metrics: (accept: string | undefined) => Awaitable<{ contentType: string; text: string }>
+  readonly explain: (question: ExplainQuestion) => Promise<JsonObject>
+  /** Reads definition files again, where there are any. */
+  readonly rescan?: () => void
+}
+
+/** What the publishing functions take, from the parts of this node. */
+export function publishParts(parts: AdminParts): SecretParts {
+  const { config, defaultOrg, sealKey, store } = parts
+  const { documents, counters, tokens } = store
+  return { documents, counters, tokens, config, defaultOrg, sealKey, ...(parts.clock && { clock: parts.clock }) }
+}
+
+const SETTLE_MS = 10_000
+
+/**
+ * Waits until this node serves what was committed, so that a change is in force when its answer is sent.
+ * @throws Fault `store_away` when the node cannot read the change within ten seconds; it is stored all the same
+ */
+export async function settle(parts: AdminParts, revision: Revision): Promise<void> {
+  if (parts.live.snapshot.revision >= revision) return
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<Fault>((resolve) => {
+    timer = setTimeout(() => resolve(fault('store_away', 'stored, but not yet in force on this node')), SETTLE_MS)
+  })
+  const ended = await Promise.race([parts.live.settled(revision), late])
+  clearTimeout(timer)
+  if (ended !== undefined) throw ended
+}

@@ -1,0 +1,83 @@
+import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { Exchange } from '../exchange.ts'
+import { parseObject, parseYamlObject } from './body.ts'
+import type { RouteMatch } from './route.ts'
+import { isYaml } from './yaml.ts'
+
+const BODY_BYTES = 1 << 20
+/** API definitions and OpenAPI documents. */
+export const DEFINITION_BYTES = 8 << 20
+
+/** One call of the administration API, its secret checked. */
+export class AdminRequest {
+  readonly query: URLSearchParams
+  /** The word that stands for `svc` in this request: answers use it too. */
+  readonly word: string
+  /** Who did it, for the audit. */
+  readonly actor: string
+  readonly accept: string | undefined
+  readonly #x: Exchange
+  readonly #params: ReadonlyMap<string, string>
+
+  /** @throws Fault `query_invalid` when a segment of the path is not percent-encoded UTF-8 */
+  constructor(x: Exchange, word: string, match: RouteMatch) {
+    this.#x = x
+    this.word = word
+    this.query = new URLSearchParams(x.query)
+    this.actor = `svc ${x.peerAddress}`
+    this.accept = x.request.get('accept')
+    this.#params = new Map(match.names.map((name, index) => [name, decoded(match.values[index]!)]))
+  }
+
+  /** A placeholder of the route, decoded. */
+  param(name: string): string {
+    const value = this.#params.get(name)
+    if (value === undefined) throw fault('internal', `the route has no placeholder ${name}`)
+    return value
+  }
+
+  /** True for `?name=1` and any other value but nothing, `0` and `false`. */
+  flag(name: string): boolean {
+    const value = this.query.get(name)
+    return value !== null && value !== '' && value !== '0' && value.toLowerCase() !== 'false'
+  }
+
+  /** A query parameter; '' when it was not sent. */
+  text(name: string): string {
+    return this.query.get(name) ?? ''
+  }
+
+  /** The body as a JSON object, whatever its Content-Type. @throws Fault `body_malformed`, `body_too_large` */
+  async object(limitBytes = BODY_BYTES): Promise<JsonObject> {
+    return parseObject(await this.#x.readBody(limitBytes))
+  }
+
+  /** The body as an OpenAPI document: JSON, or YAML when its Content-Type says so. */
+  async document(): Promise<JsonObject> {
+    const yaml = isYaml(this.#x.request.get('content-type'))
+    const bytes = await this.#x.readBody(DEFINITION_BYTES)
+    return yaml ? parseYamlObject(bytes) : parseObject(bytes)
+  }
+
+  /** The body as it came. */
+  bytes(limitBytes = BODY_BYTES): Promise<Buffer> {
+    return this.#x.readBody(limitBytes)
+  }
+}
+
+/** Reads a page number from the query: undefined when none was sent. @throws Fault `query_invalid` */
+export function pageOf(request: AdminRequest): number | undefined {
+  const text = request.text('p')
+  if (text === '') return undefined
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw fault('query_invalid', 'p must be a page number from 1 on')
+  return Number(text)
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch (cause) {
+    throw fault('query_invalid', 'the path is not percent-encoded UTF-8', cause)
+  }
+}

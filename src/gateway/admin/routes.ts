@@ -1,0 +1,158 @@
+import { type Fault, fault, toFault } from '../../errors/fault.ts'
+import { equalSecrets } from '../../model/secret.ts'
+import type { Exchange } from '../exchange.ts'
+import { type AdminAnswer, send, sendFault } from './answer.ts'
+import { apiRoutes } from './apis.ts'
+import { certificateRoutes } from './certificates.ts'
+import { healthRoutes, metricsRoute } from './health.ts'
+import { keyRoutes } from './keys.ts'
+import { nodeRoutes } from './node.ts'
+import { oasRoutes } from './oas.ts'
+import { orgKeyRoutes } from './org-keys.ts'
+import type { AdminParts } from './parts.ts'
+import { policyRoutes } from './policies.ts'
+import { AdminRequest } from './request.ts'
+import { type Route, type RouteMatch, RouteTree } from './route.ts'
+
+/** Answers the product's own paths; false when the path is none of them on this port. */
+type OwnPaths = (x: Exchange) => boolean
+
+export interface AdminRoutes {
+  readonly traffic: OwnPaths
+  readonly control: OwnPaths
+}
+
+/**
+ * Makes what answers the product's own paths on each port. `/hello` and `/ready` are open on both. With a control port, `/svc/`
+ * and `/metrics` are on it alone, and look like any unknown path on the traffic port; without one they are on the traffic
+ * port, and `/metrics` then asks for the secret. The control port answers every path: it serves no API.
+ */
+export function adminRoutes(parts: AdminParts): AdminRoutes {
+  const open = new RouteTree(healthRoutes(parts))
+  const metrics = new RouteTree([metricsRoute(parts)])
+  const apart = parts.config.gateway.control_port !== 0
+  const guarded = guard(parts)
+  const alone: OwnPaths = (x) => x.path.charCodeAt(1) === LETTER_M && answerIn(parts, metrics, x, 'svc')
+  const asked: OwnPaths = (x) =>
+    x.path.charCodeAt(1) === LETTER_M && metrics.find(x.path) !== undefined && guarded.metrics(x, metrics)
+  const health: OwnPaths = (x) => mayBeHealth(x) && answerIn(parts, open, x, 'svc')
+  return {
+    traffic: apart ? health : (x) => health(x) || asked(x) || guarded.own(x),
+    control: (x) => health(x) || alone(x) || guarded.own(x) || nothingElse(parts, x),
+  }
+}
+
+/** APIs are not served on the control port: it may be open to people who pass no API's own checks. */
+function nothingElse(parts: AdminParts, x: Exchange): boolean {
+  sendFault(x, fault('not_found'), styleOf(parts))
+  return true
+}
+
+const LETTER_M = 109
+const LETTER_H = 104
+const LETTER_R = 114
+
+function mayBeHealth(x: Exchange): boolean {
+  const first = x.path.charCodeAt(1)
+  return (first === LETTER_H || first === LETTER_R) && x.path.length <= '/hello/'.length
+}
+
+/** The calls that need the secret. */
+function guard(parts: AdminParts) {
+  const tree = new RouteTree(allRoutes(parts))
+  const words = ['svc', ...parts.config.compat.vendor_aliases]
+  const firstLetters = new Set(words.map((word) => word.charCodeAt(0)))
+  const headers = words.map((word) => `x-${word}-authorization`)
+  const knowsSecret = (x: Exchange): boolean => {
+    for (const header of headers) {
+      const given = x.request.get(header)
+      if (given !== undefined) return parts.secret !== '' && equalSecrets(given, parts.secret)
+    }
+    return false
+  }
+  const refuse = (x: Exchange, refusal: Fault) => {
+    note(parts, x, refusal)
+    sendFault(x, refusal, styleOf(parts))
+    return true
+  }
+  const own: OwnPaths = (x) => {
+    if (!firstLetters.has(x.path.charCodeAt(1))) return false
+    const word = words.find(
+      (each) => x.path.startsWith(each, 1) && (x.path.length === each.length + 1 || x.path[each.length + 1] === '/'),
+    )
+    if (word === undefined) return false
+    const path = x.path.slice(word.length + 1)
+    // What follows may hold a key: from here on the log gets the shape of the path only.
+    x.path = `/${word}/`
+    // Before anything else, so that nobody learns which paths there are.
+    if (!knowsSecret(x)) return refuse(x, fault('admin_secret_wrong'))
+    const match = tree.find(path)
+    if (match === undefined) return refuse(x, fault('not_found'))
+    answer(parts, x, match, word)
+    return true
+  }
+  const metrics = (x: Exchange, routes: RouteTree) =>
+    knowsSecret(x) ? answerIn(parts, routes, x, 'svc') : refuse(x, fault('admin_secret_wrong'))
+  return { own, metrics }
+}
+
+function allRoutes(parts: AdminParts): Route[] {
+  return [
+    ...keyRoutes(parts),
+    ...policyRoutes(parts),
+    ...oasRoutes(parts),
+    ...apiRoutes(parts),
+    ...certificateRoutes(parts),
+    ...orgKeyRoutes(parts),
+    ...nodeRoutes(parts),
+  ]
+}
+
+function answerIn(parts: AdminParts, tree: RouteTree, x: Exchange, word: string): boolean {
+  const match = tree.find(x.path)
+  if (match === undefined) return false
+  answer(parts, x, match, word)
+  return true
+}
+
+function answer(parts: AdminParts, x: Exchange, match: RouteMatch, word: string): void {
+  const style = styleOf(parts)
+  const route = match.methods.get(x.method === 'HEAD' ? 'GET' : x.method)
+  if (route === undefined) {
+    sendFault(x, fault('method_not_allowed'), style, `Allow: ${[...match.methods.keys()].join(', ')}\r\n`)
+    return
+  }
+  if (x.path === `/${word}/`) x.path = `/${word}${route.path}`
+  run(route, x, match, word).then(
+    (done) => send(x, done, style),
+    (error) => {
+      const refusal = toFault(error)
+      note(parts, x, refusal)
+      sendFault(x, refusal, style)
+    },
+  )
+}
+
+async function run(route: Route, x: Exchange, match: RouteMatch, word: string): Promise<AdminAnswer> {
+  return route.run(new AdminRequest(x, word, match))
+}
+
+function styleOf(parts: AdminParts) {
+  return { legacyStatuses: parts.config.compat.legacy_statuses, nextRequestId: parts.nextRequestId }
+}
+
+/** The log gets what callers do not: the cause. Paths come without the names in them, because these may be keys. */
+function note(parts: AdminParts, x: Exchange, refusal: Fault): void {
+  const { log } = refusal.entry
+  if (log === 'silent') return
+  if (x.requestId === '') x.requestId = parts.nextRequestId()
+  const fields = {
+    request_id: x.requestId,
+    code: refusal.code,
+    method: x.method,
+    path: x.path,
+    peer: x.peerAddress,
+    cause: refusal.cause,
+  }
+  parts.log[log](fields, refusal.message)
+}

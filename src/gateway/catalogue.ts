@@ -1,0 +1,238 @@
+import { toFault } from '../errors/fault.ts'
+import { readApi } from '../model/api/read.ts'
+import type { Api, ApiDocument } from '../model/api.ts'
+import { type Compiled, type CompileParts, compileApi } from './compile.ts'
+import { loadsHere, type NodeShard, placeKey } from './placement.ts'
+import { routeSegments } from './route-segments.ts'
+import { type PathSegment, Router } from './router.ts'
+import type { ApiState } from './snapshot.ts'
+
+/** One stored or filed API, as far as this node got with it. */
+interface Entry {
+  readonly source: string
+  readonly apiId: string
+  readonly name: string
+  api: Api | undefined
+  segments: readonly PathSegment[]
+  compiled: Compiled | undefined
+  state: ApiState['state']
+  reason: string
+  revision: number
+}
+
+/**
+ * The APIs of this node: reads definitions, compiles what changed, and says of each how it stands.
+ * Written by one caller at a time; what it hands out (`router`, `apis`) is never changed afterwards.
+ */
+export class ApiCatalogue {
+  readonly #parts: CompileParts
+  readonly #shard: NodeShard
+  readonly #entries = new Map<string, Entry>()
+  /** Who answers at each place. */
+  readonly #places = new Map<string, Entry>()
+  router = new Router()
+  apis: ReadonlyMap<string, Compiled['served']> = new Map()
+
+  constructor(parts: CompileParts, shard: NodeShard) {
+    this.#parts = parts
+    this.#shard = shard
+  }
+
+  /** How each API stands here, in no particular order. */
+  states(): ApiState[] {
+    return [...this.#entries.values()].map(({ apiId, name, state, reason, revision }) => ({
+      apiId,
+      name,
+      state,
+      reason,
+      revision,
+    }))
+  }
+
+  get loaded(): number {
+    return this.apis.size
+  }
+
+  get failed(): number {
+    let count = 0
+    for (const { state } of this.#entries.values())
+      if (state === 'failed' || state === 'stale' || state === 'taken') count++
+    return count
+  }
+
+  /** Revision of the definition from this source that was taken over last and is in force; undefined when there is none. */
+  revisionOf(source: string): number | undefined {
+    const entry = this.#entries.get(source)
+    return entry?.state === 'stale' ? undefined : entry?.revision
+  }
+
+  sources(prefix: string): string[] {
+    return [...this.#entries.keys()].filter((source) => source.startsWith(prefix))
+  }
+
+  /**
+   * Takes many definitions at once and builds the router in one go: for the start.
+   * Definitions that do not compile are noted and stop nothing else.
+   */
+  fill(definitions: readonly { source: string; document: ApiDocument; revision: number }[]): void {
+    for (const { source, document, revision } of definitions) {
+      const entry = this.#read(source, document, revision)
+      this.#entries.set(source, entry)
+      if (entry.state === 'loaded' && !entry.api!.internal) this.#claim(entry)
+      if (entry.state === 'loaded') this.#compile(entry)
+    }
+    const routes = [...this.#places.values()].filter((entry) => entry.compiled !== undefined)
+    this.router = Router.of(routes.map((entry) => this.#route(entry)))
+    const apis = new Map<string, Compiled['served']>()
+    for (const entry of this.#entries.values())
+      if (entry.compiled !== undefined) apis.set(entry.apiId, entry.compiled.served)
+    this.apis = apis
+  }
+
+  /** Takes one new or changed definition. One that cannot be served leaves the last good one in place. */
+  put(source: string, document: ApiDocument, revision: number): ApiState {
+    const before = this.#entries.get(source)
+    const entry = this.#read(source, document, revision)
+    if (entry.state === 'loaded') this.#compile(entry)
+    if (entry.state === 'failed' && before?.compiled !== undefined) {
+      before.state = 'stale'
+      before.reason = entry.reason
+      return stateOf(before)
+    }
+    if (before !== undefined) this.#forget(before, entry)
+    this.#entries.set(source, entry)
+    if (entry.compiled !== undefined) this.#serve(entry, before)
+    if (before !== undefined) this.#retryTaken()
+    return stateOf(entry)
+  }
+
+  /** Takes an API out. */
+  remove(source: string): void {
+    const entry = this.#entries.get(source)
+    if (entry === undefined) return
+    this.#forget(entry, undefined)
+    this.#entries.delete(source)
+    if (entry.compiled !== undefined && this.apis.get(entry.apiId) === entry.compiled.served) {
+      const apis = new Map(this.apis)
+      apis.delete(entry.apiId)
+      this.apis = apis
+    }
+    this.#retryTaken()
+  }
+
+  close(): void {
+    for (const { compiled } of this.#entries.values()) compiled?.close()
+  }
+
+  #read(source: string, document: ApiDocument, revision: number): Entry {
+    const entry: Entry = {
+      source,
+      apiId: document.api_id,
+      name: document.name,
+      api: undefined,
+      segments: [],
+      compiled: undefined,
+      state: 'loaded',
+      reason: '',
+      revision,
+    }
+    try {
+      const api = readApi(document)
+      entry.api = api
+      entry.segments = routeSegments(api.listenPath)
+      if (!api.active) entry.state = 'inactive'
+      else if (!loadsHere(api, this.#shard)) entry.state = 'elsewhere'
+    } catch (error) {
+      fail(entry, error)
+    }
+    return entry
+  }
+
+  #compile(entry: Entry): void {
+    if (entry.compiled !== undefined || entry.state !== 'loaded') return
+    try {
+      entry.compiled = compileApi(entry.api!, this.#parts)
+    } catch (error) {
+      fail(entry, error)
+    }
+  }
+
+  #place(entry: Entry): string {
+    const { domain, ignoreCase } = entry.api!
+    return placeKey(domain, entry.segments, ignoreCase)
+  }
+
+  #route(entry: Entry) {
+    const { domain, ignoreCase } = entry.api!
+    return { domain, ignoreCase, segments: entry.segments, served: entry.compiled!.served }
+  }
+
+  /** True when the place was free, or is the entry's own. */
+  #claim(entry: Entry): boolean {
+    const key = this.#place(entry)
+    const holder = this.#places.get(key)
+    if (holder !== undefined && holder !== entry) {
+      entry.state = 'taken'
+      entry.reason = `listen path ${entry.api!.listenPath} is held by API ${holder.apiId} (${holder.name})`
+      return false
+    }
+    this.#places.set(key, entry)
+    return true
+  }
+
+  #serve(entry: Entry, before: Entry | undefined): void {
+    const api = entry.api!
+    if (!api.internal && !this.#claim(entry)) {
+      entry.compiled?.close()
+      entry.compiled = undefined
+      this.#dropFromApis(entry.apiId)
+      return
+    }
+    // `before` is told apart by `forget`, which left its route in place when ours replaces it.
+    if (!api.internal) this.router = this.router.with(this.#route(entry))
+    const apis = new Map(this.apis)
+    if (before !== undefined && before.apiId !== entry.apiId) apis.delete(before.apiId)
+    apis.set(entry.apiId, entry.compiled!.served)
+    this.apis = apis
+  }
+
+  /** Lets go of an entry. Its route stays when `next` stands at the same place, so that no request falls between the two. */
+  #forget(entry: Entry, next: Entry | undefined): void {
+    entry.compiled?.close()
+    if (entry.api === undefined || entry.compiled === undefined) return
+    const key = this.#place(entry)
+    if (this.#places.get(key) === entry) {
+      this.#places.delete(key)
+      const replaced = next?.compiled !== undefined && !next.api!.internal && this.#place(next) === key
+      if (!replaced) this.router = this.router.without(entry.api.domain, entry.segments, entry.api.ignoreCase)
+    }
+    if (next?.compiled === undefined) this.#dropFromApis(entry.apiId)
+  }
+
+  #dropFromApis(apiId: string): void {
+    if (!this.apis.has(apiId)) return
+    const apis = new Map(this.apis)
+    apis.delete(apiId)
+    this.apis = apis
+  }
+
+  /** A place may have become free for an API that waited for it. */
+  #retryTaken(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.state !== 'taken' || this.#places.has(this.#place(entry))) continue
+      entry.state = 'loaded'
+      entry.reason = ''
+      this.#compile(entry)
+      if (entry.compiled !== undefined) this.#serve(entry, undefined)
+    }
+  }
+}
+
+function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
+  return { apiId, name, state, reason, revision }
+}
+
+function fail(entry: Entry, error: unknown): void {
+  entry.state = 'failed'
+  entry.reason = toFault(error).message
+}

@@ -1,0 +1,250 @@
+import type { Fault } from '../errors/fault.ts'
+import type { Api, Rules } from '../model/api.ts'
+import type { Grant } from '../model/grant.ts'
+import type { HitDimensions } from '../model/hit.ts'
+import type { Instant, Limit } from '../model/limit.ts'
+import type { Policy } from '../model/session.ts'
+import { WireExchange } from '../wire/exchange.ts'
+import type { Upstream } from '../wire/upstream.ts'
+import type { HitCell } from './record/aggregate.ts'
+import type { ApiMetrics } from './record/api-metrics.ts'
+import type { HitBook } from './record/hit-book.ts'
+import type { ApiTags, SessionTags } from './record/tags.ts'
+
+// The shapes that a request meets on its way refer to each other, so they stand in one file; what makes them does not.
+
+/** An answer that the gateway gives itself. `fields` are `Name: value\r\n` lines. */
+export interface Reply {
+  readonly status: number
+  readonly fields: string
+  readonly body: string | Uint8Array | undefined
+}
+
+/** Returned by the step that handed the request on: nothing is left to do. */
+export const SENT: Reply = { status: 0, fields: '', body: undefined }
+
+/** How a step ended the walk; undefined = go on. */
+export type Outcome = Reply | Fault | undefined
+
+/** One thing that happens to a request. Its function name is what `explain` calls it. */
+export type Step = (x: Exchange) => Outcome | Promise<Outcome>
+
+/** Header edits, ready to be applied: names to drop in lower case, lines to add. */
+export interface CompiledTransform {
+  readonly remove: readonly string[]
+  readonly lines: string
+}
+
+/** What a definition says about the operation that a request matched. */
+export interface CompiledOperation {
+  /** `METHOD /path` as the definition names it. */
+  readonly name: string
+  readonly allow: boolean
+  readonly block: boolean
+  readonly ignoreAuthentication: boolean
+  readonly sizeLimitBytes: number
+  readonly rate: Limit | undefined
+  readonly requestHeaders: CompiledTransform | undefined
+  readonly responseHeaders: CompiledTransform | undefined
+  readonly timeoutMs: number
+  readonly track: boolean
+  readonly doNotTrack: boolean
+}
+
+/**
+ * One version of one API, compiled: the flat list of steps that its requests take, in order.
+ * A step that the API does not use is not in the list.
+ */
+export interface Chain {
+  readonly api: Api
+  /** Version name as hits record it. */
+  readonly version: string
+  /** True when the version is one of several within one definition (old style), so that rights name it. */
+  readonly inlineVersion: boolean
+  readonly rules: Rules
+  readonly steps: readonly Step[]
+  readonly targets: Targets
+  /** Limit of the whole API, undefined when it has none. */
+  readonly apiRate: Limit | undefined
+  /** The limits of requests without a session. */
+  readonly openLimits: readonly Limit[]
+  readonly responseHeaders: CompiledTransform | undefined
+  /** undefined when the API is not recorded. */
+  readonly hits: HitPlan | undefined
+  readonly metrics: ApiMetrics
+  /** Plan of requests without a session; made with the first of them. */
+  open: Plan | undefined
+}
+
+/** An API as this node serves it: where a request enters, and the chains that it may end up in. */
+export interface ServedApi {
+  readonly api: Api
+  /** Chooses a version, then walks its chain; for an API without versions the chain itself. */
+  readonly entry: readonly Step[]
+  /** The chain of the API itself, entered without choosing a version (by another API whose version it is). */
+  readonly main: Chain
+  readonly all: readonly Chain[]
+}
+
+/** One place that requests of an API are handed to: an origin, and the path under which it lives there. */
+export interface Target {
+  readonly upstream: Upstream
+  /** Value of the Host field. */
+  readonly authority: string
+  /** Path in front of the request's own, without its last slash; often ''. */
+  readonly basePath: string
+  /** Query of the target URL, which goes before the request's own; without `?`. */
+  readonly query: string
+}
+
+/** The weighted targets of one API, chosen in turn. */
+export interface Targets {
+  readonly list: readonly Target[]
+  next(): Target
+}
+
+/** How the requests of one chain are counted. */
+export interface HitPlan {
+  readonly book: HitBook
+  readonly tags: ApiTags
+}
+
+/** What one session may do at one chain, and what its requests there are limited and counted by. Made once, used by every request. */
+export interface Plan {
+  readonly chain: Chain
+  /** undefined = no right on the API, or no session at all. */
+  readonly grant: Grant | undefined
+  readonly dimensions: HitDimensions
+  readonly tags: SessionTags | undefined
+  /** Handle for the hits of requests without header tags or tracked endpoint; undefined when the API is not recorded. */
+  readonly cell: HitCell | undefined
+  /** Handles for other combinations, made as they come. */
+  cells: Map<string, HitCell> | undefined
+}
+
+/** The session behind a request, as its steps see it. */
+export interface Caller {
+  /** SHA-256 of the key or token, lower-case hex. */
+  readonly keyHash: string
+  readonly alias: string
+  readonly inactive: boolean
+  /** Unix milliseconds, 0 = never. */
+  readonly expiresAt: number
+  /** Ids of the policies in force. */
+  readonly policyIds: readonly string[]
+  /** What it may do at this chain, and what its requests there are limited and counted by. */
+  planFor(chain: Chain): Plan
+}
+
+/** Limits of a whole organisation, from its organisation key. */
+export interface OrgLimits {
+  readonly inactive: boolean
+  readonly limits: readonly Limit[]
+}
+
+/**
+ * Everything that a request is judged by, at one revision. Never changed: a change makes a new one, and requests in flight
+ * keep the one that they began with.
+ */
+export interface Snapshot {
+  readonly revision: number
+  readonly router: Routes
+  /** Loaded APIs by api_id, internal ones too. */
+  readonly apis: ReadonlyMap<string, ServedApi>
+  /** Policies by organisation and id (`policyKey`). */
+  readonly policies: ReadonlyMap<string, Policy>
+  /** Grows by one whenever a policy changes: sessions merged under an older number are merged anew. */
+  readonly policyGeneration: number
+  readonly orgs: ReadonlyMap<string, OrgLimits>
+}
+
+/** Where a request's path led: the API, and the index in the path where the part below its listen path begins. */
+export interface RouteMatch {
+  served: ServedApi | undefined
+  restAt: number
+}
+
+/** Finds the API of a request. */
+export interface Routes {
+  /** Writes where the path leads into `match`; `served` is undefined when nothing answers there. */
+  find(host: string, path: string, match: RouteMatch): void
+}
+
+/**
+ * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here
+ * is gone with the next request, and every member is reset by `begin`.
+ */
+export class Exchange extends WireExchange implements Instant {
+  // --- read once per request
+  wall = 0
+  mono = 0
+  /** True for a request that is explained rather than served: limits are looked at, not taken; nothing is sent. */
+  dry = false
+
+  // --- found by the router and the version step
+  snapshot: Snapshot | undefined
+  chain: Chain | undefined
+  /** Where in `path` the part below the listen path begins. */
+  restAt = 0
+  /** The part of `path` below the listen path (and below a stripped version segment); begins with `/`, or is ''. */
+  rest = ''
+  /** What of `path` is handed on: `rest` or `path`, as the API strips its listen path or not. */
+  forwardPath = ''
+  /** Query as it will be handed on. */
+  forwardQuery = ''
+  operation: CompiledOperation | undefined
+  /** Address of the client as trusted proxies tell it; else of the peer. */
+  clientAddress = ''
+  peerTrusted = false
+
+  // --- found by authentication
+  credential = ''
+  session: Caller | undefined
+  plan: Plan | undefined
+  skipAuthentication = false
+
+  // --- collected for the upstream and for the answer
+  /** `Name: value\r\n` lines to send to the upstream besides the kept ones. */
+  requestExtra = ''
+  /** `Name: value\r\n` lines to put on the answer, whoever gives it. */
+  answerExtra = ''
+  /** `X-RateLimit-*` and `RateLimit*` lines, once limits were looked at. */
+  limitFields = ''
+  /** Written with a refusal by a limit. */
+  retryAfterMs = 0
+  target: Target | undefined
+  /** Targets of this request that could not be reached. */
+  attempts = 0
+  requestHead = ''
+  fault: Fault | undefined
+  requestId = ''
+}
+
+/** Makes an exchange ready for the request whose head the wire has just read. */
+export function begin(x: Exchange, wall: number, mono: number): void {
+  x.wall = wall
+  x.mono = mono
+  x.dry = false
+  x.snapshot = undefined
+  x.chain = undefined
+  x.restAt = 0
+  x.rest = ''
+  x.forwardPath = ''
+  x.forwardQuery = x.query
+  x.operation = undefined
+  x.clientAddress = x.peerAddress
+  x.peerTrusted = false
+  x.credential = ''
+  x.session = undefined
+  x.plan = undefined
+  x.skipAuthentication = false
+  x.requestExtra = ''
+  x.answerExtra = ''
+  x.limitFields = ''
+  x.retryAfterMs = 0
+  x.target = undefined
+  x.attempts = 0
+  x.requestHead = ''
+  x.fault = undefined
+  x.requestId = ''
+}

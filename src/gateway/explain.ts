@@ -1,0 +1,145 @@
+import type { BlockList } from 'node:net'
+import { Fault, fault, toFault } from '../errors/fault.ts'
+import { renderFault, statusOf } from '../errors/render.ts'
+import type { Clock } from '../model/clock.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import type { Limit } from '../model/limit.ts'
+import { readHead } from '../wire/head.ts'
+import { findClient } from './client-address.ts'
+import { begin, Exchange, type Outcome, type RouteMatch, SENT, type Snapshot, type Step } from './exchange.ts'
+import { enter } from './server.ts'
+
+/** The request that is asked about. */
+export interface ExplainRequest {
+  readonly method: string
+  /** Absolute, or a path. The host of an absolute one is the Host field, unless `headers` names one. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Address that the request would come from; 127.0.0.1 unless given. */
+  readonly address?: string
+}
+
+export interface ExplainParts {
+  readonly clock: Clock
+  readonly snapshot: () => Snapshot
+  readonly trustedProxies: BlockList | undefined
+  readonly legacyStatuses: boolean
+}
+
+/**
+ * Tells what would become of a request, step by step, without sending it and without taking a permit of any limit:
+ * the same compiled steps are walked as for a real one. Never shows a credential.
+ * @throws Fault `body_malformed` (400) when the request could not be one
+ */
+export async function explain(parts: ExplainParts, request: ExplainRequest): Promise<JsonObject> {
+  const x = syntheticExchange(parts, request)
+  const snapshot = parts.snapshot()
+  const match: RouteMatch = { served: undefined, restAt: 0 }
+  snapshot.router.find(x.host, x.path, match)
+  if (match.served === undefined) return notRouted(x)
+  enter(x, snapshot, match)
+  findClient(x, parts.trustedProxies)
+  const steps: Json[] = []
+  let end = await walk(x, match.served.entry, steps)
+  // The version step stops after its choice: the chosen chain is walked here.
+  if (end === undefined) end = await walk(x, x.chain!.steps, steps)
+  return { ...described(x), steps, result: resultOf(x, end, parts.legacyStatuses) }
+}
+
+function syntheticExchange(parts: ExplainParts, request: ExplainRequest): Exchange {
+  const url = URL.parse(request.url, 'http://localhost')
+  if (url === null) throw fault('body_malformed', 'url: not a URL')
+  const named = Object.keys(request.headers).some((name) => name.toLowerCase() === 'host')
+  const fields = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  if (!named) fields.unshift(`Host: ${url.host}\r\n`)
+  const target = request.url.startsWith('/') ? request.url : `${url.pathname}${url.search}`
+  const x = new Exchange()
+  const refused = readHead(x, `${request.method} ${target} HTTP/1.1\r\n${fields.join('')}\r\n`)
+  if (refused !== undefined) throw fault('body_malformed', refused.message)
+  x.secure = url.protocol === 'https:'
+  x.peerAddress = request.address ?? '127.0.0.1'
+  begin(x, parts.clock.wall(), parts.clock.mono())
+  x.dry = true
+  return x
+}
+
+async function walk(x: Exchange, steps: readonly Step[], notes: Json[]): Promise<Outcome> {
+  for (const step of steps) {
+    const end = await outcomeOf(step, x)
+    notes.push(noteOf(step.name, end, x))
+    if (end !== undefined) return end
+  }
+  return undefined
+}
+
+async function outcomeOf(step: Step, x: Exchange): Promise<Outcome> {
+  try {
+    return await step(x)
+  } catch (error) {
+    return toFault(error)
+  }
+}
+
+function noteOf(step: string, end: Outcome, x: Exchange): JsonObject {
+  if (end instanceof Fault) return { step, outcome: 'refused', reason: end.message, code: end.code }
+  if (end === SENT) return { step, outcome: 'forwarded' }
+  if (end !== undefined) return { step, outcome: 'answered', status: end.status }
+  const detail = detailOf(step, x)
+  return detail === undefined ? { step, outcome: 'passed' } : { step, outcome: 'passed', detail }
+}
+
+/** What a passed step found out. */
+function detailOf(step: string, x: Exchange): string | undefined {
+  if (step === 'chooseVersion') return `version ${x.chain!.version} of API ${x.chain!.api.apiId}`
+  if (step === 'matchOperation' && x.operation !== undefined) return x.operation.name
+  if (step === 'filterAddress') return x.clientAddress
+  if (step === 'authenticate') return x.skipAuthentication ? 'skipped for this operation' : `key ${x.session!.keyHash}`
+  return undefined
+}
+
+function notRouted(x: Exchange): JsonObject {
+  const step = {
+    step: 'route',
+    outcome: 'refused',
+    reason: `no API answers at ${x.host}${x.path}`,
+    code: 'api_not_found',
+  }
+  return { api: null, steps: [step], result: { outcome: 'refused', status: 404, body: { error: 'Not Found' } } }
+}
+
+function described(x: Exchange): JsonObject {
+  const { api, version } = x.chain!
+  return {
+    api: { api_id: api.apiId, name: api.name, org_id: api.orgId, listen_path: api.listenPath, version },
+    key: x.session === undefined ? null : { key_hash: x.session.keyHash, alias: x.session.alias },
+    policies: [...(x.session?.policyIds ?? [])],
+    limits: limitsMet(x).map(({ kind, id, max, windowMs, remaining, resetMs }) => ({
+      kind,
+      counter: id,
+      max,
+      window_ms: windowMs,
+      remaining,
+      reset_ms: resetMs,
+    })),
+  }
+}
+
+function resultOf(x: Exchange, end: Outcome, legacyStatuses: boolean): JsonObject {
+  if (end instanceof Fault) {
+    const body = JSON.parse(renderFault(end, 'gateway')) as JsonObject
+    return { outcome: 'refused', status: statusOf(end, legacyStatuses), body }
+  }
+  if (end !== SENT && end !== undefined) return { outcome: 'answered', status: end.status }
+  const { targets } = x.chain!
+  return {
+    outcome: 'forwarded',
+    method: x.method,
+    path: x.forwardPath === '' ? '/' : x.forwardPath,
+    targets: targets.list.map(({ authority, basePath }) => `${authority}${basePath}`),
+  }
+}
+
+function limitsMet(x: Exchange): readonly Limit[] {
+  const grant = (x.plan ?? x.session?.planFor(x.chain!))?.grant
+  return grant === undefined ? x.chain!.openLimits : grant.limitsFor(x.method, x.rest === '' ? '/' : x.rest)
+}

@@ -1,0 +1,219 @@
+import type { Config } from '../config/schema.ts'
+import type { FaultCode } from '../errors/catalog.ts'
+import { addressList } from '../model/address.ts'
+import type { Clock } from '../model/clock.ts'
+import type { LineSink, Log } from '../model/log.ts'
+import { privateKeyOf } from '../publish/certificates.ts'
+import type { Store } from '../store/ports.ts'
+import { adminRoutes } from './admin/routes.ts'
+import { ApiCatalogue } from './catalogue.ts'
+import { explain } from './explain.ts'
+import { FileDefinitions } from './files.ts'
+import { LiveConfig } from './live.ts'
+import { offerGatewayMetrics } from './metrics.ts'
+import { openPorts } from './open-ports.ts'
+import type { NodeShard } from './placement.ts'
+import { AccessLog } from './record/access-log.ts'
+import { HitBook } from './record/hit-book.ts'
+import { Metrics } from './record/metrics.ts'
+import { offerProcessMetrics } from './record/process-metrics.ts'
+import { Recorder } from './record/recorder.ts'
+import { chooseMetricsFormat, renderMetrics } from './record/render-metrics.ts'
+import { nextRequestId } from './record/request-id.ts'
+import { Sample } from './record/sample.ts'
+import { recordWith } from './record.ts'
+import { type ServerParts, trafficHandler } from './server.ts'
+import { Sessions } from './sessions.ts'
+import { type KeyPair, TlsCertificates } from './tls.ts'
+import { UpstreamPool } from './upstream/targets.ts'
+
+export interface GatewayParts {
+  readonly config: Config
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  /** Where access log lines go; undefined = none are written. */
+  readonly accessLog: LineSink | undefined
+  readonly version: string
+  readonly nodeName: string
+  /** What `X-Svc-Authorization` must hold. */
+  readonly secret: string
+  /** Key that private keys and shown-again secrets are sealed with. */
+  readonly sealKey: Uint8Array
+  /** Organisation of objects that name none. */
+  readonly defaultOrg: () => string
+  /** How the dashboard of this process stands; undefined when there is none in it. */
+  readonly dashboard: (() => 'pass' | 'fail') | undefined
+}
+
+/** A gateway that is listening. */
+export interface Gateway {
+  readonly port: number
+  readonly controlPort: number | undefined
+  readonly tlsPort: number | undefined
+  readonly live: LiveConfig
+  /** True when everything stored is loaded and nothing stops. */
+  ready(): boolean
+  /** Stops accepting, lets requests in flight finish within the bound of the settings, writes what was counted. */
+  stop(): Promise<void>
+}
+
+/**
+ * Loads every API and policy, then opens the traffic port, the TLS port and the control port as set.
+ * @throws Fault `port_in_use`, `setting_invalid`, `store_away`
+ */
+export async function startGateway(parts: GatewayParts): Promise<Gateway> {
+  const { config, store, log } = parts
+  const settings = config.gateway
+  const metrics = new Metrics()
+  const core = buildCore(parts, metrics)
+  const { catalogue, live, book } = core
+  const closers: (() => unknown)[] = [() => core.upstreams.close(), () => live.close()]
+  let stopping = false
+  const stop = async () => {
+    stopping = true
+    // What was opened last is closed first: traffic ends before what it stands on.
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  try {
+    await live.start()
+    if (settings.app_path !== '') {
+      const { defaultOrg } = parts
+      const changed = () => live.refresh()
+      const files = new FileDefinitions({ folder: settings.app_path, catalogue, changed, defaultOrg, log })
+      closers.push(() => files.close())
+      files.start()
+    }
+    const tls = new TlsCertificates({
+      certFile: settings.tls.enabled ? settings.tls.cert_file : '',
+      keyFile: settings.tls.key_file,
+      snapshot: () => live.snapshot,
+      findKeyPair: (id) => findKeyPair(store, parts.sealKey, id),
+      log,
+    })
+    closers.push(() => tls.close())
+    if (settings.tls.enabled) closers.push(await followCertificates(tls, store))
+
+    const accessLog = parts.accessLog === undefined ? undefined : new AccessLog(parts.accessLog)
+    closers.push(
+      () => book?.close(),
+      () => accessLog?.close(),
+      offerProcessMetrics(metrics, parts.version),
+    )
+    const ready = () => live.ready && !stopping && (parts.dashboard === undefined || parts.dashboard() === 'pass')
+    const { own, ownControl, ...rest } = serverParts(parts, core, metrics, accessLog, {
+      ready,
+      stopping: () => stopping,
+    })
+    const ports = await openPorts(settings, {
+      traffic: trafficHandler({ ...rest, own }),
+      control: trafficHandler({ ...rest, own: ownControl }),
+      tls: (serverName) => tls.choose(serverName),
+    })
+    closers.push(() => ports.drain(settings.drain_timeout_ms))
+    offerGatewayMetrics(metrics, { ...core, accessLog, connections: ports.connections })
+    return { port: ports.traffic, tlsPort: ports.tls, controlPort: ports.control, live, ready, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+interface Core {
+  readonly shard: NodeShard
+  readonly sessions: Sessions
+  readonly upstreams: UpstreamPool
+  readonly book: HitBook | undefined
+  readonly catalogue: ApiCatalogue
+  readonly live: LiveConfig
+}
+
+/** What every request is judged by, before anything listens. */
+function buildCore({ config, store, log, clock }: GatewayParts, metrics: Metrics): Core {
+  const settings = config.gateway
+  const segmentation = settings.db_app_conf_options
+  const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
+  const sessions = new Sessions(store.tokens, settings.session_cache_entries)
+  const upstreams = new UpstreamPool({
+    connectTimeoutMs: settings.connect_timeout_ms,
+    headTimeoutMs: settings.proxy_default_timeout_ms,
+    idleTimeoutMs: settings.upstream_idle_ms,
+    totalTimeoutMs: 0,
+    maxIdle: settings.upstream_max_idle,
+    idleKeepMs: settings.upstream_keep_ms,
+  })
+  // A node for administration counts nothing of its own.
+  const book = settings.management_node ? undefined : new HitBook(store.hits, { log })
+  const compileParts = {
+    sessions,
+    upstreams,
+    metrics,
+    book,
+    clock,
+    counters: store.counters,
+    maxBodyBytes: settings.max_body_bytes,
+    legacyStatuses: config.compat.legacy_statuses,
+    nodeTags: shard.segmented ? shard.tags : [],
+  }
+  const catalogue = new ApiCatalogue(compileParts, shard)
+  const live = new LiveConfig({ documents: store.documents, feed: store.feed, catalogue, sessions, log })
+  return { shard, sessions, upstreams, book, catalogue, live }
+}
+
+/** What the handlers of all ports have in common, and the two ways of answering the product's own paths. */
+function serverParts(
+  parts: GatewayParts,
+  core: Core,
+  metrics: Metrics,
+  accessLog: AccessLog | undefined,
+  states: { ready: () => boolean; stopping: () => boolean },
+): ServerParts & { ownControl: ServerParts['own'] } {
+  const { config, clock, log } = parts
+  const { trusted_proxies: trusted } = config.gateway
+  const trustedProxies = trusted.length === 0 ? undefined : addressList(trusted)
+  const legacyStatuses = config.compat.legacy_statuses
+  const snapshot = () => core.live.snapshot
+  const admin = adminRoutes({
+    ...parts,
+    ...core,
+    ...states,
+    nextRequestId,
+    metrics: (accept: string | undefined) => {
+      const { format, contentType } = chooseMetricsFormat(accept)
+      return { contentType, text: renderMetrics(metrics, format) }
+    },
+    explain: (request) => explain({ clock, snapshot, trustedProxies, legacyStatuses }, request),
+  })
+  return {
+    clock,
+    trustedProxies,
+    snapshot,
+    style: { legacyStatuses, nextRequestId },
+    own: admin.traffic,
+    ownControl: admin.control,
+    record: recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), accessLog !== undefined),
+    onFault(fault, x) {
+      const code: FaultCode = fault.code
+      if (code.startsWith('upstream_')) metrics.upstreamFailed(code)
+      const fields = { request_id: x.requestId, api_id: x.chain?.api.apiId, code, cause: fault.cause }
+      if (fault.entry.log === 'error') log.error(fields, fault.message)
+      else log.warn(fields, fault.message)
+    },
+  }
+}
+
+/** Keeps the chosen certificates in step with the store. Answers the function that ends it. */
+async function followCertificates(tls: TlsCertificates, store: Store): Promise<() => void> {
+  await tls.update()
+  return store.feed.subscribe(({ changes }) => {
+    if (changes.some(({ kind }) => kind === 'api' || kind === 'certificate')) void tls.update()
+  })
+}
+
+async function findKeyPair(store: Store, sealKey: Uint8Array, id: string): Promise<KeyPair | undefined> {
+  const stored = await store.documents.find('certificate', 'cert_id', id)
+  if (stored === undefined) return undefined
+  const { certificate } = stored.body
+  const key = privateKeyOf(stored.body, sealKey)
+  return typeof certificate === 'string' && key !== undefined ? { certificate, key } : undefined
+}

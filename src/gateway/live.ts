@@ -1,0 +1,276 @@
+import { toFault } from '../errors/fault.ts'
+import type { ApiDocument } from '../model/api.ts'
+import type { JsonObject } from '../model/json.ts'
+import { type Limit, makeLimit } from '../model/limit.ts'
+import type { Log } from '../model/log.ts'
+import type { Policy, Session } from '../model/session.ts'
+import type { Documents, Feed, FeedEvent, StoredDocument } from '../store/ports.ts'
+import type { ApiCatalogue } from './catalogue.ts'
+import type { OrgLimits, Snapshot } from './exchange.ts'
+import type { Sessions } from './sessions.ts'
+import { policyKey, policyOf } from './snapshot.ts'
+
+/** What the live configuration is kept from. */
+export interface LiveParts {
+  readonly documents: Documents
+  readonly feed: Feed
+  readonly catalogue: ApiCatalogue
+  readonly sessions: Sessions
+  readonly log: Log
+}
+
+const RETRY_FIRST_MS = 250
+const RETRY_MOST_MS = 30_000
+
+/**
+ * Keeps this node's snapshot in step with the store: loads everything once, then takes over only what the feed names.
+ * With a store that answers at once a commit is in force before its promise resolves.
+ */
+export class LiveConfig {
+  readonly #parts: LiveParts
+  readonly #policies = new Map<string, { key: string; policy: Policy }>()
+  readonly #orgs = new Map<string, { orgId: string; limits: OrgLimits }>()
+  readonly #waiting: FeedEvent[] = []
+  /** Called whenever the node has nothing left to take over. */
+  readonly #idle: (() => void)[] = []
+  #unsubscribe: (() => void) | undefined
+  #busy = false
+  #retryMs = RETRY_FIRST_MS
+  #retryTimer: NodeJS.Timeout | undefined
+  snapshot: Snapshot
+  /** True once everything stored was loaded. */
+  ready = false
+  /** True while a change could not be read from the store. */
+  behind = false
+  reloads = 0
+  lastReloadMs = 0
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts
+    this.snapshot = {
+      revision: 0,
+      router: parts.catalogue.router,
+      apis: parts.catalogue.apis,
+      policies: new Map(),
+      policyGeneration: 0,
+      orgs: new Map(),
+    }
+  }
+
+  /** Loads every policy, organisation limit and API, and follows the feed from then on. @throws Fault `store_away` */
+  async start(): Promise<void> {
+    this.#unsubscribe ??= this.#parts.feed.subscribe((event) => this.#onEvent(event))
+    await this.reload()
+    this.ready = true
+  }
+
+  /** Reads everything anew and takes over what differs. Events that come meanwhile wait. @throws Fault `store_away` */
+  async reload(): Promise<void> {
+    while (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    this.#busy = true
+    try {
+      const startedAt = performance.now()
+      const revision = await this.#parts.documents.revision()
+      await this.#reloadPolicies()
+      await this.#reloadApis()
+      this.#parts.sessions.clear()
+      this.behind = false
+      this.#publish(revision, true)
+      this.#measure(startedAt)
+    } finally {
+      this.#free()
+    }
+  }
+
+  /** Resolves once this node serves what was committed under `revision`. */
+  async settled(revision: number): Promise<void> {
+    while (this.snapshot.revision < revision) await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+
+  /** Makes the snapshot follow the catalogue after definitions were changed elsewhere (files). */
+  refresh(): void {
+    this.#publish(this.snapshot.revision, false)
+  }
+
+  close(): void {
+    this.#unsubscribe?.()
+    clearTimeout(this.#retryTimer)
+    this.#parts.catalogue.close()
+  }
+
+  async #reloadPolicies(): Promise<void> {
+    this.#policies.clear()
+    for await (const batch of this.#parts.documents.scan('policy'))
+      for (const document of batch) this.#takePolicy(document)
+    this.#orgs.clear()
+    for await (const batch of this.#parts.documents.scan('org_session'))
+      for (const document of batch) this.#takeOrg(document)
+  }
+
+  async #reloadApis(): Promise<void> {
+    const { catalogue, documents } = this.#parts
+    const first = !this.ready
+    const found = new Set<string>()
+    const definitions: { source: string; document: ApiDocument; revision: number }[] = []
+    for await (const batch of documents.scan('api')) {
+      for (const { id, body, revision } of batch) {
+        found.add(id)
+        if (first) definitions.push({ source: id, document: body as unknown as ApiDocument, revision })
+        else if (catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
+      }
+    }
+    if (first) catalogue.fill(definitions)
+    else
+      for (const source of catalogue.sources(''))
+        if (!source.startsWith('file:') && !found.has(source)) catalogue.remove(source)
+    for (const { apiId, name, state, reason } of catalogue.states()) {
+      if (reason !== '')
+        this.#parts.log.warn({ api_id: apiId, state }, `API "${name}" is not served as stored: ${reason}`)
+    }
+  }
+
+  #onEvent(event: FeedEvent): void {
+    if (this.#busy) {
+      this.#waiting.push(event)
+      return
+    }
+    const done = this.#apply(event)
+    if (done === undefined) {
+      for (const wake of this.#idle.splice(0)) wake()
+      return
+    }
+    this.#busy = true
+    done.then(() => this.#free())
+  }
+
+  #free(): void {
+    this.#busy = false
+    while (!this.#busy) {
+      const event = this.#waiting.shift()
+      if (event === undefined) break
+      this.#onEvent(event)
+    }
+    for (const wake of this.#idle.splice(0)) wake()
+  }
+
+  #measure(startedAt: number): void {
+    this.reloads++
+    this.lastReloadMs = performance.now() - startedAt
+  }
+
+  /** Applies at once when the store answers at once; else resolves when applied. Never rejects. */
+  #apply(event: FeedEvent): Promise<void> | undefined {
+    for (const hash of event.sessions) this.#parts.sessions.drop(Buffer.from(hash).toString('hex'))
+    const kinds = event.changes.filter(({ kind }) => kind === 'api' || kind === 'policy' || kind === 'org_session')
+    if (kinds.length === 0) {
+      this.snapshot = { ...this.snapshot, revision: Math.max(this.snapshot.revision, event.revision) }
+      return undefined
+    }
+    const startedAt = performance.now()
+    const finish = (documents: (StoredDocument | undefined)[]) => {
+      let policies = false
+      kinds.forEach(({ kind, id }, index) => {
+        const document = documents[index]
+        if (kind === 'api') this.#changeApi(id, document)
+        else {
+          policies = true
+          this.#changeOther(kind, id, document)
+        }
+      })
+      this.#publish(event.revision, policies)
+      this.#measure(startedAt)
+    }
+    try {
+      const read = kinds.map(({ op, kind, id }) => (op === 'delete' ? undefined : this.#parts.documents.get(kind, id)))
+      if (!read.some((each) => each instanceof Promise)) {
+        finish(read as (StoredDocument | undefined)[])
+        return undefined
+      }
+      return Promise.all(read)
+        .then(finish)
+        .catch((error) => this.#fallBehind(error))
+    } catch (error) {
+      this.#fallBehind(error)
+      return undefined
+    }
+  }
+
+  /** What was committed could not be read: the node serves what it has, and reads everything again a little later. */
+  #fallBehind(error: unknown): void {
+    this.behind = true
+    this.#parts.log.error(
+      { fault: toFault(error).code },
+      'a change could not be read from the store; serving what was loaded before',
+    )
+    if (this.#retryTimer !== undefined) return
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = undefined
+      this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MOST_MS)
+      this.reload().then(
+        () => {
+          this.#retryMs = RETRY_FIRST_MS
+        },
+        (again) => this.#fallBehind(again),
+      )
+    }, this.#retryMs).unref()
+  }
+
+  #changeApi(id: string, document: StoredDocument | undefined): void {
+    if (document === undefined) this.#parts.catalogue.remove(id)
+    else this.#putApi(document)
+  }
+
+  #putApi(document: StoredDocument): void {
+    const state = this.#parts.catalogue.put(document.id, document.body as unknown as ApiDocument, document.revision)
+    if (state.reason !== '') {
+      this.#parts.log.warn(
+        { api_id: state.apiId, state: state.state },
+        `API "${state.name}" is not served as stored: ${state.reason}`,
+      )
+    }
+  }
+
+  #changeOther(kind: string, id: string, document: StoredDocument | undefined): void {
+    const map: Map<string, unknown> = kind === 'policy' ? this.#policies : this.#orgs
+    map.delete(id)
+    if (document === undefined) return
+    if (kind === 'policy') this.#takePolicy(document)
+    else this.#takeOrg(document)
+  }
+
+  #takePolicy(document: StoredDocument): void {
+    const policy = policyOf(document.body)
+    this.#policies.set(document.id, { key: policyKey(policy.org_id ?? '', policy.id ?? document.id), policy })
+  }
+
+  #takeOrg(document: StoredDocument): void {
+    const orgId = String(document.body.org_id ?? '')
+    this.#orgs.set(document.id, { orgId, limits: orgLimits(orgId, document.body) })
+  }
+
+  #publish(revision: number, policiesChanged: boolean): void {
+    const { catalogue } = this.#parts
+    const before = this.snapshot
+    this.snapshot = {
+      revision: Math.max(before.revision, revision),
+      router: catalogue.router,
+      apis: catalogue.apis,
+      policies: policiesChanged
+        ? new Map([...this.#policies.values()].map(({ key, policy }) => [key, policy]))
+        : before.policies,
+      policyGeneration: policiesChanged ? before.policyGeneration + 1 : before.policyGeneration,
+      orgs: policiesChanged
+        ? new Map([...this.#orgs.values()].map(({ orgId, limits }) => [orgId, limits]))
+        : before.orgs,
+    }
+  }
+}
+
+function orgLimits(orgId: string, body: JsonObject): OrgLimits {
+  const session = body as unknown as Session
+  const limits: Limit[] = []
+  const { rate = 0, per = 0, quota_max: quota = 0, quota_renewal_rate: renewal = 0 } = session
+  if (rate > 0 && per > 0) limits.push(makeLimit('rate', `org|${orgId}`, rate, per * 1000))
+  if (quota > 0) limits.push(makeLimit('quota', `org|${orgId}`, quota, Math.max(0, renewal) * 1000))
+  return { inactive: session.is_inactive ?? false, limits }
+}

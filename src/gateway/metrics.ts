@@ -1,0 +1,45 @@
+import type { ApiCatalogue } from './catalogue.ts'
+import type { LiveConfig } from './live.ts'
+import type { AccessLog } from './record/access-log.ts'
+import type { HitBook } from './record/hit-book.ts'
+import type { Metrics } from './record/metrics.ts'
+import type { Sessions } from './sessions.ts'
+
+export interface GatewayGauges {
+  readonly catalogue: ApiCatalogue
+  readonly live: LiveConfig
+  readonly sessions: Sessions
+  readonly book: HitBook | undefined
+  readonly accessLog: AccessLog | undefined
+  readonly connections: () => number
+}
+
+/** Adds what the gateway knows of itself to the metrics page. */
+export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): void {
+  const { catalogue, live, sessions, book, accessLog } = parts
+  metrics.gauge('svc_connections', 'Open client connections.', parts.connections)
+  metrics.gauge('svc_apis_loaded', 'APIs that this node serves.', () => catalogue.loaded)
+  metrics.gauge('svc_apis_failed', 'APIs that this node does not serve as stored.', () => catalogue.failed)
+  metrics.gauge('svc_revision', 'Revision of the configuration in force.', () => live.snapshot.revision)
+  metrics.gauge('svc_behind', '1 while a change could not be read from the store.', () => Number(live.behind))
+  metrics.counter('svc_reloads', 'Changes taken over.', () => live.reloads)
+  metrics.gauge('svc_reload_seconds', 'Time that the last change took.', () => live.lastReloadMs / 1000)
+  metrics.gauge('svc_sessions_cached', 'Keys and tokens in memory.', () => sessions.size)
+  metrics.counter('svc_session_cache_hits', 'Look-ups answered from memory.', () => sessions.hits)
+  metrics.counter('svc_session_cache_misses', 'Look-ups that went to the store.', () => sessions.misses)
+  if (book !== undefined) {
+    metrics.gauge('svc_hits_waiting', 'Hit rows not yet stored.', () => book.waiting)
+    metrics.counter(
+      'svc_hits_overflowed',
+      'Requests counted without their key because too many rows waited.',
+      () => book.overflowed,
+    )
+  }
+  if (accessLog !== undefined) {
+    metrics.counter(
+      'svc_access_log_dropped',
+      'Lines thrown away because they could not be written fast enough.',
+      () => accessLog.dropped,
+    )
+  }
+}

@@ -1,0 +1,65 @@
+import type { Config } from '../config/schema.ts'
+import type { WireHandler } from '../wire/exchange.ts'
+import { type Listener, listen, type TlsChoice, type WireLimits } from '../wire/listen.ts'
+import type { Exchange } from './exchange.ts'
+
+export interface PortHandlers {
+  readonly traffic: WireHandler<Exchange>
+  readonly control: WireHandler<Exchange>
+  /** Chooses a certificate; asked only when TLS is switched on. */
+  readonly tls: (serverName: string) => TlsChoice | undefined
+}
+
+/** The listeners of one gateway. */
+export interface OpenPorts {
+  readonly traffic: number
+  /** undefined = not open. */
+  readonly tls: number | undefined
+  readonly control: number | undefined
+  connections(): number
+  /** Stops accepting, lets requests in flight finish for at most `boundMs`. */
+  drain(boundMs: number): Promise<void>
+}
+
+/** Opens traffic, TLS and control port as the settings say; all or none. @throws Fault `port_in_use` */
+export async function openPorts(settings: Config['gateway'], handlers: PortHandlers): Promise<OpenPorts> {
+  const limits = limitsOf(settings)
+  const { listen_host: host, control_host: controlHost, tls } = settings
+  const listeners: Listener[] = []
+  const drain = async (boundMs: number) => {
+    await Promise.all(listeners.map((listener) => listener.drain(boundMs)))
+  }
+  const open = async (options: Parameters<typeof listen<Exchange>>[0]) => {
+    const listener = await listen(options)
+    listeners.push(listener)
+    return listener.port
+  }
+  try {
+    const traffic = await open({ host, port: settings.listen_port, handler: handlers.traffic, limits })
+    const tlsPort = tls.enabled
+      ? await open({ host, port: tls.listen_port, handler: handlers.traffic, limits, tls: handlers.tls })
+      : undefined
+    const control =
+      settings.control_port === 0
+        ? undefined
+        : await open({ host: controlHost, port: settings.control_port, handler: handlers.control, limits })
+    const connections = () => listeners.reduce((sum, listener) => sum + listener.connections(), 0)
+    return { traffic, tls: tlsPort, control, connections, drain }
+  } catch (error) {
+    await drain(0)
+    throw error
+  }
+}
+
+function limitsOf(settings: Config['gateway']): WireLimits {
+  return {
+    maxHeadBytes: settings.max_head_bytes,
+    maxFields: settings.max_fields,
+    headTimeoutMs: settings.head_timeout_ms,
+    keepAliveMs: settings.keep_alive_ms,
+    bodyIdleMs: settings.body_idle_ms,
+    tlsHandshakeMs: settings.tls.handshake_timeout_ms,
+    maxHandshakes: settings.tls.max_handshakes,
+    maxConnections: settings.max_connections,
+  }
+}

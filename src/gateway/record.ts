@@ -1,0 +1,49 @@
+import type { Exchange, Plan } from './exchange.ts'
+import { cellOf, makePlan } from './plan.ts'
+import type { ApiMetrics } from './record/api-metrics.ts'
+import type { Recorder } from './record/recorder.ts'
+
+/** The plan that a request is limited and counted by: its session's, or the chain's own for requests without one. */
+export function planOf(x: Exchange): Plan {
+  if (x.plan !== undefined) return x.plan
+  const chain = x.chain!
+  chain.open ??= makePlan(chain, undefined, undefined)
+  return chain.open
+}
+
+/** The same for records: a refused session is counted as itself, although it has no plan at work. */
+function countedPlan(x: Exchange): Plan {
+  if (x.plan === undefined && x.session !== undefined) return x.session.planFor(x.chain!)
+  return planOf(x)
+}
+
+/**
+ * Makes what counts finished requests. `logged` = also the parts that only the access log needs.
+ * `unrouted` counts requests that met no API.
+ */
+export function recordWith(recorder: Recorder, unrouted: ApiMetrics, logged: boolean): (x: Exchange) => void {
+  const sample = recorder.sample
+  return function record(x) {
+    const endedAt = performance.now()
+    sample.wallMs = x.wall
+    sample.status = x.status
+    sample.totalMs = endedAt - x.startedAt
+    sample.upstreamMs = x.upstreamAt === 0 ? -1 : (x.upstreamHeadAt === 0 ? endedAt : x.upstreamHeadAt) - x.upstreamAt
+    const chain = x.chain
+    sample.metrics = chain === undefined ? unrouted : chain.metrics
+    sample.hits = chain === undefined ? undefined : cellOf(countedPlan(x), x)
+    if (logged) {
+      sample.requestId = x.requestId
+      sample.apiId = chain?.api.apiId ?? ''
+      sample.version = chain?.inlineVersion ? chain.version : ''
+      sample.keyHash = x.session?.keyHash ?? ''
+      sample.method = x.method
+      sample.path = x.path
+      sample.clientIp = x.clientAddress
+      sample.bytesIn = x.bytesIn
+      sample.bytesOut = x.bytesOut
+      sample.faultCode = x.fault?.code ?? ''
+    }
+    recorder.count(sample)
+  }
+}

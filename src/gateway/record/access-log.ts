@@ -1,0 +1,136 @@
+import { setImmediate, setTimeout } from 'node:timers'
+import type { LineSink } from '../../model/log.ts'
+import { Sample } from './sample.ts'
+
+export interface AccessLogOptions {
+  /** Requests that may wait to be written; more are dropped and counted. */
+  readonly capacity?: number
+  /** Longest wait before waiting requests are written; 0 = only when `highWater` is reached or `drain` is called. */
+  readonly flushMs?: number
+  /** From so many waiting requests on, they are written in the next turn. */
+  readonly highWater?: number
+  /** What the disk may owe us. Over it lines are dropped, so that a slow disk slows nobody. */
+  readonly maxBacklogBytes?: number
+}
+
+const LINES_PER_TURN = 256
+const PATH_CHARACTERS = 2048
+const KEY_CHARACTERS = 8
+
+/**
+ * The access log: one JSON line for each finished request. A request only copies its sample into a ring;
+ * text is made and written later, in batches, through a sink that never waits.
+ */
+export class AccessLog {
+  readonly #sink: LineSink
+  readonly #ring: Sample[]
+  readonly #flushMs: number
+  readonly #highWater: number
+  readonly #maxBacklogBytes: number
+  #from = 0
+  #count = 0
+  #timer: NodeJS.Timeout | undefined
+  #turn: NodeJS.Immediate | undefined
+  #dropped = 0
+  #toldDropped = 0
+  #written = 0
+
+  constructor(sink: LineSink, options: AccessLogOptions = {}) {
+    this.#sink = sink
+    const capacity = options.capacity ?? 4096
+    this.#ring = Array.from({ length: capacity }, () => new Sample())
+    this.#flushMs = options.flushMs ?? 100
+    this.#highWater = Math.min(options.highWater ?? 512, capacity)
+    this.#maxBacklogBytes = options.maxBacklogBytes ?? 8 << 20
+  }
+
+  /** Requests whose line was thrown away because lines came faster than they could be written. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  get written(): number {
+    return this.#written
+  }
+
+  /** Takes note of a finished request. Copies; the sample may be reused at once. */
+  push(sample: Sample): void {
+    if (this.#count === this.#ring.length) {
+      this.#dropped++
+      return
+    }
+    this.#ring[(this.#from + this.#count) % this.#ring.length]!.copyForLog(sample)
+    this.#count++
+    if (this.#count === 1 && this.#flushMs > 0) this.#arm()
+    if (this.#count === this.#highWater) this.#drainSoon()
+  }
+
+  /** Writes a batch of what waits; more follow in later turns. */
+  drain(): void {
+    const lines = Math.min(this.#count, LINES_PER_TURN)
+    const room = this.#sink.backlogBytes < this.#maxBacklogBytes
+    let text = room ? this.#droppedLine() : ''
+    for (let i = 0; i < lines; i++) {
+      const sample = this.#ring[this.#from]!
+      if (room) text += formatLine(sample)
+      sample.reset()
+      this.#from = (this.#from + 1) % this.#ring.length
+    }
+    this.#count -= lines
+    if (room && (text === '' || this.#sink.write(text))) this.#written += lines
+    else this.#dropped += lines
+    if (this.#count > 0) this.#drainSoon()
+  }
+
+  /** Writes everything that waits and closes the sink. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    while (this.#count > 0) this.drain()
+    clearImmediate(this.#turn)
+    await this.#sink.close()
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.drain()
+    }, this.#flushMs)
+    this.#timer.unref()
+  }
+
+  #drainSoon(): void {
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined
+      this.drain()
+    })
+  }
+
+  #droppedLine(): string {
+    const dropped = this.#dropped - this.#toldDropped
+    if (dropped === 0) return ''
+    this.#toldDropped = this.#dropped
+    return `{"level":40,"time":${Date.now()},"msg":"access log lines dropped","dropped":${dropped}}\n`
+  }
+}
+
+/**
+ * The line of one request. Names and levels are those of pino, so that its tools read it.
+ * The query is left out: tokens and keys may stand in it. What came from outside is escaped by JSON.
+ */
+export function formatLine(s: Sample): string {
+  const path = s.path.length > PATH_CHARACTERS ? s.path.slice(0, PATH_CHARACTERS) : s.path
+  let line = `{"level":30,"time":${s.wallMs},"msg":"request","request_id":${JSON.stringify(s.requestId)},"api_id":${JSON.stringify(s.apiId)}`
+  line += `,"method":${JSON.stringify(s.method)},"path":${JSON.stringify(path)},"status":${s.status},"total_ms":${round(s.totalMs)}`
+  if (s.upstreamMs >= 0) line += `,"upstream_ms":${round(s.upstreamMs)}`
+  line += `,"bytes_in":${s.bytesIn},"bytes_out":${s.bytesOut},"client_ip":${JSON.stringify(s.clientIp)}`
+  if (s.keyHash !== '') line += `,"key":"${s.keyHash.slice(0, KEY_CHARACTERS)}"`
+  if (s.version !== '') line += `,"version":${JSON.stringify(s.version)}`
+  if (s.faultCode !== '') line += `,"fault":"${s.faultCode}"`
+  return `${line}}\n`
+}
+
+/** To the microsecond: more digits are noise and bytes. */
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}

@@ -1,0 +1,72 @@
+import type { HitDimensions } from '../../model/hit.ts'
+import type { HitSlot } from './slots.ts'
+
+/** Where cells get the slots that they count in: the book. */
+export interface SlotSource {
+  /** Answers a slot that counts requests of these dimensions, this status and the hour of `wallMs`, and remembers it in the cell. */
+  slotFor(cell: HitCell, status: number, wallMs: number): HitSlot
+}
+
+/** A tag or endpoint combination more than this is counted in the cell itself, without them. */
+const VARIANTS_PER_CELL = 256
+
+/**
+ * The handle by which a request is counted: made once for a session at an API version and kept there, so that a
+ * request builds and compares no text. It holds memory for counts only between a request and the next flush.
+ */
+export class HitCell {
+  readonly dimensions: HitDimensions
+  /** Slots in use since the last flush, linked by `next`: one for each status met, the one asked for last in front. */
+  first: HitSlot | undefined
+  readonly #source: SlotSource
+  #variants: Map<string, Map<string, HitCell>> | undefined
+  #variantCount = 0
+  #lastVariant: HitCell | undefined
+
+  constructor(source: SlotSource, dimensions: HitDimensions) {
+    this.first = undefined
+    this.#source = source
+    this.dimensions = dimensions
+  }
+
+  /**
+   * Counts one finished request. `totalMs` from its first byte to its last; `upstreamMs` below 0 = not handed on;
+   * `wallMs` (Unix) gives the hour it belongs to.
+   */
+  add(status: number, totalMs: number, upstreamMs: number, wallMs: number): void {
+    let slot = this.first
+    if (slot === undefined || slot.status !== status || wallMs < slot.fromMs || wallMs >= slot.toMs)
+      slot = this.#source.slotFor(this, status, wallMs)
+    slot.add(totalMs, upstreamMs, wallMs)
+  }
+
+  /**
+   * The cell of the same session, API and version with other tags or another endpoint. Kept here, so that asking
+   * again costs two comparisons or two look-ups. At most 256 of them; what comes after is counted in this cell.
+   */
+  variant(tags: string, endpoint: string): HitCell {
+    if (isCell(this, tags, endpoint)) return this
+    const last = this.#lastVariant
+    if (last !== undefined && isCell(last, tags, endpoint)) return last
+    const found = this.#findVariant(tags, endpoint)
+    if (found !== this) this.#lastVariant = found
+    return found
+  }
+
+  #findVariant(tags: string, endpoint: string): HitCell {
+    this.#variants ??= new Map()
+    const byTags = this.#variants.get(endpoint)
+    const found = byTags?.get(tags)
+    if (found !== undefined) return found
+    if (this.#variantCount >= VARIANTS_PER_CELL) return this
+    this.#variantCount++
+    const made = new HitCell(this.#source, { ...this.dimensions, tags, endpoint })
+    if (byTags === undefined) this.#variants.set(endpoint, new Map([[tags, made]]))
+    else byTags.set(tags, made)
+    return made
+  }
+}
+
+function isCell(cell: HitCell, tags: string, endpoint: string): boolean {
+  return cell.dimensions.tags === tags && cell.dimensions.endpoint === endpoint
+}

@@ -1,0 +1,109 @@
+import { LATENCY_BOUNDS_MS } from '../../model/hit.ts'
+import { type ApiMetrics, DURATION_TYPES, HISTOGRAM_NUMBERS } from './api-metrics.ts'
+import { BUCKETS } from './histogram.ts'
+import type { MetricSource, Metrics } from './metrics.ts'
+
+/** `prometheus` is text format 0.0.4, `openmetrics` is OpenMetrics 1.0: the same lines but for the names in TYPE and the end mark. */
+export type MetricsFormat = 'prometheus' | 'openmetrics'
+
+/** The format that a scraper's Accept field asks for, and the Content-Type that goes with it. */
+export function chooseMetricsFormat(accept: string | undefined): { format: MetricsFormat; contentType: string } {
+  if (accept?.includes('application/openmetrics-text'))
+    return { format: 'openmetrics', contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8' }
+  return { format: 'prometheus', contentType: 'text/plain; version=0.0.4; charset=utf-8' }
+}
+
+/** The whole page at once. With many APIs prefer `renderMetricsInTurns`, which lets requests through meanwhile. */
+export function renderMetrics(metrics: Metrics, format: MetricsFormat = 'prometheus'): string {
+  let page = ''
+  for (const piece of pieces(metrics, format)) page += piece
+  return page
+}
+
+/** The whole page, written in turns of about a millisecond: a thousand APIs make four megabytes. */
+export async function renderMetricsInTurns(metrics: Metrics, format: MetricsFormat = 'prometheus'): Promise<string> {
+  const page: string[] = []
+  let turnEnds = performance.now() + 1
+  for (const piece of pieces(metrics, format)) {
+    page.push(piece)
+    if (performance.now() < turnEnds) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    turnEnds = performance.now() + 1
+  }
+  return page.join('')
+}
+
+function* pieces(metrics: Metrics, format: MetricsFormat): Generator<string> {
+  yield header('svc_http_requests', 'counter', 'Requests answered, by API and status.', format)
+  for (const [label, api] of metrics.labelledApis()) yield requestLines(label, api)
+  yield header(
+    'svc_http_request_duration_seconds',
+    'histogram',
+    'Time of requests: all of it, the upstream, ourselves.',
+    format,
+  )
+  for (const [label, api] of metrics.labelledApis()) yield durationLines(label, api)
+  for (const source of metrics.sources)
+    yield header(source.name, source.kind, source.help, format) + sourceLines(source)
+  if (format === 'openmetrics') yield '# EOF\n'
+}
+
+function header(name: string, kind: string, help: string, format: MetricsFormat): string {
+  const full = kind === 'counter' && format === 'prometheus' ? `${name}_total` : name
+  const unit = format === 'openmetrics' && name.endsWith('_seconds') ? `# UNIT ${full} seconds\n` : ''
+  return `# HELP ${full} ${help}\n# TYPE ${full} ${kind}\n${unit}`
+}
+
+function requestLines(label: string, api: ApiMetrics): string {
+  const front = `svc_http_requests_total{api="${escapeLabel(label)}",status="`
+  let lines = ''
+  for (const [i, status] of api.statuses.entries()) lines += `${front}${status}"} ${api.statusCounts[i]}\n`
+  if (api.otherStatuses > 0) lines += `${front}other"} ${api.otherStatuses}\n`
+  return lines
+}
+
+const BOUND_LABELS = [...LATENCY_BOUNDS_MS.map((ms) => String(ms / 1000)), '+Inf']
+
+function durationLines(label: string, api: ApiMetrics): string {
+  const counts = api.counts
+  if (counts === undefined) return ''
+  const name = 'svc_http_request_duration_seconds'
+  let lines = ''
+  for (const [type, typeName] of DURATION_TYPES.entries()) {
+    const labels = `api="${escapeLabel(label)}",type="${typeName}"`
+    const at = type * HISTOGRAM_NUMBERS
+    let total = 0
+    for (let i = 0; i < BUCKETS; i++) {
+      total += counts[at + i]!
+      lines += `${name}_bucket{${labels},le="${BOUND_LABELS[i]}"} ${total}\n`
+    }
+    lines += `${name}_sum{${labels}} ${counts[at + BUCKETS]! / 1000}\n${name}_count{${labels}} ${total}\n`
+  }
+  return lines
+}
+
+function sourceLines(source: MetricSource): string {
+  const name = source.kind === 'counter' ? `${source.name}_total` : source.name
+  const value = source.read()
+  if (typeof value === 'number') return `${name} ${number(value)}\n`
+  let lines = ''
+  for (const sample of value) lines += `${name}${labelText(sample.labels)} ${number(sample.value)}\n`
+  return lines
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+function number(value: number): string {
+  if (Number.isFinite(value)) return String(value)
+  if (Number.isNaN(value)) return 'NaN'
+  return value > 0 ? '+Inf' : '-Inf'
+}
+
+/** Label values may hold anything but a bare backslash, quote or line feed (text format 0.0.4). */
+function escapeLabel(value: string): string {
+  if (!/[\\"\n]/.test(value)) return value
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}

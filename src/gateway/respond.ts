@@ -1,0 +1,71 @@
+import { Fault } from '../errors/fault.ts'
+import { renderFault, statusOf } from '../errors/render.ts'
+import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
+
+/** How this installation words its own answers. */
+export interface AnswerStyle {
+  readonly legacyStatuses: boolean
+  readonly nextRequestId: () => string
+}
+
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+
+/** Answers with what ended the walk: a reply, a fault, or nothing when the request was handed on. */
+export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): void {
+  if (end === SENT || x.aborted) return
+  if (end instanceof Fault) {
+    refuse(x, end, style)
+    return
+  }
+  x.reply(end.status, end.fields + x.limitFields + x.answerExtra + idField(x, style), end.body)
+}
+
+/** Answers a refusal in the gateway's words, with the limits and CORS fields collected so far. */
+export function refuse(x: Exchange, fault: Fault, style: AnswerStyle): void {
+  x.fault = fault
+  if (x.aborted) return
+  const fields = JSON_TYPE + x.limitFields + x.answerExtra + idField(x, style)
+  // No API: the incumbent answered in plain text.
+  if (style.legacyStatuses && fault.code === 'api_not_found') {
+    x.reply(404, fields.replace(JSON_TYPE, 'Content-Type: text/plain; charset=utf-8\r\n'), 'Not Found')
+    return
+  }
+  x.reply(statusOf(fault, style.legacyStatuses), fields, renderFault(fault, 'gateway'))
+}
+
+function idField(x: Exchange, style: AnswerStyle): string {
+  if (x.requestId === '') x.requestId = style.nextRequestId()
+  return `X-Request-Id: ${x.requestId}\r\n`
+}
+
+const OWN_LIMIT_FIELDS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
+const OWN_RATE_FIELDS = ['ratelimit', 'ratelimit-policy']
+
+/** Edits the head of an upstream's answer; answers the lines to append. What we say of limits replaces what it said. */
+export function editAnswer(x: Exchange): string {
+  let extra = x.limitFields
+  if (extra !== '') {
+    for (const name of OWN_LIMIT_FIELDS) x.response.drop(name)
+    for (const name of OWN_RATE_FIELDS) x.response.drop(name)
+  }
+  if (x.answerExtra !== '') {
+    if (x.answerExtra.includes('Access-Control-')) dropCors(x)
+    extra += x.answerExtra
+  }
+  const chain = x.chain
+  if (chain?.responseHeaders !== undefined) extra += edit(x, chain.responseHeaders)
+  if (x.operation?.responseHeaders !== undefined) extra += edit(x, x.operation.responseHeaders)
+  return extra
+}
+
+/** The gateway speaks for the API: two Access-Control-Allow-Origin fields would make browsers refuse the answer. */
+function dropCors(x: Exchange): void {
+  x.response.drop('access-control-allow-origin')
+  x.response.drop('access-control-allow-credentials')
+  x.response.drop('access-control-expose-headers')
+}
+
+function edit(x: Exchange, transform: CompiledTransform): string {
+  for (const name of transform.remove) x.response.drop(name)
+  return transform.lines
+}

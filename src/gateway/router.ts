@@ -1,0 +1,183 @@
+import type { RouteMatch, Routes, ServedApi } from './exchange.ts'
+
+/** A piece of a listen path: a fixed word, or a placeholder with the pattern that it must match in full. */
+export type PathSegment = string | { readonly pattern: RegExp | undefined; readonly source: string }
+
+interface Node {
+  readonly literals: ReadonlyMap<string, Node>
+  readonly placeholders: readonly {
+    readonly pattern: RegExp | undefined
+    readonly source: string
+    readonly node: Node
+  }[]
+  readonly served: ServedApi | undefined
+}
+
+const EMPTY: Node = { literals: new Map(), placeholders: [], served: undefined }
+
+export interface RouteEntry {
+  /** Lower case; '' answers on every host. */
+  readonly domain: string
+  readonly segments: readonly PathSegment[]
+  readonly ignoreCase: boolean
+  readonly served: ServedApi
+}
+
+/**
+ * Finds the API of a request by host and path: at segment borders, longest listen path first, a fixed word before a placeholder,
+ * an API with the request's domain before one for every host.
+ * Immutable: `with` and `without` answer a new router that shares all nodes off the changed path, so that requests in flight
+ * keep the old one.
+ */
+export class Router implements Routes {
+  readonly #hosts: ReadonlyMap<string, Node>
+  /** Tries of APIs that ignore case, keyed and searched in lower case. */
+  readonly #folded: ReadonlyMap<string, Node>
+
+  constructor(hosts: ReadonlyMap<string, Node> = new Map(), folded: ReadonlyMap<string, Node> = new Map()) {
+    this.#hosts = hosts
+    this.#folded = folded
+  }
+
+  /** Builds a router from nothing, without a copy per entry. Entries must not collide. */
+  static of(entries: Iterable<RouteEntry>): Router {
+    const hosts = new Map<string, Node>()
+    const folded = new Map<string, Node>()
+    for (const entry of entries) {
+      const map = entry.ignoreCase ? folded : hosts
+      map.set(entry.domain, grow(map.get(entry.domain), keyed(entry), 0, entry.served))
+    }
+    return new Router(hosts, folded)
+  }
+
+  /** The API that stands at exactly this place, if any. */
+  at(domain: string, segments: readonly PathSegment[], ignoreCase: boolean): ServedApi | undefined {
+    let node = (ignoreCase ? this.#folded : this.#hosts).get(domain)
+    for (const segment of keyed({ segments, ignoreCase })) {
+      if (node === undefined) return undefined
+      node =
+        typeof segment === 'string'
+          ? node.literals.get(segment)
+          : node.placeholders.find((child) => child.source === segment.source)?.node
+    }
+    return node?.served
+  }
+
+  with(entry: RouteEntry): Router {
+    return this.#replaced(entry.domain, keyed(entry), entry.ignoreCase, entry.served)
+  }
+
+  without(domain: string, segments: readonly PathSegment[], ignoreCase: boolean): Router {
+    return this.#replaced(domain, keyed({ segments, ignoreCase }), ignoreCase, undefined)
+  }
+
+  /** Writes where the path leads into `match`; `served` is undefined when nothing answers there. */
+  find(host: string, path: string, match: RouteMatch): void {
+    match.served = undefined
+    match.restAt = 0
+    if (host !== '' && this.#hosts.size > 0) descend(this.#hosts.get(host), path, match)
+    if (match.served === undefined && host !== '' && this.#folded.size > 0) {
+      descend(this.#folded.get(host), path.toLowerCase(), match)
+    }
+    if (match.served === undefined) descend(this.#hosts.get(''), path, match)
+    if (match.served === undefined && this.#folded.size > 0) descend(this.#folded.get(''), path.toLowerCase(), match)
+  }
+
+  #replaced(
+    domain: string,
+    segments: readonly PathSegment[],
+    ignoreCase: boolean,
+    served: ServedApi | undefined,
+  ): Router {
+    const from = ignoreCase ? this.#folded : this.#hosts
+    const root = replace(from.get(domain) ?? EMPTY, segments, 0, served)
+    const map = new Map(from)
+    if (isBare(root)) map.delete(domain)
+    else map.set(domain, root)
+    return ignoreCase ? new Router(this.#hosts, map) : new Router(map, this.#folded)
+  }
+}
+
+function keyed(entry: Pick<RouteEntry, 'segments' | 'ignoreCase'>): readonly PathSegment[] {
+  if (!entry.ignoreCase) return entry.segments
+  return entry.segments.map((segment) => (typeof segment === 'string' ? segment.toLowerCase() : segment))
+}
+
+function isBare(node: Node): boolean {
+  return node.served === undefined && node.literals.size === 0 && node.placeholders.length === 0
+}
+
+/** Copies the nodes on the path only. Nodes that nothing needs any more go. */
+function replace(node: Node, segments: readonly PathSegment[], at: number, served: ServedApi | undefined): Node {
+  if (at === segments.length) return { ...node, served }
+  const segment = segments[at]!
+  if (typeof segment === 'string') {
+    const literals = new Map(node.literals)
+    const child = replace(node.literals.get(segment) ?? EMPTY, segments, at + 1, served)
+    if (isBare(child)) literals.delete(segment)
+    else literals.set(segment, child)
+    return { ...node, literals }
+  }
+  const known = node.placeholders.find((child) => child.source === segment.source)
+  const child = replace(known?.node ?? EMPTY, segments, at + 1, served)
+  const others = node.placeholders.filter((other) => other !== known)
+  return { ...node, placeholders: isBare(child) ? others : sortPlaceholders([...others, { ...segment, node: child }]) }
+}
+
+/** Placeholders with a pattern are tried before those that take anything. */
+function sortPlaceholders(list: Node['placeholders'][number][]): Node['placeholders'] {
+  return list.sort((a, b) => Number(b.pattern !== undefined) - Number(a.pattern !== undefined))
+}
+
+/** As `replace`, but fills the maps of the node under construction instead of copying them. */
+function grow(node: Node | undefined, segments: readonly PathSegment[], at: number, served: ServedApi): Node {
+  const base: Node = node ?? { literals: new Map(), placeholders: [], served: undefined }
+  if (at === segments.length) return { ...base, served }
+  const segment = segments[at]!
+  if (typeof segment === 'string') {
+    const literals = base.literals as Map<string, Node>
+    literals.set(segment, grow(literals.get(segment), segments, at + 1, served))
+    return base
+  }
+  const known = base.placeholders.find((child) => child.source === segment.source)
+  const child = { ...segment, node: grow(known?.node, segments, at + 1, served) }
+  return { ...base, placeholders: sortPlaceholders([...base.placeholders.filter((other) => other !== known), child]) }
+}
+
+/** Follows fixed words without a copy; leaves for `explore` where a placeholder comes into play. */
+function descend(root: Node | undefined, path: string, match: RouteMatch): void {
+  let node = root
+  let at = 0 // index of the `/` before the next segment
+  while (node !== undefined) {
+    if (node.placeholders.length > 0) {
+      explore(node, path, at, match)
+      return
+    }
+    if (node.served !== undefined) {
+      match.served = node.served
+      match.restAt = at
+    }
+    if (at >= path.length - 1 || node.literals.size === 0) return
+    const end = path.indexOf('/', at + 1)
+    const segment = end === -1 ? path.slice(at + 1) : path.slice(at + 1, end)
+    node = node.literals.get(segment)
+    at = end === -1 ? path.length : end
+  }
+}
+
+/** Looks into every branch that fits; the longest match wins, a fixed word before a placeholder. */
+function explore(node: Node, path: string, at: number, match: RouteMatch): void {
+  if (node.served !== undefined && (match.served === undefined || at > match.restAt)) {
+    match.served = node.served
+    match.restAt = at
+  }
+  if (at >= path.length - 1) return
+  const end = path.indexOf('/', at + 1)
+  const next = end === -1 ? path.length : end
+  const segment = path.slice(at + 1, next)
+  const literal = node.literals.get(segment)
+  if (literal !== undefined) explore(literal, path, next, match)
+  for (const child of node.placeholders) {
+    if (child.pattern === undefined || child.pattern.test(segment)) explore(child.node, path, next, match)
+  }
+}

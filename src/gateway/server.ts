@@ -1,0 +1,100 @@
+import type { BlockList } from 'node:net'
+import { type Fault, prebuilt, toFault } from '../errors/fault.ts'
+import { renderFault } from '../errors/render.ts'
+import type { Clock } from '../model/clock.ts'
+import type { WireHandler } from '../wire/exchange.ts'
+import { findClient } from './client-address.ts'
+import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
+import { type AnswerStyle, conclude, editAnswer, refuse } from './respond.ts'
+import { run } from './run.ts'
+import { send } from './steps/forward.ts'
+
+const NOT_FOUND = prebuilt('api_not_found')
+
+/** What the traffic handler stands on. */
+export interface ServerParts {
+  readonly clock: Clock
+  readonly style: AnswerStyle
+  readonly trustedProxies: BlockList | undefined
+  /** The snapshot to judge new requests by. */
+  readonly snapshot: () => Snapshot
+  /** Answers the product's own paths (`/hello`, `/svc/...`); false when the path is not one of them on this port. */
+  readonly own: (x: Exchange) => boolean
+  /** Counts a finished request. Must not throw. */
+  readonly record: (x: Exchange) => void
+  readonly onFault: (fault: Fault, x: Exchange) => void
+}
+
+/** Makes what the wire calls for every request of a traffic port. */
+export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
+  const { clock, style } = parts
+  const match: RouteMatch = { served: undefined, restAt: 0 }
+
+  const refuseWith = (x: Exchange, fault: Fault) => {
+    if (fault.entry.log !== 'silent') parts.onFault(fault, x)
+    refuse(x, fault, style)
+  }
+  const end = (x: Exchange, how: Reply | Fault) => {
+    if (how instanceof Error) refuseWith(x, how)
+    else conclude(x, how, style)
+  }
+
+  return {
+    make: () => new Exchange(),
+
+    handle(x) {
+      begin(x, clock.wall(), clock.mono())
+      try {
+        if (parts.own(x)) return
+        const snapshot = parts.snapshot()
+        snapshot.router.find(x.host, x.path, match)
+        const served = match.served
+        if (served === undefined) {
+          refuseWith(x, NOT_FOUND)
+          return
+        }
+        enter(x, snapshot, match)
+        findClient(x, parts.trustedProxies)
+        const how = run(served.entry, x)
+        if (how instanceof Promise) how.then((late) => end(x, late)).catch((error) => refuseWith(x, toFault(error)))
+        else end(x, how)
+      } catch (error) {
+        refuseWith(x, toFault(error))
+      }
+    },
+
+    respond: editAnswer,
+
+    failed(x, fault) {
+      const targets = x.chain?.targets
+      // Another target may do better, as long as nothing of the request has gone out.
+      if (
+        targets !== undefined &&
+        x.bodyUntouched &&
+        fault.code === 'upstream_unreachable' &&
+        x.attempts < targets.list.length
+      ) {
+        send(x, targets.next(), x.chain!.api.upstream.preserveHost)
+        return
+      }
+      refuseWith(x, fault)
+    },
+
+    done: parts.record,
+
+    refuse: (fault) => ({
+      fields: `Content-Type: application/json\r\nX-Request-Id: ${style.nextRequestId()}\r\n`,
+      body: renderFault(fault, 'gateway'),
+    }),
+  }
+}
+
+/** Notes where a request has arrived. */
+export function enter(x: Exchange, snapshot: Snapshot, match: RouteMatch): void {
+  const main = match.served!.main
+  x.snapshot = snapshot
+  x.chain = main
+  x.restAt = match.restAt
+  x.rest = match.restAt === 0 ? x.path : x.path.slice(match.restAt)
+  x.forwardPath = main.api.stripListenPath ? x.rest : x.path
+}

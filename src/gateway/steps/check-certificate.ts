@@ -1,0 +1,15 @@
+import { prebuilt } from '../../errors/fault.ts'
+import type { Step } from '../exchange.ts'
+
+const REQUIRED = prebuilt('client_certificate_required')
+const UNKNOWN = prebuilt('key_unknown')
+
+/** Lets in only connections that proved possession of a listed client certificate (SHA-256, with or without the organisation in front). */
+export function checkCertificate(rules: { readonly allow: readonly string[] } | undefined): Step | undefined {
+  if (rules === undefined) return undefined
+  const allowed = new Set(rules.allow.map((id) => id.slice(-64).toLowerCase()))
+  return function checkCertificate(x) {
+    if (x.peerCertificate === '') return REQUIRED
+    return allowed.has(x.peerCertificate) ? undefined : UNKNOWN
+  }
+}

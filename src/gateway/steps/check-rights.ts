@@ -1,0 +1,20 @@
+import { prebuilt } from '../../errors/fault.ts'
+import type { Step } from '../exchange.ts'
+
+const NO_API = prebuilt('api_not_in_rights')
+const NO_PATH = prebuilt('path_not_in_rights')
+
+/** Refuses a session without a right on the API, its version, or the method and path. */
+export function checkRights(): Step {
+  return function checkRights(x) {
+    const session = x.session
+    if (session === undefined) return undefined
+    const plan = session.planFor(x.chain!)
+    const grant = plan.grant
+    if (grant === undefined) return NO_API
+    if (x.chain!.inlineVersion && !grant.versions.has(x.chain!.version)) return NO_API
+    if (!grant.allows(x.method, x.path)) return NO_PATH
+    x.plan = plan
+    return undefined
+  }
+}

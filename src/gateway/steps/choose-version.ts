@@ -1,0 +1,75 @@
+import { prebuilt } from '../../errors/fault.ts'
+import type { Versioning } from '../../model/api.ts'
+import type { Chain, Exchange, Outcome, Step } from '../exchange.ts'
+import { run } from '../run.ts'
+import { queryValue, withoutQuery } from './read-credential.ts'
+
+const MISSING = prebuilt('version_missing')
+const UNKNOWN = prebuilt('version_unknown')
+
+/** Walks the steps of a chain from within another, as its end. Explain walks them itself. */
+function enter(x: Exchange, chain: Chain): Outcome | Promise<Outcome> {
+  x.chain = chain
+  return x.dry ? undefined : run(chain.steps, x)
+}
+
+/**
+ * Reads which version a request asks for (header, query parameter, or first path segment below the listen path) and goes on
+ * in that version's chain: another API (new style), or rules within this definition (old style).
+ */
+export function chooseVersion(versioning: Versioning, main: Chain, inline: ReadonlyMap<string, Chain>): Step {
+  const urlPattern = versioning.urlPattern === '' ? undefined : new RegExp(versioning.urlPattern)
+  const header = versioning.key.toLowerCase()
+
+  const chainOf = (x: Exchange, name: string): Chain | undefined => {
+    const own = inline.get(name)
+    if (own !== undefined) return own
+    if (Object.hasOwn(versioning.apis, name)) return x.snapshot!.apis.get(versioning.apis[name]!)?.main
+    return name === versioning.name || name === 'self' ? main : undefined
+  }
+
+  /** The version as the request names it; '' when it does not. */
+  const asked = (x: Exchange): string => {
+    if (versioning.location === 'header') return x.request.get(header) ?? ''
+    if (versioning.location === 'query') return x.hasQuery ? queryValue(x.query, versioning.key) : ''
+    const segment = firstSegment(x.rest)
+    return urlPattern === undefined || urlPattern.test(segment) ? segment : ''
+  }
+
+  return function chooseVersion(x) {
+    const name = asked(x)
+    if (name === '') {
+      if (versioning.default === '') return MISSING
+      const chain = chainOf(x, versioning.default)
+      return chain === undefined ? UNKNOWN : enter(x, chain)
+    }
+    const chain = chainOf(x, name)
+    if (chain !== undefined) {
+      take(x, versioning, header, name)
+      return enter(x, chain)
+    }
+    if (!versioning.fallbackToDefault || versioning.default === '') return UNKNOWN
+    const fallback = chainOf(x, versioning.default)
+    return fallback === undefined ? UNKNOWN : enter(x, fallback)
+  }
+}
+
+/** Rules look at the path below a version segment; `strip` also keeps the version's traces from the upstream. */
+function take(x: Exchange, versioning: Versioning, header: string, name: string): void {
+  if (versioning.location === 'header') {
+    if (versioning.strip) x.request.drop(header)
+    return
+  }
+  if (versioning.location === 'query') {
+    if (versioning.strip) x.forwardQuery = withoutQuery(x.forwardQuery, versioning.key)
+    return
+  }
+  const before = x.rest
+  x.rest = before.slice(name.length + 1)
+  if (versioning.strip) x.forwardPath = x.forwardPath.slice(0, x.forwardPath.length - before.length) + x.rest
+}
+
+function firstSegment(rest: string): string {
+  const end = rest.indexOf('/', 1)
+  return end === -1 ? rest.slice(1) : rest.slice(1, end)
+}

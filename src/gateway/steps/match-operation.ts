@@ -1,0 +1,105 @@
+import { prebuilt } from '../../errors/fault.ts'
+import type { OperationRule } from '../../model/api.ts'
+import { makeLimit } from '../../model/limit.ts'
+import { compileTransform } from '../compile-transform.ts'
+import type { CompiledOperation, Step } from '../exchange.ts'
+
+const FORBIDDEN = prebuilt('endpoint_forbidden')
+
+interface Matcher {
+  readonly method: string
+  readonly pattern: RegExp
+  readonly operation: CompiledOperation
+}
+
+/**
+ * Finds what the definition says about the request's method and path, and applies its allow and block lists:
+ * a blocked path is refused; where any path is allowed, every other is refused.
+ */
+export function matchOperation(apiId: string, version: string, rules: readonly OperationRule[]): Step | undefined {
+  if (rules.length === 0) return undefined
+  const allowOnly = rules.some((rule) => rule.allow)
+  const matchers = rules.map((rule) => matcher(apiId, version, rule))
+  // Paths without placeholders are looked up; only templates are tried one by one.
+  const literals = new Map<string, Matcher[]>()
+  const templates: Matcher[] = []
+  rules.forEach((rule, index) => {
+    const found = matchers[index]!
+    if (rule.ignoreCase || /[{*]/.test(rule.path)) templates.push(found)
+    else literals.set(rule.path, [...(literals.get(rule.path) ?? []), found])
+  })
+
+  return function matchOperation(x) {
+    const path = x.rest === '' ? '/' : x.rest
+    let operation: CompiledOperation | undefined
+    for (const each of literals.get(path) ?? []) {
+      if (each.method === '' || each.method === x.method) operation = joined(operation, each.operation)
+    }
+    for (const each of templates) {
+      if ((each.method === '' || each.method === x.method) && each.pattern.test(path)) {
+        operation = joined(operation, each.operation)
+      }
+    }
+    x.operation = operation
+    if (operation?.block) return FORBIDDEN
+    if (allowOnly && !operation?.allow && !operation?.ignoreAuthentication) return FORBIDDEN
+    if (operation?.ignoreAuthentication) x.skipAuthentication = true
+    return undefined
+  }
+}
+
+function matcher(apiId: string, version: string, rule: OperationRule): Matcher {
+  const name = `${rule.method === '' ? 'ANY' : rule.method} ${rule.path}`
+  const rate =
+    rule.rateLimit === undefined
+      ? undefined
+      : makeLimit('rate', `api|${apiId}|${version}|${name}`, rule.rateLimit.rate, rule.rateLimit.perMs)
+  return {
+    method: rule.method,
+    pattern: pathPattern(rule.path, rule.ignoreCase),
+    operation: {
+      name,
+      allow: rule.allow,
+      block: rule.block,
+      ignoreAuthentication: rule.ignoreAuthentication,
+      sizeLimitBytes: rule.sizeLimitBytes,
+      rate,
+      requestHeaders: compileTransform(rule.requestHeaders),
+      responseHeaders: compileTransform(rule.responseHeaders),
+      timeoutMs: rule.timeoutMs,
+      track: rule.track,
+      doNotTrack: rule.doNotTrack,
+    },
+  }
+}
+
+/** `{name}` is one segment, a last `/*` is any tail; everything else stands for itself. */
+function pathPattern(path: string, ignoreCase: boolean): RegExp {
+  const source = path
+    .split(/(\{[^}]*\}|\/\*$)/)
+    .map((piece) => {
+      if (piece === '/*') return '(?:/.*)?'
+      if (piece.startsWith('{')) return '[^/]+'
+      return piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+    })
+    .join('')
+  return new RegExp(`^${source}$`, ignoreCase ? 'i' : '')
+}
+
+/** Several rules may speak of one request (classic lists): flags add up, of the rest the first that says something counts. */
+function joined(first: CompiledOperation | undefined, second: CompiledOperation): CompiledOperation {
+  if (first === undefined) return second
+  return {
+    name: first.name,
+    allow: first.allow || second.allow,
+    block: first.block || second.block,
+    ignoreAuthentication: first.ignoreAuthentication || second.ignoreAuthentication,
+    sizeLimitBytes: first.sizeLimitBytes || second.sizeLimitBytes,
+    rate: first.rate ?? second.rate,
+    requestHeaders: first.requestHeaders ?? second.requestHeaders,
+    responseHeaders: first.responseHeaders ?? second.responseHeaders,
+    timeoutMs: first.timeoutMs || second.timeoutMs,
+    track: first.track || second.track,
+    doNotTrack: first.doNotTrack || second.doNotTrack,
+  }
+}

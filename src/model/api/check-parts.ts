@@ -1,0 +1,131 @@
+import { isObject, type JsonObject } from '../json.ts'
+import { operationsOf } from './convert-operations.ts'
+import { EXTENSION } from './extension.ts'
+import { flagOf, isEmpty, objectOf, objectsOf, textOf } from './members.ts'
+import { methodsOf } from './read-auth.ts'
+import { hasInlineVersions } from './read-classic.ts'
+import { member } from './tree.ts'
+import { schemeKind, schemeWish, type Wish } from './unsupported.ts'
+import type { Flaw } from './validate.ts'
+
+/** What a classic definition says in two places that do not fit together. */
+export function classicFlaws(classic: JsonObject): Flaw[] {
+  const definition = objectOf(classic, 'definition')
+  const data = objectOf(classic, 'version_data')
+  const inline = hasInlineVersions(classic)
+  const flaws: Flaw[] = []
+  if ((inline || flagOf(definition, 'enabled')) && needsKey(definition)) {
+    flaws.push({ at: ['definition', 'key'], reason: 'must name the header or parameter that holds the version' })
+  }
+  const chosen = inline ? textOf(data, 'default_version') : ''
+  if (chosen !== '' && member(data.versions, chosen) === undefined) {
+    flaws.push({ at: ['version_data', 'default_version'], reason: 'must name one of the versions' })
+  }
+  return flaws
+}
+
+/** Several methods at once are served by none of our steps yet. */
+export function classicWishes(classic: JsonObject): Wish[] {
+  return methodsOf(classic)
+    .slice(1)
+    .map((name) => ({ at: [name], feature: SEVERAL }))
+}
+
+const SEVERAL = 'several authentication methods at once'
+
+/** What a document says in two places that do not fit together: operations, schemes, versions, targets. */
+export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const flaws = [...operationFlaws(document, extension), ...schemeFlaws(document, extension)]
+  const versioning = objectOf(objectOf(extension, 'info'), 'versioning')
+  if (flagOf(versioning, 'enabled') && needsKey(versioning)) {
+    flaws.push({
+      at: [EXTENSION, 'info', 'versioning', 'key'],
+      reason: 'must name the header or parameter that holds the version',
+    })
+  }
+  const balancing = objectOf(objectOf(extension, 'upstream'), 'loadBalancing')
+  const targets = objectsOf(balancing, 'targets')
+  if (flagOf(balancing, 'enabled') && targets.length > 0 && targets.every((target) => target.weight === 0)) {
+    flaws.push({ at: [EXTENSION, 'upstream', 'loadBalancing', 'targets'], reason: 'must hold a weight above 0' })
+  }
+  return flaws
+}
+
+/** Schemes that are asked for and not served: of another kind, or more than one. */
+export function oasWishes(document: JsonObject, extension: JsonObject): Wish[] {
+  const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  const names = enabledSchemes(authentication)
+  const at = (name: string) => [EXTENSION, 'server', 'authentication', 'securitySchemes', name]
+  const wishes: Wish[] = []
+  names.forEach((name, index) => {
+    const declaration = member(declared, name)
+    if (declaration === undefined || !isObject(declaration)) return
+    const feature = schemeWish(schemeKind(declaration))
+    if (feature !== undefined) wishes.push({ at: at(name), feature })
+    if (index > 0) wishes.push({ at: at(name), feature: SEVERAL })
+  })
+  const groups = objectsOf(document, 'security').length + (isEmpty(authentication.security) ? 0 : 1)
+  if (names.length > 0 && textOf(authentication, 'securityProcessingMode') === 'compliant' && groups > 1) {
+    wishes.push({
+      at: [EXTENSION, 'server', 'authentication', 'securityProcessingMode'],
+      feature: 'a choice between security requirements',
+    })
+  }
+  return wishes
+}
+
+/** Names of schemes that callers must meet: none when authentication as a whole is off. */
+export function enabledSchemes(authentication: JsonObject): string[] {
+  if (!flagOf(authentication, 'enabled')) return []
+  const schemes = objectOf(authentication, 'securitySchemes')
+  return Object.keys(schemes).filter((name) => flagOf(schemes[name], 'enabled'))
+}
+
+function needsKey(versioning: JsonObject): boolean {
+  return textOf(versioning, 'location') !== 'url' && textOf(versioning, 'key') === ''
+}
+
+function operationFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const flaws: Flaw[] = []
+  const known = new Set<string>()
+  for (const { path, method, id } of operationsOf(document)) {
+    if (id !== '' && known.has(id)) {
+      flaws.push({ at: ['paths', path, method.toLowerCase(), 'operationId'], reason: `"${id}" is used twice` })
+    }
+    known.add(id)
+  }
+  for (const id of Object.keys(objectOf(objectOf(extension, 'middleware'), 'operations'))) {
+    if (id !== '' && known.has(id)) continue
+    flaws.push({ at: [EXTENSION, 'middleware', 'operations', id], reason: 'is no operationId of the document' })
+  }
+  return flaws
+}
+
+function schemeFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  if (!flagOf(authentication, 'enabled')) return []
+  const names = enabledSchemes(authentication)
+  const at = [EXTENSION, 'server', 'authentication', 'securitySchemes']
+  if (names.length === 0) return [{ at, reason: 'must hold a scheme that is enabled, because authentication is' }]
+  const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
+  const groups = objectsOf(document, 'security')
+  const flaws: Flaw[] = []
+  for (const name of names) {
+    const declaration = member(declared, name)
+    if (declaration === undefined || !isObject(declaration)) {
+      flaws.push({ at: [...at, name], reason: 'is not declared in components.securitySchemes' })
+      continue
+    }
+    if (!groups.some((group) => member(group, name) !== undefined)) {
+      flaws.push({ at: [...at, name], reason: 'is not asked for in security' })
+    }
+    if (declaration.type !== 'apiKey') continue
+    for (const needed of ['in', 'name']) {
+      if (textOf(declaration, needed) === '') {
+        flaws.push({ at: ['components', 'securitySchemes', name, needed], reason: 'is missing' })
+      }
+    }
+  }
+  return flaws
+}

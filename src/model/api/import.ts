@@ -1,0 +1,167 @@
+import { fault } from '../../errors/fault.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { nameOperations, operationsOf } from './convert-operations.ts'
+import { EXTENSION, extensionOf } from './extension.ts'
+import { objectOf, objectsOf, textOf } from './members.ts'
+import { copyTree, getAt, member, putAt, setMember } from './tree.ts'
+import { checkBounds, flawsOf, refuseFlaws } from './validate.ts'
+
+/** What a caller may say about the extension that an import makes. Absent means "not said". */
+export interface ImportOptions {
+  readonly upstreamURL?: string
+  readonly listenPath?: string
+  readonly customDomain?: string
+  readonly apiID?: string
+  /** Turns on the schemes of the document's first security requirement, or turns authentication off. */
+  readonly authentication?: boolean
+  /** Lets in only the operations of the document, or ends that. */
+  readonly allowList?: boolean
+  readonly validateRequest?: boolean
+  readonly mockResponse?: boolean
+}
+
+/**
+ * Makes an API of a plain OpenAPI document: active, listen path stripped, traffic recorded, named by its title.
+ * Ids other than a given `apiID` are left to `fillIds`. The document itself stays as it is.
+ * @throws Fault `definition_invalid` when it has the extension already, names no absolute upstream, or is no OpenAPI document
+ * @throws Fault `definition_unsupported` for options that this gateway does not serve yet
+ */
+export function importOas(plain: JsonObject, options: ImportOptions = {}): JsonObject {
+  const document = checkedPlain(plain, options)
+  const url = options.upstreamURL ?? serverUrl(document)
+  const title = textOf(objectOf(document, 'info'), 'title')
+  document[EXTENSION] = {
+    info: { name: title, state: { active: true, internal: false } },
+    upstream: { url },
+    server: { listenPath: { value: '/', strip: true } },
+    middleware: { global: { contextVariables: { enabled: true }, trafficLogs: { enabled: true } } },
+  }
+  return apply(document, { ...options, upstreamURL: url })
+}
+
+/**
+ * Puts a new OpenAPI document in the place of a stored one: its extension stays, and what it says about an operation stays with
+ * the operation of that id, else with the one of that method and path. What became of neither goes.
+ * @throws Fault `definition_invalid` and `definition_unsupported` as `importOas`
+ */
+export function patchOas(stored: JsonObject, plain: JsonObject, options: ImportOptions = {}): JsonObject {
+  const document = checkedPlain(plain, options)
+  const extension = extensionOf(stored)
+  if (extension === undefined) throw fault('definition_invalid', `${EXTENSION}: is missing in the stored document`)
+  document[EXTENSION] = copyTree(extension)
+  keepOperations(stored, document)
+  return apply(document, options)
+}
+
+/**
+ * The document as others may read it: `public` leaves the extension out.
+ */
+export function exportOas(document: JsonObject, options: { readonly mode?: 'public' | undefined } = {}): JsonObject {
+  const copy = copyTree(document)
+  if (options.mode === 'public') delete copy[EXTENSION]
+  return copy
+}
+
+/** A copy of a document in which the address that callers use comes first among the servers. */
+export function withServer(document: JsonObject, url: string): JsonObject {
+  const others = objectsOf(document, 'servers').filter((server) => textOf(server, 'url') !== url)
+  return { ...document, servers: [{ url }, ...others] }
+}
+
+function checkedPlain(plain: JsonObject, options: ImportOptions): JsonObject {
+  if (member(plain, EXTENSION) !== undefined) {
+    throw fault('definition_invalid', `${EXTENSION}: must not be in the document`)
+  }
+  for (const name of ['validateRequest', 'mockResponse'] as const) {
+    if (options[name] === true) throw fault('definition_unsupported', `${name}: not served by this gateway yet`)
+  }
+  checkBounds(plain)
+  refuseFlaws(flawsOf('openapi', plain))
+  return copyTree(plain)
+}
+
+/** Address of the first server, its variables replaced by their defaults. @throws Fault `definition_invalid` */
+function serverUrl(document: JsonObject): string {
+  const server = objectsOf(document, 'servers')[0]
+  if (server === undefined) throw fault('definition_invalid', 'servers: is missing, and no upstreamURL was given')
+  const variables = objectOf(server, 'variables')
+  const url = textOf(server, 'url').replace(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const value = member(member(variables, name), 'default')
+    return typeof value === 'string' ? value : whole
+  })
+  if (!/^https?:\/\/[^/{}]/i.test(url) || /[{}]/.test(url)) {
+    throw fault('definition_invalid', `servers[0].url: must be an absolute URL where no upstreamURL is given`)
+  }
+  return url
+}
+
+/** Writes what the options say into the extension, then checks it. */
+function apply(document: JsonObject, options: ImportOptions): JsonObject {
+  const { upstreamURL, listenPath, customDomain, apiID } = options
+  const extension = objectOf(document, EXTENSION)
+  if (upstreamURL !== undefined) putAt(extension, ['upstream', 'url'], upstreamURL)
+  if (listenPath !== undefined) putAt(extension, ['server', 'listenPath', 'value'], listenPath)
+  if (apiID !== undefined) putAt(extension, ['info', 'id'], apiID)
+  if (customDomain !== undefined) {
+    const known = objectOf(objectOf(extension, 'server'), 'customDomain')
+    putAt(extension, ['server', 'customDomain'], { ...known, enabled: true, name: customDomain })
+  }
+  if (options.authentication !== undefined) setAuthentication(document, extension, options.authentication)
+  if (options.allowList !== undefined) setAllowList(document, extension, options.allowList)
+  refuseFlaws(flawsOf('extension', extension, [EXTENSION]))
+  return document
+}
+
+function setAuthentication(document: JsonObject, extension: JsonObject, on: boolean): void {
+  const at = ['server', 'authentication']
+  if (!on) {
+    putAt(extension, [...at, 'enabled'], false)
+    return
+  }
+  const group = objectsOf(document, 'security')[0]
+  const names = group === undefined ? [] : Object.keys(group)
+  if (names.length === 0)
+    throw fault('definition_invalid', 'security: must name a scheme, because authentication was asked for')
+  const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
+  for (const name of names) {
+    if (!isObject(member(declared, name) ?? null)) {
+      throw fault('definition_invalid', `security: "${name}" is not declared in components.securitySchemes`)
+    }
+    const known = objectOf(getAt(extension, [...at, 'securitySchemes']), name)
+    putAt(extension, [...at, 'securitySchemes', name], { ...known, enabled: true })
+  }
+  putAt(extension, [...at, 'enabled'], true)
+}
+
+function setAllowList(document: JsonObject, extension: JsonObject, on: boolean): void {
+  if (on) nameOperations(document)
+  for (const { id } of operationsOf(document)) {
+    const at = ['middleware', 'operations', id, 'allow']
+    if (id === '' || (!on && getAt(extension, at) === undefined)) continue
+    putAt(extension, at, { ...objectOf(getAt(extension, at.slice(0, -1)), 'allow'), enabled: on })
+  }
+}
+
+/** Moves what the extension says about operations to their ids in the new document. */
+function keepOperations(stored: JsonObject, document: JsonObject): void {
+  const held = getAt(document, [EXTENSION, 'middleware', 'operations'])
+  if (held === undefined || !isObject(held)) return
+  const before = new Map(
+    operationsOf(stored).map((operation) => [operation.id, `${operation.method} ${operation.path}`]),
+  )
+  const after = operationsOf(document)
+  const ids = new Set(after.map((operation) => operation.id))
+  const moved: JsonObject = {}
+  for (const id of Object.keys(held)) {
+    if (ids.has(id)) setMember(moved, id, held[id]!)
+  }
+  for (const id of Object.keys(held)) {
+    if (ids.has(id)) continue
+    const heir = after.find((operation) => `${operation.method} ${operation.path}` === before.get(id))
+    if (heir === undefined) continue
+    const name = heir.id || id // an operation that lost its name gets the old one back
+    if (heir.id === '') heir.object.operationId = id
+    if (member(moved, name) === undefined) setMember(moved, name, held[id]!)
+  }
+  putAt(document, [EXTENSION, 'middleware', 'operations'], moved)
+}

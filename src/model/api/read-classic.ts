@@ -1,0 +1,144 @@
+import type { Api, CorsRules, UpstreamRules, Versioning } from '../api.ts'
+import type { JsonObject } from '../json.ts'
+import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from './members.ts'
+import { readAuth } from './read-auth.ts'
+import { readExpiry, readRate, readRules } from './read-rules.ts'
+import { member } from './tree.ts'
+
+/**
+ * The name of the version whose rules are the API's own: of an API that is not versioned, or whose versions are other APIs.
+ * undefined when several versions live within the definition.
+ */
+export function mainVersion(classic: JsonObject): string | undefined {
+  if (hasInlineVersions(classic)) return undefined
+  const names = Object.keys(objectOf(objectOf(classic, 'version_data'), 'versions'))
+  return names.includes('Default') ? 'Default' : (names[0] ?? 'Default')
+}
+
+/** True when several versions live within the definition, chosen by the request. */
+export function hasInlineVersions(classic: JsonObject): boolean {
+  const data = objectOf(classic, 'version_data')
+  if (flagOf(objectOf(classic, 'definition'), 'enabled') || flagOf(data, 'not_versioned')) return false
+  return !isEmpty(member(data, 'versions'))
+}
+
+/** The served model of a classic definition that passed its schema and asks for nothing unsupported. */
+export function readClassic(classic: JsonObject, format: Api['format']): Api {
+  const main = mainVersion(classic)
+  const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
+  return {
+    apiId: textOf(classic, 'api_id'),
+    orgId: textOf(classic, 'org_id'),
+    name: textOf(classic, 'name'),
+    format,
+    active: flagOf(classic, 'active'),
+    internal: flagOf(classic, 'internal'),
+    expiresAt: readExpiry(textOf(classic, 'expiration')),
+    ...readPlace(classic),
+    ignoreCase: main !== undefined && flagOf(objectOf(versions, main), 'ignore_endpoint_case'),
+    upstream: readUpstream(objectOf(classic, 'proxy')),
+    auth: readAuth(classic),
+    versioning: readVersioning(classic),
+    rules: readRules(main === undefined ? {} : objectOf(versions, main)),
+    cors: readCors(objectOf(classic, 'CORS')),
+    ip: readAddresses(classic),
+    rateLimit: readRate(objectOf(classic, 'global_rate_limit')),
+    skipRateLimit: flagOf(classic, 'disable_rate_limit'),
+    skipQuota: flagOf(classic, 'disable_quota'),
+    keepQuotaOnSave: flagOf(classic, 'dont_set_quota_on_create'),
+    sessionLifetimeS: numberOf(classic, 'session_lifetime'),
+    record: flagOf(classic, 'do_not_track') ? undefined : { tagHeaders: textsOf(classic, 'tag_headers') },
+  }
+}
+
+/** Where the API answers: path, host, certificates, tags. */
+function readPlace(classic: JsonObject) {
+  const proxy = objectOf(classic, 'proxy')
+  const mutual = flagOf(classic, 'use_mutual_tls_auth')
+  return {
+    listenPath: textOf(proxy, 'listen_path'),
+    stripListenPath: flagOf(proxy, 'strip_listen_path'),
+    domain: flagOf(classic, 'domain_disabled') ? '' : textOf(classic, 'domain').toLowerCase(),
+    certificates: textsOf(classic, 'certificates'),
+    clientCertificates: mutual ? { allow: textsOf(classic, 'client_certificates') } : undefined,
+    tags: flagOf(classic, 'tags_disabled') ? undefined : textsOf(classic, 'tags'),
+  }
+}
+
+function readUpstream(proxy: JsonObject): UpstreamRules {
+  return {
+    targets: readTargets(proxy),
+    preserveHost: flagOf(proxy, 'preserve_host_header'),
+    insecure: flagOf(objectOf(proxy, 'transport'), 'ssl_insecure_skip_verify'),
+    timeoutMs: 0,
+  }
+}
+
+/** In the classic form a target's weight is how often it stands in the list. Targets without a scheme take the target URL's. */
+function readTargets(proxy: JsonObject): UpstreamRules['targets'] {
+  const single = textOf(proxy, 'target_url')
+  const listed = flagOf(proxy, 'enable_load_balancing') ? textsOf(proxy, 'target_list') : []
+  if (listed.length === 0) return [{ url: single, weight: 1 }]
+  const scheme = single.slice(0, single.indexOf('://'))
+  const weights = new Map<string, number>()
+  for (const target of listed) {
+    const url = target.includes('://') ? target : `${scheme}://${target}`
+    weights.set(url, (weights.get(url) ?? 0) + 1)
+  }
+  return [...weights].map(([url, weight]) => ({ url, weight }))
+}
+
+const LOCATIONS: Readonly<Record<string, Versioning['location']>> = {
+  header: 'header',
+  'url-param': 'query',
+  url: 'url',
+}
+
+function readVersioning(classic: JsonObject): Versioning | undefined {
+  const definition = objectOf(classic, 'definition')
+  const data = objectOf(classic, 'version_data')
+  const inline = hasInlineVersions(classic)
+  const toApis = flagOf(definition, 'enabled')
+  if (!inline && !toApis) return undefined
+  const name = textOf(definition, 'name')
+  const chosen = (inline && textOf(data, 'default_version')) || textOf(definition, 'default')
+  return {
+    name,
+    location: LOCATIONS[textOf(definition, 'location')] ?? 'header',
+    key: textOf(definition, 'key'),
+    default: chosen === 'self' && name !== '' ? name : chosen,
+    fallbackToDefault: flagOf(definition, 'fallback_to_default'),
+    strip: flagOf(definition, 'strip_versioning_data') || flagOf(definition, 'strip_path'),
+    urlPattern: textOf(definition, 'url_versioning_pattern'),
+    apis: table(toApis ? objectOf(definition, 'versions') : {}, (id) => (typeof id === 'string' ? id : '')),
+    inline: table(inline ? objectOf(data, 'versions') : {}, (rules) => readRules((rules ?? {}) as JsonObject)),
+  }
+}
+
+/** Version names come from outside: no prototype behind them. */
+function table<T>(from: JsonObject, read: (value: JsonObject[string]) => T): Record<string, T> {
+  const made: Record<string, T> = Object.create(null)
+  for (const name of Object.keys(from)) made[name] = read(from[name]!)
+  return made
+}
+
+function readCors(cors: JsonObject): CorsRules | undefined {
+  if (!flagOf(cors, 'enable')) return undefined
+  return {
+    origins: textsOf(cors, 'allowed_origins'),
+    methods: textsOf(cors, 'allowed_methods').map((method) => method.toUpperCase()),
+    headers: textsOf(cors, 'allowed_headers'),
+    exposed: textsOf(cors, 'exposed_headers'),
+    credentials: flagOf(cors, 'allow_credentials'),
+    maxAgeS: numberOf(cors, 'max_age'),
+    passthrough: flagOf(cors, 'options_passthrough'),
+  }
+}
+
+/** A list that holds something is enforced even where its own switch is off; only the common switch ends both. */
+function readAddresses(classic: JsonObject): Api['ip'] {
+  if (flagOf(classic, 'ip_access_control_disabled')) return undefined
+  const allow = textsOf(classic, 'allowed_ips')
+  const block = textsOf(classic, 'blacklisted_ips')
+  return allow.length === 0 && block.length === 0 ? undefined : { allow, block }
+}

@@ -1,0 +1,133 @@
+import type { Fault } from '../errors/fault.ts'
+import { type Limit, quotaLimit, rateLimit } from './limit.ts'
+import type { EffectiveRight, Merged } from './merge-policies.ts'
+import { patternFor } from './pattern.ts'
+import { allowsPath, compilePaths, type PathRule } from './rights.ts'
+
+export interface GrantOptions {
+  /** Limits that are checked before those of the key, such as the rate of the API itself. */
+  readonly before?: readonly Limit[]
+  readonly skipRate?: boolean
+  readonly skipQuota?: boolean
+}
+
+interface EndpointRule {
+  readonly method: string
+  readonly pattern: RegExp | undefined
+  /** undefined = unlimited. */
+  readonly rate: Limit | undefined
+  readonly limits: readonly Limit[]
+}
+
+/**
+ * What a session may do at one API, compiled once and used for every request without allocating: rights, and the limits
+ * that each request takes from, in order: `before`, rate, quota.
+ */
+export class Grant {
+  readonly apiId: string
+  /** Names of versions; on an API with versions an empty set allows none, on one without it is not looked at. */
+  readonly versions: ReadonlySet<string>
+  /** The rate of the key at this API; undefined = unlimited. Requests at an endpoint with a limit of its own use `rateFor`. */
+  readonly rate: Limit | undefined
+  /** undefined = no quota is enforced. */
+  readonly quota: Limit | undefined
+  /** Wait between tries after a refused rate, and how often; 0 in either = off. */
+  readonly throttleIntervalMs: number
+  readonly throttleRetryLimit: number
+  private readonly paths: readonly PathRule[] | undefined
+  private readonly endpoints: readonly EndpointRule[]
+  private readonly limits: readonly Limit[]
+
+  constructor(right: EffectiveRight, counterId: string, options: GrantOptions) {
+    const before = options.before ?? []
+    this.apiId = right.apiId
+    this.versions = new Set(right.versions)
+    this.paths = compilePaths(right.allowedUrls)
+    this.rate = options.skipRate === true ? undefined : rateOfKey(right, counterId)
+    this.quota = options.skipQuota === true ? undefined : quotaOfKey(right, counterId)
+    this.throttleIntervalMs = right.throttle.intervalS * 1000
+    this.throttleRetryLimit = right.throttle.retryLimit
+    this.limits = listed(before, this.rate, this.quota)
+    this.endpoints = options.skipRate === true ? [] : endpointRules(right, counterId, before, this.quota)
+  }
+
+  /** True when the session may call this method and path (listen path included). */
+  allows(method: string, fullPath: string): boolean {
+    return allowsPath(this.paths, method, fullPath)
+  }
+
+  /** The rate that a request meets: of the first endpoint that matches, else of the key. `path` is without the listen path. */
+  rateFor(method: string, path: string): Limit | undefined {
+    const endpoint = this.endpointFor(method, path)
+    return endpoint === undefined ? this.rate : endpoint.rate
+  }
+
+  /** The list to hand to `Counters.take` for a request. `path` is without the listen path. */
+  limitsFor(method: string, path: string): readonly Limit[] {
+    const endpoint = this.endpointFor(method, path)
+    return endpoint === undefined ? this.limits : endpoint.limits
+  }
+
+  private endpointFor(method: string, path: string): EndpointRule | undefined {
+    const endpoints = this.endpoints
+    for (let i = 0; i < endpoints.length; i++) {
+      const rule = endpoints[i]!
+      if (rule.method === method && rule.pattern?.test(path) === true) return rule
+    }
+    return undefined
+  }
+}
+
+/**
+ * Compiles what a session may do at one API; undefined when it has no right there. `counterId` is who counts (key hash;
+ * client or grant family of a token; a rotated key keeps that of its predecessor).
+ */
+export function compileGrant(
+  merged: Merged,
+  apiId: string,
+  counterId: string,
+  options: GrantOptions = {},
+): Grant | undefined {
+  const right = merged.rights.get(apiId)
+  return right === undefined ? undefined : new Grant(right, counterId, options)
+}
+
+/** Ids of all quota counts of a session, each once: what a reset of the key resets. None when its policies are not usable. */
+export function quotaIds(merged: Merged | Fault, counterId: string): string[] {
+  if (merged instanceof Error) return []
+  const ids = new Set<string>()
+  for (const { quota } of merged.rights.values()) if (quota !== undefined) ids.add(counterOf(counterId, quota.scope))
+  return [...ids]
+}
+
+function rateOfKey({ rate }: EffectiveRight, counterId: string): Limit | undefined {
+  return rate === undefined ? undefined : rateLimit(counterOf(counterId, rate.scope), rate.rate, rate.per)
+}
+
+function quotaOfKey({ quota }: EffectiveRight, counterId: string): Limit | undefined {
+  return quota === undefined ? undefined : quotaLimit(counterOf(counterId, quota.scope), quota.max, quota.renewalS)
+}
+
+function endpointRules(
+  right: EffectiveRight,
+  counterId: string,
+  before: readonly Limit[],
+  quota: Limit | undefined,
+): EndpointRule[] {
+  return right.endpoints.flatMap(({ path, methods }) =>
+    methods.map(({ name, limit }) => {
+      const id = `${counterOf(counterId, `e.${right.apiId}`)}|${name} ${path}`
+      const rate = rateLimit(id, limit.rate, limit.per)
+      return { method: name, pattern: patternFor(path), rate, limits: listed(before, rate, quota) }
+    }),
+  )
+}
+
+function listed(before: readonly Limit[], rate: Limit | undefined, quota: Limit | undefined): readonly Limit[] {
+  return [...before, rate, quota].filter((limit) => limit !== undefined)
+}
+
+/** Escaped, so that no API or policy id can name another count. */
+function counterOf(counterId: string, scope: string): string {
+  return `${counterId}|${scope.replaceAll('%', '%25').replaceAll('|', '%7C')}`
+}

@@ -1,0 +1,38 @@
+import { patternFor } from './pattern.ts'
+import type { AllowedUrl } from './session.ts'
+
+/** One entry of `allowed_urls`, ready to be compared. */
+export interface PathRule {
+  /** Compared exactly. */
+  readonly methods: readonly string[]
+  /** undefined = did not compile: matches nothing. */
+  readonly pattern: RegExp | undefined
+}
+
+/** Compiles `allowed_urls`; undefined means every path, which an empty or absent list stands for. */
+export function compilePaths(urls: readonly AllowedUrl[] | null | undefined): readonly PathRule[] | undefined {
+  if (urls === null || urls === undefined || urls.length === 0) return undefined
+  return urls.map(({ url, methods }) => ({ methods, pattern: patternFor(url) }))
+}
+
+/** True when a rule names the method and its pattern is found in the request path, listen path included. */
+export function allowsPath(rules: readonly PathRule[] | undefined, method: string, fullPath: string): boolean {
+  if (rules === undefined) return true
+  for (let i = 0; i < rules.length; i++) {
+    const rule = rules[i]!
+    if (rule.pattern !== undefined && rule.methods.includes(method) && rule.pattern.test(fullPath)) return true
+  }
+  return false
+}
+
+/** Unites two lists of allowed paths: entries with one url become one with the methods of both. No list at all wins over any. */
+export function unitePaths(a: readonly AllowedUrl[], b: readonly AllowedUrl[]): readonly AllowedUrl[] {
+  if (a.length === 0 || b.length === 0) return []
+  const byUrl = new Map<string, Set<string>>()
+  for (const { url, methods } of [...a, ...b]) {
+    const known = byUrl.get(url)
+    if (known === undefined) byUrl.set(url, new Set(methods))
+    else for (const method of methods) known.add(method)
+  }
+  return [...byUrl].map(([url, methods]) => ({ url, methods: [...methods] }))
+}

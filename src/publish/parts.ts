@@ -1,0 +1,53 @@
+import type { Clock } from '../model/clock.ts'
+import { systemClock } from '../model/clock.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { AuditEntry, Counters, Documents, Tokens } from '../store/ports.ts'
+
+/** The settings that decide what may be stored. The whole configuration fits. */
+export interface PublishSettings {
+  readonly gateway: {
+    readonly hash_keys: boolean
+    readonly min_token_length: number
+    readonly allow_explicit_policy_id: boolean
+    readonly enable_duplicate_slugs: boolean
+  }
+  readonly compat: { readonly vendor_aliases: readonly string[] }
+}
+
+/** What documents are published with. */
+export interface PublishParts {
+  readonly documents: Documents
+  readonly counters: Counters
+  readonly config: PublishSettings
+  /** Organisation of objects that name none; '' while there is none. */
+  readonly defaultOrg: () => string
+  /** The system's unless given. */
+  readonly clock?: Clock
+}
+
+/** What keys and certificates need besides. */
+export interface SecretParts extends PublishParts {
+  readonly tokens: Tokens
+  /** 32 bytes that private keys and shown-again keys are sealed with. */
+  readonly sealKey: Uint8Array
+}
+
+export function clockOf(parts: PublishParts): Clock {
+  return parts.clock ?? systemClock
+}
+
+/** An audit entry of this moment. `detail` names ids and hashes only. */
+export function auditOf(
+  parts: PublishParts,
+  actor: string,
+  action: string,
+  orgId: string,
+  detail: JsonObject,
+): AuditEntry {
+  return { actor, action, orgId, at: clockOf(parts).wall(), detail }
+}
+
+/** The organisation that a body names, else the default one. */
+export function orgOf(parts: PublishParts, named: unknown): string {
+  return typeof named === 'string' && named !== '' ? named : parts.defaultOrg()
+}

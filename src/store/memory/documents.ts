@@ -1,0 +1,109 @@
+import { fault } from '../../errors/fault.ts'
+import type { DocumentId } from '../../model/ids.ts'
+import type { Kind, ListQuery, Revision, StoredDocument } from '../ports.ts'
+import {
+  ANY_REVISION,
+  checkIndex,
+  type IndexEntry,
+  indexEntries,
+  type PreparedDelete,
+  type PreparedPut,
+  wellFormed,
+} from '../prepare.ts'
+import { byBytes, type Undo } from './order.ts'
+
+interface Held {
+  readonly revision: Revision
+  readonly text: string
+  readonly entries: readonly IndexEntry[]
+}
+
+/** Documents as JSON text, so that every reader gets a body of its own; lists are sorted when asked for. */
+export class MemoryDocuments {
+  private readonly kinds = new Map<Kind, Map<DocumentId, Held>>()
+  private readonly unique = new Map<string, DocumentId>()
+
+  /** One document by storage id. */
+  get(kind: Kind, id: DocumentId): StoredDocument | undefined {
+    const held = this.kinds.get(kind)?.get(id)
+    return held && { kind, id, revision: held.revision, body: JSON.parse(held.text) }
+  }
+
+  /** One document by a declared unique index. */
+  find(kind: Kind, index: string, value: string): StoredDocument | undefined {
+    checkIndex(kind, index)
+    const id = this.unique.get(uniqueName(kind, index, wellFormed(value)))
+    return id === undefined ? undefined : this.get(kind, id)
+  }
+
+  /** A page and the number of all that match. */
+  list(kind: Kind, query: ListQuery): { rows: StoredDocument[]; total: number } {
+    const where = Object.entries(query.where ?? {}).map(([name, value]) => [name, wellFormed(value)] as const)
+    for (const [name] of where) checkIndex(kind, name)
+    if (query.order !== undefined) checkIndex(kind, query.order)
+    const found = [...(this.kinds.get(kind) ?? [])].filter(([, { entries }]) =>
+      where.every(([name, value]) => entries.some((entry) => entry.name === name && entry.value === value)),
+    )
+    const keyed = found.map(([id, { entries }]) => ({ id, key: sortKey(entries, query.order) }))
+    keyed.sort((a, b) => byBytes(a.key, b.key) || byBytes(a.id, b.id))
+    if (query.descending) keyed.reverse()
+    const offset = Math.max(0, query.offset ?? 0)
+    const page = keyed.slice(offset, offset + Math.min(1_000, Math.max(0, Math.floor(query.limit))))
+    return { rows: page.map(({ id }) => this.get(kind, id)!), total: found.length }
+  }
+
+  /** Ids of a kind in order. */
+  ids(kind: Kind): DocumentId[] {
+    return [...(this.kinds.get(kind)?.keys() ?? [])].sort(byBytes)
+  }
+
+  /** @throws Fault `revision_conflict`, `already_exists` */
+  put(change: PreparedPut, revision: Revision, undo: Undo): void {
+    const { kind, id, text } = change
+    const before = this.check(change)
+    const entries = indexEntries(kind, JSON.parse(text))
+    for (const { name, value, unique } of entries) {
+      if (!unique) continue
+      const holder = this.unique.get(uniqueName(kind, name, value))
+      if (holder !== undefined && holder !== id) throw fault('already_exists', `another ${kind} has this ${name}`)
+    }
+    this.set(kind, id, { revision, text, entries })
+    undo.push(() => this.set(kind, id, before))
+  }
+
+  /** @throws Fault `revision_conflict` */
+  delete(change: PreparedDelete, undo: Undo): void {
+    const before = this.check(change)
+    this.set(change.kind, change.id, undefined)
+    undo.push(() => this.set(change.kind, change.id, before))
+  }
+
+  private check({ kind, id, ifRevision }: PreparedPut | PreparedDelete): Held | undefined {
+    const held = this.kinds.get(kind)?.get(id)
+    const revision = held?.revision ?? 0
+    if (ifRevision === ANY_REVISION || ifRevision === revision) return held
+    throw fault('revision_conflict', `${kind} ${id} is at revision ${revision}, not ${ifRevision}`)
+  }
+
+  private set(kind: Kind, id: DocumentId, held: Held | undefined): void {
+    const documents = this.kinds.get(kind) ?? new Map<DocumentId, Held>()
+    this.kinds.set(kind, documents)
+    for (const entry of documents.get(id)?.entries ?? []) {
+      if (entry.unique) this.unique.delete(uniqueName(kind, entry.name, entry.value))
+    }
+    documents.delete(id)
+    if (held === undefined) return
+    documents.set(id, held)
+    for (const entry of held.entries) if (entry.unique) this.unique.set(uniqueName(kind, entry.name, entry.value), id)
+  }
+}
+
+function uniqueName(kind: Kind, index: string, value: string): string {
+  return JSON.stringify([kind, index, value])
+}
+
+/** The smallest value under the index, '' where the document has none. */
+function sortKey(entries: readonly IndexEntry[], order: string | undefined): string {
+  const values = entries.filter(({ name }) => name === order).map(({ value }) => value)
+  return values.sort(byBytes)[0] ?? ''
+}

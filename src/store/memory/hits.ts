@@ -1,0 +1,36 @@
+import type { Hit } from '../../model/hit.ts'
+import { packHits } from '../hit-pack.ts'
+import { ALL_DIMENSIONS, addHit } from '../hit-sums.ts'
+import type { HitQuery, Hits } from '../ports.ts'
+import { byBytes } from './order.ts'
+
+/** Sums of hits, one row for each hour and set of dimensions. */
+export class MemoryHits implements Hits {
+  private readonly rows = new Map<string, Hit>()
+
+  async add(rows: readonly Hit[]): Promise<void> {
+    // Packed only to be checked by the same rules as everywhere.
+    packHits(rows)
+    for (const row of rows) merge(this.rows, row)
+  }
+
+  sum(query: HitQuery): Hit[] {
+    const where = Object.entries(query.where ?? {}) as [keyof Hit, string][]
+    const merged = ALL_DIMENSIONS.filter((name) => query.by !== undefined && !query.by.includes(name))
+    const blank = Object.fromEntries(merged.map((name) => [name, name === 'status' ? 0 : '']))
+    const sums = new Map<string, Hit>()
+    for (const row of this.rows.values()) {
+      if (row.hour < query.fromHour || row.hour > query.toHour) continue
+      if (where.every(([name, value]) => row[name] === value)) merge(sums, { ...row, ...blank })
+    }
+    const sorted = [...sums].sort(([a, x], [b, y]) => y.hour - x.hour || y.count - x.count || byBytes(a, b))
+    return sorted.slice(0, Math.max(0, Math.floor(query.limit))).map(([, row]) => row)
+  }
+}
+
+function merge(sums: Map<string, Hit>, row: Hit): void {
+  const name = JSON.stringify([row.hour, ...ALL_DIMENSIONS.map((dimension) => row[dimension])])
+  const sum = sums.get(name)
+  if (sum === undefined) sums.set(name, structuredClone(row))
+  else addHit(sum, row)
+}

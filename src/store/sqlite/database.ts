@@ -1,0 +1,106 @@
+import { DatabaseSync } from 'node:sqlite'
+import { type Fault, fault } from '../../errors/fault.ts'
+import { KINDS } from '../../model/kinds.ts'
+import { indexEntries } from '../prepare.ts'
+import { sqliteCode, storeFault } from './faults.ts'
+import { createPrivateFile, unwritable } from './folder.ts'
+import { inTransaction, MIGRATIONS, migrate, readVersion } from './schema.ts'
+
+const SQLITE_READONLY = 8
+const SQLITE_CANTOPEN = 14
+/** How long a write waits for a lock of somebody else, such as a backup tool. */
+const BUSY_TIMEOUT_MS = 5_000
+const CACHE_KIB = 64 * 1024
+const JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024
+
+export interface WritableOptions {
+  readonly file: string
+  /** The file may not grow beyond this, rounded down to pages; 0 = no bound but the disk. */
+  readonly limitBytes: number
+}
+
+/**
+ * Opens the one writable connection: WAL, every commit synced, schema brought up to date. Nothing is written to a file that
+ * is not ours. @throws Fault `store_newer`, `store_damaged`, `store_full`, `data_folder_unwritable`
+ */
+export function openWritable(options: WritableOptions, steps: readonly string[] = MIGRATIONS): DatabaseSync {
+  createPrivateFile(options.file)
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(options.file, { timeout: BUSY_TIMEOUT_MS })
+    if (readVersion(db) > steps.length) migrate(db, steps)
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
+      PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
+    migrate(db, steps)
+    if (options.limitBytes > 0) limitSize(db, options.limitBytes)
+    return db
+  } catch (error) {
+    db?.close()
+    throw openFault(options.file, error)
+  }
+}
+
+/** Opens a connection that only reads; the file must be there and in WAL mode. @throws Fault `store_away`, `store_damaged` */
+export function openReadable(file: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
+    return db
+  } catch (error) {
+    throw openFault(file, error)
+  }
+}
+
+/**
+ * Fills the index table anew when another set of indexes is declared than it was filled by. A declaration counts as another
+ * by its names and its text; one that changes in neither must change its name.
+ * @throws Fault `already_exists` when two documents have one value under an index that is now unique
+ */
+export function refreshIndexes(db: DatabaseSync): void {
+  const declared = declaration()
+  if (db.prepare('SELECT declared FROM store_state').get()!.declared === declared) return
+  inTransaction(db, () => {
+    db.exec('DELETE FROM document_index')
+    const insert = db.prepare('INSERT INTO document_index(kind, name, value, slot, id) VALUES (?, ?, ?, ?, ?)')
+    for (const row of db.prepare('SELECT kind, id, body FROM document').iterate()) {
+      const kind = String(row.kind)
+      const id = String(row.id)
+      if (!Object.hasOwn(KINDS, kind)) continue
+      for (const { name, value, unique } of indexEntries(kind, JSON.parse(String(row.body)))) {
+        insertEntry(() => insert.run(kind, name, value, unique ? '' : id, id), `${kind} ${id}: ${name} "${value}"`)
+      }
+    }
+    db.prepare('UPDATE store_state SET declared = ?').run(declared)
+  })
+}
+
+function insertEntry(insert: () => void, what: string): void {
+  try {
+    insert()
+  } catch (error) {
+    if (sqliteCode(error) === 19) throw fault('already_exists', `stored documents break a unique index: ${what}`, error)
+    throw error
+  }
+}
+
+function declaration(): string {
+  const kinds = Object.entries(KINDS).map(([kind, { unique, lookup }]) => {
+    const texts = (index: Readonly<Record<string, unknown>>) =>
+      Object.entries(index).map(([name, of]) => `${name}=${of}`)
+    return [kind, ...texts(unique), '|', ...texts(lookup)].join(' ')
+  })
+  return kinds.sort().join('\n')
+}
+
+function limitSize(db: DatabaseSync, limitBytes: number): void {
+  const pageBytes = db.prepare('PRAGMA page_size').get()!.page_size as number
+  db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(limitBytes / pageBytes))}`)
+}
+
+function openFault(file: string, error: unknown): Fault {
+  const code = sqliteCode(error)
+  if (code === SQLITE_READONLY || code === SQLITE_CANTOPEN) return unwritable(file, error)
+  const known = storeFault(error)
+  if (known.code !== 'store_damaged') return known
+  return fault('store_damaged', `${file}: ${known.message}; nothing was changed in it`, error)
+}

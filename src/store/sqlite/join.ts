@@ -1,0 +1,96 @@
+import type { MessagePort } from 'node:worker_threads'
+import { Fault, fault } from '../../errors/fault.ts'
+import { type Clock, systemClock } from '../../model/clock.ts'
+import type { Limit } from '../../model/limit.ts'
+import { ThreadFeed } from '../feed.ts'
+import type { Counters, FeedEvent, Store } from '../ports.ts'
+import { openReadable } from './database.ts'
+import { makeParts } from './parts.ts'
+import type { Ask, FromOwner, LimitNumbers, SharedStore, Taken, ToOwner } from './share.ts'
+
+/**
+ * Opens the store of this process on another thread: reads on a connection of its own, writes through the one writer,
+ * counters of the owning thread. `close` leaves the store open for the others.
+ * @throws Fault `store_away`, `store_damaged` when the file cannot be read
+ */
+export function joinStore({ file, port }: SharedStore, clock: Clock = systemClock): Store {
+  const db = openReadable(file)
+  const feed = new ThreadFeed()
+  const owner = new OwnerLink(port, (events) => {
+    for (const event of events) feed.publish(event)
+  })
+  return {
+    ...makeParts(db, clock, async (write) => (await owner.ask({ sort: 'write', write })) as number),
+    counters: remoteCounters(owner),
+    feed,
+    async close() {
+      owner.close()
+      if (db.isOpen) db.close()
+    },
+  }
+}
+
+/** This thread's end of the connection to the thread that owns the store. */
+class OwnerLink {
+  private readonly port: MessagePort
+  private readonly waiting = new Map<
+    number,
+    { resolve: (value: number | Taken) => void; reject: (fault: Fault) => void }
+  >()
+  private nextNumber = 1
+  private closed = false
+
+  constructor(port: MessagePort, onEvents: (events: readonly FeedEvent[]) => void) {
+    this.port = port
+    port.on('message', (message: FromOwner) => {
+      if (message.type === 'events') onEvents(message.events)
+      else if (message.type === 'closed') this.close()
+      else this.settle(message)
+    })
+    port.on('close', () => this.close())
+    port.unref()
+  }
+
+  /** @throws Fault of what was asked, `store_away` when the owner has closed the store */
+  ask(what: Ask): Promise<number | Taken> {
+    if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
+    return new Promise((resolve, reject) => {
+      const number = this.nextNumber++
+      // Only an answer that is due keeps this thread alive.
+      if (this.waiting.size === 0) this.port.ref()
+      this.waiting.set(number, { resolve, reject })
+      this.port.postMessage({ number, ask: what } satisfies ToOwner)
+    })
+  }
+
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.port.close()
+    for (const { reject } of this.waiting.values()) reject(fault('store_away', 'the store was closed'))
+    this.waiting.clear()
+  }
+
+  private settle(message: Extract<FromOwner, { number: number }>): void {
+    const one = this.waiting.get(message.number)
+    this.waiting.delete(message.number)
+    if (this.waiting.size === 0) this.port.unref()
+    if (message.type === 'answer') one?.resolve(message.value)
+    else one?.reject(new Fault(message.fault.code, message.fault.detail))
+  }
+}
+
+function remoteCounters(owner: OwnerLink): Counters {
+  const count = async (sort: 'take' | 'peek', limits: readonly Limit[]): Promise<number> => {
+    const numbers = limits.map(({ kind, id, max, windowMs }): LimitNumbers => [kind, id, max, windowMs])
+    const taken = (await owner.ask({ sort, limits: numbers })) as Taken
+    for (const [i, [remaining, resetMs]] of taken.limits.entries()) Object.assign(limits[i]!, { remaining, resetMs })
+    return taken.refused
+  }
+  return {
+    take: (limits) => count('take', limits),
+    peek: (limits) => count('peek', limits),
+    resetQuota: async (id, used = 0) => void (await owner.ask({ sort: 'resetQuota', id, used })),
+    carry: async (from, to) => void (await owner.ask({ sort: 'carry', from, to })),
+  }
+}

@@ -1,0 +1,170 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { fault } from '../../errors/fault.ts'
+
+/** Stands in the header of the file ("Gath"), so that a database of another program is told apart. */
+export const APPLICATION_ID = 0x47617468
+
+/** The sorts of `session_ref`: what a session can be listed by. */
+export const REF = { org: 1, api: 2, policy: 3, client: 4 } as const
+
+/** The latency columns of `hit`, for the total (`t`) and the upstream (`u`) alike. */
+export function latencyColumns(prefix: 't' | 'u'): { sum: string; min: string; max: string; buckets: string[] } {
+  const buckets = Array.from({ length: 14 }, (_, i) => `${prefix}${i}`)
+  return { sum: `${prefix}_sum`, min: `${prefix}_min`, max: `${prefix}_max`, buckets }
+}
+
+const latencySql = (['t', 'u'] as const)
+  .map(latencyColumns)
+  .flatMap(({ sum, min, max, buckets }) => [
+    ...[sum, min, max].map((name) => `${name} REAL NOT NULL`),
+    ...buckets.map((name) => `${name} INTEGER NOT NULL`),
+  ])
+  .join(', ')
+
+/**
+ * What brings a database from one version to the next, the first one from nothing; each runs in a transaction of its own.
+ * One that was released never changes: append.
+ *
+ * Everywhere NOT NULL, because `undefined` is bound as NULL in silence. Sessions: an ordinary rowid table with a unique
+ * index on 32-byte hashes was twice as fast as hex text or a table without rowids. Documents likewise: bodies are large.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE store_state(
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    revision INTEGER NOT NULL, -- of the last commit
+    last_group TEXT NOT NULL,  -- numbers of the writes of the last group of commits, for a writer that starts again
+    declared TEXT NOT NULL     -- the declared indexes that document_index was filled by
+  ) STRICT;
+  INSERT INTO store_state VALUES (1, 0, '[]', '');
+
+  CREATE TABLE document(
+    row INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (kind, id)
+  ) STRICT;
+
+  CREATE TABLE document_index(
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    slot TEXT NOT NULL, -- '' under a unique index, the id under any other
+    id TEXT NOT NULL,
+    PRIMARY KEY (kind, name, value, slot)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX document_index_by_id ON document_index(kind, id, name, value);
+
+  CREATE TABLE audit(
+    row INTEGER PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    org_id TEXT NOT NULL,
+    detail TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_by_org ON audit(org_id, at);
+
+  CREATE TABLE session(
+    row INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    org_id TEXT NOT NULL,
+    client_id TEXT NOT NULL,
+    links TEXT NOT NULL, -- [API ids, policy ids]
+    evict_at INTEGER NOT NULL,
+    sealed_key BLOB NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX session_by_evict_at ON session(evict_at) WHERE evict_at > 0;
+
+  CREATE TABLE session_ref(
+    sort INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    session INTEGER NOT NULL, -- its row: by hash, a new session would touch a random page for each entry
+    PRIMARY KEY (sort, value, session)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE quota(
+    id TEXT PRIMARY KEY,
+    used INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- Dimensions are long and repeat every hour: each set of them is stored once and known by a number.
+  CREATE TABLE hit_dimension(
+    row INTEGER PRIMARY KEY,
+    org_id TEXT NOT NULL,
+    api_id TEXT NOT NULL,
+    version TEXT NOT NULL,
+    key_hash TEXT NOT NULL,
+    alias TEXT NOT NULL,
+    client_id TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    endpoint TEXT NOT NULL,
+    UNIQUE (key_hash, api_id, org_id, version, endpoint, client_id, alias, tags)
+  ) STRICT;
+
+  CREATE TABLE hit(
+    hour INTEGER NOT NULL,
+    dimension INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    success INTEGER NOT NULL,
+    error INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    ${latencySql},
+    PRIMARY KEY (hour, dimension, status)
+  ) STRICT, WITHOUT ROWID;
+  `,
+]
+
+/**
+ * Brings a database to the newest version, or leaves it as it was.
+ * @throws Fault `store_newer` when it is of a later version, `store_damaged` when it belongs to another program
+ */
+export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS, nowMs = Date.now()): void {
+  const version = readVersion(db)
+  if (version > steps.length) {
+    throw fault('store_newer', `the data is of version ${version}, this program knows ${steps.length} and older`)
+  }
+  if (version === 0) begin(db)
+  for (let next = version; next < steps.length; next++) {
+    inTransaction(db, () => {
+      db.exec(steps[next]!)
+      db.prepare('INSERT INTO schema_version(version, at) VALUES (?, ?)').run(next + 1, nowMs)
+    })
+  }
+}
+
+/** Runs the changes in one transaction and rolls back what was thrown at. */
+export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    // A full disk has ended the transaction already.
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Version of the data, 0 for an empty database. Only reads. @throws Fault `store_damaged` */
+export function readVersion(db: DatabaseSync): number {
+  const objects = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()!.n as number
+  const owner = db.prepare('PRAGMA application_id').get()!.application_id as number
+  if (objects === 0 && owner === 0) return 0
+  if (owner !== APPLICATION_ID) throw fault('store_damaged', 'the file is a database of another program')
+  return db.prepare('SELECT coalesce(max(version), 0) AS version FROM schema_version').get()!.version as number
+}
+
+function begin(db: DatabaseSync): void {
+  inTransaction(db, () => {
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+    db.exec('CREATE TABLE IF NOT EXISTS schema_version(version INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT')
+  })
+}

@@ -1,0 +1,68 @@
+/** Bits of CLASS: in which parts of a message a byte may stand. */
+export const TOKEN = 1
+/** Field values: VCHAR, obs-text, space and tab (RFC 9110 section 5.5). */
+export const VALUE = 2
+/** Path characters that need no thought: pchar without `%` (RFC 3986 section 3.3); `/` is looked at by itself. */
+export const PCHAR = 4
+/** Query characters without `%`: pchar, `/`, `?`, and the brackets that browsers and PHP send bare. */
+export const QUERY = 8
+export const HEX = 16
+export const DIGIT = 32
+export const UNRESERVED = 64
+/** Names of hosts: unreserved characters. RFC 3986 also knows sub-delims and escapes there; no host of the DNS has them. */
+export const HOST = 128
+
+export const CR = 13
+export const LF = 10
+export const SP = 32
+export const TAB = 9
+export const COLON = 58
+export const SLASH = 47
+export const DOT = 46
+export const PERCENT = 37
+export const QUESTION = 63
+
+/** What each byte may be: one look-up per byte while a head is scanned. */
+export const CLASS: Uint8Array = classes()
+
+/** Lower case of ASCII letters, every other byte as it is. */
+export const LOWER: Uint8Array = lowers()
+
+function classes(): Uint8Array {
+  const table = new Uint8Array(256)
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  const digits = '0123456789'
+  mark(table, `${letters}${digits}!#$%&'*+-.^_\`|~`, TOKEN)
+  mark(table, `${letters}${digits}-._~`, UNRESERVED | PCHAR | QUERY | HOST)
+  mark(table, "!$&'()*+,;=:@", PCHAR | QUERY)
+  mark(table, '/?[]', QUERY)
+  mark(table, `${digits}abcdefABCDEF`, HEX)
+  mark(table, digits, DIGIT)
+  table[TAB]! |= VALUE
+  for (let byte = SP; byte < 256; byte++) if (byte !== 127) table[byte]! |= VALUE
+  return table
+}
+
+function mark(table: Uint8Array, characters: string, bits: number): void {
+  for (const character of characters) table[character.charCodeAt(0)]! |= bits
+}
+
+function lowers(): Uint8Array {
+  const table = new Uint8Array(256)
+  for (let byte = 0; byte < 256; byte++) table[byte] = byte >= 65 && byte <= 90 ? byte + 32 : byte
+  return table
+}
+
+/** True when `text` from `start` to `end` is `lower` (which is in lower case), letter case aside. */
+export function equalsAt(text: string, start: number, end: number, lower: string): boolean {
+  if (end - start !== lower.length) return false
+  for (let i = 0; i < lower.length; i++) {
+    if (LOWER[text.charCodeAt(start + i) & 255] !== lower.charCodeAt(i)) return false
+  }
+  return true
+}
+
+/** Value of a hex digit whose class was checked. */
+export function hexValue(code: number): number {
+  return code <= 57 ? code - 48 : (code | 32) - 87
+}

@@ -1,0 +1,394 @@
+import type { Socket } from 'node:net'
+import { type Fault, toFault } from '../errors/fault.ts'
+import { connectionLine, cut, dateLine, isBodiless, statusLine, writeAnswer } from './answer.ts'
+import type { ExchangeLink, WireExchange, WireHandler } from './exchange.ts'
+import type { Secured } from './handshake.ts'
+import { parseRequestHead } from './head.ts'
+import { Collector, Discard, Intake } from './intake.ts'
+import type { WireLimits } from './limits.ts'
+import { isPreface, REJECT_PREFACE } from './preface.ts'
+import type { Accepted } from './read-buffer.ts'
+import { REFUSAL } from './refusals.ts'
+import { Relay, type RelaySide } from './relay.ts'
+import { REFUSED, verdict } from './scan.ts'
+import { sweep, type Timed } from './sweep.ts'
+import type { Upstream } from './upstream.ts'
+
+/** What a connection needs to know of its listener, and tells it. */
+export interface ConnectionOwner<X extends WireExchange> {
+  readonly handler: WireHandler<X>
+  readonly limits: WireLimits
+  /** True once the listener is being drained: every answer is the last of its connection. */
+  readonly draining: boolean
+  /** The connection is no more. */
+  closed(connection: Connection<X>): void
+}
+
+/** Waiting for a head, or within one. */
+const READING = 0
+/** The handler has the exchange. */
+const HANDLING = 1
+const RELAYING = 2
+/** Answered; the rest of the request body is read and thrown away. */
+const DRAINING = 3
+const TUNNEL = 4
+/** Answered for the last time: what still comes is ignored until the client has closed too. */
+const CLOSING = 5
+const DEAD = 6
+
+/** Unread bytes kept for later; beyond that the socket is paused. */
+const MAX_PENDING_BYTES = 65_536
+/** Longest rest of a request body that is read for the sake of keeping the connection. */
+const DRAIN_BYTES = 65_536
+/** Longest wait for such a rest, and for the client to close after our last answer. */
+const LINGER_MS = 2000
+/** A client that has closed its sending side is taken for gone when the answer makes no progress for so long. */
+const HALF_CLOSED_MS = 1000
+
+const NOTHING = Buffer.alloc(0)
+
+/** One connection of a client: reads heads, hands exchanges to the handler, writes answers, in order, one at a time. */
+export class Connection<X extends WireExchange> implements Timed, ExchangeLink, RelaySide {
+  sweepIndex = -1
+  readonly x: X
+  readonly socket: Socket
+  private readonly owner: ConnectionOwner<X>
+  private readonly intake: Intake
+  private readonly relay = new Relay(this)
+  private readonly discard: Discard
+  private state = READING
+  private pumping = false
+  private first = true
+  private headBegun = false
+  /** True while `handle` was called and `done` was not. */
+  private exchanging = false
+  /** Next deadline of the state it is in, and of a client that does not read; 0 = none. */
+  private deadline: number
+  private writeDeadline = 0
+  private bytesOutBefore = 0
+
+  /** `secured` tells of the TLS handshake that the socket has behind it; undefined for a plain one. */
+  constructor({ socket, read }: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
+    const x = owner.handler.make()
+    this.x = x
+    this.socket = socket
+    this.owner = owner
+    x.link = this
+    x.peerAddress = socket.remoteAddress ?? ''
+    x.secure = secured !== undefined
+    x.serverName = secured?.serverName ?? ''
+    x.peerCertificate = secured?.peerCertificate ?? ''
+    this.intake = new Intake(x, socket, owner.limits.bodyIdleMs)
+    this.discard = new Discard(
+      () => this.nextRequest(),
+      () => this.close(),
+    )
+    this.deadline = performance.now() + owner.limits.headTimeoutMs
+    sweep.add(this)
+    socket.on('end', () => this.onEnd())
+    socket.on('drain', () => this.onDrain())
+    socket.on('error', () => {}) // `close` follows and tells all we act on
+    socket.on('close', () => this.onClose())
+    read((chunk) => this.onData(chunk))
+  }
+
+  // --- bytes of the client
+
+  private onData(chunk: Buffer): void {
+    if (this.state === TUNNEL) {
+      if (!this.relay.tunnelData(chunk)) this.socket.pause()
+      return
+    }
+    if (this.state >= CLOSING) return
+    this.intake.push(chunk)
+    this.pump()
+    this.intake.retain()
+  }
+
+  /** Uses what has arrived as far as the state allows; a loop, so that pipelined requests need no recursion. */
+  private pump(): void {
+    if (this.pumping) return
+    const { intake } = this
+    this.pumping = true
+    while (intake.pending !== undefined && (this.state === READING ? this.readHead() : intake.feed()));
+    this.pumping = false
+    if (intake.pending === undefined || intake.pending.length <= MAX_PENDING_BYTES || this.state >= CLOSING) return
+    if (intake.sink === undefined) this.socket.pause()
+  }
+
+  /** Reads the next head. False when it has to wait. */
+  private readHead(): boolean {
+    if (this.socket.writableNeedDrain) return this.awaitReader()
+    const { x, owner, intake } = this
+    const chunk = intake.pending!
+    const text = chunk.toString('latin1', 0, Math.min(chunk.length, owner.limits.maxHeadBytes + 1))
+    if (this.first && isPreface(text)) return this.readPreface(text)
+    const end = parseRequestHead(text, x, owner.limits)
+    if (end === REFUSED) return this.refuse(verdict.fault)
+    const now = performance.now()
+    if (end > 0) {
+      intake.skip(end)
+      this.begin(now, end)
+      return true
+    }
+    if (!this.headBegun && !this.first) this.deadline = now + owner.limits.headTimeoutMs
+    this.headBegun = true
+    return false
+  }
+
+  /** HTTP/2 with prior knowledge: the one place where the engine of a plain connection is chosen. */
+  private readPreface(text: string): boolean {
+    this.headBegun = true
+    if (text.length < REJECT_PREFACE.after) return false
+    this.socket.write(REJECT_PREFACE.bytes)
+    this.close()
+    return false
+  }
+
+  /** No new request for a client that does not read its answers. */
+  private awaitReader(): boolean {
+    this.writeStalled()
+    this.socket.pause()
+    return false
+  }
+
+  private begin(now: number, headBytes: number): void {
+    const { x } = this
+    this.first = false
+    this.headBegun = false
+    this.deadline = 0
+    this.intake.body.start(x.bodyLength)
+    x.begin(now, headBytes)
+    this.exchanging = true
+    this.state = HANDLING
+    try {
+      this.owner.handler.handle(x)
+    } catch (error) {
+      this.relayFailed(toFault(error))
+    }
+  }
+
+  // --- what the handler does with an exchange
+
+  reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
+    if (this.state === DEAD) this.finishExchange()
+    if (this.state !== HANDLING) return
+    const { x, socket } = this
+    const keep = this.keeps()
+    const head = statusLine(status) + fields + dateLine()
+    const tail = `${connectionLine(x.http11, keep)}\r\n`
+    x.status = status
+    if (isBodiless(status)) {
+      x.bytesOut = head.length + tail.length
+      socket.write(head + tail, 'latin1')
+    } else x.bytesOut = writeAnswer(socket, head, tail, body ?? '', x.method === 'HEAD')
+    if (socket.writableNeedDrain) this.writeStalled()
+    this.endAnswer(keep)
+  }
+
+  forward(upstream: Upstream, head: string): void {
+    if (this.state === DEAD) this.finishExchange()
+    if (this.state !== HANDLING) return
+    this.state = RELAYING
+    if (this.intake.ended) this.deadline = performance.now() + HALF_CLOSED_MS
+    this.relay.begin(upstream, head)
+  }
+
+  readBody(limitBytes: number): Promise<Buffer> {
+    const { x, intake } = this
+    if (x.body !== undefined) return Promise.resolve(x.body)
+    const collector = new Collector(limitBytes)
+    if (this.state !== HANDLING) collector.bodyFailed(REFUSAL.clientGone)
+    else if (limitBytes > 0 && x.bodyLength > limitBytes) collector.bodyFailed(REFUSAL.bodyTooLarge)
+    else if (intake.body.finished) collector.bodyPart(NOTHING, 0, 0, true)
+    else intake.pour(collector)
+    return collector.promise.then((body) => {
+      x.body = body
+      return body
+    })
+  }
+
+  // --- what the relay asks for
+
+  respond(): string {
+    return this.owner.handler.respond(this.x)
+  }
+
+  keeps(): boolean {
+    const { x, intake } = this
+    if (!x.keepAlive || intake.broken || intake.ended || this.owner.draining) return false
+    if (intake.body.finished) return true
+    return !x.expectContinue && intake.body.remainingLength <= DRAIN_BYTES
+  }
+
+  wantBody(): void {
+    this.intake.pour(this.relay)
+  }
+
+  pauseBody(): void {
+    this.intake.deadline = 0
+    this.socket.pause()
+  }
+
+  resumeBody(): void {
+    if (this.intake.sink !== undefined) this.intake.await()
+    this.socket.resume()
+  }
+
+  writeStalled(): void {
+    this.writeDeadline = performance.now() + this.owner.limits.bodyIdleMs
+  }
+
+  relayFailed(fault: Fault): void {
+    if (this.state === DEAD) return
+    this.state = HANDLING
+    this.deadline = 0
+    this.intake.release()
+    try {
+      this.owner.handler.failed(this.x, fault)
+    } catch {
+      this.socket.destroy() // the handler cannot even say what failed
+    }
+  }
+
+  relayFinished(keep: boolean): void {
+    this.endAnswer(keep)
+  }
+
+  relayCut(): void {
+    // Without a length only a reset tells the client that the body is not complete.
+    if (this.x.http11) this.socket.destroy()
+    else this.socket.resetAndDestroy()
+    this.onClose()
+  }
+
+  relayTunnel(): void {
+    const { intake, socket } = this
+    const { pending } = intake
+    this.state = TUNNEL
+    this.deadline = 0
+    intake.pending = undefined
+    if (pending !== undefined) this.onData(pending)
+    if (intake.ended) this.relay.tunnelEnd()
+    else if (socket.isPaused()) socket.resume()
+  }
+
+  // --- between requests, and the end
+
+  private endAnswer(keep: boolean): void {
+    const unread = !this.intake.body.finished
+    this.intake.release()
+    this.finishExchange()
+    if (this.state === DEAD) return
+    if (!keep) this.close()
+    else if (unread) this.drainBody()
+    else this.nextRequest()
+  }
+
+  private drainBody(): void {
+    this.state = DRAINING
+    this.deadline = performance.now() + LINGER_MS
+    this.x.bodyLimitBytes = 0
+    this.intake.pour(this.discard.start(DRAIN_BYTES))
+  }
+
+  private finishExchange(): void {
+    if (!this.exchanging) return
+    this.exchanging = false
+    this.owner.handler.done(this.x)
+  }
+
+  private nextRequest(): void {
+    const { intake, socket, owner } = this
+    if (intake.ended || owner.draining) {
+      this.close()
+      return
+    }
+    this.state = READING
+    this.deadline = performance.now() + owner.limits.keepAliveMs
+    if (socket.isPaused()) socket.resume()
+    if (intake.pending !== undefined) this.pump()
+  }
+
+  /** Answers a head that made no exchange, and closes. */
+  private refuse(fault: Fault): false {
+    const { fields, body } = this.owner.handler.refuse(fault)
+    const head = statusLine(fault.entry.status) + fields + dateLine()
+    writeAnswer(this.socket, head, 'Connection: close\r\n\r\n', body, false)
+    this.close()
+    return false
+  }
+
+  /** Ends our side; what the client had begun to send is let in and ignored, so that it gets to read our answer. */
+  private close(): void {
+    if (this.state >= CLOSING) return
+    this.state = CLOSING
+    this.intake.pending = undefined
+    this.intake.release()
+    this.deadline = performance.now() + LINGER_MS
+    this.socket.end()
+    this.socket.resume()
+  }
+
+  private onEnd(): void {
+    const { intake } = this
+    intake.ended = true
+    if (this.state === TUNNEL) this.relay.tunnelEnd()
+    else if (this.state === READING || this.state === DRAINING) this.close()
+    else if (intake.sink !== undefined) this.socket.destroy()
+    else if (this.state === RELAYING) this.deadline = performance.now() + HALF_CLOSED_MS
+  }
+
+  private onDrain(): void {
+    this.writeDeadline = 0
+    if (this.state === RELAYING || this.state === TUNNEL) this.relay.clientDrained()
+    if (this.state !== READING) return
+    this.socket.resume()
+    this.pump()
+  }
+
+  private onClose(): void {
+    if (this.state === DEAD) return
+    const handling = this.state === HANDLING
+    const { sink } = this.intake
+    this.state = DEAD
+    this.intake.pending = undefined
+    this.intake.release()
+    sweep.remove(this)
+    this.owner.closed(this)
+    if (!this.exchanging) return
+    this.x.aborted = true
+    this.relay.dropOrigin()
+    // A handler at work still has the exchange in hand: it is done when it answers.
+    if (handling) sink?.bodyFailed(REFUSAL.clientGone)
+    else this.finishExchange()
+  }
+
+  tick(now: number): void {
+    const { intake } = this
+    if (this.writeDeadline !== 0 && now >= this.writeDeadline) cut(this.socket)
+    else if (intake.deadline !== 0 && now >= intake.deadline && this.state !== DRAINING)
+      intake.fail(REFUSAL.bodyTimeout)
+    else if (this.deadline !== 0 && now >= this.deadline) this.expire(now)
+  }
+
+  private expire(now: number): void {
+    const progress = this.state === RELAYING && this.x.bytesOut !== this.bytesOutBefore
+    this.bytesOutBefore = this.x.bytesOut
+    this.deadline = progress ? now + HALF_CLOSED_MS : 0
+    if (progress) return
+    if (this.state !== READING) cut(this.socket)
+    else if (this.headBegun) this.refuse(REFUSAL.timeout)
+    else this.close()
+  }
+
+  /** The listener is being drained: an idle connection ends at once, a busy one after its answer. */
+  drain(): void {
+    if (this.state === READING && !this.headBegun) this.close()
+  }
+
+  /** Ends the connection whatever it does. */
+  destroy(): void {
+    cut(this.socket)
+  }
+}

@@ -1,0 +1,14 @@
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+
+/** True when the first bytes of a connection are the HTTP/2 preface (RFC 9113 section 3.4), or may still become it. */
+export function isPreface(text: string): boolean {
+  if (text.charCodeAt(0) !== 80 || text.charCodeAt(1) !== 82 || text.charCodeAt(2) !== 73) return false
+  return text.length < PREFACE.length ? PREFACE.startsWith(text) : text.startsWith(PREFACE)
+}
+
+/** SETTINGS (empty), then GOAWAY with HTTP_1_1_REQUIRED (RFC 9113 sections 6.5, 6.8, 7): what an HTTP/2 client understands. */
+export const REJECT_PREFACE = {
+  /** The whole preface has come after so many bytes. */
+  after: PREFACE.length,
+  bytes: Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13]),
+} as const

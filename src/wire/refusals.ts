@@ -1,0 +1,43 @@
+import { prebuilt } from '../errors/fault.ts'
+
+const malformed = (detail: string) => prebuilt('request_malformed', detail)
+
+/** Every way in which a request head or body is refused, built once: hostile traffic must not cost us stack traces. */
+export const REFUSAL = {
+  method: malformed('malformed method'),
+  methodTooLong: prebuilt('method_not_implemented', 'method too long'),
+  connect: prebuilt('method_not_implemented', 'CONNECT'),
+  target: malformed('malformed request target'),
+  targetEscape: malformed('malformed escape in the request target'),
+  aboveRoot: malformed('path leaves the root'),
+  targetTooLong: prebuilt('uri_too_long'),
+  requestLine: malformed('malformed request line'),
+  version: prebuilt('version_not_supported'),
+  lineEnd: malformed('bare CR or LF'),
+  emptyLines: malformed('empty lines before the request line'),
+  fieldName: malformed('malformed field name'),
+  fieldSpace: malformed('space before the colon of a field'),
+  folded: malformed('folded field line'),
+  fieldValue: malformed('malformed field value'),
+  headTooLarge: prebuilt('head_too_large'),
+  tooManyFields: prebuilt('head_too_large', 'too many fields'),
+  behindHead: malformed('bytes behind the head'),
+  hostMissing: malformed('Host missing'),
+  hostTwice: malformed('Host given twice'),
+  host: malformed('malformed Host'),
+  hostDiffers: malformed('Host differs from the request target'),
+  length: malformed('malformed Content-Length'),
+  lengthTwice: malformed('Content-Length given twice'),
+  framingTwice: malformed('Content-Length beside Transfer-Encoding'),
+  coding: malformed('Transfer-Encoding other than chunked'),
+  coding10: malformed('Transfer-Encoding in HTTP/1.0'),
+  connection: malformed('malformed Connection'),
+  connectionNames: malformed('Connection names an end-to-end field'),
+  upgradeTwice: malformed('Upgrade given twice'),
+  expectation: prebuilt('expectation_failed'),
+  chunk: malformed('malformed chunk'),
+  timeout: prebuilt('request_timeout'),
+  bodyTimeout: prebuilt('request_timeout', 'body not sent in time'),
+  bodyTooLarge: prebuilt('body_too_large'),
+  clientGone: prebuilt('client_gone'),
+} as const

@@ -1,0 +1,345 @@
+import type { Socket } from 'node:net'
+import { type Fault, prebuilt, toFault } from '../errors/fault.ts'
+import { connectionLine, dateLine, isBodiless, SMALL_BYTES, statusLine, writeBody } from './answer.ts'
+import type { WireExchange } from './exchange.ts'
+import { FIELD, type Fields } from './fields.ts'
+import type { BodySink } from './intake.ts'
+import type { OriginConnection, OriginUser } from './origin.ts'
+import { keep } from './read-buffer.ts'
+import { REFUSAL } from './refusals.ts'
+import type { AnswerHead } from './response-head.ts'
+import type { Upstream } from './upstream.ts'
+
+/** What a relay asks of the client's connection. */
+export interface RelaySide {
+  readonly x: WireExchange
+  readonly socket: Socket
+  /** The gateway looks at the head of the answer. */
+  respond(): string
+  /** True when the client's connection can go on after this answer. */
+  keeps(): boolean
+  /** Reads the request body into the relay from now on, `100 Continue` first where the client waits for it. */
+  wantBody(): void
+  pauseBody(): void
+  resumeBody(): void
+  /** The client's socket is full: nothing more is read from the upstream until `clientDrained`. */
+  writeStalled(): void
+  /** No answer came, and none was begun: the gateway decides. */
+  relayFailed(fault: Fault): void
+  /** The answer is complete. */
+  relayFinished(keep: boolean): void
+  /** The answer was begun and cannot be completed. */
+  relayCut(): void
+  /** The connection is a tunnel from now on. */
+  relayTunnel(): void
+}
+
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+const BODY_SPENT = prebuilt('internal', 'forwarded again after the body was handed on')
+const WRONG_UPGRADE = prebuilt('upstream_malformed', '101 for another protocol')
+
+/** Carries the requests of one client connection to upstreams and the answers back, one at a time. */
+export class Relay implements OriginUser, BodySink {
+  private readonly side: RelaySide
+  private origin: OriginConnection | undefined
+  private upstream!: Upstream
+  /** Request line and fields as the gateway gave them. */
+  private head = ''
+  /** Head of the request, or of the answer, until the first body bytes go out with it. */
+  private unsent = ''
+  private unsentAnswer = ''
+  /** The one write that held head and whole body; '' when the request cannot be sent again from it. */
+  private onlyWrite = ''
+  private requestDone = false
+  private retried = false
+  private answering = false
+  private dropBody = false
+  private chunked = false
+  private keep = false
+  private tunnel = false
+  private originEnded = false
+  private clientEnded = false
+
+  constructor(side: RelaySide) {
+    this.side = side
+  }
+
+  get answer(): Fields {
+    return this.side.x.response
+  }
+
+  /** Hands the exchange on. */
+  begin(upstream: Upstream, head: string): void {
+    const { x } = this.side
+    this.upstream = upstream
+    this.head = head
+    this.onlyWrite = ''
+    this.retried = false
+    this.answering = false
+    this.requestDone = false
+    this.tunnel = false
+    this.unsentAnswer = ''
+    x.upstreamAt = performance.now()
+    if (!x.bodyUntouched && x.body === undefined) {
+      this.side.relayFailed(BODY_SPENT)
+      return
+    }
+    if (x.bodyLimitBytes > 0 && x.bodyLength > x.bodyLimitBytes) {
+      this.side.relayFailed(x.bodyFault ?? REFUSAL.bodyTooLarge)
+      return
+    }
+    const origin = upstream.take(this)
+    this.origin = origin
+    if (origin.open) this.send(x.upstreamAt)
+  }
+
+  originReady(): void {
+    const now = performance.now()
+    if (this.onlyWrite === '') {
+      this.send(now)
+      return
+    }
+    this.ask(now)
+    this.origin!.socket!.write(this.onlyWrite, 'latin1')
+    this.origin!.sent(now)
+  }
+
+  private ask(now: number): OriginConnection {
+    const origin = this.origin!
+    origin.ask(this.head.startsWith('HEAD '), this.side.x.upgrade !== '', now)
+    return origin
+  }
+
+  private send(now: number): void {
+    const { x } = this.side
+    const origin = this.ask(now)
+    if (x.body !== undefined) {
+      this.sendWhole(origin, x.body, now)
+      return
+    }
+    if (x.bodyLength === 0) {
+      this.requestDone = true
+      origin.socket!.write(this.head + bodilessFraming(x), 'latin1')
+      origin.sent(now)
+      return
+    }
+    const framing = x.bodyLength < 0 ? 'Transfer-Encoding: chunked' : `Content-Length: ${x.bodyLength}`
+    this.unsent = `${this.head}${framing}\r\n\r\n`
+    this.side.wantBody()
+    if (this.unsent === '' || this.origin !== origin) return
+    const head = this.unsent
+    this.unsent = ''
+    origin.socket!.write(head, 'latin1')
+  }
+
+  private sendWhole(origin: OriginConnection, body: Buffer, now: number): void {
+    this.requestDone = true
+    writeBody(origin.socket!, `${this.head}Content-Length: ${body.length}\r\n\r\n`, false, body, 0, body.length, true)
+    this.side.x.bodyUntouched = false
+    origin.sent(now)
+  }
+
+  bodyPart(chunk: Buffer, from: number, to: number, last: boolean): void {
+    const { origin, side } = this
+    if (origin === undefined) return // answered early: the rest is read only to be thrown away
+    const { x } = side
+    const first = this.unsent
+    this.unsent = ''
+    const chunked = x.bodyLength < 0
+    if (to > from) x.bodyUntouched = false
+    if (first !== '' && last && to - from <= SMALL_BYTES) {
+      this.sendOnce(origin, first, chunk.toString('latin1', from, to), chunked)
+      return
+    }
+    const ready = writeBody(origin.socket!, first, chunked, chunk, from, to, last)
+    if (last) {
+      this.requestDone = true
+      origin.sent(performance.now())
+    } else if (!ready) {
+      side.pauseBody()
+      origin.stalled()
+    }
+  }
+
+  /** Head and whole body in one write, remembered so that it can be repeated on another connection. */
+  private sendOnce(origin: OriginConnection, head: string, body: string, chunked: boolean): void {
+    const framed = !chunked || body === '' ? body : `${body.length.toString(16)}\r\n${body}\r\n`
+    this.onlyWrite = head + framed + (chunked ? '0\r\n\r\n' : '')
+    this.requestDone = true
+    origin.socket!.write(this.onlyWrite, 'latin1')
+    origin.sent(performance.now())
+  }
+
+  bodyFailed(fault: Fault): void {
+    this.dropOrigin()
+    if (this.answering) this.side.relayCut()
+    else this.side.relayFailed(fault)
+  }
+
+  originDrained(): void {
+    if (!this.tunnel && this.requestDone) return
+    this.origin?.unstalled()
+    this.side.resumeBody()
+  }
+
+  originHead(head: AnswerHead): void {
+    const { x } = this.side
+    x.upstreamHeadAt = performance.now()
+    x.status = head.status
+    x.forwarded = true
+    if (head.status === 101 && !this.upgradeFits()) {
+      this.answerFailed(WRONG_UPGRADE)
+      return
+    }
+    let extra = ''
+    try {
+      extra = this.side.respond()
+    } catch (error) {
+      this.answerFailed(toFault(error))
+      return
+    }
+    this.answering = true
+    if (head.status === 101) this.openTunnel(extra)
+    else this.frameAnswer(head, extra)
+  }
+
+  private answerFailed(fault: Fault): void {
+    this.side.x.forwarded = false
+    this.dropOrigin()
+    this.side.relayFailed(fault)
+  }
+
+  /** Prepares the head of the answer; it goes out with the first bytes of the body. */
+  private frameAnswer(head: AnswerHead, extra: string): void {
+    const { x } = this.side
+    const bodiless = isBodiless(x.status)
+    this.dropBody = bodiless || x.method === 'HEAD'
+    this.chunked = false
+    this.keep = this.side.keeps()
+    let out = statusLine(x.status) + x.response.kept() + extra
+    if (!x.response.has(FIELD.date)) out += dateLine()
+    if (this.dropBody) {
+      if (head.length >= 0 && (!bodiless || x.status === 304)) out += `Content-Length: ${head.length}\r\n`
+    } else if (isBodiless(head.status) || this.head.startsWith('HEAD ')) out += 'Content-Length: 0\r\n'
+    else if (head.length >= 0) out += `Content-Length: ${head.length}\r\n`
+    else if (x.http11) {
+      this.chunked = true
+      out += 'Transfer-Encoding: chunked\r\n'
+    } else this.keep = false
+    this.unsentAnswer = `${out}${connectionLine(x.http11, this.keep)}\r\n`
+  }
+
+  originBody(chunk: Buffer, from: number, to: number, finished: boolean): void {
+    const { side } = this
+    const { x } = side
+    const end = this.dropBody ? from : to
+    const before = this.unsentAnswer
+    this.unsentAnswer = ''
+    x.bytesOut += before.length + (end - from)
+    const ready = writeBody(side.socket, before, this.chunked, chunk, from, end, finished)
+    if (!ready) side.writeStalled()
+    if (finished) {
+      this.origin = undefined
+      side.relayFinished(this.keep)
+      return
+    }
+    if (!ready) this.origin?.pause()
+  }
+
+  /** The client's socket takes bytes again. */
+  clientDrained(): void {
+    this.origin?.resume()
+  }
+
+  originFailed(fault: Fault, silent: boolean): void {
+    const reused = this.origin !== undefined && this.origin.used > 0
+    this.origin = undefined
+    this.unsent = ''
+    if (this.answering) {
+      this.side.relayCut()
+      return
+    }
+    if (silent && reused && !this.retried && fault.code === 'upstream_unreachable' && this.mayRepeat()) {
+      this.retried = true
+      this.origin = this.upstream.open(this)
+      return
+    }
+    this.side.relayFailed(fault)
+  }
+
+  /** An idle connection that closed under the request: it may be sent again when that does no harm and all of it is at hand. */
+  private mayRepeat(): boolean {
+    const { x } = this.side
+    if (!IDEMPOTENT.has(this.head.slice(0, this.head.indexOf(' ')))) return false
+    return x.body !== undefined || x.bodyLength === 0 || this.onlyWrite !== ''
+  }
+
+  /** The client is gone: the upstream is no longer wanted. */
+  dropOrigin(): void {
+    this.origin?.destroy()
+    this.origin = undefined
+  }
+
+  private upgradeFits(): boolean {
+    const { x } = this.side
+    const chosen = x.response.known(FIELD.upgrade)
+    if (chosen === undefined || chosen === '') return false
+    return x.upgrade
+      .toLowerCase()
+      .split(',')
+      .some((one) => one.trim() === chosen.toLowerCase())
+  }
+
+  private openTunnel(extra: string): void {
+    const { x, socket } = this.side
+    this.tunnel = true
+    this.originEnded = false
+    this.clientEnded = false
+    x.status = 101
+    const upgrade = `Connection: Upgrade\r\nUpgrade: ${x.response.known(FIELD.upgrade)}\r\n\r\n`
+    const head = `${statusLine(101)}${x.response.kept()}${extra}${upgrade}`
+    x.bytesOut += head.length
+    socket.write(head, 'latin1')
+    this.side.relayTunnel()
+  }
+
+  originTunnel(chunk: Buffer): void {
+    this.side.x.bytesOut += chunk.length
+    if (this.side.socket.write(keep(chunk))) return
+    this.side.writeStalled()
+    this.origin?.pause()
+  }
+
+  /** Bytes of the client in a tunnel. Answers false when the client must be paused until `originDrained`. */
+  tunnelData(chunk: Buffer): boolean {
+    if (this.origin === undefined) return true
+    this.side.x.bytesIn += chunk.length
+    if (this.origin.socket!.write(keep(chunk))) return true
+    this.origin.stalled()
+    return false
+  }
+
+  originTunnelEnd(): void {
+    this.originEnded = true
+    this.side.socket.end()
+    if (this.clientEnded) this.endTunnel()
+  }
+
+  /** The client sends nothing more on the tunnel; the other way stays open. */
+  tunnelEnd(): void {
+    this.clientEnded = true
+    this.origin?.socket?.end()
+    if (this.originEnded) this.endTunnel()
+  }
+
+  private endTunnel(): void {
+    this.origin?.leave()
+    this.origin = undefined
+    this.side.relayFinished(false)
+  }
+}
+
+function bodilessFraming(x: WireExchange): string {
+  if (x.upgrade !== '') return `Connection: Upgrade\r\nUpgrade: ${x.upgrade}\r\n\r\n`
+  return x.hasLength ? 'Content-Length: 0\r\n\r\n' : '\r\n'
+}

@@ -1,0 +1,113 @@
+import { CLASS, SP, VALUE } from './chars.ts'
+import { FIELD, type Fields } from './fields.ts'
+import {
+  INCOMPLETE,
+  lineEnd,
+  REFUSED,
+  readConnection,
+  readLength,
+  SAYS_CLOSE,
+  SAYS_KEEP_ALIVE,
+  scanFields,
+} from './scan.ts'
+
+/** Bounds of an answer head; upstreams are trusted with more than clients. */
+export const MAX_ANSWER_HEAD_BYTES = 65_536
+const MAX_ANSWER_FIELDS = 500
+
+/** Fields of an answer that never pass (RFC 9110 section 7.6.1), and Content-Length, which the wire makes anew. */
+const HOP: Uint8Array = hops()
+
+function hops(): Uint8Array {
+  const table = new Uint8Array(32)
+  const names = ['connection', 'contentLength', 'transferEncoding', 'upgrade', 'te', 'trailer', 'keepAlive'] as const
+  for (const name of names) table[FIELD[name]] = 1
+  for (const name of ['proxyConnection', 'proxyAuthenticate'] as const) table[FIELD[name]] = 1
+  return table
+}
+
+/** `AnswerHead.length` of a chunked body, and of one that ends with the connection. */
+export const CHUNKED = -1
+export const UNTIL_CLOSE = -2
+
+/** What the head of an upstream's answer says about framing. Reused. */
+export class AnswerHead {
+  status = 0
+  /** Content-Length, or CHUNKED, or UNTIL_CLOSE; not yet looked at in the light of method and status. */
+  length = 0
+  /** True when the upstream will take another request on this connection. */
+  keepAlive = false
+  /** Seconds that the upstream keeps an idle connection, as Keep-Alive hints; -1 without a hint. */
+  keepSeconds = -1
+
+  /**
+   * Reads one answer head from the start of `text` into `fields` (RFC 9112 sections 4 to 6). Answers the number of its bytes,
+   * INCOMPLETE, or REFUSED when it is malformed: the strictness that clients meet holds for upstreams too.
+   */
+  parse(text: string, fields: Fields): number {
+    fields.clear(text)
+    const line = this.readStatusLine(text)
+    if (line <= 0) return line
+    const end = scanFields(fields, line, HOP, MAX_ANSWER_FIELDS)
+    if (end === INCOMPLETE && text.length >= MAX_ANSWER_HEAD_BYTES) return REFUSED
+    if (end <= 0) return end
+    return this.readMeaning(fields) ? end : REFUSED
+  }
+
+  private readStatusLine(text: string): number {
+    const seen = Math.min(text.length, 9)
+    if (!text.startsWith('HTTP/1.1 '.slice(0, seen)) && !text.startsWith('HTTP/1.0 '.slice(0, seen))) return REFUSED
+    if (text.length < 13) return INCOMPLETE
+    const status = readLength(text, 9, 12)
+    if (status < 100 || status > 999 || text.charCodeAt(12) !== SP) return REFUSED
+    this.status = status
+    this.keepAlive = text.charCodeAt(7) === 49
+    let i = 13
+    while (i < text.length && (CLASS[text.charCodeAt(i)]! & VALUE) !== 0) i++
+    const end = lineEnd(text, i)
+    return end === INCOMPLETE && text.length >= MAX_ANSWER_HEAD_BYTES ? REFUSED : end
+  }
+
+  private readMeaning(fields: Fields): boolean {
+    const { spans, count, text } = fields
+    const http11 = this.keepAlive
+    let says = 0
+    let chunked = false
+    this.length = UNTIL_CLOSE
+    this.keepSeconds = -1
+    for (let at = 0, end = count * 5; at < end; at += 5) {
+      const number = spans[at + 4]!
+      if (number >= 0) continue
+      switch (~number) {
+        case FIELD.contentLength:
+          if (this.length !== UNTIL_CLOSE || chunked) return false
+          this.length = readLength(text, spans[at + 2]!, spans[at + 3]!)
+          if (this.length < 0) return false
+          break
+        case FIELD.transferEncoding:
+          if (chunked || this.length !== UNTIL_CLOSE || !http11) return false
+          if (text.slice(spans[at + 2]!, spans[at + 3]!).toLowerCase() !== 'chunked') return false
+          chunked = true
+          break
+        case FIELD.connection: {
+          const said = readConnection(fields, text.slice(spans[at + 2]!, spans[at + 3]!))
+          if (said < 0) return false
+          says |= said
+          break
+        }
+        case FIELD.keepAlive:
+          this.keepSeconds = readTimeout(text.slice(spans[at + 2]!, spans[at + 3]!))
+          break
+      }
+    }
+    if (chunked) this.length = CHUNKED
+    this.keepAlive = http11 ? (says & SAYS_CLOSE) === 0 : (says & (SAYS_KEEP_ALIVE | SAYS_CLOSE)) === SAYS_KEEP_ALIVE
+    return true
+  }
+}
+
+/** Seconds of `timeout=N` in a Keep-Alive value, -1 without one. */
+function readTimeout(value: string): number {
+  const found = /(?:^|[,\s])timeout=(\d{1,6})/i.exec(value)
+  return found === null ? -1 : Number(found[1])
+}

@@ -1,0 +1,113 @@
+import { CLASS, DOT, HEX, HOST, hexValue, PERCENT, SLASH, UNRESERVED } from './chars.ts'
+
+/**
+ * The one spelling of a path that routing and rules see (RFC 3986 section 6.2.2): escapes of unreserved characters
+ * decoded (once), other escapes in upper case, doubled slashes merged, dot segments resolved, escaped dots included.
+ * `%2F` stays, so that it can never become a border of segments. The characters were checked before.
+ * Answers undefined when `..` would leave the root.
+ */
+export function normalisePath(path: string): string | undefined {
+  const plain = path.includes('%') ? decodeUnreserved(path) : path
+  const segments: string[] = []
+  let from = 1
+  let directory = false
+  while (from <= plain.length) {
+    const slash = plain.indexOf('/', from)
+    const to = slash < 0 ? plain.length : slash
+    const segment = plain.slice(from, to)
+    from = to + 1
+    directory = segment === '' || segment === '.' || segment === '..'
+    if (segment === '' || segment === '.') continue
+    if (segment !== '..') segments.push(segment)
+    else if (segments.pop() === undefined) return undefined
+  }
+  if (segments.length === 0) return '/'
+  return `/${segments.join('/')}${directory ? '/' : ''}`
+}
+
+function decodeUnreserved(path: string): string {
+  let decoded = ''
+  let from = 0
+  for (let at = path.indexOf('%'); at >= 0; at = path.indexOf('%', at + 3)) {
+    const code = (hexValue(path.charCodeAt(at + 1)) << 4) | hexValue(path.charCodeAt(at + 2))
+    const known = (CLASS[code]! & UNRESERVED) !== 0
+    decoded += path.slice(from, at) + (known ? String.fromCharCode(code) : path.slice(at, at + 3).toUpperCase())
+    from = at + 3
+  }
+  return decoded + path.slice(from)
+}
+
+/** True when the path needs `normalisePath`: the byte at `at` is an escape, or a slash before a slash or a dot. */
+export function needsNormalising(code: number, next: number): boolean {
+  return code === PERCENT || (code === SLASH && (next === SLASH || next === DOT))
+}
+
+/** Checks the two digits after a `%`: true for two hex digits other than `00`. */
+export function isEscape(high: number, low: number): boolean {
+  if ((CLASS[high & 255]! & HEX) === 0 || (CLASS[low & 255]! & HEX) === 0) return false
+  return high !== 48 || low !== 48
+}
+
+/**
+ * Length of the host in `host[:port]` (RFC 9110 section 7.2), brackets included; -1 when it is anything else:
+ * no host, user information, an empty port or one above 65535, an IPv6 address that is none.
+ */
+export function hostLength(authority: string): number {
+  const length = authority.charCodeAt(0) === 91 ? bracketed(authority) : named(authority)
+  if (length <= 0) return -1
+  return length === authority.length || isPort(authority, length) ? length : -1
+}
+
+function named(authority: string): number {
+  let at = 0
+  while (at < authority.length && (CLASS[authority.charCodeAt(at) & 255]! & HOST) !== 0) at++
+  return at
+}
+
+function bracketed(authority: string): number {
+  const close = authority.indexOf(']')
+  return close > 0 && isIpv6(authority.slice(1, close)) ? close + 1 : -1
+}
+
+function isPort(authority: string, colon: number): boolean {
+  const digits = authority.length - colon - 1
+  if (authority.charCodeAt(colon) !== 58 || digits < 1 || digits > 5) return false
+  let port = 0
+  for (let at = colon + 1; at < authority.length; at++) {
+    const digit = authority.charCodeAt(at) - 48
+    if (digit < 0 || digit > 9) return false
+    port = port * 10 + digit
+  }
+  return port <= 65_535
+}
+
+/** Eight groups of 1 to 4 hex digits, one run of groups perhaps left out by `::`, the last two perhaps an IPv4 address. No zone. */
+function isIpv6(text: string): boolean {
+  if (text.length > 45) return false
+  const halves = text.split('::')
+  if (halves.length > 2) return false
+  let groups = 0
+  for (const [number, half] of halves.entries()) {
+    const last = number === halves.length - 1
+    const count = half === '' && halves.length === 2 ? 0 : countGroups(half.split(':'), last)
+    if (count < 0) return false
+    groups += count
+  }
+  return halves.length === 2 ? groups < 8 : groups === 8
+}
+
+function countGroups(parts: string[], last: boolean): number {
+  let count = 0
+  for (const [number, part] of parts.entries()) {
+    if (last && number === parts.length - 1 && part.includes('.')) return isIpv4(part) ? count + 2 : -1
+    if (part.length < 1 || part.length > 4) return -1
+    for (let at = 0; at < part.length; at++) if ((CLASS[part.charCodeAt(at) & 255]! & HEX) === 0) return -1
+    count++
+  }
+  return count
+}
+
+function isIpv4(text: string): boolean {
+  const parts = text.split('.')
+  return parts.length === 4 && parts.every((part) => String(Number(part) & 255) === part)
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Answer } from './client.ts'
+import { startTestGateway, type TestGateway } from './harness.ts'
+import { type Origin, startOrigin } from './origin.ts'
+
+/**
+ * Behaviour as data: each file of `cases/` holds cases; each case is a small installation and what happens in it.
+ * Texts may hold `{{origin}}` (URL of the upstream), `{{key:name}}`, `{{hash:name}}` (a made key and its hash).
+ */
+interface Case {
+  readonly name: string
+  readonly env?: Record<string, string>
+  /** Definitions, classic or OpenAPI, published in order. */
+  readonly apis?: readonly object[]
+  readonly policies?: readonly object[]
+  /** Sessions made as keys, by a name to refer to them. */
+  readonly keys?: Readonly<Record<string, object>>
+  readonly steps: readonly CaseStep[]
+}
+
+interface CaseStep {
+  /** `METHOD /path`. */
+  readonly call?: string
+  readonly headers?: Record<string, string>
+  readonly body?: string
+  /** `METHOD /svc/...`, with `send` as JSON body. */
+  readonly svc?: string
+  readonly send?: unknown
+  readonly advance_ms?: number
+  readonly times?: number
+  /** What the upstream answers to this step. */
+  readonly origin?: { status?: number; headers?: Record<string, string>; body?: string }
+  readonly status?: number
+  /** Field name to its exact value, to a pattern between slashes, or to null for absent. */
+  readonly answer?: Record<string, string | null>
+  /** Members that the JSON body must have; or the whole text. */
+  readonly json?: Record<string, unknown>
+  readonly text?: string
+  /** null = the upstream must not be asked. */
+  readonly upstream?: null | {
+    method?: string
+    target?: string
+    headers?: Record<string, string | null>
+    body?: string
+  }
+}
+
+const folder = join(import.meta.dirname, 'cases')
+
+for (const file of readdirSync(folder)
+  .filter((name) => name.endsWith('.json'))
+  .sort()) {
+  const cases = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Case[]
+  for (const each of cases) {
+    test(`${file}: ${each.name}`, async () => {
+      const origin = await startOrigin()
+      const gateway = await startTestGateway({ env: each.env ?? {} })
+      try {
+        await play(each, gateway, origin)
+      } finally {
+        await gateway.close()
+        await origin.close()
+      }
+    })
+  }
+}
+
+async function play(each: Case, gateway: TestGateway, origin: Origin): Promise<void> {
+  const words = new Map([['origin', origin.url]])
+  const fill = <T>(value: T): T =>
+    JSON.parse(
+      JSON.stringify(value).replace(
+        /\{\{([^}]+)\}\}/g,
+        (_, word: string) => words.get(word) ?? assert.fail(`unknown word ${word}`),
+      ),
+    )
+  for (const definition of fill(each.apis ?? [])) {
+    const made = await gateway.svc('POST', 'openapi' in definition ? '/svc/apis/oas' : '/svc/apis', definition)
+    assert.equal(made.status, 200, `API not taken: ${made.text}`)
+  }
+  for (const policy of fill(each.policies ?? [])) {
+    const made = await gateway.svc('POST', '/svc/policies', policy)
+    assert.equal(made.status, 200, `policy not taken: ${made.text}`)
+  }
+  for (const [name, session] of Object.entries(fill(each.keys ?? {}))) {
+    const made = await gateway.svc('POST', '/svc/keys/create', session)
+    assert.equal(made.status, 200, `key not made: ${made.text}`)
+    const { key, key_hash: hash } = made.json as { key: string; key_hash: string }
+    words.set(`key:${name}`, key)
+    words.set(`hash:${name}`, hash)
+  }
+  for (const [index, step] of each.steps.entries()) await take(fill(step), `step ${index + 1}`, gateway, origin)
+}
+
+async function take(step: CaseStep, where: string, gateway: TestGateway, origin: Origin): Promise<void> {
+  if (step.advance_ms !== undefined) gateway.clock.advance(step.advance_ms)
+  if (step.origin !== undefined) {
+    const { status = 200, headers = {}, body = '' } = step.origin
+    origin.script = (_request, response) => {
+      response.writeHead(status, headers)
+      response.end(body)
+    }
+  }
+  for (let i = 0; i < (step.times ?? 1); i++) {
+    const before = origin.seen.length
+    const answer = await ask(step, gateway)
+    if (answer === undefined) return
+    compare(step, answer, `${where}${step.times === undefined ? '' : `, time ${i + 1}`}`)
+    compareUpstream(step, origin, before, where)
+  }
+}
+
+async function ask(step: CaseStep, gateway: TestGateway): Promise<Answer | undefined> {
+  if (step.svc !== undefined) {
+    const [method = '', path = ''] = step.svc.split(' ')
+    return gateway.svc(method, path, step.send, step.headers)
+  }
+  if (step.call === undefined) return undefined
+  const [method = '', path = ''] = step.call.split(' ')
+  return gateway.call(path, {
+    method,
+    headers: step.headers ?? {},
+    ...(step.body === undefined ? {} : { body: step.body }),
+  })
+}
+
+function compare(step: CaseStep, answer: Answer, where: string): void {
+  if (step.status !== undefined) assert.equal(answer.status, step.status, `${where}: status; body ${answer.text}`)
+  for (const [name, wanted] of Object.entries(step.answer ?? {}))
+    sameField(answer.headers[name.toLowerCase()], wanted, `${where}: ${name}`)
+  if (step.text !== undefined) assert.equal(answer.text, step.text, `${where}: body`)
+  for (const [name, wanted] of Object.entries(step.json ?? {})) {
+    assert.deepEqual(
+      (answer.json as Record<string, unknown>)?.[name],
+      wanted,
+      `${where}: member ${name} of ${answer.text}`,
+    )
+  }
+}
+
+function compareUpstream(step: CaseStep, origin: Origin, before: number, where: string): void {
+  if (step.upstream === undefined) return
+  if (step.upstream === null) {
+    assert.equal(origin.seen.length, before, `${where}: the upstream was asked`)
+    return
+  }
+  assert.equal(origin.seen.length, before + 1, `${where}: the upstream was not asked once`)
+  const seen = origin.seen.at(-1)!
+  const { method, target, headers = {}, body } = step.upstream
+  if (method !== undefined) assert.equal(seen.method, method, `${where}: method`)
+  if (target !== undefined) assert.equal(seen.target, target, `${where}: target`)
+  if (body !== undefined) assert.equal(seen.body, body, `${where}: body`)
+  for (const [name, wanted] of Object.entries(headers))
+    sameField(seen.headers[name.toLowerCase()], wanted, `${where}: upstream saw ${name}`)
+}
+
+function sameField(got: string | string[] | undefined, wanted: string | null, where: string): void {
+  const text = Array.isArray(got) ? got.join(', ') : got
+  if (wanted === null) assert.equal(text, undefined, where)
+  else if (wanted.startsWith('/') && wanted.endsWith('/') && wanted.length > 2)
+    assert.match(text ?? '', new RegExp(wanted.slice(1, -1)), where)
+  else assert.equal(text, wanted, where)
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { test } from 'node:test'
+import { generatedPages } from '../scripts/docs.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const LINK = /\[[^\]]*\]\((?<to>[^)\s]+)\)/g
+const CODE_BLOCK = /^```[\s\S]*?^```/gm
+
+const pages = [
+  ...readdirSync(ROOT).map((name) => join(ROOT, name)),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true }).map((name) => join(ROOT, 'docs', String(name))),
+].filter((path) => path.endsWith('.md'))
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+for (const [path, text] of generatedPages()) {
+  test(`${path} is what \`npm run docs\` writes`, () => {
+    assert.equal(existsSync(join(ROOT, path)) ? read(path) : '', text, 'run `npm run docs`')
+  })
+}
+
+test('links between pages lead somewhere', () => {
+  assert.ok(pages.length >= 8)
+  assert.deepEqual(
+    pages.flatMap((path) => deadLinks(path, readFileSync(path, 'utf8'))),
+    [],
+  )
+})
+
+test('a dead link would be found', () => {
+  const here = join(ROOT, 'README.md')
+  assert.deepEqual(deadLinks(here, '[a](absent.md) [b](https://example.org/x) [c](docs/architecture.md)'), [
+    'README.md: absent.md',
+  ])
+  assert.deepEqual(deadLinks(here, '# One heading\n[a](#one-heading) [b](#another)'), ['README.md: #another'])
+})
+
+/** Links to files that are not there, and to headings that no page has. Other sites are not asked. */
+function deadLinks(path: string, text: string): string[] {
+  const links = [...text.replace(CODE_BLOCK, '').matchAll(LINK)].map((match) => match.groups!.to!)
+  return links
+    .filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(path, text, link))
+    .map((link) => `${relative(ROOT, path)}: ${link}`)
+}
+
+function leadsSomewhere(path: string, text: string, link: string): boolean {
+  const [file = '', heading] = link.split('#')
+  const target = join(dirname(path), file)
+  if (file !== '' && !existsSync(target)) return false
+  if (heading === undefined) return true
+  return headings(file === '' ? text : readFileSync(target, 'utf8')).includes(heading)
+}
+
+function headings(text: string): string[] {
+  return [...text.replace(CODE_BLOCK, '').matchAll(/^#+ (.+)$/gm)].map((match) => {
+    return match[1]!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-')
+  })
+}
+
+const records = readdirSync(join(ROOT, 'docs', 'adr')).filter((name) => name !== 'README.md')
+
+test('every decision record is in the index, under its own title', () => {
+  const index = read('docs/adr/README.md')
+  assert.ok(records.length > 0)
+  for (const name of records) {
+    assert.match(name, /^\d{4}-[a-z0-9-]+\.md$/)
+    const title = /^# (.+)$/m.exec(read(`docs/adr/${name}`))?.[1]
+    assert.ok(index.includes(`[${title}](${name})`), `docs/adr/README.md lacks [${title}](${name})`)
+  }
+})
+
+test('decision records are numbered from 1 without a gap', () => {
+  assert.deepEqual(
+    records.map((name) => Number(name.slice(0, 4))),
+    records.map((_, i) => i + 1),
+  )
+})
+
+test('every npm script that a page names is there, and every file of the project that it names', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  const wrong = pages.flatMap((path) => {
+    const text = readFileSync(path, 'utf8')
+    const named = [...text.matchAll(/`npm (?:run )?(start|test|[a-z]+(?::[a-z]+)?)`/g)].map((match) => match[1]!)
+    const files = [...text.matchAll(/`((?:src|test|scripts|bin|bench|docs)\/[\w./-]+\.\w+)`/g)].map(
+      (match) => match[1]!,
+    )
+    const missing = files.filter((name) => !existsSync(join(ROOT, name)))
+    return [...named.filter((name) => !(name in scripts) && name !== 'ci'), ...missing].map(
+      (name) => `${relative(ROOT, path)}: ${name}`,
+    )
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('the packages that run are all explained in the record of dependencies, and no others', () => {
+  const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+  const record = read(`docs/adr/${records.find((name) => name.includes('dependencies'))}`)
+  const explained = [...record.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]!).sort()
+  const used = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
+  assert.deepEqual(explained, [...used].sort())
+})

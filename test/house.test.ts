@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { partOf } from './house/layers.ts'
+import { RULES } from './house/rules.ts'
+import { readTree, type SourceFile } from './house/tree.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const FOLDERS = ['src', 'test', 'bench', 'scripts', 'console']
+const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>
+}
+
+const tree = readTree(ROOT, FOLDERS)
+
+test('the tree was read', () => {
+  assert.ok(tree.some(({ path }) => path === 'src/config/load.ts'))
+  const load = tree.find(({ path }) => path === 'src/config/load.ts')!
+  assert.ok(load.imports.some(({ target }) => target === 'src/errors/fault.ts'))
+})
+
+for (const rule of RULES) {
+  test(`the house: ${rule.name}`, () => assert.deepEqual(rule.check(tree, MANIFEST), []))
+}
+
+/** For each rule: files of a bad tree, and a piece of each line that the rule must answer, in order. */
+const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> = {
+  'parts import only what stands below them, and packages stay within their fence': [
+    { files: { 'src/errors/a.ts': `import { x } from '../model/b.ts'` }, found: ['errors must not import model'] },
+    {
+      files: { 'src/gateway/a.ts': `import { x } from '../dashboard/b.ts'` },
+      found: ['gateway must not import dashboard'],
+    },
+    {
+      files: { 'src/dashboard/a.ts': `import type { X } from '../wire/b.ts'` },
+      found: ['dashboard must not import wire'],
+    },
+    {
+      files: { 'src/gateway/a.ts': `const x = await import('../store/sqlite/b.ts')` },
+      found: ['must not import store/sqlite'],
+    },
+    {
+      files: { 'src/cli/a.ts': `new Worker(new URL('../store/sqlite/b.ts', import.meta.url))` },
+      found: ['must not import store/sqlite'],
+    },
+    {
+      files: { 'src/store/memory/a.ts': `import { x } from '../sqlite/b.ts'` },
+      found: ['store/memory must not import store/sqlite'],
+    },
+    {
+      files: { 'src/gateway/a.ts': `import {\n  x,\n} from '../config/load.ts'` },
+      found: ['gateway must not import config'],
+    },
+    { files: { 'src/config/a.ts': `export { x } from '../model/b.ts'` }, found: ['config must not import model'] },
+    { files: { 'src/gateway/a.ts': `import { x } from '../publish/b.ts'` }, found: ['only in gateway/admin'] },
+    { files: { 'src/other/a.ts': `import { x } from '../model/b.ts'` }, found: ['does not know: other'] },
+    { files: { 'src/model/a.ts': `import { x } from '../../test/b.ts'` }, found: ['reaches out of src'] },
+    { files: { 'src/gateway/a.ts': `import fastify from 'fastify'` }, found: ['must not use fastify'] },
+    { files: { 'src/gateway/a.ts': `import x from '@fastify/cookie'` }, found: ['must not use fastify'] },
+    {
+      files: { 'src/publish/a.ts': `import type { DatabaseSync } from 'node:sqlite'` },
+      found: ['must not use node:sqlite'],
+    },
+    { files: { 'src/gateway/a.ts': `import pino from 'pino'` }, found: ['must not use pino'] },
+  ],
+  'src imports only dependencies': [
+    {
+      files: { 'src/model/a.ts': `import { x } from 'undici'\nimport 'ajv/dist/2020.js'` },
+      found: ['src/model/a.ts:1 imports undici'],
+    },
+  ],
+  'no imports in circles': [
+    {
+      files: {
+        'src/model/a.ts': `import type { B } from './b.ts'\nexport type A = B`,
+        'src/model/b.ts': `import type { C } from './c.ts'\nexport type B = C`,
+        'src/model/c.ts': `import type { A } from './a.ts'\nexport type C = A`,
+      },
+      found: ['src/model/a.ts -> src/model/b.ts -> src/model/c.ts -> src/model/a.ts'],
+    },
+    { files: { 'src/model/a.ts': `import './a.ts'` }, found: ['src/model/a.ts -> src/model/a.ts'] },
+  ],
+  'no barrels': [
+    { files: { 'src/model/all.ts': `export { a } from './a.ts'` }, found: ['src/model/all.ts only passes on'] },
+    { files: { 'src/model/all.ts': `export * from './a.ts'\nexport const b = 1` }, found: ['src/model/all.ts'] },
+    { files: { 'src/model/index.ts': `export const a = 1` }, found: ['src/model/index.ts'] },
+  ],
+  'files of at most 400 lines': [
+    { files: { 'src/model/a.ts': 'x\n'.repeat(401), 'src/model/b.ts': 'x\n'.repeat(400) }, found: ['has 401 lines'] },
+  ],
+  'names of files and folders say what is in them': [
+    { files: { 'src/utils/a.ts': '' }, found: ['"utils" says nothing'] },
+    { files: { 'test/helpers.ts': '' }, found: ['"helpers" says nothing'] },
+    { files: { 'src/model/key-manager.ts': '' }, found: ['"key-manager" says nothing'] },
+  ],
+  'names in code say what they name': [
+    {
+      files: { 'src/model/a.ts': 'export class KeyManager {}\n  const pathUtil = 1\n// interface XImpl' },
+      found: ['a.ts:1 KeyManager', 'a.ts:2 pathUtil'],
+    },
+  ],
+  'relative imports keep their ending': [
+    {
+      files: { 'src/model/a.ts': `import { b } from './b'\nimport { c } from './c.js'` },
+      found: ['./b without .ts', './c.js without .ts'],
+    },
+  ],
+  'no default exports': [{ files: { 'src/model/a.ts': 'export default 1' }, found: ['a.ts:1 has a default export'] }],
+  'exported functions of src say what they do': [
+    {
+      files: { 'src/model/a.ts': 'export function f(): void {}\n/** Says. */\nexport function g(): void {}' },
+      found: ['a.ts:1 f has'],
+    },
+    {
+      files: {
+        'src/model/a.ts': 'export const f = (a: number) => a\n\nexport const g = async () => {}\nexport const h = 1',
+      },
+      found: ['a.ts:1 f', 'a.ts:3 g'],
+    },
+    {
+      files: {
+        'src/model/a.ts': '/** Says. */\nexport function f(a: string): void\nexport function f(a: number): void',
+      },
+      found: [],
+    },
+  ],
+}
+
+function readBad(t: TestContext, files: Record<string, string>): SourceFile[] {
+  const root = mkdtempSync(join(tmpdir(), 'gatehouse-house-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(root, dirname(path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  return readTree(root, FOLDERS)
+}
+
+for (const rule of RULES) {
+  test(`a bad tree breaks: ${rule.name}`, (t) => {
+    const cases = BAD[rule.name] ?? []
+    assert.ok(cases.length > 0, 'a rule that nothing breaks is no rule')
+    for (const { files, found } of cases) {
+      const answered = rule.check(readBad(t, files), MANIFEST)
+      assert.equal(answered.length, found.length, answered.join('\n'))
+      for (const [i, piece] of found.entries()) assert.ok(answered[i]!.includes(piece), answered[i]!)
+    }
+  })
+}
+
+test('what is allowed breaks no rule', (t) => {
+  const files = readBad(t, {
+    'src/gateway/a.ts': `import type { Config } from '../config/schema.ts'\nimport { type Config } from '../config/schema.ts'`,
+    'src/gateway/admin/b.ts': `import { publish } from '../../publish/c.ts'`,
+    'src/gateway/c.ts': `import type { Parts } from '../publish/c.ts'\n/* import { x } from '../dashboard/x.ts' */`,
+    'src/compose.ts': `import { open } from './store/sqlite/open.ts'\nnew Worker(new URL('./dashboard/thread.ts', import.meta.url))`,
+    'src/store/sqlite/v.ts': `import { counters } from '../memory/counters.ts'`,
+    'src/store/sqlite/w.ts': `import { DatabaseSync } from 'node:sqlite'\nnew Worker(new URL('./w.ts', import.meta.url))`,
+    'src/config/version.ts': `new URL('../../package.json', import.meta.url)`,
+    'src/log.ts': `import pino from 'pino'`,
+  })
+  for (const rule of RULES) assert.deepEqual(rule.check(files, MANIFEST), [], rule.name)
+})
+
+test('a file belongs to the part of its folder', () => {
+  assert.equal(partOf('src/main.ts'), 'main')
+  assert.equal(partOf('src/compose.ts'), 'compose')
+  assert.equal(partOf('src/store/ports.ts'), 'ports')
+  assert.equal(partOf('src/store/feed.ts'), 'store')
+  assert.equal(partOf('src/store/sqlite/deep/x.ts'), 'store/sqlite')
+  assert.equal(partOf('src/model/api/read.ts'), 'model')
+})

@@ -1,0 +1,90 @@
+import { checkCycles } from './cycles.ts'
+import { checkDependencies, checkLayers } from './layers.ts'
+import type { SourceFile } from './tree.ts'
+
+/** One rule of the house. `check` answers a line for each place that breaks it. */
+export interface Rule {
+  readonly name: string
+  check(files: readonly SourceFile[], manifest: { readonly dependencies: Readonly<Record<string, string>> }): string[]
+}
+
+const MAX_LINES = 400
+const EMPTY_NAMES = new Set([
+  'utils',
+  'util',
+  'helpers',
+  'helper',
+  'common',
+  'shared',
+  'types',
+  'services',
+  'misc',
+  'lib',
+])
+const EMPTY_ENDINGS = /[A-Za-z0-9](?:Manager|Helper|Helpers|Util|Utils|Service|Impl|Provider|Base)$/
+const EMPTY_FILE_ENDINGS = /-(?:manager|helpers?|utils?|service|impl|provider|base)$/
+const DECLARATION =
+  /^\s*(?:export )?(?:declare )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|let) ([A-Za-z_$][\w$]*)/
+const EXPORTED_FUNCTION =
+  /^export (?:async )?(?:function\*? (?<name>\w+)|const (?<constant>\w+)(?:: [^=]+)? = (?:async )?(?:function\b|<|\([^)]*\)(?:: [^=]+)? =>|\w+ =>))/
+
+/** A rule that looks at one file at a time. */
+const each = (name: string, check: (file: SourceFile) => string[]): Rule => ({
+  name,
+  check: (files) => files.flatMap(check),
+})
+
+export const RULES: readonly Rule[] = [
+  { name: 'parts import only what stands below them, and packages stay within their fence', check: checkLayers },
+  {
+    name: 'src imports only dependencies',
+    check: (files, { dependencies }) => checkDependencies(files, Object.keys(dependencies)),
+  },
+  { name: 'no imports in circles', check: checkCycles },
+  each('no barrels', ({ path, lines, imports, text }) => {
+    const star = /^export \*/m.test(text)
+    const passesOn = imports.some(({ form }) => form === 're-export')
+    const ownLines = lines.filter((line) => DECLARATION.test(line)).length
+    return star || /\/index\.\w+$/.test(path) || (passesOn && ownLines === 0)
+      ? [`${path} only passes on what others export`]
+      : []
+  }),
+  each('files of at most 400 lines', ({ path, lines }) =>
+    lines.length > MAX_LINES ? [`${path} has ${lines.length} lines, more than ${MAX_LINES}`] : [],
+  ),
+  each('names of files and folders say what is in them', ({ path }) => {
+    const names = path.split('/').map((name) => name.split('.')[0]!)
+    const empty = names.filter((name) => EMPTY_NAMES.has(name.toLowerCase()) || EMPTY_FILE_ENDINGS.test(name))
+    return empty.map((name) => `${path}: "${name}" says nothing`)
+  }),
+  each('names in code say what they name', ({ path, lines }) =>
+    lines.flatMap((line, i) => {
+      const name = DECLARATION.exec(line)?.[1] ?? ''
+      return EMPTY_ENDINGS.test(name) ? [`${path}:${i + 1} ${name} has an ending that says nothing`] : []
+    }),
+  ),
+  each('relative imports keep their ending', ({ path, imports }) =>
+    imports
+      .filter(({ target, form }) => target !== undefined && form !== 'thread')
+      .filter(({ specifier }) => !/\.(?:ts|mjs|json)$/.test(specifier))
+      .map(({ specifier, line }) => `${path}:${line} imports ${specifier} without .ts`),
+  ),
+  each('no default exports', ({ path, lines }) =>
+    path.startsWith('src/')
+      ? lines.flatMap((line, i) => (line.startsWith('export default') ? [`${path}:${i + 1} has a default export`] : []))
+      : [],
+  ),
+  each('exported functions of src say what they do', ({ path, lines }) =>
+    path.startsWith('src/') ? lines.flatMap((line, i) => missingDocstring(path, lines, line, i)) : [],
+  ),
+]
+
+function missingDocstring(path: string, lines: readonly string[], line: string, at: number): string[] {
+  const match = EXPORTED_FUNCTION.exec(line)
+  const before = lines[at - 1]?.trim() ?? ''
+  if (match === null || before.endsWith('*/')) return []
+  const name = match.groups!.name ?? match.groups!.constant!
+  // an overload: the first one of the name has the docstring
+  if (new RegExp(`^export (?:async )?function\\*? ${name}\\b`).test(before)) return []
+  return [`${path}:${at + 1} ${name} has no docstring`]
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { environment, installed, start } from './clone.ts'
+
+const GOOD = `import { test } from 'node:test'\ntest('good', () => {})\n`
+const BAD = `import { test } from 'node:test'\ntest('outer', async (t) => { await t.test('inner', () => { throw new Error('no ' + 1) }) })\n`
+
+function withTests(t: TestContext, files: Record<string, string>): string {
+  const clone = installed(t, '')
+  mkdirSync(join(clone, 'test/deep'), { recursive: true })
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(clone, 'test', name), text)
+  return clone
+}
+
+async function run(t: TestContext, files: Record<string, string>, ...args: string[]) {
+  const env = { ...environment(), SVC_GW_LISTENPORT: '1', GATEHOUSE_DEEP: '1' }
+  const { code, stdout, stderr } = await start(
+    t,
+    process.execPath,
+    ['scripts/test.mjs', ...args],
+    withTests(t, files),
+    env,
+  ).ended
+  return { code, stdout, stderr, last: stdout.trimEnd().split('\n').at(-1) }
+}
+
+test('the last line counts what passed', async (t) => {
+  const { code, last } = await run(t, { 'a.test.ts': GOOD, 'deep/b.test.ts': GOOD, 'not-a-test.ts': BAD })
+  assert.equal(last, '2 passed, 0 failed')
+  assert.equal(code, 0)
+})
+
+test('a failure is shown with its place and counted, and the status says so', async (t) => {
+  const { code, stdout, last } = await run(t, { 'a.test.ts': GOOD, 'b.test.ts': BAD })
+  assert.equal(code, 1)
+  assert.match(stdout, /✖ inner \(test\/b\.test\.ts:2\)\n {4}Error: no 1/)
+  assert.match(last!, /^1 passed, [12] failed$/)
+})
+
+const BROKEN: Record<string, string> = {
+  'does not parse': 'const = 1\n',
+  'imports what is not there': `import './absent.ts'\n`,
+  'ends its process': `import { test } from 'node:test'\ntest('x', () => process.exit(0))\ntest('y', () => {})\n`,
+  'has no test': `export {}\n`,
+  'skips a test': `import { test } from 'node:test'\ntest('x', { skip: true }, () => {})\n`,
+}
+for (const [what, text] of Object.entries(BROKEN)) {
+  test(`a file that ${what} is a failure`, async (t) => {
+    const { code, last } = await run(t, { 'a.test.ts': GOOD, 'b.test.ts': text })
+    assert.equal(code, 1)
+    assert.match(last!, /^\d passed, [1-9] failed$/)
+  })
+}
+
+test('no test at all is no success', async (t) => {
+  assert.equal((await run(t, {})).code, 1)
+})
+
+const TELLING = `import { test } from 'node:test'\ntest('t', () => console.log('deep', process.env.GATEHOUSE_DEEP, process.env.SVC_GW_LISTENPORT))\n`
+
+test('the long runs are those of the files that have any, directly or by what they import', async (t) => {
+  const files = {
+    'a.test.ts': TELLING,
+    'b.test.ts': `import './counts.ts'\n${GOOD}`,
+    'c.test.ts': GOOD,
+    'counts.ts': `import './more.ts'\n`,
+    'more.ts': `export const deep = process.env.GATEHOUSE_DEEP\n`,
+  }
+  const deep = await run(t, files, '--deep')
+  assert.equal(deep.last, '2 passed, 0 failed')
+  assert.match(deep.stdout, /deep 1 undefined/)
+  assert.match((await run(t, files)).stdout, /deep undefined undefined/)
+})
+
+const LEAVING = `import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+test('leaves a server behind', async () => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+  child.unref()
+  writeFileSync('pid', String(child.pid))
+  console.log('left behind')
+  WAIT
+})
+`
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // a killed process whose parent has not asked for it yet still has its number
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+test('what tests leave behind ends with the run', async (t) => {
+  const clone = withTests(t, { 'a.test.ts': LEAVING.replace('WAIT', '') })
+  const { code, stdout } = await start(t, process.execPath, ['scripts/test.mjs'], clone).ended
+  assert.equal(code, 0, stdout)
+  assert.equal(isAlive(Number(readFileSync(join(clone, 'pid'), 'utf8'))), false)
+})
+
+test('what tests have started ends when the run is ended', async (t) => {
+  const clone = withTests(t, {
+    'a.test.ts': LEAVING.replace('WAIT', 'await new Promise(() => setInterval(() => {}, 1000))'),
+  })
+  const running = start(t, process.execPath, ['scripts/test.mjs'], clone)
+  await running.saw('left behind')
+  running.child.kill('SIGTERM')
+  assert.equal((await running.ended).code, 143)
+  assert.equal(isAlive(Number(readFileSync(join(clone, 'pid'), 'utf8'))), false)
+})

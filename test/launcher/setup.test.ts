@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { bareClone, environment, fakeNpm, freshClone, installed, runtimePackage, start } from './clone.ts'
+
+const NAME = runtimePackage().split('/').at(-1)!
+const SETUP = ['scripts/setup.mjs']
+/** An npm that installs the runtime and notes how it was called. */
+const WORKING = `echo "$@" >> calls; mkdir -p node_modules/.bin; ln -sfn "$REAL_NODE" node_modules/${NAME}`
+
+function setUp(t: TestContext, clone: string, env: NodeJS.ProcessEnv, flags: readonly string[] = []) {
+  return start(t, process.execPath, [...flags, ...SETUP], clone, env)
+}
+
+const calls = (clone: string) => readFileSync(join(clone, 'calls'), 'utf8').trim().split('\n')
+
+test('a fresh clone is installed once, with every dependency, and linked', async (t) => {
+  const clone = bareClone(t, '')
+  const env = fakeNpm(t, WORKING)
+  for (const _ of [1, 2]) assert.equal((await setUp(t, clone, env).ended).code, 0)
+  assert.deepEqual(calls(clone), ['ci --include=dev --include=optional --no-audit --no-fund --loglevel=error'])
+  assert.equal(readlinkSync(join(clone, 'node_modules/.bin/node')), `../${NAME}/bin/node`)
+  assert.ok(!existsSync(join(clone, '.setup.lock')))
+})
+
+test('the link is made again when npm has deleted it, or made another', async (t) => {
+  const clone = installed(t, '')
+  const env = fakeNpm(t, 'exit 9')
+  const link = join(clone, 'node_modules/.bin/node')
+  assert.equal((await setUp(t, clone, env).ended).code, 0)
+  rmSync(link)
+  symlinkSync('../node-of-another-kind/bin/node', link)
+  assert.equal((await setUp(t, clone, env).ended).code, 0)
+  assert.equal(readlinkSync(link), `../${NAME}/bin/node`)
+})
+
+test('a changed lock file and a missing runtime are installed again', async (t) => {
+  const clone = installed(t, '')
+  const env = fakeNpm(t, WORKING)
+  writeFileSync(join(clone, 'package-lock.json'), `${readFileSync(join(clone, 'package-lock.json'), 'utf8')}\n`)
+  await setUp(t, clone, env).ended
+  assert.equal(calls(clone).length, 1)
+  rmSync(join(clone, 'node_modules', NAME))
+  await setUp(t, clone, env).ended
+  assert.equal(calls(clone).length, 2)
+})
+
+test('an npm that fails is one line and status 1, and nothing counts as installed', async (t) => {
+  const clone = bareClone(t, '')
+  const { code, stderr } = await setUp(t, clone, fakeNpm(t, `${WORKING}; echo no network >&2; exit 5`)).ended
+  assert.equal(code, 1)
+  assert.match(stderr, /no network\ngatehouse: npm ci ended with status 5/)
+  assert.ok(!existsSync(join(clone, 'node_modules/.setup')))
+  assert.ok(!existsSync(join(clone, '.setup.lock')))
+})
+
+test('an install that is killed is done again by the next, as soon as its npm has ended', async (t) => {
+  const clone = bareClone(t, '')
+  const hanging = setUp(t, clone, fakeNpm(t, `${WORKING}; echo half done; exec cat fifo`))
+  await hanging.saw('half done')
+  const [holder = ''] = readdirSync(join(clone, '.setup.lock'))
+  assert.equal(holder, `${hanging.child.pid}@${hostname()}`)
+  hanging.child.kill('SIGKILL')
+  const npm = Number(readFileSync(join(clone, '.setup.lock', holder), 'utf8'))
+  const second = setUp(t, clone, fakeNpm(t, WORKING))
+  if (isAlive(npm)) await second.saw('waiting for another set-up')
+  if (isAlive(npm)) process.kill(npm, 'SIGKILL')
+  assert.equal((await second.ended).code, 0)
+  assert.equal(calls(clone).length, 2)
+  assert.ok(existsSync(join(clone, 'node_modules/.setup')))
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test('SIGTERM during an install ends npm too', async (t) => {
+  const clone = bareClone(t, '')
+  const hanging = setUp(
+    t,
+    clone,
+    fakeNpm(t, `trap 'echo npm ends; exit 1' TERM; ${WORKING}; echo half done; while :; do sleep 0.05; done`),
+  )
+  await hanging.saw('half done')
+  hanging.child.kill('SIGTERM')
+  const { code, stderr } = await hanging.ended
+  assert.match(stderr, /npm ends/)
+  assert.equal(code, 1)
+  assert.ok(!existsSync(join(clone, '.setup.lock')))
+})
+
+test('of many set-ups at once one installs and the others wait for it', async (t) => {
+  const clone = bareClone(t, '')
+  const env = fakeNpm(t, `${WORKING}; sleep 0.3`)
+  const ended = await Promise.all([1, 2, 3, 4].map(() => setUp(t, clone, env).ended))
+  assert.deepEqual(
+    ended.map(({ code }) => code),
+    [0, 0, 0, 0],
+  )
+  assert.equal(calls(clone).length, 1)
+})
+
+test('many set-ups take over the lock of a dead one, one at a time', async (t) => {
+  const clone = bareClone(t, '')
+  const dead = start(t, process.execPath, ['-e', ''], clone)
+  await dead.ended
+  mkdirSync(join(clone, '.setup.lock'))
+  writeFileSync(join(clone, '.setup.lock', `${dead.child.pid}@${hostname()}`), '')
+  const env = fakeNpm(t, `${WORKING}; mkdir busy || echo two at once >> calls; sleep 0.2; rmdir busy`)
+  const ended = await Promise.all([1, 2, 3].map(() => setUp(t, clone, env).ended))
+  assert.ok(ended.every(({ code }) => code === 0))
+  assert.equal(calls(clone).length, 1)
+})
+
+test('npm_execpath is used when it is an npm, and not when it is another tool', async (t) => {
+  const clone = bareClone(t, '')
+  const env = fakeNpm(t, WORKING)
+  const cli = join(clone, 'npm-cli.js')
+  writeFileSync(cli, `import { appendFileSync } from 'node:fs'\nappendFileSync('calls', 'given\\n')\nprocess.exit(3)\n`)
+  const given = { ...env, npm_node_execpath: process.execPath, npm_execpath: cli }
+  assert.equal((await setUp(t, clone, given).ended).code, 1)
+  assert.deepEqual(calls(clone), ['given'])
+  const other = { ...env, npm_node_execpath: process.execPath, npm_execpath: '/opt/yarn/bin/yarn.js' }
+  assert.equal((await setUp(t, clone, other).ended).code, 0)
+  assert.match(calls(clone)[1]!, /^ci /)
+})
+
+test('npm does not see our own .bin on PATH', async (t) => {
+  const clone = bareClone(t, '')
+  const env = fakeNpm(t, `echo "$PATH" > path; ${WORKING}`)
+  env.PATH = `${join(clone, 'node_modules/.bin')}:${env.PATH}`
+  assert.equal((await setUp(t, clone, env).ended).code, 0)
+  assert.ok(!readFileSync(join(clone, 'path'), 'utf8').includes(clone))
+})
+
+test('where the pinned Node does not run, a host with Node 26 stands in and an older one says what to do', async (t) => {
+  const clone = bareClone(t, '')
+  const broken = `mkdir -p node_modules/${NAME}/bin; printf '#!/bin/sh\\nexit 127\\n' > node_modules/${NAME}/bin/node; chmod +x node_modules/${NAME}/bin/node`
+  const env = fakeNpm(t, broken)
+  const standIn = await setUp(t, clone, env).ended
+  assert.equal(standIn.code, 0)
+  assert.match(standIn.stderr, /the pinned Node does not run on this .* system; using Node 26\./)
+  const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })`
+  const refused = await setUp(t, clone, env, ['--import', old]).ended
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.stderr,
+    /^gatehouse: the pinned Node does not run on this .*, and Node 20\.1\.0 is too old.* install Node 26\n$/,
+  )
+})
+
+test('a real install from a fresh clone, after one that was interrupted, gives the pinned server', async (t) => {
+  const clone = freshClone(t)
+  mkdirSync(join(clone, 'node_modules/left-over'), { recursive: true })
+  mkdirSync(join(clone, '.setup.lock'))
+  writeFileSync(join(clone, '.setup.lock', `999999999@${hostname()}`), '')
+  const { code, stdout, stderr } = await start(t, hostNode(), ['bin/gatehouse', '--version'], clone).ended
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, new RegExp(`^gatehouse \\d+\\.\\d+\\.\\d+ \\(Node ${process.version}\\)\n$`))
+  assert.ok(existsSync(join(clone, 'node_modules/.setup')))
+  assert.ok(!existsSync(join(clone, 'node_modules/left-over')))
+  assert.ok(lstatSync(join(clone, 'node_modules/.bin/node')).isSymbolicLink())
+})
+
+/** The Node that the machine brings, where npm or the shell can name one. */
+function hostNode(): string {
+  return process.env.npm_node_execpath ?? (environment().PATH ? 'node' : process.execPath)
+}

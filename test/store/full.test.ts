@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { newDocumentId } from '../../src/model/ids.ts'
+import { hashKey } from '../../src/model/secret.ts'
+import type { Change } from '../../src/store/ports.ts'
+import { openStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
+import { temporaryFolder } from '../contract/adapters.ts'
+
+const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
+const big = (name: string): Change => ({
+  ...{ op: 'put', kind: 'api', id: newDocumentId() },
+  body: { api_id: name, name, text: 'x'.repeat(20_000) },
+})
+
+/** Writes until the store is full; answers the names that were acknowledged. */
+async function fill(store: SqliteStore): Promise<string[]> {
+  const written: string[] = []
+  for (let n = 0; n < 10_000; n++) {
+    try {
+      await store.documents.commit([big(`api-${n}`)], undefined)
+      written.push(`api-${n}`)
+    } catch (error) {
+      assert.equal((error as { code: string }).code, 'store_full')
+      return written
+    }
+  }
+  throw new Error('the store was never full')
+}
+
+test('a full store refuses what does not fit, reads on, and lets go of a session in the same group', async (t) => {
+  const path = temporaryFolder(t)
+  const store = await openStore({ path, limitBytes: 2_000_000 })
+  t.after(() => store.close())
+  const hash = hashKey('revoked')
+  await store.documents.commit([{ op: 'putSession', hash, row }], undefined)
+  const written = await fill(store)
+  assert.ok(written.length > 20)
+  const revision = store.documents.revision()
+  const group = await Promise.allSettled([
+    store.documents.commit([big('too much')], undefined),
+    store.documents.commit([{ op: 'deleteSession', hash }], undefined),
+    store.documents.commit([big('much too much')], undefined),
+  ])
+  assert.deepEqual(
+    group.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'rejected'],
+  )
+  assert.equal(store.tokens.getSession(hash), undefined)
+  assert.equal(store.documents.revision(), revision + 1)
+  for (const name of written) assert.ok(await store.documents.find('api', 'api_id', name))
+  assert.equal(await store.documents.find('api', 'api_id', 'too much'), undefined)
+
+  const id = (await store.documents.find('api', 'api_id', 'api-0'))!.id
+  await store.documents.commit([{ op: 'delete', kind: 'api', id }], undefined)
+  await store.documents.commit([big('fits again')], undefined)
+})
+
+test('a full disk refuses writes, reads go on, and writes are taken again when there is space', async (t) => {
+  const path = smallDisk(t)
+  if (path === undefined)
+    return t.diagnostic('no right to mount a small disk here: only the limit of SQLite was tested')
+  const store = await openStore({ path })
+  const written = await fill(store)
+  assert.ok(written.length > 20)
+  for (const name of written) assert.ok(await store.documents.find('api', 'api_id', name))
+  rmSync(join(path, 'ballast'))
+  await store.documents.commit([big('after')], undefined)
+  await store.close()
+  const again = await openStore({ path })
+  t.after(() => again.close())
+  for (const name of [...written, 'after']) assert.ok(await again.documents.find('api', 'api_id', name), name)
+})
+
+test('a disk that is full at the start is told from one that cannot be written', async (t) => {
+  const path = smallDisk(t)
+  if (path === undefined) return t.diagnostic('no right to mount a small disk here')
+  const { bsize, bavail } = statfsSync(path)
+  writeFileSync(join(path, 'rest'), Buffer.alloc(bsize * bavail))
+  await assert.rejects(openStore({ path: join(path, 'data') }), { code: 'store_full' })
+})
+
+/** A disk of 8 MB, 3 MB of which are taken by a file `ballast`; undefined without the right to mount one. */
+function smallDisk(t: TestContext): string | undefined {
+  const path = mkdtempSync(join(tmpdir(), 'gatehouse-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path], { stdio: 'ignore' })
+  } catch {
+    rmSync(path, { recursive: true })
+    return undefined
+  }
+  t.after(() => {
+    execFileSync('umount', ['-l', path])
+    rmSync(path, { recursive: true })
+  })
+  writeFileSync(join(path, 'ballast'), Buffer.alloc(3_000_000))
+  return path
+}

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { WireExchange } from '../../src/wire/exchange.ts'
+import { FIELD } from '../../src/wire/fields.ts'
+import { readHead } from '../../src/wire/head.ts'
+import { hostLength, normalisePath } from '../../src/wire/target.ts'
+
+const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 50_000 : 2000 }
+
+function read(head: string): WireExchange {
+  const x = new WireExchange()
+  const fault = readHead(x, head)
+  assert.equal(fault, undefined, `${JSON.stringify(head)}: ${fault?.message}`)
+  return x
+}
+
+function refusal(head: string): string {
+  return readHead(new WireExchange(), head)?.code ?? 'accepted'
+}
+
+test('a head is read into the exchange', () => {
+  const x = read(
+    'POST /a/../b%7e//c?x=%2f&y HTTP/1.1\r\nHost: Example.ORG:8080\r\nContent-Length: 007\r\nX-A:  b c \t\r\n\r\n',
+  )
+  assert.deepEqual(
+    [x.method, x.path, x.query, x.hasQuery, x.host, x.authority, x.http11, x.bodyLength, x.hasLength, x.keepAlive],
+    ['POST', '/b~/c', 'x=%2f&y', true, 'example.org', 'Example.ORG:8080', true, 7, true, true],
+  )
+  assert.equal(x.request.get('x-a'), 'b c')
+  assert.equal(x.request.get('x-b'), undefined)
+})
+
+test('targets: origin, absolute and asterisk form', () => {
+  for (const [line, path, query, host] of [
+    ['GET /? HTTP/1.1\r\nHost: a', '/', '', 'a'],
+    ['GET http://A.test HTTP/1.1\r\nHost: a.TEST', '/', '', 'a.test'],
+    ['GET HTTPS://a:1/p/?q HTTP/1.1\r\nHost: a:1', '/p/', 'q', 'a'],
+    ['GET http://a?q=/x HTTP/1.1\r\nHost: a', '/', 'q=/x', 'a'],
+    ['GET http://[::1]:8/ HTTP/1.1\r\nHost: [::1]:8', '/', '', '[::1]'],
+    ['GET http://old/x HTTP/1.0', '/x', '', 'old'],
+    ['GET /x HTTP/1.0', '/x', '', ''],
+    ['OPTIONS * HTTP/1.1\r\nHost: a', '*', '', 'a'],
+    ['OPTIONS http://a HTTP/1.1\r\nHost: a', '/', '', 'a'],
+  ] as const) {
+    const x = read(`${line}\r\n\r\n`)
+    assert.deepEqual([x.path, x.query, x.host], [path, query, host], line)
+  }
+})
+
+test('what is refused, and with which code', () => {
+  const long = 'a'.repeat(9000)
+  const many = 'X: y\r\n'.repeat(101)
+  for (const [head, code] of [
+    ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 'method_not_implemented'],
+    [`${'M'.repeat(33)} / HTTP/1.1\r\nHost: a\r\n\r\n`, 'method_not_implemented'],
+    ['GET / HTTP/2.0\r\nHost: a\r\n\r\n', 'version_not_supported'],
+    ['GET / HTTP/1.2\r\nHost: a\r\n\r\n', 'version_not_supported'],
+    ['GET / HTTP/0.9\r\n\r\n', 'version_not_supported'],
+    [`GET /${long} HTTP/1.1\r\nHost: a\r\n\r\n`, 'uri_too_long'],
+    [`GET / HTTP/1.1\r\nHost: a\r\nX: ${long}${long}\r\n\r\n`, 'head_too_large'],
+    [`GET / HTTP/1.1\r\nHost: a\r\n${many}\r\n`, 'head_too_large'],
+    ['GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n', 'expectation_failed'],
+    ['GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n', 'request_malformed'],
+    ['GET /../a HTTP/1.1\r\nHost: a\r\n\r\n', 'request_malformed'],
+    ['GET /%2e%2E/a HTTP/1.1\r\nHost: a\r\n\r\n', 'request_malformed'],
+    ['GET /%00 HTTP/1.1\r\nHost: a\r\n\r\n', 'request_malformed'],
+    ['GET / HTTP/1.1\r\n\r\n', 'request_malformed'],
+    ['GET / HTTP/1.1\r\nHost: a\r\nConnection: \u00a0close\r\n\r\n', 'request_malformed'],
+    ['GET / HTTP/1.1\r\nHost: a\r\nConnection: authorization\r\n\r\n', 'request_malformed'],
+    ['GET / HTTP/1.1\r\nHost: a\r\n', 'request_malformed'],
+    ['GET / HTTP/1.1\r\nHost: a\r\n\r\nGET', 'request_malformed'],
+  ] as const) {
+    assert.equal(refusal(head), code, JSON.stringify(head.slice(0, 80)))
+  }
+})
+
+test('what Connection names and what is hop-by-hop is left out, the rest is kept byte for byte', () => {
+  const x = read(
+    'GET / HTTP/1.1\r\nA: 1\r\nHost: a\r\nB:2\r\nConnection: close, X-Hop ,te\r\nx-hop: 3\r\nTE: trailers\r\n' +
+      'Keep-Alive: timeout=5\r\nC:   4 \r\nX-HOP: 5\r\nProxy-Connection: x\r\nProxy-Authorization: y\r\nD: \xe9\r\n\r\n',
+  )
+  assert.equal(x.request.kept(), 'A: 1\r\nB:2\r\nC:   4 \r\nD: \xe9\r\n')
+  assert.equal(x.keepAlive, false)
+  assert.equal(x.request.get('x-hop'), '3', 'dropped fields are found')
+  assert.deepEqual(x.request.all('x-hop'), ['3', '5'])
+})
+
+test('fields are found, dropped and listed whatever their letter case', () => {
+  const x = read('GET / HTTP/1.1\r\nHost: a\r\nAUTHORIZATION: b\r\nCookie: c\r\ncookie: d\r\n__proto__: e\r\n\r\n')
+  const { request } = x
+  assert.equal(request.known(FIELD.authorization), 'b')
+  assert.equal(request.has(FIELD.cookie), true)
+  assert.equal(request.has(FIELD.date), false)
+  assert.deepEqual(request.all('cookie'), ['c', 'd'])
+  assert.equal(request.get('__proto__'), 'e')
+  request.dropKnown(FIELD.cookie)
+  request.drop('authorization')
+  assert.deepEqual(request.entries(), [['__proto__', 'e']])
+  assert.equal(request.kept(), '__proto__: e\r\n')
+  assert.equal(request.known(FIELD.cookie), 'c')
+})
+
+test('every FIELD number is given to its name', () => {
+  for (const [key, number] of Object.entries(FIELD)) {
+    if (number === FIELD.other || number === FIELD.host || number === FIELD.contentLength) continue
+    if (number === FIELD.transferEncoding || number === FIELD.expect || number === FIELD.connection) continue
+    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    const x = read(`GET / HTTP/1.1\r\nHost: a\r\n${name.toUpperCase()}: v\r\n\r\n`)
+    assert.equal(x.request.known(number), 'v', name)
+    const near = read(`GET / HTTP/1.1\r\nHost: a\r\n${name.slice(0, -1)}_: v\r\n\r\n`)
+    assert.equal(near.request.has(number), false, name)
+  }
+})
+
+test('upgrade counts on a bodiless HTTP/1.1 request that names it in Connection, and never leads to HTTP/2 or TLS', () => {
+  const upgradeOf = (fields: string, version = '1.1') =>
+    read(`GET / HTTP/${version}\r\nHost: a\r\n${fields}\r\n`).upgrade
+  assert.equal(upgradeOf('Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n'), 'WebSocket')
+  assert.equal(upgradeOf('Upgrade: websocket\r\n'), '')
+  assert.equal(upgradeOf('Connection: Upgrade\r\nUpgrade: websocket\r\n', '1.0'), '')
+  assert.equal(upgradeOf('Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 1\r\n'), '')
+  for (const protocol of ['h2c', 'H2C', 'foo, h2c', 'HTTP/2.0', 'TLS/1.0']) {
+    assert.equal(upgradeOf(`Connection: Upgrade\r\nUpgrade: ${protocol}\r\n`), '', protocol)
+  }
+})
+
+test('paths have one spelling', () => {
+  for (const [path, normal] of [
+    ['/', '/'],
+    ['/a/./b/../c', '/a/c'],
+    ['/a/b/..', '/a/'],
+    ['/a/.', '/a/'],
+    ['/a//b///', '/a/b/'],
+    ['//..', undefined],
+    ['/a/../..', undefined],
+    ['/%41%2d%2f%3a', '/A-%2F%3A'],
+    ['/%252e%252e/', '/%252e%252e/'],
+    ['/a/%2E%2e/b', '/b'],
+    ['/a;/../b', '/b'],
+    ['/...', '/...'],
+  ] as const) {
+    assert.equal(normalisePath(path), normal, path)
+  }
+})
+
+test('a normalised path is its own normal form and has no dot segment', () => {
+  const piece = fc.constantFrom('/', '//', '.', '..', 'a', '%2e', '%2F', '%61', ';', '~', '%c3%a9')
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const normal = normalisePath(`/${pieces.join('')}`)
+      if (normal === undefined) return
+      assert.equal(normalisePath(normal), normal)
+      assert.ok(normal.startsWith('/') && !/\/\.{0,2}\//.test(normal) && !/\/\.{1,2}$/.test(normal), normal)
+    }),
+    RUNS,
+  )
+})
+
+test('the usual WHATWG reading of a path agrees where both take it', () => {
+  const piece = fc.constantFrom('/', '.', '..', 'a', 'b', '%2e', '%2F')
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const path = `/${pieces.join('')}`
+      if (path.includes('//')) return
+      const normal = normalisePath(path)
+      if (normal === undefined || normal.includes('%')) return
+      const theirs = new URL(`http://a${path}`).pathname.replaceAll(/%2e/gi, '.')
+      assert.equal(normal, theirs.replaceAll(/\/{2,}/g, '/'), path)
+    }),
+    RUNS,
+  )
+})
+
+test('hosts', () => {
+  for (const good of [
+    'a',
+    'a.b-c_d~',
+    '1.2.3.4',
+    'a:1',
+    'a:65535',
+    '[::]',
+    '[::1]:80',
+    '[1:2:3:4:5:6:7:8]',
+    '[::ffff:1.2.3.4]',
+  ]) {
+    assert.ok(hostLength(good) > 0, good)
+  }
+  const bad = [
+    '',
+    ':',
+    ':80',
+    'a:',
+    'a:65536',
+    'a:x',
+    'a:1:2',
+    'a b',
+    'a@b',
+    'a/b',
+    'a?b',
+    'a#b',
+    'a,b',
+    'a%41',
+    '[',
+    '[]',
+    '[::1',
+    '::1',
+  ]
+  for (const one of [
+    ...bad,
+    '[::1]x',
+    '[:::]',
+    '[1:2]',
+    '[1::2::3]',
+    '[::1%25eth0]',
+    '[1:2:3:4:5:6:7:8:9]',
+    '[::1.2.3]',
+    '[g::]',
+  ]) {
+    assert.equal(hostLength(one), -1, one)
+  }
+})
+
+test('no text makes the reader throw, and what it accepts is whole', () => {
+  const line = fc.constantFrom(
+    'GET / HTTP/1.1',
+    'GET  /',
+    'Host: a',
+    'Host: b',
+    'A : b',
+    ' folded',
+    'Content-Length: 1',
+    'A: \u0100',
+    '',
+  )
+  fc.assert(
+    fc.property(fc.array(fc.oneof(line, fc.string()), { maxLength: 6 }), (lines) => {
+      const head = `${lines.join('\r\n')}\r\n\r\n`
+      const x = new WireExchange()
+      if (readHead(x, head) === undefined) assert.match(head, /^(?:\r\n)?[!-~]+ [!-~]+ HTTP\/1\.[01]\r\n[\s\S]*\r\n$/)
+    }),
+    RUNS,
+  )
+})

@@ -1,0 +1,112 @@
+import type { TestContext } from 'node:test'
+import type { Fault } from '../../src/errors/fault.ts'
+import { WireExchange, type WireHandler } from '../../src/wire/exchange.ts'
+import { FIELD } from '../../src/wire/fields.ts'
+import { type Listener, type ListenOptions, listen, type WireLimits } from '../../src/wire/listen.ts'
+import { Upstream, type UpstreamOptions } from '../../src/wire/upstream.ts'
+
+/** Generous bounds: a suite that sees one of them act has failed. */
+export const LIMITS: WireLimits = {
+  maxHeadBytes: 16_384,
+  maxFields: 100,
+  headTimeoutMs: 60_000,
+  keepAliveMs: 60_000,
+  bodyIdleMs: 60_000,
+  tlsHandshakeMs: 60_000,
+  maxHandshakes: 100,
+  maxConnections: 0,
+}
+
+const UPSTREAM: Omit<UpstreamOptions, 'port'> = {
+  host: '127.0.0.1',
+  secure: false,
+  connectTimeoutMs: 60_000,
+  headTimeoutMs: 60_000,
+  idleTimeoutMs: 60_000,
+  totalTimeoutMs: 0,
+  maxIdle: 16,
+  idleKeepMs: 60_000,
+}
+
+/** A listener that forwards everything to one upstream, and what its handler was told. */
+export interface Gate {
+  readonly port: number
+  readonly listener: Listener
+  readonly upstream: Upstream
+  /** Fault codes of refused heads. */
+  readonly refused: string[]
+  /** Fault codes of `failed`. */
+  readonly failures: string[]
+  /** Exchanges handed to `handle` and not yet `done`. */
+  inFlight(): number
+  /** Calls of `done`, and of them those with `aborted`. */
+  readonly done: { all: number; aborted: number }
+  /** `x.peerCertificate` and `x.secure` of each exchange, in order. */
+  readonly peers: { certificate: string; secure: boolean; host: string }[]
+}
+
+export interface GateOptions {
+  readonly originPort: number
+  readonly limits?: Partial<WireLimits>
+  readonly upstream?: Partial<UpstreamOptions>
+  readonly tls?: ListenOptions<WireExchange>['tls']
+  /** Called instead of forwarding. */
+  readonly handle?: (x: WireExchange, upstream: Upstream) => void
+  readonly respond?: (x: WireExchange) => string
+}
+
+/** Forwards an exchange unchanged, and tells the upstream in `X-Seen-Host` which host the wire understood. */
+export function forward(x: WireExchange, upstream: Upstream): void {
+  x.request.dropKnown(FIELD.host)
+  const target = x.hasQuery ? `${x.path}?${x.query}` : x.path
+  const host = x.authority === '' ? 'none' : x.authority
+  x.forward(
+    upstream,
+    `${x.method} ${target} HTTP/1.1\r\nHost: ${host}\r\n${x.request.kept()}X-Seen-Host: ${x.host}\r\n`,
+  )
+}
+
+/** Opens a gate on a free port; it is drained, and its upstream closed, with the test. */
+export async function openGate(t: TestContext, options: GateOptions): Promise<Gate> {
+  const upstream = new Upstream({ ...UPSTREAM, port: options.originPort, ...options.upstream })
+  const refused: string[] = []
+  const failures: string[] = []
+  const peers: Gate['peers'] = []
+  const done = { all: 0, aborted: 0 }
+  let handled = 0
+
+  const handler: WireHandler<WireExchange> = {
+    make: () => new WireExchange(),
+    handle(x) {
+      handled++
+      peers.push({ certificate: x.peerCertificate, secure: x.secure, host: x.host })
+      if (options.handle !== undefined) options.handle(x, upstream)
+      else forward(x, upstream)
+    },
+    respond: options.respond ?? (() => ''),
+    failed(x, fault) {
+      failures.push(fault.code)
+      x.reply(fault.entry.status, 'Content-Type: text/plain\r\n', fault.entry.text)
+    },
+    done(x) {
+      done.all++
+      if (x.aborted) done.aborted++
+    },
+    refuse(fault: Fault) {
+      refused.push(fault.code)
+      return { fields: 'Content-Type: text/plain\r\n', body: fault.message }
+    },
+  }
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    handler,
+    limits: { ...LIMITS, ...options.limits },
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
+  })
+  t.after(async () => {
+    await listener.drain(0)
+    upstream.close()
+  })
+  return { port: listener.port, listener, upstream, refused, failures, peers, done, inFlight: () => handled - done.all }
+}
