@@ -100,7 +100,11 @@ function compileChain(
     filterAddress(api.ip),
     checkCertificate(api.clientCertificates),
     checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name),
-    matchOperation(api.apiId, version ?? '', rules.operations),
+    matchOperation(rules.operations, {
+      apiId: api.apiId,
+      version: version ?? '',
+      openTargets: (timeoutMs) => open({ ...upstream, timeoutMs }),
+    }),
     limitSize(parts.maxBodyBytes, rules.sizeLimitBytes, perOperation),
     ...identify(api, parts),
     takePermits(parts.counters, parts.clock, !parts.legacyStatuses),

@@ -46,7 +46,8 @@ export interface CompiledOperation {
   readonly rate: Limit | undefined
   readonly requestHeaders: CompiledTransform | undefined
   readonly responseHeaders: CompiledTransform | undefined
-  readonly timeoutMs: number
+  /** The targets under this operation's own time limit; undefined = the version's. */
+  readonly targets: Targets | undefined
   readonly track: boolean
   readonly doNotTrack: boolean
 }

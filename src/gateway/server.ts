@@ -66,7 +66,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     respond: editAnswer,
 
     failed(x, fault) {
-      const targets = x.chain?.targets
+      const targets = x.operation?.targets ?? x.chain?.targets
       // Another target may do better, as long as nothing of the request has gone out.
       if (
         targets !== undefined &&

@@ -61,11 +61,22 @@ export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<Sa
     prepared,
     sealedKey,
     must: undefined,
+    evictAt: undefined,
     keepQuota: draft.keepQuota,
     actor: draft.actor,
   }
   const saved = await save(parts, write, stored === undefined ? 'key.create' : 'key.replace')
   return { ...saved, key, created: stored === undefined }
+}
+
+/** What is to become of a key that is there. */
+export interface KeyChange {
+  readonly row: SessionRow
+  readonly session: JsonObject
+  readonly keepQuota: boolean
+  /** Leaves the time at which the store may forget the key as it is; else it is reckoned anew. */
+  readonly keepEviction?: boolean
+  readonly actor: string
 }
 
 /**
@@ -74,26 +85,18 @@ export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<Sa
  * value back in silence).
  * @throws Fault `not_found` (404), `key_invalid` (400), `rights_missing` (400)
  */
-export async function updateKey(
-  parts: SecretParts,
-  draft: {
-    readonly row: SessionRow
-    readonly session: JsonObject
-    readonly keepQuota: boolean
-    readonly actor: string
-  },
-): Promise<SavedKey> {
-  const { row } = draft
-  const prepared = await prepare(parts, withHidden(draft.session, row.body))
+export async function updateKey(parts: SecretParts, change: KeyChange): Promise<SavedKey> {
+  const { row, keepQuota, actor } = change
+  const prepared = await prepare(parts, withHidden(change.session, row.body))
   const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
   if (row.body.date_created !== undefined) session.date_created = row.body.date_created
-  const { keepQuota, actor } = draft
   const write: Write = {
     hash: row.hash,
     session,
     prepared,
     sealedKey: row.sealedKey,
     must: 'ifPresent',
+    evictAt: change.keepEviction ? row.evictAt : undefined,
     keepQuota,
     actor,
   }
@@ -110,7 +113,7 @@ export async function setKeyPolicies(
 ): Promise<SavedKey> {
   const { apply_policy_id: _older, ...rest } = draft.row.body
   const session = { ...rest, apply_policies: [...draft.policies] }
-  return updateKey(parts, { row: draft.row, session, keepQuota: true, actor: draft.actor })
+  return updateKey(parts, { row: draft.row, session, keepQuota: true, keepEviction: true, actor: draft.actor })
 }
 
 /** Deletes a key and the counts of its quotas; the node that did it refuses the key from then on. @throws Fault `store_away`, `store_full` */
@@ -159,6 +162,8 @@ interface Write {
   readonly prepared: Prepared
   readonly sealedKey: Uint8Array | undefined
   readonly must: 'ifPresent' | undefined
+  /** undefined = to be reckoned. */
+  readonly evictAt: number | undefined
   readonly keepQuota: boolean
   readonly actor: string
 }
@@ -181,7 +186,7 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   const apiIds = Object.keys(prepared.session.access_rights ?? {})
   const policyIds = policyIdsOf(prepared.session)
   const clientId = prepared.session.oauth_client_id ?? ''
-  const evictAt = await evictionOf(parts, session, prepared, now)
+  const evictAt = write.evictAt ?? (await evictionOf(parts, session, prepared, now))
   const row = { body: session, orgId, apiIds, policyIds, clientId, evictAt, ...(sealedKey && { sealedKey }) }
   const put: Change = { op: 'putSession', hash, row, ...(write.must === 'ifPresent' && { ifPresent: true }) }
   const audit = auditOf(parts, write.actor, action, orgId, { key_hash: keyHash, policies: policyIds, apis: apiIds })

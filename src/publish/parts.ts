@@ -32,6 +32,7 @@ export interface SecretParts extends PublishParts {
   readonly sealKey: Uint8Array
 }
 
+/** The clock that dates are read from. */
 export function clockOf(parts: PublishParts): Clock {
   return parts.clock ?? systemClock
 }

@@ -23,7 +23,7 @@ const PLAIN: JsonObject = {
 
 test('an OpenAPI document comes back as it was sent, with the ids filled in', async (t) => {
   const gate = await start(t)
-  const document = { ...oasApi('O', '/o/'), 'x-other': { kept: true }, paths: PLAIN.paths! }
+  const document: JsonObject = { ...oasApi('O', '/o/'), 'x-other': { kept: true }, paths: PLAIN.paths! }
   const made = seen(await gate.svc('POST', '/svc/apis/oas', document))
   const read = await gate.svc('GET', `/svc/apis/oas/${made.key}`)
   const { info, ...rest } = extension(read)

@@ -147,16 +147,13 @@ test('quota ids are those that grants count under, one for each count', () => {
 })
 
 test('no id of an API or policy can name a count of another', () => {
-  const right = (api_id: string) => ({
-    [api_id]: {
-      api_id,
-      limit: { quota_max: 5 },
-      endpoints: [{ path: '/x', methods: [{ name: 'GET', limit: { rate: 1, per: 1 } }] }],
-    },
-  })
+  const endpoints = [
+    { path: '/x', methods: ['GET', 'GET /x|GET'].map((name) => ({ name, limit: { rate: 1, per: 1 } })) },
+  ]
   const ids = ['A', 'A|', 'A%7C', 'A|GET /x', 'A%'].flatMap((id) => {
-    const granted = compileGrant(merge([], { access_rights: right(id) }), id, 'key')!
-    return [granted.quota?.id, granted.rateFor('GET', '/x')?.id]
+    const merged = merge([], { access_rights: { [id]: { api_id: id, limit: { quota_max: 5 }, endpoints } } })
+    const granted = compileGrant(merged, id, 'key')!
+    return [granted.quota?.id, granted.rateFor('GET', '/x')?.id, granted.rateFor('GET /x|GET', '/x')?.id]
   })
   assert.equal(new Set(ids).size, ids.length)
 })

@@ -168,6 +168,13 @@ test('own numbers of a session do not count in parts that a policy controls', ()
     own,
   )
   assert.deepEqual(numbers(partitioned, 'A'), ['1/1', '-1/0'])
+  const quota = { partitions: QUOTA, access_rights: rights('A'), quota_max: 10 }
+  const inherited = merge([{ partitions: ACL, access_rights: rights('A', 'B') }, quota], {
+    ...own,
+    quota_max: 1_000_000,
+    quota_renewal_rate: 1,
+  })
+  assert.deepEqual(numbers(inherited, 'B'), ['1000/1', '10/0'])
 })
 
 test('policies without rights give numbers to rights of the key', () => {
@@ -220,6 +227,7 @@ test('limits of endpoints: the looser wins, and they go with the rate', () => {
   assert.deepEqual(limitOf(merge([of(1, 1), of(30, 10)])), { rate: 30, per: 10 })
   assert.deepEqual(limitOf(merge([of(2, 1), of(20, 10)])), { rate: 20, per: 10 })
   assert.deepEqual(limitOf(merge([of(2, 1), of(0, 0)])), { rate: 0, per: 0 })
+  assert.deepEqual(limitOf(merge([of(0, 0), of(2, 1)])), { rate: 0, per: 0 })
   assert.equal(limitOf(merge([of(1, 1, { partitions: ACL })])), undefined)
   assert.deepEqual(limitOf(merge([of(1, 1, { partitions: ACL }), { partitions: RATE, access_rights: rights('A') }])), {
     rate: 1,
@@ -310,4 +318,10 @@ test('a preview shows what is in force, leaves zeros out and keeps what is not o
     hmac_enabled: true,
   })
   assert.throws(() => previewSession(session, [undefined]), { code: 'policies_unusable' })
+})
+
+test('with a single API its numbers stand at the top level of a preview too', () => {
+  const policy = { partitions: { per_api: true }, access_rights: rights({ limit: { rate: 1, per: 2 } }) }
+  const { rate, per, access_rights } = previewSession(keyOf([policy]), [policy])
+  assert.deepEqual([rate, per, access_rights?.A?.allowance_scope], [1, 2, 'A'])
 })

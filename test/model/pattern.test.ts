@@ -18,6 +18,7 @@ test('patterns find what the facts say, unanchored over the whole path', () => {
     ['^/v[12]/', ['/v1/x', '/v2/'], ['/v3/', '/x/v1/']],
     ['/[0-9a-f]{32}$', [`/${'0a'.repeat(16)}`], [`/${'0a'.repeat(15)}`, `/${'0g'.repeat(16)}`]],
     ['^/x{2,4}$', ['/xx', '/xxx', '/xxxx'], ['/x', '/xxxxx']],
+    ['^(a|b|/){20,40}$', [`/${'ab'.repeat(15)}`], ['/abab', '/'.repeat(41)]],
     ['^/x{2,}$', ['/xx', `/${'x'.repeat(50)}`], ['/x']],
     ['^/(a|bc)+?$', ['/a', '/bca'], ['/', '/b']],
     ['^/(?P<name>ab)*$', ['/', '/abab'], ['/aba']],

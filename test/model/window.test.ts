@@ -143,6 +143,25 @@ test('a lowered limit is exact again one window later', () => {
   }
 })
 
+test('a limit lowered far below what was used refuses until that is over', () => {
+  const windows = new Windows()
+  const slot = windows.claim()
+  for (let i = 0; i < 100_000; i++) assert.ok(take(windows, slot, 100_000, 1000, i % 1000 === 0 ? i / 1000 : 99))
+  assert.equal(windows.room(slot, 10, 1000, 100), 10 - 100_000)
+  assert.equal(take(windows, slot, 10, 1000, 1099), false)
+  assert.equal(take(windows, slot, 10, 1000, 1100), true)
+})
+
+test('after a quiet window a large limit is exact again', () => {
+  const windows = new Windows()
+  const slot = windows.claim()
+  for (let i = 0; i < 5000; i++) take(windows, slot, 5000, 1000, 0)
+  assert.equal(windows.room(slot, 5000, 1000, 1001), 5000)
+  take(windows, slot, 5000, 1000, 1001)
+  take(windows, slot, 5000, 1000, 1011)
+  assert.equal(windows.room(slot, 5000, 1000, 2002), 4999)
+})
+
 test('a use counts until strictly more than the window has passed', () => {
   const windows = new Windows()
   const slot = windows.claim()
@@ -156,21 +175,22 @@ test('a clock that goes back stands still, and admits nothing more', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 10 }),
-      fc.array(fc.integer({ min: -500, max: 120 }), { maxLength: 200 }),
-      (max, gaps) => {
+      fc.array(fc.record({ gap: fc.integer({ min: -300, max: 120 }), which: fc.nat(1) }), { maxLength: 200 }),
+      (max, calls) => {
         const windows = new Windows()
-        const slot = windows.claim()
-        const log = new Log()
+        const slots = [windows.claim(), windows.claim()]
+        const logs = [new Log(), new Log()]
         let now = 10_000
         let latest = Number.NEGATIVE_INFINITY
-        for (const gap of gaps) {
+        for (const { gap, which } of calls) {
           now += gap
           latest = Math.max(latest, now)
+          const log = logs[which]!
           const free = log.used(100, latest) < max
-          assert.equal(take(windows, slot, max, 100, now), free)
+          assert.equal(take(windows, slots[which]!, max, 100, now), free)
           if (free) log.times.push(latest)
         }
-        assert.ok(fullestWindow(log.times, 100) <= max)
+        for (const log of logs) assert.ok(fullestWindow(log.times, 100) <= max)
       },
     ),
     { numRuns: runs },

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { type Hit, LATENCY_BOUNDS_MS } from '../../src/model/hit.ts'
 import { newDocumentId } from '../../src/model/ids.ts'
 import { hashKey } from '../../src/model/secret.ts'
 import type { Change } from '../../src/store/ports.ts'
@@ -14,6 +15,12 @@ const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evi
 const big = (name: string): Change => ({
   ...{ op: 'put', kind: 'api', id: newDocumentId() },
   body: { api_id: name, name, text: 'x'.repeat(20_000) },
+})
+
+const latency = { sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) }
+const hit = (keyHash: string): Hit => ({
+  ...{ hour: 1, orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '', endpoint: '' },
+  ...{ status: 200, count: 1, success: 1, error: 0, lastAt: 1, total: latency, upstream: latency },
 })
 
 /** Writes until the store is full; answers the names that were acknowledged. */
@@ -57,6 +64,23 @@ test('a full store refuses what does not fit, reads on, and lets go of a session
   const id = (await store.documents.find('api', 'api_id', 'api-0'))!.id
   await store.documents.commit([{ op: 'delete', kind: 'api', id }], undefined)
   await store.documents.commit([big('fits again')], undefined)
+})
+
+test('hits that did not fit are not counted, and are when they fit again', async (t) => {
+  const store = await openStore({ path: temporaryFolder(t), limitBytes: 1_000_000 })
+  t.after(() => store.close())
+  await fill(store)
+  // More new rows than what is left of the last pages can take.
+  const rows = Array.from({ length: 2_000 }, (_, n) => hit(`key ${n}`))
+  await assert.rejects(store.hits.add(rows), { code: 'store_full' })
+  assert.deepEqual(await store.hits.sum({ fromHour: 0, toHour: 9, limit: 1 }), [])
+  const { rows: documents } = await store.documents.list('api', { limit: 1000 })
+  await store.documents.commit(
+    documents.map(({ id }) => ({ op: 'delete', kind: 'api', id })),
+    undefined,
+  )
+  await store.hits.add(rows.slice(0, 500))
+  assert.equal((await store.hits.sum({ fromHour: 0, toHour: 9, limit: 1000 })).length, 500)
 })
 
 test('a full disk refuses writes, reads go on, and writes are taken again when there is space', async (t) => {

@@ -53,6 +53,9 @@ export interface GateOptions {
   /** Called instead of forwarding. */
   readonly handle?: (x: WireExchange, upstream: Upstream) => void
   readonly respond?: (x: WireExchange) => string
+  /** Called instead of answering with the fault. */
+  readonly failed?: (x: WireExchange, upstream: Upstream) => void
+  readonly done?: (x: WireExchange) => void
 }
 
 /** Forwards an exchange unchanged, and tells the upstream in `X-Seen-Host` which host the wire understood. */
@@ -86,11 +89,13 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
     respond: options.respond ?? (() => ''),
     failed(x, fault) {
       failures.push(fault.code)
-      x.reply(fault.entry.status, 'Content-Type: text/plain\r\n', fault.entry.text)
+      if (options.failed !== undefined) options.failed(x, upstream)
+      else x.reply(fault.entry.status, 'Content-Type: text/plain\r\n', fault.entry.text)
     },
     done(x) {
       done.all++
       if (x.aborted) done.aborted++
+      options.done?.(x)
     },
     refuse(fault: Fault) {
       refused.push(fault.code)

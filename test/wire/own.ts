@@ -21,8 +21,8 @@ export interface Own {
   connections(): number
 }
 
-/** Opens it for one test. */
-export async function openOwn(t: TestContext): Promise<Own> {
+/** Opens it for one test. With `late` it asks for the body only after the event loop has turned, as a step that waits would. */
+export async function openOwn(t: TestContext, late = false): Promise<Own> {
   let requests: Reading[] = []
   const gate = await openGate(t, {
     originPort: 1,
@@ -30,13 +30,16 @@ export async function openOwn(t: TestContext): Promise<Own> {
       const list = requests
       const draft = draftOf(x)
       const at = list.push(draft) - 1
-      x.readBody(1 << 20).then(
-        (body) => {
-          list[at] = { ...draft, body: Buffer.from(body), complete: true }
-          x.reply(200, '', undefined)
-        },
-        () => x.reply(400, '', undefined),
-      )
+      const read = () =>
+        x.readBody(1 << 20).then(
+          (body) => {
+            list[at] = { ...draft, body: Buffer.from(body), complete: true }
+            x.reply(200, '', undefined)
+          },
+          () => x.reply(400, '', undefined),
+        )
+      if (late) setImmediate(read)
+      else void read()
     },
   })
   return {

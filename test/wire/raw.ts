@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 
 /** Bound of every single wait of these suites. Far below the default timeouts of the gate, so that no verdict is a timeout's. */
-export const WAIT_MS = 8000
+export const WAIT_MS = 20_000
 
 /** Lets everything that the event loop holds ready happen once, reads of loopback sockets among them. */
 export function turn(): Promise<void> {

@@ -1,4 +1,4 @@
-import { fault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import { servedClassic, toClassic } from '../../model/api/convert.ts'
 import { documentOf } from '../../model/api/place.ts'
 import type { ApiDocument } from '../../model/api.ts'
@@ -79,6 +79,7 @@ export async function replace(
   return changed(draft.apiId, 'modified')
 }
 
+/** Deletes the API that the path names. */
 export async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const apiId = request.param('api')
   const { revision } = await removeApi(publishParts(parts), apiId, request.actor)
@@ -97,10 +98,16 @@ function inClassicWords(document: ApiDocument): JsonObject {
   return { ...toClassic(document.definition).definition, is_oas: true }
 }
 
-/** For lists: what of an OpenAPI definition has classic words, which is cheap to say. */
+/** For lists: what of an OpenAPI definition has classic words, which is cheap to say. One that cannot be read any more has its ids. */
 function summed(body: JsonObject): JsonObject {
-  const { format, definition } = documentOf(body)
-  return format === 'classic' ? definition : { ...servedClassic(definition), is_oas: true }
+  const { format, definition, api_id, name } = documentOf(body)
+  if (format === 'classic') return definition
+  try {
+    return { ...servedClassic(definition), is_oas: true }
+  } catch (error) {
+    if (toFault(error).code === 'internal') throw error
+    return { api_id, name, is_oas: true }
+  }
 }
 
 function versionOf(request: AdminRequest): VersionOf | undefined {

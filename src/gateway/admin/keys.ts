@@ -141,7 +141,7 @@ async function sessionOf(request: AdminRequest): Promise<JsonObject> {
 async function find(parts: AdminParts, request: AdminRequest, missing: string): Promise<SessionRow> {
   refuseUserNames(request)
   const named = request.param('key')
-  const hashed = request.text('hashed') !== ''
+  const hashed = request.flag('hashed')
   if (hashed && !isKeyHash(named)) throw fault('not_found', missing)
   const row = await parts.store.tokens.getSession(hashed ? Buffer.from(named, 'hex') : hashKey(named))
   // Keys from the time before the setting was changed have no other handle than their hash.

@@ -2,7 +2,6 @@ import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Exchange } from '../exchange.ts'
 import { parseObject, parseYamlObject } from './body.ts'
-import type { RouteMatch } from './route.ts'
 import { isYaml } from './yaml.ts'
 
 const BODY_BYTES = 1 << 20
@@ -21,13 +20,17 @@ export class AdminRequest {
   readonly #params: ReadonlyMap<string, string>
 
   /** @throws Fault `query_invalid` when a segment of the path is not percent-encoded UTF-8 */
-  constructor(x: Exchange, word: string, match: RouteMatch) {
+  constructor(
+    x: Exchange,
+    word: string,
+    placeholders: { readonly names: readonly string[]; readonly values: readonly string[] },
+  ) {
     this.#x = x
     this.word = word
     this.query = new URLSearchParams(x.query)
     this.actor = `svc ${x.peerAddress}`
     this.accept = x.request.get('accept')
-    this.#params = new Map(match.names.map((name, index) => [name, decoded(match.values[index]!)]))
+    this.#params = new Map(placeholders.names.map((name, index) => [name, decoded(placeholders.values[index]!)]))
   }
 
   /** A placeholder of the route, decoded. */

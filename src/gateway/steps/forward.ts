@@ -6,7 +6,7 @@ export function forward(targets: Targets, preserveHost: boolean): Step {
   return function forward(x) {
     x.requestHead = requestFields(x)
     if (x.dry) return SENT
-    send(x, targets.next(), preserveHost)
+    send(x, (x.operation?.targets ?? targets).next(), preserveHost)
     return SENT
   }
 }

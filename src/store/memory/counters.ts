@@ -171,15 +171,11 @@ export class MemoryCounters implements Counters {
     }
   }
 
-  /** Takes up saved counts at start. Rows whose window has ended come back from `dirtyQuotas` as gone. */
+  /** Takes up saved counts at start. Those whose window has ended are swept, and then come back from `dirtyQuotas` as gone. */
   loadQuotas(rows: Iterable<QuotaRow>): void {
     const wall = this.clock.wall()
     const mono = this.clock.mono()
     for (const { id, used, endsAt } of rows) {
-      if (used <= 0 || (endsAt !== 0 && endsAt <= wall)) {
-        this.removed.add(id)
-        continue
-      }
       const slot = this.quotas.claim(id)
       this.quotas.table.set(slot, used, endsAt === 0 ? Number.POSITIVE_INFINITY : endsAt - wall, mono)
       this.saved.add(slot)
