@@ -62,9 +62,9 @@ export async function runCommand(
   try {
     return await command.run({ env, file: line.config, cwd: process.cwd(), words, print: say })
   } catch (error) {
-    const { code, message, stack } = toFault(error)
+    const { code, message, cause, stack } = toFault(error)
     for (const part of message.split('\n')) console.error(`gatehouse: ${part}`)
-    if (code === 'internal') console.error(stack)
+    if (code === 'internal') console.error(cause instanceof Error ? cause.stack : stack)
     return 1
   }
 }

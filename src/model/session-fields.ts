@@ -36,18 +36,22 @@ export function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
+/** Any finite number. */
 export const number: Check = (value, path, findings) => {
   if (typeof value !== 'number' || !Number.isFinite(value)) findings.add(path, 'must be a number')
 }
 
+/** A whole number that a double holds exactly. */
 export const integer: Check = (value, path, findings) => {
   if (!Number.isSafeInteger(value)) findings.add(path, 'must be a whole number')
 }
 
+/** A string, empty ones too. */
 export const text: Check = (value, path, findings) => {
   if (typeof value !== 'string') findings.add(path, 'must be a string')
 }
 
+/** true or false. */
 export const flag: Check = (value, path, findings) => {
   if (typeof value !== 'boolean') findings.add(path, 'must be true or false')
 }

@@ -118,7 +118,7 @@ function readMeaning(x: WireExchange): Fault | undefined {
         break
       case FIELD.connection: {
         const said = readConnection(request, text.slice(spans[at + 2]!, spans[at + 3]!))
-        if (said < 0) return REFUSAL.connectionNames
+        if (said < 0) return REFUSAL.connection
         says |= said
         break
       }

@@ -58,6 +58,7 @@ test('exactly 1024 is still exact, with bursts and pauses', () => {
 })
 
 test('above 1024 no window holds more than the limit, and only less than one block is withheld', () => {
+  let refused = 0
   for (let seed = 1; seed <= longRuns; seed++) {
     const random = seeded(seed)
     const max = 1025 + Math.floor(random() * 9000)
@@ -66,7 +67,6 @@ test('above 1024 no window holds more than the limit, and only less than one blo
     const slot = windows.claim()
     const log = new Log()
     let now = 0
-    let refused = 0
     for (let i = 0; i < 30_000; i++) {
       if (random() < 0.02) now += Math.floor(random() * (random() < 0.02 ? 900 : 6))
       const used = log.used(1000, now)
@@ -77,8 +77,8 @@ test('above 1024 no window holds more than the limit, and only less than one blo
       else refused++
     }
     assert.ok(fullestWindow(log.times, 1000) <= max)
-    assert.ok(refused > 0, 'the run never reached the limit')
   }
+  assert.ok(refused > longRuns * 100, 'the runs hardly reached their limits')
 })
 
 test('a limit that changes counts what was used, and is exact while it stays within 1024', () => {

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { isKeyHash } from '../../model/key.ts'
 import { rawKeyOf } from '../../publish/keys.ts'
-import type { SessionRow } from '../../store/ports.ts'
 import { type AdminAnswer, json } from './answer.ts'
 import { type AdminParts, publishParts } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
@@ -20,31 +19,41 @@ const MOST = 100_000
 export async function listKeys(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const page = pageOf(request)
   const where = whereOf(request)
-  const filter = request.text('filter')
-  const first = page === undefined ? 0 : (page - 1) * PAGE
-  const most = page === undefined ? MOST : PAGE
-  const keys: string[] = []
-  let after = afterOf(request)
-  let seen = 0
-  let ended = false
-  while (!ended && keys.length < most) {
-    const limit = Math.min(BATCH, seen < first ? first - seen : most - keys.length)
-    const { rows } = await parts.store.tokens.listSessions({ ...where, ...(after !== '' && { after }), limit })
-    ended = rows.length < limit
-    if (seen >= first) keys.push(...namesOf(parts, rows, filter))
-    seen += rows.length
-    after = rows.length === 0 ? after : Buffer.from(rows.at(-1)!.hash).toString('hex')
-    await nextTurn()
-  }
-  if (page === undefined) return json({ keys, ...(!ended && { next: after }) })
+  const taken = await take(
+    parts,
+    request,
+    where,
+    page === undefined ? { skip: 0, most: MOST } : { skip: (page - 1) * PAGE, most: PAGE },
+  )
+  if (page === undefined) return json({ keys: taken.keys, ...(taken.next !== undefined && { next: taken.next }) })
   const total = await parts.store.tokens.countSessions(where)
-  return json({ keys, pages: Math.max(1, Math.ceil(total / PAGE)) })
+  return json({ keys: taken.keys, pages: Math.max(1, Math.ceil(total / PAGE)) })
 }
 
-function namesOf(parts: AdminParts, rows: readonly SessionRow[], filter: string): string[] {
+/** Reads on in batches, letting traffic through between them, until there are enough entries. */
+async function take(
+  parts: AdminParts,
+  request: AdminRequest,
+  where: ReturnType<typeof whereOf>,
+  bounds: { skip: number; most: number },
+) {
   const publish = publishParts(parts)
-  const names = rows.map((row) => rawKeyOf(publish, row) ?? Buffer.from(row.hash).toString('hex'))
-  return filter === '' ? names : names.filter((name) => name.startsWith(filter))
+  const filter = request.text('filter')
+  const keys: string[] = []
+  let { skip } = bounds
+  let after = afterOf(request)
+  for (;;) {
+    const { rows } = await parts.store.tokens.listSessions({ ...where, ...(after !== '' && { after }), limit: BATCH })
+    for (const row of rows) {
+      if (keys.length === bounds.most) return { keys, next: after }
+      const hash = Buffer.from(row.hash).toString('hex')
+      after = hash
+      const name = rawKeyOf(publish, row) ?? hash
+      if (name.startsWith(filter) && skip-- <= 0) keys.push(name)
+    }
+    if (rows.length < BATCH) return { keys, next: undefined }
+    await nextTurn()
+  }
 }
 
 function whereOf(request: AdminRequest) {

@@ -3,12 +3,13 @@ import type { OperationRule } from '../../model/api.ts'
 import { makeLimit } from '../../model/limit.ts'
 import { compileTransform } from '../compile-transform.ts'
 import type { CompiledOperation, Step, Targets } from '../exchange.ts'
+import { PathPattern } from '../path-pattern.ts'
 
 const FORBIDDEN = prebuilt('endpoint_forbidden')
 
 interface Matcher {
   readonly method: string
-  readonly pattern: RegExp
+  readonly pattern: PathPattern
   readonly operation: CompiledOperation
 }
 
@@ -44,7 +45,7 @@ export function matchOperation(rules: readonly OperationRule[], parts: Operation
       if (each.method === '' || each.method === x.method) operation = joined(operation, each.operation)
     }
     for (const each of templates) {
-      if ((each.method === '' || each.method === x.method) && each.pattern.test(path)) {
+      if ((each.method === '' || each.method === x.method) && each.pattern.matches(path)) {
         operation = joined(operation, each.operation)
       }
     }
@@ -75,7 +76,7 @@ function matcher(rule: OperationRule, { apiId, version, openTargets }: Operation
       : makeLimit('rate', `api|${apiId}|${version}|${name}`, rule.rateLimit.rate, rule.rateLimit.perMs)
   return {
     method: rule.method,
-    pattern: pathPattern(withoutLastSlash(rule.path), rule.ignoreCase),
+    pattern: new PathPattern(withoutLastSlash(rule.path), rule.ignoreCase),
     operation: {
       name,
       allow: rule.allow,
@@ -90,19 +91,6 @@ function matcher(rule: OperationRule, { apiId, version, openTargets }: Operation
       doNotTrack: rule.doNotTrack,
     },
   }
-}
-
-/** `{name}` is one segment, a last `/*` is any tail; everything else stands for itself. */
-function pathPattern(path: string, ignoreCase: boolean): RegExp {
-  const source = path
-    .split(/(\{[^}]*\}|\/\*$)/)
-    .map((piece) => {
-      if (piece === '/*') return '(?:/.*)?'
-      if (piece.startsWith('{')) return '[^/]+'
-      return piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-    })
-    .join('')
-  return new RegExp(`^${source}$`, ignoreCase ? 'i' : '')
 }
 
 /** Several rules may speak of one request (classic lists): flags add up, of the rest the first that says something counts. */
