@@ -18,7 +18,8 @@ export function isAddressOrRange(text: string): boolean {
 export function addressList(entries: readonly string[]): BlockList {
   const list = new BlockList()
   for (const entry of entries) {
-    if (!isAddressOrRange(entry)) throw fault('definition_invalid', `"${entry}" is neither an IP address nor a CIDR range`)
+    if (!isAddressOrRange(entry))
+      throw fault('definition_invalid', `"${entry}" is neither an IP address nor a CIDR range`)
     const slash = entry.indexOf('/')
     const address = slash === -1 ? entry : entry.slice(0, slash)
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'

@@ -80,7 +80,7 @@ export interface AuthRules {
 export interface Versioning {
   /** Name that stands for the API itself ("self"), in new style. */
   readonly name: string
-  readonly location: 'header' | 'query' | 'url' | 'url-first'
+  readonly location: 'header' | 'query' | 'url'
   /** Header or query parameter name. */
   readonly key: string
   /** '' = none: a request without a version is refused. */

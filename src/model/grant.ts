@@ -1,4 +1,3 @@
-import type { Fault } from '../errors/fault.ts'
 import { type Limit, quotaLimit, rateLimit } from './limit.ts'
 import type { EffectiveRight, Merged } from './merge-policies.ts'
 import { patternFor } from './pattern.ts'
@@ -90,14 +89,6 @@ export function compileGrant(
 ): Grant | undefined {
   const right = merged.rights.get(apiId)
   return right === undefined ? undefined : new Grant(right, counterId, options)
-}
-
-/** Ids of all quota counts of a session, each once: what a reset of the key resets. None when its policies are not usable. */
-export function quotaIds(merged: Merged | Fault, counterId: string): string[] {
-  if (merged instanceof Error) return []
-  const ids = new Set<string>()
-  for (const { quota } of merged.rights.values()) if (quota !== undefined) ids.add(counterOf(counterId, quota.scope))
-  return [...ids]
 }
 
 function rateOfKey({ rate }: EffectiveRight, counterId: string): Limit | undefined {

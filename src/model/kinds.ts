@@ -8,7 +8,8 @@ export interface KindIndexes {
   readonly lookup: Readonly<Record<string, (body: JsonObject) => string | readonly string[] | undefined>>
 }
 
-const text = (name: string) => (body: JsonObject) => (typeof body[name] === 'string' ? (body[name] as string) : undefined)
+const text = (name: string) => (body: JsonObject) =>
+  typeof body[name] === 'string' ? (body[name] as string) : undefined
 
 const texts = (name: string) => (body: JsonObject) => {
   const list = body[name]

@@ -296,6 +296,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     if (!this.exchanging) return
     this.exchanging = false
     this.owner.handler.done(this.x)
+    this.x.end()
   }
 
   private nextRequest(): void {

@@ -112,6 +112,19 @@ export class WireExchange {
     this.body = undefined
   }
 
+  /** The exchange is over: lets go of its texts, so that an idle connection does not keep a head, or cuts of it, alive. For the wire alone. */
+  end(): void {
+    this.path = '/'
+    this.query = ''
+    this.host = ''
+    this.authority = ''
+    this.upgrade = ''
+    this.bodyFault = undefined
+    this.body = undefined
+    this.request.clear('')
+    this.response.clear('')
+  }
+
   /**
    * Answers in full. `fields` are `Name: value\r\n` lines without Content-Length, Connection and Date, which the wire adds.
    * A request body not read yet is read to its end and thrown away within bounds, else the connection closes after the answer.

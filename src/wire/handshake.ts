@@ -109,6 +109,7 @@ export class Handshake implements Timed {
       return
     }
     const { raw } = this
+    this.hello = undefined
     raw.off('data', this.onHello)
     raw.pause()
     raw.removeAllListeners('end')

@@ -57,6 +57,7 @@ const TUNNEL = 4
 const DEAD = 5
 
 const NOTHING = Buffer.alloc(0)
+const USUAL_HEAD_BYTES = 4096
 /** An idle connection is given up this long before the upstream said that it would close it. */
 const HINT_MARGIN_MS = 1000
 
@@ -91,6 +92,11 @@ export class OriginConnection implements Timed {
   /** True once requests may be written. */
   get open(): boolean {
     return this.state !== CONNECTING && this.state !== DEAD
+  }
+
+  /** False when it broke and the news of that are still on their way. */
+  get usable(): boolean {
+    return this.socket?.destroyed === false
   }
 
   /** Connects to the first of the addresses that takes it. */
@@ -225,8 +231,7 @@ export class OriginConnection implements Timed {
     const { head } = this
     let at = 0
     for (;;) {
-      const text = chunk.toString('latin1', at, Math.min(chunk.length, at + MAX_ANSWER_HEAD_BYTES))
-      const end = text === '' ? INCOMPLETE : head.parse(text, this.user!.answer)
+      const end = this.parseHead(chunk, at)
       if (end < 0) {
         this.fail(MALFORMED_HEAD)
         return
@@ -252,6 +257,16 @@ export class OriginConnection implements Timed {
     const user = this.user!
     user.originHead(head)
     if (this.user === user) this.takeBody(chunk, at, true)
+  }
+
+  /** Most heads are small, and most of a full read is body: only where that is wrong, more than the first bytes become text. */
+  private parseHead(chunk: Buffer, at: number): number {
+    const { head } = this
+    const { answer } = this.user!
+    const text = chunk.toString('latin1', at, Math.min(chunk.length, at + USUAL_HEAD_BYTES))
+    const end = head.parse(text, answer)
+    if (end !== INCOMPLETE || chunk.length - at <= USUAL_HEAD_BYTES) return end
+    return head.parse(chunk.toString('latin1', at, Math.min(chunk.length, at + MAX_ANSWER_HEAD_BYTES)), answer)
   }
 
   private takeBody(chunk: Buffer, at: number, first: boolean): void {

@@ -51,7 +51,6 @@ export class Relay implements OriginUser, BodySink {
   /** The one write that held head and whole body; '' when the request cannot be sent again from it. */
   private onlyWrite = ''
   private requestDone = false
-  private retried = false
   private answering = false
   private dropBody = false
   private chunked = false
@@ -74,7 +73,6 @@ export class Relay implements OriginUser, BodySink {
     this.upstream = upstream
     this.head = head
     this.onlyWrite = ''
-    this.retried = false
     this.answering = false
     this.requestDone = false
     this.tunnel = false
@@ -240,6 +238,8 @@ export class Relay implements OriginUser, BodySink {
     if (!ready) side.writeStalled()
     if (finished) {
       this.origin = undefined
+      this.head = ''
+      this.onlyWrite = ''
       side.relayFinished(this.keep)
       return
     }
@@ -259,15 +259,17 @@ export class Relay implements OriginUser, BodySink {
       this.side.relayCut()
       return
     }
-    if (silent && reused && !this.retried && fault.code === 'upstream_unreachable' && this.mayRepeat()) {
-      this.retried = true
+    if (silent && reused && fault.code === 'upstream_unreachable' && this.mayRepeat()) {
       this.origin = this.upstream.open(this)
       return
     }
     this.side.relayFailed(fault)
   }
 
-  /** An idle connection that closed under the request: it may be sent again when that does no harm and all of it is at hand. */
+  /**
+   * An idle connection that closed under the request: it may be sent again when that does no harm and all of it is at hand.
+   * Once, because the second connection is a new one.
+   */
   private mayRepeat(): boolean {
     const { x } = this.side
     if (!IDEMPOTENT.has(this.head.slice(0, this.head.indexOf(' ')))) return false

@@ -59,10 +59,14 @@ export class Upstream {
 
   /** The connection that was used last, or a new one, which calls `originReady` when it is open. */
   take(user: OriginUser): OriginConnection {
-    const connection = this.idle.pop()
-    if (connection === undefined) return this.open(user)
-    connection.assign(user)
-    return connection
+    for (let connection = this.idle.pop(); connection !== undefined; connection = this.idle.pop()) {
+      if (connection.usable) {
+        connection.assign(user)
+        return connection
+      }
+      connection.destroy()
+    }
+    return this.open(user)
   }
 
   /** A new connection, which calls `originReady` when it is open and `originFailed` when it cannot be; never within this call. */

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../src/model/clock.ts'
-import { compileGrant, type Grant, type GrantOptions, quotaIds } from '../../src/model/grant.ts'
+import { compileGrant, type Grant, type GrantOptions } from '../../src/model/grant.ts'
 import { makeLimit, quotaLimit, rateLimit } from '../../src/model/limit.ts'
-import { mergePolicies } from '../../src/model/merge-policies.ts'
-import type { AccessDefinition, Policy, Session } from '../../src/model/session.ts'
+import type { AccessDefinition, Session } from '../../src/model/session.ts'
 import { MemoryCounters } from '../../src/store/memory/counters.ts'
-import { keyOf, merge } from './merging.ts'
+import { merge } from './merging.ts'
 
 /** What a session with this right at API `A` (and `B`, without a limit) is granted at `A`. */
 function grant(right: Partial<AccessDefinition>, top: Session = {}, options: GrantOptions = {}): Grant {
@@ -132,18 +131,6 @@ test('no right at an API is no grant', () => {
   assert.equal(compileGrant(merged, 'B', 'key'), undefined)
   assert.equal(compileGrant(merged, '__proto__', 'key'), undefined)
   assert.deepEqual([...compileGrant(merged, 'A', 'key')!.versions], ['v1'])
-})
-
-test('quota ids are those that grants count under, one for each count', () => {
-  const of = (id: string, quota_max: number): Policy => ({
-    access_rights: { [id]: { api_id: id }, [`${id}2`]: { api_id: `${id}2` } },
-    quota_max,
-  })
-  const merged = merge([of('A', 5), of('B', 6)])
-  const used = ['A', 'A2', 'B', 'B2'].map((id) => compileGrant(merged, id, 'key')?.quota?.id ?? '')
-  assert.deepEqual(quotaIds(merged, 'key'), [...new Set(used)])
-  assert.equal(quotaIds(merged, 'key').length, 2)
-  assert.deepEqual(quotaIds(mergePolicies(keyOf([undefined]), [undefined]), 'key'), [])
 })
 
 test('no id of an API or policy can name a count of another', () => {

@@ -192,6 +192,41 @@ for (const { name, send, script, leg } of STAGES) {
   }
 }
 
+for (const [name, send] of [
+  ['within a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhe'],
+  ['before a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n'],
+  ['within a chunk', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhe'],
+] as const) {
+  for (const act of ['forwards', 'reads the body', 'answers'] as const) {
+    test(`a client leaves ${name} before the handler ${act}`, async (t) => {
+      const origin = await openOrigin(t)
+      const asked = Promise.withResolvers<void>()
+      const gone = Promise.withResolvers<void>()
+      const gate = await openGate(t, {
+        originPort: origin.port,
+        async handle(x, upstream) {
+          asked.resolve()
+          await gone.promise
+          if (act === 'forwards') return forward(x, upstream)
+          if (act === 'reads the body') await assert.rejects(x.readBody(0))
+          x.reply(400, '', 'gone')
+        },
+      })
+      const client = await Client.connect(gate.port)
+      client.write(send)
+      client.end()
+      await asked.promise
+      for (let turns = 0; turns < 5; turns++) await turn()
+      gone.resolve()
+      await client.inbox.toEnd()
+      client.destroy()
+      await nothingLeft(gate)
+      await legsEnd(origin)
+      assert.ok(origin.calls.every((call) => !call.complete))
+    })
+  }
+}
+
 test('a body over its bound is refused by its length, and while it streams', async (t) => {
   const origin = await openOrigin(t)
   const gate = await openGate(t, {

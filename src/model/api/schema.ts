@@ -27,10 +27,12 @@ export function text(is?: ValueKind): Schema {
   return { type: ['string', 'null'], ...(is === undefined ? {} : { is }) }
 }
 
+/** One of these texts. */
 export function oneOf(...words: string[]): Schema {
   return { type: ['string', 'null'], enum: [...words, null] }
 }
 
+/** True or false. */
 export function bool(): Schema {
   return { type: ['boolean', 'null'] }
 }
@@ -40,10 +42,12 @@ export function whole(maximum = Number.MAX_SAFE_INTEGER, minimum = 0): Schema {
   return { type: ['integer', 'null'], minimum, maximum }
 }
 
+/** A number within these bounds. */
 export function number(maximum = Number.MAX_SAFE_INTEGER, minimum = 0): Schema {
   return { type: ['number', 'null'], minimum, maximum }
 }
 
+/** A list of at most so many of these. */
 export function list(items: Schema, maxItems = MAX_ENTRIES): Schema {
   return { type: ['array', 'null'], maxItems, items: needed(items) }
 }

@@ -11,7 +11,8 @@ const MAX_PAGE = 1_000
 /** The reading half of `Documents`, on a connection of this thread: answers at once. */
 export function documentReader(db: DatabaseSync): Omit<Documents, 'commit' | 'revision'> & { revision(): number } {
   const one = db.prepare('SELECT id, revision, body FROM document WHERE kind = ? AND id = ?')
-  const held = db.prepare("SELECT id FROM document_index WHERE kind = ? AND name = ? AND value = ? AND slot = ''")
+  const held = db.prepare(`SELECT d.id, d.revision, d.body FROM document_index i
+    JOIN document d ON d.kind = i.kind AND d.id = i.id WHERE i.kind = ? AND i.name = ? AND i.value = ? AND i.slot = ''`)
   const batch = db.prepare('SELECT id, revision, body FROM document WHERE kind = ? AND id > ? ORDER BY id LIMIT ?')
   const state = db.prepare('SELECT revision FROM store_state')
   const begin = db.prepare('BEGIN')
@@ -34,12 +35,10 @@ export function documentReader(db: DatabaseSync): Omit<Documents, 'commit' | 're
     get: (kind, id) => reading(() => get(kind, id)),
     find(kind, index, value) {
       checkIndex(kind, index)
-      return reading(() =>
-        together(() => {
-          const id = held.get(kind, index, wellFormed(value))?.id
-          return id === undefined ? undefined : get(kind, id as DocumentId)
-        }),
-      )
+      return reading(() => {
+        const row = held.get(kind, index, wellFormed(value))
+        return row && toDocument(kind, row)
+      })
     },
     list(kind, query) {
       for (const index of Object.keys(query.where ?? {})) checkIndex(kind, index)
