@@ -1,7 +1,7 @@
 import { loadConfig } from '../src/config/load.ts'
 import { type Gateway, startGateway } from '../src/gateway/gateway.ts'
 import { FakeClock } from '../src/model/clock.ts'
-import type { LogFields } from '../src/model/log.ts'
+import type { LineSink, LogFields } from '../src/model/log.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
 import type { Store } from '../src/store/ports.ts'
 import { type Answer, type CallOptions, call } from './client.ts'
@@ -14,6 +14,8 @@ export interface TestGatewayOptions {
   /** Shared with other gateways; the gateway then does not close it. */
   readonly store?: Store
   readonly clock?: FakeClock
+  /** True = the access log is written, into `accessLines`. */
+  readonly accessLog?: boolean
 }
 
 /** A whole gateway in this process: real sockets, real steps, the embedded memory store, a clock that stands still. */
@@ -24,6 +26,8 @@ export interface TestGateway {
   readonly clock: FakeClock
   /** Every line that went to the log. */
   readonly log: { level: string; fields: LogFields; message: string }[]
+  /** Lines of the access log, each without its line feed. */
+  readonly accessLines: string[]
   /** A request to the traffic port. */
   call(path: string, options?: CallOptions): Promise<Answer>
   /** A call of the administration API, with the right secret unless `headers` bring another. */
@@ -35,6 +39,7 @@ export async function startTestGateway({
   env = {},
   store,
   clock = new FakeClock(),
+  accessLog = false,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const { config } = loadConfig({
     env: {
@@ -48,13 +53,14 @@ export async function startTestGateway({
   })
   const log: TestGateway['log'] = []
   const note = (level: string) => (fields: LogFields, message: string) => void log.push({ level, fields, message })
+  const accessLines: string[] = []
   const ownStore = store ?? openMemoryStore({ clock })
   const gateway = await startGateway({
     config,
     store: ownStore,
     clock,
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
-    accessLog: undefined,
+    accessLog: accessLog ? lineSink(accessLines) : undefined,
     version: '0.0.0-test',
     nodeName: 'test-node',
     secret: TEST_SECRET,
@@ -69,6 +75,7 @@ export async function startTestGateway({
     store: ownStore,
     clock,
     log,
+    accessLines,
     call: (path, options) => call(gateway.port, path, options),
     svc: (method, path, body, headers = {}) =>
       call(adminPort, path, {
@@ -80,5 +87,16 @@ export async function startTestGateway({
       await gateway.stop()
       if (store === undefined) await ownStore.close()
     },
+  }
+}
+
+function lineSink(lines: string[]): LineSink {
+  return {
+    backlogBytes: 0,
+    write(text) {
+      lines.push(...text.split('\n').slice(0, -1))
+      return true
+    },
+    close: async () => {},
   }
 }

@@ -77,13 +77,9 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   }
   try {
     await live.start()
-    if (settings.app_path !== '') {
-      const { defaultOrg } = parts
-      const changed = () => live.refresh()
-      const files = new FileDefinitions({ folder: settings.app_path, catalogue, changed, defaultOrg, log })
-      closers.push(() => files.close())
-      files.start()
-    }
+    const files = definitionFiles(parts, core)
+    closers.push(() => files?.close())
+    files?.start()
     const tls = new TlsCertificates({
       certFile: settings.tls.enabled ? settings.tls.cert_file : '',
       keyFile: settings.tls.key_file,
@@ -104,6 +100,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     const { own, ownControl, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
       stopping: () => stopping,
+      rescan: () => files?.scan(),
     })
     const ports = await openPorts(settings, {
       traffic: trafficHandler({ ...rest, own }),
@@ -160,13 +157,20 @@ function buildCore({ config, store, log, clock }: GatewayParts, metrics: Metrics
   return { shard, sessions, upstreams, book, catalogue, live }
 }
 
+/** The folder of definition files, where one is set. */
+function definitionFiles({ config, defaultOrg, log }: GatewayParts, { catalogue, live }: Core) {
+  const folder = config.gateway.app_path
+  if (folder === '') return undefined
+  return new FileDefinitions({ folder, catalogue, changed: () => live.refresh(), defaultOrg, log })
+}
+
 /** What the handlers of all ports have in common, and the two ways of answering the product's own paths. */
 function serverParts(
   parts: GatewayParts,
   core: Core,
   metrics: Metrics,
   accessLog: AccessLog | undefined,
-  states: { ready: () => boolean; stopping: () => boolean },
+  states: { ready: () => boolean; stopping: () => boolean; rescan: () => void },
 ): ServerParts & { ownControl: ServerParts['own'] } {
   const { config, clock, log } = parts
   const { trusted_proxies: trusted } = config.gateway

@@ -60,7 +60,7 @@ test('a commit of another thread is answered after the listeners of the owner ha
 test('both threads see and hear what either writes', async (t) => {
   const { store, thread } = await open(t)
   await store.documents.commit([put('from the owner')], undefined)
-  assert.deepEqual(await thread.ask({ find: 'from the owner' }), { found: 1, heard: [1] })
+  assert.deepEqual(await thread.ask({ find: 'from the owner', after: 1 }), { found: 1, heard: [1] })
   assert.equal((await thread.ask({ commit: 'from the thread' })).revision, 2)
   assert.equal((await store.documents.find('api', 'api_id', 'from the thread'))?.revision, 2)
   assert.deepEqual(await thread.ask({ commit: 'from the owner' }), { code: 'already_exists' })

@@ -5,17 +5,10 @@ import type { Log } from '../../model/log.ts'
 import type { SecretParts } from '../../publish/parts.ts'
 import type { Awaitable, Revision, Store } from '../../store/ports.ts'
 import type { ApiCatalogue } from '../catalogue.ts'
+import type { ExplainRequest } from '../explain.ts'
 import type { LiveConfig } from '../live.ts'
 import type { NodeShard } from '../placement.ts'
 import type { Sessions } from '../sessions.ts'
-
-/** A request that `explain` is asked about. */
-export interface ExplainQuestion {
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly address?: string
-}
 
 /** What the administration API stands on. */
 export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' | 'tokens' | 'config'> {
@@ -37,7 +30,7 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly nextRequestId: () => string
   /** The metrics page in the format that the Accept field asks for. */
   readonly metrics: (accept: string | undefined) => Awaitable<{ contentType: string; text: string }>
-  readonly explain: (question: ExplainQuestion) => Promise<JsonObject>
+  readonly explain: (request: ExplainRequest) => Promise<JsonObject>
   /** Reads definition files again, where there are any. */
   readonly rescan?: () => void
 }
