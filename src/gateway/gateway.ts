@@ -67,7 +67,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const settings = config.gateway
   const metrics = new Metrics()
   const core = buildCore(parts, metrics)
-  const { catalogue, live, book } = core
+  const { live, book } = core
   const closers: (() => unknown)[] = [() => core.upstreams.close(), () => live.close()]
   let stopping = false
   const stop = async () => {
