@@ -28,6 +28,8 @@ export class ApiCatalogue {
   readonly #parts: CompileParts
   readonly #shard: NodeShard
   readonly #entries = new Map<string, Entry>()
+  /** Who is served under each `api_id`. */
+  readonly #ids = new Map<string, Entry>()
   /** Who answers at each place. */
   readonly #places = new Map<string, Entry>()
   router = new Router()
@@ -78,11 +80,11 @@ export class ApiCatalogue {
     for (const { source, document, revision } of definitions) {
       const entry = this.#read(source, document, revision)
       this.#entries.set(source, entry)
-      if (entry.state === 'loaded' && !entry.api!.internal) this.#claim(entry)
-      if (entry.state === 'loaded') this.#compile(entry)
+      // Compiled first: one that cannot be served holds no place.
+      this.#compile(entry)
+      if (entry.compiled !== undefined && !this.#claim(entry)) letGo(entry)
     }
-    const routes = [...this.#places.values()].filter((entry) => entry.compiled !== undefined)
-    this.router = Router.of(routes.map((entry) => this.#route(entry)))
+    this.router = Router.of([...this.#places.values()].map((entry) => this.#route(entry)))
     const apis = new Map<string, Compiled['served']>()
     for (const entry of this.#entries.values())
       if (entry.compiled !== undefined) apis.set(entry.apiId, entry.compiled.served)
@@ -106,17 +108,26 @@ export class ApiCatalogue {
     return stateOf(entry)
   }
 
+  /** Notes that what stands at this source cannot be read at all. The definition before it stays in service. */
+  refuse(source: string, name: string, reason: string): void {
+    const before = this.#entries.get(source)
+    if (before === undefined) {
+      const entry = newEntry(source, { api_id: '', name }, 0)
+      this.#entries.set(source, entry)
+      entry.state = 'failed'
+      entry.reason = reason
+      return
+    }
+    before.state = before.compiled === undefined ? 'failed' : 'stale'
+    before.reason = reason
+  }
+
   /** Takes an API out. */
   remove(source: string): void {
     const entry = this.#entries.get(source)
     if (entry === undefined) return
     this.#forget(entry, undefined)
     this.#entries.delete(source)
-    if (entry.compiled !== undefined && this.apis.get(entry.apiId) === entry.compiled.served) {
-      const apis = new Map(this.apis)
-      apis.delete(entry.apiId)
-      this.apis = apis
-    }
     this.#retryTaken()
   }
 
@@ -125,17 +136,7 @@ export class ApiCatalogue {
   }
 
   #read(source: string, document: ApiDocument, revision: number): Entry {
-    const entry: Entry = {
-      source,
-      apiId: document.api_id,
-      name: document.name,
-      api: undefined,
-      segments: [],
-      compiled: undefined,
-      state: 'loaded',
-      reason: '',
-      revision,
-    }
+    const entry = newEntry(source, document, revision)
     try {
       const api = readApi(document)
       entry.api = api
@@ -167,25 +168,37 @@ export class ApiCatalogue {
     return { domain, ignoreCase, segments: entry.segments, served: entry.compiled!.served }
   }
 
-  /** True when the place was free, or is the entry's own. */
+  /** Takes id and place for an entry; false when another one has either. */
   #claim(entry: Entry): boolean {
-    const key = this.#place(entry)
-    const holder = this.#places.get(key)
-    if (holder !== undefined && holder !== entry) {
+    const reason = this.#holderOf(entry)
+    if (reason !== undefined) {
       entry.state = 'taken'
-      entry.reason = `listen path ${entry.api!.listenPath} is held by API ${holder.apiId} (${holder.name})`
+      entry.reason = reason
       return false
     }
-    this.#places.set(key, entry)
+    this.#ids.set(entry.apiId, entry)
+    if (!entry.api!.internal) this.#places.set(this.#place(entry), entry)
     return true
+  }
+
+  /** Who has the id or the place that an entry wants, in words; undefined when both are free. */
+  #holderOf(entry: Entry): string | undefined {
+    const same = this.#ids.get(entry.apiId)
+    if (same !== undefined && same !== entry)
+      return `api_id ${entry.apiId} is held by ${describeSource(same.source)} (${same.name})`
+    if (entry.api!.internal) return undefined
+    const holder = this.#places.get(this.#place(entry))
+    if (holder === undefined || holder === entry) return undefined
+    return `listen path ${entry.api!.listenPath} is held by API ${holder.apiId} (${holder.name})`
   }
 
   #serve(entry: Entry, before: Entry | undefined): void {
     const api = entry.api!
-    if (!api.internal && !this.#claim(entry)) {
-      entry.compiled?.close()
-      entry.compiled = undefined
-      this.#dropFromApis(entry.apiId)
+    if (!this.#claim(entry)) {
+      letGo(entry)
+      if (!this.#places.has(this.#place(entry)))
+        this.router = this.router.without(api.domain, entry.segments, api.ignoreCase)
+      if (before !== undefined) this.#dropFromApis(before.apiId)
       return
     }
     // `before` is told apart by `forget`, which left its route in place when ours replaces it.
@@ -200,6 +213,7 @@ export class ApiCatalogue {
   #forget(entry: Entry, next: Entry | undefined): void {
     entry.compiled?.close()
     if (entry.api === undefined || entry.compiled === undefined) return
+    if (this.#ids.get(entry.apiId) === entry) this.#ids.delete(entry.apiId)
     const key = this.#place(entry)
     if (this.#places.get(key) === entry) {
       this.#places.delete(key)
@@ -210,22 +224,45 @@ export class ApiCatalogue {
   }
 
   #dropFromApis(apiId: string): void {
-    if (!this.apis.has(apiId)) return
+    if (!this.apis.has(apiId) || this.#ids.has(apiId)) return
     const apis = new Map(this.apis)
     apis.delete(apiId)
     this.apis = apis
   }
 
-  /** A place may have become free for an API that waited for it. */
+  /** An id or a place may have become free for an API that waited for it. */
   #retryTaken(): void {
     for (const entry of this.#entries.values()) {
-      if (entry.state !== 'taken' || this.#places.has(this.#place(entry))) continue
+      if (entry.state !== 'taken' || this.#holderOf(entry) !== undefined) continue
       entry.state = 'loaded'
       entry.reason = ''
       this.#compile(entry)
       if (entry.compiled !== undefined) this.#serve(entry, undefined)
     }
   }
+}
+
+function newEntry(source: string, { api_id, name }: Pick<ApiDocument, 'api_id' | 'name'>, revision: number): Entry {
+  return {
+    source,
+    apiId: api_id,
+    name,
+    api: undefined,
+    segments: [],
+    compiled: undefined,
+    state: 'loaded',
+    reason: '',
+    revision,
+  }
+}
+
+function describeSource(source: string): string {
+  return source.startsWith('file:') ? `the file ${source.slice('file:'.length)}` : 'a stored API'
+}
+
+function letGo(entry: Entry): void {
+  entry.compiled?.close()
+  entry.compiled = undefined
 }
 
 function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {

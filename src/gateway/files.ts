@@ -1,12 +1,9 @@
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
-import { parse } from 'yaml'
 import { fault, toFault } from '../errors/fault.ts'
-import { fillIds } from '../model/api/fill-ids.ts'
-import type { ApiDocument } from '../model/api.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
 import type { Log } from '../model/log.ts'
 import type { ApiCatalogue } from './catalogue.ts'
+import { readDefinition } from './definition-text.ts'
 
 export interface FileParts {
   /** Folder with one definition per `.json`, `.yaml` or `.yml` file. */
@@ -87,12 +84,15 @@ export class FileDefinitions {
 
   #take(name: string): boolean {
     const path = join(this.#parts.folder, name)
+    let stamp = ''
     try {
-      const { size, mtimeMs } = statSync(path)
-      const stamp = `${size} ${mtimeMs}`
+      const found = statSync(path)
+      stamp = `${found.ino} ${found.size} ${found.mtimeMs}`
       if (this.#seen.get(name) === stamp) return false
       this.#seen.set(name, stamp)
-      if (size > MAX_FILE_BYTES) throw fault('definition_invalid', `larger than ${MAX_FILE_BYTES} bytes`)
+      // Reading a pipe would wait for its writer, and all traffic with it.
+      if (!found.isFile()) throw fault('definition_invalid', 'not a file')
+      if (found.size > MAX_FILE_BYTES) throw fault('definition_invalid', `larger than ${MAX_FILE_BYTES} bytes`)
       const document = readDefinition(name, readFileSync(path, 'utf8'), this.#parts.defaultOrg())
       const { state, reason } = this.#parts.catalogue.put(`file:${name}`, document, 0)
       if (reason !== '')
@@ -100,40 +100,17 @@ export class FileDefinitions {
       else this.#parts.log.info({ file: name, api_id: document.api_id, state }, 'definition file taken over')
       return true
     } catch (error) {
-      this.#parts.log.warn({ file: name }, `definition file is not served: ${toFault(error).message}`)
+      this.#refuse(name, stamp, toFault(error).message)
       return false
     }
   }
-}
 
-/**
- * Reads one definition, JSON or YAML, classic or OpenAPI. Without an id of its own it is known by its file name.
- * @throws Fault `definition_invalid` with the line where the text cannot be parsed
- */
-export function readDefinition(fileName: string, text: string, orgId: string): ApiDocument {
-  let definition: unknown
-  try {
-    // JSON is YAML too, but its own parser is stricter and names the position.
-    definition = /\.json$/i.test(fileName) ? JSON.parse(text) : parse(text, { maxAliasCount: 100 })
-  } catch (error) {
-    throw fault('definition_invalid', `${fileName}: ${toFault(error).message}`, error)
+  /** Says once what is wrong with a file; the definition that it held before stays in service. */
+  #refuse(name: string, stamp: string, detail: string): void {
+    if (stamp === '' && this.#seen.get(name) === detail) return
+    if (stamp === '') this.#seen.set(name, detail)
+    const reason = detail.startsWith(`${name}: `) ? detail : `${name}: ${detail}`
+    this.#parts.catalogue.refuse(`file:${name}`, name, reason)
+    this.#parts.log.warn({ file: name }, `definition file is not served: ${reason}`)
   }
-  if (!isObject(definition)) throw fault('definition_invalid', `${fileName}: not an object`)
-  const format = 'openapi' in definition ? 'oas' : 'classic'
-  const filled = fillIds(format, withId(format, definition, fileName), { orgId })
-  return { ...filled, format }
-}
-
-/** A file keeps its API id over restarts even if it does not name one. */
-function withId(format: 'oas' | 'classic', definition: JsonObject, fileName: string): JsonObject {
-  const id = fileName.replace(/\.[^.]+$/, '')
-  if (format === 'classic')
-    return typeof definition.api_id === 'string' && definition.api_id !== ''
-      ? definition
-      : { ...definition, api_id: id }
-  const extension = definition['x-svc-api-gateway']
-  if (!isObject(extension)) return definition
-  const info = isObject(extension.info) ? extension.info : {}
-  if (typeof info.id === 'string' && info.id !== '') return definition
-  return { ...definition, 'x-svc-api-gateway': { ...extension, info: { ...info, id } } }
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts'
+import { fault, toFault } from '../errors/fault.ts'
 import type { WireHandler } from '../wire/exchange.ts'
 import { type Listener, listen, type TlsChoice, type WireLimits } from '../wire/listen.ts'
 import type { Exchange } from './exchange.ts'
@@ -21,7 +22,7 @@ export interface OpenPorts {
   drain(boundMs: number): Promise<void>
 }
 
-/** Opens traffic, TLS and control port as the settings say; all or none. @throws Fault `port_in_use` */
+/** Opens traffic, TLS and control port as the settings say; all or none. @throws Fault `port_in_use` naming the setting */
 export async function openPorts(settings: Config['gateway'], handlers: PortHandlers): Promise<OpenPorts> {
   const limits = limitsOf(settings)
   const { listen_host: host, control_host: controlHost, tls } = settings
@@ -29,26 +30,50 @@ export async function openPorts(settings: Config['gateway'], handlers: PortHandl
   const drain = async (boundMs: number) => {
     await Promise.all(listeners.map((listener) => listener.drain(boundMs)))
   }
-  const open = async (options: Parameters<typeof listen<Exchange>>[0]) => {
-    const listener = await listen(options)
+  const open = async (setting: string, options: Parameters<typeof listen<Exchange>>[0]) => {
+    const listener = await listen(options).catch((error) => {
+      throw named(setting, error)
+    })
     listeners.push(listener)
     return listener.port
   }
   try {
-    const traffic = await open({ host, port: settings.listen_port, handler: handlers.traffic, limits })
+    const traffic = await open('listen_port (SVC_GW_LISTENPORT)', {
+      host,
+      port: settings.listen_port,
+      handler: handlers.traffic,
+      limits,
+    })
     const tlsPort = tls.enabled
-      ? await open({ host, port: tls.listen_port, handler: handlers.traffic, limits, tls: handlers.tls })
+      ? await open('tls.listen_port (SVC_GW_TLS_LISTENPORT)', {
+          host,
+          port: tls.listen_port,
+          handler: handlers.traffic,
+          limits,
+          tls: handlers.tls,
+        })
       : undefined
     const control =
       settings.control_port === 0
         ? undefined
-        : await open({ host: controlHost, port: settings.control_port, handler: handlers.control, limits })
+        : await open('control_port (SVC_GW_CONTROLPORT)', {
+            host: controlHost,
+            port: settings.control_port,
+            handler: handlers.control,
+            limits,
+          })
     const connections = () => listeners.reduce((sum, listener) => sum + listener.connections(), 0)
     return { traffic, tls: tlsPort, control, connections, drain }
   } catch (error) {
     await drain(0)
     throw error
   }
+}
+
+/** Says which setting to change. */
+function named(setting: string, error: unknown): Error {
+  const { code, message, cause } = toFault(error)
+  return fault(code, `gateway.${setting}: ${message}`, cause)
 }
 
 function limitsOf(settings: Config['gateway']): WireLimits {

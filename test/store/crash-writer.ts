@@ -12,6 +12,8 @@ const latency = (): Latency => ({ sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY
 
 const store = await openStore({ path })
 const { documents, hits } = store
+// A test that fails must not leave it behind.
+process.stdin.on('end', () => process.exit()).resume()
 say('ready', process.pid)
 
 /** Writes one document again and again: each acknowledged number must be found, or a later one. */

@@ -7,7 +7,8 @@ try {
   const store = await openStore({ path })
   process.stdout.write('opened\n')
   if (hold === undefined) await store.close()
-  else setInterval(() => {}, 1000)
+  // A test that fails must not leave it behind: it lives as long as its input is open.
+  else process.stdin.on('end', () => process.exit()).resume()
 } catch (error) {
   if (!(error instanceof Fault)) throw error
   process.stdout.write(`refused ${error.code} ${error.message}\n`)

@@ -10,6 +10,8 @@ const timer = setInterval(() => {
   store.counters.take(limits, { wall: systemClock.wall(), mono: systemClock.mono() })
   process.stdout.write(`took ${Date.now()}\n`)
 }, 1)
+// A test that fails must not leave it behind.
+process.stdin.on('end', () => process.exit())
 process.stdin.on('data', async () => {
   clearInterval(timer)
   await store.close()

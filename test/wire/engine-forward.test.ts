@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { Upstream } from '../../src/wire/upstream.ts'
 import { forward, openGate } from './gate.ts'
 import { answering, type OriginScript, openOrigin, polite } from './origin.ts'
-import { Client, fieldOf, get, statusOf, until } from './raw.ts'
+import { Client, fieldOf, get, statusOf, turn, until } from './raw.ts'
 
 const NAMES = ['content-length', 'transfer-encoding', 'connection'] as const
 
@@ -172,6 +173,50 @@ test('a stream flows at once in both directions', async (t) => {
   client.destroy()
   await until('the upstream was let go', () => origin.open() === 0)
   assert.deepEqual([gate.done.all, gate.done.aborted], [1, 1])
+})
+
+test('bytes that wait are not touched by what is read meanwhile', async (t) => {
+  const size = 24 << 20
+  const down = randomBytes(size)
+  const up = randomBytes(size)
+  const origin = await openOrigin(t, async (connection) => {
+    const request = await connection.inbox.take('a head', ({ pending }) => {
+      const at = pending.indexOf('\r\n\r\n')
+      return at < 0 ? -1 : at + 4
+    })
+    if (request.bytes.includes('/noise')) {
+      connection.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')
+      return
+    }
+    connection.write('HTTP/1.1 200 OK\r\nX-Half: ')
+    connection.socket.pause()
+    await until('the noise', () => noise > 0)
+    connection.write(`whole\r\nContent-Length: ${size}\r\n\r\n`)
+    connection.write(down)
+    await until('more noise', () => noise > 5)
+    connection.socket.resume()
+    const got = await connection.inbox.take('the body', () => size)
+    intact = got.bytes.equals(up)
+    await connection.inbox.toEnd()
+  })
+  let noise = 0
+  let intact = false
+  const gate = await openGate(t, { originPort: origin.port })
+  const client = await Client.connect(gate.port)
+  client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
+  client.write(up)
+  client.socket.pause()
+  const other = await Client.connect(gate.port)
+  for (; noise < 10; noise++) {
+    assert.equal((await other.ask(get('/noise'))).body.toString(), 'no')
+    for (let turns = 0; turns < 20; turns++) await turn()
+  }
+  client.socket.resume()
+  const answer = await client.answer()
+  assert.deepEqual([fieldOf(answer!, 'x-half'), answer?.body.equals(down)], ['whole', true])
+  await until('the upstream has the body', () => intact)
+  client.destroy()
+  other.destroy()
 })
 
 test('another upstream may be tried while the body is untouched; then it gets all of it', async (t) => {

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Fields } from '../../src/wire/fields.ts'
+import { OriginConnection, type OriginPool, type OriginUser } from '../../src/wire/origin.ts'
 import { forward, openGate } from './gate.ts'
 import { answering, type OriginScript, openOrigin, polite } from './origin.ts'
 import { Client, get, statusOf, turn, until } from './raw.ts'
+
+const BOUNDS = {
+  connectTimeoutMs: 5000,
+  headTimeoutMs: 5000,
+  idleTimeoutMs: 5000,
+  totalTimeoutMs: 0,
+  idleKeepMs: 5000,
+} as const
 
 /** Takes requests and never answers. */
 const silent: OriginScript = async (connection) => {
@@ -13,9 +23,11 @@ const slowly = (lines: string) => answering(() => `HTTP/1.1 200 OK\r\n${lines}Co
 
 test('connections are used again, the last one first, and no more are kept than allowed', async (t) => {
   const waiting: (() => void)[] = []
+  const served: number[] = []
   const origin = await openOrigin(t, async (connection) => {
     while ((await connection.request()) !== undefined) {
       await new Promise<void>((resolve) => waiting.push(resolve))
+      served.push(connection.number)
       connection.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
     }
   })
@@ -23,8 +35,10 @@ test('connections are used again, the last one first, and no more are kept than 
   const clients = await Promise.all(Array.from({ length: 6 }, () => Client.connect(gate.port)))
   for (const client of clients) client.write(get('/'))
   await until('all six wait', () => waiting.length === 6)
-  for (const answer of waiting.splice(0)) answer()
-  for (const client of clients) assert.equal(statusOf((await client.answer())!), 200)
+  for (const [number, answer] of waiting.splice(0).entries()) {
+    answer()
+    assert.equal(statusOf((await clients[number]!.answer())!), 200)
+  }
   await until('three are kept', () => origin.open() === 3)
   assert.equal(gate.upstream.idleCount, 3)
   const [client] = clients
@@ -36,6 +50,7 @@ test('connections are used again, the last one first, and no more are kept than 
     await client!.answer()
   }
   assert.equal(origin.accepted(), 6)
+  assert.deepEqual(served.slice(6), [2, 2, 2], 'the third to become idle was the last that was kept')
   gate.upstream.close()
   await until('none is kept', () => origin.open() === 0)
   client!.write(get('/'))
@@ -144,9 +159,43 @@ test('a connection that is refused, and a name that does not resolve, are told a
   other.destroy()
 })
 
-test('every address of a name is tried', async (t) => {
+test('the addresses of a host are tried in turn, and what none of them takes has failed', async (t) => {
   const origin = await openOrigin(t, polite)
-  // localhost may be ::1 first, where nobody listens
+  for (const [addresses, outcome] of [
+    [['127.0.0.2', '127.0.0.3', '127.0.0.1'], 'ready'],
+    [['127.0.0.2', '127.0.0.3'], 'upstream_unreachable'],
+  ] as const) {
+    const told: string[] = []
+    const user: OriginUser = {
+      answer: new Fields(),
+      originReady: () => told.push('ready'),
+      originHead: () => {},
+      originBody: () => {},
+      originTunnel: () => {},
+      originTunnelEnd: () => {},
+      originDrained: () => {},
+      originFailed: (fault) => told.push(fault.code),
+    }
+    const reached: string[] = []
+    const pool: OriginPool = {
+      ...BOUNDS,
+      port: origin.port,
+      tls: undefined,
+      release: () => false,
+      forget: () => {},
+      reached: (address) => reached.push(address),
+      session: () => {},
+    }
+    const connection = new OriginConnection(pool, user)
+    connection.connect(addresses)
+    await until('the end of it', () => told.length > 0)
+    assert.deepEqual([told, reached], [[outcome], outcome === 'ready' ? ['127.0.0.1'] : []])
+    connection.destroy()
+  }
+})
+
+test('a name is looked up once for those who wait', async (t) => {
+  const origin = await openOrigin(t, polite)
   const gate = await openGate(t, { originPort: origin.port, upstream: { host: 'localhost' } })
   gate.upstream.warm()
   const clients = await Promise.all(Array.from({ length: 5 }, () => Client.connect(gate.port)))
