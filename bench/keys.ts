@@ -14,8 +14,8 @@ const KEYS_PER_COMMIT = 5000
 const PREFIX = 'bench-key-'
 const LOOKUPS = 2000
 const WARM_KEYS = 100
-const CACHE_ENTRIES = 100_000
-const SLICES = 8
+const CACHE_ENTRIES = 20_000
+const SLICES = 10
 
 export interface KeysOptions {
   readonly folder: string

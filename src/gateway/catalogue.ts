@@ -105,6 +105,7 @@ export class ApiCatalogue {
     this.#entries.set(source, entry)
     if (entry.compiled !== undefined) this.#serve(entry, before)
     if (before !== undefined) this.#retryTaken()
+    if (before !== undefined && before.apiId !== entry.apiId) this.#dropMetrics(before.apiId)
     return stateOf(entry)
   }
 
@@ -129,6 +130,7 @@ export class ApiCatalogue {
     this.#forget(entry, undefined)
     this.#entries.delete(source)
     this.#retryTaken()
+    this.#dropMetrics(entry.apiId)
   }
 
   close(): void {
@@ -228,6 +230,11 @@ export class ApiCatalogue {
     const apis = new Map(this.apis)
     apis.delete(apiId)
     this.apis = apis
+  }
+
+  /** What is counted of an API is let go of with it, unless another definition has its id by now. */
+  #dropMetrics(apiId: string): void {
+    if (!this.#ids.has(apiId)) this.#parts.metrics.drop(apiId)
   }
 
   /** An id or a place may have become free for an API that waited for it. */

@@ -102,6 +102,8 @@ export interface Target {
 export interface Targets {
   readonly list: readonly Target[]
   next(): Target
+  /** The one to try when this one cannot be reached: from any, so many steps as there are targets meet each once. */
+  after(target: Target): Target
 }
 
 /** How the requests of one chain are counted. */

@@ -69,11 +69,14 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const core = buildCore(parts, metrics)
   const { live, book } = core
   const closers: (() => unknown)[] = [() => core.upstreams.close(), () => live.close()]
-  let stopping = false
-  const stop = async () => {
-    stopping = true
+  let stopping: Promise<void> | undefined
+  const closeAll = async () => {
     // What was opened last is closed first: traffic ends before what it stands on.
     for (const close of closers.splice(0).reverse()) await close()
+  }
+  const stop = () => {
+    stopping ??= closeAll()
+    return stopping
   }
   try {
     await live.start()
@@ -88,7 +91,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       log,
     })
     closers.push(() => tls.close())
-    if (settings.tls.enabled) closers.push(await followCertificates(tls, store))
+    if (settings.tls.enabled) closers.push(await followCertificates(tls, live, store))
 
     const accessLog = parts.accessLog === undefined ? undefined : new AccessLog(parts.accessLog)
     closers.push(
@@ -96,10 +99,10 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       () => accessLog?.close(),
       offerProcessMetrics(metrics, parts.version),
     )
-    const ready = () => live.ready && !stopping && (parts.dashboard === undefined || parts.dashboard() === 'pass')
+    const ready = () => live.ready && stopping === undefined && (parts.dashboard === undefined || parts.dashboard() === 'pass')
     const { own, ownControl, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
-      stopping: () => stopping,
+      stopping: () => stopping !== undefined,
       rescan: () => files?.scan(),
     })
     const ports = await openPorts(settings, {
@@ -206,11 +209,12 @@ function serverParts(
   }
 }
 
-/** Keeps the chosen certificates in step with the store. Answers the function that ends it. */
-async function followCertificates(tls: TlsCertificates, store: Store): Promise<() => void> {
+/** Keeps the chosen certificates in step with APIs and stored certificates. Answers the function that ends it. */
+async function followCertificates(tls: TlsCertificates, live: LiveConfig, store: Store): Promise<() => void> {
   await tls.update()
+  live.onApis(() => void tls.update())
   return store.feed.subscribe(({ changes }) => {
-    if (changes.some(({ kind }) => kind === 'api' || kind === 'certificate')) void tls.update()
+    if (changes.some(({ kind }) => kind === 'certificate')) void tls.updateCertificates()
   })
 }
 

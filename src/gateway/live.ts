@@ -19,6 +19,10 @@ export interface LiveParts {
   readonly log: Log
 }
 
+/** By document id. */
+type PolicyMap = Map<string, { key: string; policy: Policy }>
+type OrgMap = Map<string, { orgId: string; limits: OrgLimits }>
+
 const RETRY_FIRST_MS = 250
 const RETRY_MOST_MS = 30_000
 
@@ -28,11 +32,12 @@ const RETRY_MOST_MS = 30_000
  */
 export class LiveConfig {
   readonly #parts: LiveParts
-  readonly #policies = new Map<string, { key: string; policy: Policy }>()
-  readonly #orgs = new Map<string, { orgId: string; limits: OrgLimits }>()
+  #policies: PolicyMap = new Map()
+  #orgs: OrgMap = new Map()
   readonly #waiting: FeedEvent[] = []
   /** Called whenever the node has nothing left to take over. */
   readonly #idle: (() => void)[] = []
+  readonly #followers: (() => void)[] = []
   #unsubscribe: (() => void) | undefined
   #busy = false
   #retryMs = RETRY_FIRST_MS
@@ -92,19 +97,27 @@ export class LiveConfig {
     this.#publish(this.snapshot.revision, false)
   }
 
+  /** Calls the follower after every change of the APIs in force, wherever it came from. */
+  onApis(follower: () => void): void {
+    this.#followers.push(follower)
+  }
+
   close(): void {
+    this.#followers.length = 0
     this.#unsubscribe?.()
     clearTimeout(this.#retryTimer)
     this.#parts.catalogue.close()
   }
 
   async #reloadPolicies(): Promise<void> {
-    this.#policies.clear()
-    for await (const batch of this.#parts.documents.scan('policy'))
-      for (const document of batch) this.#takePolicy(document)
-    this.#orgs.clear()
-    for await (const batch of this.#parts.documents.scan('org_session'))
-      for (const document of batch) this.#takeOrg(document)
+    const { documents } = this.#parts
+    const policies: PolicyMap = new Map()
+    for await (const batch of documents.scan('policy')) for (const document of batch) takePolicy(policies, document)
+    const orgs: OrgMap = new Map()
+    for await (const batch of documents.scan('org_session')) for (const document of batch) takeOrg(orgs, document)
+    // Only once all of them are read: a store that fails half-way must not cost the others their policies.
+    this.#policies = policies
+    this.#orgs = orgs
   }
 
   async #reloadApis(): Promise<void> {
@@ -234,18 +247,8 @@ export class LiveConfig {
     const map: Map<string, unknown> = kind === 'policy' ? this.#policies : this.#orgs
     map.delete(id)
     if (document === undefined) return
-    if (kind === 'policy') this.#takePolicy(document)
-    else this.#takeOrg(document)
-  }
-
-  #takePolicy(document: StoredDocument): void {
-    const policy = policyOf(document.body)
-    this.#policies.set(document.id, { key: policyKey(policy.org_id ?? '', policy.id ?? document.id), policy })
-  }
-
-  #takeOrg(document: StoredDocument): void {
-    const orgId = String(document.body.org_id ?? '')
-    this.#orgs.set(document.id, { orgId, limits: orgLimits(orgId, document.body) })
+    if (kind === 'policy') takePolicy(this.#policies, document)
+    else takeOrg(this.#orgs, document)
   }
 
   #publish(revision: number, policiesChanged: boolean): void {
@@ -263,7 +266,18 @@ export class LiveConfig {
         ? new Map([...this.#orgs.values()].map(({ orgId, limits }) => [orgId, limits]))
         : before.orgs,
     }
+    if (before.apis !== this.snapshot.apis) for (const follow of this.#followers) follow()
   }
+}
+
+function takePolicy(into: PolicyMap, document: StoredDocument): void {
+  const policy = policyOf(document.body)
+  into.set(document.id, { key: policyKey(policy.org_id ?? '', policy.id ?? document.id), policy })
+}
+
+function takeOrg(into: OrgMap, document: StoredDocument): void {
+  const orgId = String(document.body.org_id ?? '')
+  into.set(document.id, { orgId, limits: orgLimits(orgId, document.body) })
 }
 
 function orgLimits(orgId: string, body: JsonObject): OrgLimits {

@@ -1,7 +1,10 @@
+import { CATALOG } from '../errors/catalog.ts'
 import type { Exchange, Plan } from './exchange.ts'
 import { cellOf, makePlan } from './plan.ts'
 import type { ApiMetrics } from './record/api-metrics.ts'
 import type { Recorder } from './record/recorder.ts'
+
+const CLIENT_GONE_STATUS = CATALOG.client_gone.status
 
 /** The plan that a request is limited and counted by: its session's, or the chain's own for requests without one. */
 export function planOf(x: Exchange): Plan {
@@ -26,7 +29,8 @@ export function recordWith(recorder: Recorder, unrouted: ApiMetrics, logged: boo
   return function record(x) {
     const endedAt = performance.now()
     sample.wallMs = x.wall
-    sample.status = x.status
+    // No status: the client left, or was cut off, before there was an answer.
+    sample.status = x.status === 0 ? CLIENT_GONE_STATUS : x.status
     sample.totalMs = endedAt - x.startedAt
     sample.upstreamMs = x.upstreamAt === 0 ? -1 : (x.upstreamHeadAt === 0 ? endedAt : x.upstreamHeadAt) - x.upstreamAt
     const chain = x.chain

@@ -74,7 +74,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
         fault.code === 'upstream_unreachable' &&
         x.attempts < targets.list.length
       ) {
-        send(x, targets.next(), x.chain!.api.upstream.preserveHost)
+        send(x, targets.after(x.target!), x.chain!.api.upstream.preserveHost)
         return
       }
       refuseWith(x, fault)

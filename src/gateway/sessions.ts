@@ -18,6 +18,8 @@ export class LiveSession implements Caller {
   readonly inactive: boolean
   /** Unix milliseconds, 0 = never. */
   readonly expiresAt: number
+  /** Unix milliseconds at which the store forgets it, 0 = never: from then on it counts as unknown, also from memory. */
+  readonly evictAt: number
   readonly alias: string
   readonly policyIds: readonly string[]
   readonly policyGeneration: number
@@ -37,6 +39,7 @@ export class LiveSession implements Caller {
     this.policyIds = this.merged?.policyIds ?? []
     this.inactive = this.merged?.isInactive ?? false
     this.expiresAt = session.expires !== undefined && session.expires > 0 ? session.expires * 1000 : 0
+    this.evictAt = row.evictAt
     this.#counterId = typeof row.body.counter_id === 'string' ? row.body.counter_id : keyHash
   }
 

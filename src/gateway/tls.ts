@@ -31,7 +31,10 @@ export class TlsCertificates {
   readonly #parts: TlsParts
   #default: SecureContext | undefined
   #domains = new Map<string, TlsChoice>()
+  /** Contexts of stored certificates by their ids, until one of these changes: making one costs a millisecond. */
+  readonly #contexts = new Map<string, Promise<SecureContext | undefined>>()
   #updating: Promise<void> = Promise.resolve()
+  #next: Promise<void> | undefined
 
   /** @throws Fault `setting_invalid` when the files cannot be read or do not fit together */
   constructor(parts: TlsParts) {
@@ -52,8 +55,19 @@ export class TlsCertificates {
 
   /** Takes over domains and certificates from the snapshot. Resolves when done; a certificate that cannot be used is logged and skipped. */
   update(): Promise<void> {
-    this.#updating = this.#updating.then(() => this.#update())
-    return this.#updating
+    // Many changes while one update runs become one more.
+    this.#next ??= this.#updating.then(() => {
+      this.#next = undefined
+      this.#updating = this.#update()
+      return this.#updating
+    })
+    return this.#next
+  }
+
+  /** As `update`, after a stored certificate was changed. */
+  updateCertificates(): Promise<void> {
+    this.#contexts.clear()
+    return this.update()
   }
 
   close(): void {
@@ -79,7 +93,18 @@ export class TlsCertificates {
     this.#domains = domains
   }
 
-  async #contextOf(domain: string, ids: ReadonlySet<string>): Promise<SecureContext | undefined> {
+  #contextOf(domain: string, ids: ReadonlySet<string>): Promise<SecureContext | undefined> {
+    const key = [...ids].join('\n')
+    const known = this.#contexts.get(key)
+    if (known !== undefined) return known
+    const made = this.#makeContext(domain, ids)
+    this.#contexts.set(key, made)
+    // One that is not there, or could not be read, may be there next time.
+    void made.then((context) => context ?? this.#contexts.delete(key))
+    return made
+  }
+
+  async #makeContext(domain: string, ids: ReadonlySet<string>): Promise<SecureContext | undefined> {
     for (const id of ids) {
       try {
         const pair = await this.#parts.findKeyPair(id)

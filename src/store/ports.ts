@@ -147,15 +147,23 @@ export interface Feed {
   subscribe(listener: (event: FeedEvent) => void): () => void
 }
 
+/** Which call of a source this is, so that one that got no answer can be repeated without counting twice. */
+export interface HitBatch {
+  /** A name that nobody else uses, such as random text of the process. */
+  readonly source: string
+  /** Grows with every batch of the source, from 1. */
+  readonly number: number
+}
+
 /** Aggregated counts of requests. */
 export interface Hits {
   /**
    * Adds the rows to what is stored for the same hour, dimensions and status, all or none. Durable when it resolves. The rows
    * are copied before the call returns, at about a microsecond each: hand in some thousand at a time.
-   * @throws Fault `store_full` (nothing was added), `store_away` (in the rare case that the store went away between its commit
-   * and its answer, the rows are there)
+   * With a `batch` the call may be repeated: what the store has of a source up to this number is not added again.
+   * @throws Fault `store_full` (nothing was added), `store_away` (the rows may be there: repeat the call with the same batch)
    */
-  add(rows: readonly Hit[]): Promise<void>
+  add(rows: readonly Hit[], batch?: HitBatch): Promise<void>
   /** Sums per hour and the dimensions named by `by`: newest hour first, within it the larger count first. */
   sum(query: HitQuery): Awaitable<Hit[]>
 }

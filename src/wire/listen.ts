@@ -28,6 +28,8 @@ export interface Listener {
 }
 
 const BACKLOG = 4096
+/** Longest wait for the connections that a drain has cut. */
+const CUT_WITHIN_MS = 1000
 
 /** Opens a listener. @throws Fault `port_in_use` naming the port */
 export async function listen<X extends WireExchange>(options: ListenOptions<X>): Promise<Listener> {
@@ -119,6 +121,8 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
     if (this.open.size > 0) await this.emptyWithin(boundMs)
     for (const connection of this.open) connection.destroy()
     await stopped
+    // The server is told first; what was cut still has its `done` to say.
+    if (this.open.size > 0) await this.emptyWithin(CUT_WITHIN_MS)
   }
 
   private emptyWithin(boundMs: number): Promise<void> {

@@ -57,6 +57,17 @@ export function hitsSuite(adapters: readonly Adapter[]): void {
       })
     })
 
+    test(`${name}: a repeated batch is counted once, a later one and one of another source too`, async (t) => {
+      const { hits } = await open(t)
+      await hits.add([hit()], { source: 'one', number: 1 })
+      await hits.add([hit()], { source: 'one', number: 1 })
+      await hits.add([hit()], { source: 'two', number: 1 })
+      await hits.add([hit()], { source: 'one', number: 3 })
+      await hits.add([hit()], { source: 'one', number: 2 })
+      const [sum] = await hits.sum(ALL)
+      assert.equal(sum?.count, 3)
+    })
+
     test(`${name}: 100 writers of one row at once lose nothing`, async (t) => {
       const { hits } = await open(t)
       await Promise.all(Array.from({ length: 100 }, () => hits.add([hit(), hit({ status: 500 }), hit()])))

@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { stringify } from 'yaml'
 import type { JsonObject } from '../../src/model/json.ts'
 import { answering, classic, defined } from '../definitions.ts'
+import { eventually } from '../eventually.ts'
 import { startTestGateway, type TestGateway } from '../harness.ts'
 import { type Origin, startOrigin } from '../origin.ts'
 
@@ -54,15 +55,6 @@ async function follow(t: TestContext, files: Record<string, string | object> = {
       const { json } = await gateway.svc('GET', '/svc/node')
       return (json as { apis: JsonObject[] }).apis.find(({ api_id }) => api_id === apiId)
     },
-  }
-}
-
-/** Waits for a condition, at most ten seconds. */
-async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endsAt = performance.now() + 10_000
-  while (!(await holds())) {
-    assert.ok(performance.now() < endsAt, `waited in vain: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 

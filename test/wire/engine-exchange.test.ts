@@ -106,6 +106,7 @@ test('readBody gives the whole body, within its bound, by length and chunked', a
     const client = await Client.connect(gate.port)
     const answer = await client.ask(request)
     assert.deepEqual([statusOf(answer), answer.body.toString()], [status, body], request)
+    if (status === 400) assert.equal(fieldOf(answer, 'connection'), 'close', 'nothing behind it can be read')
     client.destroy()
   }
 })

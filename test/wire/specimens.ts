@@ -72,6 +72,7 @@ const MORSELS = [
   'Transfer-Encoding : chunked\r\n',
   'Transfer-Encoding: chunked, chunked\r\n',
   'Transfer-Encoding: Chunked\r\n',
+  'Transfer-Encoding: chunked\t\r\n',
   'Host: b\r\n',
   'Connection: close\r\n',
   'Connection: upgrade\r\nUpgrade: websocket\r\n',

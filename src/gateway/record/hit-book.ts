@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers'
 import { Fault } from '../../errors/fault.ts'
 import type { Hit, HitDimensions } from '../../model/hit.ts'
@@ -35,6 +36,9 @@ export class HitBook implements SlotSource {
   #storeFailed = false
   readonly #byApi = new Map<string, HitCell>()
   readonly #rest: HitCell
+  /** Names the batches of this book, so that one whose answer was lost is not counted twice. */
+  readonly #source = randomBytes(12).toString('hex')
+  #batch = 1
 
   /** Requests counted without their key, client and tags because `maxRows` rows were waiting. */
   overflowed = 0
@@ -163,12 +167,13 @@ export class HitBook implements SlotSource {
 
   async #send(): Promise<boolean> {
     try {
-      await this.#hits.add(this.#unsent)
+      await this.#hits.add(this.#unsent, { source: this.#source, number: this.#batch })
     } catch (error) {
       return isPassing(error) ? this.#failed(error) : this.#sendSingly()
     }
     this.#stored(this.#unsent.length)
     this.#unsent = []
+    this.#batch++
     return true
   }
 
@@ -177,7 +182,8 @@ export class HitBook implements SlotSource {
     while (this.#unsent.length > 0) {
       const row = this.#unsent[this.#unsent.length - 1]!
       try {
-        await this.#hits.add([row])
+        await this.#hits.add([row], { source: this.#source, number: this.#batch })
+        this.#batch++
         this.#stored(1)
       } catch (error) {
         if (isPassing(error)) return this.#failed(error)

@@ -13,6 +13,7 @@ const EXPIRED = prebuilt('key_expired')
 export function authenticate(auth: AuthRules, orgId: string, sessions: Sessions): Step {
   const accept = (x: Exchange, session: LiveSession | undefined): Outcome => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
+    if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
     x.session = session
     return undefined
   }

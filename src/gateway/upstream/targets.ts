@@ -35,7 +35,9 @@ export class UpstreamPool {
     readonly timeoutMs: number
   }): Targets & { close(): void } {
     const keys: string[] = []
-    const list = rules.targets.map(({ url }) => {
+    const weighted = rules.targets.filter(({ weight }) => Math.round(weight) > 0)
+    const used = weighted.length > 0 ? weighted : rules.targets
+    const list = used.map(({ url }) => {
       const { target, key } = this.#target(url, rules.insecure, rules.timeoutMs)
       keys.push(key)
       return target
@@ -46,15 +48,16 @@ export class UpstreamPool {
     }
     if (list.length === 1) {
       const only = list[0]!
-      return { list, next: () => only, close }
+      return { list, next: () => only, after: () => only, close }
     }
-    const order = spread(rules.targets.map(({ weight }) => weight))
+    const order = spread(used.map(({ weight }) => weight))
     let turn = 0
     const next = () => {
       if (turn >= order.length) turn = 0
       return list[order[turn++]!]!
     }
-    return { list, next, close }
+    const after = (target: Target) => list[(list.indexOf(target) + 1) % list.length]!
+    return { list, next, after, close }
   }
 
   close(): void {

@@ -1,16 +1,21 @@
 import type { Hit } from '../../model/hit.ts'
 import { packHits } from '../hit-pack.ts'
 import { ALL_DIMENSIONS, addHit } from '../hit-sums.ts'
-import type { HitQuery, Hits } from '../ports.ts'
+import type { HitBatch, HitQuery, Hits } from '../ports.ts'
 import { byBytes } from './order.ts'
 
 /** Sums of hits, one row for each hour and set of dimensions. */
 export class MemoryHits implements Hits {
   private readonly rows = new Map<string, Hit>()
+  private readonly batches = new Map<string, number>()
 
-  async add(rows: readonly Hit[]): Promise<void> {
+  async add(rows: readonly Hit[], batch?: HitBatch): Promise<void> {
     // Packed only to be checked by the same rules as everywhere.
     packHits(rows)
+    if (batch !== undefined) {
+      if (batch.number <= (this.batches.get(batch.source) ?? 0)) return
+      this.batches.set(batch.source, batch.number)
+    }
     for (const row of rows) merge(this.rows, row)
   }
 

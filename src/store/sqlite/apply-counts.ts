@@ -1,15 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DIMENSIONS, type HitPack, LATENCY_NUMBERS, ROW_NUMBERS, unpackDimensions } from '../hit-pack.ts'
 import type { QuotaRow } from '../memory/counters.ts'
+import type { HitBatch } from '../ports.ts'
 import { latencyColumns } from './schema.ts'
 
 /** How many sets of dimensions are remembered with their numbers; the oldest go first. About 400 bytes each. */
 const KNOWN_DIMENSIONS = 50_000
 const DIMENSION_COLUMNS = ['org_id', 'api_id', 'version', 'key_hash', 'alias', 'client_id', 'tags', 'endpoint']
 
-/** Adds a pack of hits inside an open transaction. `forget` must be called when the transaction was rolled back. */
+/** Adds a pack of hits inside an open transaction, unless its batch is there. `forget` must be called after a rollback. */
 export interface HitRows {
-  add(pack: HitPack): void
+  add(pack: HitPack, batch: HitBatch | undefined): void
   forget(): void
 }
 
@@ -34,8 +35,10 @@ export function hitRows(db: DatabaseSync): HitRows {
     return row
   }
   const values: number[] = new Array(ROW_NUMBERS + 1)
+  const isNew = batchKeeper(db)
   return {
-    add(pack) {
+    add(pack, batch) {
+      if (batch !== undefined && !isNew(batch)) return
       const texts = unpackDimensions(pack)
       for (let i = 0; i < pack.rows; i++) {
         const numbers = pack.numbers.subarray(i * ROW_NUMBERS, (i + 1) * ROW_NUMBERS)
@@ -47,6 +50,20 @@ export function hitRows(db: DatabaseSync): HitRows {
     },
     // Numbers given inside a transaction that was rolled back were never stored.
     forget: () => known.clear(),
+  }
+}
+
+/** Sources that were not heard of for a week are forgotten: nobody repeats a call for so long. */
+const FORGET_SOURCES_S = 604_800
+
+/** Prepares what notes a batch, and tells whether it was new. */
+function batchKeeper(db: DatabaseSync): (batch: HitBatch) => boolean {
+  const note = db.prepare(`INSERT INTO hit_source(source, number, at) VALUES (?, ?, unixepoch())
+    ON CONFLICT (source) DO UPDATE SET number = excluded.number, at = excluded.at WHERE excluded.number > number`)
+  const forget = db.prepare('DELETE FROM hit_source WHERE at < unixepoch() - ?')
+  return ({ source, number }) => {
+    if (number === 1) forget.run(FORGET_SOURCES_S)
+    return note.run(source, number).changes === 1
   }
 }
 

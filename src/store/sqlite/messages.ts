@@ -2,7 +2,7 @@ import type { FaultCode } from '../../errors/catalog.ts'
 import type { Millis } from '../../model/clock.ts'
 import type { HitPack } from '../hit-pack.ts'
 import type { QuotaRow } from '../memory/counters.ts'
-import type { Revision } from '../ports.ts'
+import type { HitBatch, Revision } from '../ports.ts'
 import type { PreparedCommit } from '../prepare.ts'
 
 /** What the writer thread is started with. */
@@ -14,7 +14,7 @@ export interface WriterData {
 /** One thing to write. Its number is given by the link and answered with the result. */
 export type Write =
   | { readonly sort: 'commit'; readonly commit: PreparedCommit }
-  | { readonly sort: 'hits'; readonly pack: HitPack }
+  | { readonly sort: 'hits'; readonly pack: HitPack; readonly batch?: HitBatch }
   | { readonly sort: 'quotas'; readonly rows: readonly QuotaRow[] }
   /** Forgets a bounded number of sessions that were due to be forgotten by `now`; answers how many. */
   | { readonly sort: 'purge'; readonly now: Millis }

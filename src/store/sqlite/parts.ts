@@ -24,8 +24,8 @@ export function makeParts(db: DatabaseSync, clock: Clock, write: (write: Write) 
     },
     tokens: tokenReader(db, clock),
     hits: {
-      async add(rows) {
-        if (rows.length > 0) await write({ sort: 'hits', pack: packHits(rows) })
+      async add(rows, batch) {
+        if (rows.length > 0) await write({ sort: 'hits', pack: packHits(rows), ...(batch && { batch }) })
       },
       sum: hitReader(db),
     },

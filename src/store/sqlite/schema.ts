@@ -118,6 +118,13 @@ export const MIGRATIONS: readonly string[] = [
     ${latencySql},
     PRIMARY KEY (hour, dimension, status)
   ) STRICT, WITHOUT ROWID;
+
+  -- The last batch of hits of each source, so that a repeated one is not counted twice.
+  CREATE TABLE hit_source(
+    source TEXT PRIMARY KEY,
+    number INTEGER NOT NULL,
+    at INTEGER NOT NULL -- Unix seconds
+  ) STRICT, WITHOUT ROWID;
   `,
 ]
 

@@ -111,7 +111,7 @@ class Writer {
         this.revision += 1
         return { number, value: this.revision }
       case 'hits':
-        this.hits.add(write.pack)
+        this.hits.add(write.pack, write.batch)
         return { number, value: write.pack.rows }
       case 'quotas':
         this.saveQuotas(write.rows)
