@@ -38,7 +38,7 @@ export async function makeCertificate(folder: string): Promise<Certificate> {
 /** Started as root nginx would give its worker to another user, who may not read our temporary folder. */
 const NGINX_USER = process.getuid?.() === 0 ? 'user root;' : ''
 
-const nginxBase = (folder: string) => `
+const nginxSettings = (folder: string) => `
 daemon off; worker_processes 1; ${NGINX_USER} pid ${folder}/nginx.pid; error_log ${folder}/error.log;
 events { worker_connections 8192; }
 http {
@@ -50,7 +50,7 @@ http {
 async function startNginx(name: string, core: number, folder: string, http: string, port: number): Promise<Started> {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'nginx.conf')
-  writeFileSync(file, `${nginxBase(folder)}${http}\n}\n`)
+  writeFileSync(file, `${nginxSettings(folder)}${http}\n}\n`)
   const started = startPinned(name, core, ['nginx', '-e', join(folder, 'error.log'), '-p', folder, '-c', file])
   await waitForPort(started, port)
   return started

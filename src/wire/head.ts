@@ -7,6 +7,7 @@ import { scanRequestLine } from './request-line.ts'
 import {
   type HeadBounds,
   INCOMPLETE,
+  isChunked,
   readConnection,
   readLength,
   refuse,
@@ -114,7 +115,7 @@ function readMeaning(x: WireExchange): Fault | undefined {
       case FIELD.transferEncoding:
         if ((seen & SEEN_CODING) !== 0) return REFUSAL.coding
         seen |= SEEN_CODING
-        if (text.slice(spans[at + 2]!, spans[at + 3]!).toLowerCase() !== 'chunked') return REFUSAL.coding
+        if (!isChunked(text, spans[at + 2]!, spans[at + 3]!)) return REFUSAL.coding
         break
       case FIELD.connection: {
         const said = readConnection(request, text.slice(spans[at + 2]!, spans[at + 3]!))

@@ -69,8 +69,11 @@ export class Intake {
     if (x.expectContinue && this.body.taken === 0 && this.pending === undefined) socket.write(CONTINUE, 'latin1')
     x.expectContinue = false
     if (socket.isPaused()) socket.resume()
-    if (this.ended && this.pending === undefined) this.fail(REFUSAL.clientGone)
-    else while (this.pending !== undefined && this.sink === sink && this.feed());
+    while (this.pending !== undefined && this.sink === sink && this.feed());
+    // The client has closed its sending side within the body: the rest will never come.
+    if (this.ended && this.pending === undefined && this.sink === sink && !this.body.finished) {
+      this.fail(REFUSAL.clientGone)
+    }
   }
 
   /** Hands body bytes that are pending to the sink. False when there is no use for them now. */

@@ -2,6 +2,7 @@ import { CLASS, SP, VALUE } from './chars.ts'
 import { FIELD, type Fields } from './fields.ts'
 import {
   INCOMPLETE,
+  isChunked,
   lineEnd,
   REFUSED,
   readConnection,
@@ -86,7 +87,7 @@ export class AnswerHead {
           break
         case FIELD.transferEncoding:
           if (chunked || this.length !== UNTIL_CLOSE || !http11) return false
-          if (text.slice(spans[at + 2]!, spans[at + 3]!).toLowerCase() !== 'chunked') return false
+          if (!isChunked(text, spans[at + 2]!, spans[at + 3]!)) return false
           chunked = true
           break
         case FIELD.connection: {

@@ -72,6 +72,22 @@ export function lineEnd(text: string, at: number): number {
   return text.charCodeAt(at + 1) === LF ? at + 2 : refuse(REFUSAL.lineEnd)
 }
 
+/**
+ * True when the value from `start` to `end` is `chunked` and nothing else. A tab behind it is allowed white space (RFC 9110 §5.6.3),
+ * but parsers are known that then see another coding, and so other borders between messages: no honest sender writes one.
+ */
+export function isChunked(text: string, start: number, end: number): boolean {
+  return tabFree(text, end) && text.slice(start, end).toLowerCase() === 'chunked'
+}
+
+/** True when only spaces stand between `at` and the end of the line. */
+function tabFree(text: string, at: number): boolean {
+  let i = at
+  while (text.charCodeAt(i) === SP) i++
+  return text.charCodeAt(i) === CR
+}
+
+/** True for a space or a tab. */
 export function isBlank(code: number): boolean {
   return code === SP || code === TAB
 }

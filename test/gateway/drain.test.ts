@@ -49,6 +49,7 @@ test('a request in flight is finished, new connections are refused, idle ones en
 
   const stopped = gateway.gateway.stop()
   assert.equal((await idle.inbox.toEnd()).length, 0)
+  idle.destroy()
   await eventually('new connections are refused', async () => (await knock(gateway.port)) === 'ECONNREFUSED')
   assert.equal(gateway.gateway.ready(), false)
   answer()
@@ -56,6 +57,7 @@ test('a request in flight is finished, new connections are refused, idle ones en
   assert.equal(statusOf(got!), 200)
   assert.equal(got!.body.toString(), 'finished')
   assert.equal(fieldOf(got!, 'connection'), 'close')
+  busy.destroy()
   await stopped
 })
 
@@ -79,6 +81,7 @@ test('an answer that streams goes on to its end, byte for byte', async (t) => {
   const answer = await client.answer()
   assert.equal(answer?.complete, true)
   assert.equal(answer?.body.toString(), Array.from({ length: 6 }, (_, i) => `data: ${i}\n\n`).join(''))
+  client.destroy()
   await stopped
 })
 
