@@ -1,13 +1,15 @@
-import type { BlockList } from 'node:net'
+import { type BlockList, isIP } from 'node:net'
 import { Fault, fault, toFault } from '../errors/fault.ts'
 import { renderFault, statusOf } from '../errors/render.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { Limit } from '../model/limit.ts'
+import type { Counters } from '../store/ports.ts'
 import { readHead } from '../wire/head.ts'
 import { findClient } from './client-address.ts'
 import { begin, Exchange, type Outcome, type RouteMatch, SENT, type Snapshot, type Step } from './exchange.ts'
 import { enter } from './server.ts'
+import { limitsOf, organisationOf } from './steps/take-permits.ts'
 
 /** The request that is asked about. */
 export interface ExplainRequest {
@@ -21,9 +23,18 @@ export interface ExplainRequest {
 
 export interface ExplainParts {
   readonly clock: Clock
+  readonly counters: Counters
   readonly snapshot: () => Snapshot
+  /** True for the paths that the product itself answers on the traffic port. */
+  readonly isOwnPath: (path: string) => boolean
   readonly trustedProxies: BlockList | undefined
   readonly legacyStatuses: boolean
+}
+
+const OWN_PATH: JsonObject = {
+  api: null,
+  steps: [{ step: 'route', outcome: 'answered', detail: 'the gateway itself answers here' }],
+  result: { outcome: 'answered' },
 }
 
 /**
@@ -33,6 +44,7 @@ export interface ExplainParts {
  */
 export async function explain(parts: ExplainParts, request: ExplainRequest): Promise<JsonObject> {
   const x = syntheticExchange(parts, request)
+  if (parts.isOwnPath(x.path)) return OWN_PATH
   const snapshot = parts.snapshot()
   const match: RouteMatch = { served: undefined, restAt: 0 }
   snapshot.router.find(x.host, x.path, match)
@@ -43,10 +55,17 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   let end = await walk(x, match.served.entry, steps)
   // The version step stops after its choice: the chosen chain is walked here.
   if (end === undefined) end = await walk(x, x.chain!.steps, steps)
-  return { ...described(x), steps, result: resultOf(x, end, parts.legacyStatuses) }
+  return {
+    ...described(x),
+    limits: await limitsMet(x, parts.counters),
+    steps,
+    result: resultOf(x, end, parts.legacyStatuses),
+  }
 }
 
 function syntheticExchange(parts: ExplainParts, request: ExplainRequest): Exchange {
+  if (request.address !== undefined && isIP(request.address) === 0)
+    throw fault('body_malformed', 'address: must be an IP address')
   const url = URL.parse(request.url, 'http://localhost')
   if (url === null) throw fault('body_malformed', 'url: not a URL')
   const named = Object.keys(request.headers).some((name) => name.toLowerCase() === 'host')
@@ -113,14 +132,6 @@ function described(x: Exchange): JsonObject {
     api: { api_id: api.apiId, name: api.name, org_id: api.orgId, listen_path: api.listenPath, version },
     key: x.session === undefined ? null : { key_hash: x.session.keyHash, alias: x.session.alias },
     policies: [...(x.session?.policyIds ?? [])],
-    limits: limitsMet(x).map(({ kind, id, max, windowMs, remaining, resetMs }) => ({
-      kind,
-      counter: id,
-      max,
-      window_ms: windowMs,
-      remaining,
-      reset_ms: resetMs,
-    })),
   }
 }
 
@@ -139,7 +150,17 @@ function resultOf(x: Exchange, end: Outcome, legacyStatuses: boolean): JsonObjec
   }
 }
 
-function limitsMet(x: Exchange): readonly Limit[] {
+/** The limits that the request would take from, as they stand now, in the order in which they are checked. */
+async function limitsMet(x: Exchange, counters: Counters): Promise<Json[]> {
   const grant = (x.plan ?? x.session?.planFor(x.chain!))?.grant
-  return grant === undefined ? x.chain!.openLimits : grant.limitsFor(x.method, x.rest === '' ? '/' : x.rest)
+  const limits: readonly Limit[] = limitsOf(x, grant, organisationOf(x))
+  if (limits.length > 0) await counters.peek(limits, x)
+  return limits.map(({ kind, id, max, windowMs, remaining, resetMs }) => ({
+    kind,
+    counter: id,
+    max,
+    window_ms: windowMs,
+    remaining,
+    reset_ms: resetMs,
+  }))
 }

@@ -99,7 +99,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       () => accessLog?.close(),
       offerProcessMetrics(metrics, parts.version),
     )
-    const ready = () => live.ready && stopping === undefined && (parts.dashboard === undefined || parts.dashboard() === 'pass')
+    const ready = () =>
+      live.ready && stopping === undefined && (parts.dashboard === undefined || parts.dashboard() === 'pass')
     const { own, ownControl, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
       stopping: () => stopping !== undefined,
@@ -189,7 +190,18 @@ function serverParts(
       const { format, contentType } = chooseMetricsFormat(accept)
       return { contentType, text: renderMetrics(metrics, format) }
     },
-    explain: (request) => explain({ clock, snapshot, trustedProxies, legacyStatuses }, request),
+    explain: (request) =>
+      explain(
+        {
+          clock,
+          counters: parts.store.counters,
+          snapshot,
+          isOwnPath: ownPaths(config),
+          trustedProxies,
+          legacyStatuses,
+        },
+        request,
+      ),
   })
   return {
     clock,
@@ -207,6 +219,15 @@ function serverParts(
       else log.warn(fields, fault.message)
     },
   }
+}
+
+/** A test for the paths that the product itself answers on the traffic port. */
+function ownPaths({ gateway, compat }: Config): (path: string) => boolean {
+  const words = ['svc', ...compat.vendor_aliases].join('|')
+  const source =
+    gateway.control_port === 0 ? `^/(?:(?:hello|ready|metrics)/?$|(?:${words})(?:/|$))` : '^/(?:hello|ready)/?$'
+  const pattern = new RegExp(source)
+  return (path) => pattern.test(path)
 }
 
 /** Keeps the chosen certificates in step with APIs and stored certificates. Answers the function that ends it. */

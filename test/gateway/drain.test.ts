@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { openMemoryStore } from '../../src/store/memory/open.ts'

@@ -113,10 +113,9 @@ test('the page is Prometheus text, and its numbers are those of the traffic', as
   await gateway.call('/nowhere')
   const page = readMetrics((await gateway.svc('GET', '/metrics')).text)
   const requests = new Map(
-    page.get('svc_http_requests_total')!.samples.map(({ labels, value }) => [
-      `${labels.get('api')} ${labels.get('status')}`,
-      value,
-    ]),
+    page
+      .get('svc_http_requests_total')!
+      .samples.map(({ labels, value }) => [`${labels.get('api')} ${labels.get('status')}`, value]),
   )
   assert.equal(requests.get('a 200'), 5)
   assert.equal(requests.get('a 401'), 3)
@@ -152,10 +151,10 @@ test('callers cannot make labels: neither paths, methods, hosts, headers nor key
   }
   const text = (await gateway.svc('GET', '/metrics')).text
   const page = readMetrics(text)
-  assert.deepEqual([...new Set(page.get('svc_http_requests_total')!.samples.map(({ labels }) => labels.get('api')))].sort(), [
-    '',
-    'a',
-  ])
+  assert.deepEqual(
+    [...new Set(page.get('svc_http_requests_total')!.samples.map(({ labels }) => labels.get('api')))].sort(),
+    ['', 'a'],
+  )
   assert.ok(page.get('svc_http_requests_total')!.samples.length <= 100)
   for (const word of ['unknown-', 'M2', 'h203', 'v203']) assert.ok(!text.includes(word), word)
 })
@@ -169,7 +168,8 @@ test('no secret stands on the page, and OpenMetrics is given to those who ask fo
   await gateway.call('/a/x?token=in-the-query', { headers: { authorization: key } })
   const { text, headers } = await gateway.svc('GET', '/metrics')
   assert.match(String(headers['content-type']), /^text\/plain; version=0\.0\.4/)
-  for (const secret of [key, key_hash, TEST_SECRET, 'in-the-query', 'my alias']) assert.ok(!text.includes(secret), secret)
+  for (const secret of [key, key_hash, TEST_SECRET, 'in-the-query', 'my alias'])
+    assert.ok(!text.includes(secret), secret)
   const open = await gateway.svc('GET', '/metrics', undefined, { accept: 'application/openmetrics-text;version=1.0.0' })
   assert.match(String(open.headers['content-type']), /^application\/openmetrics-text/)
   assert.ok(open.text.endsWith('# EOF\n'))

@@ -73,7 +73,11 @@ async function open(t: TestContext): Promise<Scene> {
     defined({ id: 'dead', url: 'http://127.0.0.1:9/' }),
     classic('v', '/v/', origin.url, {
       definition: { location: 'header', key: 'x-version' },
-      version_data: { not_versioned: false, default_version: 'v1', versions: { v1: { name: 'v1' }, v2: { name: 'v2' } } },
+      version_data: {
+        not_versioned: false,
+        default_version: 'v1',
+        versions: { v1: { name: 'v1' }, v2: { name: 'v2' } },
+      },
     }),
     classic('untracked', '/untracked/', origin.url, { do_not_track: true }),
   ]
@@ -129,8 +133,20 @@ function kindsOf(keys: Readonly<Record<string, string>>): Kind[] {
     { name: 'silent', path: at('/k/silent'), options: key('plain'), hit: undefined },
     { name: 'free', path: at('/k/free'), hit: { ...k, tags: 'blue' } },
     { name: 'no key', path: at('/k/x'), own: 401, hit: { ...k, tags: 'blue' } },
-    { name: 'wrong key', path: at('/k/x'), options: { headers: { 'x-key': 'nobody-knows-it' } }, own: 403, hit: { ...k, tags: 'blue' } },
-    { name: 'inactive', path: at('/k/x'), options: key('off'), own: 403, hit: { ...k, keyHash: digest('off'), tags: 'blue' } },
+    {
+      name: 'wrong key',
+      path: at('/k/x'),
+      options: { headers: { 'x-key': 'nobody-knows-it' } },
+      own: 403,
+      hit: { ...k, tags: 'blue' },
+    },
+    {
+      name: 'inactive',
+      path: at('/k/x'),
+      options: key('off'),
+      own: 403,
+      hit: { ...k, keyHash: digest('off'), tags: 'blue' },
+    },
     {
       name: 'no right',
       path: at('/k/x'),
@@ -144,7 +160,12 @@ function kindsOf(keys: Readonly<Record<string, string>>): Kind[] {
     { name: 'untracked', path: at('/untracked/x'), hit: undefined },
     { name: 'dead', path: at('/dead/x'), own: 502, hit: { apiId: 'dead', version: 'Non Versioned' } },
     { name: 'version 1', path: at('/v/x'), hit: { apiId: 'v', version: 'v1' } },
-    { name: 'version 2', path: at('/v/x'), options: { headers: { 'x-version': 'v2' } }, hit: { apiId: 'v', version: 'v2' } },
+    {
+      name: 'version 2',
+      path: at('/v/x'),
+      options: { headers: { 'x-version': 'v2' } },
+      hit: { apiId: 'v', version: 'v2' },
+    },
     { name: 'nowhere', path: at('/nowhere/x'), own: 404, hit: undefined },
   ]
 }

@@ -147,10 +147,7 @@ for (const { name, open: openStore } of STORES) {
     // Both at once: whichever order they came in, the node agrees with the store.
     for (let i = 0; i < 20; i++) {
       await gateway.svc('POST', '/svc/apis/oas', body(i))
-      await Promise.all([
-        gateway.svc('DELETE', '/svc/apis/oas/a'),
-        gateway.svc('POST', '/svc/apis/oas', body(100 + i)),
-      ])
+      await Promise.all([gateway.svc('DELETE', '/svc/apis/oas/a'), gateway.svc('POST', '/svc/apis/oas', body(100 + i))])
       const stored = (await gateway.svc('GET', '/svc/apis/oas/a')).status === 200
       assert.equal(typeof (await rev('/a/x')) === 'string', stored)
       await gateway.svc('DELETE', '/svc/apis/oas/a')

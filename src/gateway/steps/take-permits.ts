@@ -61,7 +61,7 @@ export function takePermits(counters: Counters, clock: Clock, sendRetryAfter: bo
 
   return function takePermits(x) {
     const grant = x.plan?.grant
-    const org = x.snapshot!.orgs.size === 0 ? undefined : x.snapshot!.orgs.get(x.chain!.api.orgId)
+    const org = organisationOf(x)
     if (org?.inactive) return ORG_INACTIVE
     const limits = limitsOf(x, grant, org)
     if (limits.length === 0) return undefined
@@ -75,8 +75,14 @@ export function takePermits(counters: Counters, clock: Clock, sendRetryAfter: bo
   }
 }
 
+/** What is set for the organisation of the request's API, if anything. */
+export function organisationOf(x: Exchange): OrgLimits | undefined {
+  const { orgs } = x.snapshot!
+  return orgs.size === 0 ? undefined : orgs.get(x.chain!.api.orgId)
+}
+
 /** The limits of a request, in the order in which they are checked. Allocates only for organisations and operations with limits. */
-function limitsOf(x: Exchange, grant: Grant | undefined, org: OrgLimits | undefined): readonly Limit[] {
+export function limitsOf(x: Exchange, grant: Grant | undefined, org: OrgLimits | undefined): readonly Limit[] {
   const chain = x.chain!
   const own = grant === undefined ? chain.openLimits : grant.limitsFor(x.method, x.rest === '' ? '/' : x.rest)
   const operation = x.operation?.rate
