@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { FakeClock } from '../src/model/clock.ts'
+import { openMemoryStore } from '../src/store/memory/open.ts'
+import type { Store } from '../src/store/ports.ts'
 import type { Answer } from './client.ts'
 import { startTestGateway, type TestGateway } from './harness.ts'
 import { type Origin, startOrigin } from './origin.ts'
@@ -19,6 +22,8 @@ interface Case {
   /** Sessions made as keys, by a name to refer to them. */
   readonly keys?: Readonly<Record<string, object>>
   readonly steps: readonly CaseStep[]
+  /** What was recorded, looked at once the gateway has stopped: as many rows as there are, each with these members. */
+  readonly hits?: readonly Record<string, unknown>[]
 }
 
 interface CaseStep {
@@ -31,8 +36,10 @@ interface CaseStep {
   readonly send?: unknown
   readonly advance_ms?: number
   readonly times?: number
+  /** The answer must not come sooner. */
+  readonly at_least_ms?: number
   /** What the upstream answers to this step. */
-  readonly origin?: { status?: number; headers?: Record<string, string>; body?: string }
+  readonly origin?: { status?: number; headers?: Record<string, string>; body?: string; hangs?: boolean }
   readonly status?: number
   /** Field name to its exact value, to a pattern between slashes, or to null for absent. */
   readonly answer?: Record<string, string | null>
@@ -57,18 +64,24 @@ for (const file of readdirSync(folder)
   for (const each of cases) {
     test(`${file}: ${each.name}`, async () => {
       const origin = await startOrigin()
-      const gateway = await startTestGateway({ env: each.env ?? {} })
+      const clock = new FakeClock()
+      const store = openMemoryStore({ clock })
+      const gateway = await startTestGateway({ env: each.env ?? {}, store, clock })
       try {
-        await play(each, gateway, origin)
+        const fill = await play(each, gateway, origin)
+        await gateway.close()
+        if (each.hits !== undefined) await compareHits(fill(each.hits), store)
       } finally {
         await gateway.close()
+        await store.close()
         await origin.close()
       }
     })
   }
 }
 
-async function play(each: Case, gateway: TestGateway, origin: Origin): Promise<void> {
+/** Plays the steps. Answers what fills in the words that were learnt. */
+async function play(each: Case, gateway: TestGateway, origin: Origin): Promise<<T>(value: T) => T> {
   const words = new Map([['origin', origin.url]])
   const fill = <T>(value: T): T =>
     JSON.parse(
@@ -93,21 +106,38 @@ async function play(each: Case, gateway: TestGateway, origin: Origin): Promise<v
     words.set(`hash:${name}`, hash)
   }
   for (const [index, step] of each.steps.entries()) await take(fill(step), `step ${index + 1}`, gateway, origin)
+  return fill
+}
+
+/** Rows are matched in any order. */
+async function compareHits(wanted: readonly Record<string, unknown>[], store: Store): Promise<void> {
+  const rows = await store.hits.sum({ fromHour: 0, toHour: 1e6, limit: 1000 })
+  const left = rows.map((row) => row as unknown as Record<string, unknown>)
+  for (const want of wanted) {
+    const at = left.findIndex((row) => Object.entries(want).every(([name, value]) => row[name] === value))
+    assert.notEqual(at, -1, `no row of hits like ${JSON.stringify(want)} in ${JSON.stringify(left, null, 1)}`)
+    left.splice(at, 1)
+  }
+  assert.deepEqual(left, [], 'rows of hits that the case does not name')
 }
 
 async function take(step: CaseStep, where: string, gateway: TestGateway, origin: Origin): Promise<void> {
   if (step.advance_ms !== undefined) gateway.clock.advance(step.advance_ms)
   if (step.origin !== undefined) {
-    const { status = 200, headers = {}, body = '' } = step.origin
+    const { status = 200, headers = {}, body = '', hangs = false } = step.origin
     origin.script = (_request, response) => {
+      if (hangs) return
       response.writeHead(status, headers)
       response.end(body)
     }
   }
   for (let i = 0; i < (step.times ?? 1); i++) {
     const before = origin.seen.length
+    const askedAt = performance.now()
     const answer = await ask(step, gateway)
     if (answer === undefined) return
+    const tookMs = performance.now() - askedAt
+    assert.ok(tookMs >= (step.at_least_ms ?? 0), `${where}: answered after ${tookMs} ms`)
     compare(step, answer, `${where}${step.times === undefined ? '' : `, time ${i + 1}`}`)
     compareUpstream(step, origin, before, where)
   }

@@ -149,8 +149,15 @@ function ownRightsOf(session: Session, { apis, top }: GatheredAll): Unscoped[] {
     if (given.quotaSet || quota !== undefined) takeQuota(api, quota)
     const depth = given.depthSet ? given.maxQueryDepth : (right.limit?.max_query_depth ?? 0)
     if (given.depthSet || depth !== 0) takeDepth(api, depth)
-    return { ...inherit(apiId, api, top), endpoints: api.endpoints }
+    return { ...inherit(apiId, api, scopedTop(top, right.allowance_scope)), endpoints: api.endpoints }
   })
+}
+
+/** The numbers of the top level, counted together by the APIs whose rights name the same scope. */
+function scopedTop(top: Gathered, allowanceScope = ''): Gathered {
+  if (allowanceScope === '') return top
+  const scope = { scope: `s.${allowanceScope}` }
+  return { ...top, rate: top.rate && { ...top.rate, ...scope }, quota: top.quota && { ...top.quota, ...scope } }
 }
 
 /** What no policy gave the API comes from the top level. Limits of its endpoints go with the rate. */
