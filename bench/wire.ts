@@ -77,7 +77,7 @@ async function measure(name: string, port: number, pid: number): Promise<Run> {
     name,
     requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
     microsecondsPerRequest: (used / requests) * 1e6,
-    latency: [...stdout.matchAll(/(50|99)%\s+(\S+)/g)].map(([, p, v]) => `p${p} ${v}`).join(' '),
+    latency: [...stdout.matchAll(/^\s+(50|99)%\s+([\d.]+\w+)$/gm)].map(([, p, v]) => `p${p} ${v}`).join(' '),
   }
 }
 

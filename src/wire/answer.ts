@@ -1,15 +1,70 @@
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
-import { keep } from './read-buffer.ts'
-
-/** Bodies up to this size go out in one string with what stands before them: one write, one packet where it fits. */
-export const SMALL_BYTES = 16_384
-
-/** The last chunk of a chunked body, without trailers. */
-export const LAST_CHUNK = '0\r\n\r\n'
+/** Registered reasons (RFC 9110 section 15 and the registry). Written out: `STATUS_CODES` would load all of node:http, 5 MB of heap. */
+const REASONS: Readonly<Record<number, string>> = {
+  100: 'Continue',
+  101: 'Switching Protocols',
+  102: 'Processing',
+  103: 'Early Hints',
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  203: 'Non-Authoritative Information',
+  204: 'No Content',
+  205: 'Reset Content',
+  206: 'Partial Content',
+  207: 'Multi-Status',
+  208: 'Already Reported',
+  226: 'IM Used',
+  300: 'Multiple Choices',
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
+  304: 'Not Modified',
+  305: 'Use Proxy',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  407: 'Proxy Authentication Required',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  411: 'Length Required',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  414: 'URI Too Long',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  417: 'Expectation Failed',
+  418: "I'm a Teapot",
+  421: 'Misdirected Request',
+  422: 'Unprocessable Content',
+  423: 'Locked',
+  424: 'Failed Dependency',
+  425: 'Too Early',
+  426: 'Upgrade Required',
+  428: 'Precondition Required',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  451: 'Unavailable For Legal Reasons',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  505: 'HTTP Version Not Supported',
+  506: 'Variant Also Negotiates',
+  507: 'Insufficient Storage',
+  508: 'Loop Detected',
+  511: 'Network Authentication Required',
+}
 
 const LINES: readonly string[] = Array.from({ length: 1000 }, (_, status) => {
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+  return `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`
 })
 
 /** The status line of an answer, with the registered reason. */
@@ -39,65 +94,4 @@ export function connectionLine(http11: boolean, keep: boolean): string {
 /** True when an answer with this status never has a body (RFC 9112 section 6.3). */
 export function isBodiless(status: number): boolean {
   return status < 200 || status === 204 || status === 304
-}
-
-/**
- * Writes `before` (latin1 text, perhaps '') and then body bytes, chunked or as they are, `last` with the last chunk.
- * Small ones go in one write, large ones in one `writev`. Answers false when the socket wants to be left alone until `drain`.
- */
-export function writeBody(
-  socket: Socket,
-  before: string,
-  chunked: boolean,
-  chunk: Buffer,
-  from: number,
-  to: number,
-  last: boolean,
-): boolean {
-  const size = to - from
-  if (size === 0) {
-    const text = chunked && last ? before + LAST_CHUNK : before
-    return text === '' ? true : socket.write(text, 'latin1')
-  }
-  const head = chunked ? `${before}${size.toString(16)}\r\n` : before
-  const tail = chunked ? (last ? `\r\n${LAST_CHUNK}` : '\r\n') : ''
-  if (size <= SMALL_BYTES) return socket.write(head + chunk.toString('latin1', from, to) + tail, 'latin1')
-  const bytes = keep(chunk.subarray(from, to))
-  if (head === '') return socket.write(bytes)
-  socket.cork()
-  socket.write(head, 'latin1')
-  let ready = socket.write(bytes)
-  if (tail !== '') ready = socket.write(tail, 'latin1')
-  socket.uncork()
-  return ready
-}
-
-/**
- * Writes a whole answer of ours: `head` is status line and fields, `tail` the fields behind Content-Length and the empty line.
- * Text is sent as UTF-8. `bare` leaves the body itself out (HEAD). Answers the bytes written.
- */
-export function writeAnswer(
-  socket: Socket,
-  head: string,
-  tail: string,
-  body: string | Uint8Array,
-  bare: boolean,
-): number {
-  const ascii = typeof body === 'string' && Buffer.byteLength(body) === body.length
-  const bytes = typeof body === 'string' && !ascii ? Buffer.from(body) : body
-  const before = `${head}Content-Length: ${bytes.length}\r\n${tail}`
-  if (bare || bytes.length === 0) socket.write(before, 'latin1')
-  else if (typeof bytes === 'string') socket.write(before + bytes, 'latin1')
-  else writeBody(socket, before, false, bufferOf(bytes), 0, bytes.length, true)
-  return before.length + (bare ? 0 : bytes.length)
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-}
-
-/** Ends a connection at once. With bytes that the other side never took a reset frees them, here and in the kernel. */
-export function cut(socket: Socket): void {
-  if (socket.writableLength > 0 && !socket.connecting) socket.resetAndDestroy()
-  else socket.destroy()
 }

@@ -1,5 +1,5 @@
 import { CLASS, COLON, CR, HEX, hexValue, LF, TOKEN, VALUE } from './chars.ts'
-import { FIELD, fieldNumber } from './fields.ts'
+import { FIELD, numberOfName } from './fields.ts'
 import { CHUNKED, UNTIL_CLOSE } from './response-head.ts'
 
 /** Digits of a chunk size: thirteen give 2^52 at most, which a number holds exactly. */
@@ -51,7 +51,7 @@ const NOT_TRAILING: ReadonlySet<number> = new Set([
 ])
 
 function mayTrail(name: string): boolean {
-  return !NOT_TRAILING.has(fieldNumber(name, 0, name.length))
+  return !NOT_TRAILING.has(numberOfName(name))
 }
 
 /**

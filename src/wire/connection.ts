@@ -1,11 +1,13 @@
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { type Fault, toFault } from '../errors/fault.ts'
-import { connectionLine, cut, dateLine, isBodiless, statusLine, writeAnswer } from './answer.ts'
+import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
 import type { ExchangeLink, WireExchange, WireHandler } from './exchange.ts'
 import type { Secured } from './handshake.ts'
 import { parseRequestHead } from './head.ts'
 import { Collector, Discard, Intake } from './intake.ts'
 import type { WireLimits } from './limits.ts'
+import { Outlet } from './outlet.ts'
 import { isPreface, REJECT_PREFACE } from './preface.ts'
 import type { Accepted } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
@@ -52,6 +54,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   sweepIndex = -1
   readonly x: X
   readonly socket: Socket
+  readonly outlet: Outlet
   private readonly owner: ConnectionOwner<X>
   private readonly intake: Intake
   private readonly relay = new Relay(this)
@@ -72,6 +75,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     const x = owner.handler.make()
     this.x = x
     this.socket = socket
+    this.outlet = new Outlet(socket)
     this.owner = owner
     x.link = this
     x.peerAddress = socket.remoteAddress ?? ''
@@ -118,12 +122,12 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
 
   /** Reads the next head. False when it has to wait. */
   private readHead(): boolean {
-    if (this.socket.writableNeedDrain) return this.awaitReader()
+    if (this.outlet.full) return this.awaitReader()
     const { x, owner, intake } = this
     const chunk = intake.pending!
     const text = chunk.toString('latin1', 0, Math.min(chunk.length, owner.limits.maxHeadBytes + 1))
     if (this.first && isPreface(text)) return this.readPreface(text)
-    const end = parseRequestHead(text, x, owner.limits)
+    const end = parseRequestHead(chunk, text, x, owner.limits)
     if (end === REFUSED) return this.refuse(verdict.fault)
     const now = performance.now()
     if (end > 0) {
@@ -173,16 +177,16 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
     if (this.state === DEAD) this.finishExchange()
     if (this.state !== HANDLING) return
-    const { x, socket } = this
+    const { x, outlet } = this
     const keep = this.keeps()
     const head = statusLine(status) + fields + dateLine()
     const tail = `${connectionLine(x.http11, keep)}\r\n`
     x.status = status
     if (isBodiless(status)) {
       x.bytesOut = head.length + tail.length
-      socket.write(head + tail, 'latin1')
-    } else x.bytesOut = writeAnswer(socket, head, tail, body ?? '', x.method === 'HEAD')
-    if (socket.writableNeedDrain) this.writeStalled()
+      outlet.text(head + tail)
+    } else x.bytesOut = outlet.answer(head, tail, body ?? '', x.method === 'HEAD')
+    if (outlet.full) this.writeStalled()
     this.endAnswer(keep)
   }
 
@@ -315,7 +319,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   private refuse(fault: Fault): false {
     const { fields, body } = this.owner.handler.refuse(fault)
     const head = statusLine(fault.entry.status) + fields + dateLine()
-    writeAnswer(this.socket, head, 'Connection: close\r\n\r\n', body, false)
+    this.outlet.answer(head, 'Connection: close\r\n\r\n', body, false)
     this.close()
     return false
   }
@@ -367,7 +371,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
 
   tick(now: number): void {
     const { intake } = this
-    if (this.writeDeadline !== 0 && now >= this.writeDeadline) cut(this.socket)
+    if (this.writeDeadline !== 0 && now >= this.writeDeadline) this.outlet.cut()
     else if (intake.deadline !== 0 && now >= intake.deadline && this.state !== DRAINING)
       intake.fail(REFUSAL.bodyTimeout)
     else if (this.deadline !== 0 && now >= this.deadline) this.expire(now)
@@ -378,7 +382,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     this.bytesOutBefore = this.x.bytesOut
     this.deadline = progress ? now + HALF_CLOSED_MS : 0
     if (progress) return
-    if (this.state !== READING) cut(this.socket)
+    if (this.state !== READING) this.outlet.cut()
     else if (this.headBegun) this.refuse(REFUSAL.timeout)
     else this.close()
   }
@@ -390,6 +394,6 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
 
   /** Ends the connection whatever it does. */
   destroy(): void {
-    cut(this.socket)
+    this.outlet.cut()
   }
 }

@@ -80,7 +80,10 @@ export class WireExchange {
   // --- the answer
   status = 0
   readonly response: Fields = new Fields()
-  /** True when no byte of the request body has been handed on, so that another upstream may be tried. */
+  /**
+   * True when another upstream may be tried: no byte of the request body has been handed on, and nothing at all of a
+   * request that may not be sent twice.
+   */
   bodyUntouched = true
   /** True when the client went away, or the answer was cut, before its end. */
   aborted = false

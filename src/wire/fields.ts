@@ -75,14 +75,26 @@ function candidates(): (readonly number[] | undefined)[] {
   return table
 }
 
-/** The FIELD number of the name that stands in `text` from `start` to `end`, whatever its letter case. */
-export function fieldNumber(text: string, start: number, end: number): number {
-  const list = CANDIDATES[slot(end - start, LOWER[text.charCodeAt(start) & 255]!)]
+/** The FIELD number of the name that stands in `bytes` from `start` to `end`, whatever its letter case. */
+export function fieldNumber(bytes: Uint8Array, start: number, end: number): number {
+  const list = CANDIDATES[slot(end - start, LOWER[bytes[start]!]!)]
   if (list === undefined) return FIELD.other
   for (let i = 0; i < list.length; i++) {
-    if (equalsAt(text, start, end, NAMES[list[i]!]!)) return list[i]!
+    if (isName(bytes, start, end, NAMES[list[i]!]!)) return list[i]!
   }
   return FIELD.other
+}
+
+function isName(bytes: Uint8Array, start: number, end: number, lower: string): boolean {
+  if (end - start !== lower.length) return false
+  for (let i = 0; i < lower.length; i++) if (LOWER[bytes[start + i]!] !== lower.charCodeAt(i)) return false
+  return true
+}
+
+/** The FIELD number of a name in any letter case; for names that stand by themselves. */
+export function numberOfName(name: string): number {
+  const number = NAMES.indexOf(name.toLowerCase())
+  return number > 0 ? number : FIELD.other
 }
 
 /**

@@ -1,5 +1,6 @@
 import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { NO_HELLO, readServerName } from './client-hello.ts'
 import { sweep, type Timed } from './sweep.ts'

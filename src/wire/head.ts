@@ -37,28 +37,30 @@ const DEFAULT_BOUNDS: HeadBounds = { maxHeadBytes: 16_384, maxFields: 100 }
  * by the very rules of traffic. Answers the Fault that traffic would be refused with, undefined when it is valid.
  */
 export function readHead(x: WireExchange, headText: string, bounds: HeadBounds = DEFAULT_BOUNDS): Fault | undefined {
-  const end = parseRequestHead(headText, x, bounds)
+  const bytes = Buffer.from(headText, 'latin1')
+  if (bytes.toString('latin1') !== headText) return REFUSAL.notLatin1
+  const end = parseRequestHead(bytes, headText, x, bounds)
   if (end > 0) return end === headText.length ? undefined : REFUSAL.behindHead
   return end === INCOMPLETE ? REFUSAL.requestLine : verdict.fault
 }
 
 /**
- * Reads one request head from the start of `text` into `x` (RFC 9112 sections 2 to 7). Answers the number of bytes of the head;
+ * Reads one request head from the start of `bytes`, as far as `text` was made of them, into `x` (RFC 9112 sections 2 to 7). Answers the number of bytes of the head;
  * 0 when more are needed; -1 when it is refused, with the reason in `verdict.fault`. Nothing is repaired:
  * one CRLF before the request line is all that is forgiven (section 2.2).
  */
-export function parseRequestHead(text: string, x: WireExchange, bounds: HeadBounds): number {
+export function parseRequestHead(bytes: Uint8Array, text: string, x: WireExchange, bounds: HeadBounds): number {
   const start = skipEmptyLine(text)
   if (start < 0) return start
   if (start >= text.length) return INCOMPLETE
   x.authority = ''
   x.request.clear(text)
-  const line = scanRequestLine(x, text, start)
+  const line = scanRequestLine(x, bytes, text, start)
   if (line <= 0) return tooLarge(line, text, bounds)
-  const end = scanFields(x.request, line, HOP, bounds.maxFields)
+  const end = scanFields(x.request, bytes, line, HOP, bounds.maxFields)
   if (end <= 0) return tooLarge(end, text, bounds)
   if (end > bounds.maxHeadBytes) return refuse(REFUSAL.headTooLarge)
-  const fault = readMeaning(x)
+  const fault = readMeaning(x, bytes)
   return fault === undefined ? end : refuse(fault)
 }
 
@@ -84,7 +86,7 @@ const SEEN_UPGRADE = 8
 const SEEN_EXPECT = 16
 
 /** Reads the fields that frame and route the message; each once, in the order sent. */
-function readMeaning(x: WireExchange): Fault | undefined {
+function readMeaning(x: WireExchange, bytes: Uint8Array): Fault | undefined {
   x.bodyLength = 0
   x.hasLength = false
   x.upgrade = ''
@@ -108,7 +110,7 @@ function readMeaning(x: WireExchange): Fault | undefined {
       case FIELD.contentLength:
         if ((seen & SEEN_LENGTH) !== 0) return REFUSAL.lengthTwice
         seen |= SEEN_LENGTH
-        x.bodyLength = readLength(text, spans[at + 2]!, spans[at + 3]!)
+        x.bodyLength = readLength(bytes, spans[at + 2]!, spans[at + 3]!)
         if (x.bodyLength < 0) return REFUSAL.length
         x.hasLength = true
         break

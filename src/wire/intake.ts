@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { type Fault, fault } from '../errors/fault.ts'
 import { BodyDecoder } from './body.ts'
 import type { WireExchange } from './exchange.ts'
@@ -71,9 +72,7 @@ export class Intake {
     if (socket.isPaused()) socket.resume()
     while (this.pending !== undefined && this.sink === sink && this.feed());
     // The client has closed its sending side within the body: the rest will never come.
-    if (this.ended && this.pending === undefined && this.sink === sink && !this.body.finished) {
-      this.fail(REFUSAL.clientGone)
-    }
+    if (this.ended && this.sink === sink) this.fail(REFUSAL.clientGone)
   }
 
   /** Hands body bytes that are pending to the sink. False when there is no use for them now. */

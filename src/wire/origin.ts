@@ -1,10 +1,11 @@
 import { connect as connectTcp, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 import type { FaultCode } from '../errors/catalog.ts'
 import { type Fault, prebuilt } from '../errors/fault.ts'
-import { cut } from './answer.ts'
 import { BodyDecoder } from './body.ts'
 import type { Fields } from './fields.ts'
+import { Outlet } from './outlet.ts'
 import { keep, readInto } from './read-buffer.ts'
 import { AnswerHead, MAX_ANSWER_HEAD_BYTES } from './response-head.ts'
 import { INCOMPLETE } from './scan.ts'
@@ -67,6 +68,7 @@ export class OriginConnection implements Timed {
   /** Requests that were sent on it before the present one. */
   used = 0
   socket: Socket | undefined
+  outlet: Outlet | undefined
   private readonly pool: OriginPool
   private user: OriginUser | undefined
   private state = CONNECTING
@@ -114,6 +116,7 @@ export class OriginConnection implements Timed {
     const basic = { host: address, port, allowHalfOpen: true, noDelay: true, keepAlive: true, ...reading }
     const socket = tls === undefined ? connectTcp(basic) : connectTls({ ...tls, ...basic })
     this.socket = socket
+    this.outlet = new Outlet(socket)
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
       if (this.state !== CONNECTING || this.socket !== socket) return
       this.pool.reached(address)
@@ -185,7 +188,7 @@ export class OriginConnection implements Timed {
     this.partial = undefined
     sweep.remove(this)
     this.pool.forget(this)
-    if (this.socket !== undefined) cut(this.socket)
+    this.outlet?.cut()
   }
 
   /** Parts with a connection whose both directions were ended: what was written still goes out. */
@@ -261,12 +264,14 @@ export class OriginConnection implements Timed {
 
   /** Most heads are small, and most of a full read is body: only where that is wrong, more than the first bytes become text. */
   private parseHead(chunk: Buffer, at: number): number {
-    const { head } = this
-    const { answer } = this.user!
-    const text = chunk.toString('latin1', at, Math.min(chunk.length, at + USUAL_HEAD_BYTES))
-    const end = head.parse(text, answer)
-    if (end !== INCOMPLETE || chunk.length - at <= USUAL_HEAD_BYTES) return end
-    return head.parse(chunk.toString('latin1', at, Math.min(chunk.length, at + MAX_ANSWER_HEAD_BYTES)), answer)
+    const bytes = at === 0 ? chunk : chunk.subarray(at)
+    const end = this.parseText(bytes, USUAL_HEAD_BYTES)
+    return end === INCOMPLETE && bytes.length > USUAL_HEAD_BYTES ? this.parseText(bytes, MAX_ANSWER_HEAD_BYTES) : end
+  }
+
+  private parseText(bytes: Buffer, limitBytes: number): number {
+    const text = bytes.toString('latin1', 0, Math.min(bytes.length, limitBytes))
+    return this.head.parse(bytes, text, this.user!.answer)
   }
 
   private takeBody(chunk: Buffer, at: number, first: boolean): void {

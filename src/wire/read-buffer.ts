@@ -65,7 +65,12 @@ export function byEvents(socket: Socket): Accepted {
   }
 }
 
-/** Bytes that outlive the call they came with: copied when they stand in the shared buffer, which the next read overwrites. */
+/** True for bytes in the shared buffer, which the next read overwrites. */
+export function isFleeting(chunk: Buffer): boolean {
+  return SHARED !== undefined && chunk.buffer === SHARED.buffer
+}
+
+/** Bytes that outlive the call they came with: copied where they would be overwritten. */
 export function keep(chunk: Buffer): Buffer {
-  return SHARED !== undefined && chunk.buffer === SHARED.buffer ? Buffer.from(chunk) : chunk
+  return isFleeting(chunk) ? Buffer.from(chunk) : chunk
 }

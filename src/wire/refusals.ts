@@ -22,6 +22,7 @@ export const REFUSAL = {
   headTooLarge: prebuilt('head_too_large'),
   tooManyFields: prebuilt('head_too_large', 'too many fields'),
   behindHead: malformed('bytes behind the head'),
+  notLatin1: malformed('characters beyond latin1'),
   hostMissing: malformed('Host missing'),
   hostTwice: malformed('Host given twice'),
   host: malformed('malformed Host'),

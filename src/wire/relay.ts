@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { type Fault, prebuilt, toFault } from '../errors/fault.ts'
-import { connectionLine, dateLine, isBodiless, SMALL_BYTES, statusLine, writeBody } from './answer.ts'
+import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
 import type { WireExchange } from './exchange.ts'
 import { FIELD, type Fields } from './fields.ts'
 import type { BodySink } from './intake.ts'
 import type { OriginConnection, OriginUser } from './origin.ts'
+import { LAST_CHUNK, type Outlet, SMALL_BYTES } from './outlet.ts'
 import { keep } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
 import type { AnswerHead } from './response-head.ts'
@@ -14,6 +16,7 @@ import type { Upstream } from './upstream.ts'
 export interface RelaySide {
   readonly x: WireExchange
   readonly socket: Socket
+  readonly outlet: Outlet
   /** The gateway looks at the head of the answer. */
   respond(): string
   /** True when the client's connection can go on after this answer. */
@@ -98,7 +101,7 @@ export class Relay implements OriginUser, BodySink {
       return
     }
     this.ask(now)
-    this.origin!.socket!.write(this.onlyWrite, 'latin1')
+    this.origin!.outlet!.text(this.onlyWrite)
     this.origin!.sent(now)
   }
 
@@ -117,7 +120,7 @@ export class Relay implements OriginUser, BodySink {
     }
     if (x.bodyLength === 0) {
       this.requestDone = true
-      origin.socket!.write(this.head + bodilessFraming(x), 'latin1')
+      origin.outlet!.text(this.head + bodilessFraming(x))
       origin.sent(now)
       return
     }
@@ -127,12 +130,12 @@ export class Relay implements OriginUser, BodySink {
     if (this.unsent === '' || this.origin !== origin) return
     const head = this.unsent
     this.unsent = ''
-    origin.socket!.write(head, 'latin1')
+    origin.outlet!.text(head)
   }
 
   private sendWhole(origin: OriginConnection, body: Buffer, now: number): void {
     this.requestDone = true
-    writeBody(origin.socket!, `${this.head}Content-Length: ${body.length}\r\n\r\n`, false, body, 0, body.length, true)
+    origin.outlet!.body(`${this.head}Content-Length: ${body.length}\r\n\r\n`, false, body, 0, body.length, true)
     this.side.x.bodyUntouched = false
     origin.sent(now)
   }
@@ -149,7 +152,7 @@ export class Relay implements OriginUser, BodySink {
       this.sendOnce(origin, first, chunk.toString('latin1', from, to), chunked)
       return
     }
-    const ready = writeBody(origin.socket!, first, chunked, chunk, from, to, last)
+    const ready = origin.outlet!.body(first, chunked, chunk, from, to, last)
     if (last) {
       this.requestDone = true
       origin.sent(performance.now())
@@ -162,9 +165,9 @@ export class Relay implements OriginUser, BodySink {
   /** Head and whole body in one write, remembered so that it can be repeated on another connection. */
   private sendOnce(origin: OriginConnection, head: string, body: string, chunked: boolean): void {
     const framed = !chunked || body === '' ? body : `${body.length.toString(16)}\r\n${body}\r\n`
-    this.onlyWrite = head + framed + (chunked ? '0\r\n\r\n' : '')
+    this.onlyWrite = head + framed + (chunked ? LAST_CHUNK : '')
     this.requestDone = true
-    origin.socket!.write(this.onlyWrite, 'latin1')
+    origin.outlet!.text(this.onlyWrite)
     origin.sent(performance.now())
   }
 
@@ -234,7 +237,7 @@ export class Relay implements OriginUser, BodySink {
     const before = this.unsentAnswer
     this.unsentAnswer = ''
     x.bytesOut += before.length + (end - from)
-    const ready = writeBody(side.socket, before, this.chunked, chunk, from, end, finished)
+    const ready = side.outlet.body(before, this.chunked, chunk, from, end, finished)
     if (!ready) side.writeStalled()
     if (finished) {
       this.origin = undefined
@@ -263,7 +266,13 @@ export class Relay implements OriginUser, BodySink {
       this.origin = this.upstream.open(this)
       return
     }
+    // The upstream has had all of it and may have acted: nobody may send it to another (RFC 9110 section 9.2.2).
+    if (this.requestDone && !this.isIdempotent()) this.side.x.bodyUntouched = false
     this.side.relayFailed(fault)
+  }
+
+  private isIdempotent(): boolean {
+    return IDEMPOTENT.has(this.head.slice(0, this.head.indexOf(' ')))
   }
 
   /**
@@ -272,7 +281,7 @@ export class Relay implements OriginUser, BodySink {
    */
   private mayRepeat(): boolean {
     const { x } = this.side
-    if (!IDEMPOTENT.has(this.head.slice(0, this.head.indexOf(' ')))) return false
+    if (!this.isIdempotent()) return false
     return x.body !== undefined || x.bodyLength === 0 || this.onlyWrite !== ''
   }
 

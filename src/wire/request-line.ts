@@ -13,19 +13,19 @@ export const MAX_TARGET_BYTES = 8192
  * Scans the request line from `at` (RFC 9112 section 3) and sets `method`, `path`, `query`, `hasQuery`, `http11`, and `authority`
  * when the target is in absolute form. Answers the offset behind the line, INCOMPLETE, or REFUSED as soon as a byte proves a fault.
  */
-export function scanRequestLine(x: WireExchange, text: string, at: number): number {
-  const methodEnd = scanMethod(text, at)
+export function scanRequestLine(x: WireExchange, bytes: Uint8Array, text: string, at: number): number {
+  const methodEnd = scanMethod(bytes, text, at)
   if (methodEnd <= 0) return methodEnd
-  const targetEnd = scanTarget(x, text, at, methodEnd)
+  const targetEnd = scanTarget(x, bytes, text, at, methodEnd)
   if (targetEnd <= 0) return targetEnd
   x.method = methodText(text, at, methodEnd)
   return scanVersion(x, text, targetEnd + 1)
 }
 
 /** The offset of the space behind the method. */
-function scanMethod(text: string, at: number): number {
+function scanMethod(bytes: Uint8Array, text: string, at: number): number {
   let i = at
-  while (i < text.length && (CLASS[text.charCodeAt(i)]! & TOKEN) !== 0) i++
+  while (i < text.length && (CLASS[bytes[i]!]! & TOKEN) !== 0) i++
   if (i - at > MAX_METHOD) return refuse(REFUSAL.methodTooLong)
   if (i === text.length) return INCOMPLETE
   const code = text.charCodeAt(i)
@@ -41,13 +41,13 @@ function methodText(text: string, start: number, end: number): string {
 }
 
 /** The offset of the space behind the target. */
-function scanTarget(x: WireExchange, text: string, lineStart: number, methodEnd: number): number {
+function scanTarget(x: WireExchange, bytes: Uint8Array, text: string, lineStart: number, methodEnd: number): number {
   const start = methodEnd + 1
   if (start >= text.length) return INCOMPLETE
   const first = text.charCodeAt(start)
-  if (first === SLASH) return scanOrigin(x, text, start, start)
+  if (first === SLASH) return scanOrigin(x, bytes, text, start, start)
   if (first === 42) return scanAsterisk(x, text, lineStart, start)
-  return scanAbsolute(x, text, start)
+  return scanAbsolute(x, bytes, text, start)
 }
 
 /** `*`, for OPTIONS only (RFC 9112 section 3.2.4). */
@@ -62,27 +62,27 @@ function scanAsterisk(x: WireExchange, text: string, lineStart: number, start: n
 }
 
 /** `/path?query`; `targetStart` is where the whole target began. */
-function scanOrigin(x: WireExchange, text: string, start: number, targetStart: number): number {
+function scanOrigin(x: WireExchange, bytes: Uint8Array, text: string, start: number, targetStart: number): number {
   const length = text.length
   let i = start
   let code = 0
   let plain = true
   for (; i < length; i++) {
-    code = text.charCodeAt(i)
+    code = bytes[i]!
     if ((CLASS[code]! & PCHAR) !== 0) continue
     if (code !== SLASH && code !== PERCENT) break
-    if (needsNormalising(code, text.charCodeAt(i + 1))) plain = false
+    if (needsNormalising(code, bytes[i + 1]!)) plain = false
     if (code === SLASH) continue
     if (i + 2 >= length) return incompleteTarget(i, targetStart)
-    if (!isEscape(text.charCodeAt(i + 1), text.charCodeAt(i + 2))) return refuse(REFUSAL.targetEscape)
+    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return refuse(REFUSAL.targetEscape)
   }
   if (i === length) return incompleteTarget(i, targetStart)
   const pathEnd = i
   x.hasQuery = code === QUESTION
-  const end = x.hasQuery ? scanQuery(text, i + 1, targetStart) : i
+  const end = x.hasQuery ? scanQuery(bytes, text, i + 1, targetStart) : i
   if (end <= 0) return end
   if (end - targetStart > MAX_TARGET_BYTES) return refuse(REFUSAL.targetTooLong)
-  if (text.charCodeAt(end) !== SP) return refuse(badTarget(text.charCodeAt(end)))
+  if (bytes[end]! !== SP) return refuse(badTarget(bytes[end]!))
   x.query = x.hasQuery ? text.slice(pathEnd + 1, end) : ''
   const path = text.slice(start, pathEnd)
   if (plain) {
@@ -95,14 +95,14 @@ function scanOrigin(x: WireExchange, text: string, start: number, targetStart: n
   return end
 }
 
-function scanQuery(text: string, start: number, targetStart: number): number {
+function scanQuery(bytes: Uint8Array, text: string, start: number, targetStart: number): number {
   let i = start
   for (; i < text.length; i++) {
-    const code = text.charCodeAt(i)
+    const code = bytes[i]!
     if ((CLASS[code]! & QUERY) !== 0) continue
     if (code !== PERCENT) break
     if (i + 2 >= text.length) return incompleteTarget(i, targetStart)
-    if (!isEscape(text.charCodeAt(i + 1), text.charCodeAt(i + 2))) return refuse(REFUSAL.targetEscape)
+    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return refuse(REFUSAL.targetEscape)
   }
   return i === text.length ? incompleteTarget(i, targetStart) : i
 }
@@ -116,7 +116,7 @@ function badTarget(code: number) {
 }
 
 /** `http://host[:port]/path?query` (RFC 9112 section 3.2.2). Sets `authority`, which Host must then equal. */
-function scanAbsolute(x: WireExchange, text: string, start: number): number {
+function scanAbsolute(x: WireExchange, bytes: Uint8Array, text: string, start: number): number {
   const space = text.indexOf(' ', start)
   const end = space < 0 ? text.length : space
   if (end - start > MAX_TARGET_BYTES) return refuse(REFUSAL.targetTooLong)
@@ -126,25 +126,39 @@ function scanAbsolute(x: WireExchange, text: string, start: number): number {
   const from = start + scheme
   const to = authorityEnd(text, from, end)
   if (to < 0) return refuse(REFUSAL.target)
-  if (space < 0) return incompleteAbsolute(x, text, to, end, start)
+  if (space < 0) return incompleteAbsolute(x, bytes, text, to, end, start)
   x.authority = text.slice(from, to)
   if (hostLength(x.authority) < 0) return refuse(REFUSAL.target)
-  if (to < end && text.charCodeAt(to) === SLASH) return scanOrigin(x, text, to, start)
-  return scanPathless(x, text, to, end, start)
+  if (to < end && text.charCodeAt(to) === SLASH) return scanOrigin(x, bytes, text, to, start)
+  return scanPathless(x, bytes, text, to, end, start)
 }
 
 /** A target whose end has not come: refused when what came of path and query is wrong already. */
-function incompleteAbsolute(x: WireExchange, text: string, to: number, end: number, start: number): number {
+function incompleteAbsolute(
+  x: WireExchange,
+  bytes: Uint8Array,
+  text: string,
+  to: number,
+  end: number,
+  start: number,
+): number {
   if (to === end) return INCOMPLETE
-  if (text.charCodeAt(to) === SLASH) return scanOrigin(x, text, to, start)
-  return scanQuery(text, to + 1, start) === INCOMPLETE ? INCOMPLETE : refuse(REFUSAL.target)
+  if (text.charCodeAt(to) === SLASH) return scanOrigin(x, bytes, text, to, start)
+  return scanQuery(bytes, text, to + 1, start) === INCOMPLETE ? INCOMPLETE : refuse(REFUSAL.target)
 }
 
 /** `http://host` and `http://host?query`: an empty path is `/` (RFC 9110 section 4.2.3). */
-function scanPathless(x: WireExchange, text: string, to: number, end: number, targetStart: number): number {
+function scanPathless(
+  x: WireExchange,
+  bytes: Uint8Array,
+  text: string,
+  to: number,
+  end: number,
+  targetStart: number,
+): number {
   x.hasQuery = to < end
   if (x.hasQuery) {
-    const queryEnd = scanQuery(text, to + 1, targetStart)
+    const queryEnd = scanQuery(bytes, text, to + 1, targetStart)
     if (queryEnd <= 0) return queryEnd
     if (queryEnd !== end) return refuse(REFUSAL.target)
   }

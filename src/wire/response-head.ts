@@ -27,6 +27,8 @@ function hops(): Uint8Array {
   return table
 }
 
+const ONE = 49
+
 /** `AnswerHead.length` of a chunked body, and of one that ends with the connection. */
 export const CHUNKED = -1
 export const UNTIL_CLOSE = -2
@@ -42,34 +44,34 @@ export class AnswerHead {
   keepSeconds = -1
 
   /**
-   * Reads one answer head from the start of `text` into `fields` (RFC 9112 sections 4 to 6). Answers the number of its bytes,
+   * Reads one answer head from the start of `bytes`, as far as `text` was made of them, into `fields` (RFC 9112 sections 4 to 6). Answers the number of its bytes,
    * INCOMPLETE, or REFUSED when it is malformed: the strictness that clients meet holds for upstreams too.
    */
-  parse(text: string, fields: Fields): number {
+  parse(bytes: Uint8Array, text: string, fields: Fields): number {
     fields.clear(text)
-    const line = this.readStatusLine(text)
+    const line = this.readStatusLine(bytes, text)
     if (line <= 0) return line
-    const end = scanFields(fields, line, HOP, MAX_ANSWER_FIELDS)
+    const end = scanFields(fields, bytes, line, HOP, MAX_ANSWER_FIELDS)
     if (end === INCOMPLETE && text.length >= MAX_ANSWER_HEAD_BYTES) return REFUSED
     if (end <= 0) return end
-    return this.readMeaning(fields) ? end : REFUSED
+    return this.readMeaning(fields, bytes) ? end : REFUSED
   }
 
-  private readStatusLine(text: string): number {
-    const seen = Math.min(text.length, 9)
-    if (!text.startsWith('HTTP/1.1 '.slice(0, seen)) && !text.startsWith('HTTP/1.0 '.slice(0, seen))) return REFUSED
-    if (text.length < 13) return INCOMPLETE
-    const status = readLength(text, 9, 12)
-    if (status < 100 || status > 999 || text.charCodeAt(12) !== SP) return REFUSED
+  private readStatusLine(bytes: Uint8Array, text: string): number {
+    const { length } = text
+    if (!isVersion(text)) return REFUSED
+    if (length < 13) return INCOMPLETE
+    const status = readLength(bytes, 9, 12)
+    if (status < 100 || status > 999 || bytes[12] !== SP) return REFUSED
     this.status = status
-    this.keepAlive = text.charCodeAt(7) === 49
+    this.keepAlive = bytes[7] === ONE
     let i = 13
-    while (i < text.length && (CLASS[text.charCodeAt(i)]! & VALUE) !== 0) i++
-    const end = lineEnd(text, i)
-    return end === INCOMPLETE && text.length >= MAX_ANSWER_HEAD_BYTES ? REFUSED : end
+    while (i < length && (CLASS[bytes[i]!]! & VALUE) !== 0) i++
+    const end = lineEnd(bytes, i, length)
+    return end === INCOMPLETE && length >= MAX_ANSWER_HEAD_BYTES ? REFUSED : end
   }
 
-  private readMeaning(fields: Fields): boolean {
+  private readMeaning(fields: Fields, bytes: Uint8Array): boolean {
     const { spans, count, text } = fields
     const http11 = this.keepAlive
     let says = 0
@@ -82,7 +84,7 @@ export class AnswerHead {
       switch (~number) {
         case FIELD.contentLength:
           if (this.length !== UNTIL_CLOSE || chunked) return false
-          this.length = readLength(text, spans[at + 2]!, spans[at + 3]!)
+          this.length = readLength(bytes, spans[at + 2]!, spans[at + 3]!)
           if (this.length < 0) return false
           break
         case FIELD.transferEncoding:
@@ -105,6 +107,12 @@ export class AnswerHead {
     this.keepAlive = http11 ? (says & SAYS_CLOSE) === 0 : (says & (SAYS_KEEP_ALIVE | SAYS_CLOSE)) === SAYS_KEEP_ALIVE
     return true
   }
+}
+
+/** True when the text begins with a version that we speak, or may still do so. */
+function isVersion(text: string): boolean {
+  if (text.startsWith('HTTP/1.1 ') || text.startsWith('HTTP/1.0 ')) return true
+  return text.length < 9 && ('HTTP/1.1 '.startsWith(text) || 'HTTP/1.0 '.startsWith(text))
 }
 
 /** Seconds of `timeout=N` in a Keep-Alive value, -1 without one. */

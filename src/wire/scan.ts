@@ -1,7 +1,7 @@
 import type { Fault } from '../errors/fault.ts'
 import { CLASS, COLON, CR, LF, SP, TAB, TOKEN, VALUE } from './chars.ts'
 import type { Fields } from './fields.ts'
-import { FIELD, fieldNumber } from './fields.ts'
+import { FIELD, fieldNumber, numberOfName } from './fields.ts'
 import { REFUSAL } from './refusals.ts'
 
 /** Bounds of one head. */
@@ -25,51 +25,54 @@ export function refuse(fault: Fault): typeof REFUSED {
 
 /**
  * Scans field lines from `at` to the empty line that ends the head, each byte once (RFC 9112 section 5). Answers the offset
- * behind the head; INCOMPLETE when the text ends first; REFUSED as soon as a byte proves a fault. Names and values are only
+ * behind the head; INCOMPLETE when the bytes end first; REFUSED as soon as a byte proves a fault. Names and values are only
  * noted, with the FIELD number; `hop` says which numbers are left out of `kept()`.
+ *
+ * `bytes` are those that `fields.text` was made of: an element of an array is read in half the time of a character of a string
+ * (1 ns against 2, Node 26.10), and strings are wanted only to be cut.
  */
-export function scanFields(fields: Fields, at: number, hop: Uint8Array, maxFields: number): number {
-  const text = fields.text
-  const length = text.length
+export function scanFields(fields: Fields, bytes: Uint8Array, at: number, hop: Uint8Array, maxFields: number): number {
+  const length = fields.text.length
   let i = at
   while (i < length) {
-    let code = text.charCodeAt(i)
-    if (code === CR) return endOfHead(fields, i)
+    let code = bytes[i]!
+    if (code === CR) return endOfHead(fields, bytes, i)
     const nameStart = i
     while ((CLASS[code]! & TOKEN) !== 0) {
       i++
       if (i === length) return INCOMPLETE
-      code = text.charCodeAt(i)
+      code = bytes[i]!
     }
     if (code !== COLON || i === nameStart) return refuse(badName(code, i === nameStart))
     if (fields.count >= maxFields) return refuse(REFUSAL.tooManyFields)
     const nameEnd = i
-    i = skipBlanks(text, i + 1)
+    i++
+    while (i < length && isBlank(bytes[i]!)) i++
     const valueStart = i
-    while (i < length && (CLASS[text.charCodeAt(i)]! & VALUE) !== 0) i++
-    const end = lineEnd(text, i)
+    while (i < length && (CLASS[bytes[i]!]! & VALUE) !== 0) i++
+    const end = lineEnd(bytes, i, length)
     if (end <= 0) return end
     let valueEnd = i
-    while (valueEnd > valueStart && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd--
-    const number = fieldNumber(text, nameStart, nameEnd)
+    while (valueEnd > valueStart && isBlank(bytes[valueEnd - 1]!)) valueEnd--
+    const number = fieldNumber(bytes, nameStart, nameEnd)
     fields.add(nameStart, nameEnd, valueStart, valueEnd, hop[number] === 1 ? ~number : number)
     i = end
   }
   return INCOMPLETE
 }
 
-function endOfHead(fields: Fields, at: number): number {
-  const end = lineEnd(fields.text, at)
+function endOfHead(fields: Fields, bytes: Uint8Array, at: number): number {
+  const end = lineEnd(bytes, at, fields.text.length)
   if (end > 0) fields.end = at
   return end
 }
 
-/** The offset behind the CRLF at `at`, INCOMPLETE when the text ends within it, REFUSED for anything else. */
-export function lineEnd(text: string, at: number): number {
-  if (at >= text.length) return INCOMPLETE
-  if (text.charCodeAt(at) !== CR) return refuse(text.charCodeAt(at) === LF ? REFUSAL.lineEnd : REFUSAL.fieldValue)
-  if (at + 1 >= text.length) return INCOMPLETE
-  return text.charCodeAt(at + 1) === LF ? at + 2 : refuse(REFUSAL.lineEnd)
+/** The offset behind the CRLF at `at`, INCOMPLETE when the `length` bytes end within it, REFUSED for anything else. */
+export function lineEnd(bytes: Uint8Array, at: number, length: number): number {
+  if (at >= length) return INCOMPLETE
+  if (bytes[at] !== CR) return refuse(bytes[at] === LF ? REFUSAL.lineEnd : REFUSAL.fieldValue)
+  if (at + 1 >= length) return INCOMPLETE
+  return bytes[at + 1] === LF ? at + 2 : refuse(REFUSAL.lineEnd)
 }
 
 /**
@@ -90,12 +93,6 @@ function tabFree(text: string, at: number): boolean {
 /** True for a space or a tab. */
 export function isBlank(code: number): boolean {
   return code === SP || code === TAB
-}
-
-function skipBlanks(text: string, at: number): number {
-  let i = at
-  while (i < text.length && isBlank(text.charCodeAt(i))) i++
-  return i
 }
 
 function badName(code: number, first: boolean): Fault {
@@ -158,17 +155,17 @@ function readOption(fields: Fields, option: string): number {
   if (option === 'close') return SAYS_CLOSE
   if (option === 'keep-alive') return SAYS_KEEP_ALIVE
   if (option === 'upgrade') return SAYS_UPGRADE
-  if (!NAMEABLE.has(fieldNumber(option, 0, option.length))) return REFUSED
+  if (!NAMEABLE.has(numberOfName(option))) return REFUSED
   fields.dropSpan(option, 0, option.length)
   return 0
 }
 
 /** Value of a Content-Length: digits only, exactly representable; -1 otherwise. */
-export function readLength(text: string, start: number, end: number): number {
+export function readLength(bytes: Uint8Array, start: number, end: number): number {
   if (end === start || end - start > 16) return -1
   let length = 0
   for (let i = start; i < end; i++) {
-    const digit = text.charCodeAt(i) - 48
+    const digit = bytes[i]! - 48
     if (digit < 0 || digit > 9) return -1
     length = length * 10 + digit
   }

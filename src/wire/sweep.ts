@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 /** Something that has deadlines. */
 export interface Timed {
   /** Place in the list of its sweep; kept by the sweep, -1 when it is in none. */

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns'
 import { isIP } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { type ConnectionOptions, createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { prebuilt } from '../errors/fault.ts'
 import { OriginConnection, type OriginPool, type OriginUser } from './origin.ts'

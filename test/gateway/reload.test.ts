@@ -4,6 +4,7 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { defined, rights } from '../definitions.ts'
+import { eventually } from '../eventually.ts'
 import { startTestGateway, type TestGateway } from '../harness.ts'
 import { type Origin, startOrigin } from '../origin.ts'
 import { type LoadAnswer, startLoad } from './load.ts'
@@ -278,6 +279,32 @@ test('a reload that fails half-way costs no key its policy', async (t) => {
   const edited = { id: 'two', access_rights: rights('a'), rate: 5, per: 1 }
   assert.equal((await gateway.svc('PUT', '/svc/policies/two', edited)).status, 200)
   assert.equal(await use(), 200)
+})
+
+test('what was deleted while the store could not be read is gone once the node has caught up', async (t) => {
+  const store = new SlowStore(openMemoryStore())
+  const { gateway, origin, put, rev } = await open(t, store)
+  await put('b', '1')
+  await gateway.svc('POST', '/svc/apis/oas', defined({ id: 'a', url: origin.url, keyIn: 'Authorization' }))
+  await gateway.svc('POST', '/svc/policies', { id: 'one', access_rights: rights('a') })
+  const { key } = (await gateway.svc('POST', '/svc/keys', { apply_policies: ['one'] })).json as { key: string }
+  const use = async () => (await gateway.call('/a/x', { headers: { authorization: key } })).status
+  assert.deepEqual([await use(), await rev('/b/x')], [200, '1'])
+  const policy = (await store.documents.list('policy', { limit: 1 })).rows[0]
+  const b = (await store.documents.find('api', 'api_id', 'b'))!
+  const a = (await store.documents.find('api', 'api_id', 'a'))!
+  store.away.add('get')
+  const changes = [
+    { op: 'put', kind: 'api', id: a.id, body: a.body } as const,
+    { op: 'delete', kind: 'policy', id: policy!.id } as const,
+    { op: 'delete', kind: 'api', id: b.id } as const,
+  ]
+  await store.documents.commit(changes, undefined)
+  await eventually('the node has fallen behind', () => gateway.gateway.live.behind)
+  assert.deepEqual([await use(), await rev('/b/x')], [200, '1'])
+  store.away.clear()
+  await eventually('the node has caught up', () => !gateway.gateway.live.behind)
+  assert.deepEqual([await use(), await rev('/b/x')], [403, 404])
 })
 
 test('an API that goes leaves no numbers behind on the metrics page', async (t) => {
