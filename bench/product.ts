@@ -15,6 +15,8 @@ export interface ProductOptions {
   readonly certificate?: Certificate
   /** More settings, by environment name. */
   readonly env?: Record<string, string>
+  /** Lets `heldBytes` collect the garbage. */
+  readonly inspect?: boolean
 }
 
 /** The product under test: as a user would start it, all threads on one core. */
@@ -22,11 +24,12 @@ export interface Product extends Server {
   readonly admin: Admin
   /** From the start of the process to the first 200 of `/ready`. */
   readonly readyMs: number
+  readonly inspectPort: number
 }
 
 /** Starts the product on its own data folder and waits until it is ready. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
-  const [port, tls, dashboard] = [await freePort(), await freePort(), await freePort()]
+  const [port, tls, dashboard, inspectPort] = [await freePort(), await freePort(), await freePort(), await freePort()]
   const tlsEnv: Record<string, string> =
     options.certificate === undefined
       ? {}
@@ -48,6 +51,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       SVC_SAMPLE: 'false',
       SVC_GW_ACCESSLOG: 'false',
       ...tlsEnv,
+      ...(options.inspect ? { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` } : {}),
       ...options.env,
     },
     output: openSync(join(options.folder, 'gateway.log'), 'a'),
@@ -67,6 +71,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     tlsUrl: `https://127.0.0.1:${tls}`,
     admin: new Admin(url),
     readyMs,
+    inspectPort,
   }
 }
 
