@@ -16,6 +16,8 @@ const EDITS = 1000
 const WARM_UP_EDITS = 300
 /** Memory after so many of the edits is compared with that after all. */
 const COMPARED_EDITS = 100
+/** Under load an edit begins at most this often: the load, not the edits, shall take the core. */
+const EDIT_EVERY_MS = 40
 const SETTLE_MS = 3000
 const WATCHERS = 4
 const SEEN_WITHIN_MS = 5000
@@ -143,6 +145,7 @@ async function editMany(
       atOnce += Number(await seeRevision(product.url, agent, watch.apiId, watch.key, revision))
       seenMs.push(performance.now() - from)
       rss.push(product.started.rssBytes())
+      if (under !== undefined) await wait(Math.max(0, EDIT_EVERY_MS - (performance.now() - from)))
       if (edit % 100 === 99) progress(`${edit + 1} edits, ${show(product.started.rssBytes() / 1e6)} MB`)
     }
   } finally {

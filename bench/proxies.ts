@@ -136,6 +136,7 @@ function caseTable(one: Case, results: ReadonlyMap<string, readonly Measured[]>)
     return [
       name,
       show(middle((run) => run.perSecond)),
+      spread(runs.map((run) => run.perSecond)),
       show(ratio, 2),
       show(
         middle((run) => run.cpuMicros),
@@ -146,8 +147,13 @@ function caseTable(one: Case, results: ReadonlyMap<string, readonly Measured[]>)
       ),
     ]
   })
-  const head = ['', 'requests/s', 'of HAProxy', 'CPU µs/request', 'p50 ms', 'p99 ms', 'p99.9 ms']
+  const head = ['', 'requests/s', 'lowest to highest', 'of HAProxy', 'CPU µs/request', 'p50 ms', 'p99 ms', 'p99.9 ms']
   return `### ${one.name}\n\n${table(head, rows)}`
+}
+
+/** How far the rounds lie apart: much, when something else used the machine. */
+function spread(values: readonly number[]): string {
+  return `${show(Math.min(...values))} to ${show(Math.max(...values))}`
 }
 
 /**
