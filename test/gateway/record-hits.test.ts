@@ -262,6 +262,17 @@ test('the timer flushes without being asked, and again after a failure', async (
   }
 })
 
+test('a flush hands over its rows by key, whoever called first', async () => {
+  const seen: string[] = []
+  const book = new HitBook({ add: async (rows) => void seen.push(...rows.map((row) => row.keyHash)) }, { flushMs: 0 })
+  const keys = ['ff00', '0a11', '', '9b22', '0a33', 'f', '00ff', 'no hash']
+  for (const key of keys) book.cell(dimensions(key)).add(200, 1, 1, NOON)
+  await book.flush()
+  const hashes = seen.filter((key) => /^[0-9a-f]{4}$/.test(key))
+  assert.deepEqual(hashes, ['00ff', '0a11', '0a33', '9b22', 'ff00'])
+  assert.deepEqual([...seen].sort(), [...keys].sort())
+})
+
 test('close gives up on a store that stays away', async () => {
   const store = new ScriptedHits()
   store.failing = true

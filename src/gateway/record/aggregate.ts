@@ -18,6 +18,8 @@ export class HitCell {
   readonly dimensions: HitDimensions
   /** Slots in use since the last flush, linked by `next`: one for each status met, the one asked for last in front. */
   first: HitSlot | undefined
+  /** Which group of keys it belongs to, see `byKey`. */
+  readonly group: number
   readonly #source: SlotSource
   #variants: Map<string, Map<string, HitCell>> | undefined
   #variantCount = 0
@@ -27,6 +29,7 @@ export class HitCell {
     this.first = undefined
     this.#source = source
     this.dimensions = dimensions
+    this.group = groupOf(dimensions.keyHash)
   }
 
   /**
@@ -69,4 +72,30 @@ export class HitCell {
 
 function isCell(cell: HitCell, tags: string, endpoint: string): boolean {
   return cell.dimensions.tags === tags && cell.dimensions.endpoint === endpoint
+}
+
+const GROUPS = 256
+
+/** The first byte of a hash in hex; something stable for any other text. */
+function groupOf(keyHash: string): number {
+  if (keyHash.length < 2) return 0
+  return ((digit(keyHash.charCodeAt(0)) << 4) | digit(keyHash.charCodeAt(1))) & (GROUPS - 1)
+}
+
+function digit(code: number): number {
+  return code > 57 ? code - 87 : code - 48
+}
+
+/**
+ * The cells in an order that stays about the same from flush to flush and over a restart, whoever called first: by the first
+ * byte of their key. The rows of one batch then stand together in the store too: with ten thousand keys a batch of five
+ * hundred writes some thirty pages, in the order of the requests it was nearly as many pages as rows.
+ */
+export function byKey(cells: readonly HitCell[]): HitCell[] {
+  const ends = new Uint32Array(GROUPS + 1)
+  for (const cell of cells) ends[cell.group + 1]!++
+  for (let group = 0; group < GROUPS; group++) ends[group + 1]! += ends[group]!
+  const ordered: HitCell[] = new Array(cells.length)
+  for (const cell of cells) ordered[ends[cell.group]!++] = cell
+  return ordered
 }

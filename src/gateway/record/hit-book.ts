@@ -4,7 +4,7 @@ import { Fault } from '../../errors/fault.ts'
 import type { Hit, HitDimensions } from '../../model/hit.ts'
 import type { Log } from '../../model/log.ts'
 import type { Hits } from '../../store/ports.ts'
-import { HitCell, type SlotSource } from './aggregate.ts'
+import { byKey, HitCell, type SlotSource } from './aggregate.ts'
 import { type HitSlot, SlotPool } from './slots.ts'
 
 export interface HitBookOptions {
@@ -133,7 +133,7 @@ export class HitBook implements SlotSource {
   }
 
   async #flushDirty(): Promise<boolean> {
-    const cells = this.#dirty
+    const cells = byKey(this.#dirty)
     this.#dirty = []
     let next = 0
     while (next < cells.length || this.#unsent.length > 0) {
