@@ -27,7 +27,12 @@ const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGTERM')
 })
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    process.stderr.write(`ended by ${signal}\n`)
+    process.exit(1)
+  })
+}
 
 /** A process that the bench started, with everything that it started itself. */
 export class Started {
