@@ -105,6 +105,16 @@ const gateway = group({
     true,
     'Keep only the hash of a key. False also keeps the key itself, encrypted, so that it can be shown again.',
   ),
+  oauth_token_expire: whole(
+    3600,
+    [1, 31_536_000],
+    'Life of an access token in seconds, where neither client, policy nor API says otherwise.',
+  ),
+  oauth_refresh_token_expire: whole(1_209_600, [1, 315_360_000], 'Life of a refresh token in seconds.'),
+  oauth_code_expire: whole(60, [1, 600], 'Life of an authorization code in seconds.'),
+  oauth_registration_token: text('', 'Initial access token of dynamic client registration. Empty: it is off.', {
+    secret: true,
+  }),
   min_token_length: whole(16, [3, 256], 'Shortest custom key. A shorter credential is unknown without a look-up.'),
   allow_explicit_policy_id: flag(
     true,
@@ -142,6 +152,9 @@ export const ConfigSchema = group({
       pattern: '\\S',
       allowed: 'a folder',
     }),
+  }),
+  webhooks: group({
+    allow_private: flag(false, 'Let webhooks reach loopback, link-local and private addresses.'),
   }),
   sample: flag(true, 'Fill an empty store with a sample API, a protected API and a small echo upstream.'),
   compat: group({

@@ -11,6 +11,10 @@ export interface CatalogEntry {
   readonly text: string
   /** True when `detail` may be shown to the caller: it speaks only of what the caller sent. `alone`: in the place of the text. */
   readonly expose?: boolean | 'alone'
+  /** `error` of the authorization server's answer (RFC 6749 section 5.2 and its siblings), or of a `WWW-Authenticate` challenge. */
+  readonly oauth?: string
+  /** The same under `compat.legacy_statuses`, where the incumbent's differs. */
+  readonly legacyOauth?: string
 }
 
 /**
@@ -118,6 +122,158 @@ export const CATALOG = {
   version_query_invalid: { status: 422, log: 'silent', text: 'Unprocessable Content', expose: 'alone' },
   query_invalid: { status: 400, log: 'silent', text: 'Bad Request', expose: 'alone' },
   certificate_invalid: { status: 400, log: 'silent', text: 'Certificate is not valid', expose: true },
+  // the authorization server; details speak of what the caller sent
+  oauth_invalid_request: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The request is missing a parameter, repeats one, or is otherwise malformed',
+    expose: 'alone',
+    oauth: 'invalid_request',
+  },
+  oauth_invalid_client: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'Client authentication failed',
+    oauth: 'invalid_client',
+    legacyOauth: 'unauthorized_client',
+  },
+  oauth_invalid_grant: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The grant or refresh token is invalid, expired, revoked, or was issued to another client',
+    oauth: 'invalid_grant',
+  },
+  oauth_wrong_password: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The user name or the password is wrong',
+    oauth: 'invalid_grant',
+    legacyOauth: 'access_denied',
+  },
+  oauth_too_many_tries: {
+    status: 429,
+    log: 'silent',
+    text: 'Too many failed tries, wait before the next',
+    oauth: 'slow_down',
+  },
+  oauth_unauthorized_client: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The client may not use this grant',
+    oauth: 'unauthorized_client',
+  },
+  oauth_unsupported_grant: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The grant type is not supported',
+    oauth: 'unsupported_grant_type',
+  },
+  oauth_unsupported_response: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The response type is not supported',
+    oauth: 'unsupported_response_type',
+  },
+  oauth_invalid_scope: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The scope is unknown, malformed, or wider than what was granted',
+    oauth: 'invalid_scope',
+  },
+  oauth_access_denied: { status: 400, legacy: 403, log: 'silent', text: 'The request was denied', oauth: 'access_denied' },
+  oauth_authorization_pending: {
+    status: 400,
+    log: 'silent',
+    text: 'The user has not decided yet',
+    oauth: 'authorization_pending',
+  },
+  oauth_slow_down: { status: 400, log: 'silent', text: 'Polling too fast', oauth: 'slow_down' },
+  oauth_expired_token: { status: 400, log: 'silent', text: 'The device code has lapsed', oauth: 'expired_token' },
+  oauth_invalid_proof: {
+    status: 400,
+    log: 'silent',
+    text: 'The DPoP proof is not valid',
+    expose: 'alone',
+    oauth: 'invalid_dpop_proof',
+  },
+  oauth_invalid_redirect: {
+    status: 400,
+    log: 'silent',
+    text: 'A redirect URI is not valid',
+    expose: 'alone',
+    oauth: 'invalid_redirect_uri',
+  },
+  oauth_invalid_metadata: {
+    status: 400,
+    log: 'silent',
+    text: 'The client metadata are not valid',
+    expose: 'alone',
+    oauth: 'invalid_client_metadata',
+  },
+  oauth_unsupported_token_type: {
+    status: 400,
+    log: 'silent',
+    text: 'The token type is not supported',
+    oauth: 'unsupported_token_type',
+  },
+  oauth_no_policy: {
+    status: 400,
+    legacy: 403,
+    log: 'warn',
+    text: 'The client has neither policies nor rights of its own',
+    oauth: 'unauthorized_client',
+    legacyOauth: 'server_error',
+  },
+  oauth_client_invalid: { status: 400, log: 'silent', text: 'OAuth client is not valid.', expose: true },
+  ticket_unusable: { status: 409, log: 'silent', text: 'It was used before, has lapsed, or never was' },
+  // a token at an API with the OAuth method (RFC 6750 section 3.1)
+  token_missing: { status: 401, legacy: 400, log: 'silent', text: 'Authorization field missing' },
+  token_malformed: { status: 401, legacy: 400, log: 'silent', text: 'Bearer token malformed', oauth: 'invalid_request' },
+  token_unknown: { status: 401, legacy: 403, log: 'silent', text: 'Key not authorised', oauth: 'invalid_token' },
+  token_client_gone: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'Key not authorised. OAuth client access was revoked',
+    oauth: 'invalid_token',
+  },
+  token_expired: { status: 401, log: 'silent', text: 'Key has expired, please renew', oauth: 'invalid_token' },
+  token_proof_missing: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'The token is bound to a key or certificate that the request did not prove',
+    oauth: 'invalid_token',
+  },
+  token_proof_invalid: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'The DPoP proof is not valid',
+    expose: 'alone',
+    oauth: 'invalid_dpop_proof',
+  },
+  scope_missing: {
+    status: 403,
+    log: 'silent',
+    text: 'The token lacks a scope that this operation needs',
+    oauth: 'insufficient_scope',
+  },
+  // webhooks
+  webhook_target_refused: {
+    status: 400,
+    log: 'warn',
+    text: 'The webhook target is on a network that webhooks may not reach',
+    expose: 'alone',
+  },
   // the machine
   setting_invalid: { status: 500, log: 'error', text: 'A setting is not valid' },
   port_in_use: { status: 500, log: 'error', text: 'A port is in use' },

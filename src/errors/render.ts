@@ -1,7 +1,7 @@
 import type { Fault } from './fault.ts'
 
-/** The three ways in which the product words a refusal. */
-export type Dialect = 'gateway' | 'management' | 'envelope'
+/** The ways in which the product words a refusal. */
+export type Dialect = 'gateway' | 'management' | 'envelope' | 'oauth' | 'legacy-oauth'
 
 /** Status of a fault as this installation answers it. */
 export function statusOf(fault: Fault, legacyStatuses: boolean): number {
@@ -19,11 +19,20 @@ export function textOf(fault: Fault): string {
 
 /**
  * Renders a refusal's JSON body: `gateway` for traffic, `management` for `/svc/` (lower-case keys),
- * `envelope` for the dashboard (capitalised keys). Never a stack, never a cause.
+ * `envelope` for the dashboard (capitalised keys), `oauth` for the authorization server (RFC 6749 section 5.2), `legacy-oauth`
+ * the same in the incumbent's words. Never a stack, never a cause.
  */
 export function renderFault(fault: Fault, dialect: Dialect): string {
   const text = textOf(fault)
   if (dialect === 'gateway') return JSON.stringify({ error: text })
+  if (dialect === 'oauth' || dialect === 'legacy-oauth') return renderOauth(fault, text, dialect === 'legacy-oauth')
   if (dialect === 'management') return JSON.stringify({ status: 'error', message: text })
   return JSON.stringify({ Message: text, Meta: null, Status: 'Error' })
+}
+
+/** A fault that has no name in the standard is a failure of ours, except when it refuses what was sent. */
+function renderOauth({ entry }: Fault, text: string, legacy: boolean): string {
+  const own = entry.status >= 500 ? 'server_error' : 'invalid_request'
+  const error = (legacy ? entry.legacyOauth : undefined) ?? entry.oauth ?? own
+  return JSON.stringify({ error, error_description: text })
 }

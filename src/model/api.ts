@@ -1,5 +1,6 @@
 import type { Millis } from './clock.ts'
 import type { JsonObject } from './json.ts'
+import type { OAuthRules } from './oauth-rules.ts'
 
 /** An API document as stored: which format it came in, and the definition with every unknown field. */
 export interface ApiDocument {
@@ -39,6 +40,8 @@ export interface Api {
   readonly upstream: UpstreamRules
   /** undefined = keyless. */
   readonly auth: AuthRules | undefined
+  /** Present when `auth.method` is `oauth`. */
+  readonly oauth: OAuthRules | undefined
   readonly versioning: Versioning | undefined
   /** Rules of the API itself, or of its only version. */
   readonly rules: Rules
@@ -130,6 +133,8 @@ export interface OperationRule {
   readonly timeoutMs: number
   readonly track: boolean
   readonly doNotTrack: boolean
+  /** Alternatives of scopes, one of which a token must hold in full (the operation's `security`); undefined = none are asked for. */
+  readonly scopes: readonly (readonly string[])[] | undefined
 }
 
 export interface CorsRules {

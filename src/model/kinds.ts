@@ -32,5 +32,17 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
   org_session: { unique: { org_id: text('org_id') }, lookup: {} },
   /** Body: `StoredCertificate` of publish/certificates.ts. */
   certificate: { unique: { cert_id: text('cert_id') }, lookup: { org_id: text('org_id') } },
+  /** Body: `OAuthClient` of model/oauth-client.ts. */
+  oauth_client: {
+    unique: { client_id: text('client_id') },
+    lookup: {
+      org_id: text('org_id'),
+      api_ids: texts('api_ids'),
+      policies: texts('policies'),
+      registered_by_policy: text('registered_by_policy'),
+    },
+  },
+  /** Body: a signing key of the authorization servers of an organisation, its private part sealed; see oauth/keys.ts. */
+  oauth_key: { unique: { kid: text('kid') }, lookup: { org_id: text('org_id') } },
   organisation: { unique: {}, lookup: { name: text('owner_name') } },
 }

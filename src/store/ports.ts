@@ -29,6 +29,75 @@ export type Change =
   /** Writes the session stored under `hash` (32 bytes). `ifAbsent`: fails with `already_exists` if there is one; `ifPresent`: fails with `not_found` if there is none. */
   | { op: 'putSession'; hash: Uint8Array; row: SessionInput; ifAbsent?: boolean; ifPresent?: boolean }
   | { op: 'deleteSession'; hash: Uint8Array }
+  /**
+   * Writes a ticket under `hash` (32 bytes). `ifAbsent`: fails with `already_exists` if there is one that has not lapsed.
+   * `ifVersion`: fails with `ticket_unusable` unless it is there with this version, unused.
+   */
+  | { op: 'putTicket'; hash: Uint8Array; row: TicketInput; ifAbsent?: boolean; ifVersion?: number }
+  /** Uses a ticket up. Fails with `ticket_unusable` when there is none of the sort, it has lapsed by `now`, or it was used before. */
+  | { op: 'claimTicket'; hash: Uint8Array; sort: TicketSort; now: Millis }
+  | { op: 'deleteTicket'; hash: Uint8Array }
+  /** Deletes all sessions and all tickets of a family, used ones too; the feed names the sessions. */
+  | { op: 'endFamily'; family: string }
+  /** Puts a message into the outbox. Messages of one queue are delivered in the order of their commits. */
+  | { op: 'putDelivery'; row: DeliveryInput }
+  /** What became of a try: `delivered` ones are forgotten, others wait for `nextAt`, or are kept as dead until somebody sends them again. */
+  | { op: 'settleDelivery'; id: number; outcome: DeliveryOutcome }
+
+/**
+ * Something of the authorization server that is used once, or until it lapses: an authorization code, a refresh token, a
+ * device code and the user code that stands for it, a pushed request, the id of a proof that was seen.
+ */
+export type TicketSort = 'code' | 'refresh' | 'device' | 'user_code' | 'request' | 'proof'
+
+export interface TicketInput {
+  readonly sort: TicketSort
+  readonly apiId: string
+  /** '' for proofs. */
+  readonly clientId: string
+  /** What it shares with the tokens that came from the same grant; '' = nothing. */
+  readonly family: string
+  /** From then on it cannot be used; it is still found, so that a late use can be told from an unknown one. */
+  readonly expiresAt: Millis
+  /** From then on nobody finds it, and the store forgets it. Not before `expiresAt`. */
+  readonly keepUntil: Millis
+  readonly body: JsonObject
+}
+
+export interface TicketRow extends TicketInput {
+  readonly hash: Uint8Array
+  /** 1 when it was put first, one more with each put since. */
+  readonly version: number
+  /** When it was used; 0 = not yet. */
+  readonly claimedAt: Millis
+}
+
+export interface DeliveryInput {
+  /** What is delivered in order: the API. */
+  readonly queue: string
+  /** The message, sealed: it may hold tokens. */
+  readonly sealed: Uint8Array
+  readonly createdAt: Millis
+}
+
+export interface DeliveryRow extends DeliveryInput {
+  /** Grows with every message. */
+  readonly id: number
+  readonly attempts: number
+  /** Not to be tried before. */
+  readonly nextAt: Millis
+  /** Given up: it holds nothing up any more. */
+  readonly dead: boolean
+  /** Of the last try; '' = none yet. Holds no secret. */
+  readonly error: string
+}
+
+export type DeliveryOutcome =
+  | { readonly is: 'delivered' }
+  | { readonly is: 'failed'; readonly nextAt: Millis; readonly error: string }
+  | { readonly is: 'dead'; readonly error: string }
+  /** A dead one is to be sent again, as the first of its queue. */
+  | { readonly is: 'again'; readonly nextAt: Millis }
 
 /** What is kept of a session besides its body: the columns that lists and expiry need. */
 export interface SessionInput {
@@ -43,6 +112,8 @@ export interface SessionInput {
   readonly evictAt: Millis
   /** The raw key, encrypted, where it must be shown again; else undefined. */
   readonly sealedKey?: Uint8Array
+  /** The grant that an access token came from, so that all of it can be ended at once; '' or absent = none. */
+  readonly family?: string
 }
 
 export interface SessionRow extends SessionInput {
@@ -97,9 +168,10 @@ export interface SessionFilter {
   readonly orgId?: string
   readonly apiId?: string
   readonly policyId?: string
+  readonly clientId?: string
 }
 
-/** Sessions (keys and access tokens). Codes and refresh tokens join them with the authorization server. */
+/** Sessions (keys and access tokens), and the tickets of the authorization server. */
 export interface Tokens {
   /** One session by the SHA-256 of its key or token (32 bytes). Under 1 ms from a cold cache. Rows past `evictAt` are not found. */
   getSession(hash: Uint8Array): Awaitable<SessionRow | undefined>
@@ -113,6 +185,19 @@ export interface Tokens {
   ): Awaitable<{ rows: SessionRow[]; next: string | undefined }>
   /** How many match. Walks the index: about 0.1 ms for a thousand, 100 ms for a million. */
   countSessions(query: SessionFilter): Awaitable<number>
+  /** One ticket by the SHA-256 of its value, used and lapsed ones too, until `keepUntil`. Sees every acknowledged commit. */
+  getTicket(hash: Uint8Array): Awaitable<TicketRow | undefined>
+}
+
+/** Messages that were accepted and not yet delivered. Written by commits, so that what a message tells of and the message itself are there together. */
+export interface Outbox {
+  /** Of each queue its oldest message that is not dead, where it is due at `now`; at most `limit` queues. */
+  due(now: Millis, limit: number): Awaitable<DeliveryRow[]>
+  /** When the next message will be due; undefined when none waits. */
+  nextAt(): Awaitable<Millis | undefined>
+  /** A page of a queue in order of id, after the id `after` (0 = from the beginning); `dead` = only those that were given up. */
+  list(query: { queue: string; dead: boolean; after: number; limit: number }): Awaitable<DeliveryRow[]>
+  get(id: number): Awaitable<DeliveryRow | undefined>
 }
 
 /**
@@ -186,6 +271,7 @@ export interface HitQuery {
 export interface Store {
   readonly documents: Documents
   readonly tokens: Tokens
+  readonly outbox: Outbox
   readonly counters: Counters
   readonly feed: Feed
   readonly hits: Hits

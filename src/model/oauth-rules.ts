@@ -1,0 +1,40 @@
+/** A grant as `grant_type` names it. The device grant has a URN (RFC 8628 section 3.4). */
+export type GrantType =
+  | 'authorization_code'
+  | 'client_credentials'
+  | 'password'
+  | 'refresh_token'
+  | 'urn:ietf:params:oauth:grant-type:device_code'
+
+/** How far a way of binding tokens to their holder is asked for. */
+export type BindingRule = 'off' | 'allowed' | 'required'
+
+/** What the authorization server of one API does. Read from either format of definition by `readApi`. */
+export interface OAuthRules {
+  readonly grants: ReadonlySet<GrantType>
+  /** Response types that `authorize` takes. Only `code` is served. */
+  readonly responseTypes: ReadonlySet<string>
+  /** Address of the login page; '' = none. */
+  readonly loginRedirect: string
+  /** Where tokens are announced; '' = nowhere. */
+  readonly notifyUrl: string
+  readonly notifySecret: string
+  /** Scopes that the flows declare. */
+  readonly scopes: ReadonlySet<string>
+  readonly accessTokenFormat: 'opaque' | 'jwt'
+  readonly signingAlgorithm: 'ES256' | 'RS256'
+  /** Lifetimes in seconds; 0 = the gateway's. */
+  readonly accessTokenS: number
+  readonly refreshTokenS: number
+  readonly codeS: number
+  /** Seconds in which a used refresh token is answered again with what it gave; 0 = never. */
+  readonly refreshReuseGraceS: number
+  /** PKCE from every client, not only from public ones. */
+  readonly requirePkce: boolean
+  /** `authorize` takes only requests that were pushed before (RFC 9126 section 5). */
+  readonly requirePushedRequests: boolean
+  /** Proof of possession by DPoP (RFC 9449). */
+  readonly dpop: BindingRule
+  /** Binding to the client's certificate (RFC 8705). */
+  readonly mutualTls: BindingRule
+}
