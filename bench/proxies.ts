@@ -9,7 +9,7 @@ import { checkClean, type Load, load } from './wrk.ts'
 const APIS = 100
 const KEYS = 10_000
 const CONNECTIONS = 64
-const WARM_UP_SECONDS = 3
+const WARM_UP_SECONDS = 6
 
 export interface ProxiesOptions {
   /** Scratch folder. */

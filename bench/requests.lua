@@ -9,7 +9,7 @@ function init(args)
   math.randomseed(os.time())
   local suffix = args[2] or ''
   for line in io.lines(args[1]) do
-    local path, key = line:match('^(%S+)\t(%S*)$')
+    local path, key = line:match('^(%S+)\t(.*)$')
     count = count + 1
     requests[count] = wrk.format('GET', path .. suffix, { ['Authorization'] = key })
   end

@@ -7,6 +7,7 @@ import { millionKeys } from './keys.ts'
 import { LOAD_CORE, output } from './processes.ts'
 import { compareProxies } from './proxies.ts'
 import { machine, progress } from './report.ts'
+import { issueTokens } from './tokens.ts'
 
 /**
  * `npm run bench [-- scenario ...]`: prints one report in Markdown to stdout, progress to stderr.
@@ -15,6 +16,7 @@ import { machine, progress } from './report.ts'
 const SCENARIOS: Readonly<Record<string, (folder: string) => Promise<string>>> = {
   proxies: (folder) => compareProxies({ folder, seconds, rounds }),
   apis10k: (folder) => tenThousandApis({ folder, seconds }),
+  tokens: (folder) => issueTokens({ folder, seconds, rounds }),
   keys1m: (folder) => millionKeys({ folder, seconds }),
 }
 const NEEDED = { wrk: 'wrk', nginx: 'nginx', haproxy: 'haproxy', openssl: 'openssl', taskset: 'util-linux' }

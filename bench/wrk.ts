@@ -20,7 +20,7 @@ export interface LoadOptions {
   readonly url: string
   readonly seconds: number
   readonly connections?: number
-  readonly script: 'requests.lua' | 'numbered.lua'
+  readonly script: 'requests.lua' | 'numbered.lua' | 'tokens.lua'
   /** Arguments of the script. */
   readonly args: readonly string[]
 }

@@ -1,7 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { loadConfig } from '../src/config/load.ts'
 import { SETTINGS, type Setting } from '../src/config/settings.ts'
+import { productVersion } from '../src/config/version.ts'
+import { openapiOf } from '../src/dashboard/openapi.ts'
+import type { DashboardParts } from '../src/dashboard/parts.ts'
+import { allRoutes } from '../src/dashboard/routes.ts'
 import { CATALOG, catalogEntry, type FaultCode } from '../src/errors/catalog.ts'
+import { systemClock } from '../src/model/clock.ts'
+import { silentLog } from '../src/model/log.ts'
+import { openMemoryStore } from '../src/store/memory/open.ts'
 
 const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'
 
@@ -10,7 +18,26 @@ export function generatedPages(): Map<string, string> {
   return new Map([
     ['docs/generated/config.md', configPage()],
     ['docs/generated/errors.md', errorsPage()],
+    ['docs/generated/openapi.json', openapiFile()],
   ])
+}
+
+/** The routes are only declared, not called: the store stays empty. */
+function openapiFile(): string {
+  const { config } = loadConfig({ env: {}, cwd: import.meta.dirname })
+  const store = openMemoryStore()
+  const { documents, tokens, counters } = store
+  const parts: DashboardParts = {
+    ...{ store, documents, tokens, counters, config, log: silentLog, clock: systemClock },
+    sealKey: new Uint8Array(32),
+    adminSecret: '',
+    version: productVersion(),
+    defaultOrg: () => '',
+    settled: async () => {},
+  }
+  const text = JSON.stringify(openapiOf(allRoutes(parts), parts.version), null, 1)
+  void store.close()
+  return `${text}\n`
 }
 
 function configPage(): string {

@@ -2,12 +2,16 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { LoadedConfig } from './config/load.ts'
 import { productVersion } from './config/version.ts'
+import { keepDashboard } from './dashboard-host.ts'
+import { followDefaultOrg } from './default-org.ts'
 import { Fault } from './errors/fault.ts'
+import { firstStart, setUpLink } from './first-start.ts'
 import { type Gateway, startGateway } from './gateway/gateway.ts'
-import { type KeptThread, keepThread } from './keep-thread.ts'
+import type { KeptThread } from './keep-thread.ts'
 import { makeLog, openLineSink } from './log.ts'
 import { systemClock } from './model/clock.ts'
 import { secretBytes } from './model/secret.ts'
+import { readPasswordRules } from './publish/password-file.ts'
 import { type EchoUpstream, openSample } from './sample.ts'
 import { openSecrets } from './store/secretFile.ts'
 import { openStore } from './store/sqlite/open.ts'
@@ -43,16 +47,23 @@ export async function startAll({ config, warnings }: LoadedConfig): Promise<Runn
     const nodeName = config.gateway.node_name === '' ? hostname() : config.gateway.node_name
     const version = productVersion()
 
-    const dashboard = await keepThread({
-      module: new URL('./dashboard/thread.ts', import.meta.url),
-      name: 'dashboard',
-      data: { host: config.dashboard.listen_host, port: config.dashboard.listen_port, version },
-      log,
+    const sealKey = secretBytes(secrets.seal_key)
+    const { documents, counters, tokens } = store
+    const people = { documents, counters, tokens, config, sealKey, defaultOrg: () => '' }
+    const userPasswordRules = readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'password.json'))
+    const setUpToken = await firstStart({ ...people, userPasswordRules }, config.bootstrap, log)
+    const defaultOrg = await followDefaultOrg(store.documents, store.feed)
+    closers.push(() => defaultOrg.close())
+    const serving: { gateway?: Gateway } = {}
+    const dashboard = await keepDashboard({
+      ...{ config, store, sealKey, version, log, path },
+      adminSecret: config.dashboard.admin_secret === '' ? secrets.admin_secret : config.dashboard.admin_secret,
+      settled: async (revision) => serving.gateway?.live.settled(revision),
     })
     closers.push(() => dashboard.stop())
 
     const echo = config.sample
-      ? await openSample({ documents: store.documents, counters: store.counters, config, defaultOrg: () => '' })
+      ? await openSample({ documents: store.documents, counters: store.counters, config, defaultOrg: defaultOrg.id })
       : undefined
     if (echo !== undefined) closers.push(() => echo.close())
 
@@ -67,15 +78,20 @@ export async function startAll({ config, warnings }: LoadedConfig): Promise<Runn
       version,
       nodeName,
       secret,
-      sealKey: secretBytes(secrets.seal_key),
-      defaultOrg: () => '',
+      sealKey,
+      passwordRules: readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'basic_auth.json')),
+      defaultOrg: defaultOrg.id,
       dashboard: () => (dashboard.up() ? 'pass' : 'fail'),
     })
     closers.push(() => gateway.stop())
+    serving.gateway = gateway
     return {
       gateway,
       dashboardPort: dashboard.port,
-      greeting: greet(gateway, dashboard, echo, path, config.gateway.secret === ''),
+      greeting: [
+        ...greet(gateway, dashboard, echo, path, config.gateway.secret === ''),
+        ...greetNewcomer(config.dashboard.public_url || `http://127.0.0.1:${dashboard.port}`, setUpToken),
+      ],
       stop,
     }
   } catch (error) {
@@ -104,6 +120,11 @@ function greet(
       ? []
       : ['', 'Try it:', `  curl ${url}/sample/hello`, `  curl -i ${url}/protected/hello   # asks for a key: 401`]),
   ]
+}
+
+/** Who opens the link makes the first organisation and its administrator; it is good until then. */
+function greetNewcomer(dashboard: string, token: string): string[] {
+  return token === '' ? [] : ['', 'Set up, once, in a browser:', `  ${setUpLink(dashboard, token)}`]
 }
 
 /** True for a refusal that a person can mend by a setting, so that no stack is worth showing. */

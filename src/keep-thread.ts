@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { type Transferable, Worker } from 'node:worker_threads'
 import type { FaultCode } from './errors/catalog.ts'
 import { Fault, fault } from './errors/fault.ts'
 import type { Log } from './model/log.ts'
@@ -7,7 +7,8 @@ export interface ThreadOptions {
   /** Module that the thread runs. It posts `{ news: 'listening', port }` or `{ news: 'failed', code, message }`. */
   readonly module: URL
   readonly name: string
-  readonly data: object
+  /** Called for each start: what the thread gets as `workerData`, and what of it is handed over. */
+  readonly data: () => { readonly workerData: object; readonly transferList?: Transferable[] }
   readonly log: Log
 }
 
@@ -40,7 +41,7 @@ export async function keepThread({ module, name, data, log }: ThreadOptions): Pr
     new Promise<void>((resolve, reject) => {
       const thread = new Worker(module, {
         name,
-        workerData: data,
+        ...data(),
         resourceLimits: { maxOldGenerationSizeMb: OLD_SPACE_MB },
       })
       worker = thread

@@ -1,3 +1,4 @@
+import { BOOTSTRAP_COMMAND } from './cli/bootstrap.ts'
 import { type Command, runCommand } from './cli/commands.ts'
 import { startAll } from './compose.ts'
 import { loadConfig } from './config/load.ts'
@@ -27,5 +28,5 @@ const SERVE: Command = {
   },
 }
 
-const status = await runCommand(process.argv.slice(2), process.env, [SERVE])
+const status = await runCommand(process.argv.slice(2), process.env, [SERVE, BOOTSTRAP_COMMAND])
 if (status !== undefined) process.exitCode = status

@@ -11,7 +11,8 @@ import { type Origin, startOrigin } from './origin.ts'
 
 /**
  * Behaviour as data: each file of `cases/` holds cases; each case is a small installation and what happens in it.
- * Texts may hold `{{origin}}` (URL of the upstream), `{{key:name}}`, `{{hash:name}}` (a made key and its hash).
+ * Texts may hold `{{origin}}` (URL of the upstream), `{{key:name}}`, `{{hash:name}}` (a made key and its hash),
+ * `{{token:name}}` (an access token).
  */
 interface Case {
   readonly name: string
@@ -21,6 +22,10 @@ interface Case {
   readonly policies?: readonly object[]
   /** Sessions made as keys, by a name to refer to them. */
   readonly keys?: Readonly<Record<string, object>>
+  /** Client apps, each with its id and secret. */
+  readonly clients?: readonly { readonly client_id: string; readonly secret: string }[]
+  /** Access tokens of client credentials, by a name to refer to them; `at` is the listen path of the API that issues it. */
+  readonly tokens?: Readonly<Record<string, { at: string; client_id: string; secret: string; scope?: string }>>
   readonly steps: readonly CaseStep[]
   /** What was recorded, looked at once the gateway has stopped: as many rows as there are, each with these members. */
   readonly hits?: readonly Record<string, unknown>[]
@@ -104,6 +109,23 @@ async function play(each: Case, gateway: TestGateway, origin: Origin): Promise<<
     const { key, key_hash: hash } = made.json as { key: string; key_hash: string }
     words.set(`key:${name}`, key)
     words.set(`hash:${name}`, hash)
+  }
+  for (const client of fill(each.clients ?? [])) {
+    const made = await gateway.svc('POST', '/svc/oauth/clients/create', client)
+    assert.equal(made.status, 200, `client not taken: ${made.text}`)
+  }
+  for (const [name, { at, ...form }] of Object.entries(each.tokens ?? {})) {
+    const { client_id, secret, ...rest } = form
+    const made = await gateway.call(`${at}oauth/token`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${btoa(`${client_id}:${secret}`)}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: new URLSearchParams({ grant_type: 'client_credentials', ...rest }).toString(),
+    })
+    assert.equal(made.status, 200, `token not given: ${made.text}`)
+    words.set(`token:${name}`, (made.json as { access_token: string }).access_token)
   }
   for (const [index, step] of each.steps.entries()) await take(fill(step), `step ${index + 1}`, gateway, origin)
   return fill

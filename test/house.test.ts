@@ -8,7 +8,7 @@ import { RULES } from './house/rules.ts'
 import { readTree, type SourceFile } from './house/tree.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const FOLDERS = ['src', 'test', 'bench', 'scripts', 'console']
+const FOLDERS = ['src', 'test', 'bench', 'scripts', 'examples', 'console']
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>
 }
@@ -64,6 +64,12 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
       found: ['must not use node:sqlite'],
     },
     { files: { 'src/gateway/a.ts': `import pino from 'pino'` }, found: ['must not use pino'] },
+    { files: { 'src/dashboard/a.ts': `import x from 'nodemailer'` }, found: ['must not use nodemailer'] },
+    { files: { 'src/model/a.ts': `import { TOTP } from 'otpauth'` }, found: ['must not use otpauth'] },
+    {
+      files: { 'src/dashboard/a.ts': `import x from '@simplewebauthn/server/helpers'` },
+      found: ['must not use @simplewebauthn/server'],
+    },
   ],
   'src imports only dependencies': [
     {

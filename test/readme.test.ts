@@ -15,7 +15,7 @@ function pasted(): string[] {
 }
 
 /** What the calls print, as the README shows it. */
-const PROMISED = /^```text\n((?:\d{3}\n)+)```/m.exec(README)![1]!.trim().split('\n')
+const PROMISED = [...README.matchAll(/^```text\n((?:\d{3}\n)+)```/gm)].flatMap((match) => match[1]!.trim().split('\n'))
 
 async function serve(
   t: TestContext,

@@ -14,9 +14,10 @@ export interface Problem {
  * `cwd` is what relative paths are relative to.
  */
 export function checkConfig(config: Config, cwd: string): Problem[] {
-  const { gateway } = config
+  const { gateway, dashboard } = config
   return [
     ...checkPublicUrl(gateway.public_url),
+    ...checkOrigin('dashboard.public_url', dashboard.public_url),
     ...gateway.trusted_proxies.filter((entry) => !isNetwork(entry)).map(notNetwork),
     ...checkManagementNode(gateway),
     ...checkTls(gateway.tls, cwd),
@@ -31,6 +32,15 @@ function checkPublicUrl(text: string): Problem[] {
   if (plain && (url.protocol === 'http:' || url.protocol === 'https:')) return []
   const allowed = 'give an absolute http or https URL without query, fragment, user or password'
   return [{ path: 'gateway.public_url', text: `is no address that clients can use; ${allowed}` }]
+}
+
+/** Cookies, passkeys and links of mails belong to a whole host. */
+function checkOrigin(path: string, text: string): Problem[] {
+  if (text === '') return []
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const web = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (web && (text === url.origin || text === `${url.origin}/`)) return []
+  return [{ path, text: 'is no address of a host; give one such as https://dashboard.example.org, in lower case' }]
 }
 
 /** True for an IPv4 or IPv6 address, or a network written as address/bits. */

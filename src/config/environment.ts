@@ -15,7 +15,14 @@ const PREFIX = 'SVC_'
 const FILE_SUFFIX = '_FILE'
 /** Names under the prefix that are no settings: `SVC_CONFIG` names the file of settings. */
 const OTHER_NAMES: ReadonlySet<string> = new Set(['SVC_CONFIG'])
-const BY_ENV: ReadonlyMap<string, Setting> = new Map(SETTINGS.map((setting) => [setting.env, setting]))
+/** A name that does not follow from its setting, and that installations have. */
+const IRREGULAR = new Map([['dashboard.sso_default_group_id', 'SVC_DB_SSODEFAULTUSERGROUP']])
+const BY_ENV: ReadonlyMap<string, Setting> = new Map(
+  SETTINGS.flatMap((setting): [string, Setting][] => {
+    const other = IRREGULAR.get(setting.path)
+    return [[setting.env, setting], ...(other === undefined ? [] : [[other, setting] as [string, Setting]])]
+  }),
+)
 
 /**
  * Reads the settings that the environment names under `SVC_`, and under the prefix of each alias word, where `SVC_` wins.

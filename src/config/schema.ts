@@ -1,27 +1,10 @@
 import { type Static, Type } from 'typebox'
+import { flag, group, list, PORT, text, whole } from './leaves.ts'
+import { keySettings } from './schema-keys.ts'
+import { bootstrapSettings, peopleSecurity } from './schema-people.ts'
+import { emailBackend, signInSecurity, signInSettings } from './schema-sign-in.ts'
+import { ssoDashboard, ssoSettings } from './schema-sso.ts'
 
-/** What a setting is besides its JSON Schema: `secret` values are masked wherever they are shown. */
-interface Extra {
-  readonly secret?: boolean
-  readonly pattern?: string
-  readonly allowed?: string
-}
-
-const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
-
-const whole = (value: number, [minimum, maximum]: readonly [number, number], description: string) =>
-  Type.Integer({ default: value, minimum, maximum, description })
-
-const text = (value: string, description: string, extra: Extra = {}) =>
-  Type.String({ default: value, description, ...extra })
-
-const list = (description: string, extra: Extra = {}) =>
-  Type.Array(Type.String({ minLength: 1, ...extra }), { default: [], description, uniqueItems: true })
-
-const group = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false })
-
-const PORT = [0, 65_535] as const
 const TIMEOUT_MS = [1, 86_400_000] as const
 const HOUR_MS = 3_600_000
 
@@ -141,6 +124,36 @@ const dashboard = group({
       secret: true,
     },
   ),
+  trusted_proxies: list(
+    'Addresses and networks (CIDR) of proxies in front of the dashboard. Only they may name the client in `X-Forwarded-For`.',
+    { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
+  ),
+  page_size: whole(10, [1, 1000], 'Rows of a page, where the caller asks for pages.'),
+  max_body_bytes: whole(16_777_216, [1024, 1_073_741_824], 'Largest body that the dashboard takes.'),
+  enable_ownership: flag(false, 'APIs that name owners, and what is based on them, are seen by their owners alone.'),
+  ...keySettings,
+  enable_duplicate_slugs: flag(
+    false,
+    'Store an API whose listen path is taken, unserved, and keep its `api_id`. False refuses it with 409.',
+  ),
+  allow_unsafe_oas: flag(false, 'Let the calls of classic APIs replace the definition of an OpenAPI one.'),
+  import_url: group({
+    enabled: flag(false, 'Let an OpenAPI document be read from an address that the caller gives.'),
+    allow_private: flag(false, 'Let such addresses be on loopback, link-local and private networks.'),
+  }),
+  ...signInSettings,
+  ...ssoDashboard,
+  security: group({
+    ...signInSecurity,
+    ...peopleSecurity,
+  }),
+  email_backend: emailBackend,
+  audit: group({
+    enabled: flag(true, 'Record changes and refusals in the store. False records nothing, and nothing can be undone.'),
+    reads: flag(false, 'Record calls that only read, too.'),
+    detailed_recording: flag(false, 'Record what was sent and answered, too, without secrets.'),
+    retention_days: whole(365, [0, 36_500], 'How long entries are kept. 0: for ever.'),
+  }),
 })
 
 /** Every setting, once: name, type, default, bounds and the line for the docs. Names are what people write. */
@@ -153,6 +166,8 @@ export const ConfigSchema = group({
       allowed: 'a folder',
     }),
   }),
+  bootstrap: bootstrapSettings,
+  sso: ssoSettings,
   webhooks: group({
     allow_private: flag(false, 'Let webhooks reach loopback, link-local and private addresses.'),
   }),

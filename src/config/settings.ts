@@ -1,7 +1,7 @@
 import { ConfigSchema } from './schema.ts'
 
-export type SettingValue = string | number | boolean | readonly string[]
-export type SettingKind = 'text' | 'whole' | 'flag' | 'list'
+export type SettingValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>
+export type SettingKind = 'text' | 'whole' | 'flag' | 'list' | 'map'
 
 /** One leaf of the schema with the names that people use for it. */
 export interface Setting {
@@ -65,7 +65,8 @@ function toSetting(leaf: Leaf, segments: readonly string[]): Setting {
 function kindOf(leaf: Leaf): SettingKind {
   if (leaf.type === 'integer') return 'whole'
   if (leaf.type === 'boolean') return 'flag'
-  return leaf.type === 'array' ? 'list' : 'text'
+  if (leaf.type === 'array') return 'list'
+  return leaf.type === 'object' ? 'map' : 'text'
 }
 
 function allowed(leaf: Leaf): string {
@@ -73,6 +74,7 @@ function allowed(leaf: Leaf): string {
   if (leaf.enum !== undefined) return `one of ${leaf.enum.join(', ')}`
   if (leaf.type === 'boolean') return 'true or false'
   if (leaf.type === 'array') return `a list of ${leaf.items?.allowed ?? 'texts'}`
+  if (leaf.type === 'object') return 'a JSON object of texts'
   if (leaf.type === 'integer') return `a whole number from ${leaf.minimum} to ${leaf.maximum}`
   return 'a text'
 }

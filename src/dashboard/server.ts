@@ -1,37 +1,154 @@
-import fastify from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { fault } from '../errors/fault.ts'
+import { addressList } from '../model/address.ts'
+import type { Stand } from './admit.ts'
+import { ApiOwners } from './api-owners.ts'
+import { keepAuditShort } from './audit/purge.ts'
+import { eventsOf } from './events.ts'
+import { identitiesOf } from './identities.ts'
+import type { DashboardParts } from './parts.ts'
+import { recordedStore } from './recorded.ts'
+import { SAFETY_HEADERS, sendFault } from './refuse.ts'
+import { newRequestId } from './request-id.ts'
+import type { Route } from './route.ts'
+import { routed, SENT_TYPE } from './routed.ts'
+import { routerPath } from './router-path.ts'
+import { allRoutes } from './routes.ts'
 
 export interface DashboardOptions {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
-  readonly version: string
+  /** What is served: the product's own table unless given. */
+  readonly routes?: (parts: DashboardParts) => readonly Route[]
 }
 
 /** A dashboard that is listening. */
 export interface Dashboard {
   readonly port: number
+  /** What it serves, in the order of declaration. */
+  readonly routes: readonly Route[]
   close(): Promise<void>
 }
 
-/** Opens the dashboard's port. @throws Fault `port_in_use` naming the setting */
-export async function startDashboard({ host, port, version }: DashboardOptions): Promise<Dashboard> {
-  const server = fastify({ logger: false, routerOptions: { ignoreTrailingSlash: true } })
-  server.get('/hello', (_request, reply) =>
-    reply.header('cache-control', 'no-store').send({ status: 'pass', version, description: 'Gatehouse dashboard' }),
-  )
+const REQUEST_TIMEOUT_MS = 120_000
+const LONGEST_PARAM = 8192
+
+/** Opens the dashboard's port and serves every declared route. @throws Fault `port_in_use` naming the setting */
+export async function startDashboard(
+  given: DashboardParts,
+  { host, port, routes: declared = allRoutes }: DashboardOptions,
+): Promise<Dashboard> {
+  const store = recordedStore(given.store, {
+    audit: given.config.dashboard.audit.enabled,
+    messages: (changes) => eventsOf(given, changes),
+  })
+  const parts: DashboardParts = { ...given, store, documents: store.documents, tokens: store.tokens }
+  const owners = new ApiOwners(parts.documents, parts.store.feed)
+  const routes = declared(parts)
+  const stand: Stand = {
+    parts,
+    owners,
+    who: identitiesOf(parts),
+    trusted: addressList(parts.config.dashboard.trusted_proxies),
+  }
+  const server = fastify({
+    logger: false,
+    bodyLimit: parts.config.dashboard.max_body_bytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: newRequestId,
+    rewriteUrl: ({ url }) => spacesOf(url ?? '/'),
+    frameworkErrors: (_error, request, reply) =>
+      void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: LONGEST_PARAM },
+  })
+  serve(server, stand, routes)
   try {
     await server.listen({ host, port })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error
-    const why = code === 'EACCES' ? 'may not be opened by this user' : 'is in use by another process'
-    throw fault(
-      'port_in_use',
-      `port ${port} ${why}; choose another with dashboard.listen_port (SVC_DB_LISTENPORT)`,
-      error,
-    )
+    owners.close()
+    throw portFault(error, port)
   }
+  const endPurge = keepAuditShort(parts)
+  // The first caller should not wait for it; what goes wrong now is said to whoever needs it then.
+  if (parts.config.dashboard.enable_ownership) owners.fresh().catch(() => {})
   const address = server.server.address()
-  return { port: typeof address === 'object' && address !== null ? address.port : port, close: () => server.close() }
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    routes,
+    async close() {
+      await server.close()
+      await endPurge()
+      owners.close()
+    },
+  }
+}
+
+function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]): void {
+  const { parts } = stand
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.setErrorHandler((error, request, reply) => sendFault(parts, request, reply, error))
+  server.setNotFoundHandler((request, reply) => sendFault(parts, request, reply, fault('not_found')))
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS })
+    // What the body is does not depend on what it is called (clients label JSON as a form), nor on whether the label is well-formed.
+    const { headers } = request.raw
+    delete headers[SENT_TYPE]
+    if (headers['content-type'] === undefined) return
+    headers[SENT_TYPE] = headers['content-type']
+    headers['content-type'] = 'application/octet-stream'
+  })
+  for (const route of routes) server.route(routed(stand, route))
+  for (const [path, methods] of undeclared(routes)) {
+    const allow = methods.allowed.join(', ')
+    server.route({
+      method: methods.others,
+      url: path,
+      handler: (request, reply) => {
+        reply.header('allow', allow)
+        return sendFault(parts, request, reply, fault('method_not_allowed'))
+      },
+    })
+  }
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Methods that a path does not have, so that the answer is 405 and not that of a path with a placeholder in the word's place. */
+function undeclared(routes: readonly Route[]): Map<string, { allowed: string[]; others: string[] }> {
+  const byPattern = new Map<string, { path: string; declared: Set<string> }>()
+  for (const { path, method } of routes) {
+    const pattern = path.replace(/\{[^}]*\}/g, '{}')
+    const found = byPattern.get(pattern) ?? { path: routerPath(path), declared: new Set() }
+    byPattern.set(pattern, found)
+    found.declared.add(method)
+  }
+  return new Map(
+    [...byPattern.values()].map(({ path, declared }) => [
+      path,
+      {
+        allowed: METHODS.filter((method) => declared.has(method)),
+        others: METHODS.filter((method) => !declared.has(method)),
+      },
+    ]),
+  )
+}
+
+/** `+` in a path means a space: clients written in Go send it so. */
+function spacesOf(url: string): string {
+  const end = url.indexOf('?')
+  const path = end === -1 ? url : url.slice(0, end)
+  return path.includes('+') ? path.replaceAll('+', '%20') + (end === -1 ? '' : url.slice(end)) : url
+}
+
+function portFault(error: unknown, port: number): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error
+  const why = code === 'EACCES' ? 'may not be opened by this user' : 'is in use by another process'
+  return fault(
+    'port_in_use',
+    `port ${port} ${why}; choose another with dashboard.listen_port (SVC_DB_LISTENPORT)`,
+    error,
+  )
 }

@@ -1,4 +1,5 @@
-import { CATALOG, type CatalogEntry, type FaultCode } from './catalog.ts'
+import { CATALOG, type FaultCode } from './catalog.ts'
+import type { CatalogEntry } from './catalog-entry.ts'
 
 /**
  * The one error type. `code` is a key of the catalogue, which knows status and public text;

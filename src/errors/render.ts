@@ -9,6 +9,11 @@ export function statusOf(fault: Fault, legacyStatuses: boolean): number {
   return legacyStatuses && legacy !== undefined ? legacy : status
 }
 
+/** Status of a fault as the dashboard answers it. */
+export function dashboardStatusOf({ entry }: Fault): number {
+  return entry.dashboard?.status ?? entry.status
+}
+
 /** What a caller may read of a fault: the public text, and the detail where the catalogue exposes it. */
 export function textOf(fault: Fault): string {
   const { text, expose } = fault.entry
@@ -27,7 +32,7 @@ export function renderFault(fault: Fault, dialect: Dialect): string {
   if (dialect === 'gateway') return JSON.stringify({ error: text })
   if (dialect === 'oauth' || dialect === 'legacy-oauth') return renderOauth(fault, text, dialect === 'legacy-oauth')
   if (dialect === 'management') return JSON.stringify({ status: 'error', message: text })
-  return JSON.stringify({ Message: text, Meta: null, Status: 'Error' })
+  return JSON.stringify({ Status: 'Error', Message: fault.entry.dashboard?.text ?? text, Meta: null })
 }
 
 /** A fault that has no name in the standard is a failure of ours, except when it refuses what was sent. */

@@ -1,8 +1,9 @@
 import { toFault } from '../errors/fault.ts'
 import { readApi } from '../model/api/read.ts'
 import type { Api, ApiDocument } from '../model/api.ts'
+import { loadsHere, type NodeShard } from '../model/node.ts'
 import { type Compiled, type CompileParts, compileApi } from './compile.ts'
-import { loadsHere, type NodeShard, placeKey } from './placement.ts'
+import { placeKey } from './placement.ts'
 import { routeSegments } from './route-segments.ts'
 import { type PathSegment, Router } from './router.ts'
 import type { ApiState } from './snapshot.ts'
@@ -49,6 +50,14 @@ export class ApiCatalogue {
       reason,
       revision,
     }))
+  }
+
+  /** An API by its id, whatever its state: also one that is switched off or served elsewhere. */
+  findApi(apiId: string): Api | undefined {
+    const served = this.#ids.get(apiId)
+    if (served !== undefined) return served.api
+    for (const entry of this.#entries.values()) if (entry.apiId === apiId && entry.api !== undefined) return entry.api
+    return undefined
   }
 
   get loaded(): number {
@@ -187,11 +196,11 @@ export class ApiCatalogue {
   #holderOf(entry: Entry): string | undefined {
     const same = this.#ids.get(entry.apiId)
     if (same !== undefined && same !== entry)
-      return `api_id ${entry.apiId} is held by ${describeSource(same.source)} (${same.name})`
+      return `api_id ${entry.apiId} is held by ${describeHolder(entry, same, describeSource(same.source))}`
     if (entry.api!.internal) return undefined
     const holder = this.#places.get(this.#place(entry))
     if (holder === undefined || holder === entry) return undefined
-    return `listen path ${entry.api!.listenPath} is held by API ${holder.apiId} (${holder.name})`
+    return `listen path ${entry.api!.listenPath} is held by ${describeHolder(entry, holder, `API ${holder.apiId}`)}`
   }
 
   #serve(entry: Entry, before: Entry | undefined): void {
@@ -261,6 +270,12 @@ function newEntry(source: string, { api_id, name }: Pick<ApiDocument, 'api_id' |
     reason: '',
     revision,
   }
+}
+
+/** Organisations learn nothing of each other. */
+function describeHolder(entry: Entry, holder: Entry, words: string): string {
+  if (entry.api?.orgId !== holder.api?.orgId) return 'an API of another organisation'
+  return `${words} (${holder.name})`
 }
 
 function describeSource(source: string): string {

@@ -4,14 +4,18 @@ import { type Limit, makeLimit } from '../model/limit.ts'
 import type { Counters } from '../store/ports.ts'
 import { compileTransform } from './compile-transform.ts'
 import type { Chain, HitPlan, ServedApi, Step, Targets } from './exchange.ts'
+import type { BindingParts } from './oauth/check-binding.ts'
+import { hasAuthorizationServer, type OAuthEndpoints } from './oauth/endpoints.ts'
 import type { HitBook } from './record/hit-book.ts'
 import type { Metrics } from './record/metrics.ts'
 import { ApiTags } from './record/tags.ts'
 import type { Sessions } from './sessions.ts'
 import { authenticate, checkState, stripCredential } from './steps/authenticate.ts'
+import { authenticateToken } from './steps/authenticate-token.ts'
 import { checkCertificate } from './steps/check-certificate.ts'
 import { checkExpiry } from './steps/check-expiry.ts'
 import { checkRights } from './steps/check-rights.ts'
+import { checkScopes } from './steps/check-scopes.ts'
 import { chooseVersion } from './steps/choose-version.ts'
 import { cors } from './steps/cors.ts'
 import { filterAddress } from './steps/filter-address.ts'
@@ -36,6 +40,10 @@ export interface CompileParts {
   readonly book: HitBook | undefined
   /** Tags of this node, when it is segmented: they go into every hit. */
   readonly nodeTags: readonly string[]
+  /** What proofs of possession are checked with. */
+  readonly bindings: BindingParts
+  /** Endpoints of the authorization servers. */
+  readonly endpoints: OAuthEndpoints
 }
 
 /** A served API together with what must be let go when it is replaced. */
@@ -72,12 +80,13 @@ type OpenTargets = (rules: UpstreamRules) => Targets
 function compileVersions(api: Api, parts: CompileParts, open: OpenTargets): ServedApi {
   const main = compileChain(api, api.rules, undefined, parts, open)
   const versioning = api.versioning
-  if (versioning === undefined) return { api, entry: main.steps, main, all: [main] }
+  const door = hasAuthorizationServer(api) ? [parts.endpoints.stepFor(api)] : []
+  if (versioning === undefined) return { api, entry: [...door, ...main.steps], main, all: [main] }
   const inline = new Map<string, Chain>()
   for (const [name, rules] of Object.entries(versioning.inline)) {
     inline.set(name, compileChain(api, rules, name, parts, open))
   }
-  return { api, entry: [chooseVersion(versioning, main, inline)], main, all: [main, ...inline.values()] }
+  return { api, entry: [...door, chooseVersion(versioning, main, inline)], main, all: [main, ...inline.values()] }
 }
 
 /** One version: `version` undefined for the API itself. */
@@ -106,7 +115,7 @@ function compileChain(
       openTargets: (timeoutMs) => open({ ...upstream, timeoutMs }),
     }),
     limitSize(parts.maxBodyBytes, rules.sizeLimitBytes, perOperation),
-    ...identify(api, parts),
+    ...identify(api, rules, parts),
     takePermits(parts.counters, parts.clock, !parts.legacyStatuses),
     transformRequest(compileTransform(rules.requestHeaders), perOperation),
     forward(targets, api.upstream.preserveHost),
@@ -128,9 +137,21 @@ function compileChain(
 }
 
 /** Who is calling, and whether they may. */
-function identify(api: Api, parts: CompileParts): (Step | undefined)[] {
-  if (api.auth === undefined) return []
-  return [authenticate(api.auth, api.orgId, parts.sessions), stripCredential(api.auth), checkState(), checkRights()]
+function identify(api: Api, rules: Rules, parts: CompileParts): (Step | undefined)[] {
+  const { auth } = api
+  if (auth === undefined) return []
+  const { sessions, bindings } = parts
+  if (!hasAuthorizationServer(api)) {
+    return [authenticate(auth, api, sessions, bindings), stripCredential(auth), checkState(), checkRights()]
+  }
+  const scoped = rules.operations.some(({ scopes }) => scopes !== undefined)
+  return [
+    authenticateToken(auth, api, sessions, bindings),
+    stripCredential(auth),
+    checkState(),
+    checkRights(),
+    checkScopes(api, auth.scopes, scoped),
+  ]
 }
 
 function apiLimit(api: Api): Limit | undefined {

@@ -6,6 +6,7 @@ import type { Instant, Limit } from '../model/limit.ts'
 import type { Policy } from '../model/session.ts'
 import { WireExchange } from '../wire/exchange.ts'
 import type { Upstream } from '../wire/upstream.ts'
+import type { LiveToken } from './oauth/live-token.ts'
 import type { HitCell } from './record/aggregate.ts'
 import type { ApiMetrics } from './record/api-metrics.ts'
 import type { HitBook } from './record/hit-book.ts'
@@ -50,6 +51,8 @@ export interface CompiledOperation {
   readonly targets: Targets | undefined
   readonly track: boolean
   readonly doNotTrack: boolean
+  /** Alternatives of scopes, as `OperationRule.scopes`. */
+  readonly scopes: readonly (readonly string[])[] | undefined
 }
 
 /**
@@ -130,6 +133,10 @@ export interface Caller {
   /** SHA-256 of the key or token, lower-case hex. */
   readonly keyHash: string
   readonly alias: string
+  /** Client of an access token, or whom a key names as its client; '' = none. */
+  readonly clientId: string
+  /** What makes it an access token; undefined for a key. */
+  readonly token: LiveToken | undefined
   readonly inactive: boolean
   /** Unix milliseconds, 0 = never. */
   readonly expiresAt: number
@@ -205,6 +212,8 @@ export class Exchange extends WireExchange implements Instant {
   session: Caller | undefined
   plan: Plan | undefined
   skipAuthentication = false
+  /** True when the API's authorization server answers: that is no traffic of the API, and no hit. */
+  atAuthorizationServer = false
 
   // --- collected for the upstream and for the answer
   /** `Name: value\r\n` lines to send to the upstream besides the kept ones. */
@@ -241,6 +250,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.session = undefined
   x.plan = undefined
   x.skipAuthentication = false
+  x.atAuthorizationServer = false
   x.requestExtra = ''
   x.answerExtra = ''
   x.limitFields = ''

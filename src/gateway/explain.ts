@@ -8,6 +8,7 @@ import type { Counters } from '../store/ports.ts'
 import { readHead } from '../wire/head.ts'
 import { findClient } from './client-address.ts'
 import { begin, Exchange, type Outcome, type RouteMatch, SENT, type Snapshot, type Step } from './exchange.ts'
+import { ANSWERED_BY_AUTHORIZATION_SERVER, type ElsewhereFound, type OAuthEndpoints } from './oauth/endpoints.ts'
 import { enter } from './server.ts'
 import { limitsOf, organisationOf } from './steps/take-permits.ts'
 
@@ -27,6 +28,7 @@ export interface ExplainParts {
   readonly snapshot: () => Snapshot
   /** True for the paths that the product itself answers on the traffic port. */
   readonly isOwnPath: (path: string) => boolean
+  readonly endpoints: OAuthEndpoints
   readonly trustedProxies: BlockList | undefined
   readonly legacyStatuses: boolean
 }
@@ -47,8 +49,13 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   if (parts.isOwnPath(x.path)) return OWN_PATH
   const snapshot = parts.snapshot()
   const match: RouteMatch = { served: undefined, restAt: 0 }
+  const before = parts.endpoints.findElsewhere(x, snapshot, false)
+  if (before !== undefined) return answeredElsewhere(before)
   snapshot.router.find(x.host, x.path, match)
-  if (match.served === undefined) return notRouted(x)
+  if (match.served === undefined) {
+    const found = parts.endpoints.findElsewhere(x, snapshot, true)
+    return found === undefined ? notRouted(x) : answeredElsewhere(found)
+  }
   enter(x, snapshot, match)
   findClient(x, parts.trustedProxies)
   const steps: Json[] = []
@@ -102,6 +109,7 @@ async function outcomeOf(step: Step, x: Exchange): Promise<Outcome> {
 function noteOf(step: string, end: Outcome, x: Exchange): JsonObject {
   if (end instanceof Fault) return { step, outcome: 'refused', reason: end.message, code: end.code }
   if (end === SENT) return { step, outcome: 'forwarded' }
+  if (end === ANSWERED_BY_AUTHORIZATION_SERVER) return { step, outcome: 'answered', detail: BY_AUTHORIZATION_SERVER }
   if (end !== undefined) return { step, outcome: 'answered', status: end.status }
   const detail = detailOf(step, x)
   return detail === undefined ? { step, outcome: 'passed' } : { step, outcome: 'passed', detail }
@@ -112,8 +120,22 @@ function detailOf(step: string, x: Exchange): string | undefined {
   if (step === 'chooseVersion') return `version ${x.chain!.version} of API ${x.chain!.api.apiId}`
   if (step === 'matchOperation' && x.operation !== undefined) return x.operation.name
   if (step === 'filterAddress') return x.clientAddress
-  if (step === 'authenticate') return x.skipAuthentication ? 'skipped for this operation' : `key ${x.session!.keyHash}`
-  return undefined
+  if (step !== 'authenticate' && step !== 'authenticateToken') return undefined
+  if (x.skipAuthentication) return 'skipped for this operation'
+  const { keyHash, clientId, token } = x.session!
+  return token === undefined ? `key ${keyHash}` : `token ${keyHash} of client ${clientId}`
+}
+
+const BY_AUTHORIZATION_SERVER = 'the authorization server of the API answers here'
+
+function answeredElsewhere({ served: { main }, found: { endpoint } }: ElsewhereFound): JsonObject {
+  const { apiId, name, orgId, listenPath } = main.api
+  const step = { step: 'route', outcome: 'answered', detail: `${BY_AUTHORIZATION_SERVER}: ${endpoint}` }
+  return {
+    api: { api_id: apiId, name, org_id: orgId, listen_path: listenPath, version: main.version },
+    steps: [step],
+    result: { outcome: 'answered' },
+  }
 }
 
 function notRouted(x: Exchange): JsonObject {
@@ -131,6 +153,9 @@ function described(x: Exchange): JsonObject {
   return {
     api: { api_id: api.apiId, name: api.name, org_id: api.orgId, listen_path: api.listenPath, version },
     key: x.session === undefined ? null : { key_hash: x.session.keyHash, alias: x.session.alias },
+    ...(x.session?.token !== undefined && {
+      client: { client_id: x.session.clientId, scope: [...x.session.token.scopes].join(' ') },
+    }),
     policies: [...(x.session?.policyIds ?? [])],
   }
 }
@@ -140,6 +165,7 @@ function resultOf(x: Exchange, end: Outcome, legacyStatuses: boolean): JsonObjec
     const body = JSON.parse(renderFault(end, 'gateway')) as JsonObject
     return { outcome: 'refused', status: statusOf(end, legacyStatuses), body }
   }
+  if (end === ANSWERED_BY_AUTHORIZATION_SERVER) return { outcome: 'answered' }
   if (end !== SENT && end !== undefined) return { outcome: 'answered', status: end.status }
   const { targets } = x.chain!
   return {

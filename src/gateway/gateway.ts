@@ -1,9 +1,13 @@
+import { hostname } from 'node:os'
 import type { Config } from '../config/schema.ts'
 import type { FaultCode } from '../errors/catalog.ts'
 import { addressList } from '../model/address.ts'
 import type { Clock } from '../model/clock.ts'
 import type { LineSink, Log } from '../model/log.ts'
+import type { NodeShard } from '../model/node.ts'
+import type { PasswordRules } from '../model/password-rules.ts'
 import { privateKeyOf } from '../publish/certificates.ts'
+import { forgetNodes, writeNodeStatus } from '../publish/node-status.ts'
 import type { Store } from '../store/ports.ts'
 import { adminRoutes } from './admin/routes.ts'
 import { ApiCatalogue } from './catalogue.ts'
@@ -11,8 +15,9 @@ import { explain } from './explain.ts'
 import { FileDefinitions } from './files.ts'
 import { LiveConfig } from './live.ts'
 import { offerGatewayMetrics } from './metrics.ts'
+import { NodeReporter } from './node-status.ts'
+import { type Authorization, openAuthorization } from './oauth/open-authorization.ts'
 import { openPorts } from './open-ports.ts'
-import type { NodeShard } from './placement.ts'
 import { AccessLog } from './record/access-log.ts'
 import { HitBook } from './record/hit-book.ts'
 import { Metrics } from './record/metrics.ts'
@@ -24,6 +29,7 @@ import { Sample } from './record/sample.ts'
 import { recordWith } from './record.ts'
 import { type ServerParts, trafficHandler } from './server.ts'
 import { Sessions } from './sessions.ts'
+import { policyKey } from './snapshot.ts'
 import { type KeyPair, TlsCertificates } from './tls.ts'
 import { UpstreamPool } from './upstream/targets.ts'
 
@@ -40,6 +46,8 @@ export interface GatewayParts {
   readonly secret: string
   /** Key that private keys and shown-again secrets are sealed with. */
   readonly sealKey: Uint8Array
+  /** What passwords of users must be like; absent = at least eight characters. */
+  readonly passwordRules?: PasswordRules
   /** Organisation of objects that name none. */
   readonly defaultOrg: () => string
   /** How the dashboard of this process stands; undefined when there is none in it. */
@@ -68,7 +76,11 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const metrics = new Metrics()
   const core = buildCore(parts, metrics)
   const { live, book } = core
-  const closers: (() => unknown)[] = [() => core.upstreams.close(), () => live.close()]
+  const closers: (() => unknown)[] = [
+    () => core.upstreams.close(),
+    () => live.close(),
+    () => core.authorization.close(),
+  ]
   let stopping: Promise<void> | undefined
   const closeAll = async () => {
     // What was opened last is closed first: traffic ends before what it stands on.
@@ -112,6 +124,9 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       tls: (serverName) => tls.choose(serverName),
     })
     closers.push(() => ports.drain(settings.drain_timeout_ms))
+    core.authorization.deliveries.start()
+    const reporter = nodeReporter(parts, core)
+    closers.push(() => reporter.close())
     offerGatewayMetrics(metrics, { ...core, accessLog, connections: ports.connections })
     return { port: ports.traffic, tlsPort: ports.tls, controlPort: ports.control, live, ready, stop }
   } catch (error) {
@@ -127,14 +142,21 @@ interface Core {
   readonly book: HitBook | undefined
   readonly catalogue: ApiCatalogue
   readonly live: LiveConfig
+  readonly authorization: Authorization
 }
 
 /** What every request is judged by, before anything listens. */
-function buildCore({ config, store, log, clock }: GatewayParts, metrics: Metrics): Core {
+function buildCore(parts: GatewayParts, metrics: Metrics): Core {
+  const { config, store, log, clock } = parts
   const settings = config.gateway
   const segmentation = settings.db_app_conf_options
   const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
-  const sessions = new Sessions(store.tokens, settings.session_cache_entries)
+  const authorization = openAuthorization({
+    ...parts,
+    findApi: (apiId) => catalogue.findApi(apiId),
+    findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
+  })
+  const sessions = new Sessions(store.tokens, settings.session_cache_entries, authorization.clients)
   const upstreams = new UpstreamPool({
     connectTimeoutMs: settings.connect_timeout_ms,
     headTimeoutMs: settings.proxy_default_timeout_ms,
@@ -155,10 +177,30 @@ function buildCore({ config, store, log, clock }: GatewayParts, metrics: Metrics
     maxBodyBytes: settings.max_body_bytes,
     legacyStatuses: config.compat.legacy_statuses,
     nodeTags: shard.segmented ? shard.tags : [],
+    bindings: authorization.bindings,
+    endpoints: authorization.endpoints,
   }
   const catalogue = new ApiCatalogue(compileParts, shard)
   const live = new LiveConfig({ documents: store.documents, feed: store.feed, catalogue, sessions, log })
-  return { shard, sessions, upstreams, book, catalogue, live }
+  return { shard, sessions, upstreams, book, catalogue, live, authorization }
+}
+
+/** Has the dashboard know how the APIs stand on this node. */
+function nodeReporter(
+  { clock, config, log, nodeName, store, version }: GatewayParts,
+  { catalogue, live, shard }: Core,
+) {
+  const reporter = new NodeReporter({
+    write: (status) => writeNodeStatus(store, status),
+    about: { name: nodeName, hostname: hostname(), version, ...shard, management: config.gateway.management_node },
+    look: () => ({ states: catalogue.states(), revision: live.snapshot.revision, behind: live.behind }),
+    clock,
+    log,
+  })
+  live.onDefinitions(() => reporter.changed())
+  reporter.changed()
+  forgetNodes(store, clock.wall()).catch((error) => log.debug({ cause: error }, 'old nodes could not be forgotten'))
+  return reporter
 }
 
 /** The folder of definition files, where one is set. */
@@ -186,6 +228,7 @@ function serverParts(
     ...core,
     ...states,
     nextRequestId,
+    wakeDeliveries: () => core.authorization.deliveries.wake(),
     metrics: (accept: string | undefined) => {
       const { format, contentType } = chooseMetricsFormat(accept)
       return { contentType, text: renderMetrics(metrics, format) }
@@ -197,6 +240,7 @@ function serverParts(
           counters: parts.store.counters,
           snapshot,
           isOwnPath: ownPaths(config),
+          endpoints: core.authorization.endpoints,
           trustedProxies,
           legacyStatuses,
         },
@@ -210,6 +254,7 @@ function serverParts(
     style: { legacyStatuses, nextRequestId },
     own: admin.traffic,
     ownControl: admin.control,
+    endpoints: core.authorization.endpoints,
     record: recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), accessLog !== undefined),
     onFault(fault, x) {
       const code: FaultCode = fault.code

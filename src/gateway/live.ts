@@ -38,6 +38,7 @@ export class LiveConfig {
   /** Called whenever the node has nothing left to take over. */
   readonly #idle: (() => void)[] = []
   readonly #followers: (() => void)[] = []
+  readonly #watchers: (() => void)[] = []
   #unsubscribe: (() => void) | undefined
   #busy = false
   #retryMs = RETRY_FIRST_MS
@@ -82,6 +83,7 @@ export class LiveConfig {
       this.behind = false
       this.#publish(revision, true)
       this.#measure(startedAt)
+      this.#seen()
     } finally {
       this.#free()
     }
@@ -95,6 +97,7 @@ export class LiveConfig {
   /** Makes the snapshot follow the catalogue after definitions were changed elsewhere (files). */
   refresh(): void {
     this.#publish(this.snapshot.revision, false)
+    this.#seen()
   }
 
   /** Calls the follower after every change of the APIs in force, wherever it came from. */
@@ -102,8 +105,14 @@ export class LiveConfig {
     this.#followers.push(follower)
   }
 
+  /** Calls the watcher whenever definitions were looked at, also those that changed nothing of what is in force. */
+  onDefinitions(watcher: () => void): void {
+    this.#watchers.push(watcher)
+  }
+
   close(): void {
     this.#followers.length = 0
+    this.#watchers.length = 0
     this.#unsubscribe?.()
     clearTimeout(this.#retryTimer)
     this.#parts.catalogue.close()
@@ -143,6 +152,8 @@ export class LiveConfig {
   }
 
   #onEvent(event: FeedEvent): void {
+    // At once, also while something else is taken over: what was revoked must not be used once more.
+    for (const hash of event.sessions) this.#parts.sessions.drop(Buffer.from(hash).toString('hex'))
     if (this.#busy) {
       this.#waiting.push(event)
       return
@@ -173,7 +184,6 @@ export class LiveConfig {
 
   /** Applies at once when the store answers at once; else resolves when applied. Never rejects. */
   #apply(event: FeedEvent): Promise<void> | undefined {
-    for (const hash of event.sessions) this.#parts.sessions.drop(Buffer.from(hash).toString('hex'))
     const kinds = event.changes.filter(({ kind }) => kind === 'api' || kind === 'policy' || kind === 'org_session')
     if (kinds.length === 0) {
       this.snapshot = { ...this.snapshot, revision: Math.max(this.snapshot.revision, event.revision) }
@@ -192,6 +202,7 @@ export class LiveConfig {
       })
       this.#publish(event.revision, policies)
       this.#measure(startedAt)
+      if (kinds.some(({ kind }) => kind === 'api')) this.#seen()
     }
     try {
       const read = kinds.map(({ op, kind, id }) => (op === 'delete' ? undefined : this.#parts.documents.get(kind, id)))
@@ -226,6 +237,10 @@ export class LiveConfig {
         (again) => this.#fallBehind(again),
       )
     }, this.#retryMs).unref()
+  }
+
+  #seen(): void {
+    for (const watch of this.#watchers) watch()
   }
 
   #changeApi(id: string, document: StoredDocument | undefined): void {

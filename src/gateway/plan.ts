@@ -40,10 +40,18 @@ export function makePlan(chain: Chain, grant: Grant | undefined, holder: PlanHol
 
 /** The handle that counts this request; undefined when it is not recorded. */
 export function cellOf(plan: Plan, x: Exchange): HitCell | undefined {
-  const { cell, tags, chain } = plan
-  if (cell === undefined || x.operation?.doNotTrack) return undefined
+  const { cell, chain } = plan
+  const operation = x.operation
+  if (cell === undefined || operation?.doNotTrack) return undefined
+  const endpoint = operation?.track ? operation.name : ''
+  // The tags of a session are memory that the request has not touched yet.
+  if (endpoint === '' && chain.hits!.tags.headers.length === 0) return cell
+  return variantOf(plan, cell, endpoint, x)
+}
+
+function variantOf(plan: Plan, cell: HitCell, endpoint: string, x: Exchange): HitCell {
+  const { tags, chain } = plan
   const joined = tags!.key(x.request)
-  const endpoint = x.operation?.track ? x.operation.name : ''
   if (endpoint === '' && joined === tags!.base) return cell
   const key = `${endpoint}\n${joined}`
   plan.cells ??= new Map()

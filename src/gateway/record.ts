@@ -35,7 +35,7 @@ export function recordWith(recorder: Recorder, unrouted: ApiMetrics, logged: boo
     sample.upstreamMs = x.upstreamAt === 0 ? -1 : (x.upstreamHeadAt === 0 ? endedAt : x.upstreamHeadAt) - x.upstreamAt
     const chain = x.chain
     sample.metrics = chain === undefined ? unrouted : chain.metrics
-    sample.hits = chain === undefined ? undefined : cellOf(countedPlan(x), x)
+    sample.hits = chain === undefined || x.atAuthorizationServer ? undefined : cellOf(countedPlan(x), x)
     if (logged) {
       sample.requestId = x.requestId
       sample.apiId = chain?.api.apiId ?? ''

@@ -1,5 +1,6 @@
 import { Fault } from '../errors/fault.ts'
 import { renderFault, statusOf } from '../errors/render.ts'
+import { FIELD } from '../wire/fields.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
 
 /** How this installation words its own answers. */
@@ -38,16 +39,10 @@ function idField(x: Exchange, style: AnswerStyle): string {
   return `X-Request-Id: ${x.requestId}\r\n`
 }
 
-const OWN_LIMIT_FIELDS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
-const OWN_RATE_FIELDS = ['ratelimit', 'ratelimit-policy']
-
 /** Edits the head of an upstream's answer; answers the lines to append. What we say of limits replaces what it said. */
 export function editAnswer(x: Exchange): string {
   let extra = x.limitFields
-  if (extra !== '') {
-    for (const name of OWN_LIMIT_FIELDS) x.response.drop(name)
-    for (const name of OWN_RATE_FIELDS) x.response.drop(name)
-  }
+  if (extra !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
   if (x.answerExtra !== '') {
     if (x.answerExtra.includes('Access-Control-')) dropCors(x)
     extra += x.answerExtra

@@ -1,10 +1,11 @@
 import type { RouteMatch, Routes, ServedApi } from './exchange.ts'
+import { Words } from './words.ts'
 
 /** A piece of a listen path: a fixed word, or a placeholder with the pattern that it must match in full. */
 export type PathSegment = string | { readonly pattern: RegExp | undefined; readonly source: string }
 
 interface Node {
-  readonly literals: ReadonlyMap<string, Node>
+  readonly literals: Words<Node>
   readonly placeholders: readonly {
     readonly pattern: RegExp | undefined
     readonly source: string
@@ -13,7 +14,7 @@ interface Node {
   readonly served: ServedApi | undefined
 }
 
-const EMPTY: Node = { literals: new Map(), placeholders: [], served: undefined }
+const EMPTY: Node = { literals: new Words(), placeholders: [], served: undefined }
 
 export interface RouteEntry {
   /** Lower case; '' answers on every host. */
@@ -33,10 +34,13 @@ export class Router implements Routes {
   readonly #hosts: ReadonlyMap<string, Node>
   /** Tries of APIs that ignore case, keyed and searched in lower case. */
   readonly #folded: ReadonlyMap<string, Node>
+  /** True when some API answers on one host only. */
+  readonly #named: boolean
 
   constructor(hosts: ReadonlyMap<string, Node> = new Map(), folded: ReadonlyMap<string, Node> = new Map()) {
     this.#hosts = hosts
     this.#folded = folded
+    this.#named = [...hosts.keys(), ...folded.keys()].some((domain) => domain !== '')
   }
 
   /** Builds a router from nothing, without a copy per entry. Entries must not collide. */
@@ -75,9 +79,9 @@ export class Router implements Routes {
   find(host: string, path: string, match: RouteMatch): void {
     match.served = undefined
     match.restAt = 0
-    if (host !== '' && this.#hosts.size > 0) descend(this.#hosts.get(host), path, match)
-    if (match.served === undefined && host !== '' && this.#folded.size > 0) {
-      descend(this.#folded.get(host), path.toLowerCase(), match)
+    if (this.#named && host !== '') {
+      descend(this.#hosts.get(host), path, match)
+      if (match.served === undefined) descend(this.#folded.get(host), path.toLowerCase(), match)
     }
     if (match.served === undefined) descend(this.#hosts.get(''), path, match)
     if (match.served === undefined && this.#folded.size > 0) descend(this.#folded.get(''), path.toLowerCase(), match)
@@ -112,11 +116,8 @@ function replace(node: Node, segments: readonly PathSegment[], at: number, serve
   if (at === segments.length) return { ...node, served }
   const segment = segments[at]!
   if (typeof segment === 'string') {
-    const literals = new Map(node.literals)
     const child = replace(node.literals.get(segment) ?? EMPTY, segments, at + 1, served)
-    if (isBare(child)) literals.delete(segment)
-    else literals.set(segment, child)
-    return { ...node, literals }
+    return { ...node, literals: isBare(child) ? node.literals.without(segment) : node.literals.with(segment, child) }
   }
   const known = node.placeholders.find((child) => child.source === segment.source)
   const child = replace(known?.node ?? EMPTY, segments, at + 1, served)
@@ -131,12 +132,11 @@ function sortPlaceholders(list: Node['placeholders'][number][]): Node['placehold
 
 /** As `replace`, but fills the maps of the node under construction instead of copying them. */
 function grow(node: Node | undefined, segments: readonly PathSegment[], at: number, served: ServedApi): Node {
-  const base: Node = node ?? { literals: new Map(), placeholders: [], served: undefined }
+  const base: Node = node ?? { literals: new Words(), placeholders: [], served: undefined }
   if (at === segments.length) return { ...base, served }
   const segment = segments[at]!
   if (typeof segment === 'string') {
-    const literals = base.literals as Map<string, Node>
-    literals.set(segment, grow(literals.get(segment), segments, at + 1, served))
+    base.literals.put(segment, grow(base.literals.get(segment), segments, at + 1, served))
     return base
   }
   const known = base.placeholders.find((child) => child.source === segment.source)
@@ -158,10 +158,10 @@ function descend(root: Node | undefined, path: string, match: RouteMatch): void 
       match.restAt = at
     }
     if (at >= path.length - 1 || node.literals.size === 0) return
-    const end = path.indexOf('/', at + 1)
-    const segment = end === -1 ? path.slice(at + 1) : path.slice(at + 1, end)
-    node = node.literals.get(segment)
-    at = end === -1 ? path.length : end
+    const slash = path.indexOf('/', at + 1)
+    const end = slash === -1 ? path.length : slash
+    node = node.literals.find(path, at + 1, end)
+    at = end
   }
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../model/clock.ts'
 import type { WireHandler } from '../wire/exchange.ts'
 import { findClient } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
+import type { OAuthEndpoints } from './oauth/endpoints.ts'
 import { type AnswerStyle, conclude, editAnswer, refuse } from './respond.ts'
 import { run } from './run.ts'
 import { send } from './steps/forward.ts'
@@ -20,6 +21,7 @@ export interface ServerParts {
   readonly snapshot: () => Snapshot
   /** Answers the product's own paths (`/hello`, `/svc/...`); false when the path is not one of them on this port. */
   readonly own: (x: Exchange) => boolean
+  readonly endpoints: OAuthEndpoints
   /** Counts a finished request. Must not throw. */
   readonly record: (x: Exchange) => void
   readonly onFault: (fault: Fault, x: Exchange) => void
@@ -46,16 +48,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
       begin(x, clock.wall(), clock.mono())
       try {
         if (parts.own(x)) return
-        const snapshot = parts.snapshot()
-        snapshot.router.find(x.host, x.path, match)
-        const served = match.served
-        if (served === undefined) {
-          refuseWith(x, NOT_FOUND)
-          return
-        }
-        enter(x, snapshot, match)
-        findClient(x, parts.trustedProxies)
-        const how = run(served.entry, x)
+        const how = lead(parts, x, match)
         if (how instanceof Promise) how.then((late) => end(x, late)).catch((error) => refuseWith(x, toFault(error)))
         else end(x, how)
       } catch (error) {
@@ -83,10 +76,31 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     done: parts.record,
 
     refuse: (fault) => ({
-      fields: `Content-Type: application/json\r\nX-Request-Id: ${style.nextRequestId()}\r\n`,
+      fields: `Content-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${style.nextRequestId()}\r\n`,
       body: renderFault(fault, 'gateway'),
     }),
   }
+}
+
+/** Finds what answers a request, and has it answer. */
+function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault | Promise<Reply | Fault> {
+  const snapshot = parts.snapshot()
+  const before = elsewhere(parts, x, snapshot, false)
+  if (before !== undefined) return before
+  snapshot.router.find(x.host, x.path, match)
+  const served = match.served
+  if (served === undefined) return elsewhere(parts, x, snapshot, true) ?? NOT_FOUND
+  enter(x, snapshot, match)
+  findClient(x, parts.trustedProxies)
+  return run(served.entry, x)
+}
+
+/** Endpoints of authorization servers that do not stand below a listen path. */
+function elsewhere({ endpoints, trustedProxies }: ServerParts, x: Exchange, snapshot: Snapshot, unrouted: boolean) {
+  const found = endpoints.findElsewhere(x, snapshot, unrouted)
+  if (found === undefined) return undefined
+  findClient(x, trustedProxies)
+  return run([() => endpoints.enter(x, snapshot, found)], x)
 }
 
 /** Notes where a request has arrived. */

@@ -1,19 +1,37 @@
 import { hash } from 'node:crypto'
 import { Fault } from '../errors/fault.ts'
 import { compileGrant } from '../model/grant.ts'
-import { type Merged, mergePolicies, policyIdsOf } from '../model/merge-policies.ts'
+import { type Merged, policyIdsOf } from '../model/merge-policies.ts'
+import { mergeSession } from '../model/narrow-session.ts'
+import type { OAuthClient } from '../model/oauth-client.ts'
+import { registeredAt } from '../model/oauth-registration.ts'
+import { tokenFactsOf } from '../model/oauth-token.ts'
 import type { Policy, Session } from '../model/session.ts'
-import type { SessionRow, Tokens } from '../store/ports.ts'
+import type { Awaitable, SessionRow, Tokens } from '../store/ports.ts'
 import type { Caller, Chain, Plan, Snapshot } from './exchange.ts'
+import { type Clients, NO_CLIENTS } from './oauth/live-clients.ts'
+import { type LiveToken, liveToken, sessionAtUse } from './oauth/live-token.ts'
 import { makePlan } from './plan.ts'
 import { policyKey } from './snapshot.ts'
+
+/** A client as it was found for a token, and when: see `Clients.generation`. */
+interface FoundClient {
+  readonly client: OAuthClient | undefined
+  readonly generation: number
+}
+
+const NOBODY: FoundClient = { client: undefined, generation: 0 }
 
 /** A session in memory: the stored one with its policies applied, and what was derived from it for each API. */
 export class LiveSession implements Caller {
   readonly keyHash: string
   readonly row: SessionRow
+  /** What makes it an access token; undefined for a key. */
+  readonly token: LiveToken | undefined
+  readonly clientId: string
+  readonly #orgId: string
   readonly merged: Merged | undefined
-  /** True when its policies cannot be applied: the key then counts as unknown. */
+  /** True when its policies cannot be applied, or it is a token of a client that is gone: it then counts as unknown. */
   readonly unusable: boolean
   readonly inactive: boolean
   /** Unix milliseconds, 0 = never. */
@@ -23,18 +41,26 @@ export class LiveSession implements Caller {
   readonly alias: string
   readonly policyIds: readonly string[]
   readonly policyGeneration: number
+  readonly #session: Session
   readonly #counterId: string
+  #registered: { readonly api: object; readonly is: boolean } | undefined
   readonly #plans = new Map<string, Plan>()
+  #lastPlan: Plan | undefined
 
-  constructor(row: SessionRow, keyHash: string, snapshot: Snapshot) {
-    const session = row.body as unknown as Session
-    const orgOf = (apiId: string) => snapshot.apis.get(apiId)?.api.orgId
+  constructor(row: SessionRow, keyHash: string, snapshot: Snapshot, found: FoundClient = NOBODY) {
     this.row = row
     this.keyHash = keyHash
+    this.clientId = row.clientId
+    this.#orgId = row.orgId
+    this.token = liveToken(row, found)
+    const client = this.token?.client
+    const session = client === undefined ? (row.body as unknown as Session) : sessionAtUse(row.body, client)
+    this.#session = session
     this.policyGeneration = snapshot.policyGeneration
-    const merged = mergePolicies(session, policiesOf(session, row.orgId, snapshot), orgOf)
+    const orgOf = (apiId: string) => snapshot.apis.get(apiId)?.api.orgId
+    const merged = mergeSession(session, (each) => policiesOf(each, row.orgId, snapshot), orgOf)
     this.merged = merged instanceof Fault ? undefined : merged
-    this.unusable = this.merged === undefined
+    this.unusable = this.merged === undefined || (this.token !== undefined && client === undefined)
     this.alias = session.alias ?? ''
     this.policyIds = this.merged?.policyIds ?? []
     this.inactive = this.merged?.isInactive ?? false
@@ -45,11 +71,27 @@ export class LiveSession implements Caller {
 
   /** True when the session may be used at APIs of this organisation. */
   belongsTo(orgId: string): boolean {
-    return this.row.orgId === '' || this.row.orgId === orgId
+    return this.#orgId === '' || this.#orgId === orgId
+  }
+
+  /** True for a token whose client is registered at this API. Answered once for the API that it is used at. */
+  isRegisteredAt(api: { readonly apiId: string; readonly orgId: string }, { policies }: Snapshot): boolean {
+    if (this.#registered?.api === api) return this.#registered.is
+    const client = this.token?.client
+    const is = client !== undefined && registeredAt(client, api, (id) => policies.get(policyKey(client.org_id, id)))
+    this.#registered = { api, is }
+    return is
   }
 
   /** What the session may do at this chain; derived once, and again only when the API was compiled anew. */
   planFor(chain: Chain): Plan {
+    const last = this.#lastPlan
+    if (last !== undefined && last.chain === chain) return last
+    this.#lastPlan = this.#planFor(chain)
+    return this.#lastPlan
+  }
+
+  #planFor(chain: Chain): Plan {
     // Versions within one definition have chains of their own.
     const key = chain.inlineVersion ? `${chain.api.apiId}/${chain.version}` : chain.api.apiId
     const known = this.#plans.get(key)
@@ -69,7 +111,7 @@ export class LiveSession implements Caller {
 
   /** The session as records see it: with the tags, metadata and policies that are in force. */
   #tagged(): Session {
-    const session = this.row.body as unknown as Session
+    const session = this.#session
     if (this.merged === undefined) return session
     const { tags, metaData, policyIds } = this.merged
     return { ...session, tags: [...tags], meta_data: metaData, apply_policies: [...policyIds] }
@@ -80,23 +122,43 @@ function policiesOf(session: Session, orgId: string, snapshot: Snapshot): (Polic
   return policyIdsOf(session).map((id) => snapshot.policies.get(policyKey(orgId, id)))
 }
 
+const PLACE_DIGITS = 7
+
+/** How often a client that keeps changing is asked for again. */
+const ASK_AGAIN = 5
+
+/**
+ * Where a session stands in memory: the first 28 bits of its hash. A map keyed by the hash itself would have V8 look each hash up
+ * in its table of unique strings first, 0.7 µs a request (Node 26.10). Of two sessions at one place the later one stays.
+ */
+function placeOf(keyHash: string): number {
+  let place = 0
+  for (let i = 0; i < PLACE_DIGITS; i++) {
+    const code = keyHash.charCodeAt(i)
+    place = (place << 4) | (code > 57 ? code - 87 : code - 48)
+  }
+  return place
+}
+
 /**
  * The sessions that this node has used lately, found by the hash of their key or token; the rest comes from the store.
  * Two generations of a map instead of a list of uses: what was used since the last turn survives it, and a hit costs one look-up.
  */
 export class Sessions {
   readonly #tokens: Tokens
+  readonly #clients: Clients
   readonly #half: number
-  #young = new Map<string, LiveSession>()
-  #old = new Map<string, LiveSession>()
+  #young = new Map<number, LiveSession>()
+  #old = new Map<number, LiveSession>()
   /** Hashes being read; one that is dropped meanwhile is not kept. */
   readonly #reading = new Map<string, Promise<LiveSession | undefined>>()
   hits = 0
   misses = 0
 
   /** `entries` bounds how many sessions stay in memory. */
-  constructor(tokens: Tokens, entries: number) {
+  constructor(tokens: Tokens, entries: number, clients: Clients = NO_CLIENTS) {
     this.#tokens = tokens
+    this.#clients = clients
     this.#half = Math.max(1, Math.floor(entries / 2))
   }
 
@@ -111,27 +173,29 @@ export class Sessions {
 
   /** As `find`, by the SHA-256 in lower-case hex. */
   findByHash(keyHash: string, snapshot: Snapshot): LiveSession | undefined | Promise<LiveSession | undefined> {
-    let live = this.#young.get(keyHash)
-    if (live === undefined) {
-      live = this.#old.get(keyHash)
-      if (live !== undefined) {
-        this.#old.delete(keyHash)
-        this.#keep(keyHash, live)
-      }
+    const place = placeOf(keyHash)
+    let live = this.#young.get(place)
+    if (live?.keyHash !== keyHash) {
+      live = this.#old.get(place)
+      if (live?.keyHash === keyHash) this.#keep(keyHash, live)
     }
-    if (live === undefined) {
+    if (live?.keyHash !== keyHash) {
       this.misses++
       return this.#read(keyHash, snapshot)
     }
     this.hits++
-    if (live.policyGeneration === snapshot.policyGeneration) return live
-    return this.#keep(keyHash, new LiveSession(live.row, keyHash, snapshot))
+    const { token } = live
+    const sameClient = token === undefined || token.generation === this.#clients.generation
+    if (sameClient && live.policyGeneration === snapshot.policyGeneration) return live
+    const made = this.#make(live.row, keyHash, snapshot)
+    return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
   }
 
   /** Forgets a session that was changed or deleted; its next use reads the store. */
   drop(keyHash: string): void {
-    this.#young.delete(keyHash)
-    this.#old.delete(keyHash)
+    const place = placeOf(keyHash)
+    this.#young.delete(place)
+    this.#old.delete(place)
     this.#reading.delete(keyHash)
   }
 
@@ -145,13 +209,48 @@ export class Sessions {
     const waiting = this.#reading.get(keyHash)
     if (waiting !== undefined) return waiting
     const row = this.#tokens.getSession(Buffer.from(keyHash, 'hex'))
-    if (!(row instanceof Promise))
-      return row === undefined ? undefined : this.#keep(keyHash, new LiveSession(row, keyHash, snapshot))
-    const reading: Promise<LiveSession | undefined> = row
-      .then((late) => {
-        if (late === undefined) return undefined
-        const live = new LiveSession(late, keyHash, snapshot)
-        // Dropped while it was read: what was read may be the old state.
+    if (row instanceof Promise) {
+      return this.#readLater(
+        keyHash,
+        row.then((late) => late && this.#make(late, keyHash, snapshot)),
+      )
+    }
+    if (row === undefined) return undefined
+    const made = this.#make(row, keyHash, snapshot)
+    return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
+  }
+
+  /** Derives a session from its row; a token also from its client, as this node knows it now. */
+  #make(row: SessionRow, keyHash: string, snapshot: Snapshot): LiveSession | Promise<LiveSession> {
+    if (row.clientId === '' || tokenFactsOf(row.body) === undefined) return new LiveSession(row, keyHash, snapshot)
+    const { generation } = this.#clients
+    const client = this.#clients.find(row.clientId)
+    if (client instanceof Promise) return this.#makeLater(row, keyHash, snapshot, { client, generation })
+    return new LiveSession(row, keyHash, snapshot, { client, generation })
+  }
+
+  /** Asks again for a client that was changed while the store was asked: others may wait for this who came after the change. */
+  async #makeLater(
+    row: SessionRow,
+    keyHash: string,
+    snapshot: Snapshot,
+    asked: { client: Awaitable<OAuthClient | undefined>; generation: number },
+  ): Promise<LiveSession> {
+    let { client, generation } = asked
+    for (let again = 0; ; again++) {
+      const found = await client
+      if (generation === this.#clients.generation || again === ASK_AGAIN)
+        return new LiveSession(row, keyHash, snapshot, { client: found, generation })
+      generation = this.#clients.generation
+      client = this.#clients.find(row.clientId)
+    }
+  }
+
+  /** Keeps what is being read, unless it is dropped meanwhile: what was read may then be the old state. */
+  #readLater(keyHash: string, made: Promise<LiveSession | undefined>): Promise<LiveSession | undefined> {
+    const reading: Promise<LiveSession | undefined> = made
+      .then((live) => {
+        if (live === undefined) return undefined
         return this.#reading.get(keyHash) === reading ? this.#keep(keyHash, live) : live
       })
       .finally(() => {
@@ -166,7 +265,9 @@ export class Sessions {
       this.#old = this.#young
       this.#young = new Map()
     }
-    this.#young.set(keyHash, live)
+    const place = placeOf(keyHash)
+    this.#young.set(place, live)
+    this.#old.delete(place)
     return live
   }
 }

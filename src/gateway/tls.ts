@@ -31,6 +31,8 @@ export class TlsCertificates {
   readonly #parts: TlsParts
   #default: SecureContext | undefined
   #domains = new Map<string, TlsChoice>()
+  /** An API on every host binds tokens to certificates. */
+  #askAnybody = false
   /** Contexts of stored certificates by their ids, until one of these changes: making one costs a millisecond. */
   readonly #contexts = new Map<string, Promise<SecureContext | undefined>>()
   #updating: Promise<void> = Promise.resolve()
@@ -50,7 +52,7 @@ export class TlsCertificates {
   choose(serverName: string): TlsChoice | undefined {
     const known = this.#domains.get(serverName.toLowerCase())
     if (known !== undefined) return known
-    return this.#default === undefined ? undefined : { context: this.#default, askCertificate: false }
+    return this.#default === undefined ? undefined : { context: this.#default, askCertificate: this.#askAnybody }
   }
 
   /** Takes over domains and certificates from the snapshot. Resolves when done; a certificate that cannot be used is logged and skipped. */
@@ -78,11 +80,14 @@ export class TlsCertificates {
 
   async #update(): Promise<void> {
     const wanted = new Map<string, { ids: Set<string>; ask: boolean }>()
+    let askAnybody = false
     for (const { api } of this.#parts.snapshot().apis.values()) {
+      const binds = (api.oauth?.mutualTls ?? 'off') !== 'off'
+      if (api.domain === '') askAnybody ||= binds
       if (api.domain === '' || api.internal) continue
       const entry = wanted.get(api.domain) ?? { ids: new Set<string>(), ask: false }
       for (const id of api.certificates) entry.ids.add(id)
-      entry.ask ||= api.clientCertificates !== undefined
+      entry.ask ||= api.clientCertificates !== undefined || binds
       wanted.set(api.domain, entry)
     }
     const domains = new Map<string, TlsChoice>()
@@ -91,6 +96,7 @@ export class TlsCertificates {
       if (context !== undefined) domains.set(domain, { context, askCertificate: ask })
     }
     this.#domains = domains
+    this.#askAnybody = askAnybody
   }
 
   #contextOf(domain: string, ids: ReadonlySet<string>): Promise<SecureContext | undefined> {

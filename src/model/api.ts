@@ -77,6 +77,8 @@ export interface AuthRules {
   readonly stripHeaders: readonly string[]
   readonly stripQueries: readonly string[]
   readonly stripCookies: readonly string[]
+  /** Scopes that the OAuth method asks for where no operation says otherwise, as `OperationRule.scopes`; absent = none. */
+  readonly scopes?: readonly (readonly string[])[]
 }
 
 /** Which version a request asks for, and what serves it. */
@@ -133,7 +135,7 @@ export interface OperationRule {
   readonly timeoutMs: number
   readonly track: boolean
   readonly doNotTrack: boolean
-  /** Alternatives of scopes, one of which a token must hold in full (the operation's `security`); undefined = none are asked for. */
+  /** Alternatives of scopes, one of which a token must hold in full (the operation's `security`): [] = none are asked for; undefined = those of the API. */
   readonly scopes: readonly (readonly string[])[] | undefined
 }
 

@@ -36,6 +36,10 @@ export class Grant {
   private readonly paths: readonly PathRule[] | undefined
   private readonly endpoints: readonly EndpointRule[]
   private readonly limits: readonly Limit[]
+  /** Must allow it too, and counts it too. */
+  private readonly narrower: Grant | undefined
+  /** Lists of both, by the one and the other: made once. */
+  private joined: Map<readonly Limit[], Map<readonly Limit[], readonly Limit[]>> | undefined
 
   constructor(right: EffectiveRight, counterId: string, options: GrantOptions) {
     const before = options.before ?? []
@@ -48,11 +52,14 @@ export class Grant {
     this.throttleRetryLimit = right.throttle.retryLimit
     this.limits = listed(before, this.rate, this.quota)
     this.endpoints = options.skipRate === true ? [] : endpointRules(right, counterId, before, this.quota)
+    const { skipRate = false, skipQuota = false } = options
+    this.narrower = right.narrowedBy && new Grant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota })
   }
 
   /** True when the session may call this method and path (listen path included). */
   allows(method: string, fullPath: string): boolean {
-    return allowsPath(this.paths, method, fullPath)
+    if (!allowsPath(this.paths, method, fullPath)) return false
+    return this.narrower === undefined || this.narrower.allows(method, fullPath)
   }
 
   /** The rate that a request meets: of the first endpoint that matches, else of the key. `path` is without the listen path. */
@@ -64,7 +71,22 @@ export class Grant {
   /** The list to hand to `Counters.take` for a request. `path` is without the listen path. */
   limitsFor(method: string, path: string): readonly Limit[] {
     const endpoint = this.endpointFor(method, path)
-    return endpoint === undefined ? this.limits : endpoint.limits
+    const own = endpoint === undefined ? this.limits : endpoint.limits
+    return this.narrower === undefined ? own : this.join(own, this.narrower.limitsFor(method, path))
+  }
+
+  private join(own: readonly Limit[], further: readonly Limit[]): readonly Limit[] {
+    this.joined ??= new Map()
+    let byFurther = this.joined.get(own)
+    if (byFurther === undefined) {
+      byFurther = new Map()
+      this.joined.set(own, byFurther)
+    }
+    const known = byFurther.get(further)
+    if (known !== undefined) return known
+    const made = [...own, ...further]
+    byFurther.set(further, made)
+    return made
   }
 
   private endpointFor(method: string, path: string): EndpointRule | undefined {

@@ -1,5 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import { isObject, type JsonObject } from './json.ts'
+import { NARROWED_BY } from './narrow-session.ts'
+import { TOKEN_FACTS } from './oauth-token.ts'
 
 const MAX_LENGTH = 1024
 const VISIBLE = /^[\x21-\x7e]+$/
@@ -30,16 +32,25 @@ export function counterIdOf(body: JsonObject, keyHash: string): string {
   return typeof body.counter_id === 'string' ? body.counter_id : keyHash
 }
 
+/** Member of the stored session of a user that holds the name. */
+export const USER_NAME = 'user_name'
+
+/** Members that are ours: nobody writes them from outside, and they stay with a session whatever is sent. */
+const OURS: ReadonlySet<string> = new Set(['counter_id', USER_NAME, TOKEN_FACTS, NARROWED_BY])
+
 /**
- * Takes what is ours out of a session that came over the wire, and over what callers never get to see from the stored one:
- * who counts, and the password of a basic-auth user unless a new one was sent.
+ * Takes what is ours out of a session that came over the wire, and over from the stored one: who counts, whose password it is, and
+ * what makes it the token of a client.
+ * @throws Fault `key_invalid` when a password was sent: only users have one, and theirs is taken out before
  */
 export function withHidden(sent: JsonObject, stored: JsonObject | undefined): JsonObject {
-  const { counter_id: _own, ...body } = sent
-  if (typeof stored?.counter_id === 'string') body.counter_id = stored.counter_id
-  const [before, now] = [stored?.basic_auth_data, body.basic_auth_data]
-  if (isObject(before) && isObject(now) && (now.password ?? '') === '')
-    body.basic_auth_data = { ...before, ...now, password: before.password ?? '' }
+  const theirs = Object.entries(sent).filter(([name]) => !OURS.has(name))
+  const ours = Object.entries(stored ?? {}).filter(([name]) => OURS.has(name))
+  const body: JsonObject = Object.fromEntries([...theirs, ...ours])
+  if (isObject(body.basic_auth_data) && (body.basic_auth_data.password ?? '') !== '')
+    throw fault('key_invalid', 'basic_auth_data: a password belongs to a user, who has a name: POST /keys/{username}')
+  if (stored?.[USER_NAME] !== undefined) body.basic_auth_data = stored.basic_auth_data ?? null
+  if (stored?.[TOKEN_FACTS] !== undefined) body.oauth_client_id = stored.oauth_client_id ?? ''
   return body
 }
 

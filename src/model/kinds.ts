@@ -1,4 +1,10 @@
-import type { JsonObject } from './json.ts'
+import { categoriesOf, labelKeysOf, labelsOf, labelValuesOf } from './api/beside.ts'
+import { certificateNames } from './api/certificate-refs.ts'
+import { foldCase } from './fold.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { ownersOf } from './ownership.ts'
+import { policyApisOf, policyAuthTypesOf, stateOf } from './policy-index.ts'
+import { administers, type User } from './user.ts'
 
 /** How a kind of document can be found besides by its storage id. */
 export interface KindIndexes {
@@ -6,6 +12,16 @@ export interface KindIndexes {
   readonly unique: Readonly<Record<string, (body: JsonObject) => string | undefined>>
   /** Index name to values for filtering and sorting; several values file it under each. */
   readonly lookup: Readonly<Record<string, (body: JsonObject) => string | readonly string[] | undefined>>
+  /** Index name to the one value that lists are sorted by, and filtered too; without a value a document is filed under ''. */
+  readonly sorted?: Readonly<Record<string, (body: JsonObject) => string | undefined>>
+}
+
+/** Characters of a text that are filed folded, and so found by a part. */
+export const FOLDED_LENGTH = 256
+
+/** The index that parts of the values of an index are looked for in. */
+export function foldedIndex(index: string): string {
+  return `${index}_folded`
 }
 
 const text = (name: string) => (body: JsonObject) =>
@@ -16,22 +32,77 @@ const texts = (name: string) => (body: JsonObject) => {
   return Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : undefined
 }
 
+const fold = (value: string) => foldCase(value).slice(0, FOLDED_LENGTH)
+
+const folded = (name: string) => (body: JsonObject) =>
+  typeof body[name] === 'string' ? fold(body[name] as string) : undefined
+
+/** A date in a form that sorts by time, whatever offset it was written with. */
+const date = (name: string) => (body: JsonObject) => {
+  const value = body[name]
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString()
+}
+
+/** `true` or `false`; absent is false. */
+const flag = (name: string) => (body: JsonObject) => String(body[name] === true)
+
 /** Every kind of document and its indexes; the adapters keep them, whatever they store in. */
 export const KINDS: Readonly<Record<string, KindIndexes>> = {
   /** Body: `StoredApi` of model/api/place.ts. */
   api: {
     unique: { api_id: text('api_id') },
-    lookup: { org_id: text('org_id'), name: text('name'), place: text('place'), version_ids: texts('version_ids') },
+    lookup: {
+      org_id: text('org_id'),
+      place: text('place'),
+      version_ids: texts('version_ids'),
+      /** `version` for an API that is a version of another, else `base`. */
+      standing: (body) => ((texts('base_ids')(body) ?? []).length > 0 ? 'version' : 'base'),
+      owner: ownersOf,
+      certificate: certificateNames,
+      active: flag('active'),
+      api_type: text('api_type'),
+      auth_type: texts('auth_types'),
+      category: categoriesOf,
+      /** As they stand in classic names, so that both formats are found alike. */
+      category_folded: (body) => categoriesOf(body).map((category) => fold(`#${category}`)),
+      label: labelsOf,
+      label_key: labelKeysOf,
+      label_folded: (body) => labelValuesOf(body).map(fold),
+    },
+    sorted: {
+      name: text('name'),
+      name_folded: folded('name'),
+      created_at: date('created_at'),
+      updated_at: date('updated_at'),
+    },
   },
   /** Body: `Policy`. `id` is what keys refer to, within an organisation: two organisations may use one id. */
   policy: {
     unique: { org_policy: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
-    lookup: { org_id: text('org_id'), id: text('id'), name: text('name') },
+    lookup: {
+      org_id: text('org_id'),
+      id: text('id'),
+      id_folded: folded('id'),
+      state: stateOf,
+      api_id: policyApisOf,
+      auth_type: policyAuthTypesOf,
+    },
+    sorted: {
+      name: text('name'),
+      name_folded: folded('name'),
+      state_order: stateOf,
+      date_created: date('date_created'),
+    },
   },
   /** Body: `Session` used as the limits of a whole organisation. */
   org_session: { unique: { org_id: text('org_id') }, lookup: {} },
   /** Body: `StoredCertificate` of publish/certificates.ts. */
-  certificate: { unique: { cert_id: text('cert_id') }, lookup: { org_id: text('org_id') } },
+  certificate: {
+    unique: { cert_id: text('cert_id') },
+    lookup: { org_id: text('org_id'), subject_folded: folded('subject') },
+    sorted: { not_after: date('not_after'), date_created: date('date_created') },
+  },
   /** Body: `OAuthClient` of model/oauth-client.ts. */
   oauth_client: {
     unique: { client_id: text('client_id') },
@@ -42,7 +113,50 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
       registered_by_policy: text('registered_by_policy'),
     },
   },
-  /** Body: a signing key of the authorization servers of an organisation, its private part sealed; see oauth/keys.ts. */
-  oauth_key: { unique: { kid: text('kid') }, lookup: { org_id: text('org_id') } },
+  /** A webhook. Its name is how callers find it again. */
+  hook: {
+    unique: {},
+    lookup: { org_id: text('org_id') },
+    sorted: { name: text('name'), name_folded: folded('name') },
+  },
+  /** The definition of a label: `key` and `name` stand once in an organisation. */
+  label: {
+    unique: {
+      org_key: (body) => `${body.org_id ?? ''}/${body.key ?? ''}`,
+      org_name: (body) => `${body.org_id ?? ''}/${foldCase(String(body.name ?? ''))}`,
+    },
+    lookup: { org_id: text('org_id') },
+    sorted: { name_folded: folded('name') },
+  },
+  /** An identity profile of single sign-on: its sign-in addresses name it by `ID` alone. */
+  idp_profile: {
+    unique: { id: text('ID') },
+    lookup: { org_id: text('OrgID') },
+    sorted: { name_folded: folded('Name') },
+  },
+  /** Body: `StoredRing` of oauth/key-ring.ts: the signing keys of an organisation for one algorithm, private parts sealed. */
+  oauth_key: { unique: {}, lookup: { org_id: text('org_id') } },
+  /** Body: `User` of model/user.ts. One of an email address in each organisation. */
+  user: {
+    unique: {
+      org_email: (body) => `${body.org_id ?? ''}/${body.email_address ?? ''}`,
+      access_hmac: (body) => (body.access_hmac === '' ? undefined : text('access_hmac')(body)),
+    },
+    lookup: {
+      org_id: text('org_id'),
+      email: text('email_address'),
+      email_folded: folded('email_address'),
+      group_id: (body) => (body.group_id === '' ? undefined : text('group_id')(body)),
+      /** Organisation that the user administers. */
+      admin_of: (body) =>
+        isObject(body.user_permissions) && administers(body as unknown as User) ? text('org_id')(body) : undefined,
+    },
+  },
+  /** Body: `UserGroup` of model/user-group.ts. */
+  user_group: { unique: {}, lookup: { org_id: text('org_id'), name: text('name') } },
+  /** Body: `InstallationBody` of publish/people/installation.ts; one document. */
+  installation: { unique: {}, lookup: {} },
+  /** Body: `NodeStatus` of model/node.ts; filed under a hash of the node's name. */
+  node: { unique: {}, lookup: {}, sorted: { name: text('name') } },
   organisation: { unique: {}, lookup: { name: text('owner_name') } },
 }

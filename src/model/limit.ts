@@ -16,6 +16,8 @@ export interface Limit {
   remaining: number
   /** Written by `Counters.take`: milliseconds until a permit comes back (rate) or the window ends (quota), 0 = unknown. */
   resetMs: number
+  /** How answers state it, made once: an item of `RateLimit-Policy` for a rate, the `X-RateLimit-Limit` line for a quota. */
+  readonly stated: string
   /** Belongs to the counters adapter: where it keeps this count. -1 until first used. */
   slot: number
   /** Belongs to the counters adapter: tells a slot that was given to another count meanwhile. */
@@ -25,16 +27,27 @@ export interface Limit {
 /** Makes a limit of fixed shape. `max` is rounded down, to at least 1; `windowMs` is rounded up. */
 export function makeLimit(kind: Limit['kind'], id: string, max: number, windowMs: number): Limit {
   const permits = Math.max(1, Math.floor(max))
+  const lengthMs = Math.max(0, Math.ceil(windowMs))
   return {
     kind,
     id,
     max: permits,
-    windowMs: Math.max(0, Math.ceil(windowMs)),
+    windowMs: lengthMs,
     remaining: permits,
     resetMs: 0,
+    stated: kind === 'quota' ? `X-RateLimit-Limit: ${permits}\r\n` : statedRate(id, permits, lengthMs),
     slot: -1,
     generation: 0,
   }
+}
+
+function statedRate(id: string, max: number, windowMs: number): string {
+  return `"${rateName(id)}";q=${max};w=${Math.max(1, Math.ceil(windowMs / 1000))}`
+}
+
+/** What answers call a rate: whose it is. */
+export function rateName(id: string): 'api' | 'key' {
+  return id.startsWith('api|') ? 'api' : 'key'
 }
 
 /**

@@ -34,6 +34,8 @@ export interface EffectiveRight {
   readonly endpoints: readonly EndpointLimit[]
   /** Fields of the access definition that this build does not enforce. */
   readonly extra: JsonObject
+  /** A second right that every request must fit into as well, and is counted by (`narrow-session.ts`). */
+  readonly narrowedBy?: EffectiveRight
 }
 
 /** A session as its policies make it. */

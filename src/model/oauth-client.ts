@@ -14,7 +14,10 @@ export interface OAuthClient {
   readonly client_id: string
   readonly org_id: string
   /** Sealed secrets, base64; the first is the current one. Empty for clients without one. Sealed under `oauth_client:<client_id>`. */
-  readonly secrets: readonly { readonly sealed: string; /** Unix milliseconds, 0 = for ever. */ readonly until: number }[]
+  readonly secrets: readonly {
+    readonly sealed: string /** Unix milliseconds, 0 = for ever. */
+    readonly until: number
+  }[]
   /** Exact redirect URIs. */
   readonly redirect_uris: readonly string[]
   /** APIs that it is registered at one by one. */

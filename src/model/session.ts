@@ -98,6 +98,7 @@ export interface Policy extends LimitFields {
   key_expires_in?: number
   partitions?: Partitions
   meta_data?: JsonObject | null
+  date_created?: string
   last_updated?: string
   post_expiry_action?: '' | 'retain' | 'delete'
   post_expiry_grace_period?: number
@@ -116,7 +117,10 @@ const CHECKS = checksOf({
   oauth_client_id: text,
   oauth_keys: object,
   basic_auth_data: orNull(
-    shape({ password: text, hash_type: oneOf('', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128') }),
+    shape({
+      password: text,
+      hash_type: oneOf('', 'argon2id', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128'),
+    }),
   ),
   jwt_data: orNull(shape({ secret: text })),
   hmac_string: text,

@@ -1,8 +1,10 @@
 import type { Api } from '../model/api.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Log } from '../model/log.ts'
+import type { OAuthClient } from '../model/oauth-client.ts'
 import type { OAuthRules } from '../model/oauth-rules.ts'
-import type { Documents, Outbox, Tokens } from '../store/ports.ts'
+import type { Policy } from '../model/session.ts'
+import type { Awaitable, Documents, Outbox, Tokens } from '../store/ports.ts'
 
 /** The parts of the authorization server that a path below a listen path leads to. */
 export type Endpoint =
@@ -76,4 +78,10 @@ export interface OAuthParts {
   readonly sealKey: Uint8Array
   /** An API by its id, as it is loaded or stored; undefined when there is none. */
   readonly findApi: (apiId: string) => Api | undefined
+  /** A policy by its id within an organisation, as it is loaded. */
+  readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
+  /** A client by its id, wherever it is registered; from memory where it is known (`ClientCache`). @throws Fault `store_away` */
+  readonly findClient: (clientId: string) => Awaitable<OAuthClient | undefined>
+  /** To be called after a commit with a message for the outbox, so that it is sent at once; absent = found within a second. */
+  readonly wakeDeliveries?: () => void
 }

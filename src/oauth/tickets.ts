@@ -25,6 +25,8 @@ export interface RefreshBody {
   /** Session that the first issue carried besides the client's policies. */
   readonly key_rules?: JsonObject
   readonly username: string
+  /** SHA-256 (hex) under which the user of a password grant is stored: read anew at each refresh; absent for other grants. */
+  readonly user_hash?: string
   /** Binding of public clients (RFC 9449 section 5, RFC 8705 section 4); '' = none. */
   readonly jkt: string
   readonly x5t: string
@@ -51,5 +53,7 @@ export interface DeviceBody {
 /** A pushed authorization request (RFC 9126): its parameters as they were pushed. */
 export interface RequestBody {
   readonly epoch: string
+  /** Who may use it: the browser at `authorize` (`pushed`), then the login page at `authorize-client` (`login`). */
+  readonly stage: 'pushed' | 'login'
   readonly params: JsonObject
 }

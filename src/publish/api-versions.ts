@@ -1,7 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import { EXTENSION, extensionOf } from '../model/api/extension.ts'
 import { objectOf, objectsOf, textOf } from '../model/api/members.ts'
-import { setMember } from '../model/api/tree.ts'
+import { copyTree, setMember } from '../model/api/tree.ts'
 import type { ApiDocument } from '../model/api.ts'
 import type { JsonObject } from '../model/json.ts'
 
@@ -56,6 +56,52 @@ export function dropVersion(format: ApiDocument['format'], definition: JsonObjec
   for (const name of gone) names.delete(name)
   const chosen = gone.includes(textOf(before, 'default')) ? 'self' : textOf(before, 'default')
   return withVersioning(format, definition, { ...before, default: chosen, versions: writeNames(format, names) })
+}
+
+/** The definition of a base API in which a version goes by another id from now on. */
+export function renameVersion({ format, definition }: ApiDocument, fromId: string, toId: string): JsonObject {
+  const before = versioningOf(format, definition)
+  const names = namesOf(format, before)
+  for (const [name, id] of names) if (id === fromId) names.set(name, toId)
+  return withVersioning(format, definition, { ...before, versions: writeNames(format, names) })
+}
+
+/**
+ * The definitions of a base API and of one of its versions after the version has become the base of all others, the former base
+ * among them. Whoever asked for a version by name gets the same one as before.
+ * @throws Fault `query_invalid` (400) for an API that is no version of the base, a base without a version name, or two formats
+ */
+export function rebasedDefinitions(base: ApiDocument, next: ApiDocument): { base: JsonObject; next: JsonObject } {
+  if (base.format !== next.format) throw fault('query_invalid', 'both APIs must be in the same format')
+  const { format } = base
+  const before = versioningOf(format, base.definition)
+  const names = namesOf(format, before)
+  const nextName = [...names].find(([, id]) => id === next.api_id)?.[0]
+  if (nextName === undefined) throw fault('query_invalid', `API ${next.api_id} is no version of API ${base.api_id}`)
+  const baseName = textOf(before, 'name')
+  if (baseName === '') throw fault('query_invalid', 'the base API has no version name')
+  const swapped = new Map(
+    [...names].map(([name, id]) => (name === nextName ? ([baseName, base.api_id] as const) : ([name, id] as const))),
+  )
+  const versioning = {
+    ...before,
+    name: nextName,
+    default: swappedDefault(textOf(before, 'default'), baseName, nextName),
+    versions: writeNames(format, swapped),
+  }
+  return { base: withoutVersioning(format, base.definition), next: withVersioning(format, next.definition, versioning) }
+}
+
+function swappedDefault(chosen: string, baseName: string, nextName: string): string {
+  if (chosen === 'self' || chosen === baseName) return baseName
+  return chosen === nextName ? 'self' : chosen
+}
+
+function withoutVersioning(format: ApiDocument['format'], definition: JsonObject): JsonObject {
+  const copy = copyTree(definition)
+  const holder = format === 'classic' ? copy : objectOf(extensionOf(copy), 'info')
+  delete holder[format === 'classic' ? 'definition' : 'versioning']
+  return copy
 }
 
 /** The versions of an API by name, and which one a request without a version gets. */

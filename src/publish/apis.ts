@@ -1,16 +1,20 @@
-import { fault, toFault } from '../errors/fault.ts'
+import { fault } from '../errors/fault.ts'
+import { type ApiBeside, besideOf, mergeBeside } from '../model/api/beside.ts'
 import { fillIds } from '../model/api/fill-ids.ts'
-import { documentOf, placeOf, storedBody } from '../model/api/place.ts'
+import { textsOf } from '../model/api/members.ts'
+import { documentOf } from '../model/api/place.ts'
 import { readApi } from '../model/api/read.ts'
-import { collides } from '../model/api/template.ts'
-import type { Api, ApiDocument } from '../model/api.ts'
+import type { ApiDocument } from '../model/api.ts'
 import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { Change, Revision, StoredDocument } from '../store/ports.ts'
+import type { AuditEntry, Revision, StoredDocument } from '../store/ports.ts'
 import { idsOf, withIds } from './api-ids.ts'
-import { addVersion, dropVersion, type VersionOf } from './api-versions.ts'
+import { checkPlace } from './api-place.ts'
+import { ApiPlan } from './api-plan.ts'
+import { addVersion, dropVersion, rebasedDefinitions, renameVersion, type VersionOf } from './api-versions.ts'
 import { inTurn } from './in-turn.ts'
-import { auditOf, clockOf, orgOf, type PublishParts } from './parts.ts'
+import { type Cascade, clientsWithoutApi } from './oauth-cascade.ts'
+import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from './parts.ts'
 
 /** A definition that somebody wants served. */
 export interface ApiDraft {
@@ -20,6 +24,16 @@ export interface ApiDraft {
   readonly apiId?: string
   /** Of a new API: which other one it is a version of, from the same commit on. */
   readonly version?: VersionOf
+  /** What stands beside the definition from now on; what is absent stays as it is. */
+  readonly beside?: ApiBeside
+  /** Given: the organisation that it belongs to, whatever the definition says; refusals then name no API of others. */
+  readonly orgId?: string
+  /** True = store it even where its listen path is taken. The setting of the gateway allows it for everybody. */
+  readonly mayCollide?: boolean
+  /** What may become of an API that is there: another `api_id` (its OAuth clients then lose it), the other format. */
+  readonly mayBecome?: { readonly id?: boolean; readonly format?: boolean }
+  /** Ids of APIs that are deleted in the same commit. */
+  readonly instead?: readonly string[]
   readonly actor: string
 }
 
@@ -29,35 +43,116 @@ export interface PublishedApi {
   readonly revision: Revision
 }
 
+/** What would be committed. */
+interface Prepared {
+  readonly id: DocumentId
+  readonly document: ApiDocument
+  readonly plan: ApiPlan
+  readonly audit: AuditEntry
+  readonly clients?: readonly Cascade[]
+}
+
+/** With `tokens`, rows of tokens that a commit made void are cleaned up at once. */
+type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
+
 /**
  * Stores an API, new or in the place of its definition before. Ids that the definition names are kept, missing ones filled in.
  * One call at a time per process, so that of two APIs for one listen path only one gets through.
- * @throws Fault `definition_invalid`, `definition_unsupported` (400) with the reasons; `already_exists` (409) for an `api_id` in
- * use; `listen_path_taken` (409) naming the API that is there, unless `enable_duplicate_slugs`; `not_found` (404);
- * `query_invalid` (400) for the other format or another id; `version_query_invalid` (422)
+ * @throws Fault `definition_invalid`, `definition_unsupported` (400) with the reasons; `api_id_taken` (409);
+ * `already_exists` (409) for the name of a version; `listen_path_taken` (409) naming the API that is there, unless
+ * `enable_duplicate_slugs`; `not_found` (404); `query_invalid` (400) for the other format or another id;
+ * `version_query_invalid` (422)
  */
-export function publishApi(parts: PublishParts, draft: ApiDraft): Promise<PublishedApi> {
+export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedApi> {
+  return inTurn(parts.documents, async () => commit(parts, await prepare(parts, draft)))
+}
+
+/** What `publishApi` would store, with the same refusals, without storing it. */
+export async function tryApi(parts: PublishParts, draft: ApiDraft): Promise<ApiDocument> {
+  return (await prepare(parts, draft)).document
+}
+
+/** What may go together with an API. */
+export interface Removal {
+  readonly apiId: string
+  /** True = the APIs that are versions of it go with it, of those that `mayRemove` lets go. Else they stay, on their own. */
+  readonly purge?: boolean
+  readonly mayRemove?: (stored: StoredDocument) => boolean
+  readonly actor: string
+}
+
+/**
+ * Deletes an API, and takes it out of the versions of others and out of its OAuth clients in the same transaction, which ends
+ * their tokens. Keys that name it stay as they are.
+ * @throws Fault `not_found` (404), `not_owner` (401) for a version that may not be removed
+ */
+export function removeApi(parts: SecretParts, removal: Removal): Promise<PublishedApi> {
   return inTurn(parts.documents, async () => {
-    if (draft.apiId === undefined) return create(parts, draft)
-    return replace(parts, draft, await findApi(parts, draft.apiId))
+    const stored = await findApi(parts, removal.apiId)
+    const document = documentOf(stored.body)
+    const versions = removal.purge ? await versionsToGo(parts, stored, removal) : []
+    const plan = new ApiPlan(parts.documents)
+    const clients: Cascade[] = []
+    for (const gone of [stored, ...versions]) {
+      plan.remove(gone)
+      const { api_id: apiId, org_id: orgId } = documentOf(gone.body)
+      clients.push(await clientsWithoutApi(parts, { apiId, orgId }, clockOf(parts).wall()))
+    }
+    for (const { body } of [stored, ...versions])
+      await plan.editBases(String(body.api_id), ({ format, definition }) =>
+        dropVersion(format, definition, String(body.api_id)),
+      )
+    const detail = { api_id: removal.apiId, versions: versions.map(({ body }) => String(body.api_id)) }
+    const audit = auditOf(
+      parts,
+      removal.actor,
+      'api.delete',
+      document.org_id,
+      versions.length > 0 ? detail : { api_id: removal.apiId },
+    )
+    const changes = [...(await plan.changes()), ...clients.flatMap((each) => each.changes)]
+    const revision = await parts.documents.commit(changes, audit)
+    for (const each of clients) each.sweep(parts)
+    return { id: stored.id, document, revision }
+  })
+}
+
+/** Changes what stands beside a definition, which stays as it is. @throws Fault `not_found` (404) */
+export function changeBeside(
+  parts: PublishParts,
+  apiId: string,
+  beside: ApiBeside,
+  audit: { readonly actor: string; readonly action: string },
+): Promise<PublishedApi> {
+  return inTurn(parts.documents, async () => {
+    const stored = await findApi(parts, apiId)
+    const body = { ...stored.body, ...mergeBeside(besideOf(stored.body), beside) }
+    const change = { op: 'put', kind: 'api', id: stored.id, body, ifRevision: stored.revision } as const
+    const document = documentOf(stored.body)
+    const entry = auditOf(parts, audit.actor, audit.action, document.org_id, { api_id: apiId })
+    return { id: stored.id, document, revision: await parts.documents.commit([change], entry) }
   })
 }
 
 /**
- * Deletes an API, and takes it out of the versions of others in the same transaction. Keys that name it stay as they are.
- * @throws Fault `not_found` (404)
+ * Makes a version of an API the base of all its versions, the former base among them.
+ * @throws Fault `not_found` (404), `query_invalid` (400) when it is no version of it
  */
-export function removeApi(parts: PublishParts, apiId: string, actor: string): Promise<PublishedApi> {
+export function rebaseApi(
+  parts: PublishParts,
+  { baseId, nextId, actor }: { readonly baseId: string; readonly nextId: string; readonly actor: string },
+): Promise<PublishedApi> {
   return inTurn(parts.documents, async () => {
-    const stored = await findApi(parts, apiId)
-    const document = documentOf(stored.body)
-    const changes: Change[] = [{ op: 'delete', kind: 'api', id: stored.id }]
-    for (const base of await basesOf(parts, apiId)) {
-      const { format, definition } = documentOf(base.body)
-      if (base.id !== stored.id) changes.push(rewrite(base, dropVersion(format, definition, apiId)))
-    }
-    const audit = auditOf(parts, actor, 'api.delete', document.org_id, { api_id: apiId })
-    return { id: stored.id, document, revision: await parts.documents.commit(changes, audit) }
+    const [base, next] = [await findApi(parts, baseId), await findApi(parts, nextId)]
+    const [baseDocument, nextDocument] = [documentOf(base.body), documentOf(next.body)]
+    const swapped = rebasedDefinitions(baseDocument, nextDocument)
+    const changedAt = clockOf(parts).wall()
+    const plan = new ApiPlan(parts.documents)
+    plan.write(base, { ...baseDocument, definition: swapped.base }, { changedAt })
+    const document = { ...nextDocument, definition: swapped.next }
+    plan.write(next, document, { changedAt })
+    const audit = auditOf(parts, actor, 'api.rebase', document.org_id, { api_id: nextId, base_api_id: baseId })
+    return { id: next.id, document, revision: await parts.documents.commit(await plan.changes(), audit) }
   })
 }
 
@@ -68,51 +163,71 @@ export async function findApi(parts: PublishParts, apiId: string): Promise<Store
   return stored
 }
 
-/** The APIs that have this one as a version. */
-export async function basesOf(parts: PublishParts, apiId: string): Promise<readonly StoredDocument[]> {
-  const { rows } = await parts.documents.list('api', { where: { version_ids: apiId }, limit: 100 })
-  return rows
+async function commit(parts: ApiParts, prepared: Prepared): Promise<PublishedApi> {
+  const { id, document, plan, audit, clients = [] } = prepared
+  const changes = [...(await plan.changes()), ...clients.flatMap((each) => each.changes)]
+  const revision = await parts.documents.commit(changes, audit)
+  const { documents, tokens, sealKey } = parts
+  if (tokens !== undefined && sealKey !== undefined)
+    for (const each of clients) each.sweep({ documents, tokens, sealKey })
+  return { id, document, revision }
 }
 
-async function create(parts: PublishParts, draft: ApiDraft): Promise<PublishedApi> {
+async function prepare(parts: PublishParts, draft: ApiDraft): Promise<Prepared> {
+  if (draft.apiId === undefined) return create(parts, draft)
+  return replace(parts, draft, await findApi(parts, draft.apiId))
+}
+
+async function create(parts: PublishParts, draft: ApiDraft): Promise<Prepared> {
   const named = idsOf(draft.format, draft.definition)
   const apiId = named.apiId || newApiId()
-  if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('already_exists', `API ${apiId}`)
+  await checkFree(parts, apiId)
   const id = await freeDocumentId(parts, named.documentId)
-  const document = complete(draft, { apiId, orgId: orgOf(parts, named.orgId), documentId: id })
+  const orgId = draft.orgId ?? orgOf(parts, named.orgId)
+  const document = complete(draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
   const api = readApi(document)
-  await checkPlace(parts, api, id)
-  const changes: Change[] = [{ op: 'put', kind: 'api', id, body: storedBody(document, api), ifRevision: 0 }]
+  await checkPlace(parts, api, [id], placeRules(parts, draft))
+  const plan = new ApiPlan(parts.documents)
+  plan.add(id, document, api, { beside: draft.beside, changedAt: clockOf(parts).wall() })
   if (base !== undefined) {
-    const { format, definition } = documentOf(base.body)
-    changes.push(rewrite(base, addVersion(format, definition, apiId, draft.version!)))
+    const before = documentOf(base.body)
+    const definition = addVersion(before.format, before.definition, apiId, draft.version!)
+    plan.write(base, { ...before, definition })
   }
-  const audit = auditOf(parts, draft.actor, 'api.create', document.org_id, { api_id: apiId, name: document.name })
-  return { id, document, revision: await parts.documents.commit(changes, audit) }
+  const audit = auditOf(parts, draft.actor, 'api.create', orgId, { api_id: apiId, name: document.name })
+  return { id, document, plan, audit }
 }
 
-async function replace(parts: PublishParts, draft: ApiDraft, stored: StoredDocument): Promise<PublishedApi> {
+async function replace(parts: PublishParts, draft: ApiDraft, stored: StoredDocument): Promise<Prepared> {
   const before = documentOf(stored.body)
-  if (before.format !== draft.format) throw otherFormat(before.format)
+  if (before.format !== draft.format && !draft.mayBecome?.format) throw otherFormat(before.format)
   const named = idsOf(draft.format, draft.definition)
-  if (named.apiId !== '' && named.apiId !== before.api_id) {
+  const apiId = named.apiId || before.api_id
+  const renamed = apiId !== before.api_id
+  if (renamed && !draft.mayBecome?.id) {
     throw fault(
       'query_invalid',
       'Request APIID does not match that in Definition! For Update operations these must match.',
     )
   }
-  const orgId = named.orgId || before.org_id
-  const document = complete(draft, { apiId: before.api_id, orgId, documentId: stored.id })
+  if (renamed) await checkFree(parts, apiId)
+  const orgId = draft.orgId ?? (named.orgId || before.org_id)
+  const document = complete(draft, { apiId, orgId, documentId: stored.id })
   const api = readApi(document)
-  await checkPlace(parts, api, stored.id)
-  const body = storedBody(document, api)
-  const audit = auditOf(parts, draft.actor, 'api.update', document.org_id, {
-    api_id: before.api_id,
-    name: document.name,
-  })
-  const put = { op: 'put', kind: 'api', id: stored.id, body, ifRevision: stored.revision } as const
-  return { id: stored.id, document, revision: await parts.documents.commit([put], audit) }
+  const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
+  await checkPlace(parts, api, [stored.id, ...instead.map(({ id }) => id)], placeRules(parts, draft))
+  const changedAt = clockOf(parts).wall()
+  const plan = new ApiPlan(parts.documents)
+  for (const gone of instead) plan.remove(gone)
+  plan.write(stored, document, { beside: draft.beside, changedAt }, api)
+  if (renamed) await plan.editBases(before.api_id, (base) => renameVersion(base, before.api_id, apiId))
+  const lost = [...(renamed ? [stored] : []), ...instead].map(({ body }) => documentOf(body))
+  const clients: Cascade[] = []
+  for (const { api_id, org_id } of lost)
+    clients.push(await clientsWithoutApi(parts, { apiId: api_id, orgId: org_id }, changedAt))
+  const audit = auditOf(parts, draft.actor, 'api.update', orgId, { api_id: apiId, name: document.name })
+  return { id: stored.id, document, plan, audit, clients }
 }
 
 /** A call that speaks of an API in the words of the other format. */
@@ -122,6 +237,15 @@ export function otherFormat(format: ApiDocument['format']): Error {
       ? 'the requested API definition is in OpenAPI format, please use /svc/apis/oas/{api}'
       : 'the requested API definition is in classic format, please use /svc/apis/{api}'
   return fault('query_invalid', hint)
+}
+
+function placeRules(parts: PublishParts, draft: ApiDraft) {
+  const mayCollide = parts.config.gateway.enable_duplicate_slugs || draft.mayCollide === true
+  return { mayCollide, orgId: draft.orgId }
+}
+
+async function checkFree(parts: PublishParts, apiId: string): Promise<void> {
+  if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('api_id_taken', `API ${apiId}`)
 }
 
 function complete(draft: ApiDraft, ids: { apiId: string; orgId: string; documentId: string }): ApiDocument {
@@ -141,40 +265,15 @@ async function baseOf(parts: PublishParts, version: VersionOf): Promise<StoredDo
   return base
 }
 
-function rewrite(stored: StoredDocument, definition: JsonObject): Change {
-  const document = { ...documentOf(stored.body), definition }
-  const body = storedBody(document, readApi(document))
-  return { op: 'put', kind: 'api', id: stored.id, body, ifRevision: stored.revision }
-}
-
-/**
- * The paths of the product itself are refused when a definition is read, but for those that depend on settings.
- * @throws Fault `listen_path_taken` naming what stands where this API wants to be
- */
-async function checkPlace(parts: PublishParts, api: Api, id: DocumentId): Promise<void> {
-  const [first = '', ...more] = api.listenPath
-    .toLowerCase()
-    .split('/')
-    .filter((segment) => segment !== '')
-  const own = (first === 'metrics' && more.length === 0) || parts.config.compat.vendor_aliases.includes(first)
-  if (own) throw fault('listen_path_taken', `/${first} is answered by the gateway itself`)
-  const place = placeOf(api)
-  if (place === undefined || parts.config.gateway.enable_duplicate_slugs) return
-  const { rows } = await parts.documents.list('api', { where: { place }, limit: 1000 })
-  for (const row of rows) {
-    if (row.id === id) continue
-    const other = readable(row)
-    if (other === undefined || !collides(api, other)) continue
-    throw fault('listen_path_taken', `${api.listenPath} is the listen path of API ${other.apiId} (${other.name})`)
+/** The versions of an API within its organisation. @throws Fault `not_owner` (401) */
+async function versionsToGo(parts: PublishParts, base: StoredDocument, removal: Removal): Promise<StoredDocument[]> {
+  const found: StoredDocument[] = []
+  const ids = new Set(textsOf(base.body, 'version_ids'))
+  for (const id of ids) {
+    const version = await parts.documents.find('api', 'api_id', id)
+    if (version === undefined || version.id === base.id || version.body.org_id !== base.body.org_id) continue
+    if (removal.mayRemove?.(version) === false) throw fault('not_owner')
+    found.push(version)
   }
-}
-
-/** A stored definition that cannot be read any more holds no place. */
-function readable(row: StoredDocument): Api | undefined {
-  try {
-    return readApi(documentOf(row.body))
-  } catch (error) {
-    if (toFault(error).code === 'internal') throw error
-    return undefined
-  }
+  return found
 }

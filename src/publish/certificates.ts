@@ -1,9 +1,12 @@
 import { fault } from '../errors/fault.ts'
+import { withoutCertificates } from '../model/api/certificate-refs.ts'
+import { documentOf } from '../model/api/place.ts'
 import { type CertificateFacts, readCertificate } from '../model/certificate.ts'
 import { newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import { seal, unseal } from '../model/secret.ts'
 import type { Revision, StoredDocument } from '../store/ports.ts'
+import { publishApi } from './apis.ts'
 import { auditOf, clockOf, orgOf, type SecretParts } from './parts.ts'
 
 /** What is stored of a certificate. */
@@ -55,6 +58,23 @@ export async function removeCertificate(parts: SecretParts, id: string, actor: s
     cert_id: String(stored.body.cert_id),
   })
   return parts.documents.commit([{ op: 'delete', kind: 'certificate', id: stored.id }], audit)
+}
+
+/**
+ * Takes a certificate out of the definitions of these APIs. Each is saved by itself: one that cannot be saved any more ends it.
+ * @throws Fault `definition_invalid`, `definition_unsupported` (400), `revision_conflict` (409)
+ */
+export async function unlinkCertificate(
+  parts: SecretParts,
+  body: JsonObject,
+  apis: readonly StoredDocument[],
+  actor: string,
+): Promise<void> {
+  const names = new Set([String(body.cert_id), String(body.fingerprint)])
+  for (const stored of apis) {
+    const { api_id: apiId, format } = documentOf(stored.body)
+    await publishApi(parts, { format, definition: withoutCertificates(stored.body, names), apiId, actor })
+  }
 }
 
 /** Finds a certificate by its id, or by its fingerprint in the default organisation. */

@@ -1,7 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import { expiresByPolicies } from '../model/expiry.ts'
 import type { JsonObject } from '../model/json.ts'
-import { checkRawKey, counterIdOf, keySealContext, withHidden } from '../model/key.ts'
+import { checkRawKey, counterIdOf, keySealContext, USER_NAME, withHidden, withoutHidden } from '../model/key.ts'
 import { policyIdsOf } from '../model/merge-policies.ts'
 import { hashKey, newSecret, seal, unseal } from '../model/secret.ts'
 import { checkSession } from '../model/session.ts'
@@ -26,6 +26,10 @@ export interface KeyDraft {
   readonly session: JsonObject
   /** A key of the caller's choice; else one of 256 random bits is made. */
   readonly key?: string
+  /** In the place of a key: the session of a user, stored under this hash, with these members over what was sent. */
+  readonly user?: { readonly hash: Uint8Array; readonly own: JsonObject }
+  /** Organisation that a key in this place must belong to; absent = any may be replaced. */
+  readonly within?: string
   /** Leaves the counts of its quotas as they are. */
   readonly keepQuota: boolean
   readonly actor: string
@@ -37,14 +41,16 @@ export interface KeyDraft {
  * the key sets `dont_set_quota_on_create`.
  *
  * A new key whose `expires` has passed is refused, because it could never be used (the incumbent made it everlasting).
- * @throws Fault `key_invalid` (400, also for policies that do not exist or do not go together), `rights_missing` (400)
+ * @throws Fault `key_invalid` (400, also for policies that do not exist or do not go together), `rights_missing` (400),
+ *   `key_not_owned` (400), `already_exists` (409) when another caller with `within` makes the same key at this moment
  */
 export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<SavedKey> {
-  const key = draft.key === undefined ? newSecret() : checkRawKey(draft.key, parts.config.gateway.min_token_length)
-  const hash = hashKey(key)
-  const stored = draft.key === undefined ? undefined : await parts.tokens.getSession(hash)
+  const { key, hash } = placeOf(parts, draft)
+  const chosen = draft.key !== undefined || draft.user !== undefined
+  const stored = chosen ? await parts.tokens.getSession(hash) : undefined
+  if (stored !== undefined && draft.within !== undefined && stored.orgId !== draft.within) throw fault('key_not_owned')
   const now = clockOf(parts).wall()
-  const prepared = await prepare(parts, withHidden(draft.session, stored?.body))
+  const prepared = await prepare(parts, { ...withHidden(draft.session, stored?.body), ...draft.user?.own })
   const expires = expiresByPolicies(prepared.policies, now)
   const session: JsonObject = {
     ...(prepared.session as unknown as JsonObject),
@@ -52,15 +58,15 @@ export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<Sa
     date_created: stored?.body.date_created ?? new Date(now).toISOString(),
   }
   if (isPast(session.expires, now)) throw fault('key_invalid', 'expires: lies in the past')
-  const sealedKey = parts.config.gateway.hash_keys
-    ? undefined
-    : seal(parts.sealKey, key, keySealContext(hash.toString('hex')))
+  const shownAgain = key !== undefined && !parts.config.gateway.hash_keys
+  const sealedKey = shownAgain ? seal(parts.sealKey, key, keySealContext(hexOf(hash))) : undefined
   const write: Write = {
     hash,
     session,
     prepared,
     sealedKey,
-    must: undefined,
+    family: stored?.family,
+    must: stored === undefined && draft.within !== undefined ? 'ifAbsent' : undefined,
     evictAt: undefined,
     keepQuota: draft.keepQuota,
     actor: draft.actor,
@@ -76,6 +82,8 @@ export interface KeyChange {
   readonly keepQuota: boolean
   /** Leaves the time at which the store may forget the key as it is; else it is reckoned anew. */
   readonly keepEviction?: boolean
+  /** Members over what was sent, of a user. */
+  readonly own?: JsonObject
   readonly actor: string
 }
 
@@ -87,7 +95,7 @@ export interface KeyChange {
  */
 export async function updateKey(parts: SecretParts, change: KeyChange): Promise<SavedKey> {
   const { row, keepQuota, actor } = change
-  const prepared = await prepare(parts, withHidden(change.session, row.body))
+  const prepared = await prepare(parts, { ...withHidden(change.session, row.body), ...change.own })
   const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
   if (row.body.date_created !== undefined) session.date_created = row.body.date_created
   const write: Write = {
@@ -95,6 +103,7 @@ export async function updateKey(parts: SecretParts, change: KeyChange): Promise<
     session,
     prepared,
     sealedKey: row.sealedKey,
+    family: row.family,
     must: 'ifPresent',
     evictAt: change.keepEviction ? row.evictAt : undefined,
     keepQuota,
@@ -111,7 +120,7 @@ export async function setKeyPolicies(
   parts: SecretParts,
   draft: { readonly row: SessionRow; readonly policies: readonly string[]; readonly actor: string },
 ): Promise<SavedKey> {
-  const { apply_policy_id: _older, ...rest } = draft.row.body
+  const { apply_policy_id: _older, ...rest } = withoutHidden(draft.row.body)
   const session = { ...rest, apply_policies: [...draft.policies] }
   return updateKey(parts, { row: draft.row, session, keepQuota: true, keepEviction: true, actor: draft.actor })
 }
@@ -127,9 +136,10 @@ export async function deleteKey(parts: SecretParts, row: SessionRow, actor: stri
 
 /**
  * Puts a new random key in the place of one. The session and its counts go over; the old key is unknown at once.
- * @throws Fault `store_away`, `store_full`
+ * @throws Fault `key_invalid` (400) for a user, who has no key; `store_away`, `store_full`
  */
 export async function rotateKey(parts: SecretParts, row: SessionRow, actor: string): Promise<SavedKey> {
+  if (row.body[USER_NAME] !== undefined) throw fault('key_invalid', 'a user has a password, not a key')
   const key = newSecret()
   const hash = hashKey(key)
   const keyHash = hexOf(hash)
@@ -161,11 +171,19 @@ interface Write {
   readonly session: JsonObject
   readonly prepared: Prepared
   readonly sealedKey: Uint8Array | undefined
-  readonly must: 'ifPresent' | undefined
+  /** The grant that it came from, where it is a token. */
+  readonly family: string | undefined
+  readonly must: 'ifAbsent' | 'ifPresent' | undefined
   /** undefined = to be reckoned. */
   readonly evictAt: number | undefined
   readonly keepQuota: boolean
   readonly actor: string
+}
+
+function placeOf(parts: SecretParts, draft: KeyDraft): { key: string | undefined; hash: Uint8Array } {
+  if (draft.user !== undefined) return { key: undefined, hash: draft.user.hash }
+  const key = draft.key === undefined ? newSecret() : checkRawKey(draft.key, parts.config.gateway.min_token_length)
+  return { key, hash: hashKey(key) }
 }
 
 async function prepare(parts: SecretParts, body: JsonObject): Promise<Prepared> {
@@ -174,7 +192,7 @@ async function prepare(parts: SecretParts, body: JsonObject): Promise<Prepared> 
 }
 
 async function save(parts: SecretParts, write: Write, action: string): Promise<Omit<SavedKey, 'key' | 'created'>> {
-  const { hash, prepared, sealedKey } = write
+  const { hash, prepared, sealedKey, family } = write
   const keyHash = hexOf(hash)
   const now = clockOf(parts).wall()
   const orgId = sessionOrg(parts, prepared.session)
@@ -187,8 +205,10 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   const policyIds = policyIdsOf(prepared.session)
   const clientId = prepared.session.oauth_client_id ?? ''
   const evictAt = write.evictAt ?? (await evictionOf(parts, session, prepared, now))
-  const row = { body: session, orgId, apiIds, policyIds, clientId, evictAt, ...(sealedKey && { sealedKey }) }
-  const put: Change = { op: 'putSession', hash, row, ...(write.must === 'ifPresent' && { ifPresent: true }) }
+  const columns = { body: session, orgId, apiIds, policyIds, clientId, evictAt }
+  const row = { ...columns, ...(sealedKey && { sealedKey }), ...(family && { family }) }
+  const must = write.must === undefined ? {} : { [write.must]: true }
+  const put: Change = { op: 'putSession', hash, row, ...must }
   const audit = auditOf(parts, write.actor, action, orgId, { key_hash: keyHash, policies: policyIds, apis: apiIds })
   const revision = await parts.documents.commit([put], audit)
   if (!write.keepQuota) await resetQuotas(parts, session, orgId, counterIdOf(session, keyHash), { whatever: false })

@@ -1,6 +1,7 @@
 import type { Clock } from '../model/clock.ts'
 import { systemClock } from '../model/clock.ts'
 import type { JsonObject } from '../model/json.ts'
+import type { PasswordRules } from '../model/password-rules.ts'
 import type { AuditEntry, Counters, Documents, Tokens } from '../store/ports.ts'
 
 /** The settings that decide what may be stored. The whole configuration fits. */
@@ -30,16 +31,21 @@ export interface SecretParts extends PublishParts {
   readonly tokens: Tokens
   /** 32 bytes that private keys and shown-again keys are sealed with. */
   readonly sealKey: Uint8Array
+  /** What passwords of users must be like; absent = at least eight characters. */
+  readonly passwordRules?: PasswordRules
+  /** The same for dashboard users, and for developers of the portal. */
+  readonly userPasswordRules?: PasswordRules
+  readonly developerPasswordRules?: PasswordRules
 }
 
 /** The clock that dates are read from. */
-export function clockOf(parts: PublishParts): Clock {
+export function clockOf(parts: Pick<PublishParts, 'clock'>): Clock {
   return parts.clock ?? systemClock
 }
 
 /** An audit entry of this moment. `detail` names ids and hashes only. */
 export function auditOf(
-  parts: PublishParts,
+  parts: Pick<PublishParts, 'clock'>,
   actor: string,
   action: string,
   orgId: string,

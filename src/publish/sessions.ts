@@ -1,6 +1,7 @@
 import { Fault, fault } from '../errors/fault.ts'
 import { evictAt } from '../model/expiry.ts'
 import type { JsonObject } from '../model/json.ts'
+import { withoutHidden } from '../model/key.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../model/merge-policies.ts'
 import type { Policy, Session } from '../model/session.ts'
 import { previewSession } from '../model/session-preview.ts'
@@ -36,10 +37,10 @@ export async function applyPolicies(parts: PublishParts, session: Session): Prom
   return { session, policies, merged }
 }
 
-/** The session as it would look with its policies applied. @throws Fault `key_invalid` (400) */
+/** The session as it would look with its policies applied, without a password. @throws Fault `key_invalid` (400) */
 export async function preview(parts: PublishParts, session: Session): Promise<JsonObject> {
   const { policies } = await applyPolicies(parts, session)
-  return previewSession(session, policies) as unknown as JsonObject
+  return withoutHidden(previewSession(session, policies) as unknown as JsonObject)
 }
 
 /** When the store may forget a key; 0 = never. Its APIs have a say when nothing else does. */

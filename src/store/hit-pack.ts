@@ -1,10 +1,10 @@
 import { fault } from '../errors/fault.ts'
-import { type Hit, LATENCY_BOUNDS_MS, type Latency } from '../model/hit.ts'
+import { BUCKETS } from '../model/histogram.ts'
+import type { Hit, HitDimensions, Latency } from '../model/hit.ts'
 
 /** Separates the dimensions of a row and the rows; never occurs inside one. */
 const SEPARATOR = '\0'
 export const DIMENSIONS = ['orgId', 'apiId', 'version', 'keyHash', 'alias', 'clientId', 'tags', 'endpoint'] as const
-const BUCKETS = LATENCY_BOUNDS_MS.length + 1
 /** hour, status, count, success, error, lastAt, then sum, min, max and buckets of both latencies. */
 const HEAD_NUMBERS = 6
 export const LATENCY_NUMBERS = 3 + BUCKETS
@@ -27,7 +27,7 @@ export function packHits(rows: readonly Hit[]): HitPack {
   let text = 0
   let at = 0
   for (const row of rows) {
-    for (const name of DIMENSIONS) texts[text++] = clean(row[name])
+    for (const value of dimensionTexts(row)) texts[text++] = value
     numbers[at] = row.hour
     numbers[at + 1] = row.status
     numbers[at + 2] = row.count
@@ -40,6 +40,11 @@ export function packHits(rows: readonly Hit[]): HitPack {
     at += ROW_NUMBERS
   }
   return { rows: rows.length, dimensions: texts.join(SEPARATOR), numbers }
+}
+
+/** The dimensions as they are stored, in the order of `DIMENSIONS`. */
+export function dimensionTexts(of: HitDimensions): string[] {
+  return DIMENSIONS.map((name) => clean(of[name]))
 }
 
 /** The dimensions of all rows in order, eight texts a row. */

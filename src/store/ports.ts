@@ -1,138 +1,152 @@
 import type { Millis } from '../model/clock.ts'
 import type { Hit, HitDimensions } from '../model/hit.ts'
+import type { HitSamples } from '../model/hit-samples.ts'
 import type { DocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Instant, Limit } from '../model/limit.ts'
+import type {
+  Change,
+  DeliveryRow,
+  Kind,
+  Revision,
+  SessionInput,
+  SessionRow,
+  StoredDocument,
+  TicketRow,
+} from './ports-changes.ts'
+
+export type {
+  Change,
+  DashboardTicketSort,
+  DeliveryInput,
+  DeliveryOutcome,
+  DeliveryRow,
+  Kind,
+  Revision,
+  SessionInput,
+  SessionRow,
+  StoredDocument,
+  TicketInput,
+  TicketRow,
+  TicketSort,
+} from './ports-changes.ts'
 
 /** At once where the adapter can answer from memory or a local file, later where it cannot. Callers handle both. */
 export type Awaitable<T> = T | Promise<T>
 
-/** Grows by one with every commit; 0 before the first. */
-export type Revision = number
-
-/** A noun that the store keeps. Its indexes are declared in `model/kinds.ts`. */
-export type Kind = string
-
-export interface StoredDocument {
-  readonly kind: Kind
-  readonly id: DocumentId
-  /** Revision of the commit that wrote it last. */
-  readonly revision: Revision
-  readonly body: JsonObject
+/** The call that brought a change about, for the audit. */
+export interface AuditRequest {
+  /** The id that the answer and the log line name as well. */
+  readonly id: string
+  readonly method: string
+  /** Path and query as they were sent. Holds no secret. */
+  readonly url: string
+  readonly ip: string
+  /** Who called, as people know them: an email address. */
+  readonly user: string
+  /** Of the answer; a change is recorded before its answer is sent. */
+  readonly status: number
 }
-
-export type Change =
-  /** Writes the whole body. `ifRevision`: 0 = must not exist yet; n = must be at that revision. @throws Fault `revision_conflict` */
-  | { op: 'put'; kind: Kind; id: DocumentId; body: JsonObject; ifRevision?: Revision }
-  /** Deletes; a document that is not there is no error. */
-  | { op: 'delete'; kind: Kind; id: DocumentId; ifRevision?: Revision }
-  /** Writes the session stored under `hash` (32 bytes). `ifAbsent`: fails with `already_exists` if there is one; `ifPresent`: fails with `not_found` if there is none. */
-  | { op: 'putSession'; hash: Uint8Array; row: SessionInput; ifAbsent?: boolean; ifPresent?: boolean }
-  | { op: 'deleteSession'; hash: Uint8Array }
-  /**
-   * Writes a ticket under `hash` (32 bytes). `ifAbsent`: fails with `already_exists` if there is one that has not lapsed.
-   * `ifVersion`: fails with `ticket_unusable` unless it is there with this version, unused.
-   */
-  | { op: 'putTicket'; hash: Uint8Array; row: TicketInput; ifAbsent?: boolean; ifVersion?: number }
-  /** Uses a ticket up. Fails with `ticket_unusable` when there is none of the sort, it has lapsed by `now`, or it was used before. */
-  | { op: 'claimTicket'; hash: Uint8Array; sort: TicketSort; now: Millis }
-  | { op: 'deleteTicket'; hash: Uint8Array }
-  /** Deletes all sessions and all tickets of a family, used ones too; the feed names the sessions. */
-  | { op: 'endFamily'; family: string }
-  /** Puts a message into the outbox. Messages of one queue are delivered in the order of their commits. */
-  | { op: 'putDelivery'; row: DeliveryInput }
-  /** What became of a try: `delivered` ones are forgotten, others wait for `nextAt`, or are kept as dead until somebody sends them again. */
-  | { op: 'settleDelivery'; id: number; outcome: DeliveryOutcome }
 
 /**
- * Something of the authorization server that is used once, or until it lapses: an authorization code, a refresh token, a
- * device code and the user code that stands for it, a pushed request, the id of a proof that was seen.
+ * Who changed what: written in the same transaction as the change, with the bodies before and after of every document and
+ * session that the commit names. `detail` holds no secret; bodies are kept as the store has them: whoever shows them redacts.
  */
-export type TicketSort = 'code' | 'refresh' | 'device' | 'user_code' | 'request' | 'proof'
-
-export interface TicketInput {
-  readonly sort: TicketSort
-  readonly apiId: string
-  /** '' for proofs. */
-  readonly clientId: string
-  /** What it shares with the tokens that came from the same grant; '' = nothing. */
-  readonly family: string
-  /** From then on it cannot be used; it is still found, so that a late use can be told from an unknown one. */
-  readonly expiresAt: Millis
-  /** From then on nobody finds it, and the store forgets it. Not before `expiresAt`. */
-  readonly keepUntil: Millis
-  readonly body: JsonObject
-}
-
-export interface TicketRow extends TicketInput {
-  readonly hash: Uint8Array
-  /** 1 when it was put first, one more with each put since. */
-  readonly version: number
-  /** When it was used; 0 = not yet. */
-  readonly claimedAt: Millis
-}
-
-export interface DeliveryInput {
-  /** What is delivered in order: the API. */
-  readonly queue: string
-  /** The message, sealed: it may hold tokens. */
-  readonly sealed: Uint8Array
-  readonly createdAt: Millis
-}
-
-export interface DeliveryRow extends DeliveryInput {
-  /** Grows with every message. */
-  readonly id: number
-  readonly attempts: number
-  /** Not to be tried before. */
-  readonly nextAt: Millis
-  /** Given up: it holds nothing up any more. */
-  readonly dead: boolean
-  /** Of the last try; '' = none yet. Holds no secret. */
-  readonly error: string
-}
-
-export type DeliveryOutcome =
-  | { readonly is: 'delivered' }
-  | { readonly is: 'failed'; readonly nextAt: Millis; readonly error: string }
-  | { readonly is: 'dead'; readonly error: string }
-  /** A dead one is to be sent again, as the first of its queue. */
-  | { readonly is: 'again'; readonly nextAt: Millis }
-
-/** What is kept of a session besides its body: the columns that lists and expiry need. */
-export interface SessionInput {
-  readonly body: JsonObject
-  readonly orgId: string
-  /** API ids and policy ids that the session names, for lists. */
-  readonly apiIds: readonly string[]
-  readonly policyIds: readonly string[]
-  /** Client id of an OAuth token, '' for a key. */
-  readonly clientId: string
-  /** When the store may forget the row; 0 = never. Not the expiry that callers see. */
-  readonly evictAt: Millis
-  /** The raw key, encrypted, where it must be shown again; else undefined. */
-  readonly sealedKey?: Uint8Array
-  /** The grant that an access token came from, so that all of it can be ended at once; '' or absent = none. */
-  readonly family?: string
-}
-
-export interface SessionRow extends SessionInput {
-  readonly hash: Uint8Array
-}
-
-/** Who changed what: written in the same transaction as the change. Secrets are redacted before they get here. */
 export interface AuditEntry {
   readonly actor: string
   readonly action: string
   readonly orgId: string
   readonly at: Millis
   readonly detail: JsonObject
+  readonly request?: AuditRequest
+}
+
+/** What stands for sessions among the kinds of `AuditChange`; their id is the hash as 64 hex digits. */
+export const AUDITED_SESSION = 'session'
+
+/** One document or session that an audited commit wrote or deleted. */
+export interface AuditChange {
+  readonly kind: Kind
+  readonly id: string
+  /** The body before and after; null = there was none. */
+  readonly before: JsonObject | null
+  readonly after: JsonObject | null
+  /** Of a session that was there before: its whole row, for whoever brings it back. */
+  readonly session?: SessionInput
+  /** True when the bodies were too large to keep (16 M characters for one commit): both read null. */
+  readonly omitted?: true
+}
+
+export interface AuditRow extends AuditEntry {
+  /** 24 hex digits. */
+  readonly id: string
+  /** Of the commit; of a note, the last one before it. */
+  readonly revision: Revision
+  /** In the order of the commit; empty for notes. */
+  readonly changes: readonly AuditChange[]
+}
+
+/** All that are given must match. */
+export interface AuditQuery {
+  readonly orgId?: string
+  /** Part of the user of the request, else of the actor, without regard to case. */
+  readonly user?: string
+  readonly action?: string
+  /** Without regard to case. */
+  readonly method?: string
+  readonly ip?: string
+  readonly status?: number
+  /** Part of the URL before its query, with regard to case. */
+  readonly url?: string
+  /** Inclusive. */
+  readonly from?: Millis
+  /** Exclusive. */
+  readonly to?: Millis
+}
+
+/** Whether what an audit row wrote is still what the store holds. */
+export interface AuditStanding {
+  readonly kind: Kind
+  readonly id: string
+  /** True when nothing has changed it since. */
+  readonly current: boolean
+  /** Of the document as it is now, to be used as `ifRevision`; 0 when there is none, and for sessions. */
+  readonly revision: Revision
+  /** The first later audit row that changed it; undefined when nothing did, or when the change was not recorded. */
+  readonly laterId: string | undefined
+}
+
+/** What was done, newest first. Written by `Documents.commit` and `Documents.note`. */
+export interface Audit {
+  /** A page and the number of all that match. About 10 ms for 100,000 rows. At most 1,000 rows. */
+  list(query: AuditQuery & { offset?: number; limit: number }): Awaitable<{ rows: AuditRow[]; total: number }>
+  /** One row; undefined for an id that is none. */
+  get(id: string): Awaitable<AuditRow | undefined>
+  /** All that match, in batches, for export; rows that come meanwhile are left out. */
+  scan(query: AuditQuery): AsyncIterable<AuditRow[]>
+  /** For each change of a row, in order, whether it can still be undone; undefined when there is no such row. */
+  standing(id: string): Awaitable<readonly AuditStanding[] | undefined>
+  /** Forgets what happened before, in rounds that leave room for others; answers how many rows. @throws Fault `store_full`, `store_away` */
+  purgeAudit(before: Millis): Promise<number>
+}
+
+/** Index name to a value, or to several any one of which will do; all indexes must match. An empty list matches nothing. */
+export type Where = Readonly<Record<string, string | readonly string[]>>
+
+/** A part of a value under an index that has a folded one (`<index>_folded`), found without regard to case; '' is no condition. */
+export interface Contains {
+  /** Of several indexes one is enough. */
+  readonly index: string | readonly string[]
+  readonly part: string
 }
 
 export interface ListQuery {
-  /** Index name to value; all must match. Only indexes declared for the kind. */
-  readonly where?: Readonly<Record<string, string>>
-  /** Declared index to sort by, or undefined for the order of ids. */
+  /** Only indexes declared for the kind; at most 10,000 values, those of `and` among them. */
+  readonly where?: Where
+  /** Further conditions, which must hold as well: for one index that must match twice. */
+  readonly and?: readonly Where[]
+  readonly contains?: Contains
+  /** Declared index to sort by, ties by id; undefined = the order of ids. Those under `sorted` are fast. */
   readonly order?: string
   readonly descending?: boolean
   readonly offset?: number
@@ -153,12 +167,28 @@ export interface Documents {
   list(kind: Kind, query: ListQuery): Awaitable<{ rows: StoredDocument[]; total: number }>
   /** All of a kind in order of id, in batches, on one consistent snapshot per batch. For loading. */
   scan(kind: Kind): AsyncIterable<StoredDocument[]>
+  /** All that match, in the order asked for, in batches; which ones is settled at the first. For lists without an end. */
+  each(kind: Kind, query: Omit<ListQuery, 'offset' | 'limit'>): AsyncIterable<StoredDocument[]>
+  /**
+   * The values that the documents matching `where` and `and` are filed under by an index, in order, and how many each; at most
+   * 1,000. For filters to choose from.
+   */
+  values(
+    kind: Kind,
+    index: string,
+    query?: Pick<ListQuery, 'where' | 'and'>,
+  ): Awaitable<{ value: string; count: number }[]>
   /**
    * Writes all changes and the audit entry in one transaction, or nothing. Resolves after the commit is durable and after
    * this process's feed listeners have been called with it.
    * @throws Fault `revision_conflict` (409), `already_exists` (409, names the index), `not_found` (404), `store_full` (503)
    */
   commit(changes: readonly Change[], audit: AuditEntry | undefined): Promise<Revision>
+  /**
+   * Writes an audit entry without a change: no new revision, nothing for the feed. Resolves when it is durable.
+   * @throws Fault `store_full` (503)
+   */
+  note(entry: AuditEntry): Promise<void>
   /** Revision of the last commit. */
   revision(): Awaitable<Revision>
 }
@@ -166,9 +196,14 @@ export interface Documents {
 /** All that are given must match. */
 export interface SessionFilter {
   readonly orgId?: string
-  readonly apiId?: string
-  readonly policyId?: string
+  /** One, or several any one of which will do. */
+  readonly apiId?: string | readonly string[]
+  readonly policyId?: string | readonly string[]
   readonly clientId?: string
+  /** `keys` leaves out the tokens of OAuth clients. */
+  readonly only?: 'keys'
+  /** Part of the alias, without regard to case; '' is no condition. */
+  readonly contains?: string
 }
 
 /** Sessions (keys and access tokens), and the tickets of the authorization server. */
@@ -178,10 +213,10 @@ export interface Tokens {
   /**
    * A page in order of creation, at most 1,000 rows. `after` is the `next` of the page before, which goes on where that page
    * ended whatever is deleted meanwhile; `next` is undefined after the last page. A hash (hex) is taken too: the page begins
-   * behind that session, or at the beginning when it is gone.
+   * behind that session, or at the beginning when it is gone. `offset` rows of what then follows are left out.
    */
   listSessions(
-    query: SessionFilter & { after?: string; limit: number },
+    query: SessionFilter & { after?: string; offset?: number; limit: number },
   ): Awaitable<{ rows: SessionRow[]; next: string | undefined }>
   /** How many match. Walks the index: about 0.1 ms for a thousand, 100 ms for a million. */
   countSessions(query: SessionFilter): Awaitable<number>
@@ -195,7 +230,7 @@ export interface Outbox {
   due(now: Millis, limit: number): Awaitable<DeliveryRow[]>
   /** When the next message will be due; undefined when none waits. */
   nextAt(): Awaitable<Millis | undefined>
-  /** A page of a queue in order of id, after the id `after` (0 = from the beginning); `dead` = only those that were given up. */
+  /** A page of a queue in order of id, after the id `after` (0 = from the beginning); `dead` = only those that were given up, else all. */
   list(query: { queue: string; dead: boolean; after: number; limit: number }): Awaitable<DeliveryRow[]>
   get(id: number): Awaitable<DeliveryRow | undefined>
 }
@@ -243,6 +278,17 @@ export interface HitBatch {
 /** Aggregated counts of requests. */
 export interface Hits {
   /**
+   * The numbers that stand for these sets of dimensions in samples, in their order; the same ones for ever. At most some
+   * hundred at a time. @throws Fault `store_full`, `store_away`
+   */
+  number(dimensions: readonly HitDimensions[]): Promise<readonly number[]>
+  /**
+   * Counts requests one by one, all or none, in the hour of their samples: far cheaper than rows. Durable when it resolves;
+   * then `sum` knows of them. The samples are copied before the call returns. Numbers must come from `number`. `batch` and
+   * errors as with `add`. @throws Fault `internal` when these are no samples, `store_full`, `store_away`
+   */
+  append(samples: readonly HitSamples[], batch?: HitBatch): Promise<void>
+  /**
    * Adds the rows to what is stored for the same hour, dimensions and status, all or none. Durable when it resolves. The rows
    * are copied before the call returns, at about a microsecond each: hand in some thousand at a time.
    * With a `batch` the call may be repeated: what the store has of a source up to this number is not added again.
@@ -270,6 +316,7 @@ export interface HitQuery {
 
 export interface Store {
   readonly documents: Documents
+  readonly audit: Audit
   readonly tokens: Tokens
   readonly outbox: Outbox
   readonly counters: Counters

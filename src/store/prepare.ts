@@ -1,9 +1,15 @@
 import { fault } from '../errors/fault.ts'
 import type { Millis } from '../model/clock.ts'
 import { type DocumentId, isDocumentId } from '../model/ids.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
+import type { JsonObject } from '../model/json.ts'
 import { KINDS, type KindIndexes } from '../model/kinds.ts'
+import { bodyText, hashBytes, hashText, latin1, wellFormed, wholeNumber } from './cells.ts'
 import type { AuditEntry, Change, FeedEvent, Kind, Revision, SessionInput } from './ports.ts'
+import { type PreparedAudit, prepareAudit } from './prepare-audit.ts'
+import { type PreparedTicketChange, prepareTicketChange } from './prepare-tickets.ts'
+import { foldedAlias } from './session-filter.ts'
+
+export { wellFormed }
 
 /** One entry of the index table: under a unique index, one document only may stand under a value. */
 export interface IndexEntry {
@@ -43,6 +49,10 @@ export interface PreparedSession {
   readonly policyIds: readonly string[]
   readonly evictAt: Millis
   readonly sealedKey: string
+  /** '' = none. */
+  readonly family: string
+  /** Folded; '' = none. */
+  readonly alias: string
   readonly must: 'any' | 'absent' | 'present'
   /** When it was asked for: a row that was due to be forgotten by then counts as absent. */
   readonly now: Millis
@@ -53,15 +63,12 @@ export interface PreparedSessionDelete {
   readonly hash: string
 }
 
-export type PreparedChange = PreparedPut | PreparedDelete | PreparedSession | PreparedSessionDelete
-
-export interface PreparedAudit {
-  readonly actor: string
-  readonly action: string
-  readonly orgId: string
-  readonly at: Millis
-  readonly text: string
-}
+export type PreparedChange =
+  | PreparedPut
+  | PreparedDelete
+  | PreparedSession
+  | PreparedSessionDelete
+  | PreparedTicketChange
 
 /** A commit whose rows have been checked: what is left to fail are its conditions and the disk. */
 export interface PreparedCommit {
@@ -77,14 +84,14 @@ export function indexesOf(kind: Kind): KindIndexes {
 
 /** Checks that an index is declared for the kind. @throws Fault `internal` */
 export function checkIndex(kind: Kind, index: string): void {
-  const { unique, lookup } = indexesOf(kind)
-  if (Object.hasOwn(unique, index) || Object.hasOwn(lookup, index)) return
+  const { unique, lookup, sorted = {} } = indexesOf(kind)
+  if (Object.hasOwn(unique, index) || Object.hasOwn(lookup, index) || Object.hasOwn(sorted, index)) return
   throw fault('internal', `kind ${kind} has no index ${index}`)
 }
 
 /** The values that a body is filed under, each once. */
 export function indexEntries(kind: Kind, body: JsonObject): IndexEntry[] {
-  const { unique, lookup } = indexesOf(kind)
+  const { unique, lookup, sorted = {} } = indexesOf(kind)
   const entries: IndexEntry[] = []
   for (const [name, extract] of Object.entries(unique)) {
     const value = extract(body)
@@ -95,6 +102,9 @@ export function indexEntries(kind: Kind, body: JsonObject): IndexEntry[] {
     if (values === undefined) continue
     const list = typeof values === 'string' ? [values] : values
     for (const value of new Set(list.map(wellFormed))) entries.push({ name, value, unique: false })
+  }
+  for (const [name, extract] of Object.entries(sorted)) {
+    entries.push({ name, value: wellFormed(extract(body) ?? ''), unique: false })
   }
   return entries
 }
@@ -107,35 +117,16 @@ export function prepareCommit(changes: readonly Change[], audit: AuditEntry | un
   return { changes: changes.map((change) => prepareChange(change, now)), audit: audit && prepareAudit(audit) }
 }
 
-/** What the feed tells of a commit. */
-export function eventOf(commit: PreparedCommit, revision: Revision): FeedEvent {
+/** What the feed tells of a commit. `ended`: hashes of the sessions that went with families, which the commit itself does not name. */
+export function eventOf(commit: PreparedCommit, revision: Revision, ended: readonly string[]): FeedEvent {
   const changes: FeedEvent['changes'][number][] = []
   const sessions: Uint8Array[] = []
   for (const change of commit.changes) {
     if (change.op === 'put' || change.op === 'delete') changes.push({ op: change.op, kind: change.kind, id: change.id })
-    else sessions.push(hashBytes(change.hash))
+    else if (change.op === 'putSession' || change.op === 'deleteSession') sessions.push(hashBytes(change.hash))
   }
+  for (const hash of ended) sessions.push(hashBytes(hash))
   return { revision, changes, sessions }
-}
-
-/** The 32 bytes of a hash held as a string of bytes. */
-export function hashBytes(text: string): Uint8Array<ArrayBuffer> {
-  // Not Buffer.from: its slices of a pool make whoever keeps 32 bytes keep 8 kB.
-  const bytes = new Uint8Array(text.length)
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i)
-  return bytes
-}
-
-/** Holds a hash as a string of bytes. @throws Fault `internal` unless it has 32 */
-export function hashText(hash: Uint8Array): string {
-  if (!(hash instanceof Uint8Array) || hash.length !== 32) throw fault('internal', 'a session hash must have 32 bytes')
-  return latin1(hash)
-}
-
-/** Text as the store keeps it: half a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD. */
-export function wellFormed(text: string): string {
-  if (typeof text !== 'string') throw fault('internal', 'the store was given something else in the place of a text')
-  return text.toWellFormed()
 }
 
 function prepareChange(change: Change, now: Millis): PreparedChange {
@@ -162,7 +153,7 @@ function prepareChange(change: Change, now: Millis): PreparedChange {
     case 'deleteSession':
       return { op: 'deleteSession', hash: hashText(change.hash) }
     default:
-      throw fault('internal', 'a change of an unknown sort')
+      return prepareTicketChange(change, now)
   }
 }
 
@@ -177,16 +168,8 @@ function prepareSession(hash: Uint8Array, row: SessionInput): Omit<PreparedSessi
     policyIds: row.policyIds.map(wellFormed),
     evictAt: wholeNumber(row.evictAt),
     sealedKey: row.sealedKey === undefined ? '' : latin1(row.sealedKey),
-  }
-}
-
-function prepareAudit(audit: AuditEntry): PreparedAudit {
-  return {
-    actor: wellFormed(audit.actor),
-    action: wellFormed(audit.action),
-    orgId: wellFormed(audit.orgId),
-    at: wholeNumber(audit.at),
-    text: bodyText(audit.detail),
+    family: row.family === undefined ? '' : wellFormed(row.family),
+    alias: foldedAlias(row.body.alias),
   }
 }
 
@@ -195,21 +178,6 @@ function checkName(kind: Kind, id: string): void {
   if (!isDocumentId(id)) throw fault('id_malformed', 'not a document id')
 }
 
-function bodyText(body: JsonObject): string {
-  if (!isObject(body)) throw fault('internal', 'a body must be a JSON object')
-  return JSON.stringify(body)
-}
-
 function condition(revision: Revision | undefined): Revision {
   return revision === undefined ? ANY_REVISION : wholeNumber(revision)
-}
-
-function wholeNumber(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0)
-    throw fault('internal', 'a time or revision must be a whole number, 0 or more')
-  return value
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

@@ -26,6 +26,11 @@ export const FIELD = {
   server: 21,
   setCookie: 22,
   proxyAuthenticate: 23,
+  ratelimit: 24,
+  ratelimitPolicy: 25,
+  xRatelimitLimit: 26,
+  xRatelimitRemaining: 27,
+  xRatelimitReset: 28,
 } as const
 
 /** Lower-case name of each FIELD number. */
@@ -54,6 +59,11 @@ const NAMES: readonly string[] = [
   'server',
   'set-cookie',
   'proxy-authenticate',
+  'ratelimit',
+  'ratelimit-policy',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
 ]
 
 /** Numbers to try for a name, by its length and first letter: at most one or two, so that a look-up compares one name. */
@@ -197,6 +207,15 @@ export class Fields {
     const { spans } = this
     for (let at = 4, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       if (spans[at] === field) spans[at] = ~field
+    }
+  }
+
+  /** Leaves every field out of `kept()` whose FIELD number is one of `first` to `last`. */
+  dropRange(first: number, last: number): void {
+    const { spans } = this
+    for (let at = 4, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      const number = spans[at]!
+      if (number >= first && number <= last) spans[at] = ~number
     }
   }
 

@@ -234,3 +234,14 @@ test('the public URL is absolute and bare', (t) => {
     assert.match(problems(t, { SVC_GW_PUBLICURL: wrong }), /gateway\.public_url .*absolute http or https URL/, wrong)
   }
 })
+
+test('a map of texts is given as a JSON object', () => {
+  const name = 'SVC_DB_SECURITY_ADDITIONALPERMISSIONS'
+  const read = (text: string) => loadConfig({ env: { [name]: text }, cwd: import.meta.dirname }).config
+  assert.deepEqual({ ...read('{"tester":"Tester"}').dashboard.security.additional_permissions }, { tester: 'Tester' })
+  assert.deepEqual({ ...read('{}').dashboard.security.additional_permissions }, {})
+  for (const wrong of ['', 'tester', '[]', 'null', '{"tester":7}', '{"__proto__":"x"}'])
+    assert.throws(() => read(wrong), {
+      message: /additional_permissions .*: .* is not allowed; give a JSON object of texts/,
+    })
+})

@@ -8,10 +8,13 @@ import type { Store } from '../../src/store/ports.ts'
 import { joinStore } from '../../src/store/sqlite/join.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 
+/** A store that forgets at once what is due, besides whenever it likes. */
+export type PurgedStore = Store & { purge(): Promise<number> }
+
 /** A store to run the contract suites on: opened empty, closed and deleted after the test. */
 export interface Adapter {
   readonly name: string
-  open(t: TestContext, clock?: FakeClock): Promise<Store>
+  open(t: TestContext, clock?: FakeClock): Promise<PurgedStore>
 }
 
 export const adapters: readonly Adapter[] = [
@@ -41,7 +44,7 @@ export const adapters: readonly Adapter[] = [
         await store.close()
         await owner.close()
       })
-      return store
+      return { ...store, purge: () => owner.purge() }
     },
   },
 ]

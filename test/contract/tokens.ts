@@ -109,7 +109,7 @@ export function tokensSuite(adapters: readonly Adapter[]): void {
       assert.equal(await tokens.countSessions({ apiId: 'a' }), 0)
     })
 
-    test(`${name}: lists and counts go by organisation, API and policy, all at once too`, async (t) => {
+    test(`${name}: lists and counts go by organisation, API, policy and client, all at once too`, async (t) => {
       const { documents, tokens } = await open(t)
       const rows = Array.from({ length: 60 }, (_, n) => ({
         hash: hashKey(`key ${n}`),
@@ -117,6 +117,7 @@ export function tokensSuite(adapters: readonly Adapter[]): void {
           orgId: `o${n % 2}`,
           apiIds: n % 3 === 0 ? ['a', 'b'] : ['b'],
           policyIds: n % 5 === 0 ? ['p'] : [],
+          clientId: n % 4 === 0 ? '' : `c${n % 2}`,
         }),
       }))
       await documents.commit(
@@ -130,6 +131,9 @@ export function tokensSuite(adapters: readonly Adapter[]): void {
         { policyId: 'p' },
         { orgId: 'o1', apiId: 'a' },
         { apiId: 'b', policyId: 'p' },
+        { clientId: 'c1' },
+        { clientId: 'c0', apiId: 'a' },
+        { clientId: 'c1', orgId: 'o1', apiId: 'a', policyId: 'p' },
       ]
       for (const filter of [...filters, { orgId: 'o0', apiId: 'a', policyId: 'p' }, { orgId: '' }, { apiId: 'none' }]) {
         const expected = rows.filter(({ row }) => matches(row, filter)).map(({ hash }) => hash.toString('hex'))
@@ -190,10 +194,20 @@ export function tokensSuite(adapters: readonly Adapter[]): void {
   }
 }
 
-function matches(row: SessionInput, { orgId, apiId, policyId }: SessionFilter): boolean {
+function matches(row: SessionInput, { orgId, apiId, policyId, clientId, only, contains }: SessionFilter): boolean {
+  const any = (wanted: string | readonly string[] | undefined, held: readonly string[]) =>
+    wanted === undefined || [wanted].flat().some((value) => held.includes(value))
+  if (clientId !== undefined && row.clientId !== clientId) return false
   if (orgId !== undefined && row.orgId !== orgId) return false
-  if (apiId !== undefined && !row.apiIds.includes(apiId)) return false
-  return policyId === undefined || row.policyIds.includes(policyId)
+  if (only === 'keys' && row.clientId !== '') return false
+  if (
+    contains !== undefined &&
+    !String(row.body.alias ?? '')
+      .toLowerCase()
+      .includes(contains.toLowerCase())
+  )
+    return false
+  return any(apiId, row.apiIds) && any(policyId, row.policyIds)
 }
 
 async function page(tokens: Tokens, filter: SessionFilter, visit: (rows: SessionRow[]) => unknown): Promise<string[]> {

@@ -139,29 +139,29 @@ test('a session keeps unknown fields, and what is ours in it cannot be written f
   assert.equal((await gate.store.tokens.getSession(hashKey(key)))?.body.counter_id, undefined)
 })
 
-test('PUT replaces the session, keeps date_created and the password that nobody is shown', async (t) => {
+test('PUT replaces the session and keeps date_created', async (t) => {
   const gate = await withApi(t)
-  const { key } = await makeKey(gate, {
-    access_rights: rightsOn('orders'),
-    alias: 'a',
-    basic_auth_data: { password: 'pw-1' },
-  })
+  const { key } = await makeKey(gate, { access_rights: rightsOn('orders'), alias: 'a' })
   const before = seen(await gate.svc('GET', `/svc/keys/${key}`))
-  assert.deepEqual(before.basic_auth_data, {})
   gate.clock.advance(5000)
-  const changed = await gate.svc('PUT', `/svc/keys/${key}`, {
-    access_rights: rightsOn('orders'),
-    basic_auth_data: {},
-    tags: ['t'],
-  })
+  const changed = await gate.svc('PUT', `/svc/keys/${key}`, { access_rights: rightsOn('orders'), tags: ['t'] })
   assert.deepEqual(seen(changed), { key, status: 'ok', action: 'modified', key_hash: hashKey(key).toString('hex') })
   const after = seen(await gate.svc('GET', `/svc/keys/${key}`))
   assert.equal(after.alias, undefined)
   assert.deepEqual(after.tags, ['t'])
   assert.equal(after.date_created, before.date_created)
   assert.equal(Number(after.last_updated), Number(before.last_updated) + 5)
-  const row = await gate.store.tokens.getSession(hashKey(key))
-  assert.deepEqual(row?.body.basic_auth_data, { password: 'pw-1' })
+})
+
+test('a key has no password: only users do, who have a name', async (t) => {
+  const gate = await withApi(t)
+  const session = { access_rights: rightsOn('orders'), basic_auth_data: { password: 'pass-word-1' } }
+  const refused = await gate.svc('POST', '/svc/keys', session)
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /a password belongs to a user/)
+  const { key } = await makeKey(gate, { access_rights: rightsOn('orders') })
+  assert.equal((await gate.svc('PUT', `/svc/keys/${key}`, session)).status, 400)
+  assert.equal((await gate.svc('PUT', `/svc/keys/${key}`, { ...session, basic_auth_data: {} })).status, 200)
 })
 
 test('unknown keys: each call has its own words', async (t) => {

@@ -1,64 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fault } from '../../src/errors/fault.ts'
-import { bucketOf } from '../../src/gateway/record/histogram.ts'
 import { HitBook } from '../../src/gateway/record/hit-book.ts'
+import { bucketOf } from '../../src/model/histogram.ts'
 import { type Hit, type HitDimensions, LATENCY_BOUNDS_MS, NO_MIN_MS } from '../../src/model/hit.ts'
-
-const HOUR_MS = 3_600_000
-const NOON = 472_222 * HOUR_MS
-
-/** A store that adds up what it is given, and fails when told to: before keeping anything, as the port promises. */
-class ScriptedHits {
-  readonly rows = new Map<string, Hit>()
-  readonly batches: number[] = []
-  failing = false
-  onAdd: (() => void) | undefined
-  /** Key hash whose rows it refuses. */
-  refused: string | undefined
-
-  async add(rows: readonly Hit[]): Promise<void> {
-    await Promise.resolve()
-    this.onAdd?.()
-    if (this.failing) throw fault('store_away')
-    if (rows.some((row) => row.keyHash === this.refused)) throw fault('internal', 'a row that cannot be stored')
-    this.batches.push(rows.length)
-    for (const row of rows) this.#merge(structuredClone(row))
-  }
-
-  get sum(): number {
-    return [...this.rows.values()].reduce((sum, row) => sum + row.count, 0)
-  }
-
-  #merge(row: Hit): void {
-    const id = rowId(row, row.hour, row.status)
-    const old = this.rows.get(id)
-    this.rows.set(id, old === undefined ? row : merged(old, row))
-  }
-}
-
-function rowId(d: HitDimensions, hour: number, status: number): string {
-  return JSON.stringify([d.orgId, d.apiId, d.version, d.keyHash, d.alias, d.clientId, d.tags, d.endpoint, hour, status])
-}
-
-function merged(a: Hit, b: Hit): Hit {
-  const latency = (x: Hit['total'], y: Hit['total']) => ({
-    sumMs: x.sumMs + y.sumMs,
-    minMs: Math.min(x.minMs, y.minMs),
-    maxMs: Math.max(x.maxMs, y.maxMs),
-    buckets: x.buckets.map((count, i) => count + y.buckets[i]!),
-  })
-  return {
-    ...a,
-    count: a.count + b.count,
-    success: a.success + b.success,
-    error: a.error + b.error,
-    lastAt: Math.max(a.lastAt, b.lastAt),
-    total: latency(a.total, b.total),
-    upstream: latency(a.upstream, b.upstream),
-  }
-}
+import { dimensions, HOUR_MS, merged, NOON, rowId, ScriptedHits } from './scripted-hits.ts'
 
 function single(d: HitDimensions, status: number, totalMs: number, upstreamMs: number, wallMs: number): Hit {
   const latency = (ms: number) => ({
@@ -82,18 +28,6 @@ function single(d: HitDimensions, status: number, totalMs: number, upstreamMs: n
   }
 }
 
-const dimensions = (keyHash: string, more: Partial<HitDimensions> = {}): HitDimensions => ({
-  orgId: 'o',
-  apiId: 'a',
-  version: 'Non Versioned',
-  keyHash,
-  alias: '',
-  clientId: '',
-  tags: '',
-  endpoint: '',
-  ...more,
-})
-
 const aRequest = fc.record({
   key: fc.integer({ min: 0, max: 3 }),
   tags: fc.constantFrom('', 'x', 'y'),
@@ -112,9 +46,10 @@ test('what the store holds equals a plain count, whatever fails and whenever it 
     fc.asyncProperty(
       fc.array(anEvent, { maxLength: 120 }),
       fc.integer({ min: 1, max: 5 }),
-      async (events, batchRows) => {
+      fc.record({ blockSamples: fc.integer({ min: 1, max: 4 }), blocks: fc.integer({ min: 0, max: 12 }) }),
+      async (events, batchRows, room) => {
         const store = new ScriptedHits()
-        const book = new HitBook(store, { flushMs: 0, batchRows })
+        const book = new HitBook(store, { flushMs: 0, batchRows, room })
         const cells = [0, 1, 2, 3].map((key) => book.cell(dimensions(`k${key}`)))
         const expected = new Map<string, Hit>()
         const flushes: Promise<boolean>[] = []
@@ -264,7 +199,14 @@ test('the timer flushes without being asked, and again after a failure', async (
 
 test('a flush hands over its rows by key, whoever called first', async () => {
   const seen: string[] = []
-  const book = new HitBook({ add: async (rows) => void seen.push(...rows.map((row) => row.keyHash)) }, { flushMs: 0 })
+  const book = new HitBook(
+    {
+      number: async () => [],
+      append: async () => {},
+      add: async (rows) => void seen.push(...rows.map((row) => row.keyHash)),
+    },
+    { flushMs: 0 },
+  )
   const keys = ['ff00', '0a11', '', '9b22', '0a33', 'f', '00ff', 'no hash']
   for (const key of keys) book.cell(dimensions(key)).add(200, 1, 1, NOON)
   await book.flush()

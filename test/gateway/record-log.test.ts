@@ -13,6 +13,7 @@ import { Recorder } from '../../src/gateway/record/recorder.ts'
 import { nextRequestId, requestIds } from '../../src/gateway/record/request-id.ts'
 import { Sample } from '../../src/gateway/record/sample.ts'
 import { makeLog, openLineSink } from '../../src/log.ts'
+import type { Hit } from '../../src/model/hit.ts'
 import type { LineSink } from '../../src/model/log.ts'
 
 /** A disk that takes what it is told to take. */
@@ -217,7 +218,8 @@ test('lines left when the process exits are written, once', async (t) => {
 
 test('a recorder counts a request everywhere, once', async () => {
   const rows: number[] = []
-  const book = new HitBook({ add: async (hits) => void rows.push(...hits.map((hit) => hit.count)) }, { flushMs: 0 })
+  const add = async (hits: readonly Hit[]) => void rows.push(...hits.map((hit) => hit.count))
+  const book = new HitBook({ add, append: async () => {}, number: async () => [] }, { flushMs: 0 })
   const metrics = new Metrics()
   const sink = new ScriptedSink()
   const log = new AccessLog(sink, { flushMs: 0 })

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../src/errors/fault.ts'
 import type { Awaitable, Documents, Store, Tokens } from '../../src/store/ports.ts'
 
-export type ReadName = 'get' | 'find' | 'list' | 'scan' | 'revision' | 'getSession'
+export type ReadName = 'get' | 'find' | 'list' | 'scan' | 'revision' | 'getSession' | 'getTicket'
 
 /** The same store, but its reads answer some turns later, and fail while `away` names them: as a store on another machine. */
 export class SlowStore implements Store {
@@ -10,7 +10,9 @@ export class SlowStore implements Store {
   /** Called at each read, before it is made; what it resolves to is waited for. */
   onRead: (name: ReadName) => Awaitable<void> = () => {}
   readonly documents: Documents
+  readonly audit: Store['audit']
   readonly tokens: Tokens
+  readonly outbox: Store['outbox']
   readonly counters: Store['counters']
   readonly feed: Store['feed']
   readonly hits: Store['hits']
@@ -20,9 +22,11 @@ export class SlowStore implements Store {
   constructor(inner: Store, turns = 3) {
     this.#inner = inner
     this.#turns = turns
+    this.audit = inner.audit
     this.counters = inner.counters
     this.feed = inner.feed
     this.hits = inner.hits
+    this.outbox = inner.outbox
     const { documents, tokens } = inner
     const later = <T>(name: ReadName, read: () => Awaitable<T>) => this.#later(name, read)
     const passes = (name: ReadName) => this.#passes(name)
@@ -37,13 +41,17 @@ export class SlowStore implements Store {
           yield batch
         }
       },
+      each: (kind, query) => documents.each(kind, query),
+      values: (kind, index, query) => documents.values(kind, index, query),
       commit: (changes, audit) => documents.commit(changes, audit),
+      note: (entry) => documents.note(entry),
       revision: () => later('revision', () => documents.revision()),
     }
     this.tokens = {
       getSession: (hash) => later('getSession', () => tokens.getSession(hash)),
       listSessions: (query) => tokens.listSessions(query),
       countSessions: (query) => tokens.countSessions(query),
+      getTicket: (hash) => later('getTicket', () => tokens.getTicket(hash)),
     }
   }
 

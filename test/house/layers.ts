@@ -40,9 +40,16 @@ const WRITES = /^src\/gateway\/(?:admin\/|gateway\.ts$)/
 /** Packages that one part alone may use. */
 const FENCES: Readonly<Record<string, (path: string) => boolean>> = {
   fastify: (path) => path.startsWith('src/dashboard/'),
+  '@scalar/fastify-api-reference': (path) => path === 'src/dashboard/resources/docs.ts',
+  nodemailer: (path) => path === 'src/dashboard/mail.ts',
+  otpauth: (path) => path.startsWith('src/dashboard/session/'),
+  '@simplewebauthn/server': (path) => path.startsWith('src/dashboard/session/'),
   pg: (path) => path.startsWith('src/store/postgres/'),
   redis: (path) => path.startsWith('src/store/redis/'),
   'node:sqlite': (path) => path.startsWith('src/store/sqlite/'),
+  'openid-client': (path) => path.startsWith('src/dashboard/sso/'),
+  '@node-saml/node-saml': (path) => path.startsWith('src/dashboard/sso/'),
+  ldapts: (path) => path.startsWith('src/dashboard/sso/'),
   pino: (path) => path === 'src/log.ts',
 }
 
@@ -52,7 +59,7 @@ export function partOf(path: string): string {
   if (second === '') return first === 'main.ts' ? 'main' : 'compose'
   if (first !== 'store') return first
   if (third !== undefined) return `store/${second}`
-  return second === 'ports.ts' ? 'ports' : 'store'
+  return second === 'ports.ts' || second.startsWith('ports-') ? 'ports' : 'store'
 }
 
 /** Imports between parts that the order of the parts does not allow. */

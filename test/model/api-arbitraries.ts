@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { setMember } from '../../src/model/api/tree.ts'
+import { copyTree, setMember } from '../../src/model/api/tree.ts'
 import type { ValueKind } from '../../src/model/api/values.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 
@@ -13,6 +13,7 @@ const VALID: Readonly<Record<ValueKind, readonly string[]>> = {
   domain: ['', 'api.example.org', 'A.example'],
   listenPath: ['/', '/a', '/a/', '/t/{tenant}/', '/n/{id:[0-9]+}'],
   url: ['http://up:8080/', 'https://up.example/base', 'http://[::1]:1/'],
+  optionalHttpUrl: ['', 'https://login.example/start', 'HTTP://hook.example:8080/?a=b'],
   optionalUrl: ['', 'http://other/'],
   target: ['http://t1/', 'http://t2/', 't3:80'],
   fieldName: ['X-One', 'x-two', 'constructor'],
@@ -97,10 +98,28 @@ const declaredScheme = fc.constantFrom<JsonObject>(
   { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
   { type: 'apiKey', in: 'query', name: 'k' },
   { type: 'apiKey', in: 'cookie', name: 'k', description: 'd' },
-  { type: 'oauth2', flows: { clientCredentials: { tokenUrl: '/t', scopes: { read: 'r' } } } },
+  { type: 'oauth2', flows: { clientCredentials: { tokenUrl: '/t', scopes: { read: 'r', write: '' } } } },
+  {
+    type: 'oauth2',
+    flows: {
+      password: { tokenUrl: '/t', scopes: { read: 'r' } },
+      authorizationCode: { authorizationUrl: '/a', tokenUrl: '/t', scopes: { write: 'w', read: 'other' } },
+    },
+  },
   { type: 'http', scheme: 'bearer' },
   { type: 'http', scheme: 'basic' },
   { type: 'openIdConnect', openIdConnectUrl: 'https://x' },
+)
+
+/** What an operation asks for by itself. */
+const security = fc.constantFrom<Json>(
+  [],
+  [{}],
+  [{ oa: [] }],
+  [{ key: ['read'] }],
+  [{ oa: ['read'] }, { second: ['write'], key: [] }],
+  [{ second: ['read', 'write'] }],
+  [{ key: [], oa: ['write'] }],
 )
 
 /** An OpenAPI document around an extension: operations, schemes and requirements that mostly fit together. */
@@ -112,25 +131,35 @@ export function documentAround(extension: fc.Arbitrary<Json>): fc.Arbitrary<Json
       info: fc.constantFrom<Json>({ title: 'T', version: '1' }, { title: 'T', version: '1.0.0', contact: {} }),
       operations: fc.uniqueArray(operation, { selector: (each) => each.join(' '), maxLength: 4 }),
       named: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
+      securities: fc.array(fc.option(security, { nil: undefined }), { minLength: 4, maxLength: 4 }),
+      scopes: fc.constantFrom<string[][]>([[]], [['read']], [['read'], ['read', 'write']]),
       schemes: fc.array(declaredScheme, { maxLength: 3 }),
       asked: fc.boolean(),
       extension,
       extra: unknownMember,
     })
-    .map(({ openapi, info, operations, named, schemes, asked, extension: held, extra }) => {
+    .map(({ openapi, info, operations, named, securities, scopes, schemes, asked, extension: held, extra }) => {
       const paths: JsonObject = {}
       const ids: string[] = []
       operations.forEach(([path, method], index) => {
         const item = (paths[path] ?? {}) as JsonObject
         paths[path] = item
-        item[method] = { responses: {}, ...(named[index] ? { operationId: OPERATIONS[index]! } : {}) }
+        item[method] = {
+          responses: {},
+          ...(named[index] ? { operationId: OPERATIONS[index]! } : {}),
+          ...(securities[index] === undefined ? {} : { security: copyTree(securities[index]!) }),
+        }
         if (named[index]) ids.push(OPERATIONS[index]!)
       })
       const document: JsonObject = entriesToObject([['openapi', openapi], ['info', info], ['paths', paths], ...extra])
       const declared = Object.fromEntries(schemes.map((scheme, index) => [SCHEMES[index]!, scheme]))
       if (schemes.length > 0) document.components = { securitySchemes: declared }
       if (schemes.length > 0 && asked)
-        document.security = [Object.fromEntries(Object.keys(declared).map((name) => [name, []]))]
+        document.security = scopes.map((each) =>
+          Object.fromEntries(
+            Object.keys(declared).map((name) => [name, declared[name]!.type === 'oauth2' ? [...each] : []]),
+          ),
+        )
       document['x-svc-api-gateway'] = renamed(held as JsonObject, ids, Object.keys(declared))
       return document
     })

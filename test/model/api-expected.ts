@@ -39,6 +39,7 @@ export const PLAIN: Api = {
   tags: [],
   upstream: { targets: [{ url: 'http://up:8080/', weight: 1 }], preserveHost: false, insecure: false, timeoutMs: 0 },
   auth: TOKEN_IN_HEADER,
+  oauth: undefined,
   versioning: undefined,
   rules: NO_RULES,
   cors: undefined,
@@ -66,6 +67,7 @@ export const OPERATION = {
   timeoutMs: 0,
   track: false,
   doNotTrack: false,
+  scopes: undefined,
 }
 
 /** Reads a definition under fixed ids. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Fault } from '../../src/errors/fault.ts'
 import type { Api } from '../../src/model/api.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { BARE, NO_RULES, OPERATION, PLAIN, plain, read, TOKEN_IN_HEADER } from './api-expected.ts'
-import { authToken, oas, oauth } from './api-samples.ts'
+import { authToken, oas } from './api-samples.ts'
 
 const apiKey = (declared: JsonObject, held: JsonObject): JsonObject =>
   oas({
@@ -181,16 +180,4 @@ describe('what an OpenAPI document is served as', () => {
   for (const [name, document, expected] of OAS) {
     test(name, () => assert.deepEqual(plain(read('oas', document)), { ...BARE, ...expected }))
   }
-})
-
-test('an OAuth API is refused with the reason, for now', () => {
-  assert.throws(
-    () => read('oas', oauth()),
-    (error) => {
-      assert.ok(error instanceof Fault)
-      assert.equal(error.code, 'definition_unsupported')
-      assert.match(error.message, /^x-svc-api-gateway\.server\.authentication\.securitySchemes\.oa: OAuth 2\.0/)
-      return true
-    },
-  )
 })

@@ -257,6 +257,6 @@ describe('methods with twins', () => {
     assert.deepEqual(getAt(definition, ['oauth_meta', 'allowed_access_types']), ['password'])
     putAt(definition, ['oauth_meta', 'allowed_access_types'], ['client_credentials'])
     const flows = getAt(toOas(definition).document, ['components', 'securitySchemes', 'oa', 'flows'])
-    assert.deepEqual(flows, { clientCredentials: { tokenUrl: '/oauth/token', scopes: {} } })
+    assert.deepEqual(flows, { clientCredentials: { tokenUrl: '/oauth/token', scopes: { a: 'b' } } })
   })
 })

@@ -166,7 +166,6 @@ describe('what is not served yet is refused, never served without', () => {
 
 describe('methods', () => {
   const declared: readonly [JsonObject, RegExp][] = [
-    [{ type: 'oauth2' }, /OAuth 2\.0/],
     [{ type: 'http', scheme: 'Bearer' }, /JSON Web Tokens/],
     [{ type: 'http', scheme: 'basic' }, /basic authentication/],
     [{ type: 'openIdConnect' }, /OpenID Connect/],

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { FakeClock } from '../../src/model/clock.ts'
 import { type Instant, type Limit, makeLimit } from '../../src/model/limit.ts'
-import { MemoryCounters, type QuotaRow } from '../../src/store/memory/counters.ts'
+import { MemoryCounters } from '../../src/store/memory/counters.ts'
+import { QUOTA_NUMBERS, type QuotaChanges, type SavedQuota } from '../../src/store/memory/quota-changes.ts'
 import { fullestWindow, Log } from './naive.ts'
 
 const runs = process.env.GATEHOUSE_DEEP === '1' ? 3000 : 120
@@ -16,6 +17,28 @@ function started(): { clock: FakeClock; counters: MemoryCounters; take: (...limi
   const clock = new FakeClock()
   const counters = new MemoryCounters(clock)
   return { clock, counters, take: (...limits) => counters.take(limits, instant(clock)) }
+}
+
+/** A store of quota counts: what it is given, and what it holds. */
+class Saved {
+  readonly names = new Map<number, string>()
+  readonly held = new Map<number, SavedQuota>()
+
+  /** Answers the changes with their ids. */
+  save(changes: QuotaChanges | undefined): Omit<SavedQuota, 'number'>[] {
+    if (changes === undefined) return []
+    for (const [number, id] of changes.names) this.names.set(number, id)
+    const rows: SavedQuota[] = []
+    for (let at = 0; at < changes.counts.length; at += QUOTA_NUMBERS) {
+      const [number = 0, used = 0, endsAt = 0] = changes.counts.subarray(at, at + QUOTA_NUMBERS)
+      rows.push({ number, id: this.names.get(number)!, used, endsAt })
+    }
+    for (const row of rows) {
+      if (row.used > 0) this.held.set(row.number, row)
+      else this.held.delete(row.number)
+    }
+    return rows.map(({ id, used, endsAt }) => ({ id, used, endsAt }))
+  }
 }
 
 /** Takes until refused, at most 10,000 times. */
@@ -160,8 +183,10 @@ test('quota counts come back after a restart with their window, whatever the wal
   before.take(quota)
   before.take(quota)
   before.clock.advance(4000)
-  const rows = before.counters.dirtyQuotas()
-  assert.deepEqual(rows, [{ id: 'k|', used: 2, endsAt: before.clock.wall() + 6000 }])
+  const saved = new Saved()
+  assert.deepEqual(saved.save(before.counters.takeChanges()), [
+    { id: 'k|', used: 2, endsAt: before.clock.wall() + 6000 },
+  ])
 
   for (const [awayMs, expected] of [
     [0, { left: 1, endsInMs: 6000 }],
@@ -171,38 +196,72 @@ test('quota counts come back after a restart with their window, whatever the wal
   ] as const) {
     const clock = new FakeClock(before.clock.wall() + awayMs, 5)
     const counters = new MemoryCounters(clock)
-    counters.loadQuotas(rows)
+    counters.loadQuotas(saved.held.values())
     const again = makeLimit('quota', 'k|', 3, 10_000)
     counters.peek([again], instant(clock))
     assert.deepEqual({ left: again.remaining, endsInMs: again.resetMs }, expected, `away for ${awayMs}`)
   }
 })
 
-test('dirty quotas are each given once, and again when they change or could not be saved', () => {
+test('changed quotas are each given once, and again when they change or could not be saved', () => {
   const { take, counters, clock } = started()
+  const saved = new Saved()
+  const used = () => saved.save(counters.takeChanges()).map((row) => row.used)
   const quota = makeLimit('quota', 'k|', 9, 10_000)
   take(quota)
   take(quota)
-  const rows = counters.dirtyQuotas()
-  assert.deepEqual(
-    rows.map(({ used }) => used),
-    [2],
-  )
-  assert.deepEqual(counters.dirtyQuotas(), [])
+  const lost = counters.takeChanges()!
+  assert.equal(counters.takeChanges(), undefined)
   take(quota)
-  assert.deepEqual(
-    counters.dirtyQuotas().map(({ used }) => used),
-    [3],
-  )
-  counters.keepDirty(rows)
-  assert.deepEqual(
-    counters.dirtyQuotas().map(({ used }) => used),
-    [3],
-  )
+  counters.keepChanges(lost)
+  // The name comes again as well: the store cannot know it.
+  assert.deepEqual(saved.save(counters.takeChanges()), [{ id: 'k|', used: 3, endsAt: clock.wall() + 10_000 }])
+  take(quota)
+  assert.deepEqual(used(), [4])
+  assert.deepEqual(used(), [])
   clock.advance(20_000)
   counters.sweep()
-  assert.deepEqual(counters.dirtyQuotas(), [{ id: 'k|', used: 0, endsAt: 0 }])
+  const gone = counters.takeChanges()!
+  counters.keepChanges(gone)
+  assert.deepEqual(saved.save(counters.takeChanges()), [{ id: 'k|', used: 0, endsAt: 0 }])
   assert.equal(counters.size.quotas, 0)
+})
+
+test('a count that is gone before its name was saved leaves nothing behind, and its number is nobody else’s', () => {
+  const { take, counters, clock } = started()
+  const saved = new Saved()
+  take(makeLimit('quota', 'first|', 9, 10_000))
+  const lost = counters.takeChanges()!
+  clock.advance(20_000)
+  counters.sweep()
+  take(makeLimit('quota', 'second|', 9, 10_000))
+  counters.keepChanges(lost)
+  saved.save(counters.takeChanges())
+  assert.deepEqual(
+    [...saved.held.values()].map(({ id }) => id),
+    ['second|'],
+  )
+  assert.equal(saved.names.size, 2)
+})
+
+test('numbers of saved counts are not given again after a restart', () => {
+  const { take, counters } = started()
+  const saved = new Saved()
+  counters.loadQuotas([
+    { number: 7, id: 'a|', used: 2, endsAt: 0 },
+    { number: 9, id: '', used: 0, endsAt: 0 },
+  ])
+  take(makeLimit('quota', 'a|', 9, 0))
+  take(makeLimit('quota', 'b|', 9, 0))
+  saved.names.set(7, 'a|')
+  saved.save(counters.takeChanges())
+  assert.deepEqual(
+    [...saved.held.values()].map(({ number, id, used }) => [number, id, used]),
+    [
+      [7, 'a|', 3],
+      [10, 'b|', 1],
+    ],
+  )
 })
 
 test('refused calls and looks leave nothing to save', () => {
@@ -212,10 +271,7 @@ test('refused calls and looks leave nothing to save', () => {
   take(shut)
   take(shut, quota)
   counters.peek([quota], instant(clock))
-  assert.deepEqual(
-    counters.dirtyQuotas().filter(({ used }) => used > 0),
-    [],
-  )
+  assert.deepEqual(new Saved().save(counters.takeChanges()), [])
   assert.equal(quota.remaining, 9)
 })
 
@@ -223,15 +279,16 @@ test('a reset quota starts anew, or with what is given', () => {
   const { take, counters, clock } = started()
   const quota = makeLimit('quota', 'k|', 3, 10_000)
   drain(take, quota)
-  counters.dirtyQuotas()
+  const saved = new Saved()
+  saved.save(counters.takeChanges())
   counters.resetQuota('k|')
-  assert.deepEqual(counters.dirtyQuotas(), [{ id: 'k|', used: 0, endsAt: 0 }])
+  assert.deepEqual(saved.save(counters.takeChanges()), [{ id: 'k|', used: 0, endsAt: 0 }])
   assert.equal(drain(take, quota), 3)
   counters.resetQuota('k|', 2)
   clock.advance(500)
   assert.equal(drain(take, quota), 1)
   assert.equal(quota.resetMs, 10_000)
-  assert.equal(counters.dirtyQuotas()[0]?.used, 3)
+  assert.equal(saved.save(counters.takeChanges())[0]?.used, 3)
 })
 
 test('a successor keeps what its predecessor has used', () => {
@@ -255,7 +312,7 @@ test('memory follows the counts that still say something', () => {
   }
   assert.ok(counters.size.rates < 4000, `${counters.size.rates} rates kept`)
   assert.ok(counters.size.quotas < 8000, `${counters.size.quotas} quotas kept`)
-  const stored = new Map<string, QuotaRow>()
-  for (const row of counters.dirtyQuotas()) stored.set(row.id, row)
-  assert.ok(stored.size < 8000)
+  const saved = new Saved()
+  saved.save(counters.takeChanges())
+  assert.ok(saved.names.size < 8000 && saved.held.size > 0)
 })

@@ -1,5 +1,6 @@
 // A process that writes without end and tells on its output what was acknowledged, until it is killed.
-import { type Hit, LATENCY_BOUNDS_MS, type Latency } from '../../src/model/hit.ts'
+import { type Hit, HOUR_MS, LATENCY_BOUNDS_MS, type Latency } from '../../src/model/hit.ts'
+import { SampleBlock } from '../../src/model/hit-samples.ts'
 import { newDocumentId } from '../../src/model/ids.ts'
 import { hashKey } from '../../src/model/secret.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -8,6 +9,9 @@ const [path = '', round = '0'] = process.argv.slice(2)
 const say = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`)
 const audit = { actor: 'a', action: 'b', orgId: 'o', at: 1, detail: {} }
 const session = { body: {}, orgId: 'o', apiIds: ['a', round], policyIds: ['p'], clientId: '', evictAt: 0 }
+const DIMENSIONS = {
+  ...{ orgId: 'o', apiId: 'a', version: '', keyHash: '', alias: '', clientId: '', tags: '', endpoint: '' },
+}
 const latency = (): Latency => ({ sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) })
 
 const store = await openStore({ path })
@@ -46,7 +50,8 @@ async function pairs(name: string): Promise<never> {
 async function counts(): Promise<never> {
   while (true) {
     const row: Hit = {
-      ...{ hour: 1, orgId: 'o', apiId: 'a', version: '', keyHash: '', alias: '', clientId: '', tags: '', endpoint: '' },
+      ...DIMENSIONS,
+      hour: 1,
       ...{ status: 200, count: 1, success: 1, error: 0, lastAt: 1, total: latency(), upstream: latency() },
     }
     await hits.add([row, row])
@@ -54,4 +59,31 @@ async function counts(): Promise<never> {
   }
 }
 
-await Promise.all([counter('one'), counter('two'), pairs('x'), pairs('y'), pairs('z'), counts(), counts()])
+/** Tells of requests one by one, and has them worked into the table again and again. */
+async function samples(): Promise<never> {
+  const keys = Array.from({ length: 50 }, (_, i) => ({ ...DIMENSIONS, keyHash: `${i}` }))
+  const numbers = await hits.number(keys)
+  const block = new SampleBlock(numbers.length)
+  block.begin(20 * HOUR_MS)
+  for (const number of numbers) block.add(number, 200, 1, 1, 20 * HOUR_MS)
+  while (true) {
+    await hits.append([block.samples])
+    say('samples', numbers.length)
+  }
+}
+
+async function sums(): Promise<never> {
+  while (true) await hits.sum({ fromHour: 20, toHour: 20, by: [], limit: 1 })
+}
+
+await Promise.all([
+  samples(),
+  sums(),
+  counter('one'),
+  counter('two'),
+  pairs('x'),
+  pairs('y'),
+  pairs('z'),
+  counts(),
+  counts(),
+])

@@ -3,8 +3,9 @@ import { servedClassic, toClassic } from '../../model/api/convert.ts'
 import { documentOf } from '../../model/api/place.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { basesOf } from '../../publish/api-plan.ts'
 import type { VersionOf } from '../../publish/api-versions.ts'
-import { basesOf, findApi, publishApi, removeApi } from '../../publish/apis.ts'
+import { findApi, publishApi, removeApi } from '../../publish/apis.ts'
 import { type AdminAnswer, changed, fieldText, json } from './answer.ts'
 import { listVersions } from './list-versions.ts'
 import { listDocuments } from './lists.ts'
@@ -82,14 +83,14 @@ export async function replace(
 /** Deletes the API that the path names. */
 export async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const apiId = request.param('api')
-  const { revision } = await removeApi(publishParts(parts), apiId, request.actor)
+  const { revision } = await removeApi(publishParts(parts), { apiId, actor: request.actor })
   await settle(parts, revision)
   return changed(apiId, 'deleted')
 }
 
 /** Names the API that this one is a version of. */
 export async function baseField(parts: AdminParts, request: AdminRequest, { api_id }: ApiDocument): Promise<string> {
-  const [base] = await basesOf(publishParts(parts), api_id)
+  const [base] = await basesOf(parts.store.documents, api_id)
   return base === undefined ? '' : `x-${request.word}-base-api-id: ${fieldText(String(base.body.api_id))}\r\n`
 }
 

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
-import { yamlToJson } from './yaml.ts'
+import { yamlToJson } from '../../publish/yaml.ts'
 
 /** Bounds of what a body may hold. A definition of thousands of operations stays far below. */
 const MAX_DEPTH = 100

@@ -14,6 +14,7 @@ import {
 } from '../../publish/keys.ts'
 import { showSession } from '../../publish/quotas.ts'
 import { preview } from '../../publish/sessions.ts'
+import { bringsPassword, createUser, findUser, isUser, updateUser } from '../../publish/users.ts'
 import type { SessionRow } from '../../store/ports.ts'
 import { type AdminAnswer, changed, json } from './answer.ts'
 import { listKeys } from './list-keys.ts'
@@ -54,11 +55,12 @@ async function createRandom(parts: AdminParts, request: AdminRequest): Promise<A
   return saidOf(saved, saved.key ?? '', 'added')
 }
 
+/** A session with a password is a user, whom the path names; any other is a key of the caller's choice. */
 async function createCustom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  refuseUserNames(request)
   if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by itself, not by its hash')
   const key = request.param('key')
   const session = await sessionOf(request)
+  if (bringsPassword(session) || request.flag('username')) return createNamed(parts, request, key, session)
   const saved = await createKey(publishParts(parts), {
     session,
     key,
@@ -69,6 +71,25 @@ async function createCustom(parts: AdminParts, request: AdminRequest): Promise<A
   return saidOf(saved, key, saved.created ? 'added' : 'modified')
 }
 
+/** The hash alone is the handle of a user, unless the installation shows keys: then it is the organisation and the name. */
+async function createNamed(
+  parts: AdminParts,
+  request: AdminRequest,
+  name: string,
+  session: JsonObject,
+): Promise<AdminAnswer> {
+  const saved = await createUser(publishParts(parts), {
+    name,
+    session,
+    keepQuota: request.flag('suppress_reset'),
+    actor: request.actor,
+  })
+  await settle(parts, saved.revision)
+  const orgId = typeof saved.session.org_id === 'string' ? saved.session.org_id : ''
+  const handle = parts.config.gateway.hash_keys ? '' : orgId + name
+  return saidOf(saved, handle, saved.created ? 'added' : 'modified')
+}
+
 async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key not found')
   return json(await showSession(publishParts(parts), row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash))))
@@ -77,12 +98,9 @@ async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key is not found')
   const session = await sessionOf(request)
-  const saved = await updateKey(publishParts(parts), {
-    row,
-    session,
-    keepQuota: request.flag('suppress_reset'),
-    actor: request.actor,
-  })
+  const change = { row, session, keepQuota: request.flag('suppress_reset'), actor: request.actor }
+  const save = isUser(row) ? updateUser : updateKey
+  const saved = await save(publishParts(parts), change)
   await settle(parts, saved.revision)
   return saidOf(saved, request.param('key'), 'modified')
 }
@@ -137,13 +155,17 @@ async function sessionOf(request: AdminRequest): Promise<JsonObject> {
   return orgId === '' || (body.org_id !== undefined && body.org_id !== '') ? body : { ...body, org_id: orgId }
 }
 
-/** Finds the key that the path names. @throws Fault `not_found` (404) with `missing`, `query_invalid` (400) */
+/**
+ * Finds the key, or the user, that the path names; with `username` users only. @throws Fault `not_found` (404) with `missing`,
+ * `query_invalid` (400)
+ */
 async function find(parts: AdminParts, request: AdminRequest, missing: string): Promise<SessionRow> {
-  refuseUserNames(request)
   const named = request.param('key')
   const hashed = request.flag('hashed')
   if (hashed && !isKeyHash(named)) throw fault('not_found', missing)
-  const row = await parts.store.tokens.getSession(hashed ? Buffer.from(named, 'hex') : hashKey(named))
+  const byHash = () => parts.store.tokens.getSession(hashed ? Buffer.from(named, 'hex') : hashKey(named))
+  const key = request.flag('username') ? undefined : await byHash()
+  const row = key ?? (hashed ? undefined : await findNamed(parts, request, named))
   // Keys from the time before the setting was changed have no other handle than their hash.
   if (
     hashed &&
@@ -157,9 +179,13 @@ async function find(parts: AdminParts, request: AdminRequest, missing: string): 
   return row
 }
 
-function refuseUserNames(request: AdminRequest): void {
-  if (request.text('username') !== '')
-    throw fault('query_invalid', 'username: basic authentication is not served by this gateway yet')
+/** A user by the name, or by organisation and name in one, as answers give it where keys are shown. */
+async function findNamed(parts: AdminParts, request: AdminRequest, named: string): Promise<SessionRow | undefined> {
+  const publish = publishParts(parts)
+  const orgId = request.text('org_id') || publish.defaultOrg()
+  const row = await findUser(publish, orgId, named)
+  if (row !== undefined || orgId === '' || !named.startsWith(orgId)) return row
+  return findUser(publish, orgId, named.slice(orgId.length))
 }
 
 function hexOf(hash: Uint8Array): string {

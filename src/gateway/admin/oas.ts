@@ -1,11 +1,12 @@
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION, renameExtension, restoreExtension } from '../../model/api/extension.ts'
-import { exportOas, type ImportOptions, importOas, patchOas, withServer } from '../../model/api/import.ts'
+import { exportOas, importOas, patchOas, withServer } from '../../model/api/import.ts'
 import { documentOf } from '../../model/api/place.ts'
 import { readApi } from '../../model/api/read.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { findApi, otherFormat } from '../../publish/apis.ts'
+import { readImportOptions } from '../../publish/import-options.ts'
 import { type AdminAnswer, json } from './answer.ts'
 import { baseField, create, remove, replace } from './apis.ts'
 import { listVersions } from './list-versions.ts'
@@ -31,7 +32,16 @@ export function oasRoutes(parts: AdminParts): Route[] {
     {
       method: 'POST',
       path: '/apis/oas/import',
-      run: async (request) => create(parts, request, 'oas', importOas(await plain(parts, request), optionsOf(request))),
+      run: async (request) =>
+        create(
+          parts,
+          request,
+          'oas',
+          importOas(
+            await plain(parts, request),
+            readImportOptions((name) => request.text(name)),
+          ),
+        ),
     },
     {
       method: 'GET',
@@ -54,7 +64,11 @@ export function oasRoutes(parts: AdminParts): Route[] {
       path: '/apis/oas/{api}',
       run: async (request) => {
         const { api_id: apiId, definition } = await find(parts, request)
-        const patched = patchOas(definition, await plain(parts, request), optionsOf(request))
+        const patched = patchOas(
+          definition,
+          await plain(parts, request),
+          readImportOptions((name) => request.text(name)),
+        )
         return replace(parts, request, { format: 'oas', apiId, definition: patched })
       },
     },
@@ -131,22 +145,6 @@ async function extended(parts: AdminParts, request: AdminRequest): Promise<JsonO
 /** The body as a document that must not have the extension; by whatever name. */
 async function plain(parts: AdminParts, request: AdminRequest): Promise<JsonObject> {
   return renameExtension(await request.document(), parts.config.compat.vendor_aliases).document
-}
-
-const FLAGS = ['authentication', 'allowList', 'validateRequest', 'mockResponse'] as const
-const TEXTS = ['upstreamURL', 'listenPath', 'customDomain', 'apiID'] as const
-
-/** Reads what the query says about an import. @throws Fault `query_invalid` (400) for a flag that is neither true nor false */
-function optionsOf(request: AdminRequest): ImportOptions {
-  const options: { [name: string]: string | boolean } = {}
-  for (const name of TEXTS) if (request.text(name) !== '') options[name] = request.text(name)
-  for (const name of FLAGS) {
-    const text = request.text(name).toLowerCase()
-    if (text === '') continue
-    if (text !== 'true' && text !== 'false') throw fault('query_invalid', `${name}: must be true or false`)
-    options[name] = text === 'true'
-  }
-  return options as ImportOptions
 }
 
 function asFile(answer: AdminAnswer, name: string): AdminAnswer {

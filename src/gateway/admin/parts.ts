@@ -2,12 +2,12 @@ import type { Config } from '../../config/schema.ts'
 import { type Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Log } from '../../model/log.ts'
+import type { NodeShard } from '../../model/node.ts'
 import type { SecretParts } from '../../publish/parts.ts'
 import type { Awaitable, Revision, Store } from '../../store/ports.ts'
 import type { ApiCatalogue } from '../catalogue.ts'
 import type { ExplainRequest } from '../explain.ts'
 import type { LiveConfig } from '../live.ts'
-import type { NodeShard } from '../placement.ts'
 import type { Sessions } from '../sessions.ts'
 
 /** What the administration API stands on. */
@@ -31,15 +31,18 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   /** The metrics page in the format that the Accept field asks for. */
   readonly metrics: (accept: string | undefined) => Awaitable<{ contentType: string; text: string }>
   readonly explain: (request: ExplainRequest) => Promise<JsonObject>
+  /** Makes the notifications that are due go out at once; absent = within a second. */
+  readonly wakeDeliveries?: () => void
   /** Reads definition files again, where there are any. */
   readonly rescan?: () => void
 }
 
 /** What the publishing functions take, from the parts of this node. */
 export function publishParts(parts: AdminParts): SecretParts {
-  const { config, defaultOrg, sealKey, store } = parts
+  const { config, defaultOrg, sealKey, store, clock, passwordRules } = parts
   const { documents, counters, tokens } = store
-  return { documents, counters, tokens, config, defaultOrg, sealKey, ...(parts.clock && { clock: parts.clock }) }
+  const own = { documents, counters, tokens, config, defaultOrg, sealKey }
+  return { ...own, ...(clock && { clock }), ...(passwordRules && { passwordRules }) }
 }
 
 const SETTLE_MS = 10_000

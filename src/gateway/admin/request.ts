@@ -1,8 +1,8 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { isYaml } from '../../publish/yaml.ts'
 import type { Exchange } from '../exchange.ts'
 import { parseObject, parseYamlObject } from './body.ts'
-import { isYaml } from './yaml.ts'
 
 const BODY_BYTES = 1 << 20
 /** API definitions and OpenAPI documents. */

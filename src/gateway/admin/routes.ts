@@ -8,6 +8,9 @@ import { healthRoutes, metricsRoute } from './health.ts'
 import { keyRoutes } from './keys.ts'
 import { nodeRoutes } from './node.ts'
 import { oasRoutes } from './oas.ts'
+import { oauthClientRoutes } from './oauth-clients.ts'
+import { oauthDeliveryRoutes } from './oauth-deliveries.ts'
+import { oauthTokenRoutes } from './oauth-tokens.ts'
 import { orgKeyRoutes } from './org-keys.ts'
 import type { AdminParts } from './parts.ts'
 import { policyRoutes } from './policies.ts'
@@ -103,7 +106,10 @@ function allRoutes(parts: AdminParts): Route[] {
     ...oasRoutes(parts),
     ...apiRoutes(parts),
     ...certificateRoutes(parts),
+    ...oauthClientRoutes(parts),
+    ...oauthTokenRoutes(parts),
     ...orgKeyRoutes(parts),
+    ...oauthDeliveryRoutes(parts),
     ...nodeRoutes(parts),
   ]
 }

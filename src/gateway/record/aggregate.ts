@@ -1,8 +1,11 @@
 import type { HitDimensions } from '../../model/hit.ts'
+import type { HitLog } from './hit-log.ts'
 import type { HitSlot } from './slots.ts'
 
 /** Where cells get the slots that they count in: the book. */
 export interface SlotSource {
+  /** Takes requests whose dimensions have a number. */
+  readonly log: HitLog
   /** Answers a slot that counts requests of these dimensions, this status and the hour of `wallMs`, and remembers it in the cell. */
   slotFor(cell: HitCell, status: number, wallMs: number): HitSlot
 }
@@ -12,10 +15,15 @@ const VARIANTS_PER_CELL = 256
 
 /**
  * The handle by which a request is counted: made once for a session at an API version and kept there, so that a
- * request builds and compares no text. It holds memory for counts only between a request and the next flush.
+ * request builds and compares no text. Once its dimensions have a number, a request is a note in the log of the book; until
+ * then, and when the log is full, it is counted in slots, which are held between a request and the next flush.
  */
 export class HitCell {
   readonly dimensions: HitDimensions
+  /** What stands for the dimensions in samples; 0 until the book has asked the store for it. */
+  number = 0
+  /** True when its slots were handed to the store once: a cell that comes again is worth a number. */
+  known = false
   /** Slots in use since the last flush, linked by `next`: one for each status met, the one asked for last in front. */
   first: HitSlot | undefined
   /** Which group of keys it belongs to, see `byKey`. */
@@ -37,6 +45,8 @@ export class HitCell {
    * `wallMs` (Unix) gives the hour it belongs to.
    */
   add(status: number, totalMs: number, upstreamMs: number, wallMs: number): void {
+    const { number } = this
+    if (number !== 0 && this.#source.log.add(number, status, totalMs, upstreamMs, wallMs)) return
     let slot = this.first
     if (slot === undefined || slot.status !== status || wallMs < slot.fromMs || wallMs >= slot.toMs)
       slot = this.#source.slotFor(this, status, wallMs)

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers'
 import { Fault } from '../../errors/fault.ts'
 import type { Hit, HitDimensions } from '../../model/hit.ts'
+import type { SampleBlock } from '../../model/hit-samples.ts'
 import type { Log } from '../../model/log.ts'
 import type { Hits } from '../../store/ports.ts'
 import { byKey, HitCell, type SlotSource } from './aggregate.ts'
+import { HitLog, type HitLogOptions, samplesOf } from './hit-log.ts'
 import { type HitSlot, SlotPool } from './slots.ts'
 
 export interface HitBookOptions {
@@ -14,22 +16,39 @@ export interface HitBookOptions {
   readonly maxRows?: number
   /** Rows handed to the store at once: small enough not to hold up a request, large enough for one transaction to be worth it. */
   readonly batchRows?: number
+  /** Room of the log: requests that may wait as they are, 16 bytes each. What comes after is counted in rows. */
+  readonly room?: Partial<HitLogOptions>
   readonly log?: Log
 }
 
+/** What the book needs of the store. */
+export type HitSink = Pick<Hits, 'number' | 'append' | 'add'>
+
+/** 4 MB, a quarter of a million requests: ten seconds of a busy node without a store. */
+const LOG: HitLogOptions = { blockSamples: 8192, blocks: 32 }
+const BLOCKS_PER_BATCH = 8
+/** Cells that get their numbers in one call. */
+const NUMBERED_AT_ONCE = 200
+
+type Batch = { readonly rows: Hit[] } | { readonly blocks: readonly SampleBlock[] }
+
 /**
- * Counts requests in memory and hands the sums to the store in small batches. A row leaves memory only when the store
- * has said that it is durable; a batch that failed is sent again as it was, before anything else.
+ * Keeps requests in memory, as a log or as sums, and hands them to the store in batches. They leave memory only when the
+ * store has said that they are durable; a batch that failed is sent again as it was, before anything else.
  */
 export class HitBook implements SlotSource {
-  readonly #hits: Pick<Hits, 'add'>
+  readonly log: HitLog
+  readonly #hits: HitSink
   readonly #flushMs: number
   readonly #maxRows: number
   readonly #batchRows: number
-  readonly #log: Log | undefined
+  readonly #messages: Log | undefined
   readonly #pool = new SlotPool()
   #dirty: HitCell[] = []
-  #unsent: Hit[] = []
+  /** Cells that are worth a number. */
+  #unnumbered: HitCell[] = []
+  /** A batch that the store has not taken yet. */
+  #unsent: Batch | undefined
   #running: Promise<boolean> | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -44,17 +63,18 @@ export class HitBook implements SlotSource {
   overflowed = 0
   /** Batches that the store refused or could not take. Each is sent again. */
   failedFlushes = 0
-  /** Rows that the store has made durable. */
+  /** Rows that the store has made durable, and requests that were handed over one by one. */
   storedRows = 0
-  /** Rows that the store refused for what they hold. A defect, counted so that it shows. */
+  /** The same that the store refused for what they hold. A defect, counted so that it shows. */
   rejectedRows = 0
 
-  constructor(hits: Pick<Hits, 'add'>, options: HitBookOptions = {}) {
+  constructor(hits: HitSink, options: HitBookOptions = {}) {
     this.#hits = hits
     this.#flushMs = options.flushMs ?? 800
     this.#maxRows = options.maxRows ?? 100_000
     this.#batchRows = options.batchRows ?? 500
-    this.#log = options.log
+    this.#messages = options.log
+    this.log = new HitLog({ ...LOG, ...options.room })
     this.#rest = new HitCell(this, { ...BARE, alias: OVERFLOW })
     this.#arm()
   }
@@ -64,9 +84,10 @@ export class HitBook implements SlotSource {
     return new HitCell(this, dimensions)
   }
 
-  /** Rows not yet durable. */
+  /** Rows, and requests that are kept one by one, that are not durable yet. */
   get waiting(): number {
-    return this.#pool.used + this.#unsent.length
+    const rows = this.#unsent !== undefined && 'rows' in this.#unsent ? this.#unsent.rows.length : 0
+    return this.#pool.used + rows + this.log.waiting
   }
 
   slotFor(cell: HitCell, status: number, wallMs: number): HitSlot {
@@ -135,52 +156,87 @@ export class HitBook implements SlotSource {
   async #flushDirty(): Promise<boolean> {
     const cells = byKey(this.#dirty)
     this.#dirty = []
+    let blocks = this.log.close()
     let next = 0
-    while (next < cells.length || this.#unsent.length > 0) {
-      if (this.#unsent.length === 0) next = this.#fill(cells, next)
-      if (!(await this.#send())) {
+    for (;;) {
+      if (this.#unsent === undefined && blocks > 0) {
+        const taken = this.log.take(Math.min(blocks, BLOCKS_PER_BATCH))
+        blocks -= taken.length
+        this.#unsent = { blocks: taken }
+      } else if (this.#unsent === undefined && next < cells.length) {
+        const rows: Hit[] = []
+        next = this.#fill(rows, cells, next)
+        this.#unsent = { rows }
+      }
+      if (this.#unsent === undefined) break
+      if (!(await this.#send(this.#unsent))) {
         for (; next < cells.length; next++) this.#dirty.push(cells[next]!)
         return false
       }
+      this.#unsent = undefined
     }
     // A second handle for the same row does no harm (the store adds them up), and APIs that are gone are let go of.
     this.#byApi.clear()
+    await this.#number()
     return true
   }
 
-  /** Turns the counts of the next cells into one batch of rows. Answers how far it came. */
-  #fill(cells: readonly HitCell[], from: number): number {
+  /** Turns the counts of the next cells into rows. Answers how far it came. */
+  #fill(rows: Hit[], cells: readonly HitCell[], from: number): number {
     let at = from
-    while (at < cells.length && this.#unsent.length < this.#batchRows) {
+    while (at < cells.length && rows.length < this.#batchRows) {
       const cell = cells[at++]!
       let slot = cell.first
       cell.first = undefined
       while (slot !== undefined) {
         const next: HitSlot | undefined = slot.next
-        this.#unsent.push(slot.take())
+        rows.push(slot.take())
         this.#pool.giveBack(slot)
         slot = next
       }
+      if (cell.known && cell.number === 0) this.#unnumbered.push(cell)
+      cell.known = true
     }
     return at
   }
 
-  async #send(): Promise<boolean> {
+  /** Asks for the numbers of cells. Those that get none are counted in rows, and asked for again. */
+  async #number(): Promise<void> {
+    const cells = this.#unnumbered
+    this.#unnumbered = []
     try {
-      await this.#hits.add(this.#unsent, { source: this.#source, number: this.#batch })
+      for (let from = 0; from < cells.length; from += NUMBERED_AT_ONCE) {
+        const some = cells.slice(from, from + NUMBERED_AT_ONCE)
+        const numbers = await this.#hits.number(some.map(({ dimensions }) => dimensions))
+        for (const [i, cell] of some.entries()) cell.number = numbers[i] ?? 0
+      }
     } catch (error) {
-      return isPassing(error) ? this.#failed(error) : this.#sendSingly()
+      this.#failed(error)
     }
-    this.#stored(this.#unsent.length)
-    this.#unsent = []
+  }
+
+  async #send(batch: Batch): Promise<boolean> {
+    const id = { source: this.#source, number: this.#batch }
+    try {
+      if ('rows' in batch) await this.#hits.add(batch.rows, id)
+      else await this.#hits.append(samplesOf(batch.blocks), id)
+    } catch (error) {
+      if (isPassing(error)) return this.#failed(error)
+      return 'rows' in batch ? this.#sendSingly(batch.rows) : this.#reject(batch.blocks, error)
+    }
     this.#batch++
+    if ('rows' in batch) this.#stored(batch.rows.length)
+    else {
+      this.#stored(countOf(batch.blocks))
+      this.log.giveBack(batch.blocks)
+    }
     return true
   }
 
   /** The store refuses the batch itself: the row at fault must not hold up the others, now or for ever. */
-  async #sendSingly(): Promise<boolean> {
-    while (this.#unsent.length > 0) {
-      const row = this.#unsent[this.#unsent.length - 1]!
+  async #sendSingly(rows: Hit[]): Promise<boolean> {
+    while (rows.length > 0) {
+      const row = rows[rows.length - 1]!
       try {
         await this.#hits.add([row], { source: this.#source, number: this.#batch })
         this.#batch++
@@ -188,28 +244,41 @@ export class HitBook implements SlotSource {
       } catch (error) {
         if (isPassing(error)) return this.#failed(error)
         this.rejectedRows++
-        this.#log?.error(
+        this.#messages?.error(
           { err: error, api: row.apiId, count: row.count },
           'a row of hits was refused by the store and is lost',
         )
       }
-      this.#unsent.pop()
+      rows.pop()
     }
+    return true
+  }
+
+  #reject(blocks: readonly SampleBlock[], error: unknown): true {
+    const count = countOf(blocks)
+    this.rejectedRows += count
+    this.#messages?.error({ err: error, count }, 'hits were refused by the store and are lost')
+    this.log.giveBack(blocks)
     return true
   }
 
   #stored(rows: number): void {
     this.storedRows += rows
-    if (this.#storeFailed) this.#log?.info({}, 'hits are stored again')
+    if (this.#storeFailed) this.#messages?.info({}, 'hits are stored again')
     this.#storeFailed = false
   }
 
   #failed(error: unknown): false {
     this.failedFlushes++
-    if (!this.#storeFailed) this.#log?.error({ err: error }, 'hits could not be stored; they are kept and sent again')
+    if (!this.#storeFailed)
+      this.#messages?.error({ err: error }, 'hits could not be stored; they are kept and sent again')
     this.#storeFailed = true
     return false
   }
+}
+
+function countOf(blocks: readonly SampleBlock[]): number {
+  return blocks.reduce((sum, { count }) => sum + count, 0)
 }
 
 /** True for failures of the store that have nothing to do with what it was given. */

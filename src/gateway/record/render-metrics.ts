@@ -1,6 +1,6 @@
+import { BUCKETS } from '../../model/histogram.ts'
 import { LATENCY_BOUNDS_MS } from '../../model/hit.ts'
 import { type ApiMetrics, DURATION_TYPES, HISTOGRAM_NUMBERS } from './api-metrics.ts'
-import { BUCKETS } from './histogram.ts'
 import type { MetricSource, Metrics } from './metrics.ts'
 
 /** `prometheus` is text format 0.0.4, `openmetrics` is OpenMetrics 1.0: the same lines but for the names in TYPE and the end mark. */

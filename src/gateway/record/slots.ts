@@ -1,8 +1,7 @@
+import { BUCKETS, bucketOf } from '../../model/histogram.ts'
 import type { Hit, HitDimensions, Latency } from '../../model/hit.ts'
-import { NO_MIN_MS } from '../../model/hit.ts'
-import { BUCKETS, bucketOf } from './histogram.ts'
+import { HOUR_MS, NO_MIN_MS } from '../../model/hit.ts'
 
-export const HOUR_MS = 3_600_000
 const SLOTS_PER_CHUNK = 512
 
 // The eight numbers of a slot: one cache line.

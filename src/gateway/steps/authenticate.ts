@@ -1,38 +1,70 @@
-import { prebuilt } from '../../errors/fault.ts'
-import type { AuthRules } from '../../model/api.ts'
+import { type Fault, prebuilt } from '../../errors/fault.ts'
+import type { Api, AuthRules } from '../../model/api.ts'
+import { FIELD, numberOfName } from '../../wire/fields.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
+import { challenged } from '../oauth/challenge.ts'
+import { type BindingParts, checkBinding } from '../oauth/check-binding.ts'
+import type { LiveToken } from '../oauth/live-token.ts'
 import type { LiveSession, Sessions } from '../sessions.ts'
 import { readCredential, withoutBearer, withoutCookies, withoutQuery } from './read-credential.ts'
+import { wordOf } from './read-token.ts'
 
 const MISSING = prebuilt('credential_missing')
 const UNKNOWN = prebuilt('key_unknown')
 const INACTIVE = prebuilt('key_inactive')
 const EXPIRED = prebuilt('key_expired')
 
-/** Finds the session behind the request's key (auth-token method). Waits for the store only when the key is not in memory. */
-export function authenticate(auth: AuthRules, orgId: string, sessions: Sessions): Step {
-  const accept = (x: Exchange, session: LiveSession | undefined): Outcome => {
+/**
+ * Finds the session behind the request's key, or behind an access token of an API with the OAuth method (auth-token method). Waits
+ * for the store only when it is not in memory, or for a proof that a token is bound to.
+ */
+export function authenticate(auth: AuthRules, api: Api, sessions: Sessions, parts: BindingParts): Step {
+  const { orgId } = api
+  const accept = (x: Exchange, session: LiveSession | undefined, sent: string): Outcome | Promise<Outcome> => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
+    const { token } = session
+    if (token !== undefined && (token.jkt !== '' || token.x5t !== '')) return prove(x, session, token, sent)
     x.session = session
     return undefined
   }
+  const prove = (x: Exchange, session: LiveSession, token: LiveToken, sent: string): Outcome | Promise<Outcome> => {
+    const word = wordOf(sent, sent.indexOf(' '))
+    const settle = (unproved: Fault | undefined): Outcome => {
+      if (unproved !== undefined) return challenged(x, unproved, token.jkt === '' ? 'bearer' : 'dpop', 'off')
+      x.session = session
+      return undefined
+    }
+    const proved = checkBinding(parts, x, api, { token, text: credentialOf(sent), word })
+    return proved instanceof Promise ? proved.then(settle) : settle(proved)
+  }
   return function authenticate(x) {
     if (x.skipAuthentication) return undefined
-    const credential = withoutBearer(readCredential(auth, x))
+    const sent = readCredential(auth, x)
+    const credential = credentialOf(sent)
     if (credential === '') return MISSING
     const session = sessions.find(credential, x.snapshot!)
-    return session instanceof Promise ? session.then((late) => accept(x, late)) : accept(x, session)
+    return session instanceof Promise ? session.then((late) => accept(x, late, sent)) : accept(x, session, sent)
   }
 }
+
+/** What stands behind an optional `Bearer ` or `DPoP ` of any letter case. */
+function credentialOf(sent: string): string {
+  return sent.charCodeAt(4) === SPACE && wordOf(sent, 4) === 'dpop' ? sent.slice(5) : withoutBearer(sent)
+}
+
+const SPACE = 32
 
 /** Takes the credential out of what is handed on, from every place that any scheme of the API names. */
 export function stripCredential(auth: AuthRules): Step | undefined {
   if (!auth.strip) return undefined
+  const known = auth.stripHeaders.map(numberOfName).filter((number) => number !== FIELD.other)
+  const others = auth.stripHeaders.filter((name) => numberOfName(name) === FIELD.other)
   return function stripCredential(x) {
     // A path that is let in without authentication may carry credentials that are meant for the upstream.
     if (x.skipAuthentication) return undefined
-    for (const name of auth.stripHeaders) x.request.drop(name)
+    for (const number of known) x.request.dropKnown(number)
+    for (const name of others) x.request.drop(name)
     for (const name of auth.stripQueries) x.forwardQuery = withoutQuery(x.forwardQuery, name)
     if (auth.stripCookies.length > 0) {
       const kept = withoutCookies(x.request.all('cookie').join('; '), auth.stripCookies)

@@ -24,7 +24,11 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
   const chainOf = (x: Exchange, name: string): Chain | undefined => {
     const own = inline.get(name)
     if (own !== undefined) return own
-    if (Object.hasOwn(versioning.apis, name)) return x.snapshot!.apis.get(versioning.apis[name]!)?.main
+    if (Object.hasOwn(versioning.apis, name)) {
+      const other = x.snapshot!.apis.get(versioning.apis[name]!)?.main
+      // An id may come to belong to another organisation, whose APIs nobody else leads traffic to.
+      return other
+    }
     return name === versioning.name || name === 'self' ? main : undefined
   }
 

@@ -89,6 +89,7 @@ function matcher(rule: OperationRule, { apiId, version, openTargets }: Operation
       targets: rule.timeoutMs > 0 ? openTargets(rule.timeoutMs) : undefined,
       track: rule.track,
       doNotTrack: rule.doNotTrack,
+      scopes: rule.scopes,
     },
   }
 }
@@ -108,5 +109,6 @@ function joined(first: CompiledOperation | undefined, second: CompiledOperation)
     targets: first.targets ?? second.targets,
     track: first.track || second.track,
     doNotTrack: first.doNotTrack || second.doNotTrack,
+    scopes: first.scopes ?? second.scopes,
   }
 }

@@ -1,9 +1,10 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { Clock } from '../../model/clock.ts'
 import type { Grant } from '../../model/grant.ts'
-import type { Limit } from '../../model/limit.ts'
+import { type Limit, rateName } from '../../model/limit.ts'
 import type { Counters } from '../../store/ports.ts'
 import type { Exchange, OrgLimits, Outcome, Step } from '../exchange.ts'
+import { limitFields, secondsOf } from '../limit-fields.ts'
 
 const API_RATE = prebuilt('api_rate_exceeded')
 const RATE = prebuilt('rate_exceeded')
@@ -31,7 +32,7 @@ export function takePermits(counters: Counters, clock: Clock, sendRetryAfter: bo
 
   const refuse = (x: Exchange, fault: Fault | undefined): Outcome => {
     if (fault !== undefined && sendRetryAfter) {
-      x.answerExtra += `Retry-After: ${seconds(x.retryAfterMs)}\r\n`
+      x.answerExtra += `Retry-After: ${secondsOf(x.retryAfterMs)}\r\n`
     }
     return fault
   }
@@ -59,19 +60,22 @@ export function takePermits(counters: Counters, clock: Clock, sendRetryAfter: bo
     }
   }
 
+  const end = (x: Exchange, org: OrgLimits | undefined, limits: readonly Limit[], fault: Fault | undefined) => {
+    const grant = x.plan?.grant
+    if (fault !== RATE || grant === undefined || x.dry) return refuse(x, fault)
+    const waits = grant.throttleIntervalMs > 0 && grant.throttleRetryLimit > 0 && throttled < MAX_THROTTLED
+    return waits ? throttle(x, org, limits, grant) : refuse(x, fault)
+  }
+
   return function takePermits(x) {
     const grant = x.plan?.grant
     const org = organisationOf(x)
     if (org?.inactive) return ORG_INACTIVE
     const limits = limitsOf(x, grant, org)
     if (limits.length === 0) return undefined
-    const end = (fault: Fault | undefined): Outcome | Promise<Outcome> => {
-      if (fault !== RATE || grant === undefined || x.dry) return refuse(x, fault)
-      const waits = grant.throttleIntervalMs > 0 && grant.throttleRetryLimit > 0 && throttled < MAX_THROTTLED
-      return waits ? throttle(x, org, limits, grant) : refuse(x, fault)
-    }
     const fault = attempt(x, org, limits)
-    return fault instanceof Promise ? fault.then(end) : end(fault)
+    if (fault === undefined) return undefined
+    return fault instanceof Promise ? fault.then((late) => end(x, org, limits, late)) : end(x, org, limits, fault)
   }
 }
 
@@ -97,7 +101,7 @@ function conclude(
   refused: number,
   org: OrgLimits | undefined,
 ): Fault | undefined {
-  x.limitFields = limitFields(limits, x)
+  x.limitFields = limitFields(limits, x.wall)
   if (refused === -1) return undefined
   x.retryAfterMs = limits[refused]!.resetMs
   return faultOf(limits[refused]!, org)
@@ -106,33 +110,5 @@ function conclude(
 function faultOf(limit: Limit, org: OrgLimits | undefined): Fault {
   if (org?.limits.includes(limit)) return ORG_QUOTA
   if (limit.kind === 'quota') return QUOTA
-  return limit.id.startsWith('api|') ? API_RATE : RATE
-}
-
-/**
- * What a client is told of its limits: `X-RateLimit-*` for the quota (reset in Unix seconds), and the `RateLimit-Policy` and
- * `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers) for each rate, seconds in both.
- */
-function limitFields(limits: readonly Limit[], x: Exchange): string {
-  let policies = ''
-  let states = ''
-  let quota = ''
-  for (const limit of limits) {
-    if (limit.kind === 'quota') {
-      const reset = limit.resetMs === 0 ? 0 : Math.ceil((x.wall + limit.resetMs) / 1000)
-      quota = `X-RateLimit-Limit: ${limit.max}\r\nX-RateLimit-Remaining: ${limit.remaining}\r\nX-RateLimit-Reset: ${reset}\r\n`
-      continue
-    }
-    const name = limit.id.startsWith('api|') ? 'api' : 'key'
-    const comma = policies === '' ? '' : ', '
-    policies += `${comma}"${name}";q=${limit.max};w=${Math.max(1, Math.ceil(limit.windowMs / 1000))}`
-    states += `${comma}"${name}";r=${limit.remaining};t=${seconds(limit.resetMs)}`
-  }
-  if (policies === '') return quota
-  return `${quota}RateLimit-Policy: ${policies}\r\nRateLimit: ${states}\r\n`
-}
-
-/** Whole seconds to wait. A window ends strictly after its last millisecond, which nobody needs to be told of. */
-function seconds(ms: number): number {
-  return Math.max(1, Math.ceil((ms - 1) / 1000))
+  return rateName(limit.id) === 'api' ? API_RATE : RATE
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../json.ts'
+import { classicOAuthFlaws, oasOAuthFlaws } from './check-oauth.ts'
 import { operationsOf } from './convert-operations.ts'
 import { EXTENSION } from './extension.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf } from './members.ts'
@@ -21,6 +22,7 @@ export function classicFlaws(classic: JsonObject): Flaw[] {
   if (chosen !== '' && member(data.versions, chosen) === undefined) {
     flaws.push({ at: ['version_data', 'default_version'], reason: 'must name one of the versions' })
   }
+  if (methodsOf(classic).includes('use_oauth2')) flaws.push(...classicOAuthFlaws(classic))
   return flaws
 }
 
@@ -35,7 +37,11 @@ const SEVERAL = 'several authentication methods at once'
 
 /** What a document says in two places that do not fit together: operations, schemes, versions, targets. */
 export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
-  const flaws = [...operationFlaws(document, extension), ...schemeFlaws(document, extension)]
+  const flaws = [
+    ...operationFlaws(document, extension),
+    ...schemeFlaws(document, extension),
+    ...oasOAuthFlaws(document, extension),
+  ]
   const versioning = objectOf(objectOf(extension, 'info'), 'versioning')
   if (flagOf(versioning, 'enabled') && needsKey(versioning)) {
     flaws.push({

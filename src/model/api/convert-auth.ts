@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../json.ts'
+import { defaultScopesToClassic, defaultScopesToOas, oauthToClassic, oauthToOas } from './convert-oauth.ts'
 import { copyPairs, type Pair } from './convert-table.ts'
-import { flagOf, isEmpty, objectOf, textOf, textsOf } from './members.ts'
+import { flagOf, isEmpty, objectOf, textOf } from './members.ts'
 import { METHODS } from './read-auth.ts'
 import { getAt, member, pathOf, putAt, setMember } from './tree.ts'
 
@@ -48,24 +49,6 @@ const CONFIG_PAIRS: readonly Pair[] = [
   same('validate_signature', 'signatureValidation.enabled'),
 ]
 
-const OAUTH_PAIRS: readonly Pair[] = [
-  same('oauth_meta.allowed_authorize_types', 'allowedAuthorizeTypes'),
-  same('oauth_meta.auth_login_redirect', 'authLoginRedirect'),
-  same('notifications.oauth_on_keychange_url', 'notifications.onKeyChangeUrl'),
-  same('notifications.shared_secret', 'notifications.sharedSecret'),
-]
-
-const AUTHORIZE = { authorizationUrl: '/oauth/authorize' }
-const TOKEN = { tokenUrl: '/oauth/token' }
-
-/** Access types of the classic form, in the order in which we write them, and the flow that stands for each. */
-const FLOWS: readonly { readonly access: string; readonly flow: string; readonly fresh: JsonObject }[] = [
-  { access: 'authorization_code', flow: 'authorizationCode', fresh: { ...AUTHORIZE, ...TOKEN, scopes: {} } },
-  { access: 'client_credentials', flow: 'clientCredentials', fresh: { ...TOKEN, scopes: {} } },
-  { access: 'password', flow: 'password', fresh: { ...TOKEN, scopes: {} } },
-  { access: '__implicit', flow: 'implicit', fresh: { ...AUTHORIZE, scopes: {} } },
-]
-
 const SCHEMES = ['server', 'authentication', 'securitySchemes']
 
 /** Writes methods and their settings as security schemes: declared in the document, asked for in `security`, set up in the extension. */
@@ -74,6 +57,7 @@ export function authToOas(classic: JsonObject, document: JsonObject, extension: 
   const none = !METHODS.some((method) => flagOf(classic, method.on))
   const asked: string[] = []
   const used = new Set<string>()
+  let oauth: string | undefined
   for (const kind of KINDS) {
     const byDefault = none && !keyless && kind.config === 'authToken'
     const on = flagOf(classic, kind.on) || byDefault
@@ -87,8 +71,10 @@ export function authToOas(classic: JsonObject, document: JsonObject, extension: 
     if (kind.config === 'oauth') oauthToOas(classic, declared, held)
     putAt(extension, [...SCHEMES, name], held)
     if (on && !keyless) asked.push(name)
+    if (kind.config === 'oauth') oauth = name
   }
   askFor(document, asked)
+  if (oauth !== undefined) defaultScopesToOas(classic, document, oauth)
 }
 
 /** Writes security schemes as methods and their settings. Of several of one kind, the first that is enabled counts. */
@@ -109,7 +95,9 @@ export function authToClassic(document: JsonObject, extension: JsonObject, class
     if (name !== kind.config) config.name = name
     copyPairs(CONFIG_PAIRS, held, config, 'toClassic')
     putAt(classic, ['auth_configs', kind.config], config)
-    if (kind.config === 'oauth') oauthToClassic(declared[name] as JsonObject, held, classic)
+    if (kind.config !== 'oauth') continue
+    oauthToClassic(declared[name] as JsonObject, held, classic)
+    defaultScopesToClassic(document, name, classic)
   }
 }
 
@@ -188,27 +176,4 @@ function askFor(document: JsonObject, names: readonly string[]): void {
   for (const name of missing) setMember(group, name, [])
   if (first === undefined) groups.push(group)
   document.security = groups
-}
-
-function oauthToOas(classic: JsonObject, declared: JsonObject, held: JsonObject): void {
-  copyPairs(OAUTH_PAIRS, classic, held, 'toOas')
-  const meta = objectOf(classic, 'oauth_meta')
-  if (!Array.isArray(meta.allowed_access_types)) return
-  const types = textsOf(meta, 'allowed_access_types')
-  if (types.includes('refresh_token')) held.refreshToken = true
-  const flows = member(declared, 'flows')
-  if (flows === undefined || !isObject(flows)) declared.flows = {}
-  const table = declared.flows as JsonObject
-  for (const { access, flow, fresh } of FLOWS) {
-    if (!types.includes(access)) delete table[flow]
-    else if (!isObject(table[flow])) table[flow] = structuredClone(fresh)
-  }
-}
-
-function oauthToClassic(declared: JsonObject, held: JsonObject, classic: JsonObject): void {
-  copyPairs(OAUTH_PAIRS, held, classic, 'toClassic')
-  const flows = objectOf(declared, 'flows')
-  const types = FLOWS.filter(({ flow }) => isObject(flows[flow] ?? null)).map(({ access }) => access)
-  if (flagOf(held, 'refreshToken')) types.push('refresh_token')
-  putAt(classic, ['oauth_meta', 'allowed_access_types'], types)
 }

@@ -138,6 +138,14 @@ function idsOf(document: JsonObject): Map<string, string> {
   return ids
 }
 
+/** The operation of the document at a path, made where there is none. */
+export function operationAt(document: JsonObject, path: string, method: (typeof METHODS)[number]): JsonObject {
+  const known = getAt(document, ['paths', path, method])
+  if (known !== undefined && isObject(known)) return known
+  addOperation(document, idsOf(document), path, method)
+  return getAt(document, ['paths', path, method]) as JsonObject
+}
+
 function addOperation(document: JsonObject, ids: Map<string, string>, path: string, method: string): string {
   const paths = member(document, 'paths')
   if (paths === undefined || !isObject(paths)) document.paths = {}

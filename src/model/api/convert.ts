@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts'
 import { authToClassic, authToOas } from './convert-auth.ts'
 import { operationsToClassic, operationsToOas } from './convert-operations.ts'
+import { scopesToClassic, scopesToOas } from './convert-scopes.ts'
 import { membersToClassic, membersToOas, versionOf } from './convert-table.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
 import { keptOf, layOver, namesOf } from './kept.ts'
@@ -109,7 +110,10 @@ function coreToOas(classic: JsonObject, outside?: JsonObject): JsonObject {
   const extension = membersToOas(classic)
   authToOas(classic, document, extension)
   const version = versionOf(classic)
-  if (version !== undefined && version.use_extended_paths !== false) operationsToOas(version, document, extension)
+  if (version !== undefined && version.use_extended_paths !== false) {
+    operationsToOas(version, document, extension)
+    scopesToOas(version, document, extension)
+  }
   document[EXTENSION] = extension
   return document
 }
@@ -121,8 +125,9 @@ function coreToClassic(document: JsonObject, main?: string): JsonObject {
   const rules: JsonObject = {}
   membersToClassic(extension, classic, rules)
   authToClassic(document, extension, classic)
-  const extended = operationsToClassic(document, extension, rules)
-  if (!extended && Object.keys(rules).length === 0) return classic
+  const operations = operationsToClassic(document, extension, rules)
+  const scopes = scopesToClassic(document, extension, rules)
+  if (!operations && !scopes && Object.keys(rules).length === 0) return classic
   const name = main ?? (textOf(reserved(document), 'version') || DEFAULT_VERSION)
   const versions: JsonObject = {}
   setMember(versions, name, { name, use_extended_paths: true, ...rules })

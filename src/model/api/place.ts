@@ -1,15 +1,28 @@
 import type { Api, ApiDocument } from '../api.ts'
+import type { Millis } from '../clock.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { textOf } from './members.ts'
+import { type ApiBeside, besideOf, mergeBeside } from './beside.ts'
+import { textOf, textsOf } from './members.ts'
 import { type Place, templateKey } from './template.ts'
 
-/** An API document with what the store finds it by besides its ids; both are derived whenever it is published. */
-export type StoredApi = ApiDocument & {
-  /** Equal for APIs that may collide (`collides` decides); absent for one that no request can enter. */
-  readonly place?: string
-  /** Ids of the APIs that are versions of this one. */
-  readonly version_ids?: readonly string[]
-}
+/** An API document with what the store finds it by and what stands beside its definition; written by `storedBody` alone. */
+export type StoredApi = ApiDocument &
+  ApiBeside & {
+    readonly active: boolean
+    /** `rest`, or `internal`. */
+    readonly api_type: string
+    /** In the words of lists: `keyless`, `authToken`, `oauth`, `mutualTLS`. */
+    readonly auth_types: readonly string[]
+    /** RFC 3339. */
+    readonly created_at: string
+    readonly updated_at: string
+    /** Equal for APIs that may collide (`collides` decides); absent for one that no request can enter. */
+    readonly place?: string
+    /** Ids of the APIs that are versions of this one. */
+    readonly version_ids?: readonly string[]
+    /** Ids of the APIs that this one is a version of. */
+    readonly base_ids?: readonly string[]
+  }
 
 /** The text that APIs at one place have in common: host, and path without regard to case and names of placeholders. */
 export function placeOf(api: Place): string | undefined {
@@ -17,20 +30,51 @@ export function placeOf(api: Place): string | undefined {
   return `${api.domain} ${templateKey(api.listenPath, true)}`
 }
 
+/** What a stored body is made of besides the definition. */
+export interface StoredMore {
+  /** The body before, of which what stands beside the definition is kept. */
+  readonly before?: JsonObject | undefined
+  /** What stands beside the definition from now on; what is absent stays. */
+  readonly beside?: ApiBeside | undefined
+  /** Given: the APIs that this one is a version of. Else as before. */
+  readonly baseIds?: readonly string[]
+  /** When the definition was changed; absent = it was not. */
+  readonly changedAt?: Millis
+}
+
 /** The body that is stored of a definition that was read as `api`. */
-export function storedBody(document: ApiDocument, api: Api): JsonObject {
+export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {}): JsonObject {
+  const { before = {}, beside = {}, changedAt } = more
   const place = placeOf(api)
-  const versionIds = [...new Set(Object.values(api.versioning?.apis ?? {}))]
+  const versionIds = versionIdsOf(api)
+  const baseIds = more.baseIds ?? textsOf(before, 'base_ids')
+  const now = changedAt === undefined ? undefined : new Date(changedAt).toISOString()
+  const createdAt = textOf(before, 'created_at') || now
+  const updatedAt = now ?? textOf(before, 'updated_at')
   const { api_id, org_id, name, format, definition } = document
   return {
-    api_id,
-    org_id,
-    name,
-    format,
-    definition,
+    ...{ api_id, org_id, name, format, definition },
+    active: api.active,
+    api_type: api.internal ? 'internal' : 'rest',
+    auth_types: authTypesOf(api),
+    ...(createdAt && { created_at: createdAt }),
+    ...(updatedAt && { updated_at: updatedAt }),
     ...(place !== undefined && { place }),
     ...(versionIds.length > 0 && { version_ids: versionIds }),
+    ...(baseIds.length > 0 && { base_ids: [...baseIds] }),
+    ...mergeBeside(besideOf(before), beside),
   }
+}
+
+/** Ids of the APIs that are versions of this one, each once. */
+export function versionIdsOf(api: Api): string[] {
+  return [...new Set(Object.values(api.versioning?.apis ?? {}))]
+}
+
+function authTypesOf({ auth, clientCertificates }: Api): string[] {
+  const method = auth === undefined ? [] : [auth.method === 'oauth' ? 'oauth' : 'authToken']
+  const methods = [...method, ...(clientCertificates === undefined ? [] : ['mutualTLS'])]
+  return methods.length === 0 ? ['keyless'] : methods
 }
 
 /** The document that a stored body holds. */

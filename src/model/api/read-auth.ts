@@ -1,6 +1,7 @@
 import type { AuthRules } from '../api.ts'
 import type { JsonObject } from '../json.ts'
 import { flagOf, objectOf, textOf } from './members.ts'
+import { listedScopes } from './oauth-members.ts'
 import { member } from './tree.ts'
 
 const DEFAULT_HEADER = 'Authorization'
@@ -39,7 +40,14 @@ export function readAuth(classic: JsonObject): AuthRules | undefined {
     cookie: flagOf(config, 'use_cookie') ? textOf(config, 'cookie_name') || headerName(config) : undefined,
     strip: flagOf(classic, 'strip_auth_data'),
     ...strip,
+    ...(method === 'oauth' && defaultScopes(classic)),
   }
+}
+
+/** Scopes that are asked for where no operation says otherwise. */
+function defaultScopes(classic: JsonObject): Pick<AuthRules, 'scopes'> {
+  const scopes = listedScopes(member(objectOf(classic, 'oauth_meta'), 'default_scopes')) ?? []
+  return scopes.length === 0 ? {} : { scopes }
 }
 
 /** The method's own settings, else the old single form. */

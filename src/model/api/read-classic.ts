@@ -2,6 +2,7 @@ import type { Api, CorsRules, UpstreamRules, Versioning } from '../api.ts'
 import type { JsonObject } from '../json.ts'
 import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from './members.ts'
 import { readAuth } from './read-auth.ts'
+import { readOAuth } from './read-oauth.ts'
 import { readExpiry, readRate, readRules } from './read-rules.ts'
 import { member } from './tree.ts'
 
@@ -26,6 +27,7 @@ export function hasInlineVersions(classic: JsonObject): boolean {
 export function readClassic(classic: JsonObject, format: Api['format']): Api {
   const main = mainVersion(classic)
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
+  const auth = readAuth(classic)
   return {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
@@ -37,7 +39,8 @@ export function readClassic(classic: JsonObject, format: Api['format']): Api {
     ...readPlace(classic),
     ignoreCase: main !== undefined && flagOf(objectOf(versions, main), 'ignore_endpoint_case'),
     upstream: readUpstream(objectOf(classic, 'proxy')),
-    auth: readAuth(classic),
+    auth,
+    oauth: auth?.method === 'oauth' ? readOAuth(classic) : undefined,
     versioning: readVersioning(classic),
     rules: readRules(main === undefined ? {} : objectOf(versions, main)),
     cors: readCors(objectOf(classic, 'CORS')),

@@ -2,6 +2,8 @@ import type { HeaderTransform, OperationRule, Rules } from '../api.ts'
 import type { Millis } from '../clock.ts'
 import type { JsonObject } from '../json.ts'
 import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from './members.ts'
+import { listedScopes } from './oauth-members.ts'
+import { member } from './tree.ts'
 import { expiryMs, isNever } from './values.ts'
 
 type Draft = { -readonly [Member in keyof OperationRule]: OperationRule[Member] }
@@ -37,6 +39,9 @@ const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject) => void>> 
   },
   do_not_track_endpoints: (rule) => {
     rule.doNotTrack = true
+  },
+  oauth_scopes: (rule, entry) => {
+    rule.scopes ??= listedScopes(member(entry, 'scopes'))
   },
 }
 
@@ -101,6 +106,10 @@ function readOperations(version: JsonObject): OperationRule[] {
       for (const method of methodsOf(entry)) apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry)
     }
   }
+  // An upstream answers HEAD as GET, so what GET asks for is asked there too, unless HEAD speaks for itself.
+  for (const { method, path, ignoreCase, scopes } of [...drafts.values()]) {
+    if (method === 'GET' && scopes !== undefined) draftOf('HEAD', path, ignoreCase).scopes ??= scopes
+  }
   return [...drafts.values()]
 }
 
@@ -131,6 +140,7 @@ function emptyRule(method: string, path: string, ignoreCase: boolean): Draft {
     timeoutMs: 0,
     track: false,
     doNotTrack: false,
+    scopes: undefined,
   }
 }
 

@@ -1,4 +1,18 @@
-import { bool, IDENTITY_SOURCES, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
+import {
+  bool,
+  IDENTITY_SOURCES,
+  list,
+  MAX_CODE_S,
+  MAX_GRACE_S,
+  MAX_LIFETIME_S,
+  map,
+  number,
+  object,
+  oneOf,
+  type Schema,
+  text,
+  whole,
+} from './schema.ts'
 
 const headerMap = () => map(text('fieldValue'), 'fieldName')
 const headerNames = () => list(text('fieldName'), 500)
@@ -81,6 +95,7 @@ const extendedPaths = () =>
     advance_cache_config: list(
       entry({ cache_key_regex: text(), cache_response_codes: list(whole(599)), timeout: number() }),
     ),
+    oauth_scopes: list(entry({ scopes: list(list(text())) })),
     cache: list(text()),
     virtual: list(object({})),
     validate_json: list(object({})),
@@ -161,9 +176,22 @@ export const CLASSIC_SCHEMA: Schema = object(
     oauth_meta: object({
       allowed_access_types: list(text()),
       allowed_authorize_types: list(text()),
-      auth_login_redirect: text(),
+      auth_login_redirect: text('optionalHttpUrl'),
+      scopes: map(text()),
+      default_scopes: list(list(text())),
+      access_token_format: oneOf('', 'opaque', 'jwt'),
+      access_token_signing_algorithm: oneOf('', 'ES256', 'RS256'),
+      access_token_lifetime: whole(MAX_LIFETIME_S),
+      refresh_token_lifetime: whole(MAX_LIFETIME_S),
+      authorization_code_lifetime: whole(MAX_CODE_S),
+      refresh_reuse_grace_seconds: whole(MAX_GRACE_S),
+      require_pkce: bool(),
+      require_pushed_authorization_requests: bool(),
+      dpop: oneOf('', 'off', 'allowed', 'required'),
+      mutual_tls: oneOf('', 'off', 'allowed', 'required'),
+      device_authorization: bool(),
     }),
-    notifications: object({ shared_secret: text(), oauth_on_keychange_url: text() }),
+    notifications: object({ shared_secret: text(), oauth_on_keychange_url: text('optionalHttpUrl') }),
     strip_auth_data: bool(),
     definition: object({
       enabled: bool(),

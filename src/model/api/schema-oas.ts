@@ -3,6 +3,9 @@ import {
   bool,
   IDENTITY_SOURCES,
   list,
+  MAX_CODE_S,
+  MAX_GRACE_S,
+  MAX_LIFETIME_S,
   map,
   number,
   object,
@@ -35,8 +38,19 @@ const securityScheme = () =>
     signature: switched(),
     allowedAuthorizeTypes: list(text()),
     refreshToken: bool(),
-    authLoginRedirect: text(),
-    notifications: object({ sharedSecret: text(), onKeyChangeUrl: text() }),
+    authLoginRedirect: text('optionalHttpUrl'),
+    notifications: object({ sharedSecret: text(), onKeyChangeUrl: text('optionalHttpUrl') }),
+    accessTokenFormat: oneOf('', 'opaque', 'jwt'),
+    accessTokenSigningAlgorithm: oneOf('', 'ES256', 'RS256'),
+    accessTokenLifetime: whole(MAX_LIFETIME_S),
+    refreshTokenLifetime: whole(MAX_LIFETIME_S),
+    authorizationCodeLifetime: whole(MAX_CODE_S),
+    refreshReuseGraceSeconds: whole(MAX_GRACE_S),
+    requirePkce: bool(),
+    requirePushedAuthorizationRequests: bool(),
+    dpop: oneOf('', 'off', 'allowed', 'required'),
+    mutualTls: oneOf('', 'off', 'allowed', 'required'),
+    deviceAuthorization: bool(),
   })
 
 const operation = () =>
@@ -198,7 +212,16 @@ export const EXTENSION_SCHEMA: Schema = object(
   ['info', 'upstream', 'server'],
 )
 
-const operationObject = () => ({ type: 'object', properties: { operationId: { type: 'string' } } })
+const security = () => ({
+  type: 'array',
+  maxItems: 1000,
+  items: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+})
+
+const operationObject = () => ({
+  type: 'object',
+  properties: { operationId: { type: 'string' }, security: security() },
+})
 
 const pathItem = () => ({
   type: 'object',
@@ -263,11 +286,7 @@ export const OPENAPI_SCHEMA: Schema = {
       type: 'object',
       properties: { securitySchemes: { type: 'object', additionalProperties: declaredScheme() } },
     },
-    security: {
-      type: 'array',
-      maxItems: 1000,
-      items: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
-    },
+    security: security(),
     tags: { type: 'array' },
   },
 }

@@ -10,6 +10,13 @@ export type Schema = JsonObject
 /** Longest list and widest map that a definition may hold. */
 export const MAX_ENTRIES = 20_000
 
+/** Longest life of a token that a definition may ask for, in seconds: five years. */
+export const MAX_LIFETIME_S = 157_680_000
+/** Longest life of an authorization code in seconds (RFC 6749 section 4.1.2). */
+export const MAX_CODE_S = 600
+/** Longest time in which a used refresh token is answered again, in seconds. */
+export const MAX_GRACE_S = 300
+
 /** Methods that can say who calls where an API has several. */
 export const IDENTITY_SOURCES = [
   '',

@@ -81,7 +81,6 @@ const isOtherScheme = (value: Json) =>
  * Building a feature means deleting its row. Served without a row: everything that `Api` has a member for.
  */
 export const UNSUPPORTED: readonly Row[] = [
-  { feature: 'OAuth 2.0 as the method of an API', classic: [method('use_oauth2')], oas: [], scheme: 'oauth2' },
   { feature: 'JSON Web Tokens as the method of an API', classic: [method('enable_jwt')], oas: [], scheme: 'bearer' },
   { feature: 'basic authentication', classic: [method('use_basic_auth')], oas: [], scheme: 'basic' },
   {

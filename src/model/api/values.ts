@@ -63,6 +63,11 @@ function absoluteUrlFault(text: string): string | undefined {
   return undefined
 }
 
+function httpUrlFault(text: string): string | undefined {
+  if (isReference(text) || /^https?:/i.test(text)) return absoluteUrlFault(text)
+  return 'must be an absolute URL of http or https'
+}
+
 /** Checks of single values: the reason why it is not one, to follow "must" or "has"; undefined when it is. */
 export const VALUES = {
   duration: (text) =>
@@ -75,6 +80,7 @@ export const VALUES = {
   domain: (text) => (text === '' || HOST.test(text) ? undefined : 'must be a host name'),
   listenPath: templateFault,
   url: (text) => (text === '' ? 'must be an absolute URL' : absoluteUrlFault(text)),
+  optionalHttpUrl: (text) => (text === '' ? undefined : httpUrlFault(text)),
   optionalUrl: (text) => (text === '' ? undefined : absoluteUrlFault(text)),
   /** Targets of classic definitions may leave the scheme to the target URL. */
   target: (text) => absoluteUrlFault(text.includes('://') ? text : `http://${text}`),

@@ -1,17 +1,9 @@
-import { type Clock, type Millis, type MonoMillis, systemClock } from '../../model/clock.ts'
+import { type Clock, type MonoMillis, systemClock } from '../../model/clock.ts'
 import type { Instant, Limit } from '../../model/limit.ts'
 import { Windows } from '../../model/window.ts'
 import { QuotaWindows } from '../../model/window-quota.ts'
 import type { Counters } from '../ports.ts'
-
-/** A quota count as it is saved. */
-export interface QuotaRow {
-  readonly id: string
-  /** 0 = there is no count any more: the stored row can go. */
-  readonly used: number
-  /** End of the running window; 0 = never, or not known before the next call. */
-  readonly endsAt: Millis
-}
+import { QUOTA_NUMBERS, type QuotaChanges, type QuotaName, type SavedQuota } from './quota-changes.ts'
 
 /** What `Windows` and `QuotaWindows` have in common. */
 interface Slots {
@@ -54,13 +46,12 @@ class Names<Table extends Slots> {
   }
 
   /** Looks at the next `budget` slots; `visit` sees those in use and says which ones to let go. */
-  sweep(budget: number, visit: (slot: number, id: string) => boolean): void {
+  sweep(budget: number, visit: (slot: number) => boolean): void {
     this.fresh = 0
     for (let left = Math.min(budget, this.table.size); left > 0; left--) {
       if (this.cursor >= this.table.size) this.cursor = 0
       const slot = this.cursor++
-      const id = this.idOf[slot]
-      if (id !== undefined && visit(slot, id)) this.release(slot)
+      if (this.idOf[slot] !== undefined && visit(slot)) this.release(slot)
     }
   }
 
@@ -78,15 +69,19 @@ const SWEPT_PER_CLAIM = 2
 
 /**
  * Counters in the memory of this process. Every answer is immediate. Counts that say nothing any more are swept a few at a
- * time while new ones come, and by `sweep`. Quota counts are handed out for saving by `dirtyQuotas` and come back through `loadQuotas`.
+ * time while new ones come, and by `sweep`. Quota counts are handed out for saving by `takeChanges` and come back through `loadQuotas`.
  */
 export class MemoryCounters implements Counters {
   private readonly rates = new Names(new Windows())
   private readonly quotas = new Names(new QuotaWindows())
   private readonly clock: Clock
-  /** Slots of quotas that were handed out for saving: only these leave a row behind that must go. */
-  private readonly saved = new Set<number>()
-  private removed = new Set<string>()
+  /** By slot: under which number its count was handed out for saving, 0 = it was not. */
+  private readonly numbers: number[] = []
+  private lastNumber = 0
+  /** Numbers that were handed out and whose counts are gone. */
+  private gone: number[] = []
+  /** Names that were handed out and could not be saved. */
+  private unsavedNames: readonly QuotaName[] = []
 
   /** `clock` is read where no `Instant` comes with the call. */
   constructor(clock: Clock = systemClock) {
@@ -128,7 +123,7 @@ export class MemoryCounters implements Counters {
   resetQuota(id: string, used = 0): void {
     if (used <= 0) {
       const slot = this.quotas.slotOf.get(id)
-      if (slot !== undefined) this.forgetQuota(slot, id)
+      if (slot !== undefined) this.forgetQuota(slot)
       return
     }
     const slot = this.quotas.claim(id)
@@ -146,39 +141,40 @@ export class MemoryCounters implements Counters {
     for (const id of this.quotas.owned(from)) this.carryQuota(id, to + id.slice(from.length))
   }
 
-  /** Quota counts that changed since the last call, each once, to be saved in this order. Ends are by the wall clock as it is now. */
-  dirtyQuotas(): QuotaRow[] {
-    const rows: QuotaRow[] = []
-    for (const id of this.removed) if (!this.quotas.slotOf.has(id)) rows.push({ id, used: 0, endsAt: 0 })
-    this.removed = new Set()
-    const seen = new Set<string>()
-    for (const slot of this.quotas.table.takeChanged()) {
-      const id = this.quotas.idOf[slot]
-      if (id === undefined || seen.has(id)) continue
-      seen.add(id)
-      this.saved.add(slot)
-      rows.push(this.row(id, slot))
-    }
-    return rows
+  /**
+   * Quota counts that changed since the last call, each once, to be saved in this order; undefined when none did. Ends are by
+   * the wall clock as it is now.
+   */
+  takeChanges(): QuotaChanges | undefined {
+    const slots = this.quotas.table.takeChanged()
+    if (slots.length + this.gone.length === 0) return undefined
+    const names = [...this.unsavedNames]
+    this.unsavedNames = []
+    const { counts, length } = this.readChanged(slots, names)
+    const gone = this.gone
+    this.gone = []
+    for (const [i, number] of gone.entries()) counts[length + i * QUOTA_NUMBERS] = number
+    return { names, counts: counts.subarray(0, length + gone.length * QUOTA_NUMBERS), slots, gone }
   }
 
-  /** Puts rows that could not be saved back among the changed ones; newer counts win. */
-  keepDirty(rows: readonly QuotaRow[]): void {
-    for (const { id } of rows) {
-      const slot = this.quotas.slotOf.get(id)
-      if (slot === undefined) this.removed.add(id)
-      else this.quotas.table.mark(slot)
-    }
+  /** Puts counts that could not be saved back among the changed ones; newer counts win. */
+  keepChanges({ names, slots, gone }: QuotaChanges): void {
+    this.unsavedNames = [...names, ...this.unsavedNames]
+    this.gone.push(...gone)
+    for (const slot of slots) if (this.quotas.idOf[slot] !== undefined) this.quotas.table.mark(slot)
   }
 
-  /** Takes up saved counts at start. Those whose window has ended are swept, and then come back from `dirtyQuotas` as gone. */
-  loadQuotas(rows: Iterable<QuotaRow>): void {
+  /** Takes up saved counts at start. Those whose window has ended are swept, and then come back from `takeChanges` as gone. */
+  loadQuotas(saved: Iterable<SavedQuota>): void {
     const wall = this.clock.wall()
     const mono = this.clock.mono()
-    for (const { id, used, endsAt } of rows) {
+    for (const { number, id, used, endsAt } of saved) {
+      this.lastNumber = Math.max(this.lastNumber, number)
+      if (used === 0) continue
       const slot = this.quotas.claim(id)
       this.quotas.table.set(slot, used, endsAt === 0 ? Number.POSITIVE_INFINITY : endsAt - wall, mono)
-      this.saved.add(slot)
+      this.forgetNumber(slot)
+      this.numbers[slot] = number
     }
   }
 
@@ -237,12 +233,45 @@ export class MemoryCounters implements Counters {
     limit.resetMs = endsInMs === Number.POSITIVE_INFINITY ? 0 : endsInMs
   }
 
-  private row(id: string, slot: number): QuotaRow {
+  /** Reads the counts of slots, with room for those that are gone; new ones get a number, and a name among `names`. */
+  private readChanged(
+    slots: readonly number[],
+    names: QuotaName[],
+  ): { counts: Float64Array<ArrayBuffer>; length: number } {
+    const counts = new Float64Array((slots.length + this.gone.length) * QUOTA_NUMBERS)
     const mono = this.clock.mono()
-    const used = this.quotas.table.used(slot, mono)
-    if (used === 0) return { id, used: 0, endsAt: 0 }
-    const endsInMs = this.quotas.table.endsInMs(slot, mono)
-    return { id, used, endsAt: endsInMs === Number.POSITIVE_INFINITY ? 0 : this.clock.wall() + endsInMs }
+    const wall = this.clock.wall()
+    const table = this.quotas.table
+    let at = 0
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!
+      const id = this.quotas.idOf[slot]
+      if (id === undefined) continue
+      const used = table.used(slot, mono)
+      if (used === 0) this.forgetNumber(slot)
+      else {
+        const endsInMs = table.endsInMs(slot, mono)
+        counts[at] = this.numbers[slot] || this.giveNumber(slot, id, names)
+        counts[at + 1] = used
+        counts[at + 2] = endsInMs === Number.POSITIVE_INFINITY ? 0 : Math.ceil(wall + endsInMs)
+        at += QUOTA_NUMBERS
+      }
+    }
+    return { counts, length: at }
+  }
+
+  private giveNumber(slot: number, id: string, names: QuotaName[]): number {
+    const number = ++this.lastNumber
+    this.numbers[slot] = number
+    names.push([number, id])
+    return number
+  }
+
+  /** A count that says nothing any more leaves nothing behind in the store. */
+  private forgetNumber(slot: number): void {
+    const number = this.numbers[slot] ?? 0
+    if (number !== 0) this.gone.push(number)
+    this.numbers[slot] = 0
   }
 
   private carryRate(from: string, to: string): void {
@@ -272,14 +301,14 @@ export class MemoryCounters implements Counters {
       this.rates.table.trim(slot)
       return false
     })
-    this.quotas.sweep(budget, (slot, id) => {
-      if (this.quotas.table.idle(slot, now)) this.forgetQuota(slot, id)
+    this.quotas.sweep(budget, (slot) => {
+      if (this.quotas.table.idle(slot, now)) this.forgetQuota(slot)
       return false
     })
   }
 
-  private forgetQuota(slot: number, id: string): void {
-    if (this.saved.delete(slot)) this.removed.add(id)
+  private forgetQuota(slot: number): void {
+    this.forgetNumber(slot)
     this.quotas.release(slot)
   }
 }

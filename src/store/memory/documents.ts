@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/ids.ts'
+import { type ListCondition, type PreparedList, prepareList } from '../list-query.ts'
 import type { Kind, ListQuery, Revision, StoredDocument } from '../ports.ts'
 import {
   ANY_REVISION,
@@ -11,6 +12,8 @@ import {
   wellFormed,
 } from '../prepare.ts'
 import { byBytes, type Undo } from './order.ts'
+
+const MOST_VALUES = 1_000
 
 interface Held {
   readonly revision: Revision
@@ -29,6 +32,12 @@ export class MemoryDocuments {
     return held && { kind, id, revision: held.revision, body: JSON.parse(held.text) }
   }
 
+  /** The body of a document as JSON text, and its revision; '' and 0 when there is none. */
+  current(kind: Kind, id: DocumentId): { text: string; revision: Revision } {
+    const { text = '', revision = 0 } = this.kinds.get(kind)?.get(id) ?? {}
+    return { text, revision }
+  }
+
   /** One document by a declared unique index. */
   find(kind: Kind, index: string, value: string): StoredDocument | undefined {
     checkIndex(kind, index)
@@ -38,18 +47,27 @@ export class MemoryDocuments {
 
   /** A page and the number of all that match. */
   list(kind: Kind, query: ListQuery): { rows: StoredDocument[]; total: number } {
-    const where = Object.entries(query.where ?? {}).map(([name, value]) => [name, wellFormed(value)] as const)
-    for (const [name] of where) checkIndex(kind, name)
-    if (query.order !== undefined) checkIndex(kind, query.order)
-    const found = [...(this.kinds.get(kind) ?? [])].filter(([, { entries }]) =>
-      where.every(([name, value]) => entries.some((entry) => entry.name === name && entry.value === value)),
-    )
-    const keyed = found.map(([id, { entries }]) => ({ id, key: sortKey(entries, query.order) }))
-    keyed.sort((a, b) => byBytes(a.key, b.key) || byBytes(a.id, b.id))
-    if (query.descending) keyed.reverse()
-    const offset = Math.max(0, query.offset ?? 0)
-    const page = keyed.slice(offset, offset + Math.min(1_000, Math.max(0, Math.floor(query.limit))))
-    return { rows: page.map(({ id }) => this.get(kind, id)!), total: found.length }
+    const list = prepareList(kind, query)
+    const ids = this.sortedIds(kind, list)
+    const page = ids.slice(list.offset, list.offset + list.limit)
+    return { rows: page.map((id) => this.get(kind, id)!), total: ids.length }
+  }
+
+  /** Ids of all that match, in the order asked for. */
+  matchingIds(kind: Kind, query: Omit<ListQuery, 'offset' | 'limit'>): DocumentId[] {
+    return this.sortedIds(kind, prepareList(kind, { ...query, limit: 0 }))
+  }
+
+  /** Values under an index and how many documents each, of those that match. */
+  values(kind: Kind, index: string, query: Pick<ListQuery, 'where' | 'and'>): { value: string; count: number }[] {
+    checkIndex(kind, index)
+    const list = prepareList(kind, { ...query, limit: 0 })
+    const counts = new Map<string, number>()
+    for (const [, held] of this.matching(kind, list)) {
+      for (const { name, value } of held.entries) if (name === index) counts.set(value, (counts.get(value) ?? 0) + 1)
+    }
+    const found = [...counts].map(([value, count]) => ({ value, count }))
+    return found.sort((a, b) => byBytes(a.value, b.value)).slice(0, MOST_VALUES)
   }
 
   /** Ids of a kind in order. */
@@ -76,6 +94,23 @@ export class MemoryDocuments {
     const before = this.check(change)
     this.set(change.kind, change.id, undefined)
     undo.push(() => this.set(change.kind, change.id, before))
+  }
+
+  private sortedIds(kind: Kind, list: PreparedList): DocumentId[] {
+    const keyed = this.matching(kind, list).map(([id, { entries }]) => ({ id, key: sortKey(entries, list.order) }))
+    keyed.sort((a, b) => byBytes(a.key, b.key) || byBytes(a.id, b.id))
+    if (list.descending) keyed.reverse()
+    return keyed.map(({ id }) => id)
+  }
+
+  private matching(kind: Kind, { conditions, part }: PreparedList): [DocumentId, Held][] {
+    const filed = (entries: readonly IndexEntry[], { name, values }: ListCondition) =>
+      entries.some((entry) => entry.name === name && values.includes(entry.value))
+    const holds = (entries: readonly IndexEntry[]) =>
+      part === undefined || entries.some(({ name, value }) => part.names.includes(name) && value.includes(part.text))
+    return [...(this.kinds.get(kind) ?? [])].filter(
+      ([, { entries }]) => conditions.every((condition) => filed(entries, condition)) && holds(entries),
+    )
   }
 
   private check({ kind, id, ifRevision }: PreparedPut | PreparedDelete): Held | undefined {

@@ -1,80 +1,160 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { type Clock, systemClock } from '../../model/clock.ts'
+import type { DocumentId } from '../../model/ids.ts'
+import { type Appliers, applyChange } from '../apply.ts'
+import { type Before, Gathering } from '../audited.ts'
 import { ThreadFeed } from '../feed.ts'
-import type { AuditEntry, Change, Documents, Revision, Store } from '../ports.ts'
-import { eventOf, type PreparedChange, prepareCommit } from '../prepare.ts'
+import {
+  AUDITED_SESSION,
+  type AuditEntry,
+  type Change,
+  type Documents,
+  type Kind,
+  type Revision,
+  type Store,
+  type StoredDocument,
+} from '../ports.ts'
+import { eventOf, prepareCommit } from '../prepare.ts'
+import { prepareAudit } from '../prepare-audit.ts'
+import { MemoryAudit } from './audit.ts'
 import { MemoryCounters } from './counters.ts'
 import { MemoryDocuments } from './documents.ts'
 import { MemoryHits } from './hits.ts'
 import type { Undo } from './order.ts'
-import { MemoryTokens } from './tokens.ts'
+import { MemoryOutbox } from './outbox.ts'
+import { MemorySessions } from './sessions.ts'
+import { MemoryTickets } from './tickets.ts'
 
 const SCAN_BATCH = 256
-const SWEEP_EVERY_MS = 5_000
+const SWEEP_EVERY_MS = 1_000
+/** Everything else of the process waits meanwhile. */
+const SWEEP_MS = 4
+
+interface Place {
+  readonly next: Revision
+  readonly undo: Undo
+  /** Hashes of the sessions that went with families. */
+  readonly ended: string[]
+}
+
+export interface MemoryStore extends Store {
+  readonly counters: MemoryCounters
+  /** Lets go of all sessions and tickets that are due to be forgotten; answers how many. The store does it by itself as well. */
+  purge(): Promise<number>
+}
 
 /**
- * A store that forgets everything with its process: for tests and for gateways whose configuration comes from files. Audit
- * entries are not kept: nothing here outlives what they would explain.
+ * A store that forgets everything with its process: for tests and for gateways whose configuration comes from files. Of the
+ * audit it keeps the newest entries.
  */
-export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {}): Store & { counters: MemoryCounters } {
+export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {}): MemoryStore {
   const held = new MemoryDocuments()
-  const tokens = new MemoryTokens(clock)
+  const sessions = new MemorySessions(clock)
+  const tickets = new MemoryTickets(clock)
+  const outbox = new MemoryOutbox()
   const counters = new MemoryCounters(clock)
   const feed = new ThreadFeed()
   let revision: Revision = 0
   let closed = false
 
-  const apply = (change: PreparedChange, next: Revision, undo: Undo) => {
-    if (change.op === 'put') held.put(change, next, undo)
-    else if (change.op === 'delete') held.delete(change, undo)
-    else if (change.op === 'putSession') tokens.put(change, undo)
-    else tokens.delete(change, undo)
+  const audit = new MemoryAudit((kind, id) => {
+    if (kind === AUDITED_SESSION)
+      return { text: sessions.found(Buffer.from(id, 'hex').toString('latin1'))?.text ?? '', revision: 0 }
+    return held.current(kind, id as DocumentId)
+  })
+  const before: Before = {
+    document: (kind, id) => held.current(kind, id as DocumentId).text,
+    session: (hash) => sessions.found(hash),
   }
-  const commit = async (changes: readonly Change[], audit: AuditEntry | undefined): Promise<Revision> => {
+
+  const appliers: Appliers<Place> = {
+    put: (change, { next, undo }) => held.put(change, next, undo),
+    delete: (change, { undo }) => held.delete(change, undo),
+    putSession: (change, { undo }) => sessions.put(change, undo),
+    deleteSession: (change, { undo }) => sessions.delete(change.hash, undo),
+    putTicket: (change, { undo }) => tickets.put(change, undo),
+    claimTicket: (change, { undo }) => tickets.claim(change, undo),
+    deleteTicket: (change, { undo }) => tickets.delete(change.hash, undo),
+    endFamily({ family }, { ended, undo }) {
+      tickets.endFamily(family, undo)
+      ended.push(...sessions.endFamily(family, undo))
+    },
+    putDelivery: (change, { undo }) => outbox.put(change, undo),
+    settleDelivery: (change, { undo }) => outbox.settle(change, undo),
+  }
+  const commit = async (changes: readonly Change[], entry: AuditEntry | undefined): Promise<Revision> => {
     if (closed) throw fault('store_away', 'the store is closed')
-    const prepared = prepareCommit(changes, audit, clock.wall())
-    const undo: Undo = []
+    const prepared = prepareCommit(changes, entry, clock.wall())
+    const place: Place = { next: revision + 1, undo: [], ended: [] }
+    const gathering = prepared.audit && new Gathering(before)
     try {
-      for (const change of prepared.changes) apply(change, revision + 1, undo)
+      for (const change of prepared.changes) {
+        gathering?.note(change)
+        applyChange(appliers, change, place)
+      }
     } catch (error) {
-      for (const step of undo.reverse()) step()
+      for (const step of place.undo.reverse()) step()
       throw error
     }
     revision += 1
     const own = revision
-    feed.publish(eventOf(prepared, own))
+    if (prepared.audit !== undefined) audit.add(prepared.audit, own, gathering!.changes)
+    feed.publish(eventOf(prepared, own, place.ended))
     return own
   }
   const documents: Documents = {
     get: (kind, id) => held.get(kind, id),
     find: (kind, index, value) => held.find(kind, index, value),
     list: (kind, query) => held.list(kind, query),
-    async *scan(kind) {
-      const ids = held.ids(kind)
-      for (let start = 0; start < ids.length; start += SCAN_BATCH) {
-        if (start > 0) await nextTurn()
-        const batch = ids.slice(start, start + SCAN_BATCH).map((id) => held.get(kind, id))
-        yield batch.filter((document) => document !== undefined)
-      }
-    },
+    values: (kind, index, query = {}) => held.values(kind, index, query),
+    scan: (kind) => inBatches(held, kind, () => held.ids(kind)),
+    each: (kind, query) => inBatches(held, kind, () => held.matchingIds(kind, query)),
     commit,
+    async note(entry) {
+      if (closed) throw fault('store_away', 'the store is closed')
+      audit.add(prepareAudit(entry), revision, [])
+    },
     revision: () => revision,
   }
   const timer = setInterval(() => {
-    tokens.sweep()
+    const now = clock.wall()
+    sessions.sweep.step(now, SWEEP_MS)
+    tickets.sweep.step(now, SWEEP_MS)
     counters.sweep()
   }, SWEEP_EVERY_MS)
   timer.unref()
   return {
     documents,
-    tokens,
+    audit,
+    tokens: {
+      getSession: (hash) => sessions.getSession(hash),
+      listSessions: (query) => sessions.listSessions(query),
+      countSessions: (query) => sessions.countSessions(query),
+      getTicket: (hash) => tickets.get(hash),
+    },
+    outbox,
     counters,
     feed,
     hits: new MemoryHits(),
+    purge: async () => sessions.sweep.all(clock.wall()) + tickets.sweep.all(clock.wall()),
     async close() {
       closed = true
       clearInterval(timer)
     },
+  }
+}
+
+/** The ids are settled at the first batch; what is deleted meanwhile is left out. */
+async function* inBatches(
+  held: MemoryDocuments,
+  kind: Kind,
+  list: () => readonly DocumentId[],
+): AsyncIterable<StoredDocument[]> {
+  const ids = list()
+  for (let start = 0; start < ids.length; start += SCAN_BATCH) {
+    if (start > 0) await nextTurn()
+    const batch = ids.slice(start, start + SCAN_BATCH).map((id) => held.get(kind, id))
+    yield batch.filter((document) => document !== undefined)
   }
 }

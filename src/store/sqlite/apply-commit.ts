@@ -1,47 +1,78 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault, fault } from '../../errors/fault.ts'
+import { type Appliers, applyChange } from '../apply.ts'
 import type { Revision } from '../ports.ts'
 import {
   ANY_REVISION,
-  hashBytes,
-  type PreparedAudit,
   type PreparedChange,
   type PreparedCommit,
   type PreparedDelete,
   type PreparedPut,
 } from '../prepare.ts'
-import { type SessionRows, sessionRows } from './apply-session.ts'
+import { ANY_VERSION } from '../prepare-tickets.ts'
+import type { AuditRows } from './apply-audit.ts'
+import { deliveryRows } from './apply-delivery.ts'
+import type { SessionRows } from './apply-session.ts'
+import type { TicketRows } from './apply-ticket.ts'
 
 /**
- * Writes one commit inside an open transaction. A condition that does not hold throws its fault and leaves nothing of the
- * commit in the transaction, so that the group goes on without it.
+ * Writes one commit inside an open transaction; answers the hashes of the sessions that went with families, as strings of
+ * bytes. A condition that does not hold throws its fault and leaves nothing of the commit in the transaction, so that the
+ * group goes on without it.
  */
-export type ApplyCommit = (commit: PreparedCommit, revision: Revision) => void
+export type ApplyCommit = (commit: PreparedCommit, revision: Revision) => readonly string[]
 
-/** Prepares the statements for commits. @throws (the returned function) Fault `revision_conflict`, `already_exists`, `not_found` */
-export function commitApplier(db: DatabaseSync): ApplyCommit {
+/**
+ * Prepares the statements for commits.
+ * @throws (the returned function) Fault `revision_conflict`, `already_exists`, `not_found`, `ticket_unusable`
+ */
+export function commitApplier(
+  db: DatabaseSync,
+  { sessions, tickets, audit }: { sessions: SessionRows; tickets: TicketRows; audit: AuditRows },
+): ApplyCommit {
   const documents = documentRows(db)
-  const sessions = sessionRows(db)
-  const audit = db.prepare('INSERT INTO audit(revision, at, actor, action, org_id, detail) VALUES (?, ?, ?, ?, ?, ?)')
-  const writeAudit = (entry: PreparedAudit | undefined, revision: Revision) => {
-    if (entry === undefined) return
-    audit.run(revision, entry.at, entry.actor, entry.action, entry.orgId, entry.text)
+  const deliveries = deliveryRows(db)
+  const appliers: Appliers<Place> = {
+    put: (change, { revision }) => documents.put(change, revision),
+    delete: (change) => documents.delete(change),
+    putSession: (change) => sessions.put(change),
+    deleteSession: ({ hash }) => sessions.delete(hash),
+    putTicket: (change) => tickets.put(change),
+    claimTicket: (change) => tickets.claim(change),
+    deleteTicket: ({ hash }) => tickets.delete(hash),
+    endFamily({ family }, { ended }) {
+      tickets.endFamily(family)
+      ended.push(...sessions.endFamily(family))
+    },
+    putDelivery: (change) => deliveries.put(change),
+    settleDelivery: (change) => deliveries.settle(change),
+  }
+  const applyAll = ({ changes, audit: entry }: PreparedCommit, place: Place) => {
+    if (entry === undefined) {
+      for (const change of changes) applyChange(appliers, change, place)
+      return
+    }
+    const gathering = audit.gather()
+    for (const change of changes) {
+      gathering.note(change)
+      applyChange(appliers, change, place)
+    }
+    audit.add(entry, place.revision, gathering.changes)
   }
   const save = db.prepare('SAVEPOINT one_commit')
   const keep = db.prepare('RELEASE one_commit')
   const undo = db.prepare('ROLLBACK TO one_commit')
   return (commit, revision) => {
     const { changes } = commit
-    // A single change looks before it writes: it needs no way back.
-    if (changes.length < 2) {
-      for (const change of changes) applyChange(documents, sessions, change, revision)
-      writeAudit(commit.audit, revision)
-      return
+    const place: Place = { revision, ended: [] }
+    // Each change looks before it writes: where only the first has a condition, no way back is needed.
+    if (!changes.some((change, i) => i > 0 && hasCondition(change))) {
+      applyAll(commit, place)
+      return place.ended
     }
     save.run()
     try {
-      for (const change of changes) applyChange(documents, sessions, change, revision)
-      writeAudit(commit.audit, revision)
+      applyAll(commit, place)
     } catch (error) {
       if (error instanceof Fault) {
         undo.run()
@@ -50,7 +81,14 @@ export function commitApplier(db: DatabaseSync): ApplyCommit {
       throw error
     }
     keep.run()
+    return place.ended
   }
+}
+
+interface Place {
+  readonly revision: Revision
+  /** Hashes of the sessions that went with families. */
+  readonly ended: string[]
 }
 
 interface DocumentRows {
@@ -58,11 +96,21 @@ interface DocumentRows {
   delete(change: PreparedDelete): void
 }
 
-function applyChange(documents: DocumentRows, sessions: SessionRows, change: PreparedChange, revision: Revision): void {
-  if (change.op === 'put') documents.put(change, revision)
-  else if (change.op === 'delete') documents.delete(change)
-  else if (change.op === 'putSession') sessions.put(change)
-  else sessions.delete(hashBytes(change.hash))
+/** True for a change that the state of the store may refuse. */
+function hasCondition(change: PreparedChange): boolean {
+  switch (change.op) {
+    case 'put':
+    case 'claimTicket':
+      return true
+    case 'delete':
+      return change.ifRevision !== ANY_REVISION
+    case 'putSession':
+      return change.must !== 'any'
+    case 'putTicket':
+      return change.ifAbsent || change.ifVersion !== ANY_VERSION
+    default:
+      return false
+  }
 }
 
 function documentRows(db: DatabaseSync): DocumentRows {

@@ -1,28 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { DIMENSIONS, type HitPack, LATENCY_NUMBERS, ROW_NUMBERS, unpackDimensions } from '../hit-pack.ts'
-import type { QuotaRow } from '../memory/counters.ts'
+import { DIMENSIONS, type HitPack, ROW_NUMBERS, unpackDimensions } from '../hit-pack.ts'
 import type { HitBatch } from '../ports.ts'
-import { latencyColumns } from './schema.ts'
+import { addHitSql, DIMENSION_COLUMNS } from './hit-columns.ts'
 
 /** How many sets of dimensions are remembered with their numbers; the oldest go first. About 400 bytes each. */
 const KNOWN_DIMENSIONS = 50_000
-const DIMENSION_COLUMNS = ['org_id', 'api_id', 'version', 'key_hash', 'alias', 'client_id', 'tags', 'endpoint']
 
-/** Adds a pack of hits inside an open transaction, unless its batch is there. `forget` must be called after a rollback. */
+/** Adds hits inside an open transaction. `forget` must be called after a rollback. */
 export interface HitRows {
-  add(pack: HitPack, batch: HitBatch | undefined): void
+  add(pack: HitPack): void
+  /** Makes sure that these sets of dimensions, eight texts each, have a number. */
+  number(texts: readonly string[]): void
   forget(): void
 }
 
 /** Prepares the statements that add up hits. */
 export function hitRows(db: DatabaseSync): HitRows {
-  const find = db.prepare(
-    `SELECT row FROM hit_dimension WHERE ${DIMENSION_COLUMNS.map((name) => `${name} = ?`).join(' AND ')}`,
-  )
+  const find = db.prepare(findDimensionSql())
   const insert = db.prepare(
     `INSERT INTO hit_dimension(${DIMENSION_COLUMNS.join(', ')}) VALUES (${DIMENSION_COLUMNS.map(() => '?').join(', ')})`,
   )
-  const upsert = db.prepare(upsertSql())
+  const upsert = db.prepare(addHitSql())
   const known = new Map<string, number>()
 
   const dimensionOf = (texts: readonly string[]): number => {
@@ -34,69 +32,44 @@ export function hitRows(db: DatabaseSync): HitRows {
     known.set(name, row)
     return row
   }
+  const dimensionAt = (texts: readonly string[], index: number) =>
+    dimensionOf(texts.slice(index * DIMENSIONS.length, (index + 1) * DIMENSIONS.length))
   const values: number[] = new Array(ROW_NUMBERS + 1)
-  const isNew = batchKeeper(db)
   return {
-    add(pack, batch) {
-      if (batch !== undefined && !isNew(batch)) return
+    add(pack) {
       const texts = unpackDimensions(pack)
       for (let i = 0; i < pack.rows; i++) {
         const numbers = pack.numbers.subarray(i * ROW_NUMBERS, (i + 1) * ROW_NUMBERS)
         values[0] = numbers[0]!
-        values[1] = dimensionOf(texts.slice(i * DIMENSIONS.length, (i + 1) * DIMENSIONS.length))
+        values[1] = dimensionAt(texts, i)
         for (let n = 1; n < ROW_NUMBERS; n++) values[n + 1] = numbers[n]!
         upsert.run(...values)
       }
+    },
+    number(texts) {
+      for (let i = 0; i < texts.length / DIMENSIONS.length; i++) dimensionAt(texts, i)
     },
     // Numbers given inside a transaction that was rolled back were never stored.
     forget: () => known.clear(),
   }
 }
 
+/** Finds the number of a set of dimensions by its eight texts. */
+export function findDimensionSql(): string {
+  return `SELECT row FROM hit_dimension WHERE ${DIMENSION_COLUMNS.map((name) => `${name} = ?`).join(' AND ')}`
+}
+
 /** Sources that were not heard of for a week are forgotten: nobody repeats a call for so long. */
 const FORGET_SOURCES_S = 604_800
 
-/** Prepares what notes a batch, and tells whether it was new. */
-function batchKeeper(db: DatabaseSync): (batch: HitBatch) => boolean {
+/** Prepares what notes a batch inside an open transaction, and tells whether it was new. */
+export function batchKeeper(db: DatabaseSync): (batch: HitBatch | undefined) => boolean {
   const note = db.prepare(`INSERT INTO hit_source(source, number, at) VALUES (?, ?, unixepoch())
     ON CONFLICT (source) DO UPDATE SET number = excluded.number, at = excluded.at WHERE excluded.number > number`)
   const forget = db.prepare('DELETE FROM hit_source WHERE at < unixepoch() - ?')
-  return ({ source, number }) => {
-    if (number === 1) forget.run(FORGET_SOURCES_S)
-    return note.run(source, number).changes === 1
+  return (batch) => {
+    if (batch === undefined) return true
+    if (batch.number === 1) forget.run(FORGET_SOURCES_S)
+    return note.run(batch.source, batch.number).changes === 1
   }
-}
-
-/** Saves used permits of quotas inside an open transaction; a count of 0 is deleted. */
-export type SaveQuotas = (rows: readonly QuotaRow[]) => void
-
-/** Prepares the statements that keep quotas. */
-export function quotaSaver(db: DatabaseSync): SaveQuotas {
-  const upsert = db.prepare(`INSERT INTO quota(id, used, ends_at) VALUES (?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET used = excluded.used, ends_at = excluded.ends_at`)
-  const remove = db.prepare('DELETE FROM quota WHERE id = ?')
-  return (rows) => {
-    for (const { id, used, endsAt } of rows) {
-      if (used > 0) upsert.run(id, used, endsAt)
-      else remove.run(id)
-    }
-  }
-}
-
-function upsertSql(): string {
-  const counts = ['count', 'success', 'error']
-  const latencies = (['t', 'u'] as const).map(latencyColumns)
-  const columns = ['hour', 'dimension', 'status', ...counts, 'last_at']
-  const sets = counts.map((name) => `${name} = ${name} + excluded.${name}`)
-  sets.push('last_at = max(last_at, excluded.last_at)')
-  for (const { sum, min, max, buckets } of latencies) {
-    columns.push(sum, min, max, ...buckets)
-    for (const name of [sum, ...buckets]) sets.push(`${name} = ${name} + excluded.${name}`)
-    sets.push(`${min} = min(${min}, excluded.${min})`, `${max} = max(${max}, excluded.${max})`)
-  }
-  if (columns.length !== ROW_NUMBERS + 1 || latencies[0]!.buckets.length !== LATENCY_NUMBERS - 3) {
-    throw new Error('the columns of hits do not fit the numbers of a pack')
-  }
-  return `INSERT INTO hit(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
-    ON CONFLICT (hour, dimension, status) DO UPDATE SET ${sets.join(', ')}`
 }

@@ -84,10 +84,10 @@ function insertEntry(insert: () => void, what: string): void {
 }
 
 function declaration(): string {
-  const kinds = Object.entries(KINDS).map(([kind, { unique, lookup }]) => {
+  const kinds = Object.entries(KINDS).map(([kind, { unique, lookup, sorted = {} }]) => {
     const texts = (index: Readonly<Record<string, unknown>>) =>
       Object.entries(index).map(([name, of]) => `${name}=${of}`)
-    return [kind, ...texts(unique), '|', ...texts(lookup)].join(' ')
+    return [kind, ...texts(unique), '|', ...texts(lookup), '|', ...texts(sorted)].join(' ')
   })
   return kinds.sort().join('\n')
 }

@@ -155,7 +155,7 @@ export class WriterLink {
     if (this.batch.length === 0) return
     const writes = this.batch
     this.batch = []
-    const transfer = writes.flatMap(({ write }) => (write.sort === 'hits' ? [write.pack.numbers.buffer] : []))
+    const transfer = writes.flatMap(({ write }) => transferred(write))
     this.worker?.postMessage({ type: 'writes', writes } satisfies ToWriter, transfer)
   }
 
@@ -163,7 +163,8 @@ export class WriterLink {
     const events: FeedEvent[] = []
     for (const result of results) {
       const write = this.waiting.get(result.number)?.write
-      if (write?.sort === 'commit' && 'value' in result) events.push(eventOf(write.commit, result.value))
+      if (write?.sort === 'commit' && 'value' in result)
+        events.push(eventOf(write.commit, result.value, result.ended ?? []))
     }
     this.tell(events)
     for (const result of results) {
@@ -177,9 +178,9 @@ export class WriterLink {
 
   private catchUp({ revision, lastGroup }: FromWriter & { type: 'ready' }): void {
     const events: FeedEvent[] = []
-    for (const [number, committed] of lastGroup) {
+    for (const [number, committed, ended = []] of lastGroup) {
       const commit = this.unanswered.get(number)
-      if (commit !== undefined && committed > this.revision) events.push(eventOf(commit, committed))
+      if (commit !== undefined && committed > this.revision) events.push(eventOf(commit, committed, ended))
     }
     this.unanswered = new Map()
     this.tell(events)
@@ -209,4 +210,12 @@ export class WriterLink {
     this.settleIfDrained()
     if (this.waiting.size === 0 && this.closing === undefined) this.worker?.unref()
   }
+}
+
+/** Memory that goes over instead of being copied. */
+function transferred(write: Write): ArrayBuffer[] {
+  if (write.sort === 'hits') return [write.pack.numbers.buffer]
+  if (write.sort === 'samples') return write.samples.map(({ words }) => words.buffer)
+  if (write.sort === 'quotas') return [write.counts.buffer]
+  return []
 }

@@ -1,9 +1,11 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import type { Millis } from '../../model/clock.ts'
+import type { HitSamples } from '../../model/hit-samples.ts'
 import type { HitPack } from '../hit-pack.ts'
-import type { QuotaRow } from '../memory/counters.ts'
+import type { QuotaName } from '../memory/quota-changes.ts'
 import type { HitBatch, Revision } from '../ports.ts'
 import type { PreparedCommit } from '../prepare.ts'
+import type { PreparedAudit } from '../prepare-audit.ts'
 
 /** What the writer thread is started with. */
 export interface WriterData {
@@ -15,9 +17,20 @@ export interface WriterData {
 export type Write =
   | { readonly sort: 'commit'; readonly commit: PreparedCommit }
   | { readonly sort: 'hits'; readonly pack: HitPack; readonly batch?: HitBatch }
-  | { readonly sort: 'quotas'; readonly rows: readonly QuotaRow[] }
-  /** Forgets a bounded number of sessions that were due to be forgotten by `now`; answers how many. */
+  /** Memory of the words goes over with the message. */
+  | { readonly sort: 'samples'; readonly samples: readonly HitSamples[]; readonly batch?: HitBatch }
+  /** Sets of dimensions as in `HitPack`, so that they have numbers; answers how many. */
+  | { readonly sort: 'dimensions'; readonly dimensions: readonly string[] }
+  /** Memory of the counts goes over with the message. */
+  | { readonly sort: 'quotas'; readonly names: readonly QuotaName[]; readonly counts: Float64Array<ArrayBuffer> }
+  /** Answered when all samples that are durable now are in the table of hits. */
+  | { readonly sort: 'foldHits' }
+  /** Forgets some of the sessions and tickets that were due to be forgotten by `now`; answers how many. */
   | { readonly sort: 'purge'; readonly now: Millis }
+  /** Writes an audit entry without a change. */
+  | { readonly sort: 'note'; readonly entry: PreparedAudit }
+  /** Forgets some of the audit entries from before; answers how many. */
+  | { readonly sort: 'purgeAudit'; readonly before: Millis }
 
 export interface NumberedWrite {
   readonly number: number
@@ -34,17 +47,23 @@ export interface PlainFault {
   readonly detail: string
 }
 
-/** `value`: revision of a commit, number of rows of anything else. */
+/**
+ * `value`: revision of a commit, number of rows of anything else. `ended`: hashes (strings of bytes) of the sessions that went
+ * with the families that the commit ended; absent when there were none.
+ */
 export type WriteResult =
-  | { readonly number: number; readonly value: number }
+  | { readonly number: number; readonly value: number; readonly ended?: readonly string[] }
   | { readonly number: number; readonly fault: PlainFault }
 
+/** A commit that is durable: the number of its write, its revision, and `ended` as in `WriteResult`. */
+export type CommittedWrite = readonly [number: number, revision: Revision, ended?: readonly string[]]
+
 export type FromWriter =
-  /** `lastGroup`: number and revision of each write of the last group that was committed, for a writer that starts again. */
+  /** `lastGroup`: each write of the last group that was committed, for a writer that starts again. */
   | {
       readonly type: 'ready'
       readonly revision: Revision
-      readonly lastGroup: readonly (readonly [number, Revision])[]
+      readonly lastGroup: readonly CommittedWrite[]
     }
   | { readonly type: 'refused'; readonly fault: PlainFault }
   | { readonly type: 'done'; readonly results: readonly WriteResult[] }

@@ -10,8 +10,9 @@ import { folderPaths, prepareFolder } from './folder.ts'
 import { WriterLink } from './link.ts'
 import { lockFolder } from './lock.ts'
 import { makeParts, type Parts } from './parts.ts'
-import { QuotaKeeper, savedQuotas } from './quota-keeper.ts'
-import { SessionPurge } from './session-purge.ts'
+import { PurgeRounds } from './purge-rounds.ts'
+import { savedQuotas } from './quota-journal.ts'
+import { QuotaKeeper } from './quota-keeper.ts'
 import { type SharedStore, Sharing } from './share.ts'
 import { keepWriter } from './writer-keeper.ts'
 
@@ -45,6 +46,11 @@ export interface SqliteStore extends Store {
    * other thread's feed misses nothing, and its commits resolve only after the listeners of this thread have run.
    */
   share(): SharedStore
+  /**
+   * Forgets all sessions and tickets that are due by now; answers how many. The store does it by itself as well, every second.
+   * @throws Fault `store_full`, `store_away`
+   */
+  purge(): Promise<number>
   /** Saves the quota counts that changed so far. @throws Fault `store_full`, `store_away` */
   saveQuotas(): Promise<void>
 }
@@ -79,7 +85,7 @@ export async function openStore(options: OpenOptions): Promise<SqliteStore> {
     counters.loadQuotas(savedQuotas(db))
     const write = link.write.bind(link)
     const quotas = new QuotaKeeper(counters, write)
-    const purge = new SessionPurge(clock, write)
+    const purge = new PurgeRounds(clock, write)
     const stopKeeping = options.keepWriter === false ? () => {} : keepWriter(link, log)
     let closing: Promise<void> | undefined
     const close = async () => {
@@ -109,6 +115,7 @@ export async function openStore(options: OpenOptions): Promise<SqliteStore> {
         if (closing !== undefined) throw fault('store_away', 'the store is closed')
         return sharing.open({ file: paths.database, write, counters, clock })
       },
+      purge: () => purge.run(),
       saveQuotas: () => quotas.save(),
       close() {
         closing ??= close()

@@ -1,17 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../model/clock.ts'
-import { packHits } from '../hit-pack.ts'
-import type { Documents, Hits, Revision, Tokens } from '../ports.ts'
+import { wholeNumber } from '../cells.ts'
+import type { Audit, Documents, Hits, Outbox, Revision, Tokens } from '../ports.ts'
 import { prepareCommit } from '../prepare.ts'
+import { prepareAudit } from '../prepare-audit.ts'
+import { sqliteHits } from './hits.ts'
 import type { Write } from './messages.ts'
+import { inRounds } from './purge-rounds.ts'
+import { auditReader } from './read-audit.ts'
 import { documentReader } from './read-documents.ts'
-import { hitReader } from './read-hits.ts'
+import { outboxReader } from './read-outbox.ts'
 import { tokenReader } from './read-tokens.ts'
 
 /** The ports that read on a connection of their own thread and write through the one writer. */
 export interface Parts {
   readonly documents: Omit<Documents, 'revision'> & { revision(): Revision }
+  readonly audit: Audit
   readonly tokens: Tokens
+  readonly outbox: Outbox
   readonly hits: Hits
 }
 
@@ -21,13 +27,14 @@ export function makeParts(db: DatabaseSync, clock: Clock, write: (write: Write) 
     documents: {
       ...documentReader(db),
       commit: async (changes, audit) => write({ sort: 'commit', commit: prepareCommit(changes, audit, clock.wall()) }),
+      note: async (entry) => void (await write({ sort: 'note', entry: prepareAudit(entry) })),
+    },
+    audit: {
+      ...auditReader(db),
+      purgeAudit: async (before) => inRounds(() => write({ sort: 'purgeAudit', before: wholeNumber(before) })),
     },
     tokens: tokenReader(db, clock),
-    hits: {
-      async add(rows, batch) {
-        if (rows.length > 0) await write({ sort: 'hits', pack: packHits(rows), ...(batch && { batch }) })
-      },
-      sum: hitReader(db),
-    },
+    outbox: outboxReader(db),
+    hits: sqliteHits(db, write),
   }
 }

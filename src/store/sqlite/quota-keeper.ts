@@ -1,5 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
-import type { MemoryCounters, QuotaRow } from '../memory/counters.ts'
+import type { MemoryCounters } from '../memory/counters.ts'
 import type { Write } from './messages.ts'
 
 /** Leaves 300 ms for timers that come late and for the commit, so that a count is durable within a second. */
@@ -44,20 +43,13 @@ export class QuotaKeeper {
   }
 
   private async saveOnce(): Promise<void> {
-    const rows = this.counters.dirtyQuotas()
-    if (rows.length === 0) return
+    const changes = this.counters.takeChanges()
+    if (changes === undefined) return
     try {
-      await this.write({ sort: 'quotas', rows })
+      await this.write({ sort: 'quotas', names: changes.names, counts: changes.counts })
     } catch (error) {
-      this.counters.keepDirty(rows)
+      this.counters.keepChanges(changes)
       throw error
     }
-  }
-}
-
-/** The saved counts. */
-export function* savedQuotas(db: DatabaseSync): Generator<QuotaRow> {
-  for (const row of db.prepare('SELECT id, used, ends_at FROM quota').iterate()) {
-    yield { id: row.id as string, used: row.used as number, endsAt: row.ends_at as number }
   }
 }

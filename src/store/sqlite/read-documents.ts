@@ -1,15 +1,21 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentId } from '../../model/ids.ts'
-import type { Documents, Kind, ListQuery, StoredDocument } from '../ports.ts'
-import { checkIndex, wellFormed } from '../prepare.ts'
+import { wellFormed } from '../cells.ts'
+import { type ListCondition, type PreparedList, prepareList } from '../list-query.ts'
+import type { Documents, Kind, StoredDocument } from '../ports.ts'
+import { checkIndex } from '../prepare.ts'
+import { chooseDrive, type Drive, entriesSql, kindSql, pageSql, type Sql, totalSql, valuesSql } from './list-plan.ts'
 import { reading } from './reading.ts'
+import { statementsOf } from './statements.ts'
 
 const SCAN_BATCH = 256
-const MAX_PAGE = 1_000
+const MOST_VALUES = 1_000
 
 /** The reading half of `Documents`, on a connection of this thread: answers at once. */
-export function documentReader(db: DatabaseSync): Omit<Documents, 'commit' | 'revision'> & { revision(): number } {
+export function documentReader(
+  db: DatabaseSync,
+): Omit<Documents, 'commit' | 'note' | 'revision'> & { revision(): number } {
   const one = db.prepare('SELECT id, revision, body FROM document WHERE kind = ? AND id = ?')
   const held = db.prepare(`SELECT d.id, d.revision, d.body FROM document_index i
     JOIN document d ON d.kind = i.kind AND d.id = i.id WHERE i.kind = ? AND i.name = ? AND i.value = ? AND i.slot = ''`)
@@ -31,6 +37,23 @@ export function documentReader(db: DatabaseSync): Omit<Documents, 'commit' | 're
       end.run()
     }
   }
+  const statement = statementsOf(db)
+  const all = ({ text, values }: Sql) => statement(text).all(...values)
+  const count = (sql: Sql) => all(sql)[0]!.n as number
+  const driveOf = (kind: Kind, list: PreparedList): Drive => {
+    const entries = (condition: ListCondition) => count(entriesSql(kind, condition))
+    return chooseDrive(list, entries, () => count(kindSql(kind)))
+  }
+  /** Ids only: sorting whole bodies would copy them all. */
+  const listIds = (kind: Kind, list: PreparedList): { total: number; ids: DocumentId[] } => {
+    if (matchesNothing(list)) return { total: 0, ids: [] }
+    const documents = count(kindSql(kind))
+    const drive = driveOf(kind, list)
+    const total = drive === 'all' ? documents : count(totalSql(kind, list, drive))
+    if (total <= list.offset || list.limit === 0) return { total, ids: [] }
+    const rows = all(pageSql(kind, list, drive, { total, documents }))
+    return { total, ids: rows.map((row) => row.id as DocumentId) }
+  }
   return {
     get: (kind, id) => reading(() => get(kind, id)),
     find(kind, index, value) {
@@ -41,14 +64,31 @@ export function documentReader(db: DatabaseSync): Omit<Documents, 'commit' | 're
       })
     },
     list(kind, query) {
-      for (const index of Object.keys(query.where ?? {})) checkIndex(kind, index)
-      if (query.order !== undefined) checkIndex(kind, query.order)
+      const list = prepareList(kind, query)
       return reading(() =>
         together(() => {
-          const { total, ids } = listIds(db, kind, query)
+          const { total, ids } = listIds(kind, list)
           return { total, rows: ids.map((id) => get(kind, id)!) }
         }),
       )
+    },
+    values(kind, index, query = {}) {
+      checkIndex(kind, index)
+      const list = prepareList(kind, { ...query, limit: 0 })
+      return reading(() => {
+        if (matchesNothing(list)) return []
+        const found = all(valuesSql(kind, list, driveOf(kind, list), index, MOST_VALUES))
+        return found.map(({ value, n }) => ({ value: value as string, count: n as number }))
+      })
+    },
+    async *each(kind, query) {
+      const list = { ...prepareList(kind, { ...query, limit: 0 }), limit: -1 }
+      const ids = reading(() => together(() => listIds(kind, list).ids))
+      for (let start = 0; start < ids.length; start += SCAN_BATCH) {
+        if (start > 0) await nextTurn()
+        const batch = ids.slice(start, start + SCAN_BATCH)
+        yield reading(() => batch.map((id) => get(kind, id)).filter((document) => document !== undefined))
+      }
     },
     async *scan(kind) {
       let after = ''
@@ -66,32 +106,8 @@ export function documentReader(db: DatabaseSync): Omit<Documents, 'commit' | 're
   }
 }
 
-/** Ids only: sorting whole bodies would copy them all. */
-function listIds(db: DatabaseSync, kind: Kind, query: ListQuery): { total: number; ids: DocumentId[] } {
-  const conditions = ['d.kind = ?']
-  const values: SQLInputValue[] = [kind]
-  for (const [index, value] of Object.entries(query.where ?? {})) {
-    conditions.push(
-      'EXISTS (SELECT 1 FROM document_index w WHERE w.kind = d.kind AND w.id = d.id AND w.name = ? AND w.value = ?)',
-    )
-    values.push(index, wellFormed(value))
-  }
-  const where = conditions.join(' AND ')
-  const total = db.prepare(`SELECT count(*) AS n FROM document d WHERE ${where}`).get(...values)!.n as number
-  const direction = query.descending ? 'DESC' : 'ASC'
-  const sorted = query.order === undefined ? [] : [query.order]
-  const key =
-    "coalesce((SELECT min(o.value) FROM document_index o WHERE o.kind = d.kind AND o.id = d.id AND o.name = ?), '')"
-  const order = sorted.length === 0 ? `d.id ${direction}` : `${key} ${direction}, d.id ${direction}`
-  const rows = db
-    .prepare(`SELECT d.id FROM document d WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`)
-    .all(...values, ...sorted, pageSize(query.limit), Math.max(0, query.offset ?? 0))
-  return { total, ids: rows.map((row) => row.id as DocumentId) }
-}
-
-/** The number of rows of a page: whole, 0 to 1,000. */
-export function pageSize(limit: number): number {
-  return Math.min(MAX_PAGE, Math.max(0, Math.floor(limit)))
+function matchesNothing({ conditions }: PreparedList): boolean {
+  return conditions.some(({ values }) => values.length === 0)
 }
 
 function toDocument(kind: Kind, row: Record<string, unknown>): StoredDocument {

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../errors/fault.ts'
+import { foldCase } from '../../model/fold.ts'
+import { foldedAlias } from '../session-filter.ts'
 
 /** Stands in the header of the file ("Gath"), so that a database of another program is told apart. */
 export const APPLICATION_ID = 0x47617468
 
-/** The sorts of `session_ref`: what a session can be listed by. */
-export const REF = { org: 1, api: 2, policy: 3, client: 4 } as const
+/** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyFiled`. */
+export const REF = { org: 1, api: 2, policy: 3, client: 4, key: 5 } as const
 
 /** The latency columns of `hit`, for the total (`t`) and the upstream (`u`) alike. */
 export function latencyColumns(prefix: 't' | 'u'): { sum: string; min: string; max: string; buckets: string[] } {
@@ -126,6 +128,110 @@ export const MIGRATIONS: readonly string[] = [
     at INTEGER NOT NULL -- Unix seconds
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE session ADD COLUMN family TEXT NOT NULL DEFAULT '';
+  CREATE INDEX session_by_family ON session(family) WHERE family <> '';
+
+  -- What the authorization server lets be used once, or until it lapses.
+  CREATE TABLE ticket(
+    row INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    sort TEXT NOT NULL,
+    api_id TEXT NOT NULL,
+    client_id TEXT NOT NULL,
+    family TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    keep_until INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    claimed_at INTEGER NOT NULL, -- 0 = not used
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX ticket_by_keep_until ON ticket(keep_until);
+  CREATE INDEX ticket_by_family ON ticket(family) WHERE family <> '';
+
+  -- AUTOINCREMENT: the number of a message that was delivered is never given to another.
+  CREATE TABLE delivery(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    dead INTEGER NOT NULL, -- 1 = given up
+    queue TEXT NOT NULL,
+    next_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    sealed BLOB NOT NULL
+  ) STRICT;
+  -- Ends in the id, as every index does: the order within a queue.
+  CREATE INDEX delivery_by_queue ON delivery(dead, queue);
+  `,
+  `
+  -- Each count has a number, which is never given to another while a trace of the first is left.
+  ALTER TABLE quota RENAME TO quota_by_id;
+  CREATE TABLE quota(
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    used INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO quota(id, used, ends_at) SELECT id, used, ends_at FROM quota_by_id;
+  DROP TABLE quota_by_id;
+
+  -- Counts that changed, as they were saved: worked into quota a few seconds later, many at a time.
+  CREATE TABLE quota_journal(
+    row INTEGER PRIMARY KEY,
+    counts BLOB NOT NULL -- number, used and end as 64-bit floats
+  ) STRICT;
+
+  -- Requests that are not in hit yet, see HitSamples; worked in a few seconds later, many at a time.
+  CREATE TABLE hit_journal(
+    row INTEGER PRIMARY KEY,
+    hour INTEGER NOT NULL,
+    samples BLOB NOT NULL
+  ) STRICT;
+
+  -- How far the entries of the journal up to one row are worked in: up to this hour and dimension.
+  CREATE TABLE hit_fold(
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    up_to INTEGER NOT NULL, -- 0 = no entry is
+    hour INTEGER NOT NULL,
+    dimension INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO hit_fold VALUES (1, 0, -1, 0);
+  `,
+  `
+  -- What audit entries are searched by, see PreparedAudit.
+  ALTER TABLE audit ADD COLUMN request TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN user TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN method TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN path TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN ip TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN status INTEGER NOT NULL DEFAULT 0;
+  UPDATE audit SET user = gatehouse_fold(actor);
+  -- Holds all that a search looks at, so that it never reads the rows themselves.
+  CREATE INDEX audit_search ON audit(org_id, at, action, method, ip, status, user, path);
+  CREATE INDEX audit_by_at ON audit(at);
+
+  -- The documents and sessions that an audited commit wrote.
+  CREATE TABLE audit_change(
+    row INTEGER PRIMARY KEY,
+    audit INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    bodies BLOB NOT NULL -- see audit-bodies.ts; empty = too large to keep
+  ) STRICT;
+  CREATE INDEX audit_change_by_audit ON audit_change(audit);
+  CREATE INDEX audit_change_by_document ON audit_change(kind, id, audit);
+
+  -- What sessions are searched by, folded; apart from them, so that a search reads no bodies, and in their order.
+  CREATE TABLE session_alias(
+    session INTEGER PRIMARY KEY,
+    alias TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO session_alias(session, alias) SELECT row, alias FROM (
+    SELECT row, gatehouse_alias(json_extract(body, '$.alias')) AS alias FROM session WHERE json_type(body, '$.alias') = 'text'
+  ) WHERE alias <> '';
+  INSERT OR IGNORE INTO session_ref(sort, value, session) SELECT ${REF.key}, '', row FROM session WHERE client_id = '';
+  INSERT OR IGNORE INTO session_ref(sort, value, session) SELECT ${REF.key}, '=' || org_id, row FROM session WHERE client_id = '';
+  `,
 ]
 
 /**
@@ -138,6 +244,9 @@ export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS,
     throw fault('store_newer', `the data is of version ${version}, this program knows ${steps.length} and older`)
   }
   if (version === 0) begin(db)
+  // For steps that fill a column from texts.
+  db.function('gatehouse_fold', { deterministic: true }, (text) => foldCase(String(text)))
+  db.function('gatehouse_alias', { deterministic: true }, (text) => foldedAlias(String(text)))
   for (let next = version; next < steps.length; next++) {
     inTransaction(db, () => {
       db.exec(steps[next]!)

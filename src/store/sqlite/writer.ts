@@ -1,30 +1,42 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Fault } from '../../errors/fault.ts'
+import type { PreparedCommit } from '../prepare.ts'
+import { type AuditRows, auditRows } from './apply-audit.ts'
 import { type ApplyCommit, commitApplier } from './apply-commit.ts'
-import { type HitRows, hitRows, quotaSaver, type SaveQuotas } from './apply-counts.ts'
-import { type SessionRows, sessionRows } from './apply-session.ts'
+import { sessionRows } from './apply-session.ts'
+import { ticketRows } from './apply-ticket.ts'
 import { openWritable, refreshIndexes } from './database.ts'
 import { storeFault } from './faults.ts'
-import type { FromWriter, NumberedWrite, PlainFault, ToWriter, WriteResult, WriterData } from './messages.ts'
+import type {
+  CommittedWrite,
+  FromWriter,
+  NumberedWrite,
+  PlainFault,
+  ToWriter,
+  WriteResult,
+  WriterData,
+} from './messages.ts'
+import { type Purge, purger } from './purger.ts'
+import { type CountWrite, CountWriter, weightOf } from './write-counts.ts'
 
 /** One transaction holds at most this many changes, or this much text, so that nobody waits long for a group of others. */
 const GROUP_CHANGES = 1_000
 const GROUP_CHARACTERS = 8 * 1024 * 1024
 const GROUP_ROWS = 2_000
-const PURGE_ROWS = 500
 
 /**
  * The thread that writes. What arrives while a transaction runs goes into the next one; commits go before hits and
- * quotas, one group of which follows each group of commits, so that neither waits for ever.
+ * quotas, one group of which follows each group of commits, so that neither waits for ever. Between two groups a piece of
+ * what stands in the journals is worked into its table.
  */
 class Writer {
   private readonly db: DatabaseSync
   private readonly port: MessagePort
   private readonly apply: ApplyCommit
-  private readonly hits: HitRows
-  private readonly saveQuotas: SaveQuotas
-  private readonly sessions: SessionRows
+  private readonly audit: AuditRows
+  private readonly countWriter: CountWriter
+  private readonly purge: Purge
   private readonly saveState: StatementSync
   private readonly commits: NumberedWrite[] = []
   private readonly counts: NumberedWrite[] = []
@@ -36,21 +48,30 @@ class Writer {
   constructor(db: DatabaseSync, port: MessagePort) {
     this.db = db
     this.port = port
-    this.apply = commitApplier(db)
-    this.hits = hitRows(db)
-    this.saveQuotas = quotaSaver(db)
-    this.sessions = sessionRows(db)
+    const sessions = sessionRows(db)
+    const tickets = ticketRows(db)
+    this.audit = auditRows(db)
+    this.apply = commitApplier(db, { sessions, tickets, audit: this.audit })
+    this.purge = purger(sessions, tickets)
+    this.countWriter = new CountWriter(db, () => this.schedule())
     this.saveState = db.prepare('UPDATE store_state SET revision = ?, last_group = ?')
     const state = db.prepare('SELECT revision, last_group FROM store_state').get()!
     this.revision = state.revision as number
     this.post({ type: 'ready', revision: this.revision, lastGroup: JSON.parse(state.last_group as string) })
     port.on('message', (message: ToWriter) => this.receive(message))
+    this.schedule()
   }
 
   private receive(message: ToWriter): void {
     if (message.type === 'close') this.closing = true
-    else for (const write of message.writes) (write.write.sort === 'commit' ? this.commits : this.counts).push(write)
+    else for (const write of message.writes) this.accept(write)
     this.schedule()
+  }
+
+  private accept(write: NumberedWrite): void {
+    if (write.write.sort === 'foldHits') this.countWriter.ask(write.number)
+    else if (write.write.sort === 'commit') this.commits.push(write)
+    else this.counts.push(write)
   }
 
   /** After the events that are waiting, so that all messages that have arrived make one group. */
@@ -68,8 +89,20 @@ class Writer {
     const group = countsFirst ? takeCounts(this.counts) : takeCommits(this.commits)
     this.countsNext = !countsFirst
     if (group.length > 0) this.runGroup(group)
+    this.fold()
     if (this.commits.length + this.counts.length > 0) this.schedule()
-    else if (this.closing) this.close()
+    // What is left in the journals is safe there, but nobody is left without an answer.
+    else if (this.closing && !this.countWriter.asked) this.close()
+    else if (this.countWriter.busy) this.schedule()
+  }
+
+  private fold(): void {
+    const answers = this.countWriter.step()
+    if (answers.length === 0) return
+    const results = answers.map(({ number, fault }): WriteResult => {
+      return fault === undefined ? { number, value: 0 } : { number, fault: plain(fault) }
+    })
+    this.post({ type: 'done', results })
   }
 
   private runGroup(group: readonly NumberedWrite[]): void {
@@ -92,7 +125,7 @@ class Writer {
       return results
     } catch (error) {
       this.revision = before
-      this.hits.forget()
+      this.countWriter.forget()
       // A full disk ends the transaction by itself; a second ROLLBACK would be an error.
       if (this.db.isTransaction) this.db.exec('ROLLBACK')
       throw error
@@ -102,31 +135,37 @@ class Writer {
   private runWrite({ number, write }: NumberedWrite): WriteResult {
     switch (write.sort) {
       case 'commit':
-        try {
-          this.apply(write.commit, this.revision + 1)
-        } catch (error) {
-          if (error instanceof Fault) return { number, fault: plain(error) }
-          throw error
-        }
-        this.revision += 1
-        return { number, value: this.revision }
-      case 'hits':
-        this.hits.add(write.pack, write.batch)
-        return { number, value: write.pack.rows }
-      case 'quotas':
-        this.saveQuotas(write.rows)
-        return { number, value: write.rows.length }
+        return this.runCommit(number, write.commit)
       case 'purge':
-        return { number, value: this.sessions.purge(write.now, PURGE_ROWS) }
+        return { number, value: this.purge(write.now) }
+      case 'note':
+        this.audit.add(write.entry, this.revision, [])
+        return { number, value: 1 }
+      case 'purgeAudit':
+        return { number, value: this.audit.purge(write.before) }
+      default:
+        return { number, value: this.countWriter.run(write as CountWrite) }
+    }
+  }
+
+  private runCommit(number: number, commit: PreparedCommit): WriteResult {
+    try {
+      const ended = this.apply(commit, this.revision + 1)
+      this.revision += 1
+      return { number, value: this.revision, ...(ended.length > 0 && { ended }) }
+    } catch (error) {
+      if (error instanceof Fault) return { number, fault: plain(error) }
+      throw error
     }
   }
 
   private saveRevision(results: readonly WriteResult[]): void {
-    const done = results.flatMap((result) => ('value' in result ? [[result.number, result.value]] : []))
+    const done = results.flatMap((result) => ('value' in result ? [committed(result)] : []))
     this.saveState.run(this.revision, JSON.stringify(done))
   }
 
   private close(): void {
+    this.countWriter.close()
     this.db.close()
     this.post({ type: 'closed' })
     this.port.close()
@@ -154,11 +193,14 @@ function takeCounts(queue: NumberedWrite[]): NumberedWrite[] {
   let rows = 0
   const end = queue.findIndex(({ write }) => {
     if (rows >= GROUP_ROWS) return true
-    if (write.sort === 'hits') rows += write.pack.rows
-    if (write.sort === 'quotas') rows += write.rows.length
+    rows += weightOf(write)
     return false
   })
   return queue.splice(0, end === -1 ? queue.length : end)
+}
+
+function committed({ number, value, ended }: Extract<WriteResult, { value: number }>): CommittedWrite {
+  return ended === undefined ? [number, value] : [number, value, ended]
 }
 
 function plain(fault: Fault): PlainFault {

@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+
+/** What a setting is besides its JSON Schema: `secret` values are masked wherever they are shown. */
+interface Extra {
+  readonly secret?: boolean
+  readonly pattern?: string
+  readonly allowed?: string
+}
+
+/** Bounds of a TCP port. */
+export const PORT = [0, 65_535] as const
+
+/** A setting that is on or off. */
+export const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
+
+/** A whole number within bounds, both inclusive. */
+export const whole = (value: number, [minimum, maximum]: readonly [number, number], description: string) =>
+  Type.Integer({ default: value, minimum, maximum, description })
+
+/** A text. */
+export const text = (value: string, description: string, extra: Extra = {}) =>
+  Type.String({ default: value, description, ...extra })
+
+/** A list of texts, empty by default. */
+export const list = (description: string, extra: Extra = {}) =>
+  Type.Array(Type.String({ minLength: 1, ...extra }), { default: [], description, uniqueItems: true })
+
+/** A map of texts by names that people choose, empty by default. */
+export const map = (description: string) => Type.Record(Type.String(), Type.String(), { default: {}, description })
+
+/** Settings below one name. */
+export const group = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false })

@@ -1,0 +1,85 @@
+import { Type } from 'typebox'
+import { flag, group, PORT, text, whole } from './leaves.ts'
+
+const YEAR_S = 31_536_000
+
+/** Settings directly below `dashboard` that sign-in stands on. */
+export const signInSettings = {
+  public_url: text(
+    '',
+    'Address under which browsers reach the dashboard, such as `https://dashboard.example.org`: for links in mails, and the place that passkeys are bound to. With https the session cookie is `Secure`. Empty: mails with links are not sent, and passkeys work on localhost alone.',
+    { allowed: 'an absolute http or https URL without path, query, fragment, user or password' },
+  ),
+  home_dir: text(
+    '',
+    'Folder whose `schemas/` holds `password.json`, `developer_password.json` and `basic_auth.json`: what passwords must be like. Empty: the data folder. Read at the start.',
+  ),
+  dashboard_session_lifetime: whole(43_200, [60, YEAR_S], 'Longest life of a browser session in seconds.'),
+  session_idle_time: whole(3600, [60, YEAR_S], 'Seconds without a call after which a browser session ends.'),
+  enable_multi_org_users: flag(
+    false,
+    'One email address may have an account in each of several organisations; at sign-in its owner chooses one.',
+  ),
+  disable_parallel_sessions: flag(false, 'Signing in ends all other browser sessions of the user.'),
+}
+
+/** Settings below `dashboard.security` that sign-in stands on. */
+export const signInSecurity = {
+  login_failure_username_limit: whole(
+    10,
+    [0, 1_000_000],
+    'Failed sign-ins under one user name before further ones are refused. 0: no bound.',
+  ),
+  login_failure_ip_limit: whole(
+    100,
+    [0, 1_000_000],
+    'Failed sign-ins from one address (IPv6: from one network of 64 bits) before further ones are refused. 0: no bound.',
+  ),
+  login_failure_expiration: whole(900, [1, 86_400], 'Seconds after which failed sign-ins are forgotten.'),
+  hide_login_failure_limit_error: flag(
+    false,
+    'Answer a refused sign-in as if the password had been wrong, after the same time.',
+  ),
+  login_disallow_forward_proxy: flag(
+    false,
+    'Count failed sign-ins by the address of the connection, whatever `X-Forwarded-For` says.',
+  ),
+  allow_admin_reset_password: flag(false, 'Let administrators set the password of other users of their organisation.'),
+  user_password_max_days: whole(
+    0,
+    [0, 36_500],
+    'Days after which a password must be changed at sign-in. The shortest of this and the `password_max_days` of the user and of the group holds. 0: no bound.',
+  ),
+  enforce_password_history: whole(0, [0, 24], 'How many former passwords may not be used again.'),
+  force_first_login_pw_reset: flag(false, 'Users must choose another password when they sign in for the first time.'),
+}
+
+/** `dashboard.email_backend`: how mails are sent. */
+export const emailBackend = group({
+  enable_email_notifications: flag(false, 'Send mails.'),
+  code: Type.Enum(['smtp'], { default: 'smtp', description: 'How mails are sent.' }),
+  default_from_email: text('', 'Address that mails come from.', {
+    pattern: '^(?:[^\\s<>@",;:]+@[^\\s<>@",;:]+)?$',
+    allowed: 'a mail address',
+  }),
+  default_from_name: text('Gatehouse', 'Name that mails come from.', {
+    pattern: '^[^\\r\\n]*$',
+    allowed: 'one line of text',
+  }),
+  settings: group({
+    smtp_host: text('', 'Mail server.', { pattern: '^\\S*$', allowed: 'a host name or address' }),
+    smtp_port: whole(587, PORT, 'Port of the mail server: 587 with `starttls`, 465 with `implicit`.'),
+    smtp_tls: Type.Enum(['starttls', 'implicit', 'none'], {
+      default: 'starttls',
+      description: 'How the connection is encrypted. `none` is for a mail server on the same machine.',
+    }),
+    smtp_ca_file: text('', 'PEM file with the certificates that vouch for the mail server. Empty: the usual ones.'),
+    smtp_username: text('', 'User at the mail server. Empty: it asks for none.'),
+    smtp_password: text('', 'Password at the mail server.', { secret: true }),
+    timeout_ms: whole(
+      10_000,
+      [100, 600_000],
+      'Longest wait for the mail server: to connect, for its greeting, for an answer.',
+    ),
+  }),
+})

@@ -1,0 +1,84 @@
+import { join } from 'node:path'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { startDashboard } from './dashboard/server.ts'
+import type { DashboardSeed } from './dashboard-host.ts'
+import { followDefaultOrg } from './default-org.ts'
+import { toFault } from './errors/fault.ts'
+import { makeLog } from './log.ts'
+import { systemClock } from './model/clock.ts'
+import { readPasswordRules } from './publish/password-file.ts'
+import { joinStore } from './store/sqlite/join.ts'
+
+/** What the dashboard's thread tells the thread that started it. */
+export type DashboardNews =
+  | { readonly news: 'listening'; readonly port: number }
+  | { readonly news: 'failed'; readonly code: string; readonly message: string }
+
+const port = parentPort
+if (port === null) throw new Error('the dashboard thread is started by the server, not by hand')
+
+const tell = (news: DashboardNews) => port.postMessage(news)
+try {
+  const dashboard = await run(workerData as DashboardSeed)
+  tell({ news: 'listening', port: dashboard.port })
+  port.on('message', (word) => {
+    if (word === 'stop') void dashboard.close().then(() => port.close())
+  })
+} catch (error) {
+  const { code, message } = toFault(error)
+  tell({ news: 'failed', code, message })
+  port.close()
+}
+
+async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promise<void> }> {
+  const { config, sealKey, adminSecret, version } = seed
+  const log = makeLog({ level: config.log.level, destination: 'stdout' })
+  const store = joinStore(seed.store)
+  const closers: (() => unknown)[] = [() => log.close(), () => store.close()]
+  const close = async () => {
+    for (const each of closers.splice(0).reverse()) await each()
+  }
+  try {
+    const defaultOrg = await followDefaultOrg(store.documents, store.feed)
+    closers.push(
+      () => defaultOrg.close(),
+      () => seed.settled.close(),
+    )
+    const { documents, tokens, counters } = store
+    const home = config.dashboard.home_dir || seed.path
+    const dashboard = await startDashboard(
+      {
+        ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version },
+        clock: systemClock,
+        defaultOrg: defaultOrg.id,
+        settled: asker(seed.settled),
+        passwordRules: readPasswordRules(join(home, 'schemas', 'basic_auth.json')),
+        userPasswordRules: readPasswordRules(join(home, 'schemas', 'password.json')),
+        developerPasswordRules: readPasswordRules(join(home, 'schemas', 'developer_password.json')),
+      },
+      { host: config.dashboard.listen_host, port: config.dashboard.listen_port },
+    )
+    closers.push(() => dashboard.close())
+    return { port: dashboard.port, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Asks the thread of the gateway, and waits for its word. */
+function asker(gateway: MessagePort): (revision: number) => Promise<void> {
+  const waiting = new Map<number, () => void>()
+  let last = 0
+  gateway.on('message', (number: number) => {
+    waiting.get(number)?.()
+    waiting.delete(number)
+  })
+  gateway.unref()
+  return (revision) =>
+    new Promise((resolve) => {
+      const number = ++last
+      waiting.set(number, resolve)
+      gateway.postMessage({ number, revision })
+    })
+}

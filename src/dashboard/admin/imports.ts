@@ -1,0 +1,85 @@
+import { Type } from 'typebox'
+import { toFault } from '../../errors/fault.ts'
+import { besideOf } from '../../model/api/beside.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { withRightsMap } from '../../model/policy.ts'
+import { type ApiDraft, publishApi } from '../../publish/apis.ts'
+import { createPolicy } from '../../publish/policies.ts'
+import { ok } from '../answer.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+import { INSTALLATION } from './actor.ts'
+
+const Outcome = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String(),
+  Meta: Type.Record(Type.String(), Type.Boolean(), { description: 'By id, whether it was taken over' }),
+})
+
+/** Takes over what another installation's lists show, ids and organisations as they are: `/admin/{apis,policies}/import`. */
+export function adminImportRoutes(parts: DashboardParts): Route[] {
+  /** One that cannot be taken over does not hold up the others; the log says why. */
+  const takeOver = async (rows: readonly JsonObject[], take: (row: JsonObject) => Promise<string>, idOf: IdOf) => {
+    const outcome = new Map<string, boolean>()
+    for (const [i, row] of rows.entries()) {
+      try {
+        outcome.set(await take(row), true)
+      } catch (error) {
+        const { code, message } = toFault(error)
+        if (code === 'internal' || code === 'store_away' || code === 'store_full') throw error
+        parts.log.warn({ code, number: i, reason: message.slice(0, 500) }, 'an import was refused')
+        outcome.set(idOf(row) || String(i), false)
+      }
+    }
+    return Object.fromEntries(outcome)
+  }
+  return [
+    {
+      method: 'POST',
+      path: '/admin/apis/import',
+      access: 'installation',
+      summary: 'Takes over APIs with their ids',
+      body: Type.Object({ apis: Type.Array(Type.Object({})) }),
+      answers: { 200: Outcome },
+      async run(call) {
+        const rows = rowsOf(call.object().apis)
+        const take = async (row: JsonObject) => (await publishApi(parts, draftOf(row))).document.api_id
+        return ok('APIs imported', await takeOver(rows, take, apiIdOf))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/admin/policies/import',
+      access: 'installation',
+      summary: 'Takes over policies with their ids',
+      body: Type.Object({ Data: Type.Array(Type.Object({})) }),
+      answers: { 200: Outcome },
+      async run(call) {
+        const take = async (row: JsonObject) => {
+          const { policy } = await createPolicy(parts, withRightsMap(row), INSTALLATION, { fillIds: true })
+          return textOf(policy._id)
+        }
+        return ok('Policies imported', await takeOver(rowsOf(call.object().Data), take, (row) => textOf(row._id)))
+      },
+    },
+  ]
+}
+
+type IdOf = (row: JsonObject) => string
+
+function draftOf(row: JsonObject): ApiDraft {
+  const own = isObject(row.oas) ? ({ format: 'oas', definition: row.oas } as const) : classicOf(row)
+  return { ...own, beside: besideOf(row), actor: INSTALLATION }
+}
+
+/** A bare definition is taken too. */
+function classicOf(row: JsonObject): Pick<ApiDraft, 'format' | 'definition'> {
+  return { format: 'classic', definition: isObject(row.api_definition) ? row.api_definition : row }
+}
+
+function apiIdOf(row: JsonObject): string {
+  return textOf((isObject(row.api_definition) ? row.api_definition : row).api_id)
+}
+
+const rowsOf = (list: Json | undefined) => (Array.isArray(list) ? list.filter(isObject) : [])
+const textOf = (value: Json | undefined) => (typeof value === 'string' ? value : '')

@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { purgeLapsedTokens } from '../../publish/oauth-tokens.ts'
+import { bare, ok, refused } from '../answer.ts'
+import type { DashboardParts } from '../parts.ts'
+import { DoneShape } from '../people/shapes.ts'
+import type { Route } from '../route.ts'
+
+/** `/admin/system/reload` and `/admin/oauth/tokens`. */
+export function adminSystemRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/admin/system/reload',
+      access: 'installation',
+      summary: 'Answers when this node serves everything that is stored',
+      answers: { 200: Type.Object({ status: Type.Literal('ok') }) },
+      async run() {
+        await parts.settled(await parts.documents.revision())
+        return bare({ status: 'ok' })
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/oauth/tokens',
+      access: 'installation',
+      summary: 'Deletes tokens that have lapsed',
+      query: { scope: Type.String() },
+      answers: { 200: DoneShape },
+      async run(call) {
+        const scope = call.query('scope')
+        if (scope === '') return refused(422, 'scope parameter is required')
+        if (scope !== 'lapsed') return refused(400, 'unknown scope')
+        await purgeLapsedTokens(parts)
+        return ok('success')
+      },
+    },
+  ]
+}

@@ -1,0 +1,61 @@
+import type { BlockList } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { toFault } from '../errors/fault.ts'
+import type { Actor } from './actor.ts'
+import type { ApiOwners } from './api-owners.ts'
+import { type Identities, identify, isInstallation } from './identify.ts'
+import { checkOwned } from './owned.ts'
+import type { DashboardParts } from './parts.ts'
+import { permit } from './permit.ts'
+import { pathOf } from './refuse.ts'
+import type { Route } from './route.ts'
+import { type Sight, sightOf } from './sight.ts'
+
+/** What all routes are served with. */
+export interface Stand {
+  readonly parts: DashboardParts
+  readonly owners: ApiOwners
+  readonly who: Identities
+  readonly trusted: BlockList
+}
+
+/** Who may go on, and what they see. */
+export interface Admitted {
+  readonly actor: Actor | undefined
+  readonly sight: Sight
+}
+
+/**
+ * Lets a request in before its body is read: who calls, whether the role allows it, whether others own what it names. `known` gets
+ * the actor as soon as it is known, for the record of a refusal.
+ * @throws Fault `login_required`, `not_owner` (401), `permission_missing`, `csrf_token_wrong` (403)
+ */
+export async function admit(
+  { parts, who, owners }: Stand,
+  route: Route,
+  request: FastifyRequest,
+  known: { actor?: Actor | undefined },
+): Promise<Admitted> {
+  const actor = await identifiedFor(route, who, request)
+  known.actor = actor
+  const installation = route.access === 'installation' && isInstallation(request.headers, parts.adminSecret)
+  const params = request.params as Record<string, string>
+  const refused = permit({ route, params, path: pathOf(request), actor, installation })
+  if (refused !== undefined) throw refused
+  const ownershipOn = parts.config.dashboard.enable_ownership
+  if (ownershipOn) await owners.fresh()
+  const sight = sightOf(actor, owners, ownershipOn)
+  if (route.owned !== undefined && !sight.everything)
+    await checkOwned({ parts, sight, orgId: actor?.orgId ?? '' }, route.owned, params)
+  return { actor, sight }
+}
+
+/** Public calls work without a credential, and with one that is no good. */
+async function identifiedFor(route: Route, who: Identities, request: FastifyRequest): Promise<Actor | undefined> {
+  try {
+    return await identify(who, request)
+  } catch (error) {
+    if (route.access === 'public' && toFault(error).code === 'csrf_token_wrong') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+import { Type } from 'typebox'
+import type { ListQuery, Where } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+import { labelConditions } from '../label-filter.ts'
+
+const SORTS = ['name', '-name', 'created_at', '-created_at', 'updated_at', '-updated_at'] as const
+const ORDER: Readonly<Record<string, string>> = {
+  name: 'name_folded',
+  created_at: 'created_at',
+  updated_at: 'updated_at',
+}
+
+/** What lists of APIs can be asked for. */
+export const API_QUERY = {
+  p: Type.Integer({ description: 'Page, from 1; 0 and below: all.' }),
+  q: Type.String({
+    maxLength: 256,
+    description: 'Part of the name, of a category (with #) or of the value of a label.',
+  }),
+  sort: Type.Enum([...SORTS]),
+  category: Type.String({ maxLength: 1024, description: 'Several separated by commas: any of them.' }),
+  auth_type: Type.String({
+    maxLength: 1024,
+    description: 'keyless, authToken, oauth, mutualTLS; several separated by commas.',
+  }),
+  api_type: Type.String({ maxLength: 256, description: 'rest, internal; several separated by commas.' }),
+  base_apis: Type.Unknown({ description: 'Anything: only APIs that are no version of another.' }),
+  labels: Type.String({ maxLength: 512, description: 'key:value, repeated: one of each key.' }),
+  compressed: Type.Unknown({ description: '1: ids, name and paths alone.' }),
+  extension: Type.String({ maxLength: 64, description: 'The word that the extension is named by.' }),
+} as const
+
+/** The query of the store for what a call asks of the list of APIs. @throws Fault `query_invalid` (400) for a malformed label */
+export function apiQuery(call: Call): Omit<ListQuery, 'offset' | 'limit'> {
+  const sort = call.query('sort') || '-created_at'
+  const and: Where[] = [
+    ...anyOf('category', call.query('category')),
+    ...anyOf('auth_type', call.query('auth_type')),
+    ...anyOf('api_type', call.query('api_type')),
+    ...(call.query('base_apis') === '' ? [] : [{ standing: 'base' }]),
+    ...labelConditions(call.queryAll('labels')),
+  ]
+  const part = call.query('q')
+  return {
+    where: call.sight.where(),
+    and,
+    ...(part !== '' && { contains: { index: ['name', 'category', 'label'], part } }),
+    order: ORDER[sort.replace('-', '')] ?? 'created_at',
+    descending: sort.startsWith('-'),
+  }
+}
+
+function anyOf(index: string, list: string): Where[] {
+  const values = list
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '')
+  return values.length === 0 ? [] : [{ [index]: values }]
+}

@@ -1,0 +1,157 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import { textOf as faultText } from '../../errors/render.ts'
+import { besideOf, categoriesOf } from '../../model/api/beside.ts'
+import { toOas } from '../../model/api/convert.ts'
+import { EXTENSION } from '../../model/api/extension.ts'
+import { objectOf, textOf } from '../../model/api/members.ts'
+import { documentOf } from '../../model/api/place.ts'
+import { copyTree, getAt, member, putAt, removeAt, setMember } from '../../model/api/tree.ts'
+import type { ApiDocument } from '../../model/api.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { type ApiDraft, publishApi, tryApi } from '../../publish/apis.ts'
+import type { PublishParts } from '../../publish/parts.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+
+/** `dryRun` shows; `stage` puts the new form beside the old one; `promote` lets the staged one take over; `direct` does it at once. */
+export const MODES = ['dryRun', 'stage', 'promote', 'direct'] as const
+
+export interface Migration {
+  readonly mode: (typeof MODES)[number]
+  /** An API that was staged before is staged anew. */
+  readonly overrideStaged: boolean
+  /** True for APIs that the caller may see. */
+  readonly sees: (stored: StoredDocument) => boolean
+  /** What every draft says. */
+  readonly draft: Pick<ApiDraft, 'orgId' | 'mayCollide' | 'actor'>
+}
+
+/** What became of one API. */
+export interface Migrated {
+  readonly id: string
+  readonly name: string
+  readonly status: 'success' | 'failed' | 'skipped'
+  readonly reason: string
+  /** Pointers of what has no OpenAPI twin and is carried along as it was. */
+  readonly carried: readonly string[]
+  /** Of what was staged; absent otherwise. */
+  readonly stagedId?: string
+  /** What a dry run would have stored. */
+  readonly oas?: JsonObject
+}
+
+const STAGED_ID = 'staging-'
+const STAGED_NAME = '[staged] '
+const STAGED_PATH = '/svc-staging'
+
+/** Brings one classic API into the OpenAPI format. What cannot be said there without loss is refused, and the API stays as it is. */
+export async function migrateApi(
+  parts: PublishParts,
+  migration: Migration,
+  stored: StoredDocument,
+): Promise<{ result: Migrated; revision: number }> {
+  const document = documentOf(stored.body)
+  const about = { id: document.api_id, name: document.name, carried: [] as readonly string[] }
+  if (document.format === 'oas')
+    return { result: { ...about, status: 'skipped', reason: 'the API is in OpenAPI format' }, revision: 0 }
+  try {
+    const { document: oas, lost, carried } = toOas(document.definition)
+    if (lost.length > 0)
+      return { result: { ...about, status: 'failed', reason: `would be lost: ${lost.join(', ')}` }, revision: 0 }
+    const done = await STEPS[migration.mode](parts, migration, { stored, document, oas })
+    return { result: { ...about, status: 'success', reason: '', carried, ...done.more }, revision: done.revision }
+  } catch (error) {
+    const refusal = toFault(error)
+    if (refusal.entry.status >= 500) throw error
+    return { result: { ...about, status: 'failed', reason: faultText(refusal) }, revision: 0 }
+  }
+}
+
+interface Old {
+  readonly stored: StoredDocument
+  readonly document: ApiDocument
+  /** The whole of it as OpenAPI. */
+  readonly oas: JsonObject
+}
+
+type Step = (
+  parts: PublishParts,
+  migration: Migration,
+  old: Old,
+) => Promise<{ revision: number; more?: Pick<Migrated, 'stagedId' | 'oas'> }>
+
+const STEPS: Readonly<Record<Migration['mode'], Step>> = {
+  async dryRun(parts, { draft }, old) {
+    const tried = await tryApi(parts, { ...draft, ...inPlace(old, old.oas) })
+    return { revision: 0, more: { oas: tried.definition } }
+  },
+  async direct(parts, { draft }, old) {
+    return { revision: (await publishApi(parts, { ...draft, ...inPlace(old, old.oas) })).revision }
+  },
+  async stage(parts, { draft, overrideStaged, sees }, old) {
+    const stagedId = STAGED_ID + old.document.api_id
+    const before = await parts.documents.find('api', 'api_id', stagedId)
+    const again = before !== undefined && overrideStaged && sees(before)
+    const { revision } = await publishApi(parts, {
+      ...draft,
+      format: 'oas',
+      definition: staged(old, stagedId),
+      beside: { ...besideOf(old.stored.body), categories: categoriesOf(old.stored.body) },
+      ...(again && { apiId: stagedId }),
+    })
+    return { revision, more: { stagedId } }
+  },
+  async promote(parts, { draft, sees }, old) {
+    const stagedId = STAGED_ID + old.document.api_id
+    const before = await parts.documents.find('api', 'api_id', stagedId)
+    if (before === undefined || !sees(before) || documentOf(before.body).format !== 'oas')
+      throw fault('not_found', 'it was not staged')
+    const definition = promoted(documentOf(before.body).definition, old)
+    const { revision } = await publishApi(parts, { ...draft, ...inPlace(old, definition), instead: [stagedId] })
+    return { revision }
+  },
+}
+
+/** A draft that takes the place of the classic definition. The words of its name that were categories become such. */
+function inPlace({ stored, document }: Old, definition: JsonObject): Omit<ApiDraft, 'actor'> {
+  return {
+    format: 'oas',
+    definition,
+    apiId: document.api_id,
+    mayBecome: { format: true },
+    beside: { categories: categoriesOf(stored.body) },
+  }
+}
+
+/** A copy that stands beside the classic API: ids, name and path of its own, and the version of nothing. */
+function staged({ oas, document }: Old, stagedId: string): JsonObject {
+  const copy = copyTree(oas)
+  removeAt(copy, [EXTENSION, 'info', 'dbId'])
+  removeAt(copy, [EXTENSION, 'info', 'versioning'])
+  putAt(copy, [EXTENSION, 'info', 'id'], stagedId)
+  putAt(copy, [EXTENSION, 'info', 'name'], STAGED_NAME + document.name)
+  putAt(copy, LISTEN_PATH, STAGED_PATH + pathOf(oas))
+  return copy
+}
+
+/** The staged definition, in the place of the classic API. */
+function promoted(stagedDefinition: JsonObject, { oas }: Old): JsonObject {
+  const copy = copyTree(stagedDefinition)
+  const [mine, before] = [objectOf(copy[EXTENSION], 'info'), objectOf(oas[EXTENSION], 'info')]
+  for (const name of ['id', 'dbId', 'versioning']) {
+    const kept = member(before, name)
+    if (kept === undefined) delete mine[name]
+    else setMember(mine, name, copyTree(kept))
+  }
+  const name = textOf(mine, 'name')
+  if (name.startsWith(STAGED_NAME)) mine.name = name.slice(STAGED_NAME.length)
+  const path = pathOf(copy)
+  if (path.startsWith(STAGED_PATH)) putAt(copy, LISTEN_PATH, path.slice(STAGED_PATH.length))
+  return copy
+}
+
+const LISTEN_PATH = [EXTENSION, 'server', 'listenPath', 'value']
+
+function pathOf(oas: JsonObject): string {
+  const path = getAt(oas, LISTEN_PATH)
+  return typeof path === 'string' ? path : '/'
+}

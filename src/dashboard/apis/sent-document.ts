@@ -1,0 +1,74 @@
+import { fault } from '../../errors/fault.ts'
+import { EXTENSION, renameExtension } from '../../model/api/extension.ts'
+import { member } from '../../model/api/tree.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { fetchDocument } from '../../publish/fetch-document.ts'
+import { isYaml, yamlToJson } from '../../publish/yaml.ts'
+import { readJson } from '../body.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+
+const FETCH_BYTES = 8 << 20
+const FETCH_MS = 10_000
+
+/** An OpenAPI document that somebody sent, the extension under our name. */
+export interface SentDocument {
+  readonly document: JsonObject
+  /** The word that it had the extension under, in the place of `svc`. */
+  readonly alias: string | undefined
+}
+
+/**
+ * Reads the body as an OpenAPI document, JSON or YAML: what is no JSON object is read as YAML, whatever the Content-Type says.
+ * @throws Fault `body_malformed` (403), `body_too_large` (413), `definition_invalid` (400)
+ */
+export async function sentDocument(parts: DashboardParts, call: Call): Promise<SentDocument> {
+  return named(parts, await parse(call.bytes(), call.header('content-type') ?? ''))
+}
+
+/**
+ * The same for calls that take the address of a document too, as `{"url": "..."}`.
+ * @throws Fault `import_refused` (400), and as `sentDocument`
+ */
+export async function sentOrNamedDocument(parts: DashboardParts, call: Call): Promise<SentDocument> {
+  const body = await parse(call.bytes(), call.header('content-type') ?? '')
+  const url = member(body, 'url')
+  if (typeof url !== 'string' || member(body, 'openapi') !== undefined) return named(parts, body)
+  const { enabled, allow_private: allowPrivate } = parts.config.dashboard.import_url
+  if (!enabled) throw fault('import_refused', 'reading documents from addresses is off (dashboard.import_url.enabled)')
+  const { bytes, contentType } = await fetchDocument(url, { allowPrivate, limitBytes: FETCH_BYTES, totalMs: FETCH_MS })
+  return named(parts, await parse(bytes, contentType))
+}
+
+/** @throws Fault `definition_invalid` (400) when the extension is missing */
+export function withExtension({ document }: SentDocument): JsonObject {
+  if (member(document, EXTENSION) === undefined)
+    throw fault('definition_invalid', `${EXTENSION}: is missing; a plain document goes to /api/apis/oas/import`)
+  return document
+}
+
+function named({ config }: DashboardParts, document: JsonObject): SentDocument {
+  return renameExtension(document, config.compat.vendor_aliases)
+}
+
+async function parse(bytes: Uint8Array, contentType: string): Promise<JsonObject> {
+  const value = mayBeJson(bytes, contentType) ? readJson(bytes) : readJson(await fromYaml(bytes))
+  if (!isObject(value)) throw fault('body_malformed', 'the body is not an object')
+  return value
+}
+
+function mayBeJson(bytes: Uint8Array, contentType: string): boolean {
+  if (isYaml(contentType)) return false
+  const first = bytes.find((byte) => byte > 0x20)
+  return first === undefined || first === 0x7b || first === 0x5b
+}
+
+async function fromYaml(bytes: Uint8Array): Promise<Uint8Array> {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw fault('body_malformed', 'the body is not UTF-8')
+  }
+  return new TextEncoder().encode(await yamlToJson(text))
+}

@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { toFault } from '../../errors/fault.ts'
+import type { ApiBeside } from '../../model/api/beside.ts'
+import type { ApiDocument } from '../../model/api.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { VersionOf } from '../../publish/api-versions.ts'
+import { type ApiDraft, publishApi, removeApi } from '../../publish/apis.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import { type Answer, ok, refused } from '../answer.ts'
+import { apiDocumentOf, apiNamed } from '../api-document.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import { besideNew } from './owners.ts'
+
+/** What creating an API answers: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
+export const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String(),
+  Meta: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  ID: Type.String(),
+})
+
+/** Which version of which API a new one is to be. */
+export const VERSION_QUERY = {
+  base_api_id: Type.String({ maxLength: 256, description: 'The API that the new one is a version of.' }),
+  base_api_version_name: Type.String({ maxLength: 256, description: 'Name of that API as a version.' }),
+  new_version_name: Type.String({ maxLength: 256, description: 'Name of the new API as a version.' }),
+  set_default: Type.String({ description: 'true: the new version is the default.' }),
+} as const
+
+const MISSING = 'Could not retrieve API detail'
+
+/** The API that a path names; undefined when there is none. @throws Fault `not_owner` (401) */
+export async function apiOf(parts: DashboardParts, call: Call, id: string): Promise<StoredDocument | undefined> {
+  try {
+    return await apiDocumentOf(parts, call, id)
+  } catch (error) {
+    if (toFault(error).code === 'not_found') return undefined
+    throw error
+  }
+}
+
+/** The answer where an API that is read is not there. */
+export const notReadable = (): Answer => refused(400, MISSING)
+/** The answer where an API that is changed is not there. */
+export const notChangeable = (): Answer => refused(404, MISSING)
+
+/** What every draft of the dashboard says: the caller's organisation, the settings, who did it. */
+export function draftOf({ config }: DashboardParts, call: Call): Pick<ApiDraft, 'orgId' | 'mayCollide' | 'actor'> {
+  const { orgId } = call.actor!
+  return { orgId, mayCollide: config.dashboard.enable_duplicate_slugs, actor: actorName(call) }
+}
+
+/** Who the audit log names. */
+export function actorName({ actor }: Call): string {
+  return actor === undefined ? '' : actor.email || actor.userId
+}
+
+/** Stores a new API and answers its ids, as a version of another when the query says so. @throws Fault as `publishApi` */
+export async function create(
+  parts: DashboardParts,
+  call: Call,
+  format: ApiDocument['format'],
+  definition: JsonObject,
+  beside: ApiBeside = {},
+): Promise<Answer> {
+  const version = await versionOf(parts, call)
+  if (version !== undefined && 'status' in version) return version
+  const made = await publishApi(parts, {
+    ...draftOf(parts, call),
+    ...{ format, definition },
+    beside: besideNew(parts, call, beside),
+    ...(version && { version }),
+  })
+  await parts.settled(made.revision)
+  return ok('API created', made.id, { ID: made.document.api_id })
+}
+
+/** Puts a definition in the place of a stored one; categories, owners and labels stay unless given. @throws Fault as `publishApi` */
+export async function update(
+  parts: DashboardParts,
+  call: Call,
+  stored: StoredDocument,
+  change: Pick<ApiDraft, 'format' | 'definition' | 'beside'>,
+  message: string,
+): Promise<Answer> {
+  const apiId = String(stored.body.api_id)
+  const { revision } = await publishApi(parts, {
+    ...draftOf(parts, call),
+    ...change,
+    apiId,
+    mayBecome: { id: true },
+  })
+  await parts.settled(revision)
+  return ok(message)
+}
+
+/** Deletes the API that the path names, and its versions with `purge=true`. @throws Fault `not_owner` (401) */
+export async function remove(parts: DashboardParts, call: Call): Promise<Answer> {
+  const stored = await apiOf(parts, call, call.param('id'))
+  if (stored === undefined) return notChangeable()
+  const { revision } = await removeApi(parts, {
+    apiId: String(stored.body.api_id),
+    purge: call.query('purge') === 'true',
+    mayRemove: (version) => call.sight.api(version),
+    actor: actorName(call),
+  })
+  await parts.settled(revision)
+  return ok('API deleted')
+}
+
+/** Whoever makes a version changes its base: it must be one that the caller may see. */
+async function versionOf(parts: DashboardParts, call: Call): Promise<VersionOf | Answer | undefined> {
+  const baseApiId = call.query('base_api_id')
+  const name = call.query('new_version_name')
+  if (baseApiId === '')
+    return name === '' ? undefined : refused(400, 'base_api_id should be set with version name header')
+  if (name === '') return refused(400, 'version name header should be set with base API ID')
+  const base = await apiNamed(parts.documents, call.sight, baseApiId)
+  if (base === undefined) return refused(400, 'base_api_id: there is no such API')
+  await apiDocumentOf(parts, call, baseApiId)
+  const setDefault = /^(?:true|1)$/i.test(call.query('set_default'))
+  return { baseApiId: String(base.body.api_id), baseName: call.query('base_api_version_name'), name, setDefault }
+}

@@ -1,0 +1,53 @@
+import type { Json, JsonObject } from '../../model/json.ts'
+import type { Answer } from '../answer.ts'
+import { isSecretName, MASK, redact, redactAnswer } from './redact.ts'
+
+/** What of a call is dumped. */
+export interface Dumped {
+  readonly method: string
+  /** Path and query without secrets. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Uint8Array
+  readonly answer: Answer
+}
+
+const LONGEST = 65_536
+
+/** A request and its answer as texts without secrets, for detailed recording. */
+export function dumpsOf({ method, url, headers, body, answer }: Dumped): JsonObject {
+  const head = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}: ${isSecretName(name) ? MASK : String(value)}`],
+  )
+  const type = String(headers['content-type'] ?? '')
+  return {
+    request_dump: cut([`${method} ${url} HTTP/1.1`, ...head, '', bodyText(body, type)].join('\r\n')),
+    response_dump: cut([`HTTP/1.1 ${answer.status}`, '', answerText(answer)].join('\r\n')),
+  }
+}
+
+/** JSON whatever it is called, as the routes take it; else a form, if it is called one. */
+function bodyText(body: Uint8Array, type: string): string {
+  if (body.length === 0) return ''
+  const text = new TextDecoder().decode(body)
+  try {
+    return JSON.stringify(redact(JSON.parse(text) as Json))
+  } catch {
+    return /urlencoded/i.test(type) ? formText(text) : `[${body.length} bytes]`
+  }
+}
+
+function formText(text: string): string {
+  const pairs = [...new URLSearchParams(text)]
+  return new URLSearchParams(pairs.map(([name, value]) => [name, isSecretName(name) ? MASK : value])).toString()
+}
+
+function answerText({ body, type }: Answer): string {
+  if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body) return '[sent as it was read]'
+  if (body instanceof Uint8Array) return `[${body.length} bytes]`
+  return type === undefined ? JSON.stringify(redactAnswer(body)) : `[${String(body).length} characters of ${type}]`
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text
+}

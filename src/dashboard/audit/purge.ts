@@ -1,0 +1,29 @@
+import type { DashboardParts } from '../parts.ts'
+
+const DAY_MS = 86_400_000
+const EVERY_MS = 3_600_000
+
+/** Forgets what the audit log holds for longer than `audit.retention_days`; answers how many entries. @throws Fault `store_full`, `store_away` */
+export async function purgeOldAudit({ store, clock, config }: DashboardParts): Promise<number> {
+  const { retention_days: days } = config.dashboard.audit
+  return days === 0 ? 0 : store.audit.purgeAudit(clock.wall() - days * DAY_MS)
+}
+
+/** Does so now and once an hour. Answers the function that ends it. */
+export function keepAuditShort(parts: DashboardParts): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve()
+  const purge = () => {
+    running = running
+      .then(() => purgeOldAudit(parts))
+      .then((number) => {
+        if (number > 0) parts.log.info({ entries: number }, 'old entries of the audit log were forgotten')
+      })
+      .catch((cause) => parts.log.error({ cause }, 'old entries of the audit log cannot be forgotten'))
+  }
+  purge()
+  const timer = setInterval(purge, EVERY_MS).unref()
+  return () => {
+    clearInterval(timer)
+    return running
+  }
+}

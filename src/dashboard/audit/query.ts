@@ -1,0 +1,33 @@
+import { fault } from '../../errors/fault.ts'
+import type { AuditQuery } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+
+const DAY_MS = 86_400_000
+
+/** What of the audit log a call asks for: of the caller's organisation alone. @throws Fault `query_invalid` (400) for no date */
+export function auditQueryOf(call: Pick<Call, 'query' | 'actor'>): AuditQuery {
+  const orgId = call.actor?.orgId ?? ''
+  const texts = ['user', 'action', 'ip', 'method', 'url'] as const
+  const given = texts.map((name) => [name, call.query(name)] as const).filter(([, value]) => value !== '')
+  const status = call.query('status')
+  const from = dayOf(call, 'from_date')
+  const to = dayOf(call, 'to_date')
+  return {
+    ...(orgId !== '' && { orgId }),
+    ...Object.fromEntries(given),
+    ...(status !== '' && { status: Number(status) }),
+    ...(from !== undefined && { from }),
+    // The last day counts whole.
+    ...(to !== undefined && { to: to + DAY_MS }),
+  }
+}
+
+/** The start of the day (UTC) that a query names. */
+function dayOf(call: Pick<Call, 'query'>, name: string): number | undefined {
+  const text = call.query(name)
+  if (text === '') return undefined
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  if (Number.isNaN(at) || at < 0 || !new Date(at).toISOString().startsWith(text))
+    throw fault('query_invalid', `${name} must be a date such as 2025-01-31`)
+  return at
+}

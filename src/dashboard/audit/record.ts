@@ -1,0 +1,112 @@
+import { Type } from 'typebox'
+import type { JsonObject } from '../../model/json.ts'
+import type { AuditRow } from '../../store/ports.ts'
+import { diffOf } from './diff.ts'
+import { redact } from './redact.ts'
+
+const text = Type.String()
+
+/** One record of the audit log as callers see it. */
+export const RecordShape = Type.Object({
+  _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  req_id: text,
+  org_id: text,
+  date: Type.String({ description: 'RFC 1123' }),
+  timestamp: Type.Integer({ description: 'Seconds since 1970' }),
+  ip: text,
+  user: text,
+  action: text,
+  method: text,
+  url: text,
+  status: Type.Integer({ description: '0 where no call of the dashboard brought it about' }),
+  diff: Type.Optional(Type.String({ description: 'Of changes: what differs' })),
+  request_dump: Type.Optional(text),
+  response_dump: Type.Optional(text),
+  detail: Type.Optional(Type.Object({})),
+  changes: Type.Optional(
+    Type.Array(
+      Type.Object({
+        kind: text,
+        id: text,
+        before: Type.Unknown(),
+        after: Type.Unknown(),
+      }),
+    ),
+  ),
+})
+
+/** A record without what makes it long. Holds no secret. */
+export function recordOf(row: AuditRow): JsonObject {
+  const { request_dump, response_dump } = row.detail
+  return {
+    _id: row.id,
+    req_id: row.request?.id ?? '',
+    org_id: row.orgId,
+    date: new Date(row.at).toUTCString().replace(/GMT$/, 'UTC'),
+    timestamp: Math.floor(row.at / 1000),
+    ip: row.request?.ip ?? '',
+    user: row.request?.user || row.actor,
+    action: row.action,
+    method: row.request?.method ?? '',
+    url: row.request?.url ?? '',
+    status: row.request?.status ?? 0,
+    ...(row.changes.length > 0 && { diff: diffOf(row.changes) }),
+    ...(typeof request_dump === 'string' && { request_dump }),
+    ...(typeof response_dump === 'string' && { response_dump }),
+  }
+}
+
+/** All that is known of an entry: besides, what it says of itself, and the documents before and after. Holds no secret. */
+export function fullRecordOf(row: AuditRow): JsonObject {
+  const { request_dump: _request, response_dump: _response, ...detail } = row.detail
+  const changes = row.changes.map(({ kind, id, before, after }) => ({
+    ...{ kind, id },
+    before: redact(before),
+    after: redact(after),
+  }))
+  return { ...recordOf(row), detail: redact(detail), changes }
+}
+
+const COLUMNS = [
+  '_id',
+  'req_id',
+  'org_id',
+  'date',
+  'timestamp',
+  'ip',
+  'user',
+  'action',
+  'method',
+  'url',
+  'status',
+  'diff',
+]
+const FORMULA = /^[=+\-@\t\r]/
+
+/** Rows of a table as CSV (RFC 4180), in batches, after a line of names. No cell is taken for a formula by a spreadsheet. */
+export async function* csvOf(batches: AsyncIterable<AuditRow[]>): AsyncIterable<string> {
+  yield `${COLUMNS.join(',')}\r\n`
+  for await (const batch of batches) {
+    yield batch
+      .map(recordOf)
+      .map((record) => `${COLUMNS.map((name) => cell(record[name] ?? '')).join(',')}\r\n`)
+      .join('')
+  }
+}
+
+/** The same as a JSON list. */
+export async function* jsonOf(batches: AsyncIterable<AuditRow[]>): AsyncIterable<string> {
+  let before = '['
+  for await (const batch of batches) {
+    if (batch.length === 0) continue
+    yield before + batch.map((row) => JSON.stringify(recordOf(row))).join(',')
+    before = ','
+  }
+  yield before === '[' ? '[]' : ']'
+}
+
+function cell(value: unknown): string {
+  const plain = typeof value === 'number' ? String(value) : String(value)
+  const safe = typeof value === 'string' && FORMULA.test(plain) ? `'${plain}` : plain
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

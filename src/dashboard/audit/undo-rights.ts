@@ -1,0 +1,106 @@
+import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { ownersOf } from '../../model/ownership.ts'
+import { mayDo } from '../../model/permission.ts'
+import { userOf } from '../../model/user.ts'
+import { groupOf } from '../../model/user-group.ts'
+import { apisOf } from '../../publish/undo-restore.ts'
+import type { AuditChange, AuditRow } from '../../store/ports.ts'
+import type { Actor } from '../actor.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import { checkGiven, checkGroupReach, checkReach } from '../people/reach.ts'
+import { NOBODYS } from '../sight.ts'
+
+/** What undoing a change of a kind needs: the permission to make such a change, for writing; kinds that are not here nobody may undo. */
+const NEEDS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  api: 'apis',
+  policy: 'policies',
+  session: 'keys',
+  oauth_client: 'oauth',
+  certificate: 'certs',
+  hook: 'hooks',
+  idp_profile: 'idm',
+  user: 'users',
+  user_group: 'user_groups',
+  label: 'admin',
+  organisation: 'admin',
+})
+
+/** Kinds that are based on APIs, whose owners alone may change them. */
+const BASED_ON_APIS: ReadonlySet<string> = new Set(['api', 'policy', 'session', 'oauth_client'])
+/** What of an organisation its own administrators may change. */
+const OWN_SETTINGS: ReadonlySet<string> = new Set(['additional_permissions', 'open_policy'])
+
+/**
+ * Refuses whoever could not have made the change back by the calls of the nouns themselves: for lack of rights, because others own
+ * an API, or because it would give rights that the caller does not have.
+ * @throws Fault `permission_missing`, `rights_exceeded` (403), `not_owner` (401), `not_found` (404) for another organisation's
+ */
+export async function checkUndoRights(parts: DashboardParts, call: Call, row: AuditRow): Promise<void> {
+  const { actor } = call
+  // An unbounded user writes nothing.
+  if (actor === undefined || actor.orgId === '') throw refusal(call)
+  for (const change of row.changes) {
+    checkOrganisation(actor.orgId, change)
+    const needed = NEEDS[change.kind]
+    if (needed === undefined) throw refusal(call)
+    const may = needed === 'admin' ? actor.admin : mayDo(actor.permissions, needed, 'write')
+    if (!may) throw refusal(call)
+    if (BASED_ON_APIS.has(change.kind)) checkOwners(call, change)
+    if (change.kind === 'organisation' && !touchesOwnSettings(change)) throw refusal(call)
+    if (change.kind === 'user') await checkUser(parts, call, change)
+    if (change.kind === 'user_group') checkGroup(call, change)
+  }
+}
+
+function refusal({ url }: Call): Error {
+  const path = url.split('?', 1)[0]
+  return fault('permission_missing', `access denied: You do not have permission to access  ${path}`)
+}
+
+function checkOrganisation(orgId: string, { kind, id, before, after, session }: AuditChange): void {
+  for (const body of [before, after]) {
+    if (body === null) continue
+    const named = kind === 'organisation' ? id : (body.org_id ?? body.OrgID ?? session?.orgId)
+    if (named !== orgId) throw fault('not_found', 'could not retrieve audit record')
+  }
+}
+
+/** One of the APIs must be the caller's in each state, and whatever comes back as well. */
+function checkOwners({ sight, actor }: Call, { kind, before, after }: AuditChange): void {
+  const was = before === null ? [] : apisOf(kind, before)
+  const is = after === null ? [] : apisOf(kind, after)
+  const seen = (body: JsonObject | null, ids: readonly string[]) =>
+    body === null || (kind === 'api' ? sight.everything || owns(actor!, body) : sight.anyApi(ids))
+  if (!seen(before, was) || !seen(after, is)) throw fault('not_owner')
+  if (sight.everything || kind === 'api') return
+  if (was.some((apiId) => !is.includes(apiId) && !sight.apiId(apiId))) throw fault('not_owner')
+}
+
+/** By the owners of that state: an API that is gone has no others. */
+function owns({ userId, groupId }: Actor, body: JsonObject): boolean {
+  const mine = [NOBODYS, `u:${userId}`, ...(groupId === '' ? [] : [`g:${groupId}`])]
+  return ownersOf(body).some((owner) => mine.includes(owner))
+}
+
+function touchesOwnSettings({ before, after }: AuditChange): boolean {
+  if (before === null || after === null) return false
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].every(
+    (name) => OWN_SETTINGS.has(name) || JSON.stringify(before[name]) === JSON.stringify(after[name]),
+  )
+}
+
+async function checkUser(parts: DashboardParts, { actor }: Call, { id, before, after }: AuditChange): Promise<void> {
+  const user = (body: JsonObject) => userOf({ id: id as Parameters<typeof userOf>[0]['id'], revision: 0, body })
+  if (after !== null) await checkReach(parts, actor!, user(after))
+  if (before !== null) await checkGiven(parts, actor!, user(before), after === null ? undefined : user(after))
+}
+
+function checkGroup({ actor }: Call, { id, before, after }: AuditChange): void {
+  for (const body of [before, after]) {
+    if (body !== null)
+      checkGroupReach(actor!, groupOf({ id: id as Parameters<typeof groupOf>[0]['id'], revision: 0, body }))
+  }
+}

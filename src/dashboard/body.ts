@@ -1,0 +1,91 @@
+import { fault } from '../errors/fault.ts'
+import type { Json } from '../model/json.ts'
+
+const DEEPEST = 100
+
+/**
+ * Reads a body as JSON: well-formed UTF-8 without lone surrogates, at most 100 levels deep, and nowhere a member that would
+ * change the prototype of an object that it is copied into.
+ * @throws Fault `body_malformed`
+ */
+export function readJson(bytes: Uint8Array): Json {
+  const text = decode(bytes)
+  checkDepth(text)
+  let value: Json
+  try {
+    value = JSON.parse(text) as Json
+  } catch {
+    // The error of the parser quotes the text, which may hold a password.
+    throw fault('body_malformed', 'the body is not JSON')
+  }
+  checkNames(value)
+  return value
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw fault('body_malformed', 'the body is not UTF-8')
+  }
+}
+
+/** Before anything is built of it: a few megabytes of brackets take the parser a second. */
+function checkDepth(text: string): void {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (char === 0x22) i = endOfString(text, i)
+    else if (char === 0x7b || char === 0x5b) {
+      if (++depth > DEEPEST) throw fault('body_malformed', `the body is more than ${DEEPEST} levels deep`)
+    } else if (char === 0x7d || char === 0x5d) depth--
+  }
+}
+
+/** Where the string that begins at `start` ends. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let escapes = 0
+    while (text.charCodeAt(end - 1 - escapes) === 0x5c) escapes++
+    if (escapes % 2 === 0) return end
+  }
+  return text.length
+}
+
+function checkNames(value: Json): void {
+  if (typeof value === 'string' && !value.isWellFormed()) throw fault('body_malformed', 'a text is not well-formed')
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const entry of value) checkNames(entry)
+    return
+  }
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__' || !name.isWellFormed()) throw fault('body_malformed', 'a name cannot be stored')
+    checkNames(value[name]!)
+  }
+}
+
+/** What came as a form with files. */
+export interface Upload {
+  /** The first file; undefined when there is none. */
+  readonly file: Uint8Array | undefined
+  readonly fields: URLSearchParams
+}
+
+/** Reads a multipart form; a body of another type is the file itself. @throws Fault `body_malformed` */
+export async function readUpload(bytes: Uint8Array, contentType: string): Promise<Upload> {
+  if (!/^multipart\/form-data\b/i.test(contentType)) return { file: bytes, fields: new URLSearchParams() }
+  let form: FormData
+  try {
+    form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData()
+  } catch {
+    throw fault('body_malformed', 'the form cannot be read')
+  }
+  const fields = new URLSearchParams()
+  let file: Uint8Array | undefined
+  for (const [name, value] of form) {
+    if (typeof value === 'string') fields.append(name, value)
+    else file ??= new Uint8Array(await value.arrayBuffer())
+  }
+  return { file, fields }
+}

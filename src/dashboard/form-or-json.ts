@@ -1,0 +1,43 @@
+import { fault } from '../errors/fault.ts'
+import { isObject } from '../model/json.ts'
+import { readJson } from './body.ts'
+import type { Call } from './call.ts'
+
+const OPENING_BRACE = 0x7b
+const MOST_BYTES = 65_536
+
+/**
+ * The fields of a form, or of a JSON object of texts: told apart by the first byte, whatever the Content-Type says. What is empty
+ * or null was not sent. @throws Fault `body_malformed` (403) for a field that stands twice, or anything that is neither
+ */
+export function fieldsOf(call: Pick<Call, 'bytes'>): ReadonlyMap<string, string> {
+  const bytes = call.bytes()
+  if (bytes.length > MOST_BYTES) throw fault('body_malformed', `the body is larger than ${MOST_BYTES} bytes`)
+  const fields = new Map<string, string>()
+  for (const [name, value] of bytes[0] === OPENING_BRACE ? textsIn(bytes) : formIn(bytes)) {
+    if (fields.has(name)) throw fault('body_malformed', 'a field stands twice')
+    if (value !== '') fields.set(name, value)
+  }
+  return fields
+}
+
+function textsIn(bytes: Uint8Array): [string, string][] {
+  const value = readJson(bytes)
+  if (!isObject(value)) throw fault('body_malformed', 'the body is not a JSON object')
+  return Object.entries(value).map(([name, text]) => {
+    if (text !== null && typeof text !== 'string') throw fault('body_malformed', 'a field is no text')
+    return [name, text ?? '']
+  })
+}
+
+function formIn(bytes: Uint8Array): Iterable<[string, string]> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  try {
+    // URLSearchParams mends what is broken in silence.
+    decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw fault('body_malformed', 'the form is not percent-encoded UTF-8')
+  }
+  if (/[^\x20-\x7e]/.test(text)) throw fault('body_malformed', 'the form holds bytes that must be percent-encoded')
+  return new URLSearchParams(text)
+}

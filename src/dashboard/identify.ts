@@ -1,0 +1,65 @@
+import { fault } from '../errors/fault.ts'
+import { isAdmin } from '../model/permission.ts'
+import { equalSecrets } from '../model/secret.ts'
+import type { Actor } from './actor.ts'
+import { readSessionCookie } from './session/cookie.ts'
+
+/** A user as found, active or not. */
+export interface Identity extends Omit<Actor, 'admin' | 'sessionId'> {
+  /** False when the user or its group is not: nothing opens for it. */
+  readonly active: boolean
+}
+
+/** Where users and their sessions are looked up. */
+export interface Identities {
+  byCredential(accessKey: string): Promise<Identity | undefined>
+  byCookie(cookie: string): Promise<{ identity: Identity; sessionId: string; csrf: string } | undefined>
+}
+
+export interface Credentials {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+const SAFE = /^(?:GET|HEAD|OPTIONS)$/
+const LONGEST = 4096
+
+/**
+ * Who makes a call: by the API credential in `Authorization` (bare or after `Bearer`) or `X-API-Key`, else by the session cookie.
+ * Undefined for nobody, and for a credential that is unknown or whose user or group is not active. A credential that was sent
+ * counts alone, so that a cookie never stands in for a wrong one.
+ * @throws Fault `csrf_token_wrong` (403) for a session that writes without its token in `X-CSRF-Token`
+ */
+export async function identify(who: Identities, { method, headers }: Credentials): Promise<Actor | undefined> {
+  const credential = credentialOf(headers)
+  if (credential !== undefined)
+    return credential.length > LONGEST ? undefined : actorOf(await who.byCredential(credential), undefined)
+  const cookie = readSessionCookie(textOf(headers.cookie))
+  const session = cookie === undefined ? undefined : await who.byCookie(cookie)
+  if (session === undefined) return undefined
+  const actor = actorOf(session.identity, session.sessionId)
+  if (actor !== undefined && !SAFE.test(method) && !equalSecrets(textOf(headers['x-csrf-token']), session.csrf))
+    throw fault('csrf_token_wrong')
+  return actor
+}
+
+/** True when `admin-auth` holds the admin secret. */
+export function isInstallation(headers: Credentials['headers'], adminSecret: string): boolean {
+  const given = headers['admin-auth']
+  return typeof given === 'string' && adminSecret !== '' && equalSecrets(given, adminSecret)
+}
+
+function credentialOf(headers: Credentials['headers']): string | undefined {
+  const sent = headers.authorization ?? headers['x-api-key']
+  if (typeof sent !== 'string') return undefined
+  const credential = sent.replace(/^Bearer +/i, '').trim()
+  return credential === '' ? undefined : credential
+}
+
+function actorOf(identity: Identity | undefined, sessionId: string | undefined): Actor | undefined {
+  if (identity === undefined || !identity.active) return undefined
+  const { active: _active, ...known } = identity
+  return { ...known, admin: isAdmin(known.permissions), sessionId }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,39 @@
+import type { JsonObject } from '../model/json.ts'
+import type { StoredUser } from '../model/user.ts'
+import { effective } from '../publish/people/effective.ts'
+import { findByCredential, findUserById } from '../publish/people/users.ts'
+import type { Identities, Identity } from './identify.ts'
+import type { DashboardParts } from './parts.ts'
+import { sessionOf } from './session/sessions.ts'
+import { guestStanding } from './sso/rights.ts'
+
+/** Where this dashboard finds users and sessions: in the store, anew for every call, so that whatever changes counts at once. */
+export function identitiesOf(parts: DashboardParts): Identities {
+  return {
+    async byCredential(accessKey) {
+      const user = await findByCredential(parts, accessKey)
+      return user && ofUser(parts, user)
+    },
+    async byCookie(cookie) {
+      const session = await sessionOf(parts, cookie)
+      if (session === undefined) return undefined
+      const { userId, sessionId, csrf, guest } = session
+      if (guest !== undefined) return { identity: await ofGuest(parts, userId, guest), sessionId, csrf }
+      const user = await findUserById(parts, userId)
+      return user && { identity: await ofUser(parts, user), sessionId, csrf }
+    },
+  }
+}
+
+async function ofUser(parts: DashboardParts, user: StoredUser): Promise<Identity> {
+  const { permissions, active } = await effective(parts, user)
+  const { id, email_address: email, org_id: orgId, group_id: groupId } = user
+  return { userId: id, email, orgId, groupId, permissions, active }
+}
+
+/** Who came by single sign-on and has no user document. Its groups count as they are now, like those of a user. */
+async function ofGuest(parts: DashboardParts, userId: string, guest: JsonObject): Promise<Identity> {
+  const { permissions, groupId, active } = await guestStanding(parts, guest)
+  const text = (name: string) => (typeof guest[name] === 'string' ? (guest[name] as string) : '')
+  return { userId, permissions, groupId, active, email: text('email_address'), orgId: text('org_id') }
+}

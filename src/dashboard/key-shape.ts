@@ -1,0 +1,48 @@
+import { Type } from 'typebox'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { counterIdOf } from '../model/key.ts'
+import { rawKeyOf } from '../publish/keys.ts'
+import { showSession } from '../publish/quotas.ts'
+import type { SessionRow } from '../store/ports.ts'
+import type { DashboardParts } from './parts.ts'
+
+/** A key with its session. */
+export const KeyData = Type.Object({
+  api_model: Type.Object({}),
+  key_id: Type.String(),
+  key_hash: Type.String(),
+  data: Type.Object({
+    org_id: Type.String(),
+    apply_policies: Type.Array(Type.String()),
+    access_rights: Type.Record(Type.String(), Type.Object({})),
+    tags: Type.Array(Type.String()),
+    meta_data: Type.Record(Type.String(), Type.Unknown()),
+  }),
+})
+
+/** Members that readers take for granted. */
+const BLANK: JsonObject = { org_id: '', apply_policies: [], access_rights: {}, tags: [], meta_data: {} }
+
+/** A session as callers see it, none of its usual members missing or null. */
+export function shownSession(session: JsonObject): JsonObject {
+  const said = Object.entries(session).filter(([name, value]) => value !== null || !Object.hasOwn(BLANK, name))
+  const shown: JsonObject = { ...BLANK, ...Object.fromEntries(said) }
+  return { ...shown, access_rights: isObject(shown.access_rights) ? shown.access_rights : {} }
+}
+
+/** A stored key with its policies applied and its counts as they are. `key` is '' where nobody knows it. */
+export async function keyData(parts: DashboardParts, row: Pick<SessionRow, 'hash' | 'body' | 'orgId'>, key: string) {
+  const keyHash = hexOf(row.hash)
+  const session = await showSession(parts, row.body, row.orgId, counterIdOf(row.body, keyHash))
+  return { api_model: {}, key_id: key, key_hash: keyHash, data: shownSession(session) } satisfies Json
+}
+
+/** What lists call a key: its hash, or the key itself where the installation keeps keys. @throws Fault `seal_broken` */
+export function listedName(parts: DashboardParts, row: SessionRow): string {
+  return rawKeyOf(parts, row) ?? hexOf(row.hash)
+}
+
+/** A hash as it is written. */
+export function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
+}

@@ -1,0 +1,105 @@
+import { Fault, fault } from '../errors/fault.ts'
+import type { JsonObject } from '../model/json.ts'
+import { hashKey } from '../model/secret.ts'
+import { checkSession, type Session } from '../model/session.ts'
+import { areKeyless } from '../publish/keyless.ts'
+import { createKey, deleteKey, type SavedKey, updateKey } from '../publish/keys.ts'
+import { applyPolicies } from '../publish/sessions.ts'
+import { bringsPassword, createUser, findUser, isUser, updateUser } from '../publish/users.ts'
+import { type Answer, bare, ok } from './answer.ts'
+import type { Call } from './call.ts'
+import { checkKeySeen, isSet, keyOf, withinSight } from './key-seen.ts'
+import { keyData } from './key-shape.ts'
+import type { DashboardParts } from './parts.ts'
+
+const MALFORMED = 'User/Key object validation failed, most likely malformed input.'
+
+/** Makes a random key. @throws Fault `body_refused`, `key_invalid`, `rights_missing`, `key_needless` (400), `not_owner` (401) */
+export async function createRandomKey(parts: DashboardParts, call: Call): Promise<Answer> {
+  const session = await draftOf(parts, call)
+  const saved = await createKey(parts, { session, keepQuota: keepsQuota(call), actor: call.actor!.email })
+  return shown(parts, saved, saved.key ?? '')
+}
+
+/** Makes a key of the caller's choice, or replaces it. @throws besides Fault `key_not_owned` (400) */
+export async function createChosenKey(parts: DashboardParts, call: Call, key: string): Promise<Answer> {
+  if (isSet(call, 'hashed')) throw fault('query_invalid', 'A key is created by itself, not by its hash.')
+  const before = await parts.tokens.getSession(hashKey(key))
+  if (before !== undefined) await checkKeySeen(parts, call, before)
+  const session = await draftOf(parts, call)
+  const actor = { email: call.actor!.email, orgId: call.actor!.orgId }
+  const draft = { session, key, within: actor.orgId, keepQuota: keepsQuota(call), actor: actor.email }
+  return shown(parts, await createKey(parts, draft), key)
+}
+
+/** Makes a basic user, or replaces it. @throws besides Fault `password_invalid` (400), `passwords_busy` (503) */
+export async function createNamedUser(parts: DashboardParts, call: Call, name: string): Promise<Answer> {
+  const before = await findUser(parts, call.actor!.orgId, name)
+  if (before !== undefined) await checkKeySeen(parts, call, before)
+  const session = await draftOf(parts, call)
+  const saved = await createUser(parts, { name, session, keepQuota: keepsQuota(call), actor: call.actor!.email })
+  return shown(parts, saved, name)
+}
+
+/** True for a session that is to be a basic user, whose name stands where a key would. */
+export function isForUser(call: Call): boolean {
+  return isSet(call, 'basic_auth') || isSet(call, 'username') || bringsPassword(call.object())
+}
+
+/** Replaces the session of a key or a basic user. `suppress_reset` leaves the counts of its quotas. */
+export async function changeKey(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { row, key, by } = await keyOf(parts, call)
+  if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
+    throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
+  const session = await withinSight(parts, call, checkedOf(call.object()), row)
+  const change = { row, session, keepQuota: keepsQuota(call), actor: call.actor!.email }
+  const save = isUser(row) ? updateUser : updateKey
+  return shown(parts, await save(parts, change).catch(gone), key)
+}
+
+/** Deletes a key or a basic user. */
+export async function removeKey(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { row, by } = await keyOf(parts, call)
+  if (by === 'hash' && !parts.config.dashboard.enable_delete_key_by_hash)
+    throw fault('query_invalid', 'Keys cannot be deleted by their hash here.')
+  await deleteKey(parts, row, call.actor!.email)
+  return ok('Key deleted successfully.')
+}
+
+/** A session from the wire that may become a key of the caller's organisation. */
+async function draftOf(parts: DashboardParts, call: Call): Promise<JsonObject> {
+  const session = await withinSight(parts, call, checkedOf(call.object()), undefined)
+  const { merged } = await applyPolicies(parts, session as unknown as Session)
+  if (await areKeyless(parts.documents, merged.rights.keys())) throw fault('key_needless')
+  return session
+}
+
+/** @throws Fault `body_refused` (400) for what is no session, `rights_missing` (400) */
+function checkedOf(sent: JsonObject): JsonObject {
+  const { org_id: _theirs, ...session } = sent
+  try {
+    return checkSession(session) as unknown as JsonObject
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'key_invalid') throw fault('body_refused', MALFORMED, error)
+    throw error
+  }
+}
+
+/** A key that went while it was being changed. */
+function gone(error: unknown): never {
+  if (error instanceof Fault && error.code === 'not_found') throw fault('not_found', 'Could not retrieve key detail.')
+  throw error
+}
+
+function keepsQuota(call: Call): boolean {
+  return isSet(call, 'suppress_reset')
+}
+
+async function shown(parts: DashboardParts, saved: SavedKey, key: string): Promise<Answer> {
+  const row = {
+    hash: Buffer.from(saved.keyHash, 'hex'),
+    body: saved.session,
+    orgId: String(saved.session.org_id ?? ''),
+  }
+  return bare(await keyData(parts, row, key))
+}

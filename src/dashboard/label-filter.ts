@@ -1,0 +1,17 @@
+import { fault } from '../errors/fault.ts'
+import { labelFiled } from '../model/api/beside.ts'
+import type { Where } from '../store/ports.ts'
+
+/**
+ * The conditions that `labels=key:value` stands for in a list of APIs: one for each key, with all values that were given for it.
+ * For `and` of a list query. @throws Fault `query_invalid` (400) for one without key or value
+ */
+export function labelConditions(given: readonly string[]): Where[] {
+  const byKey = new Map<string, string[]>()
+  for (const text of given.filter((entry) => entry !== '')) {
+    const [key = '', value = ''] = text.split(/:(.*)/s).map((part) => part.trim().normalize('NFC'))
+    if (key === '' || value === '') throw fault('query_invalid', 'labels must be given as key:value')
+    byKey.set(key, [...(byKey.get(key) ?? []), value])
+  }
+  return [...byKey].map(([key, values]) => ({ label: values.map((value) => labelFiled(key, value)) }))
+}

@@ -1,0 +1,87 @@
+import { fault } from '../errors/fault.ts'
+import { isDocumentId } from '../model/ids.ts'
+import { isKeyHash } from '../model/key.ts'
+import { policyApisOf } from '../model/policy-index.ts'
+import { hashKey } from '../model/secret.ts'
+import { findUser } from '../publish/users.ts'
+import type { Documents, SessionRow, StoredDocument } from '../store/ports.ts'
+import { apiNamed } from './api-document.ts'
+import type { DashboardParts } from './parts.ts'
+import type { Owned } from './route.ts'
+import type { Sight } from './sight.ts'
+
+/** Where one caller's look-up is made. */
+interface LookUp {
+  readonly parts: DashboardParts
+  readonly sight: Sight
+  /** The caller's organisation. */
+  readonly orgId: string
+}
+
+/**
+ * Refuses a call about something that others own. What is not there, or belongs to another organisation, passes: the route itself
+ * says that it is not there, in the words of its noun. @throws Fault `not_owner` (401)
+ */
+export async function checkOwned(
+  look: LookUp,
+  { noun, by }: Owned,
+  params: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (await HIDDEN[noun](look, params[by] ?? '')) throw fault('not_owner')
+}
+
+/** For each noun: whether there is such a thing in the organisation which the caller may not see. */
+const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promise<boolean>>> = {
+  async api({ parts, sight }, id) {
+    const found = await apiNamed(parts.documents, sight, id)
+    return found !== undefined && !sight.api(found)
+  },
+  async policy({ parts, sight, orgId }, id) {
+    const found = await findPolicyDocument(parts.documents, orgId, id)
+    return found !== undefined && sight.org(found) && !sight.policy(found)
+  },
+  async oauth_client({ parts, sight }, id) {
+    const found = await parts.documents.find('oauth_client', 'client_id', id)
+    return found !== undefined && sight.org(found) && !sight.anyApi(textsOf(found.body.api_ids))
+  },
+  async key(look, id) {
+    for (const row of await sessionsNamed(look, id))
+      if (row.orgId === look.orgId && !(await seesSession(look, row))) return true
+    return false
+  },
+}
+
+/** A policy of an organisation by storage id or by the `id` that keys name it by. */
+export async function findPolicyDocument(
+  documents: Documents,
+  orgId: string,
+  id: string,
+): Promise<StoredDocument | undefined> {
+  const stored = isDocumentId(id) ? await documents.get('policy', id) : undefined
+  return stored ?? documents.find('policy', 'org_policy', `${orgId}/${id}`)
+}
+
+/** True when the caller may see a key or token: one of its APIs, or of the APIs of its policies, or none of them exists any more. */
+export async function seesSession({ parts, sight, orgId }: LookUp, row: SessionRow): Promise<boolean> {
+  if (sight.everything) return true
+  const apiIds = [...row.apiIds]
+  for (const id of row.policyIds) {
+    const policy = await parts.documents.find('policy', 'org_policy', `${orgId}/${id}`)
+    if (policy !== undefined) apiIds.push(...policyApisOf(policy.body))
+  }
+  return sight.anyApi(apiIds)
+}
+
+/** Whatever a path may mean by a key: itself, its hash, or the name of a user. */
+async function sessionsNamed({ parts, orgId }: LookUp, name: string): Promise<SessionRow[]> {
+  const found = [
+    await parts.tokens.getSession(hashKey(name)),
+    isKeyHash(name) ? await parts.tokens.getSession(Buffer.from(name, 'hex')) : undefined,
+    await findUser(parts, orgId, name),
+  ]
+  return found.filter((row) => row !== undefined)
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
+}

@@ -1,0 +1,113 @@
+import { policyApisOf } from '../model/policy-index.ts'
+import type { Documents, Feed } from '../store/ports.ts'
+import type { Sight } from './sight.ts'
+
+interface Known {
+  readonly orgId: string
+  readonly id: string
+  readonly apiIds: readonly string[]
+}
+
+/**
+ * Which policy names which APIs, in memory: whether a policy, or a key that has it, is seen follows from its APIs, and one that names
+ * none that exists is seen by all, which no index of the store can say. Reads everything at the first question, follows the feed
+ * from then on.
+ */
+export class PolicyApis {
+  readonly #documents: Documents
+  readonly #feed: Feed
+  readonly #byDocument = new Map<string, Known>()
+  readonly #byPolicy = new Map<string, Known>()
+  #stale = new Set<string>()
+  #loading: Promise<void> | undefined
+  #loaded = false
+
+  constructor(documents: Documents, feed: Feed) {
+    this.#documents = documents
+    this.#feed = feed
+  }
+
+  /** Resolves once every commit that was told is taken in. @throws Fault `store_away` */
+  async fresh(): Promise<this> {
+    while (!this.#loaded || this.#stale.size > 0 || this.#loading !== undefined) {
+      this.#loading ??= this.#catchUp().finally(() => {
+        this.#loading = undefined
+      })
+      await this.#loading
+    }
+    return this
+  }
+
+  /** APIs of a policy; none when there is no such policy. */
+  of(orgId: string, policyId: string): readonly string[] {
+    return this.#byPolicy.get(keyOf(orgId, policyId))?.apiIds ?? []
+  }
+
+  /** Ids of the policies of an organisation whose APIs pass. */
+  ids(orgId: string, passes: (apiIds: readonly string[]) => boolean): string[] {
+    const found: string[] = []
+    for (const known of this.#byDocument.values())
+      if (known.orgId === orgId && passes(known.apiIds)) found.push(known.id)
+    return found
+  }
+
+  async #catchUp(): Promise<void> {
+    if (!this.#loaded) {
+      this.#feed.subscribe(({ changes }) => {
+        for (const { kind, id } of changes) if (kind === 'policy') this.#stale.add(id)
+      })
+      this.#loaded = true
+      for await (const batch of this.#documents.scan('policy')) for (const { id, body } of batch) this.#put(id, body)
+    }
+    const stale = this.#stale
+    this.#stale = new Set()
+    try {
+      for (const id of stale) {
+        const found = await this.#documents.get('policy', id as Parameters<Documents['get']>[1])
+        if (found === undefined) this.#drop(id)
+        else this.#put(id, found.body)
+        stale.delete(id)
+      }
+    } finally {
+      for (const id of stale) this.#stale.add(id)
+    }
+  }
+
+  #put(documentId: string, body: Parameters<typeof policyApisOf>[0]): void {
+    this.#drop(documentId)
+    const known = { orgId: String(body.org_id ?? ''), id: String(body.id ?? ''), apiIds: policyApisOf(body) }
+    this.#byDocument.set(documentId, known)
+    this.#byPolicy.set(keyOf(known.orgId, known.id), known)
+  }
+
+  #drop(documentId: string): void {
+    const before = this.#byDocument.get(documentId)
+    if (before === undefined) return
+    this.#byDocument.delete(documentId)
+    const key = keyOf(before.orgId, before.id)
+    if (this.#byPolicy.get(key) === before) this.#byPolicy.delete(key)
+  }
+}
+
+const known = new WeakMap<Documents, PolicyApis>()
+
+/** The one of a store, for all routes. */
+export function policyApisFor(documents: Documents, feed: Feed): PolicyApis {
+  const there = known.get(documents)
+  if (there !== undefined) return there
+  const made = new PolicyApis(documents, feed)
+  known.set(documents, made)
+  return made
+}
+
+/** Ids of the policies that the actor may see; undefined where ownership hides nothing. @throws Fault `store_away` */
+export async function visiblePolicies(
+  apis: PolicyApis,
+  orgId: string,
+  sight: Sight,
+): Promise<readonly string[] | undefined> {
+  if (sight.everything) return undefined
+  return (await apis.fresh()).ids(orgId, sight.anyApi)
+}
+
+const keyOf = (orgId: string, id: string) => JSON.stringify([orgId, id])

@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/ids.ts'
+import type { Json } from '../../model/json.ts'
+import { readOwners } from '../../model/ownership.ts'
+import { changeBeside } from '../../publish/apis.ts'
+import { type Answer, bare, ok } from '../answer.ts'
+import { apiDocumentOf } from '../api-document.ts'
+import { actorName } from '../apis/store-api.ts'
+import type { Call } from '../call.ts'
+import { Done } from '../envelope.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+
+const PATH = '/api/apis/{apiID}/access'
+const OWNED = { noun: 'api', by: 'apiID' } as const
+const Ids = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 })
+const Owners = Type.Object({ userIds: Ids, userGroupIds: Ids })
+const Body = Type.Object(
+  {
+    userIds: Type.Optional(Type.Union([Ids, Type.Null()])),
+    userGroupIds: Type.Optional(Type.Union([Ids, Type.Null()])),
+  },
+  { description: 'Both lists are replaced; one that is left out is empty then.' },
+)
+
+/** `/api/apis/{apiID}/access`: who owns an API, by user and by group. */
+export function apiAccessRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: { permission: 'apis', intent: 'read' },
+      owned: OWNED,
+      summary: 'Read who owns an API',
+      answers: { 200: Owners },
+      async run(call) {
+        const { users, groups } = readOwners((await apiDocumentOf(parts, call, call.param('apiID'))).body)
+        return bare({ userIds: [...users], userGroupIds: [...groups] })
+      },
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      access: { permission: 'apis', intent: 'write' },
+      owned: OWNED,
+      summary: 'Replace who owns an API',
+      body: Body,
+      answers: { 200: Done },
+      run: (call) => replace(parts, call),
+    },
+  ]
+}
+
+async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
+  const sent = call.object()
+  const orgId = String(body.org_id)
+  const user_owners = await members(parts, 'user', sent.userIds, orgId)
+  const user_group_owners = await members(parts, 'user_group', sent.userGroupIds, orgId)
+  const audit = { actor: actorName(call), action: 'api.access' }
+  const { revision } = await changeBeside(parts, String(body.api_id), { user_owners, user_group_owners }, audit)
+  await parts.settled(revision)
+  return ok('API access updated')
+}
+
+/** @throws Fault `body_invalid` (400) naming the first that is none of the organisation's */
+async function members(
+  { documents }: DashboardParts,
+  kind: 'user' | 'user_group',
+  given: Json | undefined,
+  orgId: string,
+): Promise<string[]> {
+  const ids = [...new Set(Array.isArray(given) ? given.filter((id) => typeof id === 'string') : [])]
+  for (const id of ids) {
+    const found = isDocumentId(id) ? await documents.get(kind, id) : undefined
+    if (found?.body.org_id !== orgId)
+      throw fault('body_invalid', `there is no ${kind === 'user' ? 'user' : 'user group'} ${id}`)
+  }
+  return ids
+}

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { documentOf } from '../../model/api/place.ts'
+import { type Stood, standingOf } from '../../model/node.ts'
+import { readable } from '../../publish/api-plan.ts'
+import { listNodes } from '../../publish/node-status.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import { bare } from '../answer.ts'
+import { apiOf, notReadable } from '../apis/store-api.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+
+const Nodes = Type.Object({
+  revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
+  nodes: Type.Array(
+    Type.Object({
+      node: Type.String(),
+      state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
+      reason: Type.String(),
+      revision: Type.Integer({ description: 'Of the definition that is served there; 0 = none, or not known.' }),
+    }),
+  ),
+})
+
+/** `/api/apis/{id}/nodes`: whether each gateway node serves an API, at which revision, or why not. */
+export function apiNodeRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/apis/{id}/nodes',
+      access: { permission: 'apis', intent: 'read' },
+      owned: { noun: 'api', by: 'id' },
+      summary: 'Tell how an API stands on each gateway node',
+      answers: { 200: Nodes },
+      async run(call) {
+        const stored = await apiOf(parts, call, call.param('id'))
+        if (stored === undefined) return notReadable()
+        const now = parts.clock.wall()
+        const nodes = (await listNodes(parts)).map((node) => ({ ...standingOf(stoodOf(stored), node, now) }))
+        return bare({ revision: stored.revision, nodes })
+      },
+    },
+  ]
+}
+
+function stoodOf(stored: StoredDocument): Stood {
+  const { revision, body } = stored
+  const api = readable(stored)
+  return { apiId: documentOf(body).api_id, revision, active: api?.active ?? true, tags: api?.tags }
+}

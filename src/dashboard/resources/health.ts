@@ -1,0 +1,20 @@
+import { Type } from 'typebox'
+import { bare } from '../answer.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+
+const Health = Type.Object({ status: Type.String(), version: Type.String(), description: Type.String() })
+
+/** Whether the dashboard answers: `/hello`, and `/health` for those who look there. */
+export function healthRoutes(parts: DashboardParts): Route[] {
+  const run = () => bare({ status: 'pass', version: parts.version, description: 'Gatehouse dashboard' })
+  const health = (path: string): Route => ({
+    method: 'GET',
+    path,
+    access: 'public',
+    summary: 'Tells whether the dashboard answers',
+    answers: { 200: Health },
+    run,
+  })
+  return [health('/hello'), health('/health')]
+}

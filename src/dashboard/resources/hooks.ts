@@ -1,0 +1,138 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { type Hook, hookShape, readHook } from '../../model/hook.ts'
+import { isDocumentId } from '../../model/ids.ts'
+import { eventAnnouncement } from '../../oauth/notify.ts'
+import { WebhookClient } from '../../oauth/post-webhook.ts'
+import { createHook, removeHook, secretsOf, updateHook } from '../../publish/hooks.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import { type Answer, bare, ok, refused } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { Done } from '../envelope.ts'
+import { listed } from '../listed.ts'
+import { pageOf } from '../page.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+
+const text = Type.String()
+const HookShape = Type.Object({
+  api_model: Type.Object({}),
+  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  org_id: text,
+  name: text,
+  method: text,
+  target_path: text,
+  template_path: text,
+  header_map: Type.Record(text, text),
+  event_timeout: Type.Number(),
+})
+const READ = { permission: 'hooks', intent: 'read' } as const
+const WRITE = { permission: 'hooks', intent: 'write' } as const
+const CONNECT_MS = 5000
+const TOTAL_MS = 10_000
+
+/** Webhooks: `/api/hooks`. */
+export function hookRoutes(parts: DashboardParts): Route[] {
+  const settings = { allowPrivate: parts.config.webhooks.allow_private }
+  const shape = ({ id, body }: StoredDocument) => hookShape(id, body as unknown as Hook, secretsOf(parts, { id, body }))
+  return [
+    {
+      method: 'GET',
+      path: '/api/hooks',
+      access: READ,
+      summary: 'List webhooks',
+      query: { p: Type.Integer() },
+      answers: { 200: Type.Object({ hooks: Type.Array(HookShape), pages: Type.Integer() }) },
+      run: (call) => {
+        const query = { where: call.sight.whereOrg(), order: 'name_folded' }
+        return listed(parts.documents, 'hook', query, pageOf(call), { name: 'hooks', shape })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/hooks',
+      access: WRITE,
+      summary: 'Create a webhook',
+      answers: { 200: Done },
+      run: async (call) => {
+        const sent = call.object()
+        const made = { orgId: call.actor!.orgId, id: sent.id, draft: readHook(sent, settings) }
+        await createHook(parts, made, call.actor!.email)
+        return ok('Webhook created')
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/hooks/{id}',
+      access: READ,
+      summary: 'Read a webhook',
+      answers: { 200: HookShape },
+      run: async (call) => {
+        const stored = await hookOf(parts, call)
+        return stored === undefined ? refused(400, 'Could not retrieve webhook detail') : bare(shape(stored))
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/api/hooks/{id}',
+      access: WRITE,
+      summary: 'Change a webhook',
+      answers: { 200: Done },
+      run: async (call) => {
+        await updateHook(parts, await knownHook(parts, call), readHook(call.object(), settings), call.actor!.email)
+        return ok('Hook updated')
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/hooks/{id}',
+      access: WRITE,
+      summary: 'Delete a webhook',
+      answers: { 200: Done },
+      run: async (call) => {
+        await removeHook(parts, await knownHook(parts, call), call.actor!.email)
+        return ok('Webhook deleted')
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/hooks/{id}/test',
+      access: WRITE,
+      summary: 'Send a test message to a webhook and say what came of it',
+      answers: { 200: Done },
+      run: async (call) => sendTest(parts, await knownHook(parts, call)),
+    },
+  ]
+}
+
+/** One try, now; nothing of the answer but its status is told. */
+async function sendTest(parts: DashboardParts, stored: StoredDocument): Promise<Answer> {
+  const { target_path: target, method } = stored.body as unknown as Hook
+  const { header_map: headers, shared_secret: secret } = secretsOf(parts, stored)
+  const body = JSON.stringify({ event: 'test', data: { hook_id: stored.id } })
+  const atS = Math.floor(parts.clock.wall() / 1000)
+  const client = new WebhookClient({
+    allowPrivate: parts.config.webhooks.allow_private,
+    connectMs: CONNECT_MS,
+    totalMs: TOTAL_MS,
+  })
+  try {
+    const error = await client.post(target, eventAnnouncement({ target, method, headers, secret }, body, atS))
+    return error === '' ? ok('Webhook delivered') : refused(400, `The webhook was not delivered: ${error}`)
+  } finally {
+    client.close()
+  }
+}
+
+/** @throws Fault `not_found` (404) */
+async function knownHook(parts: DashboardParts, call: Call): Promise<StoredDocument> {
+  const stored = await hookOf(parts, call)
+  if (stored === undefined) throw fault('not_found', 'Could not retrieve webhook detail')
+  return stored
+}
+
+async function hookOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument | undefined> {
+  const id = call.param('id')
+  const stored = isDocumentId(id) ? await documents.get('hook', id) : undefined
+  return stored !== undefined && call.sight.org(stored) ? stored : undefined
+}

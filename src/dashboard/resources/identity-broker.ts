@@ -1,0 +1,139 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import type { IdpProviderName } from '../../model/idp-profile.ts'
+import type { Answer } from '../answer.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+import { checkOrigin } from '../session/origin.ts'
+import { beginTry, mustWait, throttled } from '../session/tries.ts'
+import { page, refusedSignIn } from '../sso/answers.ts'
+import { replayed } from '../sso/enter.ts'
+import { failurePlace, finishSignIn } from '../sso/finish.ts'
+import { askDirectory, type Typed } from '../sso/ldap.ts'
+import { beginOidc, endOidc, OPENID } from '../sso/oidc.ts'
+import { type UsedProfile, usedProfile } from '../sso/profiles.ts'
+import { beginSaml, endSaml, ownSamlMetadata, takeSamlResponse } from '../sso/saml.ts'
+
+/** Providers by the name that they have in sign-in addresses. */
+const PROVIDERS: ReadonlyMap<string, IdpProviderName> = new Map([
+  [OPENID, 'SocialProvider'],
+  ['saml', 'SAMLProvider'],
+  ['ADProvider', 'ADProvider'],
+])
+const ANSWERS = { 200: Type.Unknown(), 303: Type.String(), 403: Type.String(), 404: Type.String(), 429: Type.String() }
+const PATH = '/auth/{profile_id}'
+
+/** Signing in elsewhere: at an OpenID provider, a SAML identity provider, or with the password of a directory. */
+export function identityBrokerRoutes(parts: DashboardParts): Route[] {
+  const route = (method: 'GET' | 'POST', path: string, summary: string, run: Route['run']): Route => ({
+    ...{ method, path, summary, run },
+    ...(method === 'POST' && { bodyIs: 'form' as const }),
+    access: 'public',
+    answers: ANSWERS,
+    answerType: 'text/html',
+  })
+  return [
+    route('GET', `${PATH}/{provider}`, 'Begins a sign-in at an identity provider', (call) => begin(parts, call)),
+    route('POST', `${PATH}/{provider}`, 'Signs in with name and password of a directory', (call) =>
+      byPassword(parts, call),
+    ),
+    route('GET', `${PATH}/{provider}/callback`, 'Where an OpenID provider sends the browser back to', (call) =>
+      guarded(parts, call, only(call, OPENID), async (used) => {
+        const { proven, changes } = await endOidc(parts, call, used)
+        return finishSignIn(parts, call, used, proven, changes)
+      }),
+    ),
+    route('POST', `${PATH}/saml/callback`, 'Where a SAML identity provider makes the browser send its answer', (call) =>
+      guarded(parts, call, 'SAMLProvider', (used) => takeSamlResponse(parts, call, used)),
+    ),
+    route('GET', `${PATH}/saml/finish`, 'Ends a sign-in by SAML in the browser that began it', (call) =>
+      guarded(parts, call, 'SAMLProvider', async (used) => {
+        const { proven, changes } = await endSaml(parts, call, used)
+        return finishSignIn(parts, call, used, proven, changes)
+      }),
+    ),
+    {
+      ...route('GET', `${PATH}/saml/metadata`, 'What a SAML identity provider is told of this dashboard', (call) =>
+        guarded(parts, call, 'SAMLProvider', async (used) => ({
+          status: 200,
+          type: 'application/samlmetadata+xml; charset=utf-8',
+          body: await ownSamlMetadata(parts, used),
+        })),
+      ),
+      answerType: 'application/samlmetadata+xml',
+    },
+  ]
+}
+
+function begin(parts: DashboardParts, call: Call): Promise<Answer> {
+  const provider = PROVIDERS.get(call.param('provider'))
+  return guarded(parts, call, provider, async (used) => {
+    if (provider === 'SocialProvider') return beginOidc(parts, call, used)
+    return provider === 'SAMLProvider' ? beginSaml(parts, call, used) : form(used)
+  })
+}
+
+function byPassword(parts: DashboardParts, call: Call): Promise<Answer> {
+  return guarded(parts, call, only(call, 'ADProvider'), async (used) => {
+    checkOrigin(parts, call)
+    const typed = typedIn(used, call)
+    const begun = beginTry(parts, `ldap:${used.profile.id}:${typed.username.toLowerCase().slice(0, 254)}`, call)
+    if (mustWait(begun)) throw throttled(begun)
+    let proven: Awaited<ReturnType<typeof askDirectory>>
+    try {
+      proven = await askDirectory(parts, used, typed)
+    } catch (error) {
+      begun.giveBack()
+      throw error
+    }
+    if (proven === undefined) throw fault('sso_refused', 'the name or the password is wrong')
+    begun.succeed()
+    return finishSignIn(parts, call, used, proven, [])
+  })
+}
+
+/** Name and password of the form, or of Basic authentication where the profile takes it. */
+function typedIn({ profile }: UsedProfile, call: Call): Typed {
+  const form = call.form()
+  const sent = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(call.header('authorization') ?? '')?.[1]
+  if (profile.config.GetAuthFromBAHeader !== true || sent === undefined)
+    return { username: (form.get('username') ?? '').trim(), password: form.get('password') ?? '' }
+  const [username = '', password = ''] = Buffer.from(sent, 'base64').toString('utf8').split(/:(.*)/s)
+  return { username, password }
+}
+
+function form({ profile }: UsedProfile): Answer {
+  const fields = [
+    '<p><label>User name <input name="username" autocomplete="username" required autofocus></label></p>',
+    '<p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>',
+  ]
+  const action = `/auth/${profile.id}/ADProvider`
+  return page(
+    200,
+    'Sign in',
+    `<h1>Sign in</h1><form method="post" action="${action}">${fields.join('')}<p><button>Sign in</button></p></form>`,
+  )
+}
+
+/** Finds the profile, and turns whatever is refused into an answer for the browser. */
+async function guarded(
+  parts: DashboardParts,
+  call: Call,
+  provider: IdpProviderName | undefined,
+  work: (used: UsedProfile) => Promise<Answer>,
+): Promise<Answer> {
+  let used: UsedProfile | undefined
+  try {
+    if (provider === undefined) throw fault('profile_unknown')
+    used = await usedProfile(parts, call.param('profile_id'), provider)
+    return await work(used)
+  } catch (error) {
+    return refusedSignIn(parts, call, replayed(error), used && failurePlace(parts, used))
+  }
+}
+
+/** The provider that an address is for, where it is the one that the path names. */
+function only(call: Call, name: string): IdpProviderName | undefined {
+  return call.param('provider') === name ? PROVIDERS.get(name) : undefined
+}

@@ -1,0 +1,153 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { policyIdsOf } from '../../model/merge-policies.ts'
+import type { Session } from '../../model/session.ts'
+import { findKey } from '../../publish/find-key.ts'
+import { rawKeyOf } from '../../publish/keys.ts'
+import type { SessionRow } from '../../store/ports.ts'
+import type { Answer } from '../answer.ts'
+import { apiDocumentOf } from '../api-document.ts'
+import type { Call } from '../call.ts'
+import { eachKey, type KeyQuery, pageOfKeys } from '../key-lists.ts'
+import { KeyData, keyData, listedName } from '../key-shape.ts'
+import { type ListShape, pageAnswer, pieces, streamed } from '../listed.ts'
+import { pageOf, pagesOf } from '../page.ts'
+import type { DashboardParts } from '../parts.ts'
+import { type PolicyApis, policyApisFor } from '../policy-apis.ts'
+import type { Route } from '../route.ts'
+
+const READ = { permission: 'keys', intent: 'read' } as const
+const Q = Type.String({ maxLength: 1024, description: 'Part of the alias, or the whole key or hash.' })
+const Names = Type.Object({ data: Type.Object({ keys: Type.Array(Type.String()) }), pages: Type.Integer() })
+const Detailed = Type.Object({ keys: Type.Array(KeyData), pages: Type.Integer() })
+
+/** Lists of keys: names of those of an API or of all, or whole keys. */
+export function keyListRoutes(parts: DashboardParts): Route[] {
+  const ofAll = async (call: Call) => names(parts, call, await queryOf(parts, call, undefined))
+  const ofApi = async (call: Call) => names(parts, call, await queryOf(parts, call, call.param('apiId')))
+  const owned = { noun: 'api', by: 'apiId' } as const
+  const answers = { 200: Names }
+  return [
+    {
+      method: 'GET',
+      path: '/api/apis/keys',
+      access: READ,
+      summary: 'List all keys',
+      query: { p: Type.Integer() },
+      answers,
+      run: ofAll,
+    },
+    {
+      method: 'GET',
+      path: '/api/apis/{apiId}/keys',
+      access: READ,
+      owned,
+      summary: 'List the keys with access to an API; - stands for any',
+      query: { p: Type.Integer() },
+      answers,
+      run: ofApi,
+    },
+    {
+      method: 'GET',
+      path: '/api/apis/{apiId}/keys/search',
+      access: READ,
+      owned,
+      summary: 'Search the keys with access to an API; - stands for any',
+      query: { q: Q, p: Type.Integer() },
+      answers,
+      run: ofApi,
+    },
+    {
+      method: 'GET',
+      path: '/api/keys/detailed',
+      access: READ,
+      summary: 'List keys with their sessions',
+      query: { q: Q, p: Type.Integer() },
+      answers: { 200: Detailed },
+      run: async (call) => detailed(parts, call, await queryOf(parts, call, undefined)),
+    },
+  ]
+}
+
+/** What a list asks for, and the one key that the search names, where it names one. */
+interface Wanted {
+  readonly query: KeyQuery
+  readonly named: SessionRow | undefined
+}
+
+/** @throws Fault `not_found` (404) for an API that is not there, and where hashes are not listed; `not_owner` (401) */
+async function queryOf(parts: DashboardParts, call: Call, apiId: string | undefined): Promise<Wanted> {
+  const { gateway, dashboard } = parts.config
+  if (gateway.hash_keys && !dashboard.enable_hashed_keys_listing) throw fault('not_found', 'Could not retrieve keys')
+  const orgId = call.actor?.orgId ?? ''
+  const reach = await reachOf(parts, call, apiId)
+  const q = call.query('q')
+  const query = { orgId, part: q, ...(reach !== undefined && { reach }) }
+  const found = q === '' ? undefined : await findKey(parts, { name: q, naming: 'guess', orgId })
+  return { query, named: found && isWanted(found.row, query) ? found.row : undefined }
+}
+
+/** The APIs and policies by which keys come into the list; undefined = all keys do. */
+async function reachOf(parts: DashboardParts, call: Call, apiId: string | undefined): Promise<KeyQuery['reach']> {
+  const policies = policyApisFor(parts.documents, parts.store.feed)
+  const orgId = call.actor?.orgId ?? ''
+  if (apiId !== undefined && apiId !== '-') {
+    const { body } = await apiDocumentOf(parts, call, apiId)
+    const id = String(body.api_id)
+    return { apiIds: [id], policyIds: await policiesFor(policies, String(body.org_id ?? orgId), [id]) }
+  }
+  const apiIds = call.sight.apiIds()
+  return apiIds && { apiIds, policyIds: await policiesFor(policies, orgId, apiIds) }
+}
+
+/** Ids of the policies that name one of the APIs. */
+async function policiesFor(policies: PolicyApis, orgId: string, apiIds: readonly string[]): Promise<string[]> {
+  const wanted = new Set(apiIds)
+  return (await policies.fresh()).ids(orgId, (ids) => ids.some((id) => wanted.has(id)))
+}
+
+function isWanted({ orgId, apiIds, body }: SessionRow, { orgId: own, reach }: KeyQuery): boolean {
+  if (own !== '' && orgId !== own) return false
+  if (reach === undefined) return true
+  const policies = policyIdsOf(body as unknown as Session)
+  return apiIds.some((id) => reach.apiIds.includes(id)) || policies.some((id) => reach.policyIds.includes(id))
+}
+
+async function names(parts: DashboardParts, call: Call, { query, named }: Wanted): Promise<Answer> {
+  const page = pageOf(call)
+  const nameOf = (row: SessionRow) => listedName(parts, row)
+  if (named === undefined && page === 'all') return { status: 200, body: allNames(parts, query, nameOf) }
+  const { rows, total } = await take(parts, call, { query, named })
+  return { status: 200, body: { data: { keys: rows.map(nameOf) }, pages: pagesOf(total, page) } }
+}
+
+async function detailed(parts: DashboardParts, call: Call, { query, named }: Wanted): Promise<Answer> {
+  const page = pageOf(call)
+  const shape: ListShape<SessionRow> = {
+    name: 'keys',
+    shape: (row) => keyData(parts, row, rawKeyOf(parts, row) ?? ''),
+  }
+  if (named === undefined && page === 'all') return streamed(eachKey(parts.tokens, query), shape)
+  const { rows, total } = await take(parts, call, { query, named })
+  return pageAnswer(rows, total, page, shape)
+}
+
+async function take(parts: DashboardParts, call: Call, { query, named }: Wanted) {
+  const page = pageOf(call)
+  if (named === undefined && page !== 'all') return pageOfKeys(parts.tokens, query, page)
+  const rows = named === undefined || (page !== 'all' && page.offset > 0) ? [] : [named]
+  return { rows, total: 1 }
+}
+
+async function* allNames(
+  parts: DashboardParts,
+  query: KeyQuery,
+  nameOf: (row: SessionRow) => string,
+): AsyncGenerator<string> {
+  const batches = async function* () {
+    for await (const rows of eachKey(parts.tokens, query)) yield rows.map(nameOf)
+  }
+  yield '{"data":'
+  yield* pieces('keys', batches(), {})
+  yield ',"pages":0}'
+}

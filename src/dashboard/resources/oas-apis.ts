@@ -1,0 +1,226 @@
+import { Type } from 'typebox'
+import { EXTENSION, restoreExtension } from '../../model/api/extension.ts'
+import { exportOas, importOas, patchOas } from '../../model/api/import.ts'
+import { documentOf } from '../../model/api/place.ts'
+import { member } from '../../model/api/tree.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { basesOf } from '../../publish/api-plan.ts'
+import { tryApi } from '../../publish/apis.ts'
+import { readImportOptions } from '../../publish/import-options.ts'
+import { isYaml, jsonToYaml } from '../../publish/yaml.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import { type Answer, bare, refused } from '../answer.ts'
+import { apiUrl } from '../apis/api-url.ts'
+import { sentDocument, sentOrNamedDocument, withExtension } from '../apis/sent-document.ts'
+import {
+  apiOf,
+  Created,
+  create,
+  draftOf,
+  notChangeable,
+  notReadable,
+  remove,
+  update,
+  VERSION_QUERY,
+} from '../apis/store-api.ts'
+import { aliasOf } from '../apis/words.ts'
+import type { Call } from '../call.ts'
+import { Done } from '../envelope.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+
+const READ = { permission: 'apis', intent: 'read' } as const
+const WRITE = { permission: 'apis', intent: 'write' } as const
+const OWNED = { noun: 'api', by: 'id' } as const
+const PATH = '/api/apis/oas'
+const ONE = `${PATH}/{id}`
+
+const Flag = Type.Enum(['true', 'false'])
+const TUNING = {
+  upstreamURL: Type.String({ maxLength: 4096 }),
+  listenPath: Type.String({ maxLength: 1024 }),
+  customDomain: Type.String({ maxLength: 255 }),
+  allowList: Flag,
+  validateRequest: Flag,
+  mockResponse: Flag,
+  authentication: Flag,
+} as const
+const EXTENSION_WORD = { extension: Type.String({ maxLength: 64 }) } as const
+const Document = Type.Object({ openapi: Type.String() })
+const Body = Type.Object({ openapi: Type.String() }, { description: 'An OpenAPI document, JSON or YAML.' })
+const Purge = Type.Enum(['true', 'false'], { description: 'true: the versions of the API go with it.' })
+
+/** `/api/apis/oas`: APIs as OpenAPI documents with the extension. */
+export function oasApiRoutes(parts: DashboardParts): Route[] {
+  return [...newRoutes(parts), ...oneRoutes(parts)]
+}
+
+function newRoutes(parts: DashboardParts): Route[] {
+  const shared = { method: 'POST', access: WRITE, body: Body } as const
+  return [
+    {
+      ...shared,
+      path: PATH,
+      bodyIs: 'any',
+      summary: 'Create an API from an OpenAPI document with the extension',
+      query: VERSION_QUERY,
+      answers: { 200: Created },
+      run: async (call) => create(parts, call, 'oas', withExtension(await sentDocument(parts, call))),
+    },
+    {
+      ...shared,
+      path: `${PATH}/import`,
+      bodyIs: 'upload',
+      summary: 'Create an API from a plain OpenAPI document, or from the address of one',
+      query: { ...VERSION_QUERY, ...TUNING },
+      answers: { 200: Created },
+      run: async (call) => {
+        const { document } = await sentOrNamedDocument(parts, call)
+        return create(parts, call, 'oas', importOas(document, readImportOptions(call.query)))
+      },
+    },
+    {
+      ...shared,
+      path: `${PATH}/dry-run`,
+      bodyIs: 'upload',
+      summary: 'Show the document that would be stored',
+      query: TUNING,
+      answers: { 200: Document },
+      run: (call) => dryRun(parts, call),
+    },
+  ]
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read an API as an OpenAPI document, as YAML where that is accepted',
+      query: EXTENSION_WORD,
+      answers: { 200: Type.Union([Document, Type.String()]) },
+      run: (call) => read(parts, call),
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      bodyIs: 'any',
+      summary: 'Replace an API by an OpenAPI document with the extension',
+      body: Body,
+      answers: { 200: Done },
+      async run(call) {
+        const found = await oasOf(parts, call, notChangeable)
+        if ('status' in found) return found
+        const definition = withExtension(await sentDocument(parts, call))
+        return update(parts, call, found, { format: 'oas', definition }, 'API updated.')
+      },
+    },
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      bodyIs: 'upload',
+      summary: 'Put a plain OpenAPI document in the place of an API’s, which keeps its extension',
+      query: TUNING,
+      body: Body,
+      answers: { 200: Done },
+      async run(call) {
+        const found = await oasOf(parts, call, notChangeable)
+        if ('status' in found) return found
+        const { document } = await sentOrNamedDocument(parts, call)
+        const stored = documentOf(found.body).definition
+        const definition = patchOas(stored, document, readImportOptions(call.query))
+        return update(parts, call, found, { format: 'oas', definition }, 'API updated.')
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Delete an API, and its versions where asked to',
+      query: { purge: Purge },
+      answers: { 200: Done },
+      run: (call) => remove(parts, call),
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/export`,
+      access: READ,
+      owned: OWNED,
+      summary: 'Download an API as an OpenAPI document; public: without the extension',
+      query: { ...EXTENSION_WORD, mode: Type.Enum(['public']) },
+      answers: { 200: Document },
+      run: (call) => download(parts, call),
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/urls`,
+      access: READ,
+      owned: OWNED,
+      summary: 'Tell where an API answers',
+      answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
+      async run(call) {
+        const found = await oasOf(parts, call, notReadable)
+        return 'status' in found ? found : bare({ urls: [apiUrl(parts, call, documentOf(found.body)).ApiURL] })
+      },
+    },
+  ]
+}
+
+/** The API that the path names, or the answer where there is none. @throws Fault `not_owner` (401) */
+async function oasOf(parts: DashboardParts, call: Call, missing: () => Answer): Promise<StoredDocument | Answer> {
+  const stored = await apiOf(parts, call, call.param('id'))
+  if (stored === undefined) return missing()
+  if (documentOf(stored.body).format === 'oas') return stored
+  return refused(400, 'the requested API definition is in classic format, please use /api/apis/{id}')
+}
+
+async function read(parts: DashboardParts, call: Call): Promise<Answer> {
+  const found = await oasOf(parts, call, notReadable)
+  if ('status' in found) return found
+  const alias = aliasOf(parts, call)
+  const document = restoreExtension(documentOf(found.body).definition, alias)
+  const headers = await baseHeader(parts, call, found, alias)
+  if (!isYaml(call.header('accept'))) return { ...bare(document), headers }
+  return { status: 200, body: await jsonToYaml(JSON.stringify(document)), type: 'application/x-yaml', headers }
+}
+
+/** Names the API that this one is a version of, if the caller may know of it. */
+async function baseHeader(
+  { documents }: DashboardParts,
+  call: Call,
+  { body }: StoredDocument,
+  alias: string | undefined,
+): Promise<Record<string, string>> {
+  const bases = await basesOf(documents, String(body.api_id))
+  const base = bases.find((each) => call.sight.org(each) && call.sight.api(each))
+  if (base === undefined) return {}
+  return { [`x-${alias ?? 'svc'}-base-api-id`]: encodeURIComponent(String(base.body.api_id)) }
+}
+
+async function download(parts: DashboardParts, call: Call): Promise<Answer> {
+  const found = await oasOf(parts, call, notReadable)
+  if ('status' in found) return found
+  const { api_id, definition } = documentOf(found.body)
+  const mode = call.query('mode') === 'public' ? 'public' : undefined
+  const document = restoreExtension(
+    exportOas(definition, { mode }),
+    mode === undefined ? aliasOf(parts, call) : undefined,
+  )
+  const name = api_id.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 100) || 'api'
+  return { ...bare(document), headers: { 'content-disposition': `attachment; filename="${name}.json"` } }
+}
+
+async function dryRun(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { document, alias } = await sentOrNamedDocument(parts, call)
+  const plain = member(document, EXTENSION) === undefined
+  const definition: JsonObject = plain ? importOas(document, readImportOptions(call.query)) : document
+  const tried = await tryApi(parts, { ...draftOf(parts, call), format: 'oas', definition })
+  return bare(restoreExtension(tried.definition, plain ? aliasOf(parts, call) : alias))
+}

@@ -1,0 +1,151 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-client.ts'
+import { listClients } from '../../publish/oauth-client-lists.ts'
+import { createClient, deleteClient, updateClient } from '../../publish/oauth-clients.ts'
+import { bare, ok } from '../answer.ts'
+import { AuthorizeClients } from '../authorize-client.ts'
+import type { Call } from '../call.ts'
+import { apiAt, clientAt, placeAt } from '../client-seen.ts'
+import { ClientShape, clientView, withRedirects, withRest } from '../client-shape.ts'
+import { Done } from '../envelope.ts'
+import { type ListShape, pageAnswer, streamed } from '../listed.ts'
+import { pageOf } from '../page.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+import { oauthTokenRoutes } from './oauth-tokens.ts'
+
+const ALL = '/api/apis/oauth/{apiId}'
+const ONE = `${ALL}/{clientId}`
+const READ = { permission: 'oauth', intent: 'read' } as const
+const WRITE = { permission: 'oauth', intent: 'write' } as const
+const OWNED = { noun: 'api', by: 'apiId' } as const
+const BATCH = 500
+
+const List = Type.Object({ apps: Type.Array(ClientShape), pages: Type.Integer() })
+const Body = Type.Object(
+  {},
+  { description: 'A client: redirect_uri, policy_id, meta_data; client_id and secret of your choice.' },
+)
+const Refusal = Type.Object({ Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() })
+const Concluded = Type.Object(
+  {},
+  { description: '`code`, `redirect_to` and `state`, or what was told of a refusal or a device.' },
+)
+
+/** OAuth clients: apps that get tokens for an API. */
+export function oauthClientRoutes(parts: DashboardParts): Route[] {
+  return [...collectionRoutes(parts), ...oneRoutes(parts), ...oauthTokenRoutes(parts), ...authorizeRoutes(parts)]
+}
+
+function collectionRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ALL,
+      access: READ,
+      owned: OWNED,
+      summary: 'List the OAuth clients of an API',
+      query: { p: Type.Integer() },
+      answers: { 200: List },
+      run: (call) => list(parts, call),
+    },
+    {
+      method: 'POST',
+      path: ALL,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Create an OAuth client',
+      body: Body,
+      answers: { 200: ClientShape },
+      run: async (call) => {
+        const { apiId } = await placeAt(parts, call, fault('query_invalid', 'API Reference not found'))
+        const body = withRedirects(parts, call.object())
+        const { client } = await createClient(parts, { body, apiId, actor: call.actor!.email })
+        return bare(clientView(parts, call, client, 'maker'))
+      },
+    },
+  ]
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read an OAuth client',
+      answers: { 200: ClientShape },
+      run: async (call) => bare(clientView(parts, call, (await clientAt(parts, call)).client, 'writers')),
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Change an OAuth client; its id and secret stay',
+      body: Body,
+      answers: { 200: ClientShape },
+      run: async (call) => {
+        const { client: before } = await clientAt(parts, call)
+        const body = withRest(before, withRedirects(parts, call.object()))
+        const { client } = await updateClient(parts, before.client_id, { body, actor: call.actor!.email })
+        return bare(clientView(parts, call, client, 'writers'))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Delete an OAuth client; its tokens end',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { client, place } = await clientAt(parts, call)
+        await deleteClient(parts, client.client_id, { apiId: place.apiId, actor: call.actor!.email })
+        return ok('OAuth client deleted successfully')
+      },
+    },
+  ]
+}
+
+/** Both spellings of the call of an identity server. */
+function authorizeRoutes(parts: DashboardParts): Route[] {
+  const clients = new AuthorizeClients(parts)
+  return [`${ALL}/authorize-client`, '/api/apis/{apiId}/authorize-client'].map((path) => ({
+    method: 'POST',
+    path,
+    access: WRITE,
+    owned: OWNED,
+    summary: 'Conclude an authorization once the user has decided',
+    body: Type.Object(
+      {},
+      { description: 'response_type, client_id, redirect_uri, state, scope, key_rules and so on, as a form.' },
+    ),
+    bodyIs: 'form',
+    answers: { 200: Concluded, 400: Refusal, 401: Refusal, 403: Refusal, 429: Refusal },
+    run: async (call) => clients.answer(call, await apiAt(parts, call)),
+  }))
+}
+
+async function list(parts: DashboardParts, call: Call) {
+  const place = await placeAt(parts, call)
+  const page = pageOf(call)
+  const shape: ListShape<OAuthClient> = {
+    name: 'apps',
+    shape: (client) => clientView(parts, call, client, 'nobody'),
+  }
+  if (page === 'all') return streamed(eachClient(parts, place), shape)
+  const { clients, total } = await listClients(parts, place, page)
+  return pageAnswer(clients, total, page, shape)
+}
+
+async function* eachClient(parts: DashboardParts, place: Awaited<ReturnType<typeof placeAt>>) {
+  for (let offset = 0; ; ) {
+    const { clients, total } = await listClients(parts, place, { offset, limit: BATCH })
+    yield clients
+    offset += clients.length
+    if (clients.length === 0 || offset >= total) return
+  }
+}

@@ -1,0 +1,116 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { findOrganisation } from '../../publish/people/organisations.ts'
+import { bare, ok } from '../answer.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+import { goTo, refusedSignIn } from '../sso/answers.ts'
+import { enterBySso } from '../sso/enter.ts'
+import { createNonce, findNonce, nonceFault, readNonceRequest } from '../sso/nonce.ts'
+import { admitsAdmins, entryOf } from '../sso/rights.ts'
+
+const Created = Type.Object({ Status: Type.Literal('OK'), Message: Type.String(), Meta: Type.String() })
+const Settings = Type.Object({
+  sso_enable_user_lookup: Type.Boolean(),
+  sso_default_group_id: Type.String(),
+  sso_permission_defaults: Type.Record(Type.String(), Type.String()),
+  deny_without_mapping: Type.Boolean(),
+  warning: Type.String({ description: 'What should be changed; empty where all is well.' }),
+})
+const Body = Type.Object({
+  ForSection: Type.Optional(Type.String({ description: '`dashboard` or `portal`' })),
+  OrgID: Type.Optional(Type.String()),
+  EmailAddress: Type.Optional(Type.String()),
+  DisplayName: Type.Optional(Type.String()),
+  GroupID: Type.Optional(Type.String()),
+  GroupsIDs: Type.Optional(Type.Unknown({ description: 'Several groups: of each permission the higher one counts.' })),
+  SSOOnlyForRegisteredUsers: Type.Optional(Type.Unknown()),
+  UserNotAllowed: Type.Optional(Type.Unknown()),
+})
+const WARNING =
+  'Whoever comes by single sign-on and is in no group is an administrator: choose a default group (dashboard.sso_default_group_id) or default rights (dashboard.sso_permission_defaults), or refuse them (sso.deny_without_mapping)'
+
+/** Sign-in by a nonce that a trusted program asks for: it lives 60 seconds and opens one session. */
+export function ssoRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/admin/sso',
+      access: 'installation',
+      summary: 'Makes a sign-in nonce for any organisation',
+      body: Body,
+      bodyIs: 'any',
+      answers: { 200: Created },
+      run: async (call) => {
+        const wanted = await readNonceRequest(parts, call.object(), {})
+        return ok('SSO Nonce created', await createNonce(parts, wanted, 'admin'))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/sso',
+      access: { permission: 'users' },
+      summary: 'Makes a sign-in nonce for the own organisation',
+      body: Body,
+      bodyIs: 'any',
+      answers: { 200: Created },
+      run: (call) => nonceOfUser(parts, call),
+    },
+    {
+      method: 'GET',
+      path: '/api/sso/settings',
+      access: { permission: 'idm' },
+      summary: 'Shows what those get who come by single sign-on, and what to change of it',
+      answers: { 200: Settings },
+      run: () => {
+        const { sso_enable_user_lookup, sso_default_group_id, sso_permission_defaults } = parts.config.dashboard
+        return bare({
+          sso_enable_user_lookup,
+          sso_default_group_id,
+          sso_permission_defaults: { ...sso_permission_defaults },
+          deny_without_mapping: parts.config.sso.deny_without_mapping,
+          warning: admitsAdmins(parts) ? WARNING : '',
+        })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/tap',
+      access: 'public',
+      summary: 'Opens a browser session for a sign-in nonce and leads to the dashboard',
+      query: { nonce: Type.String() },
+      answers: { 303: Type.String(), 403: Type.String() },
+      answerType: 'text/html',
+      run: async (call) => {
+        try {
+          const { person, claim } = await findNonce(parts, call.query('nonce'), 'dashboard')
+          const { cookie } = await enterBySso(parts, call, person, [claim])
+          return goTo('/', cookie)
+        } catch (error) {
+          return refusedSignIn(parts, call, nonceFault(error))
+        }
+      },
+    },
+  ]
+}
+
+/** Whoever makes a nonce cannot give more than they have: neither now nor when it is used. */
+async function nonceOfUser(parts: DashboardParts, call: Call) {
+  const { orgId, admin, permissions, email } = call.actor!
+  const caller = { orgId, ...(!admin && { ceiling: permissions }) }
+  const wanted = await readNonceRequest(parts, call.object(), caller)
+  const organisation = await findOrganisation(parts, orgId)
+  if (organisation?.body.sso_enabled !== true) throw fault('sso_disabled')
+  if (!admin && wanted.section === 'dashboard' && !wanted.notAllowed) await checkGiven(parts, wanted.person)
+  return ok('SSO Nonce created', await createNonce(parts, wanted, email))
+}
+
+async function checkGiven(parts: DashboardParts, person: Parameters<typeof entryOf>[1]): Promise<void> {
+  try {
+    await entryOf(parts, person)
+  } catch (error) {
+    // Whoever is not let in is told so in the browser.
+    if ((error as { code?: unknown }).code !== 'sso_refused') throw error
+  }
+}

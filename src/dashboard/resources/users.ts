@@ -1,0 +1,247 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import type { DocumentId } from '../../model/ids.ts'
+import { isObject } from '../../model/json.ts'
+import { type StoredUser, userOf } from '../../model/user.ts'
+import {
+  deleteUser,
+  findUserById,
+  newUser,
+  renewCredential,
+  revokeUser,
+  type UserEdit,
+  updateUser,
+} from '../../publish/people/users.ts'
+import type { Actor } from '../actor.ts'
+import { type Answer, bare, ok, refused } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { listed } from '../listed.ts'
+import { pageOf } from '../page.ts'
+import type { DashboardParts } from '../parts.ts'
+import { type GivenUser, givenUser, withoutReset } from '../people/given.ts'
+import { checkGiven, checkReach } from '../people/reach.ts'
+import { DoneShape, MadeShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from '../people/shapes.ts'
+import { PeopleView } from '../people/view.ts'
+import type { Route } from '../route.ts'
+
+const UNKNOWN = 'Could not retrieve user detail.'
+const INVALID = 'User object validation failed.'
+const Page = pageShape('users', UserShape)
+const SearchBody = Type.Object({ filters: Type.Object({ query: Type.String({ maxLength: 256 }) }) })
+
+/** Dashboard users: `/api/users`. Passwords are a matter of signing in. */
+export function userRoutes(parts: DashboardParts): Route[] {
+  const { documents } = parts
+  const list = (call: Call, part: string) => {
+    const view = new PeopleView(parts, call.actor)
+    const query = { where: call.sight.whereOrg(), ...(part !== '' && { contains: { index: 'email', part } }) }
+    return listed(documents, 'user', query, pageOf(call), { name: 'users', shape: (row) => view.user(userOf(row)) })
+  }
+  const paged = { p: Type.Integer() }
+  return [
+    {
+      method: 'GET',
+      path: '/api/users',
+      access: { permission: 'users' },
+      summary: 'Lists users of the organisation',
+      query: paged,
+      answers: { 200: Page },
+      run: (call) => list(call, ''),
+    },
+    {
+      method: 'POST',
+      path: '/api/users',
+      access: { permission: 'users' },
+      summary: 'Makes a user, with an API credential of its own',
+      body: NewUserBody,
+      invalid: INVALID,
+      answers: { 200: MadeShape },
+      run: (call) => create(parts, call),
+    },
+    {
+      method: 'GET',
+      path: '/api/users/me',
+      access: 'signed-in',
+      summary: 'Shows who calls',
+      answers: { 200: SelfShape },
+      async run(call) {
+        const user = await findUserById(parts, call.actor!.userId)
+        return bare(await new PeopleView(parts, call.actor).user(user ?? guest(call.actor!)))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/users/search',
+      access: { permission: 'users' },
+      summary: 'Finds users by a part of their email address (deprecated: addresses do not belong into URLs)',
+      query: { ...paged, q: Type.String({ maxLength: 256 }) },
+      answers: { 200: Page },
+      run: (call) => list(call, call.query('q')),
+    },
+    {
+      method: 'POST',
+      path: '/api/users/search',
+      access: { permission: 'users', intent: 'read' },
+      summary: 'Finds users by a part of their email address',
+      query: paged,
+      body: SearchBody,
+      invalid: 'Could not extract search filter from request body.',
+      answers: { 200: Page },
+      run(call) {
+        const { filters } = call.object()
+        return list(call, isObject(filters) ? String(filters.query) : '')
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/users/{id}',
+      access: { permission: 'users' },
+      own: 'id',
+      summary: 'Shows a user',
+      answers: { 200: UserShape },
+      async run(call) {
+        const user = await userIn(parts, call)
+        return user === undefined ? refused(404, UNKNOWN) : bare(await new PeopleView(parts, call.actor).user(user))
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/api/users/{id}',
+      access: { permission: 'users' },
+      summary: 'Changes a user; what is not sent stays',
+      body: UserEditBody,
+      invalid: INVALID,
+      answers: { 200: DoneShape },
+      async run(call) {
+        const user = await userIn(parts, call)
+        return user === undefined ? refused(400, 'user does not exist.') : change(parts, call, user)
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/users/{id}',
+      access: { permission: 'users' },
+      own: 'id',
+      summary: 'Deletes a user, and ends its sessions and its API credential',
+      answers: { 200: DoneShape },
+      async run(call) {
+        const user = await userIn(parts, call)
+        if (user === undefined) return refused(404, UNKNOWN)
+        await checkReach(parts, call.actor!, user)
+        await deleteUser(parts, user, call.actor!.email)
+        return ok('User deleted')
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/api/users/{id}/actions/key/reset',
+      access: { permission: 'users' },
+      own: 'id',
+      summary: 'Gives a user another API credential; the one before is dead at once',
+      answers: { 200: DoneShape },
+      async run(call) {
+        const user = await userIn(parts, call)
+        if (user === undefined) return refused(404, UNKNOWN)
+        const another = user.id !== call.actor!.userId
+        if (another && parts.config.dashboard.security.forbid_admin_reset_access_token)
+          return refused(403, 'You are not allowed to reset the access token of another user.')
+        await checkReach(parts, call.actor!, user)
+        await renewCredential(parts, user, call.actor!.email)
+        return ok('User session renewed')
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/api/users/{id}/actions/revoke',
+      access: { permission: 'users' },
+      summary: 'Makes a user inactive, and ends its sessions and its API credential',
+      answers: { 200: DoneShape },
+      async run(call) {
+        const user = await userIn(parts, call)
+        if (user === undefined) return refused(400, 'user does not exist.')
+        await checkReach(parts, call.actor!, user)
+        await revokeUser(parts, user, call.actor!.email)
+        return ok('User revoked')
+      },
+    },
+  ]
+}
+
+/** The user that the path names, where the caller's organisation has it. */
+async function userIn(parts: DashboardParts, call: Call): Promise<StoredUser | undefined> {
+  const user = await findUserById(parts, call.param('id'))
+  return user !== undefined && call.sight.org({ body: { org_id: user.org_id } }) ? user : undefined
+}
+
+async function create(parts: DashboardParts, call: Call): Promise<Answer> {
+  const actor = call.actor!
+  const given = givenUser(call.object())
+  if (given.email === undefined) return refused(400, INVALID)
+  const permissions = withoutReset(given.permissions ?? {})
+  if (Object.keys(permissions).length === 0) throw fault('permission_not_given')
+  const draft = {
+    orgId: actor.orgId,
+    email: given.email,
+    firstName: given.firstName ?? '',
+    lastName: given.lastName ?? '',
+    active: given.active ?? true,
+    groupId: given.groupId ?? '',
+    permissions,
+    password: given.password ?? '',
+    passwordMaxDays: given.passwordMaxDays ?? 0,
+    sharedEmail: parts.config.dashboard.enable_multi_org_users,
+    samePerson: false,
+  }
+  const rights = { org_id: draft.orgId, active: true, group_id: draft.groupId, user_permissions: permissions }
+  await checkGiven(parts, actor, rights, undefined)
+  const { user } = await newUser(parts, draft, actor.email)
+  return ok('User and session have been created', user.id)
+}
+
+async function change(parts: DashboardParts, call: Call, user: StoredUser): Promise<Answer> {
+  const actor = call.actor!
+  const given = givenUser(call.object())
+  if (given.permissions !== undefined && Object.keys(withoutReset(given.permissions)).length === 0)
+    throw fault('permission_not_given')
+  await checkReach(parts, actor, user)
+  // Whoever changes an address can have the password sent there.
+  if (given.email !== undefined && given.email !== user.email_address && !actor.admin && actor.userId !== user.id)
+    throw fault('rights_exceeded', 'Only an administrator can change the email address of another user')
+  const edit = editOf(given, user)
+  await checkGiven(parts, actor, { ...user, ...edit }, user)
+  await updateUser(parts, user, edit, {
+    actor: actor.email,
+    action: 'user.update',
+    mayLeaveNoAdmin: false,
+    sharedEmail: parts.config.dashboard.enable_multi_org_users,
+  })
+  return ok('User updated')
+}
+
+/** `ResetPassword` is not for this call to give or take. */
+function editOf(given: GivenUser, user: StoredUser): UserEdit {
+  const { ResetPassword: mark } = user.user_permissions
+  return {
+    ...(given.email !== undefined && { email_address: given.email }),
+    ...(given.firstName !== undefined && { first_name: given.firstName }),
+    ...(given.lastName !== undefined && { last_name: given.lastName }),
+    ...(given.active !== undefined && { active: given.active }),
+    ...(given.groupId !== undefined && { group_id: given.groupId }),
+    ...(given.passwordMaxDays !== undefined && { password_max_days: given.passwordMaxDays }),
+    ...(given.permissions !== undefined && {
+      user_permissions: { ...withoutReset(given.permissions), ...(mark !== undefined && { ResetPassword: mark }) },
+    }),
+  }
+}
+
+/** Somebody who came by single sign-on and has no account: what is known lives in the session. */
+function guest(actor: Actor): StoredUser {
+  const blank = userOf({ id: actor.userId as DocumentId, revision: 0, body: {} })
+  return {
+    ...blank,
+    org_id: actor.orgId,
+    email_address: actor.email,
+    active: true,
+    user_permissions: actor.permissions,
+  }
+}

@@ -1,0 +1,56 @@
+import type { TSchema } from 'typebox'
+import type { Intent } from '../model/permission.ts'
+import type { Awaitable } from '../store/ports.ts'
+import type { Answer } from './answer.ts'
+import type { Call } from './call.ts'
+
+/** Who may make a call, before anything is known of what it names. */
+export type Access =
+  /** Anybody: sign-in, health, documents about the API. */
+  | 'public'
+  /** Whoever is signed in, whatever their rights. */
+  | 'signed-in'
+  /** Administrators of the organisation. */
+  | 'admin'
+  /** The admin secret, in `admin-auth`. */
+  | 'installation'
+  /** This permission; the intent follows from the method unless said otherwise (a search by POST only reads). */
+  | { readonly permission: string; readonly intent?: Intent }
+
+/** Which part of the path names something that may have owners; `permit` looks it up and refuses who does not own it. */
+export interface Owned {
+  readonly noun: 'api' | 'policy' | 'key' | 'oauth_client'
+  /** Name of the placeholder in the path. */
+  readonly by: string
+}
+
+/**
+ * One call of the dashboard API: a declaration. From the table of all of them come routing, access, checks of what is sent, the
+ * OpenAPI document and the access matrix of the tests.
+ */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** `/api/users/{id}`; answers with and without a slash at its end. A word beats a placeholder. */
+  readonly path: string
+  readonly access: Access
+  readonly owned?: Owned
+  /**
+   * Placeholder that names a user: whoever calls about the own record may make this call whatever their rights are, unbounded
+   * users too.
+   */
+  readonly own?: string
+  /** One line for the API document. */
+  readonly summary: string
+  /** What is sent as '' counts as not sent. Others that are sent are passed over. */
+  readonly query?: Readonly<Record<string, TSchema>>
+  /** What the body must be; JSON whatever its Content-Type says, unless `form` or `upload`. */
+  readonly body?: TSchema
+  readonly bodyIs?: 'form' | 'upload' | 'any'
+  /** Message of the 400 for a body that does not fit the schema, where this call has one of its own. */
+  readonly invalid?: string
+  /** Body of the answer by status; refusals are the envelope everywhere. */
+  readonly answers: Readonly<Record<number, TSchema>>
+  /** Media type of these answers for the API document, where it is not JSON. */
+  readonly answerType?: string
+  readonly run: (call: Call) => Awaitable<Answer>
+}

@@ -1,0 +1,114 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { type Admitted, admit, type Stand } from './admit.ts'
+import type { Answer } from './answer.ts'
+import { dumpsOf } from './audit/dump.ts'
+import { readUpload } from './body.ts'
+import { checks } from './checks.ts'
+import { clientAddress, peerAddress } from './client-address.ts'
+import { openCall } from './open-call.ts'
+import { intentOf } from './permit.ts'
+import { duringRequest } from './recorded.ts'
+import { JSON_TYPE } from './refuse.ts'
+import { noteDone, noteRefusal, requestFacts } from './request-notes.ts'
+import type { Route } from './route.ts'
+import { routerPath } from './router-path.ts'
+
+/** Where the server keeps the Content-Type that was sent: its framework must not act on it. */
+export const SENT_TYPE = 'x-gatehouse-sent-type'
+
+const SETTLE_MS = 5000
+
+/** A declared route as the server takes it: identify, permit and ownership before the body is read, then checks, then `run`. */
+export function routed(stand: Stand, route: Route): RouteOptions {
+  const check = checks(route)
+  const writes = intentOf(route) === 'write'
+  const admitted = new WeakMap<FastifyRequest, Admitted>()
+  return {
+    method: route.method,
+    url: routerPath(route.path),
+    onRequest: async (request) => {
+      const known: { actor?: Admitted['actor'] } = {}
+      try {
+        admitted.set(request, await admit(stand, route, request, known))
+      } catch (error) {
+        await noteRefusal(stand, route, request, known.actor, error)
+        throw error
+      }
+    },
+    handler: async (request, reply) => {
+      const who = admitted.get(request)!
+      const sent = { ...who, ...factsOf(stand, request), ...(await bodyOf(route, request)) }
+      const call = openCall(sent)
+      const facts = requestFacts(route, request, sent.clientAddress, who.actor)
+      check(call)
+      const answer = await duringRequest(facts, () => route.run(call))
+      if (answer.status < 400) {
+        if (writes) await settle(stand, request)
+        const dumps = () => dumpsOf({ ...sent, url: facts.url, answer })
+        await noteDone(stand, route, facts, who.actor, { writes, dumps })
+      }
+      return sendAnswer(reply, answer)
+    },
+  }
+}
+
+/**
+ * Waits until the gateway of this process serves what was just committed, so that a key is dead when its deletion is answered.
+ * A gateway that is stuck holds no answer up for long: what was asked for is stored.
+ */
+async function settle({ parts }: Stand, request: FastifyRequest): Promise<void> {
+  const revision = await parts.documents.revision()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), SETTLE_MS)
+  })
+  const ended = await Promise.race([parts.settled(revision), late])
+  clearTimeout(timer)
+  if (ended === 'late') parts.log.warn({ request_id: request.id, revision }, 'the gateway has not applied a change yet')
+}
+
+function factsOf({ parts, trusted }: Stand, request: FastifyRequest) {
+  const peer = peerAddress(request.socket.remoteAddress)
+  const forwarded = request.headers['x-forwarded-for']?.toString()
+  return {
+    method: request.method,
+    url: request.originalUrl,
+    params: request.params as Record<string, string>,
+    query: new URLSearchParams(queryOf(request)),
+    headers: sentHeaders(request),
+    peerAddress: peer,
+    clientAddress: clientAddress(peer, forwarded, trusted),
+    requestId: request.id,
+    pageSize: parts.config.dashboard.page_size,
+  }
+}
+
+async function bodyOf({ bodyIs }: Route, request: FastifyRequest) {
+  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array()
+  const upload = bodyIs === 'upload' ? await readUpload(body, sentHeaders(request)['content-type'] ?? '') : undefined
+  return { body, upload }
+}
+
+function sendAnswer(reply: FastifyReply, { status, body, type, headers }: Answer): FastifyReply {
+  reply.code(status).header('content-type', type ?? JSON_TYPE)
+  if (headers !== undefined) reply.headers(headers)
+  if (isPieces(body)) return reply.send(Readable.from(body))
+  if (type === undefined) return reply.send(JSON.stringify(body))
+  return reply.send(body instanceof Uint8Array ? Buffer.from(body) : String(body))
+}
+
+function isPieces(body: Answer['body']): body is AsyncIterable<string> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}
+
+function queryOf({ originalUrl }: FastifyRequest): string {
+  const start = originalUrl.indexOf('?')
+  return start === -1 ? '' : originalUrl.slice(start + 1)
+}
+
+/** With the Content-Type that was sent. */
+function sentHeaders(request: FastifyRequest): Record<string, string | undefined> {
+  const { [SENT_TYPE]: type, ...headers } = request.headers
+  return { ...headers, 'content-type': type } as Record<string, string | undefined>
+}

@@ -1,0 +1,29 @@
+/** Name of the session cookie: clients know it. */
+export const SESSION_COOKIE = 'authorisation'
+
+const VALUE = /^[A-Za-z0-9_-]{43}$/
+
+/**
+ * The value of the session cookie in a `Cookie` field (RFC 6265 section 5.4); undefined when there is none that we could have
+ * set. Of several, the first that looks like ours: a neighbour on the same host may have set another one.
+ */
+export function readSessionCookie(field: string | undefined): string | undefined {
+  if (field === undefined) return undefined
+  for (const pair of field.split(';')) {
+    const at = pair.indexOf('=')
+    if (at === -1 || pair.slice(0, at).trim() !== SESSION_COOKIE) continue
+    const value = pair.slice(at + 1).trim()
+    if (VALUE.test(value)) return value
+  }
+  return undefined
+}
+
+/** `Set-Cookie` of a session that lives `lifeS` seconds at most. */
+export function sessionCookie(value: string, lifeS: number, secure: boolean): string {
+  return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${lifeS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+}
+
+/** `Set-Cookie` that makes the browser forget its session. */
+export function endedCookie(secure: boolean): string {
+  return sessionCookie('', 0, secure)
+}

@@ -1,0 +1,155 @@
+import { setTimeout as afterwards } from 'node:timers/promises'
+import { fault, toFault } from '../../errors/fault.ts'
+import type { DocumentId } from '../../model/ids.ts'
+import { isDocumentId } from '../../model/ids.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { newSecret } from '../../model/secret.ts'
+import { visitorOf } from '../../oauth/tries.ts'
+import { changePassword, stampOf } from '../../publish/sign-in/passwords.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+import { sendMail, sendsMail } from '../mail.ts'
+import type { DashboardParts } from '../parts.ts'
+import { ticketHash } from './sessions.ts'
+import { FailureThrottle } from './throttle.ts'
+import { accountsOf, mayEnter } from './users-with-password.ts'
+
+/** How long the link of a mail is valid, by the specification. */
+const LINK_MS = 1_000_000
+/** Mails to one address, and requests from one network, in the time of a link. */
+const MAILS = 3
+const REQUESTS = 30
+/** By then the answer is on its way, whatever it waits for. */
+const AFTER_MS = 250
+/** Requests that wait for their mail; more are dropped, which answers alike. */
+const MOST_WAITING = 200
+
+interface Desk {
+  readonly mails: FailureThrottle
+  readonly requests: FailureThrottle
+  waiting: number
+  /** Ends with the last request that was accepted. */
+  queue: Promise<void>
+}
+
+const desks = new WeakMap<object, Desk>()
+
+function deskOf({ store: { feed }, clock }: DashboardParts): Desk {
+  const known = desks.get(feed)
+  if (known !== undefined) return known
+  const made: Desk = {
+    mails: new FailureThrottle(clock, { limit: MAILS, windowMs: LINK_MS }),
+    requests: new FailureThrottle(clock, { limit: REQUESTS, windowMs: LINK_MS }),
+    waiting: 0,
+    queue: Promise.resolve(),
+  }
+  desks.set(feed, made)
+  return made
+}
+
+/**
+ * Accepts a request for a link that sets another password. Returns before anything is looked up, so that neither the answer nor
+ * its time tells whether the address is known; what is to be done is done afterwards, one request after the other.
+ */
+export function requestLink(parts: DashboardParts, address: string, call: Pick<Call, 'clientAddress'>): void {
+  const desk = deskOf(parts)
+  const visitor = visitorOf(call.clientAddress)
+  if (desk.waiting >= MOST_WAITING) {
+    parts.log.warn({}, 'too many forgotten passwords at once, one was dropped')
+    return
+  }
+  if (desk.requests.waitMs(visitor) > 0) return
+  desk.requests.begin(visitor)
+  desk.waiting++
+  const answered = afterwards(AFTER_MS)
+  desk.queue = desk.queue
+    .then(() => answered)
+    .then(() => sendLink(parts, desk, address))
+    .catch((error: unknown) => {
+      const { code, cause } = toFault(error)
+      parts.log.error({ code, cause }, 'the mail for a forgotten password was not sent')
+    })
+    .finally(() => {
+      desk.waiting--
+    })
+}
+
+/** Resolves when all requests that were accepted are done with. */
+export function linksSent(parts: DashboardParts): Promise<void> {
+  return deskOf(parts).queue
+}
+
+async function sendLink(parts: DashboardParts, desk: Desk, address: string): Promise<void> {
+  const { public_url: base } = parts.config.dashboard
+  if (!sendsMail(parts)) return parts.log.warn({}, 'a password was forgotten, and dashboard.email_backend is not set')
+  // Of the call itself the address of the dashboard must not be taken: whoever sends it chooses its Host.
+  if (base === '') return parts.log.error({}, 'a password was forgotten, and dashboard.public_url is not set')
+  const accounts = await accountsOf(parts, address)
+  const users: StoredDocument[] = []
+  for (const user of accounts) if (await mayEnter(parts, user)) users.push(user)
+  const [first] = users
+  if (first === undefined) return
+  const to = String(first.body.email_address)
+  if (desk.mails.waitMs(to) > 0) return
+  desk.mails.begin(to)
+  const secret = newSecret()
+  const expiresAt = parts.clock.wall() + LINK_MS
+  const body: JsonObject = { users: users.map((user) => ({ id: user.id, stamp: stampOf(user) })) }
+  const row = {
+    sort: 'password_link',
+    apiId: '',
+    clientId: '',
+    family: '',
+    expiresAt,
+    keepUntil: expiresAt,
+    body,
+  } as const
+  const hash = ticketHash('password_link', secret)
+  await parts.documents.commit([{ op: 'putTicket', hash, row, ifAbsent: true }], undefined)
+  const link = `${new URL(base).origin}/reset-password#${secret}`
+  await sendMail(parts, { to, subject: 'Set a new password', text: textOf(link) })
+}
+
+/** The secret stands behind `#`, which no server log and no Referer gets to see. */
+function textOf(link: string): string {
+  return [
+    'Somebody, most likely you, asked for a new password for the dashboard.',
+    'To set one, open this address within 16 minutes. It works once:',
+    link,
+    'If it was not you, there is nothing to do: the password stays as it is.',
+  ].join('\n\n')
+}
+
+/**
+ * Sets the password of those whom the link of a mail is for, ends their sessions, and uses the link up, in one commit. A link is
+ * void when the password was changed since. A password that breaks a rule does not use it up.
+ * @throws Fault `link_unusable` (400), `password_invalid` (400), `passwords_busy` (503)
+ */
+export async function resetByLink(parts: DashboardParts, secret: string, password: string): Promise<void> {
+  const hash = ticketHash('password_link', secret)
+  const row = await parts.tokens.getTicket(hash)
+  const now = parts.clock.wall()
+  if (row === undefined || row.sort !== 'password_link' || row.claimedAt > 0 || row.expiresAt <= now)
+    throw fault('link_unusable')
+  const users = await unchanged(parts, row.body)
+  if (users.length === 0) throw fault('link_unusable')
+  const history = parts.config.dashboard.security.enforce_password_history
+  const actor = String(users[0]?.body.email_address)
+  try {
+    const changes = [{ op: 'claimTicket', hash, sort: 'password_link', now } as const]
+    await changePassword(parts, { users, password, history, actor, changes })
+  } catch (error) {
+    if (toFault(error).code === 'ticket_unusable') throw fault('link_unusable')
+    throw error
+  }
+}
+
+async function unchanged(parts: DashboardParts, { users }: JsonObject): Promise<StoredDocument[]> {
+  const found: StoredDocument[] = []
+  for (const entry of Array.isArray(users) ? users : []) {
+    if (!isObject(entry) || !isDocumentId(entry.id)) continue
+    const user = await parts.documents.get('user', entry.id as DocumentId)
+    if (user !== undefined && stampOf(user) === entry.stamp && (await mayEnter(parts, user))) found.push(user)
+  }
+  return found
+}

@@ -1,0 +1,79 @@
+import { type TSchema, Type } from 'typebox'
+
+/** A success with this in `Meta`. */
+export const okWith = (meta: TSchema) => Type.Object({ Status: Type.Literal('OK'), Message: Type.String(), Meta: meta })
+
+/** A success that says nothing besides. */
+export const OK = okWith(Type.Null())
+
+const TICKET = Type.String({ minLength: 43, maxLength: 43, description: 'What `ticket` was answered.' })
+
+/** What a browser's passkey calls answer; looked at by the library that checks it. */
+export const CREDENTIAL = Type.Object(
+  { id: Type.String(), response: Type.Object({}) },
+  { description: 'The answer of `navigator.credentials`, as JSON.' },
+)
+
+/** What `navigator.credentials` is given. */
+export const PASSKEY_OPTIONS = Type.Object({ challenge: Type.String() })
+
+const CSRF = Type.String({ description: 'For `X-CSRF-Token` of every call that writes.' })
+
+/** A session has begun, or what is needed before it does. */
+export const SIGN_IN_ANSWER = okWith(
+  Type.Union([
+    Type.Object({
+      user_id: Type.String(),
+      email_address: Type.String(),
+      org_id: Type.String(),
+      csrf_token: CSRF,
+      recovery_codes: Type.Optional(Type.Array(Type.String())),
+    }),
+    Type.Object({
+      needs: Type.Enum(['organisation', 'second_factor', 'new_password', 'enrolment']),
+      ticket: Type.String(),
+      organisations: Type.Optional(Type.Array(Type.Object({ id: Type.String(), name: Type.String() }))),
+      methods: Type.Optional(Type.Array(Type.Enum(['code', 'passkey', 'recovery_code']))),
+      passkey_options: Type.Optional(PASSKEY_OPTIONS),
+      otpauth_uri: Type.Optional(Type.String()),
+      secret: Type.Optional(Type.String()),
+    }),
+  ]),
+)
+
+/** What goes on with a sign-in: the ticket, and what `needs` named. */
+export const CONTINUE_BODY = Type.Object({
+  ticket: TICKET,
+  org_id: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String()),
+  recovery_code: Type.Optional(Type.String()),
+  passkey: Type.Optional(CREDENTIAL),
+  new_password: Type.Optional(Type.String()),
+})
+
+/** A passkey that signs in by itself. */
+export const PASSKEY_BODY = Type.Object({ ticket: TICKET, response: CREDENTIAL })
+
+/** What `POST /api/login/passkey/options` answers. */
+export const PASSKEY_LOGIN_OPTIONS = okWith(Type.Object({ ticket: Type.String(), options: PASSKEY_OPTIONS }))
+
+/** Who is signed in. */
+export const SESSION = Type.Object({
+  user: Type.Object({
+    id: Type.String(),
+    email_address: Type.String(),
+    first_name: Type.String(),
+    last_name: Type.String(),
+    group_id: Type.String(),
+    is_admin: Type.Boolean(),
+    permissions: Type.Record(Type.String(), Type.String()),
+  }),
+  organisation: Type.Union([Type.Null(), Type.Object({ id: Type.String(), name: Type.String() })]),
+  csrf_token: CSRF,
+  via: Type.String(),
+})
+
+/** A session that goes on under another id. */
+export const RENEWED = okWith(
+  Type.Object({ csrf_token: CSRF, recovery_codes: Type.Optional(Type.Array(Type.String())) }),
+)

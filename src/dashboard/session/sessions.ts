@@ -1,0 +1,187 @@
+import { createHmac } from 'node:crypto'
+import { toFault } from '../../errors/fault.ts'
+import type { Millis } from '../../model/clock.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { hashKey, newSecret } from '../../model/secret.ts'
+import { loginFamily } from '../../model/user-security.ts'
+import { auditOf } from '../../publish/parts.ts'
+import type { Change, TicketInput } from '../../store/ports.ts'
+import type { DashboardParts } from '../parts.ts'
+import { sessionCookie } from './cookie.ts'
+
+/** How somebody came in; in the audit log. */
+export type Via = 'password' | 'passkey' | 'sso' | 'bootstrap'
+
+/** Who signs in. */
+export interface SignedIn {
+  /** Storage id of the user; for a guest, a name that is the same at each sign-in of the same person. */
+  readonly id: string
+  readonly email: string
+  readonly orgId: string
+  /** What is known of somebody who has no user document: lives in the session alone. */
+  readonly guest?: JsonObject
+}
+
+/** How a session is opened. */
+export interface OpenOptions {
+  /** Mark the cookie `Secure`; unless given, as `dashboard.public_url` says. */
+  readonly secure?: boolean
+  readonly clientAddress?: string
+  /** What must be true and change in the same commit: a ticket that is used up, a user that is written. */
+  readonly changes?: readonly Change[]
+}
+
+/** A session that has begun. */
+export interface OpenedSession {
+  /** Whole `Set-Cookie` field. */
+  readonly cookie: string
+  /** The cookie's value alone. */
+  readonly value: string
+  readonly csrf: string
+}
+
+/** A session that a cookie stands for. */
+export interface BrowserSession {
+  readonly userId: string
+  /** What calls that write must send in `X-CSRF-Token`. */
+  readonly csrf: string
+  /** SHA-256 of the cookie, hex: names the session without opening it. */
+  readonly sessionId: string
+  readonly guest: JsonObject | undefined
+  /** When the caller last proved who they are: at sign-in or since. */
+  readonly verifiedAt: Millis
+  readonly via: string
+}
+
+/**
+ * Opens a session under a new id, whatever the browser held before. With `disable_parallel_sessions` all others of the user end in
+ * the same commit. @throws Fault of the changes that go with it, `store_full`, `store_away`
+ */
+export async function openSession(
+  parts: DashboardParts,
+  who: SignedIn,
+  via: Via,
+  { secure = isSecure(parts), clientAddress = '', changes = [] }: OpenOptions = {},
+): Promise<OpenedSession> {
+  const value = newSecret()
+  const now = parts.clock.wall()
+  const body: JsonObject = { user: who.id, via, created: now, seen: now, verified: now, address: clientAddress }
+  if (who.guest !== undefined) body.guest = who.guest
+  const alone = parts.config.dashboard.disable_parallel_sessions
+  await parts.documents.commit(
+    [
+      ...(alone ? [endOfSessions(who.id)] : []),
+      ...changes,
+      { op: 'putTicket', hash: hashOf(value), row: rowOf(parts, body), ifAbsent: true },
+    ],
+    auditOf(parts, who.email, 'Sign in', who.orgId, { user: who.id, via }),
+  )
+  return opened(parts, value, secure)
+}
+
+/**
+ * The session that a cookie's value stands for; undefined when there is none, or when it has ended. Each use puts its end off
+ * by the idle time, at most up to its life. Whether the user is still active is for the caller to see.
+ */
+export async function sessionOf(
+  parts: DashboardParts,
+  cookie: string | undefined,
+): Promise<BrowserSession | undefined> {
+  if (cookie === undefined) return undefined
+  const hash = hashOf(cookie)
+  const row = await parts.tokens.getTicket(hash)
+  const now = parts.clock.wall()
+  if (row === undefined || row.sort !== 'login' || row.claimedAt > 0 || row.expiresAt <= now) return undefined
+  const { body } = row
+  const idleMs = parts.config.dashboard.session_idle_time * 1000
+  if (now - Number(body.seen) >= Math.min(60_000, idleMs / 10)) renew(parts, hash, { ...body, seen: now }, row.version)
+  return {
+    userId: String(body.user),
+    csrf: csrfOf(parts, cookie),
+    sessionId: hash.toString('hex'),
+    guest: isObject(body.guest) ? body.guest : undefined,
+    verifiedAt: Number(body.verified),
+    via: String(body.via),
+  }
+}
+
+/**
+ * Goes on under a new id, because the caller has proved once more who they are: what knew the old id is left behind.
+ * `changes` go into the same commit. Undefined when the session has ended meanwhile.
+ */
+export async function renewSession(
+  parts: DashboardParts,
+  cookie: string,
+  { secure = isSecure(parts), changes = [] }: Omit<OpenOptions, 'clientAddress'> = {},
+): Promise<OpenedSession | undefined> {
+  const old = hashOf(cookie)
+  const row = await parts.tokens.getTicket(old)
+  if ((await sessionOf(parts, cookie)) === undefined || row === undefined) return undefined
+  const value = newSecret()
+  const now = parts.clock.wall()
+  const next = rowOf(parts, { ...row.body, seen: now, verified: now })
+  await parts.documents.commit(
+    [
+      { op: 'claimTicket', hash: old, sort: 'login', now },
+      ...changes,
+      { op: 'deleteTicket', hash: old },
+      { op: 'putTicket', hash: hashOf(value), row: next, ifAbsent: true },
+    ],
+    undefined,
+  )
+  return opened(parts, value, secure)
+}
+
+/** Ends the session of a cookie; one that has ended already is no error. */
+export async function endSession(parts: DashboardParts, cookie: string): Promise<void> {
+  await parts.documents.commit([{ op: 'deleteTicket', hash: hashOf(cookie) }], undefined)
+}
+
+/** Ends all browser sessions of a user, and what it had begun. */
+export async function endSessions(parts: DashboardParts, userId: string): Promise<void> {
+  await parts.documents.commit([endOfSessions(userId)], undefined)
+}
+
+/** The change that ends all browser sessions of a user, for a commit that does more. */
+export function endOfSessions(userId: string): Change {
+  return { op: 'endFamily', family: loginFamily(userId) }
+}
+
+/** True where browsers reach the dashboard by TLS. */
+export function isSecure({ config }: DashboardParts): boolean {
+  return config.dashboard.public_url.startsWith('https:')
+}
+
+/** What a ticket of the dashboard is found by; of the cookie's sort it is no other text's. */
+export function ticketHash(sort: string, text: string): Buffer {
+  return hashKey(`${sort}:${text}`)
+}
+
+const hashOf = (cookie: string) => ticketHash('login', cookie)
+
+function opened(parts: DashboardParts, value: string, secure: boolean): OpenedSession {
+  const lifeS = parts.config.dashboard.dashboard_session_lifetime
+  return { cookie: sessionCookie(value, lifeS, secure), value, csrf: csrfOf(parts, value) }
+}
+
+/** Follows from the cookie, which no other site can read: nothing to store. */
+function csrfOf({ sealKey }: DashboardParts, cookie: string): string {
+  return createHmac('sha256', sealKey).update(`csrf:${cookie}`).digest('base64url')
+}
+
+function rowOf({ config, clock }: DashboardParts, body: JsonObject): TicketInput {
+  const { dashboard_session_lifetime: lifeS, session_idle_time: idleS } = config.dashboard
+  const expiresAt = Math.min(Number(body.created) + lifeS * 1000, clock.wall() + idleS * 1000)
+  const family = loginFamily(String(body.user))
+  return { sort: 'login', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body }
+}
+
+/** Nobody waits for it: a renewal that is lost costs at most a tenth of the idle time. */
+function renew(parts: DashboardParts, hash: Uint8Array, body: JsonObject, ifVersion: number): void {
+  const row = rowOf(parts, body)
+  parts.documents.commit([{ op: 'putTicket', hash, row, ifVersion }], undefined).catch((error: unknown) => {
+    const { code } = toFault(error)
+    // Another call was first, or the session was ended.
+    if (code !== 'ticket_unusable') parts.log.warn({ code }, 'a session could not be prolonged')
+  })
+}

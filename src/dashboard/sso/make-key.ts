@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { fault } from '../../errors/fault.ts'
+import { mayDo } from '../../model/permission.ts'
+import { createKey, deleteKey } from '../../publish/keys.ts'
+import type { Change } from '../../store/ports.ts'
+import type { DashboardParts } from '../parts.ts'
+import { ticketHash } from '../session/sessions.ts'
+import type { UsedProfile } from './profiles.ts'
+
+/**
+ * Makes a key with the policy of the profile for somebody who signed in. Of one person and profile there is one at a time: the one
+ * before ends. @throws Fault `rights_exceeded` (403) where whoever wrote the profile may not make keys, `sso_refused` (403) when
+ * the policy is not there
+ */
+export async function makeKey(
+  parts: DashboardParts,
+  { profile, ceiling }: UsedProfile,
+  { userId, email }: { readonly userId: string; readonly email: string },
+  changes: readonly Change[],
+): Promise<{ readonly key: string; readonly keyHash: string }> {
+  if (ceiling !== undefined && !mayDo(ceiling, 'keys', 'write'))
+    throw fault('rights_exceeded', 'A sign-in cannot make keys where whoever set it up may not')
+  if ((await parts.documents.find('policy', 'org_policy', `${profile.orgId}/${profile.policyId}`)) === undefined)
+    throw fault('sso_refused', 'MatchedPolicyID names no policy of the organisation')
+  if (changes.length > 0) await parts.documents.commit(changes, undefined)
+  const now = parts.clock.wall()
+  const session = {
+    org_id: profile.orgId,
+    apply_policies: [profile.policyId],
+    expires: Math.floor(now / 1000) + profile.keyLifeS,
+    meta_data: { AuthProviderUserID: userId, AuthProviderSource: profile.provider ?? '', Email: email },
+  }
+  const actor = email || userId
+  const made = await createKey(parts, { session, keepQuota: false, actor })
+  if (made.key === undefined) throw fault('internal', 'a new key has no text')
+  await replaceLast(
+    parts,
+    ticketHash('sso_key', nameOf(profile.id, userId)),
+    made.keyHash,
+    profile.keyLifeS * 1000,
+    actor,
+  )
+  return { key: made.key, keyHash: made.keyHash }
+}
+
+async function replaceLast(
+  parts: DashboardParts,
+  hash: Buffer,
+  keyHash: string,
+  lifeMs: number,
+  actor: string,
+): Promise<void> {
+  const before = await parts.tokens.getTicket(hash)
+  const expiresAt = parts.clock.wall() + lifeMs
+  const body = { use: 'key', key_hash: keyHash }
+  const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+  await parts.documents.commit([{ op: 'putTicket', hash, row }], undefined)
+  const old = before?.body.key_hash
+  const session = typeof old === 'string' ? await parts.tokens.getSession(Buffer.from(old, 'hex')) : undefined
+  if (session !== undefined) await deleteKey(parts, session, actor)
+}
+
+const nameOf = (profileId: string, userId: string) =>
+  createHash('sha256')
+    .update(JSON.stringify([profileId, userId]))
+    .digest('hex')

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { fault, toFault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import type { Permissions } from '../../model/permission.ts'
+import { toEmail } from '../../model/user.ts'
+import { auditOf } from '../../publish/parts.ts'
+import { findOrganisation } from '../../publish/people/organisations.ts'
+import type { Change } from '../../store/ports.ts'
+import type { DashboardParts } from '../parts.ts'
+import { ticketHash } from '../session/sessions.ts'
+import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
+
+/** How long a nonce can be used. */
+const NONCE_MS = 60_000
+const LONGEST = 256
+const MOST_GROUPS = 100
+
+/** Where a nonce opens a session. */
+export type Section = 'dashboard' | 'portal'
+
+/** What a nonce is asked for with. */
+export interface NonceRequest {
+  readonly section: Section
+  readonly person: SsoPerson
+  /** The caller knows already that the user must not come in: the browser is to be told so. */
+  readonly notAllowed: boolean
+}
+
+/**
+ * Reads the body of a call for a nonce. `orgId` is the organisation of the caller, whose nonces are for it alone; undefined = the
+ * installation, which names one. @throws Fault `sso_payload_invalid` (400)
+ */
+export async function readNonceRequest(
+  parts: DashboardParts,
+  body: JsonObject,
+  caller: { readonly orgId?: string; readonly ceiling?: Permissions },
+): Promise<NonceRequest> {
+  const { ForSection: section = 'dashboard', UserNotAllowed: notAllowed = false } = body
+  if (section !== 'dashboard' && section !== 'portal') throw invalid('ForSection must be dashboard or portal')
+  const given = textOf(body, 'OrgID')
+  const orgId = given || (caller.orgId ?? parts.defaultOrg())
+  const foreign = caller.orgId !== undefined && caller.orgId !== orgId
+  // That of others looks like one that is not there.
+  if (foreign || (await findOrganisation(parts, orgId)) === undefined)
+    throw invalid(`Org id not found ('${orgId.slice(0, LONGEST)}').`)
+  const person: SsoPerson = {
+    orgId,
+    email: readEmail(textOf(body, 'EmailAddress') || textOf(body, 'Email')),
+    displayName: textOf(body, 'DisplayName'),
+    groupIds: readGroups(body),
+    mapped: false,
+    onlyRegistered: body.SSOOnlyForRegisteredUsers === true,
+    ceiling: caller.ceiling,
+  }
+  return { section, person, notAllowed: notAllowed === true }
+}
+
+/** Makes a nonce and keeps what it stands for: base64 of a random UUID. `actor` asked for it. */
+export async function createNonce(
+  parts: DashboardParts,
+  { section, person, notAllowed }: NonceRequest,
+  actor: string,
+): Promise<string> {
+  const nonce = Buffer.from(randomUUID()).toString('base64')
+  const expiresAt = parts.clock.wall() + NONCE_MS
+  const body: JsonObject = { use: 'nonce', section, person: personBody(person), not_allowed: notAllowed }
+  const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+  const audit = auditOf(parts, actor, 'sso.nonce', person.orgId, { section, email: person.email })
+  await parts.documents.commit([{ op: 'putTicket', hash: hashOf(nonce), row, ifAbsent: true }], audit)
+  return nonce
+}
+
+/** What a nonce stands for, and the change that uses it up, which belongs into the commit of what it opens. */
+export interface UsableNonce {
+  readonly person: SsoPerson
+  readonly claim: Change
+}
+
+/**
+ * Looks up a nonce. @throws Fault `sso_nonce_void` (403) when it was used, has lapsed, is for another section or never was,
+ * `sso_refused` (403) when whoever made it says so
+ */
+export async function findNonce(parts: DashboardParts, nonce: string, section: Section): Promise<UsableNonce> {
+  const hash = hashOf(nonce.slice(0, LONGEST))
+  const now = parts.clock.wall()
+  const row = await parts.tokens.getTicket(hash)
+  const { use, section: made, person, not_allowed: notAllowed } = row?.body ?? {}
+  const usable = row !== undefined && row.sort === 'sso' && row.claimedAt === 0 && row.expiresAt > now
+  if (!usable || use !== 'nonce' || made !== section || !isObject(person)) throw fault('sso_nonce_void')
+  if (notAllowed === true) throw fault('sso_refused', 'whoever made the nonce does not let the user in')
+  return { person: personOf(person), claim: { op: 'claimTicket', hash, sort: 'sso', now } }
+}
+
+/** Two browsers with one nonce: the other one was first. */
+export function nonceFault(error: unknown): unknown {
+  return toFault(error).code === 'ticket_unusable' ? fault('sso_nonce_void') : error
+}
+
+const hashOf = (nonce: string) => ticketHash('sso_nonce', nonce)
+
+function textOf(body: JsonObject, name: string): string {
+  const value: Json = body[name] ?? ''
+  if (typeof value !== 'string' || value.length > LONGEST || /[\x00-\x1f\x7f]/.test(value))
+    throw invalid(`${name} must be a text of at most ${LONGEST} characters`)
+  return value.trim()
+}
+
+function readEmail(given: string): string {
+  if (given === '' || given === UNNAMED) return ''
+  const email = toEmail(given)
+  if (email === undefined) throw invalid('EmailAddress is not an email address')
+  return email
+}
+
+function readGroups(body: JsonObject): string[] {
+  const { GroupsIDs: several } = body
+  if (several !== undefined && several !== null && !Array.isArray(several)) throw invalid('GroupsIDs must be a list')
+  const list = (several ?? []) as Json[]
+  if (list.length > MOST_GROUPS) throw invalid(`GroupsIDs holds more than ${MOST_GROUPS}`)
+  if (!list.every((id) => typeof id === 'string' && id.length <= LONGEST)) throw invalid('GroupsIDs must hold texts')
+  const named = list.filter((id): id is string => typeof id === 'string' && id !== '')
+  const one = textOf(body, 'GroupID')
+  return named.length > 0 ? named : one === '' ? [] : [one]
+}
+
+const invalid = (why: string) =>
+  fault('sso_payload_invalid', `Cannot create an SSO session for an invalid payload: [Error: ${why}]`)

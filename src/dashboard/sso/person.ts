@@ -1,0 +1,51 @@
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { type Permissions, readPermissions } from '../../model/permission.ts'
+
+/** Somebody who proved who they are elsewhere. */
+export interface SsoPerson {
+  readonly orgId: string
+  /** As `toEmail` gives it; '' = nobody said. */
+  readonly email: string
+  readonly displayName: string
+  /** Groups of ours that were named for the person, known or not. */
+  readonly groupIds: readonly string[]
+  /** True when groups are mapped: whoever is in none of them is nobody here, whatever is not configured besides. */
+  readonly mapped: boolean
+  /** True: let in as a user who exists, or not at all; counts where users are looked up. */
+  readonly onlyRegistered: boolean
+  /** Most that the person may be let in with: the rights of whoever vouches; undefined = everything. */
+  readonly ceiling: Permissions | undefined
+}
+
+/** Address of those of whom nobody said one. */
+export const UNNAMED = 'ssoSession@ssoSession.com'
+
+/** The person as it is kept in a ticket or a session. */
+export function personBody(person: SsoPerson): JsonObject {
+  const { orgId, email, displayName, groupIds, mapped, onlyRegistered, ceiling } = person
+  return {
+    org_id: orgId,
+    email_address: email === '' ? UNNAMED : email,
+    first_name: displayName,
+    group_id: groupIds[0] ?? '',
+    group_ids: [...groupIds],
+    mapped,
+    only_registered: onlyRegistered,
+    ...(ceiling !== undefined && { ceiling: { ...ceiling } }),
+  }
+}
+
+/** The person that `personBody` wrote. What is missing lets nobody in. */
+export function personOf(body: JsonObject): SsoPerson {
+  const text = (name: string) => (typeof body[name] === 'string' ? (body[name] as string) : '')
+  const email = text('email_address')
+  return {
+    orgId: text('org_id'),
+    email: email === UNNAMED ? '' : email,
+    displayName: text('first_name'),
+    groupIds: Array.isArray(body.group_ids) ? body.group_ids.filter((id) => typeof id === 'string') : [],
+    mapped: body.mapped === true,
+    onlyRegistered: body.only_registered === true,
+    ceiling: isObject(body.ceiling) ? readPermissions(body.ceiling) : undefined,
+  }
+}

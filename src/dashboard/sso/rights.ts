@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/ids.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { type Permissions, readPermissions } from '../../model/permission.ts'
+import { covers } from '../../model/permission-cover.ts'
+import { unitePermissions } from '../../model/permission-union.ts'
+import { newSecret } from '../../model/secret.ts'
+import { type StoredUser, userOf } from '../../model/user.ts'
+import { groupPermissions, NOTHING } from '../../model/user-group.ts'
+import { effective } from '../../publish/people/effective.ts'
+import { findGroup } from '../../publish/people/groups.ts'
+import { findOrganisation } from '../../publish/people/organisations.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { SignedIn } from '../session/sessions.ts'
+import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
+
+/** Whom a sign-in leads to, and with which rights. */
+export type SsoEntry =
+  | { readonly is: 'user'; readonly user: StoredUser; readonly permissions: Permissions }
+  | { readonly is: 'guest'; readonly person: SsoPerson; readonly permissions: Permissions }
+
+/**
+ * Decides whom a person is let in as (specification rule 12), from what is stored now:
+ * 1. with `sso_enable_user_lookup`, the user of the organisation with this address, whose own rights and group apply;
+ * 2. else a guest with the rights of the groups that are named, or of `sso_default_group_id`, a group that is not there giving nothing;
+ * 3. and with those of `sso_permission_defaults` besides;
+ * 4. nothing of it configured: an administrator, unless `sso.deny_without_mapping`.
+ * @throws Fault `sso_refused` (403) with the reason for the log, `rights_exceeded` (403) where whoever vouches has less
+ */
+export async function entryOf(parts: DashboardParts, person: SsoPerson): Promise<SsoEntry> {
+  if ((await findOrganisation(parts, person.orgId)) === undefined) throw fault('sso_refused', 'no such organisation')
+  const { sso_enable_user_lookup: lookup } = parts.config.dashboard
+  const user = lookup ? await registered(parts, person) : undefined
+  if (user !== undefined) return { is: 'user', user, permissions: await ofUser(parts, user, person) }
+  if (lookup && person.onlyRegistered) throw fault('sso_refused', 'only registered users may come, and this is none')
+  const permissions = await guestPermissions(parts, person)
+  if (permissions === undefined)
+    throw fault('sso_refused', 'neither groups nor default rights are configured, and sso.deny_without_mapping is set')
+  checkCeiling(person, permissions)
+  return { is: 'guest', person, permissions }
+}
+
+/** What the guest of a session may do now, and whether the session still opens anything. */
+export async function guestStanding(
+  parts: DashboardParts,
+  guest: JsonObject,
+): Promise<{ readonly permissions: Permissions; readonly groupId: string; readonly active: boolean }> {
+  const person = personOf(guest)
+  const none = { permissions: NOTHING, groupId: '', active: false }
+  // Without an organisation a guest would be an unbounded user.
+  if ((await findOrganisation(parts, person.orgId)) === undefined) return none
+  const permissions = await guestPermissions(parts, person)
+  if (permissions === undefined || !isCovered(person, permissions)) return none
+  return { permissions, groupId: groupsOf(parts, person)[0] ?? '', active: true }
+}
+
+/** True when whoever comes by single sign-on and is in no group is an administrator, because nothing says otherwise. */
+export function admitsAdmins({ config }: DashboardParts): boolean {
+  const { sso_default_group_id: group, sso_permission_defaults: defaults } = config.dashboard
+  return group === '' && Object.keys(defaults).length === 0 && !config.sso.deny_without_mapping
+}
+
+/** Who signs in, as a session knows it. A guest who is named is the same at each sign-in. */
+export function signedInAs(entry: SsoEntry): SignedIn {
+  if (entry.is === 'user') {
+    const { id, email_address: email, org_id: orgId } = entry.user
+    return { id, email, orgId }
+  }
+  const { person } = entry
+  const name = person.email === '' ? newSecret() : person.email
+  const id = `sso-${createHash('sha256')
+    .update(JSON.stringify([person.orgId, name]))
+    .digest('hex')
+    .slice(0, 32)}`
+  return { id, email: person.email || UNNAMED, orgId: person.orgId, guest: personBody(person) }
+}
+
+async function registered({ documents }: DashboardParts, person: SsoPerson): Promise<StoredUser | undefined> {
+  if (person.email === '') return undefined
+  const found = await documents.find('user', 'org_email', `${person.orgId}/${person.email}`)
+  return found && userOf(found)
+}
+
+async function ofUser(parts: DashboardParts, user: StoredUser, person: SsoPerson): Promise<Permissions> {
+  const { permissions, active } = await effective(parts, user)
+  if (!active) throw fault('sso_refused', 'the user or its group is not active')
+  checkCeiling(person, permissions)
+  return permissions
+}
+
+/** Undefined where nothing is configured and nobody shall come in for that. */
+async function guestPermissions(parts: DashboardParts, person: SsoPerson): Promise<Permissions | undefined> {
+  const { sso_permission_defaults: defaults } = parts.config.dashboard
+  const ids = groupsOf(parts, person)
+  if (ids.length === 0 && Object.keys(defaults).length === 0 && !person.mapped)
+    return parts.config.sso.deny_without_mapping ? undefined : { IsAdmin: 'admin' }
+  const sets: Permissions[] = [readPermissions(defaults)]
+  for (const id of new Set(ids)) {
+    const group = isDocumentId(id) ? await findGroup(parts, id) : undefined
+    if (group?.active === true && group.org_id === person.orgId) sets.push(groupPermissions(group))
+  }
+  return unitePermissions(sets)
+}
+
+/** Groups that count for a guest, there or not. */
+function groupsOf({ config }: DashboardParts, { groupIds }: SsoPerson): readonly string[] {
+  const usual = config.dashboard.sso_default_group_id
+  if (groupIds.length > 0) return groupIds
+  return usual === '' ? [] : [usual]
+}
+
+function isCovered({ ceiling }: SsoPerson, permissions: Permissions): boolean {
+  return ceiling === undefined || covers(ceiling, permissions)
+}
+
+function checkCeiling(person: SsoPerson, permissions: Permissions): void {
+  if (!isCovered(person, permissions))
+    throw fault('rights_exceeded', 'A sign-in cannot give rights that whoever set it up does not have')
+}

@@ -1,0 +1,91 @@
+import { X509Certificate } from 'node:crypto'
+import { parseXml2JsFromString } from '@node-saml/node-saml/lib/xml.js'
+import { fault, toFault } from '../../errors/fault.ts'
+
+/** What is used of the metadata of a SAML identity provider. */
+export interface IdpMetadata {
+  readonly entityId: string
+  /** Where requests go, by redirect. */
+  readonly entryPoint: string
+  /** Certificates that answers may be signed with, base64 of their DER. */
+  readonly certificates: readonly string[]
+}
+
+const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
+const MOST_BYTES = 1_048_576
+const MOST_CERTIFICATES = 10
+
+/**
+ * Reads the metadata of an identity provider (SAML 2.0 Metadata section 2.4): one entity, or the first identity provider of several.
+ * @throws Fault `sso_failed` (403) with the reason for the log
+ */
+export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
+  checkXml(xml)
+  let root: unknown
+  try {
+    root = await parseXml2JsFromString(xml)
+  } catch (error) {
+    throw fault('sso_failed', `the metadata of the identity provider is not XML: ${toFault(error).message}`)
+  }
+  const entities = [
+    ...asList(member(root, 'EntityDescriptor')),
+    ...asList(member(member(root, 'EntitiesDescriptor'), 'EntityDescriptor')),
+  ]
+  const entity = entities.find((one) => asList(member(one, 'IDPSSODescriptor')).length > 0)
+  const [idp] = asList(member(entity, 'IDPSSODescriptor'))
+  const services = asList(member(idp, 'SingleSignOnService'))
+  const entryPoint = attribute(
+    services.find((service) => attribute(service, 'Binding') === REDIRECT),
+    'Location',
+  )
+  const certificates = asList(member(idp, 'KeyDescriptor'))
+    .filter((key) => attribute(key, 'use') !== 'encryption')
+    .flatMap((key) => asList(member(key, 'KeyInfo')))
+    .flatMap((info) => asList(member(info, 'X509Data')))
+    .flatMap((data) => asList(member(data, 'X509Certificate')))
+    .map((certificate) => textOf(certificate).replace(/\s/g, ''))
+    .filter(isCertificate)
+    .slice(0, MOST_CERTIFICATES)
+  const entityId = attribute(entity, 'entityID')
+  if (entityId === '' || !/^https?:\/\//.test(entryPoint) || !URL.canParse(entryPoint) || certificates.length === 0)
+    throw fault('sso_failed', 'the metadata names no identity provider with HTTP-Redirect and a signing certificate')
+  return { entityId, entryPoint, certificates }
+}
+
+/** Refuses XML that is too large, or that declares anything of its own: entities that grow, files that are read. @throws Fault `sso_failed` */
+export function checkXml(xml: string): void {
+  if (xml.length > MOST_BYTES) throw fault('sso_failed', 'the XML is too large')
+  if (/<!(?:DOCTYPE|ENTITY)/i.test(xml)) throw fault('sso_failed', 'the XML holds a document type')
+}
+
+function isCertificate(base64: string): boolean {
+  try {
+    return new X509Certificate(Buffer.from(base64, 'base64')).publicKey !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** A member of what the XML reader made; every element is a list of those of its name. */
+export function member(value: unknown, name: string): unknown {
+  const one: unknown = Array.isArray(value) ? value[0] : value
+  return typeof one === 'object' && one !== null ? (one as Record<string, unknown>)[name] : undefined
+}
+
+export function asList(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value]
+}
+
+/** An attribute of an element; '' when it is not there. */
+export function attribute(value: unknown, name: string): string {
+  const text = member(member(value, '$'), name)
+  return typeof text === 'string' ? text : ''
+}
+
+/** The text of an element. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const text = member(value, '_')
+  return typeof text === 'string' ? text : ''
+}

@@ -1,0 +1,210 @@
+import { type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml'
+import { fault, toFault } from '../../errors/fault.ts'
+import { textAt } from '../../model/idp-profile.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { findCertificate, privateKeyOf } from '../../publish/certificates.ts'
+import type { Change } from '../../store/ports.ts'
+import type { Answer } from '../answer.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import { ticketHash } from '../session/sessions.ts'
+import { goTo } from './answers.ts'
+import type { Proven } from './claims.ts'
+import { FLOW_MS, flowCookie, flowOf } from './flow-cookie.ts'
+import { guardedFetch } from './guarded-fetch.ts'
+import { baseOf } from './places.ts'
+import type { UsedProfile } from './profiles.ts'
+import { Remembered } from './remembered.ts'
+import { checkBearer, provenBy } from './saml-assertion.ts'
+import { checkXml, type IdpMetadata, readIdpMetadata } from './saml-metadata.ts'
+import { newRequestId, requestMadeAt } from './saml-request-id.ts'
+
+/** Clocks may differ by this much. */
+const SKEW_MS = 60_000
+/** An assertion older than this is not taken, whatever it says of itself. */
+const OLDEST_MS = 600_000
+/** How long the browser has to come for what its answer led to. */
+const HANDOVER_MS = 60_000
+const MOST_RESPONSE = 700_000
+
+const fetchedMetadata = new WeakMap<object, Remembered<IdpMetadata>>()
+
+/** Sends the browser to the identity provider with a request, and leaves it a cookie to come back with. @throws Fault `sso_failed` (403) */
+export async function beginSaml(parts: DashboardParts, call: Call, used: UsedProfile): Promise<Answer> {
+  const id = newRequestId(parts.sealKey, used.profile.id, parts.clock.wall())
+  const saml = await samlOf(parts, used, await metadataOf(parts, used), id)
+  const location = await saml.getAuthorizeUrlAsync('', undefined, {})
+  return goTo(location, flowCookie(parts, call, used.profile.id, { id, nonce: '', verifier: '' }))
+}
+
+/**
+ * Takes the answer that the identity provider makes the browser send. It comes from another site, so without our cookie: what it
+ * proves is kept for a minute, and the browser sent on by GET to fetch it with the cookie. The assertion must be signed, for us, in
+ * answer to a request of ours, in time, and never taken before. `RelayState` is not looked at: nothing of it is needed.
+ * @throws Fault `sso_failed` (403) with the reason for the log
+ */
+export async function takeSamlResponse(parts: DashboardParts, call: Call, used: UsedProfile): Promise<Answer> {
+  const { profile } = used
+  const encoded = call.form().get('SAMLResponse') ?? ''
+  if (encoded === '' || encoded.length > MOST_RESPONSE)
+    throw fault('sso_failed', 'there is no SAML response, or a huge one')
+  const xml = Buffer.from(encoded, 'base64').toString('utf8')
+  checkXml(xml)
+  if (/xmldsig#(?:rsa-|dsa-|ecdsa-)?sha1\b/i.test(xml))
+    throw fault('sso_failed', 'the SAML response is signed with SHA-1')
+  // Cheap, and before anything is made of what a stranger sent.
+  const claimed = /\bInResponseTo=["'](_[0-9a-f]{108})["']/.exec(xml)?.[1] ?? ''
+  if (requestMadeAt(parts.sealKey, profile.id, claimed, parts.clock.wall()) === undefined)
+    throw fault('sso_failed', 'the response answers no request of ours')
+  const metadata = await metadataOf(parts, used)
+  const saml = await samlOf(parts, used, metadata, claimed)
+  const found = await validated(saml, encoded)
+  const assertion = checkBearer(found, { issuer: metadata.entityId, recipient: acsOf(parts, used), requestId: claimed })
+  const now = parts.clock.wall()
+  const body = { use: 'saml', request: claimed, ...provenBody(provenBy(found, profile.config)) }
+  const hand = ticketHash('sso_saml', claimed)
+  await commitOnce(parts, [
+    once(ticketHash('saml_assertion', JSON.stringify([profile.id, assertion.id])), now + OLDEST_MS + 2 * SKEW_MS, {}),
+    once(ticketHash('saml_request', claimed), now + FLOW_MS, {}),
+    once(hand, now + HANDOVER_MS, body),
+  ])
+  return goTo(`/auth/${profile.id}/saml/finish`)
+}
+
+/** What the response of the browser's own request proved. @throws Fault `sso_failed` (403) */
+export async function endSaml(
+  parts: DashboardParts,
+  call: Call,
+  { profile }: UsedProfile,
+): Promise<{ readonly proven: Proven; readonly changes: readonly Change[] }> {
+  const flow = flowOf(parts, call, profile.id)
+  if (flow === undefined) throw fault('sso_failed', 'the browser has not begun this sign-in, or too long ago')
+  const hash = ticketHash('sso_saml', flow.id)
+  const row = await parts.tokens.getTicket(hash)
+  const now = parts.clock.wall()
+  if (row?.body.use !== 'saml' || row.claimedAt > 0 || row.expiresAt <= now)
+    throw fault('sso_failed', 'no response came for the sign-in of this browser')
+  return { proven: provenFrom(row.body), changes: [{ op: 'claimTicket', hash, sort: 'sso', now }] }
+}
+
+/** What the identity provider is told of us (SAML 2.0 Metadata). @throws Fault `sso_failed` (403) */
+export async function ownSamlMetadata(parts: DashboardParts, used: UsedProfile): Promise<string> {
+  const own = { entityId: '', entryPoint: 'https://idp.invalid/', certificates: ['MA=='] }
+  const saml = await samlOf(parts, used, own, '_')
+  const { certificate } = await keyOf(parts, used)
+  return saml.generateServiceProviderMetadata(certificate ?? null, certificate ?? null)
+}
+
+async function validated(saml: SAML, SAMLResponse: string): Promise<Profile> {
+  try {
+    const { profile } = await saml.validatePostResponseAsync({ SAMLResponse })
+    if (profile === null) throw new Error('the response holds no assertion')
+    return profile
+  } catch (error) {
+    throw fault('sso_failed', `the SAML response is refused: ${toFault(error).message}`)
+  }
+}
+
+async function samlOf(
+  parts: DashboardParts,
+  used: UsedProfile,
+  metadata: IdpMetadata,
+  requestId: string,
+): Promise<SAML> {
+  const { profile } = used
+  const issuer = entityIdOf(parts, used)
+  const { key } = await keyOf(parts, used)
+  return new SAML({
+    issuer,
+    audience: issuer,
+    callbackUrl: acsOf(parts, used),
+    entryPoint: metadata.entryPoint,
+    idpCert: [...metadata.certificates],
+    wantAssertionsSigned: true,
+    wantAuthnResponseSigned: false,
+    acceptedClockSkewMs: SKEW_MS,
+    maxAssertionAgeMs: OLDEST_MS,
+    forceAuthn: profile.config.ForceAuthentication === true,
+    identifierFormat: null,
+    disableRequestedAuthnContext: true,
+    signatureAlgorithm: 'sha256',
+    ...(key !== undefined && { privateKey: key, decryptionPvk: key }),
+    validateInResponseTo: ValidateInResponseTo.always,
+    requestIdExpirationPeriodMs: FLOW_MS,
+    generateUniqueId: () => requestId,
+    // The id tells by itself that it is ours: nothing to keep. That it is used once is for `takeSamlResponse`.
+    cacheProvider: {
+      saveAsync: async () => null,
+      removeAsync: async () => null,
+      getAsync: async (id) => {
+        const madeAt = requestMadeAt(parts.sealKey, profile.id, id, parts.clock.wall())
+        return madeAt === undefined || id !== requestId ? null : new Date(madeAt).toISOString()
+      },
+    },
+  })
+}
+
+/** Key and certificate of ours, where the profile names a stored one: requests are then signed, and assertions may be encrypted. */
+async function keyOf(parts: DashboardParts, { profile }: UsedProfile): Promise<{ key?: string; certificate?: string }> {
+  const id = textAt(profile.config, 'CertLocation')
+  if (id === '') return {}
+  const stored = await findCertificate(parts, id)
+  const key = stored?.body.org_id === profile.orgId ? privateKeyOf(stored.body, parts.sealKey) : undefined
+  if (stored === undefined || key === undefined)
+    throw fault('sso_failed', 'CertLocation names no certificate of the organisation with a private key')
+  return { key, certificate: textAt(stored.body, 'certificate') }
+}
+
+function metadataOf(parts: DashboardParts, { profile, version }: UsedProfile): Promise<IdpMetadata> {
+  const known = fetchedMetadata.get(parts.store) ?? new Remembered<IdpMetadata>(parts.clock)
+  fetchedMetadata.set(parts.store, known)
+  return known.get(version, async () => {
+    const text = textAt(profile.config, 'IDPMetadata')
+    if (text !== '') return readIdpMetadata(text)
+    const { allow_private: allowPrivate, timeout_ms: timeoutMs } = parts.config.sso
+    const url = textAt(profile.config, 'IDPMetadataURL')
+    const response = await guardedFetch(
+      url,
+      { headers: { accept: 'application/samlmetadata+xml, */*;q=0.1' } },
+      { allowPrivate, timeoutMs },
+    )
+    if (response.status !== 200) throw fault('sso_failed', 'the metadata of the identity provider cannot be read')
+    return readIdpMetadata(await response.text())
+  })
+}
+
+function entityIdOf(parts: DashboardParts, { profile }: UsedProfile): string {
+  const base = baseOf(parts, textAt(profile.config, 'SAMLBaseURL'))
+  return textAt(profile.config, 'EntityId') || `${base}/auth/${profile.id}/saml/metadata`
+}
+
+function acsOf(parts: DashboardParts, { profile }: UsedProfile): string {
+  return `${baseOf(parts, textAt(profile.config, 'SAMLBaseURL'))}/auth/${profile.id}/saml/callback`
+}
+
+function once(hash: Uint8Array, expiresAt: number, body: JsonObject): Change {
+  const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+  return { op: 'putTicket', hash, row, ifAbsent: true }
+}
+
+async function commitOnce({ documents }: DashboardParts, changes: readonly Change[]): Promise<void> {
+  try {
+    await documents.commit(changes, undefined)
+  } catch (error) {
+    if (toFault(error).code !== 'already_exists') throw error
+    throw fault('sso_failed', 'the assertion, or an answer to the same request, was taken before')
+  }
+}
+
+function provenBody({ claims, subject, email, displayName }: Proven): JsonObject {
+  return { claims: Object.fromEntries(claims) as JsonObject, subject, email, displayName }
+}
+
+function provenFrom({ claims, subject, email, displayName }: JsonObject): Proven {
+  return {
+    claims: new Map(Object.entries(isObject(claims) ? claims : {})),
+    subject: String(subject),
+    email: String(email),
+    displayName: String(displayName),
+  }
+}

@@ -1,0 +1,99 @@
+import type { CatalogEntry } from './catalog-entry.ts'
+
+/** Refusals of the dashboard alone. */
+export const DASHBOARD = {
+  // the dashboard
+  login_required: { status: 401, log: 'silent', text: 'Not authorised' },
+  // there is such a thing, and others own it
+  not_owner: { status: 401, log: 'silent', text: 'Not authorised' },
+  permission_missing: {
+    status: 403,
+    log: 'silent',
+    text: 'access denied: You do not have permission to access',
+    expose: 'alone',
+  },
+  csrf_token_wrong: { status: 403, log: 'silent', text: 'The X-CSRF-Token header is missing or wrong' },
+  // passwords
+  password_invalid: { status: 400, log: 'silent', text: 'The password does not meet the rules', expose: true },
+  passwords_busy: {
+    status: 503,
+    log: 'warn',
+    text: 'Too many passwords are being checked, try again later',
+    oauth: 'temporarily_unavailable',
+  },
+  // signing in to the dashboard
+  sign_in_failed: { status: 401, log: 'silent', text: 'The email address or the password is wrong' },
+  sign_in_throttled: { status: 429, log: 'warn', text: 'Too many failed tries, try again later', expose: 'alone' },
+  sign_in_void: { status: 401, log: 'silent', text: 'This sign-in has lapsed, begin again' },
+  sign_in_refused: { status: 403, log: 'silent', text: 'This account cannot sign in', expose: 'alone' },
+  second_factor_wrong: { status: 401, log: 'silent', text: 'The code is wrong, or was used before' },
+  second_factor_state: { status: 409, log: 'silent', text: 'The second factor is not in that state', expose: 'alone' },
+  passkey_invalid: { status: 400, log: 'silent', text: 'The passkey cannot be accepted' },
+  passkeys_unavailable: {
+    status: 409,
+    log: 'warn',
+    text: 'Passkeys need dashboard.public_url, and the dashboard opened under it',
+  },
+  origin_foreign: { status: 403, log: 'warn', text: 'The call came from a page of another site' },
+  session_needed: { status: 403, log: 'silent', text: 'This call needs a browser session' },
+  verification_needed: { status: 403, log: 'silent', text: 'Prove once more who you are, then repeat the call' },
+  current_password_wrong: { status: 403, log: 'silent', text: 'The current password is missing or wrong' },
+  password_not_yours: {
+    status: 403,
+    log: 'silent',
+    text: 'The password of another user cannot be changed with these rights',
+  },
+  mail_off: { status: 409, log: 'warn', text: 'Mails are not configured: dashboard.email_backend' },
+  mail_invalid: { status: 400, log: 'warn', text: 'The mail cannot be sent', expose: true },
+  mail_failed: { status: 502, log: 'error', text: 'The mail server did not take the mail' },
+  link_unusable: { status: 400, log: 'silent', text: 'The link was used before, has lapsed, or never was' },
+  ticket_unusable: { status: 409, log: 'silent', text: 'It was used before, has lapsed, or never was' },
+  // people: users, groups, organisations
+  // clients compare the text: the detail is for the log
+  user_invalid: { status: 400, log: 'debug', text: 'User object validation failed.' },
+  email_taken: { status: 403, log: 'silent', text: 'User email already exists for this org.' },
+  permission_not_given: {
+    status: 403,
+    log: 'silent',
+    text: 'To create a user specify at least one permission, or make them an admin.',
+  },
+  rights_exceeded: {
+    status: 403,
+    log: 'debug',
+    text: 'You cannot give rights that you do not have, nor act upon who has them',
+    expose: 'alone',
+  },
+  last_admin: {
+    status: 400,
+    log: 'silent',
+    text: 'The last active administrator of an organisation cannot be removed: make another user an administrator first',
+  },
+  group_invalid: { status: 400, log: 'silent', text: 'User group object validation failed.', expose: true },
+  group_in_use: { status: 400, log: 'silent', text: 'The user group is in use', expose: true },
+  organisation_invalid: { status: 400, log: 'silent', text: 'Organisation object validation failed.', expose: true },
+  organisation_taken: { status: 403, log: 'silent', text: 'Failed to save new Org object to DB', expose: true },
+  organisation_in_use: { status: 400, log: 'silent', text: 'The organisation is in use', expose: true },
+  setup_invalid: { status: 400, log: 'silent', text: 'The set-up is not valid', expose: true },
+  setup_closed: {
+    status: 403,
+    log: 'warn',
+    text: 'The set-up link is not valid: it was used, or there are users already',
+  },
+  // labels, webhooks and the audit log of the dashboard
+  label_invalid: { status: 400, log: 'silent', text: 'Label is not valid', expose: true },
+  label_taken: { status: 409, log: 'silent', text: 'A label of this name or key exists already' },
+  label_in_use: { status: 409, log: 'silent', text: 'The label is in use', expose: true },
+  hook_invalid: { status: 400, log: 'silent', text: 'Webhook object validation failed.', expose: true },
+  hook_taken: { status: 409, log: 'silent', text: 'Duplicate webhook_id.' },
+  undo_refused: { status: 409, log: 'silent', text: 'The change cannot be undone', expose: true },
+  rules_unsupported: { status: 400, log: 'silent', text: 'Invalid OPA rules.', expose: true },
+  // single sign-on
+  sso_payload_invalid: { status: 400, log: 'silent', text: 'Cannot create an SSO session', expose: 'alone' },
+  sso_disabled: { status: 403, log: 'warn', text: 'SSO not enabled for org.' },
+  sso_nonce_void: { status: 403, log: 'warn', text: 'This sign-in link was used before, has lapsed, or never was' },
+  // why is for the log: a stranger must not learn who has an account
+  sso_refused: { status: 403, log: 'warn', text: 'Single sign-on was refused' },
+  sso_failed: { status: 403, log: 'warn', text: 'Single sign-on did not succeed' },
+  profile_invalid: { status: 400, log: 'silent', text: 'Identity profile is not valid', expose: true },
+  profile_unknown: { status: 404, log: 'silent', text: 'Identity profile not found' },
+} as const satisfies Record<string, CatalogEntry>

@@ -1,0 +1,20 @@
+/** How loudly the log speaks of a fault. `silent` ones are ordinary answers to ordinary requests. */
+export type LogLevel = 'silent' | 'debug' | 'warn' | 'error'
+
+export interface CatalogEntry {
+  /** HTTP status of the answer. */
+  readonly status: number
+  /** Status under `compat.legacy_statuses`, where the incumbent's differs. */
+  readonly legacy?: number
+  readonly log: LogLevel
+  /** What the caller reads. Never holds a secret; the `detail` of a fault goes to the log, or to callers who may see it. */
+  readonly text: string
+  /** True when `detail` may be shown to the caller: it speaks only of what the caller sent. `alone`: in the place of the text. */
+  readonly expose?: boolean | 'alone'
+  /** `error` of the authorization server's answer (RFC 6749 section 5.2 and its siblings), or of a `WWW-Authenticate` challenge. */
+  readonly oauth?: string
+  /** The same under `compat.legacy_statuses`, where the incumbent's differs. */
+  readonly legacyOauth?: string
+  /** How the dashboard says it, where it differs: its status, and its text, which then stands alone. */
+  readonly dashboard?: { readonly status?: number; readonly text?: string }
+}

@@ -1,0 +1,74 @@
+import type { CatalogEntry } from './catalog-entry.ts'
+
+/** Refusals of management calls that every surface shares. */
+export const MANAGEMENT = {
+  // administration
+  admin_secret_wrong: {
+    status: 403,
+    log: 'warn',
+    text: 'Attempted administrative access with invalid or missing key!',
+  },
+  method_not_allowed: { status: 405, log: 'silent', text: 'Method not supported' },
+  body_malformed: {
+    status: 400,
+    log: 'silent',
+    text: 'Request malformed',
+    expose: true,
+    dashboard: { status: 403, text: 'Request body malformed' },
+  },
+  body_invalid: { status: 400, log: 'silent', text: 'Request body is not valid', expose: true },
+  // the same where a call has words of its own for it
+  body_refused: { status: 400, log: 'silent', text: 'Request body is not valid', expose: 'alone' },
+  definition_invalid: {
+    status: 400,
+    log: 'silent',
+    text: 'Validation of API Definition failed.',
+    expose: true,
+  },
+  definition_unsupported: {
+    status: 400,
+    log: 'silent',
+    text: 'The API asks for something that this gateway does not serve.',
+    expose: true,
+  },
+  pattern_invalid: { status: 400, log: 'silent', text: 'Pattern is not valid.', expose: true },
+  policy_invalid: { status: 400, log: 'silent', text: 'Policy is not valid.', expose: true },
+  policy_name_taken: {
+    status: 400,
+    log: 'silent',
+    text: 'This policy name has already been used. Please choose another one.',
+  },
+  key_invalid: { status: 400, log: 'silent', text: 'Key is not valid.', expose: true },
+  certificate_not_owned: { status: 400, log: 'debug', text: 'Attempted access to non-owned certificate.' },
+  key_not_owned: { status: 400, log: 'debug', text: 'Attempted access to non-owned key.' },
+  // the key's APIs ask for none
+  key_needless: { status: 400, log: 'silent', text: 'Key requests are not possible for keyless APIs.' },
+  rights_missing: {
+    status: 400,
+    log: 'silent',
+    text: 'Failed to create key, keys must have at least one Access Rights record set.',
+  },
+  id_malformed: { status: 400, log: 'silent', text: 'Malformed id', expose: true },
+  already_exists: { status: 409, log: 'silent', text: 'Already exists', expose: true },
+  api_id_taken: {
+    status: 409,
+    log: 'silent',
+    text: 'Already exists',
+    expose: true,
+    dashboard: { text: 'Found API with the same ID' },
+  },
+  revision_conflict: { status: 409, log: 'silent', text: 'Changed by somebody else meanwhile', expose: true },
+  listen_path_taken: { status: 409, log: 'silent', text: 'Listen path is taken', expose: true },
+  not_found: { status: 404, log: 'silent', text: 'Not found', expose: 'alone' },
+  version_query_invalid: { status: 422, log: 'silent', text: 'Unprocessable Content', expose: 'alone' },
+  query_invalid: { status: 400, log: 'silent', text: 'Bad Request', expose: 'alone' },
+  certificate_invalid: { status: 400, log: 'silent', text: 'Certificate is not valid', expose: true },
+  // webhooks
+  webhook_target_refused: {
+    status: 400,
+    log: 'warn',
+    text: 'The webhook target is on a network that webhooks may not reach',
+    expose: 'alone',
+  },
+  import_refused: { status: 400, log: 'silent', text: 'The address cannot be imported from', expose: 'alone' },
+} as const satisfies Record<string, CatalogEntry>

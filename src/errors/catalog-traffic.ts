@@ -1,0 +1,108 @@
+import type { CatalogEntry } from './catalog-entry.ts'
+
+/** Refusals of requests on their way through the gateway, its tokens included. */
+export const TRAFFIC = {
+  // who is calling
+  credential_missing: { status: 401, log: 'silent', text: 'Authorization field missing' },
+  key_unknown: { status: 403, log: 'silent', text: 'Access to this API has been disallowed' },
+  // the key's policies cannot be applied together; the reason is in `detail`, for the administrator
+  policies_unusable: { status: 403, log: 'debug', text: 'Access to this API has been disallowed' },
+  key_inactive: { status: 403, log: 'silent', text: 'Key is inactive, please renew' },
+  key_expired: { status: 401, log: 'silent', text: 'Key has expired, please renew' },
+  // what they may do
+  api_not_in_rights: { status: 403, log: 'silent', text: 'Access to this API has been disallowed' },
+  path_not_in_rights: { status: 403, log: 'silent', text: 'Access to this resource has been disallowed' },
+  endpoint_forbidden: { status: 403, log: 'silent', text: 'Requested endpoint is forbidden' },
+  ip_forbidden: { status: 403, log: 'silent', text: 'access from this IP has been disallowed' },
+  client_certificate_required: { status: 401, log: 'silent', text: 'Client certificate required' },
+  // versions
+  version_missing: { status: 403, log: 'silent', text: 'Version information not found' },
+  version_unknown: { status: 404, legacy: 403, log: 'silent', text: 'This API version does not seem to exist' },
+  version_expired: { status: 403, log: 'silent', text: 'This API version has expired', expose: true },
+  // limits
+  rate_exceeded: { status: 429, log: 'silent', text: 'Rate Limit Exceeded' },
+  api_rate_exceeded: { status: 429, log: 'silent', text: 'API Rate Limit Exceeded' },
+  quota_exceeded: { status: 429, legacy: 403, log: 'silent', text: 'Quota exceeded' },
+  org_quota_exceeded: {
+    status: 429,
+    legacy: 403,
+    log: 'silent',
+    text: 'This organisation has used up its quota, please contact the API administrator',
+  },
+  org_inactive: {
+    status: 403,
+    log: 'silent',
+    text: 'Access for this organisation has been disabled, please contact the API administrator',
+  },
+  length_required: { status: 411, log: 'silent', text: 'Content length is required for this request' },
+  body_too_large_api: { status: 400, log: 'silent', text: 'Request is too large' },
+  body_too_large: { status: 413, log: 'silent', text: 'Request Entity Too Large' },
+  // routing
+  api_not_found: { status: 404, log: 'silent', text: 'Not Found' },
+  api_unserved: { status: 503, log: 'warn', text: 'This API could not be loaded' },
+  loop_detected: { status: 508, log: 'warn', text: 'Loop detected' },
+  // upstream
+  upstream_unreachable: {
+    status: 502,
+    legacy: 500,
+    log: 'warn',
+    text: 'There was a problem proxying the request',
+  },
+  upstream_unresolved: { status: 502, legacy: 500, log: 'warn', text: 'Upstream host lookup failed' },
+  upstream_malformed: {
+    status: 502,
+    legacy: 500,
+    log: 'warn',
+    text: 'There was a problem proxying the request',
+  },
+  upstream_timeout: { status: 504, log: 'warn', text: 'Upstream service reached hard timeout.' },
+  upstream_all_down: { status: 503, log: 'warn', text: 'all hosts are down' },
+  client_gone: { status: 499, log: 'silent', text: 'Client closed request' },
+  // HTTP itself (RFC 9110, RFC 9112)
+  request_malformed: { status: 400, log: 'silent', text: 'Bad Request', expose: true },
+  request_timeout: { status: 408, log: 'silent', text: 'Request Timeout' },
+  uri_too_long: { status: 414, log: 'silent', text: 'URI Too Long' },
+  head_too_large: { status: 431, log: 'silent', text: 'Request Header Fields Too Large' },
+  expectation_failed: { status: 417, log: 'silent', text: 'Expectation Failed' },
+  method_not_implemented: { status: 501, log: 'silent', text: 'Not Implemented' },
+  version_not_supported: { status: 505, log: 'silent', text: 'HTTP Version Not Supported' },
+  // a token at an API with the OAuth method (RFC 6750 section 3.1)
+  token_missing: { status: 401, legacy: 400, log: 'silent', text: 'Authorization field missing' },
+  token_malformed: {
+    status: 401,
+    legacy: 400,
+    log: 'silent',
+    text: 'Bearer token malformed',
+    oauth: 'invalid_request',
+  },
+  token_unknown: { status: 401, legacy: 403, log: 'silent', text: 'Key not authorised', oauth: 'invalid_token' },
+  token_client_gone: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'Key not authorised. OAuth client access was revoked',
+    oauth: 'invalid_token',
+  },
+  token_expired: { status: 401, log: 'silent', text: 'Key has expired, please renew', oauth: 'invalid_token' },
+  token_proof_missing: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'The token is bound to a key or certificate that the request did not prove',
+    oauth: 'invalid_token',
+  },
+  token_proof_invalid: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'The DPoP proof is not valid',
+    expose: 'alone',
+    oauth: 'invalid_dpop_proof',
+  },
+  scope_missing: {
+    status: 403,
+    log: 'silent',
+    text: 'The token lacks a scope that this operation needs',
+    oauth: 'insufficient_scope',
+  },
+} as const satisfies Record<string, CatalogEntry>

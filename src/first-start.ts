@@ -1,0 +1,35 @@
+import type { Config } from './config/schema.ts'
+import { fault, toFault } from './errors/fault.ts'
+import type { Log } from './model/log.ts'
+import type { SecretParts } from './publish/parts.ts'
+import { openInstallation, setupToken } from './publish/people/installation.ts'
+import { setUpUnattended } from './publish/people/set-up.ts'
+
+/**
+ * What is done before anything is served: the installation gets its document, and with `bootstrap.email` its first organisation and
+ * first user. Answers the token of the set-up link while that is open, else ''.
+ * @throws Fault `setting_invalid` when the first user cannot be made as the settings say
+ */
+export async function firstStart(
+  parts: SecretParts,
+  { organisation, email, password, first_name: firstName, last_name: lastName }: Config['bootstrap'],
+  log: Log,
+): Promise<string> {
+  const installation = await openInstallation(parts)
+  if (installation.setup_hash === '') return ''
+  if (email === '') return setupToken(parts)
+  try {
+    await setUpUnattended(parts, { organisation, email, password, firstName, lastName })
+  } catch (error) {
+    const { code, message } = toFault(error)
+    if (code === 'internal' || code.startsWith('store')) throw error
+    throw fault('setting_invalid', `bootstrap: the first user cannot be made: ${message}`, error)
+  }
+  log.info({ email }, 'the first organisation and its administrator were made')
+  return ''
+}
+
+/** The link that the token stands in. Behind the `#`, where no server sees it and no proxy logs it. */
+export function setUpLink(dashboard: string, token: string): string {
+  return `${dashboard.replace(/\/$/, '')}/bootstrap#token=${token}`
+}

@@ -1,0 +1,140 @@
+import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { apisOfClient, findClientAt, listClients, showClient } from '../../publish/oauth-client-lists.ts'
+import { type ApiPlace, apiPlaceOf, type ClientParts } from '../../publish/oauth-client-parts.ts'
+import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients.ts'
+import { type AdminAnswer, changed, json, jsonText } from './answer.ts'
+import { type AdminParts, publishParts, settle } from './parts.ts'
+import { type AdminRequest, pageOf } from './request.ts'
+import type { Route } from './route.ts'
+
+const PAGE = 100
+const LIST_BATCH = 1000
+/** Longest list that is put together in memory; more is asked for page by page. */
+const MOST = 10_000
+const LONGEST_OVERLAP_S = 31_536_000
+
+/** What the functions for clients take, from the parts of this node. */
+export function clientParts(parts: AdminParts): ClientParts {
+  return { ...publishParts(parts), findApi: (apiId) => parts.live.snapshot.apis.get(apiId)?.api }
+}
+
+/** `/oauth/clients`: apps that get tokens. Secrets are shown: who calls here could read them anyway. */
+export function oauthClientRoutes(parts: AdminParts): Route[] {
+  return [
+    { method: 'POST', path: '/oauth/clients/create', run: (request) => create(parts, request) },
+    {
+      method: 'GET',
+      path: '/oauth/clients/apis/{cid}',
+      run: async (request) => {
+        const orgId = request.text('orgID') || request.text('org_id')
+        return json(await apisOfClient(clientParts(parts), request.param('cid'), orgId))
+      },
+    },
+    { method: 'GET', path: '/oauth/clients/{api}', run: (request) => list(parts, request) },
+    {
+      method: 'GET',
+      path: '/oauth/clients/{api}/{cid}',
+      run: async (request) => shown(parts, await clientIn(parts, request)),
+    },
+    { method: 'PUT', path: '/oauth/clients/{api}/{cid}', run: (request) => update(parts, request) },
+    { method: 'DELETE', path: '/oauth/clients/{api}/{cid}', run: (request) => remove(parts, request) },
+    { method: 'PUT', path: '/oauth/clients/{api}/{cid}/rotate', run: (request) => rotate(parts, request) },
+  ]
+}
+
+/** The API of the path, or nothing when there is none or its method is not OAuth. */
+export async function oauthApiIn(parts: AdminParts, apiId: string): Promise<ApiPlace | undefined> {
+  const place = await apiPlaceOf(clientParts(parts), apiId)
+  return place?.oauth === true ? place : undefined
+}
+
+async function create(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const orgId = request.text('org_id')
+  const body = await request.object()
+  const saved = await createClient(clientParts(parts), { body, actor: request.actor, ...(orgId !== '' && { orgId }) })
+  await settle(parts, saved.revision)
+  return shown(parts, saved.client)
+}
+
+/** All clients of an API up to 10,000, or page `p` of 100 with the number of pages in `X-Pages`. */
+async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const api = await oauthApiIn(parts, request.param('api'))
+  if (api === undefined) return json(null, 404)
+  const page = pageOf(request)
+  const own = clientParts(parts)
+  const texts: string[] = []
+  const most = page === undefined ? MOST : PAGE
+  let offset = page === undefined ? 0 : (page - 1) * PAGE
+  for (;;) {
+    const limit = Math.min(LIST_BATCH, most - texts.length)
+    const { clients, total } = await listClients(own, api, { offset, limit })
+    for (const client of clients) texts.push(JSON.stringify(showClient(own, client, { withSecret: true })))
+    offset += clients.length
+    if (texts.length < most && offset < total && clients.length > 0) continue
+    const pages = `X-Pages: ${Math.max(1, Math.ceil(total / PAGE))}\r\n`
+    return jsonText(`[${texts.join(',')}]`, pages)
+  }
+}
+
+async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  if ((await oauthApiIn(parts, request.param('api'))) === undefined) throw fault('not_found', "API doesn't exist")
+  const { client_id: clientId } = await clientIn(parts, request)
+  const body = await request.object()
+  const saved = await updateClient(clientParts(parts), clientId, { body, actor: request.actor })
+  await settle(parts, saved.revision)
+  return shown(parts, saved.client)
+}
+
+/** A client that is not there is deleted as well. */
+async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const api = await oauthApiIn(parts, request.param('api'))
+  if (api === undefined) throw fault('not_found', "API doesn't exist")
+  const clientId = request.param('cid')
+  const { apiId } = api
+  if (await isRegistered(parts, request)) {
+    const revision = await deleteClient(clientParts(parts), clientId, { apiId, actor: request.actor })
+    if (revision !== undefined) await settle(parts, revision)
+  }
+  return changed(clientId, 'deleted')
+}
+
+/** `overlap` (query or body): seconds for which the old secret stays good. `secret` in the body is taken in the place of a made one. */
+async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const { client_id: clientId } = await clientIn(parts, request)
+  const bytes = await request.bytes()
+  const body: JsonObject = bytes.length === 0 ? {} : await request.object()
+  const overlapS = overlapOf(request.text('overlap') || (body.overlap ?? 0))
+  const { secret } = body
+  if (secret !== undefined && typeof secret !== 'string')
+    throw fault('oauth_client_invalid', 'secret: must be a string')
+  const saved = await rotateClient(clientParts(parts), clientId, {
+    overlapS,
+    actor: request.actor,
+    ...(secret !== undefined && { secret }),
+  })
+  await settle(parts, saved.revision)
+  return shown(parts, saved.client)
+}
+
+async function clientIn(parts: AdminParts, request: AdminRequest) {
+  const api = await oauthApiIn(parts, request.param('api'))
+  if (api === undefined) throw fault('not_found', 'OAuth Client ID not found')
+  return findClientAt(clientParts(parts), api, request.param('cid'))
+}
+
+async function isRegistered(parts: AdminParts, request: AdminRequest): Promise<boolean> {
+  const clientId = request.param('cid')
+  return (await apisOfClient(clientParts(parts), clientId, '')).includes(request.param('api'))
+}
+
+function overlapOf(value: unknown): number {
+  const seconds = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 0 && seconds <= LONGEST_OVERLAP_S)
+    return seconds
+  throw fault('query_invalid', `overlap: must be seconds from 0 to ${LONGEST_OVERLAP_S}`)
+}
+
+function shown(parts: AdminParts, client: Parameters<typeof showClient>[1]): AdminAnswer {
+  return json(showClient(clientParts(parts), client, { withSecret: true }))
+}

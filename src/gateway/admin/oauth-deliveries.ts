@@ -1,0 +1,52 @@
+import { fault } from '../../errors/fault.ts'
+import { systemClock } from '../../model/clock.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { deliveriesOf, resend } from '../../oauth/undelivered.ts'
+import type { DeliveryRow } from '../../store/ports.ts'
+import { done, json } from './answer.ts'
+import type { AdminParts } from './parts.ts'
+import type { AdminRequest } from './request.ts'
+import type { Route } from './route.ts'
+
+const ID = /^[1-9]\d{0,15}$/
+
+/** `/oauth/notifications/{apiID}`: notices of tokens that did not arrive yet, or never did. Their content is shown to nobody. */
+export function oauthDeliveryRoutes(parts: AdminParts): Route[] {
+  const { documents, outbox } = parts.store
+  const { clock = systemClock, wakeDeliveries } = parts
+  const sending = { documents, outbox, clock, ...(wakeDeliveries && { wakeDeliveries }) }
+  return [
+    {
+      method: 'GET',
+      path: '/oauth/notifications/{apiID}',
+      run: async (request) => {
+        const after = request.text('after') === '' ? 0 : idOf(request.text('after'))
+        const rows = await deliveriesOf(sending, { apiId: request.param('apiID'), dead: request.flag('dead'), after })
+        return json(rows.map(shown))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/oauth/notifications/{apiID}/{id}/resend',
+      run: async (request: AdminRequest) => {
+        const id = idOf(request.param('id'))
+        await resend(sending, { apiId: request.param('apiID'), id, actor: request.actor })
+        return done('notification will be sent again')
+      },
+    },
+  ]
+}
+
+function shown({ id, queue, createdAt, attempts, nextAt, dead, error }: DeliveryRow): JsonObject {
+  const at = (ms: number) => new Date(ms).toISOString()
+  return {
+    ...{ id, api_id: queue, created_at: at(createdAt), attempts, dead, error },
+    // one that was never tried is due from its beginning
+    ...(dead ? {} : { next_at: at(Math.max(nextAt, createdAt)) }),
+  }
+}
+
+function idOf(text: string): number {
+  if (!ID.test(text)) throw fault('id_malformed', 'the id of a notification is a whole number from 1 on')
+  return Number(text)
+}

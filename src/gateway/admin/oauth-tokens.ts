@@ -1,0 +1,125 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import { hashKey } from '../../model/secret.ts'
+import { rawKeyOf } from '../../publish/keys.ts'
+import { apiPlaceOf, clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
+import { endAllTokens } from '../../publish/oauth-clients.ts'
+import {
+  type ListedToken,
+  listTokens,
+  provenClient,
+  purgeLapsedTokens,
+  removeRefreshToken,
+  revokeToken,
+} from '../../publish/oauth-tokens.ts'
+import { type AdminAnswer, changed, done, json } from './answer.ts'
+import { clientParts, oauthApiIn } from './oauth-clients.ts'
+import { formOf } from './oauth-form.ts'
+import { type AdminParts, publishParts, settle } from './parts.ts'
+import type { AdminRequest } from './request.ts'
+import type { Route } from './route.ts'
+
+const PAGE = 100
+/** Longest list that is put together in memory; more is asked for page by page. */
+const MOST = 100_000
+
+/** `/oauth`: the tokens of clients, whatever API issued them. */
+export function oauthTokenRoutes(parts: AdminParts): Route[] {
+  return [
+    { method: 'GET', path: '/oauth/clients/{api}/{cid}/tokens', run: (request) => list(parts, request) },
+    { method: 'POST', path: '/oauth/revoke', run: (request) => revoke(parts, request) },
+    { method: 'POST', path: '/oauth/revoke_all', run: (request) => revokeAll(parts, request) },
+    { method: 'DELETE', path: '/oauth/tokens', run: (request) => purge(parts, request) },
+    { method: 'DELETE', path: '/oauth/refresh/{token}', run: (request) => removeRefresh(parts, request) },
+  ]
+}
+
+/** Live tokens by their hash, or by themselves where the installation keeps them. A client that is unknown has none. */
+async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const apiId = request.param('api')
+  if ((await oauthApiIn(parts, apiId)) === undefined) throw fault('not_found', 'OAuth Client ID not found')
+  const own = clientParts(parts)
+  const stored = await storedClient(own, request.param('cid'))
+  const client = stored && clientOf(stored.body)
+  const number = pageNumber(request)
+  const skip = number === undefined ? 0 : (number - 1) * PAGE
+  const limit = number === undefined ? MOST : PAGE
+  const { tokens, total } =
+    client === undefined ? { tokens: [], total: 0 } : await listTokens(own, client, { apiId, skip, limit })
+  const entries = tokens.map((token) => ({ code: nameOf(parts, token), expires: token.expires }))
+  if (number === undefined) return json(entries)
+  const Pagination = { page_num: number, page_total: Math.ceil(total / PAGE), page_size: PAGE }
+  return json({ Pagination, Tokens: entries })
+}
+
+async function revoke(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const form = await formOf(request)
+  const token = needed(form, 'token')
+  const clientId = needed(form, 'client_id')
+  const own = clientParts(parts)
+  const stored = await storedClient(own, clientId)
+  const orgId = form.get('org_id') ?? ''
+  if (stored === undefined || (orgId !== '' && clientOf(stored.body).org_id !== orgId))
+    throw fault('query_invalid', "oauth client doesn't exist")
+  const hint = form.get('token_type_hint') ?? ''
+  try {
+    const revision = await revokeToken(own, { token, hint, clientId, actor: request.actor })
+    if (revision !== undefined) await settle(parts, revision)
+  } catch (error) {
+    // What cannot be stored is not in force elsewhere, but this node need not go on from memory.
+    parts.sessions.drop(hashKey(token).toString('hex'))
+    throw toFault(error)
+  }
+  return done('token revoked successfully')
+}
+
+async function revokeAll(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const form = await formOf(request)
+  const [clientId = '', secret = '', orgId = ''] = ['client_id', 'client_secret', 'org_id'].map((name) =>
+    form.get(name),
+  )
+  if (clientId === '') throw fault('client_secret_wrong', 'client_id is required')
+  if (secret === '') throw fault('client_secret_wrong', 'client_secret is required')
+  const own = clientParts(parts)
+  const client = await provenClient(own, clientId, secret)
+  if (orgId !== '' && client.org_id !== orgId) throw fault('not_found', "oauth client doesn't exist")
+  await settle(parts, await endAllTokens(own, client, request.actor))
+  return done('tokens revoked successfully')
+}
+
+async function purge(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const scope = request.text('scope')
+  if (scope === '') throw fault('parameter_missing', 'scope parameter is required')
+  if (scope !== 'lapsed') throw fault('query_invalid', 'unknown scope')
+  await purgeLapsedTokens(clientParts(parts))
+  return done('lapsed tokens purged')
+}
+
+async function removeRefresh(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const apiId = request.text('api_id')
+  if (apiId === '') throw fault('query_invalid', 'Missing parameter api_id')
+  const own = clientParts(parts)
+  const api = await apiPlaceOf(own, apiId)
+  if (api === undefined) throw fault('not_found', 'API for this refresh token not found')
+  if (!api.oauth) throw fault('query_invalid', 'OAuth is not enabled on this API')
+  const token = request.param('token')
+  const revision = await removeRefreshToken(own, { token, apiId, actor: request.actor })
+  if (revision !== undefined) await settle(parts, revision)
+  return changed(token, 'deleted')
+}
+
+function nameOf(parts: AdminParts, { row }: ListedToken): string {
+  return rawKeyOf(publishParts(parts), row) ?? Buffer.from(row.hash).toString('hex')
+}
+
+/** `page` of the query: anything but a number from 1 on counts as 1; undefined when none was sent. */
+function pageNumber(request: AdminRequest): number | undefined {
+  const text = request.query.get('page')
+  if (text === null) return undefined
+  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1
+}
+
+function needed(form: ReadonlyMap<string, string>, name: string): string {
+  const value = form.get(name) ?? ''
+  if (value === '') throw fault('query_invalid', `${name} is required`)
+  return value
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../model/clock.ts'
+import type { Log } from '../model/log.ts'
+import { MOST_TROUBLES, NODE_BEAT_MS, type NodeStatus, type NodeTrouble } from '../model/node.ts'
+import type { ApiState } from './snapshot.ts'
+
+export interface NodeStatusParts {
+  /** Stores a status. */
+  readonly write: (status: NodeStatus) => Promise<void>
+  readonly about: Pick<NodeStatus, 'name' | 'hostname' | 'version' | 'segmented' | 'tags' | 'management'>
+  /** How the node stands right now. */
+  readonly look: () => { readonly states: readonly ApiState[]; readonly revision: number; readonly behind: boolean }
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Changes of this time are told together. */
+const QUIET_MS = 1_000
+const LONGEST_REASON = 500
+
+/**
+ * Tells the store how this node stands, so that the dashboard can show it: at once after a change, then at most once a second,
+ * and every half a minute when nothing changes. One write at a time; one that fails is made up for by the next.
+ */
+export class NodeReporter {
+  readonly #parts: NodeStatusParts
+  readonly #startedAt: string
+  /** Runs out when the next word may be said (`resting`), else when it must be. */
+  #timer: NodeJS.Timeout | undefined
+  #resting = false
+  #writing: Promise<void> | undefined
+  #changed = false
+  #closed = false
+
+  constructor(parts: NodeStatusParts) {
+    this.#parts = parts
+    this.#startedAt = new Date(parts.clock.wall()).toISOString()
+  }
+
+  /** Something of the APIs of this node is different from before; the first call begins the beat. */
+  changed(): void {
+    if (this.#closed) return
+    this.#changed = true
+    if (!this.#resting) this.#write()
+  }
+
+  /** Says that it goes. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#writing
+    await this.#try(false)
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer)
+    this.#resting = true
+    this.#changed = false
+    this.#writing = this.#try(true).then(() => {
+      if (this.#closed) return
+      this.#timer = setTimeout(() => this.#rested(), QUIET_MS).unref()
+    })
+  }
+
+  #rested(): void {
+    this.#resting = false
+    if (this.#changed) this.#write()
+    else this.#timer = setTimeout(() => this.#write(), NODE_BEAT_MS - QUIET_MS).unref()
+  }
+
+  async #try(up: boolean): Promise<void> {
+    try {
+      await this.#parts.write(this.#status(up))
+    } catch (error) {
+      this.#parts.log.debug({ cause: error }, 'the status of this node could not be stored')
+    }
+  }
+
+  #status(up: boolean): NodeStatus {
+    const { about, clock, look } = this.#parts
+    const { states, revision, behind } = look()
+    const troubled = states.filter(isTrouble)
+    return {
+      ...about,
+      ...{ up, behind, revision },
+      loaded: states.filter(({ state }) => state === 'loaded' || state === 'stale').length,
+      troubled: troubled.length,
+      troubles: troubled.slice(0, MOST_TROUBLES).map(({ apiId, state, reason, revision: served }) => ({
+        ...{ api_id: apiId, state },
+        reason: reason.slice(0, LONGEST_REASON),
+        revision: state === 'stale' ? served : 0,
+      })),
+      started_at: this.#startedAt,
+      seen_at: new Date(clock.wall()).toISOString(),
+    }
+  }
+}
+
+function isTrouble(state: ApiState): state is ApiState & { readonly state: NodeTrouble['state'] } {
+  return state.state === 'stale' || state.state === 'failed' || state.state === 'taken'
+}

@@ -1,0 +1,32 @@
+import type { Fault } from '../../errors/fault.ts'
+import { textOf } from '../../errors/render.ts'
+import type { BindingRule } from '../../model/oauth-rules.ts'
+import { JWT_ALGORITHMS } from '../../oauth/jwt.ts'
+import type { Exchange } from '../exchange.ts'
+
+/** The word before a token; '' = it stood alone. */
+export type SchemeWord = 'bearer' | 'dpop' | ''
+
+const REALM = 'realm="oauth"'
+const ALGS = `algs="${JWT_ALGORITHMS.join(' ')}"`
+
+/**
+ * Puts the challenges of a refusal on the answer (RFC 6750 section 3, RFC 9449 section 7.1) and answers the refusal: what the API
+ * takes, and at the scheme that was tried what was wrong. Without a credential there is no error to name.
+ * `scope`: what the operation needs, separated by spaces.
+ */
+export function challenged(x: Exchange, refusal: Fault, tried: SchemeWord, dpop: BindingRule, scope = ''): Fault {
+  const error = errorOf(refusal, scope)
+  const takesBearer = dpop !== 'required'
+  const atDpop = tried === 'dpop' || !takesBearer
+  if (takesBearer) x.answerExtra += `WWW-Authenticate: Bearer ${REALM}${atDpop ? '' : error}\r\n`
+  if (atDpop || dpop !== 'off') x.answerExtra += `WWW-Authenticate: DPoP ${ALGS}${atDpop ? error : ''}\r\n`
+  return refusal
+}
+
+function errorOf(refusal: Fault, scope: string): string {
+  const { oauth } = refusal.entry
+  if (oauth === undefined) return ''
+  const description = textOf(refusal).replace(/["\\]/g, "'")
+  return `, error="${oauth}", error_description="${description}"${scope === '' ? '' : `, scope="${scope}"`}`
+}

@@ -1,0 +1,55 @@
+import type { Endpoint } from '../../oauth/parts.ts'
+
+/** An endpoint that a path leads to, and what of the path is below the endpoint's own. */
+export interface FoundEndpoint {
+  readonly endpoint: Endpoint
+  /** `/<client_id>` of a registration; '' usually. */
+  readonly below: string
+}
+
+/** Where the metadata document is, below an issuer or before its path (RFC 8414 section 3). */
+export const WELL_KNOWN = '/.well-known/oauth-authorization-server'
+
+const REGISTER = '/oauth/register'
+
+/** Endpoints by their path below the listen path, and whether they answer with a slash at the end too. */
+const PATHS: readonly (readonly [path: string, endpoint: Endpoint, slash: boolean])[] = [
+  ['/oauth/authorize', 'authorize', true],
+  ['/oauth/token', 'token', true],
+  ['/oauth/revoke', 'revoke', false],
+  ['/oauth/revoke_all', 'revoke_all', false],
+  ['/oauth/introspect', 'introspect', true],
+  ['/oauth/jwks', 'jwks', true],
+  ['/oauth/par', 'par', true],
+  ['/oauth/device_authorization', 'device_authorization', true],
+  [REGISTER, 'register', true],
+  [WELL_KNOWN, 'metadata', true],
+]
+
+/** The paths of authorization servers below the listen paths of their APIs. */
+export class EndpointPaths {
+  readonly #found = new Map<string, FoundEndpoint>()
+  readonly #firstLetters = new Set<number>()
+
+  /** `words` stand for `svc`: that and the aliases of this installation. */
+  constructor(words: readonly string[]) {
+    for (const [path, endpoint, slash] of PATHS) this.#add(path, endpoint, slash)
+    for (const word of words) this.#add(`/${word}/oauth/authorize-client`, 'authorize_client', true)
+  }
+
+  /** What a path below a listen path leads to; undefined when it is the upstream's. One comparison for most paths. */
+  find(rest: string): FoundEndpoint | undefined {
+    if (!this.#firstLetters.has(rest.charCodeAt(1))) return undefined
+    const found = this.#found.get(rest)
+    if (found !== undefined) return found
+    const isRegistration = rest.startsWith(`${REGISTER}/`)
+    return isRegistration ? { endpoint: 'register', below: rest.slice(REGISTER.length) } : undefined
+  }
+
+  #add(path: string, endpoint: Endpoint, slash: boolean): void {
+    const found: FoundEndpoint = { endpoint, below: '' }
+    this.#found.set(path, found)
+    if (slash) this.#found.set(`${path}/`, found)
+    this.#firstLetters.add(path.charCodeAt(1))
+  }
+}

@@ -1,0 +1,154 @@
+import type { Api } from '../../model/api.ts'
+import type { Log } from '../../model/log.ts'
+import { equalSecrets } from '../../model/secret.ts'
+import { issuerIsOpen } from '../../oauth/issuer.ts'
+import type { OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/parts.ts'
+import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../exchange.ts'
+import { cors } from '../steps/cors.ts'
+import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
+import { issuerOf } from './issuer.ts'
+
+/** What the endpoints are answered with. */
+export interface EndpointParts {
+  readonly answer: (call: OAuthCall) => Promise<OAuthAnswer>
+  /** `gateway.public_url`; '' = not set. */
+  readonly publicUrl: string
+  /** Words that stand for `svc`, that first. */
+  readonly words: readonly string[]
+  /** The gateway's secret. */
+  readonly secret: string
+  readonly log: Log
+}
+
+/** An endpoint that stands elsewhere than below the listen path of its API. */
+export interface ElsewhereFound {
+  readonly served: ServedApi
+  readonly found: FoundEndpoint
+  /** What stands for the listen path in the request's path. */
+  readonly prefix: string
+}
+
+/** What the first step answers for a request that is explained rather than served. */
+export const ANSWERED_BY_AUTHORIZATION_SERVER: Reply = { status: 0, fields: '', body: undefined }
+
+const DOT = 46
+
+/** The endpoints of all authorization servers of this node: which paths they have, and how a request becomes a call of one. */
+export class OAuthEndpoints {
+  readonly #parts: EndpointParts
+  readonly #paths: EndpointPaths
+  readonly #secretHeaders: readonly string[]
+  readonly #cors = new WeakMap<Api, Step | undefined>()
+  readonly #warned = new Set<string>()
+  readonly #match: RouteMatch = { served: undefined, restAt: 0 }
+
+  constructor(parts: EndpointParts) {
+    this.#parts = parts
+    this.#paths = new EndpointPaths(parts.words)
+    this.#secretHeaders = parts.words.map((word) => `x-${word}-authorization`)
+  }
+
+  /** The first step of an API with an authorization server: answers the paths of its endpoints, and lets every other pass. */
+  stepFor(api: OAuthApi): Step {
+    const paths = this.#paths
+    this.#warn(api)
+    const serve = (x: Exchange, found: FoundEndpoint) => this.answer(x, api, found, x.path.slice(0, x.restAt))
+    return function answerOAuth(x) {
+      const found = paths.find(x.rest)
+      return found === undefined ? undefined : serve(x, found)
+    }
+  }
+
+  /**
+   * An endpoint that is reached before any API is looked for (the metadata of RFC 8414 section 3.1, the issuer's path behind the
+   * well-known one) or, with `unrouted`, where none answers (`/{api_id}/oauth/...`).
+   */
+  findElsewhere(x: Exchange, snapshot: Snapshot, unrouted: boolean): ElsewhereFound | undefined {
+    if (unrouted) return this.#findById(x, snapshot)
+    return x.path.charCodeAt(1) === DOT && x.path.startsWith(WELL_KNOWN) ? this.#findMetadata(x, snapshot) : undefined
+  }
+
+  /** Answers a request at an endpoint that was found elsewhere. */
+  enter(x: Exchange, snapshot: Snapshot, { served, found, prefix }: ElsewhereFound): Outcome | Promise<Outcome> {
+    x.snapshot = snapshot
+    x.chain = served.main
+    const { api } = served
+    return hasAuthorizationServer(api) ? this.answer(x, api, found, prefix) : undefined
+  }
+
+  /** Answers a call of an endpoint. It is no traffic of the API: no limit, no hit; only its CORS rules apply. */
+  answer(x: Exchange, api: OAuthApi, found: FoundEndpoint, prefix: string): Outcome | Promise<Outcome> {
+    x.atAuthorizationServer = true
+    if (x.dry) return ANSWERED_BY_AUTHORIZATION_SERVER
+    if (found.endpoint !== 'authorize_client') {
+      const early = this.#corsOf(api)?.(x)
+      if (early !== undefined) return early
+    }
+    return this.#parts.answer(this.#callOf(x, api, found, prefix))
+  }
+
+  #findMetadata(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {
+    const path = x.path.slice(WELL_KNOWN.length)
+    if (path !== '' && !path.startsWith('/')) return undefined
+    const match = this.#match
+    snapshot.router.find(x.host, path === '' ? '/' : path, match)
+    const { served, restAt } = match
+    if (served?.api.oauth === undefined || path.length - restAt > 1) return undefined
+    return { served, found: { endpoint: 'metadata', below: '' }, prefix: path }
+  }
+
+  #findById(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {
+    const end = x.path.indexOf('/', 1)
+    const served = end === -1 ? undefined : snapshot.apis.get(x.path.slice(1, end))
+    if (served?.api.oauth === undefined || served.api.internal || served.api.listenPath.includes('{')) return undefined
+    if (served.api.domain !== '' && served.api.domain !== x.host) return undefined
+    const found = this.#paths.find(x.path.slice(end))
+    return found === undefined ? undefined : { served, found, prefix: '' }
+  }
+
+  /** Whoever calls under a host of their own choice would get tokens and metadata that name it. */
+  #warn(api: OAuthApi): void {
+    if (!issuerIsOpen(api, this.#parts.publicUrl) || this.#warned.has(api.apiId)) return
+    this.#warned.add(api.apiId)
+    const text = 'takes its issuer from the Host of each request: set gateway.public_url, or give the API a domain'
+    this.#parts.log.warn({ api_id: api.apiId }, `the authorization server of API "${api.name}" ${text}`)
+  }
+
+  #corsOf(api: Api): Step | undefined {
+    if (!this.#cors.has(api)) this.#cors.set(api, cors(api.cors))
+    return this.#cors.get(api)
+  }
+
+  #callOf(x: Exchange, api: OAuthApi, { endpoint, below }: FoundEndpoint, prefix: string): OAuthCall {
+    // Copied: the client may leave while the call is answered, and its exchange is emptied then.
+    const fields = x.request.entries().map(([name, value]) => [name.toLowerCase(), value] as const)
+    return {
+      api,
+      endpoint,
+      rest: below,
+      method: x.method,
+      issuer: issuerOf(x, api, this.#parts.publicUrl, prefix),
+      query: x.query,
+      header: (lowerName) => fields.find(([name]) => name === lowerName)?.[1],
+      headers: (lowerName) => fields.filter(([name]) => name === lowerName).map(([, value]) => value),
+      body: (limitBytes) => x.readBody(limitBytes),
+      clientAddress: x.clientAddress,
+      peerCertificate: x.peerCertificate,
+      administrative: this.#knowsSecret(x),
+    }
+  }
+
+  #knowsSecret(x: Exchange): boolean {
+    const { secret } = this.#parts
+    for (const header of this.#secretHeaders) {
+      const given = x.request.get(header)
+      if (given !== undefined) return secret !== '' && equalSecrets(given, secret)
+    }
+    return false
+  }
+}
+
+/** True for an API with an authorization server. */
+export function hasAuthorizationServer(api: Api): api is OAuthApi {
+  return api.oauth !== undefined
+}

@@ -1,0 +1,38 @@
+import type { OAuthClient } from '../../model/oauth-client.ts'
+import { ClientCache } from '../../oauth/client-cache.ts'
+import type { Awaitable, Documents, Feed } from '../../store/ports.ts'
+
+/** What sessions know clients by. */
+export interface Clients {
+  /** Grows with every change of any client: what was asked before it is asked again. */
+  readonly generation: number
+  /** The client of this id, undefined when there is none. @throws Fault `store_away` */
+  find(clientId: string): Awaitable<OAuthClient | undefined>
+}
+
+/** The clients as this node knows them: a change is in force with the commit that made it. */
+export class LiveClients implements Clients {
+  readonly #cache: ClientCache
+  readonly #unsubscribe: () => void
+  generation = 0
+
+  constructor(documents: Documents, feed: Feed) {
+    this.#cache = new ClientCache(documents, feed)
+    this.#unsubscribe = feed.subscribe(({ changes }) => {
+      if (changes.some(({ kind }) => kind === 'oauth_client')) this.generation++
+    })
+  }
+
+  find(clientId: string): Awaitable<OAuthClient | undefined> {
+    return this.#cache.find(clientId)
+  }
+
+  /** Follows the store no longer. */
+  close(): void {
+    this.#unsubscribe()
+    this.#cache.close()
+  }
+}
+
+/** For nodes without authorization servers: every token is of a client that is gone. */
+export const NO_CLIENTS: Clients = { generation: 0, find: () => undefined }

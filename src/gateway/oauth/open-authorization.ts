@@ -1,0 +1,66 @@
+import type { Config } from '../../config/schema.ts'
+import type { Api } from '../../model/api.ts'
+import type { Clock } from '../../model/clock.ts'
+import type { Log } from '../../model/log.ts'
+import type { Policy } from '../../model/session.ts'
+import { Deliveries } from '../../oauth/deliver.ts'
+import type { OAuthParts } from '../../oauth/parts.ts'
+import { AuthorizationServer } from '../../oauth/server.ts'
+import type { Store } from '../../store/ports.ts'
+import type { BindingParts } from './check-binding.ts'
+import { OAuthEndpoints } from './endpoints.ts'
+import { LiveClients } from './live-clients.ts'
+
+/** What the authorization servers of a node are made of. */
+export interface AuthorizationParts {
+  readonly config: Config
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly sealKey: Uint8Array
+  /** The gateway's secret. */
+  readonly secret: string
+  /** An API by its id, whatever its state. */
+  readonly findApi: (apiId: string) => Api | undefined
+  /** A policy that is in force. */
+  readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
+}
+
+/** The authorization servers of a node. */
+export interface Authorization {
+  readonly clients: LiveClients
+  readonly endpoints: OAuthEndpoints
+  readonly bindings: BindingParts
+  /** To be started when APIs are loaded. */
+  readonly deliveries: Deliveries
+  /** Sends nothing more, follows the store no longer. */
+  close(): Promise<void>
+}
+
+/** Makes the authorization servers of a node: their endpoints, the clients that they know, and the sending of notifications. */
+export function openAuthorization(parts: AuthorizationParts): Authorization {
+  const { config, store, clock, log, sealKey, secret, findApi, findPolicy } = parts
+  const { documents, tokens, outbox } = store
+  const publicUrl = config.gateway.public_url
+  const clients = new LiveClients(documents, store.feed)
+  const common = { documents, tokens, outbox, clock, log, config, sealKey, findApi, findPolicy }
+  const deliveries = new Deliveries({ ...common, allowPrivate: config.webhooks.allow_private })
+  const oauth: OAuthParts = {
+    ...common,
+    findClient: (clientId) => clients.find(clientId),
+    wakeDeliveries: () => deliveries.wake(),
+  }
+  const server = new AuthorizationServer(oauth)
+  const words = ['svc', ...config.compat.vendor_aliases]
+  const endpoints = new OAuthEndpoints({ answer: (call) => server.answer(call), publicUrl, words, secret, log })
+  return {
+    clients,
+    endpoints,
+    bindings: { documents, clock, publicUrl },
+    deliveries,
+    async close() {
+      await deliveries.close()
+      clients.close()
+    },
+  }
+}

@@ -1,0 +1,10 @@
+const FINAL_SIGMA = /ς/g
+
+/**
+ * A text without regard to case and to how its characters were composed, for searching and sorting: `Straße`, `STRASSE` and
+ * `strasse` fold to one text. Upper case first: some letters have a pair there only.
+ */
+export function foldCase(text: string): string {
+  const lower = text.normalize('NFKC').toUpperCase().toLowerCase().replace(FINAL_SIGMA, 'σ')
+  return lower.normalize('NFC')
+}

@@ -1,0 +1,106 @@
+import type { JsonObject } from './json.ts'
+
+/** Which part of the installation's APIs a node takes. */
+export interface NodeShard {
+  readonly segmented: boolean
+  readonly tags: readonly string[]
+}
+
+/**
+ * True when this node loads the API: a node that is not segmented loads everything; a segmented one only APIs that share
+ * a tag with it, compared exactly. Without tags on either side nothing is shared.
+ */
+export function loadsHere(api: { readonly tags: readonly string[] | undefined }, shard: NodeShard): boolean {
+  if (!shard.segmented) return true
+  return api.tags?.some((tag) => shard.tags.includes(tag)) ?? false
+}
+
+/** An API that a node does not serve as it is stored. */
+export interface NodeTrouble {
+  readonly api_id: string
+  /** `stale`: its newest definition does not compile, the one before is served. `failed`: it is not served. `taken`: another API holds its place. */
+  readonly state: 'stale' | 'failed' | 'taken'
+  readonly reason: string
+  /** Revision of the definition that is served; 0 when none is. */
+  readonly revision: number
+}
+
+/**
+ * What a gateway node says of itself: enough to tell of every stored API how it stands there, without naming those that stand as
+ * they should. Body of the kind `node`.
+ */
+export interface NodeStatus extends NodeShard {
+  readonly name: string
+  readonly hostname: string
+  readonly version: string
+  /** True when it is for administration: it loads every API and takes no traffic worth counting. */
+  readonly management: boolean
+  /** False once it was stopped in order. */
+  readonly up: boolean
+  /** True while a change could not be read from the store: it serves what it had. */
+  readonly behind: boolean
+  /** Every API commit up to here was taken over. */
+  readonly revision: number
+  /** APIs that it serves. */
+  readonly loaded: number
+  /** All that it does not serve as stored, listed or not. */
+  readonly troubled: number
+  /** At most `MOST_TROUBLES`. */
+  readonly troubles: readonly NodeTrouble[]
+  /** RFC 3339. */
+  readonly started_at: string
+  readonly seen_at: string
+}
+
+/** Troubles that a status lists. */
+export const MOST_TROUBLES = 500
+/** How often a node says that it is there when nothing changes. */
+export const NODE_BEAT_MS = 30_000
+
+/** How one stored API stands on one node. */
+export interface Standing {
+  readonly node: string
+  /** That of `NodeTrouble`, or: `loaded`, `inactive` (switched off), `elsewhere` (its tags are not the node's), `pending` (not yet taken over), `unknown` (the node is gone, or has more troubles than it lists). */
+  readonly state: NodeTrouble['state'] | 'loaded' | 'inactive' | 'elsewhere' | 'pending' | 'unknown'
+  readonly reason: string
+  /** Revision that is served there; 0 when none is, or nobody knows. */
+  readonly revision: number
+}
+
+/** What of a stored API decides how it stands. */
+export interface Stood {
+  readonly apiId: string
+  readonly revision: number
+  readonly active: boolean
+  readonly tags: readonly string[] | undefined
+}
+
+/** Tells from a node's status how a stored API stands there, at `now` (ms since the epoch). */
+export function standingOf(api: Stood, node: NodeStatus, now: number): Standing {
+  const at = (state: Standing['state'], reason = '', revision = 0): Standing => ({
+    node: node.name,
+    state,
+    reason,
+    revision,
+  })
+  if (!isUp(node, now))
+    return at('unknown', node.up ? `nothing was heard of it since ${node.seen_at}` : 'it was stopped')
+  const trouble = node.troubles.find(({ api_id }) => api_id === api.apiId)
+  if (trouble !== undefined && node.revision >= api.revision) return at(trouble.state, trouble.reason, trouble.revision)
+  if (node.revision < api.revision)
+    return at('pending', node.behind ? 'the node cannot read the store' : 'the change is on its way')
+  if (!api.active) return at('inactive')
+  if (!loadsHere(api, node)) return at('elsewhere', `the node takes APIs tagged ${node.tags.join(', ')}`)
+  if (node.troubled > node.troubles.length) return at('unknown', 'the node has more troubles than it lists')
+  return at('loaded', '', api.revision)
+}
+
+/** True for a node that is heard of: it missed at most two of its beats. */
+export function isUp(node: Pick<NodeStatus, 'up' | 'seen_at'>, now: number): boolean {
+  return node.up && now - Date.parse(node.seen_at) < 3 * NODE_BEAT_MS
+}
+
+/** The status that a stored body holds. */
+export function nodeStatusOf(body: JsonObject): NodeStatus {
+  return body as unknown as NodeStatus
+}

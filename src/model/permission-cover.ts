@@ -1,0 +1,31 @@
+import { type Intent, isAdmin, mayDo, PERMISSION_KEYS, type Permissions } from './permission.ts'
+
+const INTENTS: readonly Intent[] = ['read', 'write']
+/** Members that are no permissions of their own. */
+const MARKS: ReadonlySet<string> = new Set(['IsAdmin', 'ResetPassword', 'owned_analytics'])
+
+/**
+ * True when whoever holds `held` may do everything that `wanted` allows: what somebody may give to others, and whom somebody may
+ * act upon.
+ */
+export function covers(held: Permissions, wanted: Permissions): boolean {
+  if (isAdmin(wanted) && !isAdmin(held)) return false
+  if (isMarked(wanted) && !isMarked(held) && !isAdmin(held)) return false
+  if (seesOwnedOnly(held) && mayDo(wanted, 'analytics', 'read') && !seesOwnedOnly(wanted)) return false
+  const keys = new Set([...PERMISSION_KEYS, ...Object.keys(held), ...Object.keys(wanted)])
+  for (const key of keys) {
+    if (MARKS.has(key)) continue
+    if (INTENTS.some((intent) => mayDo(wanted, key, intent) && !mayDo(held, key, intent))) return false
+  }
+  return true
+}
+
+/** True for rights that let others' passwords be set. */
+function isMarked(permissions: Permissions): boolean {
+  return Object.hasOwn(permissions, 'ResetPassword') && permissions.ResetPassword === 'admin'
+}
+
+/** True for rights that show analytics of owned APIs alone; they count only where `analytics` is to be read. */
+function seesOwnedOnly(permissions: Permissions): boolean {
+  return !isAdmin(permissions) && permissions.analytics === 'read' && permissions.owned_analytics === 'owned'
+}

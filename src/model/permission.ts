@@ -1,0 +1,58 @@
+/** What a user may be allowed, by name; `read` or `write`. Others may be added by configuration and organisation. */
+export const PERMISSION_KEYS = [
+  'analytics',
+  'api_assets',
+  'apis',
+  'audit_logs',
+  'certs',
+  'hooks',
+  'idm',
+  'keys',
+  'log',
+  'oauth',
+  'policies',
+  'portal',
+  'system',
+  'user_groups',
+  'users',
+  'websockets',
+] as const
+
+export type PermissionKey = (typeof PERMISSION_KEYS)[number]
+
+/** What a call wants to do with what it names. */
+export type Intent = 'read' | 'write'
+
+/** As stored: permission key to `read`, `write` or `deny`; `IsAdmin` and `ResetPassword` to `admin`; `owned_analytics` to `owned` or `all`. */
+export type Permissions = Readonly<Record<string, string>>
+
+/** True for an administrator: so marked, or with an empty object, which means everything. */
+export function isAdmin(permissions: Permissions): boolean {
+  return permissions.IsAdmin === 'admin' || Object.keys(permissions).length === 0
+}
+
+/** True when the permission covers the intent. An explicit `deny` holds for administrators too; for others it means what absence means. */
+export function mayDo(permissions: Permissions, key: string, intent: Intent): boolean {
+  const value = Object.hasOwn(permissions, key) ? permissions[key] : undefined
+  if (isAdmin(permissions)) return value !== 'deny'
+  return value === 'write' || (value === 'read' && intent === 'read')
+}
+
+/**
+ * Brings permissions as they come over the wire into the form that is stored: `policy` becomes `policies`, every way of saying
+ * yes to `IsAdmin` becomes `admin` and every other one goes away from it (`"IsAdmin":"false"` stays, so that the object is not
+ * empty and grants nothing), values that are none are left out.
+ */
+export function readPermissions(given: Readonly<Record<string, unknown>>): Permissions {
+  const found: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(given)) {
+    if (name === 'IsAdmin') found.IsAdmin = value === true || value === 'true' || value === 'admin' ? 'admin' : 'false'
+    else if (name === 'owned_analytics') {
+      if (value === 'owned' || value === 'read') found.owned_analytics = 'owned'
+      else if (value === 'all') found.owned_analytics = 'all'
+    } else if (typeof value === 'string' && /^(?:read|write|deny|admin)$/.test(value)) {
+      found[name === 'policy' ? 'policies' : name] = value
+    }
+  }
+  return { ...found }
+}

@@ -1,0 +1,44 @@
+import type { OAuthClient } from '../model/oauth-client.ts'
+import { registeredAt } from '../model/oauth-registration.ts'
+import { unseal } from '../model/secret.ts'
+import type { OAuthApi, OAuthParts } from './parts.ts'
+
+/** The client of this id, where it is registered at the API, one by one or by a policy. @throws Fault `store_away` */
+export async function findClient(parts: OAuthParts, clientId: string, api: OAuthApi): Promise<OAuthClient | undefined> {
+  const client = await parts.findClient(clientId)
+  return client !== undefined && isRegistered(parts, client, api) ? client : undefined
+}
+
+/** True when the client may use the authorization server of this API. */
+export function isRegistered(
+  parts: OAuthParts,
+  client: OAuthClient,
+  api: { readonly apiId: string; readonly orgId: string },
+): boolean {
+  return registeredAt(client, api, (policyId) => parts.findPolicy(client.org_id, policyId))
+}
+
+/** What the secrets of a client are sealed for. */
+export function secretContext(clientId: string): string {
+  return `oauth_client:${clientId}`
+}
+
+/** One secret in clear. @throws Fault `seal_broken` */
+export function unsealSecret(parts: OAuthParts, clientId: string, sealed: string): string {
+  return unseal(parts.sealKey, Buffer.from(sealed, 'base64'), secretContext(clientId)).toString('utf8')
+}
+
+/** True when it is a public client: it cannot keep a secret, and so proves nothing about itself (RFC 6749 section 2.1). */
+export function isPublic(client: OAuthClient): boolean {
+  return client.auth_method === 'none'
+}
+
+/** True when the client's registration lets it use this grant. */
+export function mayUseGrant(client: OAuthClient, grantType: string): boolean {
+  return client.grant_types === undefined || client.grant_types.includes(grantType)
+}
+
+/** True when the grants of this client come with a refresh token: the API has them, and the client may use them. */
+export function givesRefresh(api: OAuthApi, client: OAuthClient): boolean {
+  return api.oauth.grants.has('refresh_token') && mayUseGrant(client, 'refresh_token')
+}

@@ -1,0 +1,74 @@
+import { fault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-client.ts'
+import { hashKey } from '../../model/secret.ts'
+import type { TicketRow } from '../../store/ports.ts'
+import { givesRefresh } from '../clients.ts'
+import type { Binding } from '../dpop.ts'
+import { lostRace, refuseReplay } from '../families.ts'
+import type { Form } from '../form.ts'
+import { issueTokens } from '../issue.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
+import { verifierFits } from '../pkce.ts'
+import { redirectOf } from '../redirect-uri.ts'
+import type { CodeBody } from '../tickets.ts'
+
+/**
+ * Exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): of this client, API and redirect URI, once.
+ * A second use ends all that the first one gave (section 4.1.2), also when both come at once.
+ * @throws Fault `oauth_grant_incomplete`, `oauth_invalid_grant`, `oauth_redirect_differs`, `oauth_no_policy`
+ */
+export async function codeGrant(
+  parts: OAuthParts,
+  call: OAuthCall,
+  client: OAuthClient,
+  form: Form,
+  binding: Binding,
+): Promise<OAuthAnswer> {
+  const code = form.get('code')
+  if (code === undefined) throw fault('oauth_grant_incomplete', 'code is missing')
+  const hash = hashKey(code)
+  const row = await parts.tokens.getTicket(hash)
+  if (row === undefined || row.sort !== 'code' || !isOf(row, call, client)) throw fault('oauth_invalid_grant')
+  if (row.claimedAt !== 0) throw await refuseReplay(parts, call, row)
+  const now = parts.clock.wall()
+  const body = row.body as unknown as CodeBody
+  if (row.expiresAt <= now || body.epoch !== client.epoch) throw fault('oauth_invalid_grant')
+  if (!redirectFits(client, body.redirect_uri, form.get('redirect_uri'))) throw fault('oauth_redirect_differs')
+  if (!verifierFits(body.challenge, form.get('code_verifier'))) throw fault('oauth_invalid_grant')
+  if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')
+  try {
+    return await issueTokens(parts, call, {
+      client,
+      scope: body.scope,
+      keyRules: body.key_rules,
+      username: body.username,
+      family: row.family,
+      withRefresh: givesRefresh(call.api, client),
+      binding,
+      also: [{ op: 'claimTicket', hash, sort: 'code', now }],
+      notify: { authCode: code, oldRefreshToken: '', type: 'new' },
+    })
+  } catch (error) {
+    if (!lostRace(error)) throw error
+    // Somebody used it between our look and our commit; unless it lapsed or was ended just then, that is a second use.
+    const late = await parts.tokens.getTicket(hash)
+    throw late === undefined || late.claimedAt === 0
+      ? fault('oauth_invalid_grant')
+      : await refuseReplay(parts, call, late)
+  }
+}
+
+function isOf(row: TicketRow, call: OAuthCall, client: OAuthClient): boolean {
+  return row.apiId === call.api.apiId && row.clientId === client.client_id
+}
+
+/** As in the authorization request; where that gave none, none is needed here, but a wrong one is refused (section 4.1.3). */
+function redirectFits(client: OAuthClient, bound: string, given: string | undefined): boolean {
+  if (bound !== '') return given === bound
+  if (given === undefined) return true
+  try {
+    return redirectOf(client, given) === given
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,61 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-client.ts'
+import { checkUser } from '../../publish/users.ts'
+import { givesRefresh } from '../clients.ts'
+import { newFamily } from '../code.ts'
+import type { Binding } from '../dpop.ts'
+import type { Form } from '../form.ts'
+import { issueTokens } from '../issue.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
+import { readScope } from '../scopes.ts'
+import { isUsable, rulesOfUser } from '../user-rules.ts'
+
+const WARNED_EVERY_MS = 3_600_000
+
+/**
+ * The password grant (RFC 6749 section 4.3), for clients that cannot do better: OAuth 2.1 has it no more, and the log says so
+ * once an hour. Users are keys with a password. The token may do what both the user and the client may.
+ * @throws Fault `oauth_grant_incomplete`, `oauth_wrong_password`, `oauth_too_many_tries`, `oauth_invalid_scope`, `oauth_no_policy`
+ */
+export async function passwordGrant(
+  parts: OAuthParts,
+  call: OAuthCall,
+  client: OAuthClient,
+  form: Form,
+  binding: Binding,
+): Promise<OAuthAnswer> {
+  const { api } = call
+  warnOnceAnHour(parts, api.apiId)
+  const username = form.get('username')
+  const password = form.get('password')
+  if (username === undefined) throw fault('oauth_grant_incomplete', 'username is missing')
+  if (password === undefined) throw fault('oauth_grant_incomplete', 'password is missing')
+  const scope = readScope(form.get('scope'), client, api.oauth)
+  const user = await checkUser(parts, api.orgId, username, password, call.clientAddress)
+  if (user instanceof Fault) throw user
+  if (user === undefined || !isUsable(parts, api, user)) throw fault('oauth_wrong_password')
+  return issueTokens(parts, call, {
+    client,
+    scope,
+    keyRules: rulesOfUser(user),
+    userHash: Buffer.from(user.hash).toString('hex'),
+    username,
+    family: newFamily(),
+    withRefresh: givesRefresh(api, client),
+    binding,
+    also: [],
+    notify: { authCode: '', oldRefreshToken: '', type: 'new' },
+  })
+}
+
+/** When each API was last warned of, by the monotonic clock. */
+const warned = new WeakMap<OAuthParts, Map<string, number>>()
+
+function warnOnceAnHour(parts: OAuthParts, apiId: string): void {
+  const now = parts.clock.mono()
+  const last = warned.get(parts) ?? new Map<string, number>()
+  warned.set(parts, last)
+  if (now - (last.get(apiId) ?? Number.NEGATIVE_INFINITY) < WARNED_EVERY_MS) return
+  last.set(apiId, now)
+  parts.log.warn({ api_id: apiId }, 'the password grant is deprecated: use the authorization code grant with PKCE')
+}

@@ -1,0 +1,80 @@
+import { fault } from '../errors/fault.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { OAuthClient } from '../model/oauth-client.ts'
+import { tokenFactsOf } from '../model/oauth-token.ts'
+import { hashKey } from '../model/secret.ts'
+import type { SessionRow } from '../store/ports.ts'
+import { jsonAnswer } from './answer.ts'
+import { authenticateClient } from './client-auth.ts'
+import { isPublic, isRegistered } from './clients.ts'
+import { readForm } from './form.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+import type { RefreshBody } from './tickets.ts'
+
+const INACTIVE: JsonObject = { active: false }
+
+/**
+ * Says what a token is good for (RFC 7662). The client that asks authenticates; it learns of access tokens of every API that it
+ * is registered at, and of its own refresh tokens. All others, unknown, lapsed and void ones are `{"active":false}`, all alike.
+ * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client` (public clients prove nothing), `oauth_invalid_request`
+ */
+export async function introspect(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const form = (await readForm(call)).single()
+  const caller = await authenticateClient(parts, call, form)
+  if (isPublic(caller)) throw fault('oauth_unauthorized_client')
+  const token = form.get('token')
+  if (token === undefined) throw fault('oauth_invalid_request', 'token is missing')
+  const hash = hashKey(token)
+  const session = await parts.tokens.getSession(hash)
+  if (session !== undefined) return jsonAnswer(200, (await accessClaims(parts, call, caller, session)) ?? INACTIVE)
+  return jsonAnswer(200, (await refreshClaims(parts, call, caller, hash)) ?? INACTIVE)
+}
+
+async function accessClaims(
+  parts: OAuthParts,
+  call: OAuthCall,
+  caller: OAuthClient,
+  { body, clientId }: SessionRow,
+): Promise<JsonObject | undefined> {
+  const facts = tokenFactsOf(body)
+  const expires = typeof body.expires === 'number' ? body.expires : 0
+  if (facts === undefined || expires * 1000 <= parts.clock.wall() || body.is_inactive === true) return undefined
+  const api = parts.findApi(facts.api_id)
+  if (api === undefined || !isRegistered(parts, caller, api)) return undefined
+  const owner = await parts.findClient(clientId)
+  if (owner === undefined || owner.epoch !== facts.epoch || !isRegistered(parts, owner, api)) return undefined
+  return {
+    active: true,
+    ...(facts.scope !== '' && { scope: facts.scope }),
+    client_id: clientId,
+    ...(facts.username !== '' && { username: facts.username }),
+    token_type: facts.cnf?.jkt === undefined ? 'bearer' : 'DPoP',
+    exp: expires,
+    iat: facts.issued_at,
+    sub: facts.username === '' ? clientId : facts.username,
+    // The issuer of another API is not known here: it may stand on a domain of its own.
+    ...(api.apiId === call.api.apiId && { iss: call.issuer }),
+    ...(facts.cnf !== undefined && { cnf: facts.cnf as JsonObject }),
+  }
+}
+
+async function refreshClaims(
+  parts: OAuthParts,
+  call: OAuthCall,
+  caller: OAuthClient,
+  hash: Buffer,
+): Promise<JsonObject | undefined> {
+  const row = await parts.tokens.getTicket(hash)
+  if (row === undefined || row.sort !== 'refresh' || row.clientId !== caller.client_id) return undefined
+  const { epoch, scope, username } = row.body as unknown as RefreshBody
+  if (row.claimedAt !== 0 || row.expiresAt <= parts.clock.wall() || epoch !== caller.epoch) return undefined
+  return {
+    active: true,
+    ...(scope !== '' && { scope }),
+    client_id: row.clientId,
+    ...(username !== '' && { username }),
+    exp: Math.floor(row.expiresAt / 1000),
+    sub: username === '' ? row.clientId : username,
+    ...(row.apiId === call.api.apiId && { iss: call.issuer }),
+  }
+}

@@ -1,0 +1,195 @@
+import type { JsonObject } from '../model/json.ts'
+import type { OAuthClient } from '../model/oauth-client.ts'
+import { TOKEN_FACTS, type TokenFacts } from '../model/oauth-token.ts'
+import { hashKey, newSecret } from '../model/secret.ts'
+import type { Policy } from '../model/session.ts'
+import type { Change, SessionInput } from '../store/ports.ts'
+import { jsonAnswer } from './answer.ts'
+import { isPublic } from './clients.ts'
+import type { Binding } from './dpop.ts'
+import { accessTokenText, confirmationOf } from './jwt-access-token.ts'
+import { accessTokenLifeS, refreshTokenLifeS } from './lifetimes.ts'
+import { deliveryOf } from './notify.ts'
+import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
+import type { RefreshBody } from './tickets.ts'
+import { sessionBody } from './token-session.ts'
+
+/** What a grant has come to: who gets tokens, for what, and what must be committed together with them. */
+export interface Grant {
+  readonly client: OAuthClient
+  readonly scope: string
+  /** Scope of the refresh token where the access token has a narrower one (RFC 6749 section 6). */
+  readonly refreshScope?: string
+  /** Session that the login page or the user gives: narrows what the client's policies give, or stands alone without any. */
+  readonly keyRules?: JsonObject | undefined
+  readonly username: string
+  /** SHA-256 (hex) of the user of a password grant, whose session `keyRules` are; absent for other grants. */
+  readonly userHash?: string | undefined
+  /** '' = client credentials. */
+  readonly family: string
+  readonly withRefresh: boolean
+  readonly binding: Binding
+  /** Claims that must commit with it. */
+  readonly also: readonly Change[]
+  /** Further ones, that depend on what is issued. */
+  readonly alsoFor?: (issued: Issued) => readonly Change[]
+  /** Announced to the API's receiver; absent = not at all. */
+  readonly notify?: {
+    readonly authCode: string
+    readonly oldRefreshToken: string
+    readonly type: 'new' | 'refresh'
+  }
+}
+
+/** Tokens in clear. */
+export interface Issued {
+  readonly accessToken: string
+  /** '' = none. */
+  readonly refreshToken: string
+  readonly tokenType: 'bearer' | 'DPoP'
+  readonly scope: string
+  /** End of the access token, Unix seconds. */
+  readonly expiresAtS: number
+}
+
+/** Most seconds that a lapsed token is kept, so that its use is answered as expired, and clocks of nodes may differ. */
+const KEPT_S = 60
+
+/**
+ * Issues tokens: what the grant uses up, the session that is the access token, the refresh token and the announcement are one
+ * commit, durable before the answer (RFC 6749 section 5.1).
+ * @throws Fault `oauth_no_policy`, `ticket_unusable` when a claim lost its race, `store_away`, `store_full`
+ */
+export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Grant): Promise<OAuthAnswer> {
+  const { api } = call
+  const { client, binding, scope, username } = grant
+  const now = parts.clock.wall()
+  const issuedAtS = Math.floor(now / 1000)
+  const policies = client.policies.map((id) => parts.findPolicy(client.org_id, id))
+  const expiresAtS = issuedAtS + accessTokenLifeS(parts, api, client, policies)
+  const facts = { clientId: client.client_id, username, scope, issuedAtS, expiresAtS, binding }
+  const jwt = api.oauth.accessTokenFormat === 'jwt'
+  const accessToken = jwt ? await accessTokenText(parts, call, facts) : newSecret()
+  const refreshToken = grant.withRefresh ? newSecret() : ''
+  const tokenType = binding.jkt === '' ? 'bearer' : 'DPoP'
+  const issued: Issued = { accessToken, refreshToken, tokenType, scope, expiresAtS }
+  const accessHash = hashKey(accessToken)
+  const changes: Change[] = [
+    ...grant.also,
+    ...(grant.alsoFor?.(issued) ?? []),
+    {
+      op: 'putSession',
+      hash: accessHash,
+      row: sessionRow(api, grant, policies, { issuedAtS, expiresAtS }),
+      ifAbsent: true,
+    },
+  ]
+  if (refreshToken !== '') changes.push(refreshChange(parts, api, grant, refreshToken, accessHash))
+  const delivery = announcementOf(parts, api, grant, issued)
+  if (delivery !== undefined) changes.push(delivery)
+  await parts.documents.commit(changes, undefined)
+  if (delivery !== undefined) parts.wakeDeliveries?.()
+  return tokenAnswer(issued, issuedAtS)
+}
+
+/** The answer with these tokens, as of now (Unix seconds). */
+export function tokenAnswer(issued: Issued, nowS: number): OAuthAnswer {
+  const { accessToken, refreshToken, tokenType, scope, expiresAtS } = issued
+  return jsonAnswer(200, {
+    access_token: accessToken,
+    expires_in: Math.max(0, expiresAtS - nowS),
+    token_type: tokenType,
+    ...(refreshToken !== '' && { refresh_token: refreshToken }),
+    ...(scope !== '' && { scope }),
+  })
+}
+
+interface Life {
+  readonly issuedAtS: number
+  readonly expiresAtS: number
+}
+
+function sessionRow(
+  api: OAuthApi,
+  grant: Grant,
+  policies: readonly (Policy | undefined)[],
+  { issuedAtS, expiresAtS }: Life,
+): SessionInput {
+  const { client, family, scope, username } = grant
+  const cnf = confirmationOf(grant.binding)
+  const facts: TokenFacts = {
+    api_id: api.apiId,
+    epoch: client.epoch,
+    scope,
+    family,
+    issued_at: issuedAtS,
+    username,
+    ...(cnf !== undefined && { cnf }),
+  }
+  const rules = sessionBody(client, policies, grant.keyRules)
+  const body: JsonObject = {
+    ...rules,
+    org_id: api.orgId,
+    oauth_client_id: client.client_id,
+    expires: expiresAtS,
+    counter_id: family === '' ? client.client_id : family,
+    [TOKEN_FACTS]: facts as unknown as JsonObject,
+  }
+  return {
+    body,
+    orgId: api.orgId,
+    apiIds: Object.keys((rules.access_rights ?? {}) as JsonObject),
+    policyIds: (rules.apply_policies ?? []) as string[],
+    clientId: client.client_id,
+    evictAt: (expiresAtS + KEPT_S) * 1000,
+    ...(family !== '' && { family }),
+  }
+}
+
+function refreshChange(
+  parts: OAuthParts,
+  api: OAuthApi,
+  grant: Grant,
+  refreshToken: string,
+  accessHash: Buffer,
+): Change {
+  const { client, binding } = grant
+  const bound = isPublic(client) ? binding : { jkt: '', x5t: '' }
+  const body: RefreshBody = {
+    epoch: client.epoch,
+    scope: grant.refreshScope ?? grant.scope,
+    ...keptRules(grant),
+    username: grant.username,
+    ...bound,
+    access_hash: accessHash.toString('hex'),
+  }
+  const expiresAt = parts.clock.wall() + refreshTokenLifeS(parts, api) * 1000
+  const row = {
+    sort: 'refresh',
+    apiId: api.apiId,
+    clientId: client.client_id,
+    family: grant.family,
+    expiresAt,
+    keepUntil: expiresAt + KEPT_S * 1000,
+    body: body as unknown as JsonObject,
+  } as const
+  return { op: 'putTicket', hash: hashKey(refreshToken), row, ifAbsent: true }
+}
+
+/** What a refresh starts from: the rules as they were given, or the user, whose rules may change meanwhile. */
+function keptRules({ userHash, keyRules }: Grant): Pick<RefreshBody, 'user_hash' | 'key_rules'> {
+  if (userHash !== undefined) return { user_hash: userHash }
+  return keyRules === undefined ? {} : { key_rules: keyRules }
+}
+
+function announcementOf(parts: OAuthParts, api: OAuthApi, grant: Grant, issued: Issued): Change | undefined {
+  const { notify } = grant
+  if (notify === undefined) return undefined
+  return deliveryOf(parts, api, {
+    auth_code: notify.authCode,
+    new_oauth_token: issued.accessToken,
+    refresh_token: issued.refreshToken,
+    old_refresh_token: notify.oldRefreshToken,
+    notification_type: notify.type,
+  })
+}

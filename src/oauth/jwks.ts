@@ -1,0 +1,27 @@
+import type { JsonObject } from '../model/json.ts'
+import type { SigningAlgorithm, StoredKey } from './key-ring.ts'
+import { KEY_SET_FRESH_S, type KeyParts, publishedKeys, signingKey } from './keys.ts'
+import type { OAuthAnswer, OAuthCall } from './parts.ts'
+import { publicAnswer } from './public-answer.ts'
+
+const ALGORITHMS: readonly SigningAlgorithm[] = ['ES256', 'RS256']
+
+/**
+ * Answers the key set that access tokens of the API are verified with (RFC 7517 section 5): keys of both algorithms, because
+ * tokens outlive a change of the API's settings. Where the API issues such tokens there is a key from the first call on, so
+ * that a verifier that starts before the first token finds it. The set may be kept for five minutes.
+ * @throws Fault `store_away`, `store_full`
+ */
+export async function jwks(parts: KeyParts, { api }: OAuthCall): Promise<OAuthAnswer> {
+  const { accessTokenFormat, signingAlgorithm } = api.oauth
+  if (accessTokenFormat === 'jwt') await signingKey(parts, api.orgId, signingAlgorithm)
+  const rings = ALGORITHMS.map(async (algorithm) => {
+    const keys = await publishedKeys(parts, api.orgId, algorithm)
+    return keys.map((key) => entryOf(key, algorithm))
+  })
+  return publicAnswer({ keys: (await Promise.all(rings)).flat() }, KEY_SET_FRESH_S)
+}
+
+function entryOf({ kid, jwk }: StoredKey, alg: SigningAlgorithm): JsonObject {
+  return { ...jwk, kid, alg, use: 'sig' }
+}

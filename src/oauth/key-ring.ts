@@ -1,0 +1,90 @@
+import { createPrivateKey, generateKeyPair, hash, type KeyObject } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Millis } from '../model/clock.ts'
+import { type DocumentId, toDocumentId } from '../model/ids.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { OAuthRules } from '../model/oauth-rules.ts'
+import { seal, unseal } from '../model/secret.ts'
+import { publicJwk } from './jwk.ts'
+
+export type SigningAlgorithm = OAuthRules['signingAlgorithm']
+
+/** A signing key as stored. The next one of the ring takes its place when that one's `signs_from` has come. */
+export type StoredKey = {
+  /** RFC 7638 thumbprint of the public key. */
+  kid: string
+  /** Public part: `kty` and what belongs to it. */
+  jwk: JsonObject
+  /** Base64 of the sealed PKCS #8. */
+  sealed: string
+  /** Unix milliseconds. It is published before. */
+  signs_from: number
+  /** Seconds: no token that it signed lives longer. Raised before one is signed that does. */
+  longest_s: number
+  /** ISO 8601. */
+  date_created: string
+}
+
+/** The signing keys of one organisation for one algorithm, oldest first: the body of a document of kind `oauth_key`. */
+export type StoredRing = {
+  org_id: string
+  algorithm: SigningAlgorithm
+  keys: StoredKey[]
+}
+
+// Room for clocks of nodes and of those who verify tokens.
+const CLOCK_SKEW_MS = 60_000
+const DAY_S = 86_400
+const RSA_BITS = 2_048
+
+const generate = promisify(generateKeyPair)
+
+/** Where the ring of an organisation is stored: the same place for every process, so that only one can make it. */
+export function ringId(orgId: string, algorithm: SigningAlgorithm): DocumentId {
+  return toDocumentId(hash('sha256', `oauth_key:${algorithm}:${orgId}`).slice(0, 24))
+}
+
+/** Makes a key pair of this algorithm: P-256, or RSA of 2,048 bits (which takes some 100 ms, on another thread). */
+export async function makeKey(
+  algorithm: SigningAlgorithm,
+  sealKey: Uint8Array,
+  { signsFrom, now }: { readonly signsFrom: Millis; readonly now: Millis },
+): Promise<StoredKey> {
+  const pair =
+    algorithm === 'ES256'
+      ? await generate('ec', { namedCurve: 'P-256' })
+      : await generate('rsa', { modulusLength: RSA_BITS })
+  const { jwk, thumbprint } = publicJwk(pair.publicKey)
+  const der = pair.privateKey.export({ format: 'der', type: 'pkcs8' })
+  return {
+    kid: thumbprint,
+    jwk,
+    sealed: seal(sealKey, der, sealContext(thumbprint)).toString('base64'),
+    signs_from: signsFrom,
+    longest_s: DAY_S,
+    date_created: new Date(now).toISOString(),
+  }
+}
+
+/** The private part of a stored key. @throws Fault `seal_broken` when it was sealed under another key */
+export function privateKeyOf(stored: StoredKey, sealKey: Uint8Array): KeyObject {
+  const der = unseal(sealKey, Buffer.from(stored.sealed, 'base64'), sealContext(stored.kid))
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+}
+
+/** The key that signs at this moment: the youngest whose time has come, else the oldest. */
+export function signingAt(ring: StoredRing, now: Millis): StoredKey {
+  return ring.keys.findLast((key) => key.signs_from <= now) ?? ring.keys[0]!
+}
+
+/** Those keys of a ring that some token may still be verified with, or will be soon. */
+export function publishedAt(ring: StoredRing, now: Millis): StoredKey[] {
+  return ring.keys.filter((key, index) => {
+    const successor = ring.keys[index + 1]
+    return successor === undefined || now < successor.signs_from + key.longest_s * 1000 + CLOCK_SKEW_MS
+  })
+}
+
+function sealContext(kid: string): string {
+  return `oauth_key:${kid}`
+}

@@ -1,0 +1,20 @@
+import { fault } from '../errors/fault.ts'
+import type { OAuthClient } from '../model/oauth-client.ts'
+import { differsInLoopbackPort } from '../model/redirect-uri.ts'
+
+/**
+ * Answers the redirect URI of a request: the one asked for, where it is one of the client's letter by letter, or differs from
+ * it in the port of a loopback address only (RFC 8252 section 7.3); the only registered one when none is asked for.
+ * @throws Fault `oauth_invalid_request` when it is another, or none is asked for and the client has none or several
+ */
+export function redirectOf(client: Pick<OAuthClient, 'redirect_uris'>, asked: string | undefined): string {
+  const registered = client.redirect_uris
+  if (registered.length === 0) throw fault('oauth_invalid_request', 'the client has no redirect URI')
+  if (asked === undefined || asked === '') {
+    if (registered.length > 1)
+      throw fault('oauth_invalid_request', 'redirect_uri is missing, and the client has several')
+    return registered[0]!
+  }
+  if (registered.includes(asked) || registered.some((uri) => differsInLoopbackPort(uri, asked))) return asked
+  throw fault('oauth_invalid_request', 'redirect_uri is not one of the client')
+}

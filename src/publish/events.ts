@@ -1,0 +1,98 @@
+import { toFault } from '../errors/fault.ts'
+import type { Millis } from '../model/clock.ts'
+import type { Hook } from '../model/hook.ts'
+import { type DocumentId, isDocumentId } from '../model/ids.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import { seal, unseal } from '../model/secret.ts'
+import type { Change, DeliveryInput, Documents } from '../store/ports.ts'
+import { secretsOf } from './hooks.ts'
+
+/** Sorts of events that somebody can be told of. */
+export type EventSort = 'key_event' | 'hashed_key_event' | 'key_request_event' | 'api_event'
+
+/** Who is told: a stored webhook, or the address that the organisation names for a sort of event. */
+export type EventReceiver =
+  | { readonly hook: string; readonly orgId: string }
+  | { readonly sort: EventSort; readonly orgId: string }
+
+/** A message about something that happened. */
+export interface EventMessage {
+  readonly to: EventReceiver
+  /** JSON: `{event, data}`. */
+  readonly body: string
+}
+
+/** Where and how a message goes. `headers` and `secret` are for the wire alone. */
+export interface EventTarget {
+  readonly target: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  /** What it is signed with; '' = it is not. */
+  readonly secret: string
+}
+
+const QUEUE = 'event:'
+
+/** The change that puts a message into the outbox. It belongs into the commit of what it tells of. */
+export function eventDelivery(sealKey: Uint8Array, message: EventMessage, createdAt: Millis): Change {
+  const { to } = message
+  const queue = `${QUEUE}${to.orgId}:${'hook' in to ? to.hook : to.sort}`
+  const place = { queue, createdAt }
+  return { op: 'putDelivery', row: { ...place, sealed: seal(sealKey, JSON.stringify(message), contextOf(place)) } }
+}
+
+/** The message of a row of the outbox; undefined for a row that tells of tokens. */
+export function openEvent(sealKey: Uint8Array, row: DeliveryInput): EventMessage | undefined {
+  if (!row.queue.startsWith(QUEUE)) return undefined
+  try {
+    return JSON.parse(unseal(sealKey, row.sealed, contextOf(row)).toString('utf8')) as EventMessage
+  } catch (error) {
+    // An API may have an id that begins like this; its notices are sealed for another place.
+    if (toFault(error).code === 'seal_broken') return undefined
+    throw error
+  }
+}
+
+/** Where a message goes as things are now; undefined when nobody wants it any more. @throws Fault `store_away`, `seal_broken` */
+export async function eventTarget(
+  parts: { readonly documents: Documents; readonly sealKey: Uint8Array },
+  { to }: EventMessage,
+): Promise<EventTarget | undefined> {
+  const id = 'hook' in to ? to.hook : to.orgId
+  const found = isDocumentId(id) ? await parts.documents.get('hook' in to ? 'hook' : 'organisation', id) : undefined
+  if (found === undefined) return undefined
+  if (!('hook' in to)) return toAddress(addressIn(found.body, to.sort))
+  if (found.body.org_id !== to.orgId) return undefined
+  const { target_path: target, method } = found.body as unknown as Hook
+  const { header_map: headers, shared_secret: secret } = secretsOf(parts, found)
+  return { target, method, headers, secret }
+}
+
+/** The address that an organisation names for a sort of event; '' = none. */
+export function addressIn(organisation: JsonObject, sort: EventSort): string {
+  const options = isObject(organisation.event_options) ? organisation.event_options : {}
+  const option = Object.hasOwn(options, sort) ? options[sort] : undefined
+  return isObject(option) && typeof option.webhook === 'string' ? option.webhook : ''
+}
+
+/** The id of the stored webhook that a reference of an API means: by id, else by name; undefined when there is none in the organisation. */
+export async function referencedHook(
+  { documents }: { readonly documents: Documents },
+  orgId: string,
+  { hook }: JsonObject,
+): Promise<DocumentId | undefined> {
+  if (!isObject(hook)) return undefined
+  const stored = isDocumentId(hook.id) ? await documents.get('hook', hook.id) : undefined
+  if (stored !== undefined) return stored.body.org_id === orgId ? stored.id : undefined
+  if (typeof hook.name !== 'string' || hook.name === '') return undefined
+  const { rows } = await documents.list('hook', { where: { org_id: orgId, name: hook.name }, limit: 1 })
+  return rows[0]?.id
+}
+
+function toAddress(target: string): EventTarget | undefined {
+  return target === '' ? undefined : { target, method: 'POST', headers: {}, secret: '' }
+}
+
+function contextOf({ queue, createdAt }: Pick<DeliveryInput, 'queue' | 'createdAt'>): string {
+  return `event:${queue}:${createdAt}`
+}

@@ -1,0 +1,109 @@
+import { fault, toFault } from '../errors/fault.ts'
+import { checkIdpProfile, HIDDEN_MEMBERS, objectAt, textAt } from '../model/idp-profile.ts'
+import { newDocumentId } from '../model/ids.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { Permissions } from '../model/permission.ts'
+import type { Change, StoredDocument } from '../store/ports.ts'
+import { type SealedSecrets, sealSecrets, takeSecrets, withSecrets } from './idp-secrets.ts'
+import { auditOf, clockOf, type SecretParts } from './parts.ts'
+
+/** Who writes a profile. */
+export interface ProfileAuthor {
+  readonly actor: string
+  readonly orgId: string
+  /** Most that sign-ins by the profile may give; undefined for an administrator: everything. */
+  readonly ceiling: Permissions | undefined
+}
+
+/**
+ * Stores a new identity profile; without `ID` it gets one. Its secrets are sealed.
+ * @throws Fault `profile_invalid` (400), for an `ID` that is in use too
+ */
+export async function createProfile(
+  parts: SecretParts,
+  sent: JsonObject,
+  author: ProfileAuthor,
+): Promise<StoredDocument> {
+  const id = newDocumentId(clockOf(parts).wall())
+  const own = sent.ID === undefined || sent.ID === '' ? { ...sent, ID: id } : sent
+  const body = prepare(parts, id, own, author, undefined)
+  return save(parts, { id, body, ifRevision: 0 }, 'idp_profile.create', author)
+}
+
+/** Replaces an identity profile; secrets that are sent blank stay. @throws Fault `profile_invalid` (400), `revision_conflict` (409) */
+export async function updateProfile(
+  parts: SecretParts,
+  stored: StoredDocument,
+  sent: JsonObject,
+  author: ProfileAuthor,
+): Promise<StoredDocument> {
+  const named = sent.ID === undefined || sent.ID === '' ? { ...sent, ID: stored.body.ID! } : sent
+  if (named.ID !== stored.body.ID) throw fault('profile_invalid', 'ID: is not the one in the path')
+  const body = prepare(parts, stored.id, named, author, stored.body)
+  return save(parts, { id: stored.id, body, ifRevision: stored.revision }, 'idp_profile.update', author)
+}
+
+/** Deletes an identity profile. @throws Fault `revision_conflict` (409) */
+export async function deleteProfile(parts: SecretParts, stored: StoredDocument, author: ProfileAuthor): Promise<void> {
+  const change = { op: 'delete', kind: 'idp_profile', id: stored.id, ifRevision: stored.revision } as const
+  const detail = { id: stored.id, profile: String(stored.body.ID) }
+  await parts.documents.commit([change], auditOf(parts, author.actor, 'idp_profile.delete', author.orgId, detail))
+}
+
+/** A profile as callers see it: secrets read ''. */
+export function profileShape(body: JsonObject): JsonObject {
+  const { blank } = takeSecrets(body)
+  for (const name of HIDDEN_MEMBERS) delete blank[name]
+  return blank
+}
+
+/** A profile as it is used: with its secrets in clear. Never leaves the process. @throws Fault `seal_broken` */
+export function openProfile(parts: SecretParts, { id, body }: Pick<StoredDocument, 'id' | 'body'>): JsonObject {
+  return withSecrets(parts, id, body, sealedOf(body))
+}
+
+function prepare(
+  parts: SecretParts,
+  id: string,
+  sent: JsonObject,
+  author: ProfileAuthor,
+  before: JsonObject | undefined,
+): JsonObject {
+  const given: JsonObject = { ...sent, OrgID: author.orgId }
+  for (const name of HIDDEN_MEMBERS) delete given[name]
+  checkIdpProfile(given)
+  const { blank, secrets } = takeSecrets(given)
+  const moved = (path: string) => targetOf(given, path) !== targetOf(before ?? {}, path)
+  const sealed = sealSecrets(parts, id, secrets, { sealed: sealedOf(before ?? {}), moved })
+  return { ...blank, sealed_secrets: sealed, ...(author.ceiling !== undefined && { ceiling: { ...author.ceiling } }) }
+}
+
+/** Where a secret is sent to. */
+function targetOf(profile: JsonObject, path: string): string {
+  const config = objectAt(profile, 'ProviderConfig')
+  if (path === '/ProviderConfig/LDAPAdminPassword')
+    return JSON.stringify([config.LDAPServer, config.LDAPPort, config.LDAPUseSSL, config.LDAPAdminUser])
+  const [, , , name] = path.split('/')
+  const providers = Array.isArray(config.UseProviders) ? (config.UseProviders as JsonObject[]) : []
+  const provider = providers.find((entry) => textAt(entry, 'Name') === name)
+  return path.startsWith('/ProviderConfig/UseProviders/') ? JSON.stringify(provider?.DiscoverURL ?? '') : ''
+}
+
+async function save(
+  parts: SecretParts,
+  { id, body, ifRevision }: { id: StoredDocument['id']; body: JsonObject; ifRevision: number },
+  action: string,
+  { actor, orgId }: ProfileAuthor,
+): Promise<StoredDocument> {
+  const put: Change = { op: 'put', kind: 'idp_profile', id, body, ifRevision }
+  try {
+    const detail = { id, profile: String(body.ID) }
+    const revision = await parts.documents.commit([put], auditOf(parts, actor, action, orgId, detail))
+    return { kind: 'idp_profile', id, revision, body }
+  } catch (error) {
+    if (toFault(error).code === 'already_exists') throw fault('profile_invalid', 'ID: is in use')
+    throw error
+  }
+}
+
+const sealedOf = (body: JsonObject) => objectAt(body, 'sealed_secrets') as SealedSecrets

@@ -1,0 +1,54 @@
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId, newDocumentId } from '../../model/ids.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { groupOf, type StoredGroup, type UserGroup } from '../../model/user-group.ts'
+import type { Revision } from '../../store/ports.ts'
+import { inTurn } from '../in-turn.ts'
+import { auditOf, clockOf, type PublishParts } from '../parts.ts'
+
+/** A group as it was stored. */
+export interface SavedGroup {
+  readonly group: StoredGroup
+  readonly revision: Revision
+}
+
+/** Stores a new group of an organisation. */
+export async function newGroup(parts: PublishParts, group: UserGroup, actor: string): Promise<SavedGroup> {
+  const id = newDocumentId(clockOf(parts).wall())
+  const put = { op: 'put', kind: 'user_group', id, body: group as unknown as JsonObject, ifRevision: 0 } as const
+  const revision = await parts.documents.commit([put], auditOf(parts, actor, 'user_group.create', group.org_id, { id }))
+  return { group: { ...group, id, revision }, revision }
+}
+
+/** Changes a group; its members have the new rights at once. @throws Fault `revision_conflict` (409) */
+export async function updateGroup(
+  parts: PublishParts,
+  { id, revision: before, ...group }: StoredGroup,
+  edit: Partial<Omit<UserGroup, 'org_id'>>,
+  actor: string,
+): Promise<SavedGroup> {
+  const after: UserGroup = { ...group, ...edit }
+  const put = { op: 'put', kind: 'user_group', id, body: after as unknown as JsonObject, ifRevision: before } as const
+  const revision = await parts.documents.commit([put], auditOf(parts, actor, 'user_group.update', group.org_id, { id }))
+  return { group: { ...after, id, revision }, revision }
+}
+
+/**
+ * Deletes a group that nobody is in: whoever were left in one that is gone would have no rights.
+ * @throws Fault `group_in_use` (400), `revision_conflict` (409)
+ */
+export function deleteGroup(parts: PublishParts, group: StoredGroup, actor: string): Promise<Revision> {
+  return inTurn(parts.documents, async () => {
+    const { total } = await parts.documents.list('user', { where: { group_id: group.id }, limit: 1 })
+    if (total > 0) throw fault('group_in_use', `${total} ${total === 1 ? 'user is' : 'users are'} in it`)
+    const change = { op: 'delete', kind: 'user_group', id: group.id, ifRevision: group.revision } as const
+    const audit = auditOf(parts, actor, 'user_group.delete', group.org_id, { id: group.id })
+    return parts.documents.commit([change], audit)
+  })
+}
+
+/** A group by id; undefined when there is none. */
+export async function findGroup(parts: Pick<PublishParts, 'documents'>, id: string): Promise<StoredGroup | undefined> {
+  const found = isDocumentId(id) ? await parts.documents.get('user_group', id) : undefined
+  return found && groupOf(found)
+}

@@ -1,0 +1,85 @@
+import { createHmac } from 'node:crypto'
+import { toFault } from '../../errors/fault.ts'
+import { type DocumentId, newDocumentId, toDocumentId } from '../../model/ids.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { equalSecrets, hashKey } from '../../model/secret.ts'
+import type { Change, Revision } from '../../store/ports.ts'
+import { clockOf, type SecretParts } from '../parts.ts'
+import { moveObjects } from './move-objects.ts'
+
+/** What an installation knows of itself, in one document. */
+export interface Installation {
+  /**
+   * Organisation of objects that name none. The id is made before the organisation is, so that whatever is made until then
+   * belongs to it from the beginning: rights, counts and certificates never change their place.
+   */
+  readonly default_org: DocumentId
+  /** SHA-256 of the token in the set-up link, hex; '' = closed for ever. */
+  readonly setup_hash: string
+}
+
+/** The one document of kind `installation`. */
+export const INSTALLATION_ID = toDocumentId('0'.repeat(24))
+
+/** The installation's document; undefined before its first start. */
+export async function readInstallation({
+  documents,
+}: Pick<SecretParts, 'documents'>): Promise<(Installation & { readonly revision: Revision }) | undefined> {
+  const found = await documents.get('installation', INSTALLATION_ID)
+  return found && { ...(found.body as unknown as Installation), revision: found.revision }
+}
+
+/**
+ * Makes the installation's document at the first start: the id of the organisation to come, and the set-up link. Objects of older
+ * versions, which belong to no organisation, are given to it. Answers the document as it stands. @throws Fault `store_away`
+ */
+export async function openInstallation(parts: SecretParts): Promise<Installation> {
+  const known = await readInstallation(parts)
+  if (known !== undefined) return known
+  const { rows } = await parts.documents.list('organisation', { limit: 1 })
+  const users = await parts.documents.list('user', { limit: 1 })
+  const made: Installation = {
+    default_org: rows[0]?.id ?? newDocumentId(clockOf(parts).wall()),
+    setup_hash: users.total > 0 ? '' : hashOf(setupToken(parts)),
+  }
+  // The document comes last: an interrupted start begins anew, with what is left to be given.
+  await moveObjects(parts, '', made.default_org)
+  try {
+    await parts.documents.commit([putInstallation(made, 0)], undefined)
+    return made
+  } catch (error) {
+    // Another node was first.
+    if (toFault(error).code !== 'revision_conflict') throw error
+    return (await readInstallation(parts))!
+  }
+}
+
+/** The change that writes the installation's document. */
+export function putInstallation({ default_org, setup_hash }: Installation, ifRevision: Revision): Change {
+  const body: JsonObject = { default_org, setup_hash }
+  return { op: 'put', kind: 'installation', id: INSTALLATION_ID, body, ifRevision }
+}
+
+/** What closes the set-up link, where it is open: it opens nothing once there is a user. */
+export async function closeSetup(parts: Pick<SecretParts, 'documents'>): Promise<Change[]> {
+  const known = await readInstallation(parts)
+  return known === undefined || known.setup_hash === ''
+    ? []
+    : [putInstallation({ ...known, setup_hash: '' }, known.revision)]
+}
+
+/**
+ * The token in the set-up link. It follows from the seal key, which never leaves the data folder, so that every start and every node
+ * prints the same link until it is used.
+ */
+export function setupToken({ sealKey }: Pick<SecretParts, 'sealKey'>): string {
+  return createHmac('sha256', sealKey).update('gatehouse set-up link').digest('base64url')
+}
+
+/** True when the token is that of the set-up link and the link is open. */
+export function opensSetup(installation: Pick<Installation, 'setup_hash'> | undefined, token: string): boolean {
+  const expected = installation?.setup_hash ?? ''
+  return equalSecrets(hashOf(token), expected) && expected !== ''
+}
+
+const hashOf = (token: string) => hashKey(token).toString('hex')

@@ -1,0 +1,161 @@
+import { fault } from '../../errors/fault.ts'
+import { type DocumentId, isDocumentId, newDocumentId } from '../../model/ids.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { checkPermissionNames, readOrganisation, type StoredOrganisation } from '../../model/organisation.ts'
+import type { Change, Revision } from '../../store/ports.ts'
+import { inTurn } from '../in-turn.ts'
+import { defaultLabels, labelsGone } from '../labels.ts'
+import { auditOf, clockOf, type SecretParts } from '../parts.ts'
+import { putInstallation, readInstallation } from './installation.ts'
+import { moveObjects, movesWithin, OBJECT_KINDS } from './move-objects.ts'
+
+/** An organisation as it was stored. */
+export interface SavedOrganisation {
+  readonly organisation: StoredOrganisation
+  readonly revision: Revision
+}
+
+/** Most objects that are given to an organisation in the commit that makes it. */
+const MOST_MOVED = 1000
+
+/**
+ * Stores a new organisation. The first one becomes the default organisation, to which all belongs that was made before.
+ * `id` keeps the id of an organisation that is moved here; else it is made.
+ * @throws Fault `organisation_invalid` (400), `organisation_taken` (403) for an id in use, `organisation_in_use` (400) when `id` is
+ * another than that of the default organisation to come, and too much belongs to that one already
+ */
+export function newOrganisation(
+  parts: SecretParts,
+  sent: JsonObject,
+  { id: wanted, actor }: { readonly id?: DocumentId; readonly actor: string },
+): Promise<SavedOrganisation> {
+  return inTurn(parts.documents, async () => {
+    const { id, body, changes, from } = await prepareOrganisation(parts, sent, wanted)
+    const revision = await parts.documents.commit(changes, auditOf(parts, actor, 'organisation.create', id, { id }))
+    // What another thread made between the look and the commit.
+    if (from !== undefined) await moveObjects(parts, from, id)
+    return { organisation: { id, revision, body }, revision }
+  })
+}
+
+/** A new organisation that is not stored yet, and all that must be stored with it. */
+interface PreparedOrganisation {
+  readonly id: DocumentId
+  readonly body: JsonObject
+  readonly changes: Change[]
+  /** Organisation whose objects go to it; absent = none do. */
+  readonly from?: string
+}
+
+/** Prepares a new organisation. The caller holds the turn. @throws Fault as `newOrganisation` */
+export async function prepareOrganisation(
+  parts: SecretParts,
+  sent: JsonObject,
+  wanted?: DocumentId,
+): Promise<PreparedOrganisation> {
+  const body = readOrganisation(sent)
+  const { documents } = parts
+  const installation = await readInstallation(parts)
+  const reserved = installation?.default_org
+  const first = reserved === undefined || (await documents.get('organisation', reserved)) === undefined
+  const id = wanted ?? (first ? reserved : undefined) ?? newDocumentId(clockOf(parts).wall())
+  if ((await documents.get('organisation', id)) !== undefined) throw fault('organisation_taken', `id ${id} is in use`)
+  const labels = defaultLabels(id, clockOf(parts).wall())
+  const changes: Change[] = [{ op: 'put', kind: 'organisation', id, body, ifRevision: 0 }, ...labels]
+  const from = first && id !== reserved ? (reserved ?? '') : undefined
+  if (from !== undefined) {
+    const moved = await movesWithin(parts, [from, id], MOST_MOVED)
+    if (moved === undefined)
+      throw fault(
+        'organisation_in_use',
+        `more than ${MOST_MOVED} objects belong to the first organisation already: give it the id ${reserved}`,
+      )
+    const next = { default_org: id, setup_hash: installation?.setup_hash ?? '' }
+    changes.push(...moved, putInstallation(next, installation?.revision ?? 0))
+  }
+  return { id, body, changes, ...(from !== undefined && { from }) }
+}
+
+/** Replaces an organisation; its custom permissions stay unless they are sent. @throws Fault `organisation_invalid`, `revision_conflict` */
+export async function updateOrganisation(
+  parts: SecretParts,
+  { id, revision: before, body: old }: StoredOrganisation,
+  sent: JsonObject,
+  actor: string,
+): Promise<SavedOrganisation> {
+  const kept = old.additional_permissions
+  const body = { ...(kept !== undefined && { additional_permissions: kept }), ...readOrganisation(sent) }
+  return save(parts, { id, revision: before, body }, 'organisation.update', actor)
+}
+
+/**
+ * Keeps the rules that an organisation would have the rule engine of others judge calls by. They are never evaluated here.
+ * @throws Fault `revision_conflict` (409)
+ */
+export async function setOpenPolicy(
+  parts: SecretParts,
+  { id, revision, body }: StoredOrganisation,
+  rules: string,
+  actor: string,
+): Promise<SavedOrganisation> {
+  const after = { ...body, open_policy: { enabled: false, rules } }
+  return save(parts, { id, revision, body: after }, 'organisation.rules', actor)
+}
+
+/** Replaces the custom permissions of an organisation. @throws Fault `organisation_invalid` (400), `revision_conflict` (409) */
+export async function setAdditionalPermissions(
+  parts: SecretParts,
+  { id, revision, body }: StoredOrganisation,
+  names: unknown,
+  actor: string,
+): Promise<SavedOrganisation> {
+  const after = { ...body, additional_permissions: checkPermissionNames(names) }
+  return save(parts, { id, revision, body: after }, 'organisation.permissions', actor)
+}
+
+/**
+ * Deletes an organisation that nobody and nothing belongs to. Of the default organisation the objects may be there: they go on
+ * belonging to its id, which the next new organisation gets.
+ * @throws Fault `organisation_in_use` (400) naming what is there, `revision_conflict` (409)
+ */
+export function deleteOrganisation(
+  parts: SecretParts,
+  { id, revision }: StoredOrganisation,
+  actor: string,
+): Promise<Revision> {
+  return inTurn(parts.documents, async () => {
+    const installation = await readInstallation(parts)
+    const objects = installation?.default_org === id ? [] : OBJECT_KINDS
+    const there: string[] = []
+    for (const kind of ['user', 'user_group', ...objects]) {
+      const { total } = await parts.documents.list(kind, { where: { org_id: id }, limit: 1 })
+      if (total > 0) there.push(`${kind}: ${total}`)
+    }
+    const sessions = objects.length === 0 ? 0 : await parts.tokens.countSessions({ orgId: id })
+    if (sessions > 0) there.push(`keys and tokens: ${sessions}`)
+    if (there.length > 0) throw fault('organisation_in_use', there.join(', '))
+    const audit = auditOf(parts, actor, 'organisation.delete', id, { id })
+    const changes: Change[] = [{ op: 'delete', kind: 'organisation', id, ifRevision: revision }]
+    return parts.documents.commit([...changes, ...(await labelsGone(parts, id))], audit)
+  })
+}
+
+/** An organisation by id; undefined when there is none. */
+export async function findOrganisation(
+  parts: Pick<SecretParts, 'documents'>,
+  id: string,
+): Promise<StoredOrganisation | undefined> {
+  const found = isDocumentId(id) ? await parts.documents.get('organisation', id) : undefined
+  return found && { id: found.id, revision: found.revision, body: found.body }
+}
+
+async function save(
+  parts: SecretParts,
+  { id, revision: before, body }: StoredOrganisation,
+  action: string,
+  actor: string,
+): Promise<SavedOrganisation> {
+  const put = { op: 'put', kind: 'organisation', id, body, ifRevision: before } as const
+  const revision = await parts.documents.commit([put], auditOf(parts, actor, action, id, { id }))
+  return { organisation: { id, revision, body }, revision }
+}

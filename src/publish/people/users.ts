@@ -1,0 +1,242 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import { type DocumentId, isDocumentId, newDocumentId } from '../../model/ids.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { verifyPassword } from '../../model/passwords.ts'
+import type { Permissions } from '../../model/permission.ts'
+import { administers, NEVER, type StoredUser, type User, userOf } from '../../model/user.ts'
+import { loginFamily } from '../../model/user-security.ts'
+import type { Change, Revision } from '../../store/ports.ts'
+import { inTurn } from '../in-turn.ts'
+import { auditOf, clockOf, type SecretParts } from '../parts.ts'
+import { newUserPassword } from '../sign-in/passwords.ts'
+import { accessHmac, keepCredential, NO_CREDENTIAL, newAccessKey } from './credential.ts'
+import { closeSetup } from './installation.ts'
+
+/** A new user, with what was said of it checked already. */
+export interface UserDraft {
+  /** '' = unbounded. */
+  readonly orgId: string
+  /** As `toEmail` gives it. */
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly active: boolean
+  /** '' = in no group. */
+  readonly groupId: string
+  readonly permissions: Permissions
+  /** In clear; '' = none yet. */
+  readonly password: string
+  readonly passwordMaxDays: number
+  /** True when the address may have an account in other organisations too. */
+  readonly sharedEmail: boolean
+  /**
+   * True: the account is the same person's as one in another organisation that has this password, and both change together from
+   * then on. Never where an organisation's own administrator makes it: whoever guesses the password would get the other account.
+   */
+  readonly samePerson: boolean
+}
+
+/** A user as it was stored. */
+export interface SavedUser {
+  readonly user: StoredUser
+  readonly revision: Revision
+}
+
+/** What can be changed of a user. Members that are not there stay as they are. */
+export type UserEdit = Partial<Omit<User, 'org_id' | 'created_at'>>
+
+export interface EditRules {
+  readonly actor: string
+  readonly action: string
+  /** True: the organisation may be left without an active administrator. */
+  readonly mayLeaveNoAdmin: boolean
+  /** True when the address may have an account in other organisations too. */
+  readonly sharedEmail: boolean
+  /** Written in the same transaction. */
+  readonly also?: readonly Change[]
+}
+
+/**
+ * Stores a new user with an API credential of its own. The first one of an installation closes the set-up link.
+ * @throws Fault `email_taken` (403), `user_invalid` (400, no such organisation or group), `password_invalid` (400), `passwords_busy`
+ */
+export async function newUser(
+  parts: SecretParts,
+  draft: UserDraft,
+  actor: string,
+): Promise<SavedUser & { readonly accessKey: string }> {
+  const prepared = await prepareUser(parts, draft)
+  return inTurn(parts.documents, async () => {
+    await checkPlace(parts, draft.orgId, draft.groupId)
+    await checkEmail(parts, prepared.body, undefined, draft.sharedEmail)
+    const audit = auditOf(parts, actor, 'user.create', draft.orgId, { id: prepared.id })
+    const changes = [prepared.change, ...(await closeSetup(parts))]
+    const revision = await commit(parts, changes, audit)
+    return { user: { ...prepared.body, id: prepared.id, revision }, revision, accessKey: prepared.accessKey }
+  })
+}
+
+/** A user that is not stored yet: its document, and the credential in clear. */
+export interface PreparedUser {
+  readonly id: DocumentId
+  readonly body: User
+  readonly accessKey: string
+  readonly change: Change
+}
+
+/** Makes the document of a new user. @throws Fault `password_invalid` (400), `passwords_busy` (503) */
+export async function prepareUser(parts: SecretParts, draft: UserDraft): Promise<PreparedUser> {
+  const now = clockOf(parts).wall()
+  const id = newDocumentId(now)
+  const accessKey = newAccessKey()
+  const created = new Date(now).toISOString()
+  const body: User = {
+    org_id: draft.orgId,
+    first_name: draft.firstName,
+    last_name: draft.lastName,
+    email_address: draft.email,
+    active: draft.active,
+    group_id: draft.groupId,
+    user_permissions: draft.permissions,
+    password_max_days: draft.passwordMaxDays,
+    created_at: created,
+    last_login_date: NEVER,
+    PWHistory: [],
+    ...(await keepPassword(parts, draft)),
+    ...keepCredential(parts, id, accessKey),
+  }
+  const change: Change = { op: 'put', kind: 'user', id, body: body as unknown as JsonObject, ifRevision: 0 }
+  return { id, body, accessKey, change }
+}
+
+/** What is stored of the password of a new user. */
+async function keepPassword(
+  parts: SecretParts,
+  { password, email, samePerson }: UserDraft,
+): Promise<Pick<User, 'password_hash' | 'password_updated'>> {
+  if (password === '') return { password_hash: '', password_updated: NEVER }
+  const others = samePerson ? await findByEmail(parts, email) : []
+  for (const known of new Set(others.map((other) => other.password_hash).slice(0, MOST_SAME))) {
+    if (known !== '' && (await verifyPassword(known, password)))
+      return { password_hash: known, password_updated: new Date(clockOf(parts).wall()).toISOString() }
+  }
+  return (await newUserPassword(parts, password)) as Pick<User, 'password_hash' | 'password_updated'>
+}
+
+/** Accounts of one address whose passwords are compared with that of a new one. */
+const MOST_SAME = 4
+
+/**
+ * Changes a user. One that becomes inactive, or whose credential is taken, is signed out everywhere in the same transaction.
+ * @throws Fault `email_taken` (403), `user_invalid` (400, no such group), `last_admin` (400), `revision_conflict` (409)
+ */
+export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit, rules: EditRules): Promise<SavedUser> {
+  return inTurn(parts.documents, async () => {
+    const { id, revision: before, ...body } = user
+    const after: User = { ...body, ...edit }
+    if (after.group_id !== body.group_id) await checkPlace(parts, after.org_id, after.group_id)
+    if (after.email_address !== body.email_address) await checkEmail(parts, after, id, rules.sharedEmail)
+    if (!rules.mayLeaveNoAdmin) await checkLastAdmin(parts, user, after)
+    const ends = !after.active && body.active
+    const changes: Change[] = [
+      { op: 'put', kind: 'user', id, body: after as unknown as JsonObject, ifRevision: before },
+      ...(ends ? [{ op: 'endFamily', family: loginFamily(id) } as const] : []),
+      ...(rules.also ?? []),
+    ]
+    const audit = auditOf(parts, rules.actor, rules.action, after.org_id, { id, fields: Object.keys(edit) })
+    const revision = await commit(parts, changes, audit)
+    return { user: { ...after, id, revision }, revision }
+  })
+}
+
+/** Gives a user another API credential; the one before is dead when this resolves. @throws Fault `revision_conflict` (409) */
+export async function renewCredential(parts: SecretParts, user: StoredUser, actor: string): Promise<SavedUser> {
+  const kept = keepCredential(parts, user.id, newAccessKey())
+  return updateUser(parts, user, kept, { ...PLAIN, actor, action: 'user.key_reset' })
+}
+
+/** Makes a user inactive, its API credential void, and ends its sessions. @throws Fault `last_admin` (400), `revision_conflict` */
+export async function revokeUser(parts: SecretParts, user: StoredUser, actor: string): Promise<SavedUser> {
+  const rules = { ...PLAIN, actor, action: 'user.revoke', mayLeaveNoAdmin: false }
+  return updateUser(parts, user, { active: false, ...NO_CREDENTIAL }, rules)
+}
+
+const PLAIN = { mayLeaveNoAdmin: true, sharedEmail: true } as const
+
+/** Deletes a user and ends its sessions. @throws Fault `last_admin` (400), `revision_conflict` (409) */
+export function deleteUser(parts: SecretParts, user: StoredUser, actor: string): Promise<Revision> {
+  return inTurn(parts.documents, async () => {
+    await checkLastAdmin(parts, user, undefined)
+    const changes: Change[] = [
+      { op: 'delete', kind: 'user', id: user.id, ifRevision: user.revision },
+      { op: 'endFamily', family: loginFamily(user.id) },
+    ]
+    const audit = auditOf(parts, actor, 'user.delete', user.org_id, { id: user.id })
+    return parts.documents.commit(changes, audit)
+  })
+}
+
+/** The user who has this API credential, whatever else is true of it; undefined when nobody has. */
+export async function findByCredential(
+  parts: Pick<SecretParts, 'documents' | 'sealKey'>,
+  accessKey: string,
+): Promise<StoredUser | undefined> {
+  const found = await parts.documents.find('user', 'access_hmac', accessHmac(parts, accessKey))
+  return found && userOf(found)
+}
+
+/** A user by id; undefined when there is none. */
+export async function findUserById(parts: Pick<SecretParts, 'documents'>, id: string): Promise<StoredUser | undefined> {
+  const found = isDocumentId(id) ? await parts.documents.get('user', id) : undefined
+  return found && userOf(found)
+}
+
+/** All accounts of an address, one in each organisation at most. `email` as `toEmail` gives it. */
+export async function findByEmail(parts: Pick<SecretParts, 'documents'>, email: string): Promise<StoredUser[]> {
+  const { rows } = await parts.documents.list('user', { where: { email }, limit: 1000 })
+  return rows.map(userOf)
+}
+
+async function commit(
+  parts: SecretParts,
+  changes: readonly Change[],
+  audit: ReturnType<typeof auditOf>,
+): Promise<Revision> {
+  try {
+    return await parts.documents.commit(changes, audit)
+  } catch (error) {
+    // Another process was first.
+    if (toFault(error).code === 'already_exists') throw fault('email_taken', undefined, error)
+    throw error
+  }
+}
+
+/** @throws Fault `user_invalid` (400) when the organisation is not there, or the group not in it */
+async function checkPlace({ documents }: SecretParts, orgId: string, groupId: string): Promise<void> {
+  if (orgId !== '') {
+    const organisation = isDocumentId(orgId) ? await documents.get('organisation', orgId) : undefined
+    if (organisation === undefined) throw fault('user_invalid', 'org_id: there is no such organisation')
+  }
+  if (groupId === '') return
+  const group = isDocumentId(groupId) ? await documents.get('user_group', groupId) : undefined
+  if (group === undefined || group.body.org_id !== orgId || orgId === '')
+    throw fault('user_invalid', 'group_id: there is no such group in the organisation')
+}
+
+/** @throws Fault `email_taken` (403) */
+async function checkEmail(
+  parts: SecretParts,
+  { org_id: orgId, email_address: email }: User,
+  self: DocumentId | undefined,
+  shared: boolean,
+): Promise<void> {
+  const others = (await findByEmail(parts, email)).filter(({ id }) => id !== self)
+  if (others.some((other) => !shared || other.org_id === orgId)) throw fault('email_taken')
+}
+
+/** @throws Fault `last_admin` (400) when the organisation would have no active administrator afterwards */
+async function checkLastAdmin({ documents }: SecretParts, before: StoredUser, after: User | undefined): Promise<void> {
+  if (!administers(before) || (after !== undefined && administers(after))) return
+  const { rows } = await documents.list('user', { where: { admin_of: before.org_id }, limit: 2 })
+  if (rows.every(({ id }) => id === before.id)) throw fault('last_admin')
+}

@@ -1,0 +1,143 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { checkPassword, passwordRules } from '../../model/password-rules.ts'
+import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwords.ts'
+import { loginFamily, passwordStamp, securityOf } from '../../model/user-security.ts'
+import type { Change, StoredDocument } from '../../store/ports.ts'
+import { inTurn } from '../in-turn.ts'
+import { auditOf, clockOf, type SecretParts } from '../parts.ts'
+import { putUser } from './rewrite-user.ts'
+
+/** Fewest characters of a user's password, whatever the schema file says. */
+const SHORTEST = 6
+const TRIES = 3
+const BCRYPT = /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/
+
+const fallbackRules = passwordRules()
+
+/** A password that takes the place of another one. */
+export interface PasswordChange {
+  /** All get the same password; read shortly before. */
+  readonly users: readonly StoredDocument[]
+  readonly password: string
+  /** How many former passwords, the present one included, may not be used again. */
+  readonly history: number
+  /** It must be another one than the present one. */
+  readonly mustDiffer?: boolean
+  readonly actor: string
+  /** What is to be done in the same commit. */
+  readonly changes?: readonly Change[]
+}
+
+/** @throws Fault `password_invalid` (400) that says which rule a password for a user breaks */
+export function checkUserPassword({ userPasswordRules = fallbackRules }: SecretParts, password: string): void {
+  if ([...password].length < SHORTEST)
+    throw fault('password_invalid', `must not be shorter than ${SHORTEST} characters`)
+  checkPassword(userPasswordRules, password)
+}
+
+/**
+ * What a new user is given as password: a text that meets the rules, hashed; or, where `imported`, an argon2id hash as it is.
+ * @throws Fault `password_invalid` (400), naming a bcrypt hash as one that cannot be taken over, `passwords_busy` (503)
+ */
+export async function newUserPassword(
+  parts: SecretParts,
+  password: string,
+  { imported = false }: { readonly imported?: boolean } = {},
+): Promise<Pick<JsonObject, 'password_hash' | 'password_updated'>> {
+  if (imported && BCRYPT.test(password))
+    throw fault('password_invalid', 'bcrypt hashes cannot be taken over: send the password itself, or an argon2id hash')
+  const kept = imported && isPasswordHash(password)
+  if (!kept) checkUserPassword(parts, password)
+  return {
+    password_hash: kept ? password : await hashPassword(password),
+    password_updated: new Date(clockOf(parts).wall()).toISOString(),
+  }
+}
+
+/**
+ * Changes the password of users who share one, and ends all their browser sessions and whatever was begun with the old password,
+ * in one commit. API credentials stay.
+ * @throws Fault `password_invalid` (400) naming the rule, `passwords_busy` (503), `revision_conflict` when one of them has got another
+ * password meanwhile, and those of `changes`
+ */
+export async function changePassword(
+  parts: SecretParts,
+  { users, password, history, mustDiffer = false, actor, changes = [] }: PasswordChange,
+): Promise<void> {
+  checkUserPassword(parts, password)
+  await checkHistory(users, password, mustDiffer ? Math.max(1, history) : history)
+  const fresh = {
+    password_hash: await hashPassword(password),
+    password_updated: new Date(clockOf(parts).wall()).toISOString(),
+  }
+  await inTurn(parts.documents, () => writeAll(parts, users, fresh, { history, actor, changes }))
+}
+
+async function writeAll(
+  parts: SecretParts,
+  users: readonly StoredDocument[],
+  fresh: JsonObject,
+  { history, actor, changes }: Required<Pick<PasswordChange, 'history' | 'actor' | 'changes'>>,
+): Promise<void> {
+  for (let tries = 1, current = users; ; tries++) {
+    const writes = current.flatMap((user): Change[] => [
+      putUser(user, { ...user.body, ...fresh, PWHistory: nextHistory(user, history) }),
+      { op: 'endFamily', family: loginFamily(user.id) },
+    ])
+    const ids = users.map(({ id }) => id)
+    const audit = auditOf(parts, actor, 'Change password', String(users[0]?.body.org_id ?? ''), { users: ids })
+    try {
+      await parts.documents.commit([...changes, ...writes], audit)
+      return
+    } catch (error) {
+      if (tries === TRIES || toFault(error).code !== 'revision_conflict') throw error
+      current = await readAgain(parts, users)
+    }
+  }
+}
+
+/** Users that were changed meanwhile in another way than by their password. */
+async function readAgain(parts: SecretParts, users: readonly StoredDocument[]): Promise<StoredDocument[]> {
+  const again = await Promise.all(users.map(({ id }) => parts.documents.get('user', id)))
+  return again.map((user, index) => {
+    if (user !== undefined && stampOf(user) === stampOf(users[index]!)) return user
+    throw fault('revision_conflict', 'the password was changed meanwhile')
+  })
+}
+
+/** What changes with every change of the user's password. */
+export function stampOf({ body }: Pick<StoredDocument, 'body'>): string {
+  return passwordStamp(securityOf(body))
+}
+
+/** Every other user with this email whose password is kept under the same hash: one person in several organisations. */
+export async function sharingPassword(
+  parts: SecretParts,
+  user: StoredDocument,
+  most: number,
+): Promise<StoredDocument[]> {
+  const stored = securityOf(user.body).password_hash
+  const { email_address: email } = user.body
+  if (stored === undefined || typeof email !== 'string' || email === '') return []
+  const { rows } = await parts.documents.list('user', { where: { email }, limit: most })
+  return rows.filter(({ id, body }) => id !== user.id && securityOf(body).password_hash === stored)
+}
+
+async function checkHistory(users: readonly StoredDocument[], password: string, history: number): Promise<void> {
+  const former = new Set(users.flatMap(({ body }) => formerOf(body).slice(0, history)))
+  const same = await Promise.all([...former].map((stored) => verifyPassword(stored, password)))
+  if (!same.includes(true)) return
+  const what = history === 1 ? 'the present one' : `one of the last ${history}`
+  throw fault('password_invalid', `must not be ${what}`)
+}
+
+function formerOf(body: JsonObject): string[] {
+  const { password_hash: stored, PWHistory: past } = securityOf(body)
+  return [...(stored === undefined ? [] : [stored]), ...past]
+}
+
+/** Former passwords to keep: the present one joins those from which the next may not be taken. */
+function nextHistory({ body }: StoredDocument, history: number): string[] {
+  return formerOf(body).slice(0, Math.max(0, history - 1))
+}

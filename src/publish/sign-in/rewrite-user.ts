@@ -1,0 +1,56 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import type { DocumentId } from '../../model/ids.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { Change, StoredDocument } from '../../store/ports.ts'
+import { inTurn } from '../in-turn.ts'
+import { auditOf, type PublishParts } from '../parts.ts'
+
+const TRIES = 5
+
+/** Who changes a user, and what is to be done in the same commit. */
+export interface Rewrite {
+  readonly actor: string
+  /** For the audit log. */
+  readonly action: string
+  readonly detail?: JsonObject
+  readonly changes?: readonly Change[]
+}
+
+/**
+ * Writes to one user what `edit` makes of its body; read anew when somebody else was first, so that what `edit` has checked is what
+ * is written over. `edit` may throw. Answers the new body.
+ * @throws Fault `not_found` when there is no such user, `revision_conflict` after five tries, and those of `edit` and of `changes`
+ */
+export function rewriteUser(
+  parts: PublishParts,
+  id: DocumentId,
+  rewrite: Rewrite,
+  edit: (body: JsonObject) => JsonObject,
+): Promise<JsonObject> {
+  return inTurn(parts.documents, () => rewritten(parts, id, rewrite, edit))
+}
+
+async function rewritten(
+  parts: PublishParts,
+  id: DocumentId,
+  { actor, action, detail = {}, changes = [] }: Rewrite,
+  edit: (body: JsonObject) => JsonObject,
+): Promise<JsonObject> {
+  for (let tries = 1; ; tries++) {
+    const user = await parts.documents.get('user', id)
+    if (user === undefined) throw fault('not_found', 'no such user')
+    const body = edit(user.body)
+    const entry = auditOf(parts, actor, action, String(body.org_id ?? ''), { user: id, ...detail })
+    try {
+      await parts.documents.commit([...changes, putUser(user, body)], entry)
+      return body
+    } catch (error) {
+      if (tries === TRIES || toFault(error).code !== 'revision_conflict') throw error
+    }
+  }
+}
+
+/** The change that writes a user over what was read of it. */
+export function putUser({ id, revision }: StoredDocument, body: JsonObject): Change {
+  return { op: 'put', kind: 'user', id, body, ifRevision: revision }
+}

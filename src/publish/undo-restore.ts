@@ -1,0 +1,120 @@
+import { fault } from '../errors/fault.ts'
+import { documentOf } from '../model/api/place.ts'
+import { readApi } from '../model/api/read.ts'
+import type { DocumentId } from '../model/ids.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import { policyApisOf } from '../model/policy-index.ts'
+import type { AuditChange } from '../store/ports.ts'
+import { checkPlace } from './api-place.ts'
+import { newEpoch } from './oauth-client-draft.ts'
+import { bodyOf, clientOf } from './oauth-client-parts.ts'
+import { clockOf, type SecretParts } from './parts.ts'
+
+/**
+ * Checks that a document can be as it was before a change, and answers it: null = it is to be gone. `all` are the changes that are
+ * undone together.
+ */
+type Restore = (
+  parts: SecretParts,
+  change: AuditChange,
+  all: readonly AuditChange[],
+) => Promise<JsonObject | null> | JsonObject | null
+
+const asItWas: Restore = (_parts, { before }) => before
+
+/** How each kind of document is put back; those that are not here cannot be. */
+export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.create(null), {
+  api: restoreApi,
+  policy: restorePolicy,
+  oauth_client: restoreClient,
+  session: restoreSession,
+  certificate: asItWas,
+  hook: asItWas,
+  idp_profile: asItWas,
+  org_session: asItWas,
+  organisation: asItWas,
+} satisfies Record<string, Restore>)
+
+/** @throws Fault `listen_path_taken` (409), `undo_refused` (409) for a new API that others are based on already */
+async function restoreApi(
+  parts: SecretParts,
+  { before, after }: AuditChange,
+  all: readonly AuditChange[],
+): Promise<JsonObject | null> {
+  const apiId = String((before ?? after)?.api_id ?? '')
+  if (before === null) {
+    const together = all.map((change) => change.id)
+    const clients = await others(parts, 'oauth_client', { api_ids: apiId }, together)
+    const bases = await others(parts, 'api', { version_ids: apiId }, together)
+    if (clients + bases > 0) throw fault('undo_refused', `OAuth clients or versions of API ${apiId} stand in the way`)
+    return null
+  }
+  const api = readApi(documentOf(before))
+  const rules = { mayCollide: parts.config.gateway.enable_duplicate_slugs, orgId: api.orgId }
+  await checkPlace(parts, api, all.map((change) => change.id) as DocumentId[], rules)
+  return before
+}
+
+/** @throws Fault `undo_refused` (409) for a new policy that OAuth clients name already */
+async function restorePolicy(
+  parts: SecretParts,
+  { before, after }: AuditChange,
+  all: readonly AuditChange[],
+): Promise<JsonObject | null> {
+  if (before !== null) return before
+  const where = { policies: String(after?.id ?? ''), org_id: String(after?.org_id ?? '') }
+  const clients = await others(
+    parts,
+    'oauth_client',
+    where,
+    all.map(({ id }) => id),
+  )
+  if (clients > 0) throw fault('undo_refused', `OAuth clients of policy ${where.policies} stand in the way`)
+  return null
+}
+
+/** A client keeps the secrets that it has now, and tokens that were ended stay so. @throws Fault `undo_refused` (409) */
+async function restoreClient(
+  parts: SecretParts,
+  { before, after }: AuditChange,
+  all: readonly AuditChange[],
+): Promise<JsonObject | null> {
+  if (before === null) return null
+  const client = clientOf(before)
+  for (const apiId of client.api_ids) {
+    const together = all.some((change) => change.kind === 'api' && change.before?.api_id === apiId)
+    if (!together && (await parts.documents.find('api', 'api_id', apiId)) === undefined)
+      throw fault('undo_refused', `API ${apiId} of the client is gone`)
+  }
+  const now = after === null ? undefined : clientOf(after)
+  const same = now !== undefined && now.epoch === client.epoch
+  const epoch = same ? client.epoch : newEpoch(clockOf(parts).wall())
+  return bodyOf({ ...client, secrets: now?.secrets ?? client.secrets, epoch })
+}
+
+/** A user keeps the password that it has now. @throws Fault `undo_refused` (409) for a token */
+function restoreSession(_parts: SecretParts, { before, after, session }: AuditChange): JsonObject | null {
+  if ((session?.clientId ?? '') !== '') throw fault('undo_refused', 'tokens that were revoked stay so')
+  if (before === null) return null
+  if (after === null || !isObject(after.basic_auth_data)) return before
+  return { ...before, basic_auth_data: after.basic_auth_data }
+}
+
+/** How many documents match besides these. */
+async function others(
+  { documents }: SecretParts,
+  kind: string,
+  where: Readonly<Record<string, string>>,
+  except: readonly string[],
+): Promise<number> {
+  const { rows } = await documents.list(kind, { where, limit: except.length + 1 })
+  return rows.filter(({ id }) => !except.includes(id)).length
+}
+
+/** Ids of the APIs that a document of this kind is based on. */
+export function apisOf(kind: string, body: JsonObject): readonly string[] {
+  if (kind === 'api') return [String(body.api_id ?? '')]
+  if (kind === 'policy') return policyApisOf(body)
+  if (kind === 'oauth_client') return clientOf(body).api_ids
+  return isObject(body.access_rights) ? Object.keys(body.access_rights) : []
+}

@@ -1,0 +1,195 @@
+import { createHmac } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import { type Fault, fault, prebuilt } from '../errors/fault.ts'
+import type { Clock } from '../model/clock.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import { USER_NAME, withoutHidden } from '../model/key.ts'
+import { checkPassword, type PasswordRules, passwordRules } from '../model/password-rules.ts'
+import { hashPassword, isPasswordHash, verifyPassword } from '../model/passwords.ts'
+import { Throttle } from '../model/throttle.ts'
+import type { SessionRow, Tokens } from '../store/ports.ts'
+import { createKey, type SavedKey, updateKey } from './keys.ts'
+import { clockOf, orgOf, type SecretParts } from './parts.ts'
+
+/** A user: a session that is found by a name and used with a password, never by itself as a key. */
+export interface UserDraft {
+  readonly name: string
+  /** As on the wire, the password in `basic_auth_data.password`. */
+  readonly session: JsonObject
+  readonly keepQuota: boolean
+  readonly actor: string
+}
+
+/** What checking a password needs: what keys are published with fits, and what authorization servers stand on. */
+export interface UserParts {
+  readonly tokens: Tokens
+  readonly sealKey: Uint8Array
+  readonly clock?: Clock
+}
+
+const LONGEST_NAME = 256
+const TOO_MANY = prebuilt('oauth_too_many_tries')
+
+/**
+ * What a user is stored under: an HMAC, so that no credential that anybody could send as a key leads to a user.
+ */
+export function userHash({ sealKey }: Pick<UserParts, 'sealKey'>, orgId: string, name: string): Buffer {
+  const place = JSON.stringify(['user', orgId, name.normalize('NFC')])
+  return createHmac('sha256', sealKey).update(place).digest()
+}
+
+/** The stored session of a user; undefined when there is none. @throws Fault `store_away` */
+export async function findUser(parts: UserParts, orgId: string, name: string): Promise<SessionRow | undefined> {
+  const row = await parts.tokens.getSession(userHash(parts, orgId, name))
+  return row === undefined || !isUser(row) ? undefined : row
+}
+
+/** True for the session of a user. */
+export function isUser({ body }: Pick<SessionRow, 'body'>): boolean {
+  return typeof body[USER_NAME] === 'string'
+}
+
+/** True when a session from the wire brings a password: it is meant to be a user. */
+export function bringsPassword({ basic_auth_data: data }: JsonObject): boolean {
+  return isObject(data) && typeof data.password === 'string' && data.password !== ''
+}
+
+/**
+ * Stores a user; one of the same name in the organisation is replaced. The password is kept as argon2id, and must meet the rules
+ * unless it comes as an argon2id hash already.
+ * @throws Fault `key_invalid`, `rights_missing`, `password_invalid` (400), `passwords_busy` (503)
+ */
+export async function createUser(
+  parts: SecretParts,
+  { name, session, keepQuota, actor }: UserDraft,
+): Promise<SavedKey> {
+  checkName(name)
+  const orgId = orgOf(parts, session.org_id)
+  const { basic_auth_data: data, ...rest } = session
+  if (!isObject(data) || !bringsPassword(session)) throw fault('key_invalid', 'basic_auth_data.password: is missing')
+  const own = { [USER_NAME]: name, basic_auth_data: await keptPassword(parts, data) }
+  return createKey(parts, {
+    session: orgId === '' ? rest : { ...rest, org_id: orgId },
+    user: { hash: userHash(parts, orgId, name), own },
+    keepQuota,
+    actor,
+  })
+}
+
+/**
+ * Replaces the session of a user; the password stays unless another one is sent. The organisation cannot change.
+ * @throws Fault `not_found` (404), `key_invalid`, `rights_missing`, `password_invalid` (400), `passwords_busy` (503)
+ */
+export async function updateUser(
+  parts: SecretParts,
+  { row, session, keepQuota, actor }: Omit<UserDraft, 'name'> & { readonly row: SessionRow },
+): Promise<SavedKey> {
+  const { basic_auth_data: data, ...rest } = session
+  if (rest.org_id !== undefined && rest.org_id !== '' && rest.org_id !== row.orgId)
+    throw fault('key_invalid', 'org_id: a user cannot move to another organisation')
+  const fresh = isObject(data) && bringsPassword(session) ? await keptPassword(parts, data) : undefined
+  const moved = row.orgId === '' ? rest : { ...rest, org_id: row.orgId }
+  return updateKey(parts, { row, session: moved, keepQuota, actor, ...(fresh && { own: { basic_auth_data: fresh } }) })
+}
+
+/**
+ * The session of the user with this password, without the password; undefined when there is no such user or it is another
+ * password, which takes the same time. After a few failures of a user, or from an address, each further one must wait longer:
+ * a try that comes before is answered with the Fault `oauth_too_many_tries` and not looked at. An address counts as a network of 64
+ * bits in IPv6. A success takes the user's failures back, of the address only itself.
+ * @throws Fault `passwords_busy` (503), `store_away`
+ */
+export async function checkUser(
+  parts: UserParts,
+  orgId: string,
+  username: string,
+  password: string,
+  clientAddress: string,
+): Promise<SessionRow | undefined | Fault> {
+  const { users, addresses } = throttlesOf(parts)
+  const hash = userHash(parts, orgId, username.slice(0, LONGEST_NAME + 1))
+  const [user, address] = [hash.toString('base64'), networkOf(clientAddress)]
+  const now = clockOf(parts).mono()
+  if (!users.allows(user, now) || !addresses.allows(address, now)) return TOO_MANY
+  users.begin(user, now)
+  addresses.begin(address, now)
+  try {
+    const row = await parts.tokens.getSession(hash)
+    const right = await verifyPassword(row && passwordOf(row.body), password)
+    if (!right || row === undefined || !isUser(row)) return undefined
+    users.succeed(user, { all: true })
+    addresses.succeed(address, { all: false })
+    return { ...row, body: withoutHidden(row.body) }
+  } catch (error) {
+    // It was our fault, not the caller's.
+    users.succeed(user, { all: false })
+    addresses.succeed(address, { all: false })
+    throw error
+  }
+}
+
+interface Throttles {
+  readonly users: Throttle
+  readonly addresses: Throttle
+}
+
+const throttles = new WeakMap<Tokens, Throttles>()
+
+const FORGET_MS = 900_000
+const ENTRIES = 10_000
+
+/** One pair for each store of the process. */
+function throttlesOf({ tokens }: UserParts): Throttles {
+  const known = throttles.get(tokens)
+  if (known !== undefined) return known
+  const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, entries: ENTRIES }
+  const made = {
+    // Short, because whoever knows a name can make its owner wait.
+    users: new Throttle({ ...rules, free: 5, longestWaitMs: 60_000 }),
+    // Many users may come from one address: that of an app's own server.
+    addresses: new Throttle({ ...rules, free: 60, longestWaitMs: FORGET_MS }),
+  }
+  throttles.set(tokens, made)
+  return made
+}
+
+/** An IPv4 address, or the first 64 bits of an IPv6 address: whoever has one of those has all. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length)
+  const all = [...groups, ...Array<string>(missing).fill('0'), ...after]
+  return all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
+}
+
+function passwordOf({ basic_auth_data: data }: JsonObject): string | undefined {
+  return isObject(data) && typeof data.password === 'string' ? data.password : undefined
+}
+
+function checkName(name: string): void {
+  if (name === '' || name.length > LONGEST_NAME || /[\x00-\x1f\x7f]/.test(name) || !name.isWellFormed())
+    throw fault('key_invalid', `the user name must have 1 to ${LONGEST_NAME} characters and no control characters`)
+}
+
+const BCRYPT = /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/
+const OTHER_HASHES = ['sha256', 'murmur32', 'murmur64', 'murmur128']
+const fallbackRules = passwordRules()
+
+/** What is stored of a password that was sent. */
+async function keptPassword(parts: SecretParts, data: JsonObject): Promise<JsonObject> {
+  const { password: sent, ...rest } = data
+  const password = String(sent)
+  const kept = (hashed: string): JsonObject => ({ ...rest, hash_type: 'argon2id', password: hashed })
+  if (isPasswordHash(password)) return kept(password)
+  // Taken for the password itself, the hash would open the account of whoever has stolen a list of them.
+  if (BCRYPT.test(password) || OTHER_HASHES.includes(String(rest.hash_type)))
+    throw fault('key_invalid', 'basic_auth_data: only argon2id hashes can be taken over: send the password itself')
+  const rules: PasswordRules = parts.passwordRules ?? fallbackRules
+  checkPassword(rules, password)
+  return kept(await hashPassword(password))
+}

@@ -1,0 +1,136 @@
+import { fault } from '../../errors/fault.ts'
+import type { Clock, Millis } from '../../model/clock.ts'
+import type { SessionFacts } from '../audited.ts'
+import { hashBytes, hashText } from '../cells.ts'
+import { pageSize, wholeOffset } from '../list-query.ts'
+import type { SessionFilter, SessionRow, Tokens } from '../ports.ts'
+import type { PreparedSession } from '../prepare.ts'
+import { keyFiled, prepareSessionFilter, type RefSort } from '../session-filter.ts'
+import { Families } from './families.ts'
+import type { Undo } from './order.ts'
+import { Sweep } from './sweep.ts'
+
+interface Held {
+  /** Grows with every session made: the order of lists. */
+  readonly place: number
+  readonly row: PreparedSession
+}
+
+/** Sessions by their hash; lists are sorted when asked for. */
+export class MemorySessions implements Omit<Tokens, 'getTicket'> {
+  private readonly rows = new Map<string, Held>()
+  private readonly families = new Families()
+  /** Lets go of rows that nobody finds any more. */
+  readonly sweep = new Sweep(
+    this.rows,
+    ({ row }, now) => isEvicted(row, now),
+    (hash) => this.set(hash, undefined),
+  )
+  private lastPlace = 0
+  private readonly clock: Clock
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  getSession(hash: Uint8Array): SessionRow | undefined {
+    const row = this.rows.get(hashText(hash))?.row
+    return row && !isEvicted(row, this.clock.wall()) ? toRow(row) : undefined
+  }
+
+  /** What is kept under a hash, a string of bytes, whether it may be forgotten or not. */
+  found(hash: string): { text: string; facts: SessionFacts } | undefined {
+    const row = this.rows.get(hash)?.row
+    if (row === undefined) return undefined
+    const { text, orgId, apiIds, policyIds, clientId, evictAt, sealedKey, family } = row
+    return { text, facts: { orgId, apiIds, policyIds, clientId, evictAt, sealedKey, family } }
+  }
+
+  listSessions(query: SessionFilter & { after?: string; offset?: number; limit: number }): {
+    rows: SessionRow[]
+    next: string | undefined
+  } {
+    const after = query.after === undefined ? 0 : this.placeAfter(query.after)
+    const found = this.matching(query).filter(({ place }) => place > after)
+    const limit = pageSize(query.limit)
+    const offset = wholeOffset(query.offset)
+    const page = found.sort((a, b) => a.place - b.place).slice(offset, offset + limit)
+    const last = page.length < limit ? undefined : page.at(-1)
+    return { rows: page.map(({ row }) => toRow(row)), next: last && String(last.place) }
+  }
+
+  countSessions(query: SessionFilter): number {
+    return this.matching(query).length
+  }
+
+  /** @throws Fault `already_exists`, `not_found` */
+  put(session: PreparedSession, undo: Undo): void {
+    const before = this.rows.get(session.hash)
+    const present = before !== undefined && !isEvicted(before.row, session.now)
+    if (present && session.must === 'absent') throw fault('already_exists', 'there is a key of this value')
+    if (!present && session.must === 'present') throw fault('not_found', 'no such key')
+    this.set(session.hash, { place: before?.place ?? ++this.lastPlace, row: session })
+    undo.push(() => this.set(session.hash, before))
+  }
+
+  delete(hash: string, undo: Undo): void {
+    const before = this.rows.get(hash)
+    this.set(hash, undefined)
+    undo.push(() => this.set(hash, before))
+  }
+
+  /** Deletes the sessions of a family; answers their hashes. */
+  endFamily(family: string, undo: Undo): string[] {
+    const hashes = this.families.of(family)
+    for (const hash of hashes) this.delete(hash, undo)
+    return hashes
+  }
+
+  /** Where a page begins: a cursor is a place, a hash has 64 digits. */
+  private placeAfter(after: string): number {
+    if (after.length < 64) return Number(after) || 0
+    return this.rows.get(Buffer.from(after, 'hex').toString('latin1'))?.place ?? 0
+  }
+
+  private matching(filter: SessionFilter): Held[] {
+    const now = this.clock.wall()
+    const wanted = prepareSessionFilter(filter)
+    const meets = (row: PreparedSession) =>
+      wanted.refs.every(({ sort, values }) => refsOf(row, sort).some((value) => values.includes(value)))
+    return [...this.rows.values()].filter(
+      ({ row }) => !isEvicted(row, now) && meets(row) && (wanted.part === '' || row.alias.includes(wanted.part)),
+    )
+  }
+
+  private set(hash: string, held: Held | undefined): void {
+    this.families.move(hash, this.rows.get(hash)?.row.family, held?.row.family)
+    if (held === undefined) this.rows.delete(hash)
+    else this.rows.set(hash, held)
+  }
+}
+
+function refsOf(row: PreparedSession, sort: RefSort): readonly string[] {
+  if (sort === 'api') return row.apiIds
+  if (sort === 'policy') return row.policyIds
+  if (sort === 'org') return [row.orgId]
+  if (sort === 'client') return [row.clientId]
+  return row.clientId === '' ? keyFiled(row.orgId) : []
+}
+
+function isEvicted(row: PreparedSession, now: Millis): boolean {
+  return row.evictAt > 0 && row.evictAt <= now
+}
+
+function toRow(row: PreparedSession): SessionRow {
+  return {
+    hash: hashBytes(row.hash),
+    body: JSON.parse(row.text),
+    orgId: row.orgId,
+    apiIds: [...row.apiIds],
+    policyIds: [...row.policyIds],
+    clientId: row.clientId,
+    evictAt: row.evictAt,
+    ...(row.sealedKey !== '' && { sealedKey: hashBytes(row.sealedKey) }),
+    ...(row.family !== '' && { family: row.family }),
+  }
+}

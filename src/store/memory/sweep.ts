@@ -1,0 +1,42 @@
+import { performance } from 'node:perf_hooks'
+import type { Millis } from '../../model/clock.ts'
+
+const LOOK_ROWS = 256
+
+/** Lets go of rows of a map that are due, some milliseconds at a time, going on where it stopped. */
+export class Sweep<Row> {
+  private readonly rows: ReadonlyMap<string, Row>
+  private readonly isDue: (row: Row, now: Millis) => boolean
+  private readonly drop: (key: string) => void
+  private place: Iterator<[string, Row]>
+
+  constructor(rows: ReadonlyMap<string, Row>, isDue: (row: Row, now: Millis) => boolean, drop: (key: string) => void) {
+    this.rows = rows
+    this.isDue = isDue
+    this.drop = drop
+    this.place = rows.entries()
+  }
+
+  /** Goes on for so long, at most to the end; answers how many rows went. */
+  step(now: Millis, limitMs: number): number {
+    const endsAt = performance.now() + limitMs
+    let dropped = 0
+    for (let looked = 1; ; looked++) {
+      const { done, value } = this.place.next()
+      if (done) break
+      if (this.isDue(value[1], now)) {
+        this.drop(value[0])
+        dropped++
+      }
+      if (looked % LOOK_ROWS === 0 && performance.now() >= endsAt) return dropped
+    }
+    this.place = this.rows.entries()
+    return dropped
+  }
+
+  /** Looks at all rows; answers how many went. */
+  all(now: Millis): number {
+    this.place = this.rows.entries()
+    return this.step(now, Number.POSITIVE_INFINITY)
+  }
+}

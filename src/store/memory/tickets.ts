@@ -1,0 +1,93 @@
+import { fault } from '../../errors/fault.ts'
+import type { Clock, Millis } from '../../model/clock.ts'
+import { hashBytes, hashText } from '../cells.ts'
+import type { TicketRow } from '../ports.ts'
+import { ANY_VERSION, type PreparedClaim, type PreparedTicket } from '../prepare-tickets.ts'
+import { Families } from './families.ts'
+import type { Undo } from './order.ts'
+import { Sweep } from './sweep.ts'
+
+interface Held {
+  readonly row: PreparedTicket
+  readonly version: number
+  /** 0 = not used. */
+  readonly claimedAt: Millis
+}
+
+/** Tickets of the authorization server by their hash. */
+export class MemoryTickets {
+  private readonly rows = new Map<string, Held>()
+  private readonly families = new Families()
+  /** Lets go of tickets that nobody finds any more. */
+  readonly sweep = new Sweep(
+    this.rows,
+    ({ row }, now) => row.keepUntil <= now,
+    (hash) => this.restore(hash, undefined),
+  )
+  private readonly clock: Clock
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  /** One ticket, used and lapsed ones too, until `keepUntil`. */
+  get(hash: Uint8Array): TicketRow | undefined {
+    const held = this.rows.get(hashText(hash))
+    return held && held.row.keepUntil > this.clock.wall() ? toRow(held) : undefined
+  }
+
+  /** @throws Fault `already_exists`, `ticket_unusable` */
+  put(ticket: PreparedTicket, undo: Undo): void {
+    const { hash, ifAbsent, ifVersion, now } = ticket
+    const before = this.rows.get(hash)
+    const present = before !== undefined && before.row.keepUntil > now ? before : undefined
+    if (ifAbsent && present !== undefined && present.row.expiresAt > now) {
+      throw fault('already_exists', 'there is a ticket of this value')
+    }
+    if (ifVersion !== ANY_VERSION && (present?.version !== ifVersion || present.claimedAt > 0)) {
+      throw fault('ticket_unusable', 'the ticket was changed or used before')
+    }
+    const version = (present?.version ?? 0) + 1
+    const claimedAt = ifAbsent ? 0 : (present?.claimedAt ?? 0)
+    this.set(hash, { row: ticket, version, claimedAt }, undo)
+  }
+
+  /** @throws Fault `ticket_unusable` */
+  claim({ hash, sort, now }: PreparedClaim, undo: Undo): void {
+    const held = this.rows.get(hash)
+    if (held === undefined || held.row.sort !== sort || held.claimedAt > 0 || held.row.expiresAt <= now) {
+      throw fault('ticket_unusable', `no ${sort} that can be used`)
+    }
+    this.set(hash, { ...held, claimedAt: now }, undo)
+  }
+
+  delete(hash: string, undo: Undo): void {
+    this.set(hash, undefined, undo)
+  }
+
+  /** Deletes the tickets of a family. */
+  endFamily(family: string, undo: Undo): void {
+    for (const hash of this.families.of(family)) this.delete(hash, undo)
+  }
+
+  private set(hash: string, held: Held | undefined, undo: Undo): void {
+    const before = this.rows.get(hash)
+    this.restore(hash, held)
+    undo.push(() => this.restore(hash, before))
+  }
+
+  private restore(hash: string, held: Held | undefined): void {
+    this.families.move(hash, this.rows.get(hash)?.row.family, held?.row.family)
+    if (held === undefined) this.rows.delete(hash)
+    else this.rows.set(hash, held)
+  }
+}
+
+function toRow({ row, version, claimedAt }: Held): TicketRow {
+  const { sort, apiId, clientId, family, expiresAt, keepUntil } = row
+  const hash = hashBytes(row.hash)
+  return {
+    ...{ hash, sort, apiId, clientId, family, expiresAt, keepUntil, version, claimedAt },
+    body: JSON.parse(row.text),
+  }
+}

@@ -1,0 +1,32 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { hashBytes } from '../cells.ts'
+import type { PreparedDelivery, PreparedSettlement } from '../prepare-tickets.ts'
+
+export interface DeliveryRows {
+  put(delivery: PreparedDelivery): void
+  /** A message that is not there any more is no error. */
+  settle(settlement: PreparedSettlement): void
+}
+
+/** Prepares the statements that write the outbox inside an open transaction. */
+export function deliveryRows(db: DatabaseSync): DeliveryRows {
+  const insert = db.prepare(`INSERT INTO delivery(dead, queue, next_at, attempts, created_at, error, sealed)
+    VALUES (0, ?, 0, 0, ?, '', ?)`)
+  const remove = db.prepare('DELETE FROM delivery WHERE id = ?')
+  const failed = db.prepare(
+    'UPDATE delivery SET dead = 0, attempts = attempts + 1, next_at = ?, error = ? WHERE id = ?',
+  )
+  const died = db.prepare('UPDATE delivery SET dead = 1, attempts = attempts + 1, error = ? WHERE id = ?')
+  const again = db.prepare('UPDATE delivery SET dead = 0, attempts = 0, next_at = ? WHERE id = ?')
+  return {
+    put({ queue, createdAt, sealed }) {
+      insert.run(queue, createdAt, hashBytes(sealed))
+    },
+    settle({ id, outcome }) {
+      if (outcome.is === 'delivered') remove.run(id)
+      else if (outcome.is === 'failed') failed.run(outcome.nextAt, outcome.error, id)
+      else if (outcome.is === 'dead') died.run(outcome.error, id)
+      else again.run(outcome.nextAt, id)
+    },
+  }
+}

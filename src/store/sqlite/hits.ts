@@ -1,0 +1,58 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fault } from '../../errors/fault.ts'
+import type { HitDimensions } from '../../model/hit.ts'
+import { dimensionTexts, packHits } from '../hit-pack.ts'
+import type { Hits } from '../ports.ts'
+import { checkSamples } from '../sample-sums.ts'
+import { findDimensionSql } from './apply-counts.ts'
+import type { Write } from './messages.ts'
+import { hitReader } from './read-hits.ts'
+import { reading } from './reading.ts'
+
+/** Sets of dimensions that are looked up in one go: about 5 µs each on the thread that asks. */
+const LOOKED_UP_AT_ONCE = 50
+
+/** Hits that are read on a connection of this thread and written through the one writer. */
+export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<number>): Hits {
+  const find = db.prepare(findDimensionSql())
+  const reader = hitReader(db)
+
+  const numberOf = (texts: readonly string[]): SQLOutputValue | undefined => reading(() => find.get(...texts)?.row)
+  const numbersOf = async (sets: readonly string[][]): Promise<number[]> => {
+    const numbers = sets.map(numberOf)
+    const missing = sets.filter((_, i) => numbers[i] === undefined)
+    if (missing.length > 0) await write({ sort: 'dimensions', dimensions: missing.flat() })
+    return numbers.map((number, i) => {
+      const known = number ?? numberOf(sets[i]!)
+      if (typeof known !== 'number') throw fault('internal', 'a set of dimensions has no number')
+      return known
+    })
+  }
+  return {
+    async number(dimensions: readonly HitDimensions[]) {
+      const numbers: number[] = []
+      for (let at = 0; at < dimensions.length; at += LOOKED_UP_AT_ONCE) {
+        if (at > 0) await nextTurn()
+        numbers.push(...(await numbersOf(dimensions.slice(at, at + LOOKED_UP_AT_ONCE).map(dimensionTexts))))
+      }
+      return numbers
+    },
+    async append(samples, batch) {
+      checkSamples(samples)
+      const copies = samples.map(({ hour, words }) => ({ hour, words: words.slice() }))
+      if (copies.length > 0) await write({ sort: 'samples', samples: copies, ...(batch && { batch }) })
+    },
+    async add(rows, batch) {
+      if (rows.length > 0) await write({ sort: 'hits', pack: packHits(rows), ...(batch && { batch }) })
+    },
+    sum(query) {
+      if (!reader.hasJournal()) return reader.sum(query)
+      // Without a writer, or room for what it writes, the journal is added to the answer: slower, and as right.
+      return write({ sort: 'foldHits' }).then(
+        () => reader.sum(query),
+        () => reader.sumWithJournal(query),
+      )
+    },
+  }
+}

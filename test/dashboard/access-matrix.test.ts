@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EXPECTED } from './expectations.ts'
+import { compareForeign } from './matrix-foreign.ts'
+import { callOf, rowsOf, tryRow } from './matrix-rows.ts'
+import { startWorld } from './matrix-world.ts'
+
+test('every route has an expectation, and every expectation a route', async (t) => {
+  const { dashboard, close } = await startWorld()
+  t.after(close)
+  const calls = dashboard.routes.map(callOf)
+  assert.deepEqual(
+    calls.filter((call) => !EXPECTED.has(call)),
+    [],
+    'routes without an expectation',
+  )
+  assert.deepEqual(
+    [...EXPECTED.keys()].filter((call) => !calls.includes(call)),
+    [],
+    'expectations without a route',
+  )
+  assert.equal(new Set(calls).size, calls.length, 'a call that is declared twice')
+})
+
+test('every route lets in whom the rules let in, and nobody else', async (t) => {
+  const world = await startWorld()
+  t.after(world.close)
+  const wrong: string[] = []
+  let rows = 0
+  for (const route of world.dashboard.routes) {
+    for (const row of rowsOf(route)) {
+      rows++
+      const flaw = await tryRow(world, row)
+      if (flaw !== undefined) wrong.push(flaw)
+    }
+  }
+  t.diagnostic(`${rows} rows over ${world.dashboard.routes.length} routes`)
+  assert.deepEqual(wrong, [])
+})
+
+test('what another organisation has looks the same as what nobody has', async (t) => {
+  const world = await startWorld()
+  t.after(world.close)
+  const wrong: string[] = []
+  for (const route of world.dashboard.routes) {
+    const flaw = await compareForeign(world, route)
+    if (flaw !== undefined) wrong.push(flaw)
+  }
+  assert.deepEqual(wrong, [])
+})

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../src/model/json.ts'
+import type { TestUser } from './harness.ts'
+import { type KeyWorld, keyWorld, POLICIES, refusal, rightsOn } from './key-world.ts'
+import { setApiOwners } from './set-owners.ts'
+
+interface Names {
+  readonly data: { readonly keys: readonly string[] }
+  readonly pages: number
+}
+
+async function names({ asked }: KeyWorld, as: TestUser, path: string): Promise<readonly [readonly string[], number]> {
+  const { data, pages } = (await asked(200, 'GET', path, as)) as unknown as Names
+  return [data.keys, pages]
+}
+
+test('an empty list has one page', async (t) => {
+  const world = await keyWorld(t)
+  const answer = await world.call('GET', '/api/apis/keys', { as: world.root })
+  assert.equal(answer.text, '{"data":{"keys":[]},"pages":1}')
+  assert.equal(
+    (await world.call('GET', '/api/apis/keys?p=-1', { as: world.root })).text,
+    '{"data":{"keys":[]},"pages":0}',
+  )
+})
+
+test('the list of an API holds the keys with access to it and no others, each once', async (t) => {
+  const world = await keyWorld(t, { env: { SVC_DB_PAGESIZE: '2' } })
+  const { root, api, policy, key } = world
+  await api('a')
+  await api('b')
+  await policy('on-a', ['a'])
+  await policy('on-b', ['b'])
+  await policy('on-both', ['a', 'b'])
+  const own = await key({ access_rights: rightsOn('a') })
+  const byPolicy = await key({ apply_policies: ['on-a'] })
+  const elsewhere = await key({ apply_policies: ['on-b'] })
+  const both = await key({ apply_policies: ['on-both'], access_rights: rightsOn('a', 'b') })
+  const listed = [own.hash, both.hash, byPolicy.hash]
+  assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=-1'), [listed, 0])
+  assert.deepEqual(await names(world, root, '/api/apis/a/keys'), [listed.slice(0, 2), 2])
+  assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=2'), [listed.slice(2), 2])
+  assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=3'), [[], 2])
+  assert.deepEqual(await names(world, root, '/api/apis/b/keys?p=-1'), [[both.hash, elsewhere.hash], 0])
+  const stored = await world.store.documents.find('api', 'api_id', 'a')
+  assert.deepEqual(await names(world, root, `/api/apis/${stored!.id}/keys?p=0`), [listed, 0])
+  const all = [own.hash, byPolicy.hash, elsewhere.hash, both.hash]
+  for (const path of ['/api/apis/keys', '/api/apis/-/keys']) {
+    assert.deepEqual(await names(world, root, `${path}?p=-1`), [all, 0])
+    assert.deepEqual(await names(world, root, `${path}?p=2`), [all.slice(2), 2])
+  }
+  assert.deepEqual(refusal(await world.call('GET', '/api/apis/nothing/keys', { as: root })), [404, 'API not found'])
+})
+
+test('a search finds a part of the alias, or the whole key or hash', async (t) => {
+  const world = await keyWorld(t)
+  const { root, api, policy, key, asked } = world
+  await api('a')
+  await policy('on-a', ['a'])
+  await policy('on-b', ['b'])
+  const ada = await key({ apply_policies: ['on-a'], alias: 'Ada Lovelace' })
+  const grace = await key({ apply_policies: ['on-b'], alias: 'Grace Hopper, of LOVE' })
+  const q = (path: string, text: string) => names(world, root, `${path}?q=${encodeURIComponent(text)}`)
+  assert.deepEqual(await q('/api/apis/a/keys/search', 'LOVE'), [[ada.hash], 1])
+  assert.deepEqual(await q('/api/apis/-/keys/search', 'love'), [[ada.hash, grace.hash], 1])
+  assert.deepEqual(await q('/api/apis/-/keys/search', grace.hash), [[grace.hash], 1])
+  assert.deepEqual(await q('/api/apis/-/keys/search', ada.key), [[ada.hash], 1])
+  assert.deepEqual(await q('/api/apis/a/keys/search', grace.key), [[], 1])
+  assert.deepEqual(await q('/api/apis/a/keys/search', '%_*('), [[], 1])
+  const detailed = (await asked(200, 'GET', '/api/keys/detailed/?q=hopper', root)) as unknown as { keys: JsonObject[] }
+  assert.deepEqual([detailed.keys.length, detailed.keys[0]?.key_hash, detailed.keys[0]?.key_id], [1, grace.hash, ''])
+  assert.equal((await world.call('GET', `/api/keys/detailed?q=${'x'.repeat(1025)}`, { as: root })).status, 400)
+})
+
+test('tokens of OAuth clients are no keys', async (t) => {
+  const world = await keyWorld(t)
+  await world.store.documents.commit(
+    [
+      {
+        op: 'putSession',
+        hash: Buffer.alloc(32, 1),
+        row: { body: {}, orgId: world.orgId, apiIds: [], policyIds: [], clientId: 'app', evictAt: 0 },
+      },
+    ],
+    undefined,
+  )
+  assert.deepEqual(await names(world, world.root, '/api/apis/keys'), [[], 1])
+})
+
+test('with ownership, policies and keys follow their APIs', async (t) => {
+  const world = await keyWorld(t, { env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
+  const { api, policy, key, user, call, asked, root } = world
+  const group = await world.group({ keys: 'write', policies: 'write' })
+  const owner = await user({ keys: 'write', policies: 'write' })
+  const member = await user({}, { groupId: group })
+  const other = await user({ keys: 'write', policies: 'write' })
+  await api('mine', { users: [owner.id], groups: [group] })
+  await api('theirs', { users: [other.id] })
+  await api('open')
+  await policy('mine', ['mine'])
+  await policy('mixed', ['mine', 'theirs'])
+  await policy('theirs', ['theirs'])
+  await policy('open', ['open'])
+  await policy('orphan', ['deleted'])
+  const keys = {
+    mine: await key({ apply_policies: ['mine'] }),
+    mixed: await key({ apply_policies: ['mixed'] }),
+    theirs: await key({ access_rights: rightsOn('theirs') }),
+    open: await key({ access_rights: rightsOn('open') }),
+  }
+  const seenBy = async (as: TestUser) => {
+    const { Data } = (await asked(200, 'GET', `${POLICIES}?p=-1`, as)) as unknown as { Data: JsonObject[] }
+    const [hashes] = await names(world, as, '/api/apis/keys?p=-1')
+    const [paged] = await names(world, as, '/api/apis/-/keys')
+    assert.deepEqual(paged, hashes)
+    const known = Object.entries(keys).filter(([, { hash }]) => hashes.includes(hash))
+    return [Data.map(({ id }) => id), known.map(([name]) => name)]
+  }
+  const everything = [
+    ['mine', 'mixed', 'theirs', 'open', 'orphan'],
+    ['mine', 'mixed', 'theirs', 'open'],
+  ]
+  assert.deepEqual(await seenBy(root), everything)
+  for (const as of [owner, member])
+    assert.deepEqual(await seenBy(as), [
+      ['mine', 'mixed', 'open', 'orphan'],
+      ['mine', 'mixed', 'open'],
+    ])
+  assert.deepEqual(await seenBy(other), [
+    ['mixed', 'theirs', 'open', 'orphan'],
+    ['mixed', 'theirs', 'open'],
+  ])
+  for (const [method, path] of [
+    ['GET', `${POLICIES}/theirs`],
+    ['PUT', `${POLICIES}/theirs`],
+    ['DELETE', `${POLICIES}/theirs`],
+    ['GET', `/api/keys/${keys.theirs.key}`],
+    ['GET', `/api/apis/-/keys/${keys.theirs.hash}?hashed=1`],
+    ['PUT', `/api/keys/${keys.theirs.key}`],
+    ['DELETE', `/api/keys/${keys.theirs.key}`],
+    ['GET', '/api/apis/theirs/keys'],
+    ['GET', '/api/apis/theirs/keys/search?q=x'],
+  ] as const) {
+    const answer = await call(method, path, { as: owner, ...(method === 'PUT' && { body: { name: 'x' } }) })
+    assert.deepEqual(refusal(answer), [401, 'Not authorised'], `${method} ${path}`)
+  }
+  // The search for a key by itself shows no more than the list.
+  assert.deepEqual(await names(world, owner, `/api/apis/-/keys/search?q=${keys.theirs.key}`), [[], 1])
+  await asked(200, 'GET', `/api/keys/${keys.mixed.key}`, owner)
+  // What changes is seen at once.
+  await setApiOwners(world.parts, 'theirs', [owner.id])
+  assert.deepEqual(await seenBy(owner), everything)
+  await setApiOwners(world.parts, 'mine', [other.id])
+  assert.deepEqual((await seenBy(owner))[0], ['mixed', 'theirs', 'open', 'orphan'])
+  await asked(200, 'DELETE', `${POLICIES}/orphan`, owner)
+  assert.deepEqual((await seenBy(owner))[0], ['mixed', 'theirs', 'open'])
+})
+
+test('with ownership, nobody gives rights on what others own', async (t) => {
+  const world = await keyWorld(t, { env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
+  const { api, policy, key, user, asked, admin, organisation } = world
+  const owner = await user({ keys: 'write', policies: 'write' })
+  const other = await user({})
+  const foreign = await admin(await organisation())
+  await api('mine', { users: [owner.id] })
+  await api('theirs', { users: [other.id] })
+  await api('far', { orgId: foreign.orgId, users: [foreign.id] })
+  await policy('mixed', ['mine', 'theirs'])
+  await policy('theirs', ['theirs'])
+  await policy('mine', ['mine'], {}, owner)
+  for (const access_rights of [rightsOn('theirs'), rightsOn('mine', 'theirs')]) {
+    await asked(401, 'POST', POLICIES, owner, { name: 'new', access_rights })
+    await asked(401, 'PUT', `${POLICIES}/mine`, owner, { name: 'Policy mine', access_rights })
+    await asked(401, 'PATCH', `${POLICIES}/mine`, owner, { access_rights })
+    await asked(401, 'POST', '/api/keys', owner, { access_rights })
+    await asked(401, 'POST', '/api/keys/preview', owner, { access_rights })
+    await asked(401, 'POST', '/api/apis/keys/basic/x', owner, { access_rights, basic_auth_data: { password: 'x' } })
+  }
+  const access_rights_array = [{ api_id: 'theirs', api_name: '', versions: [] }]
+  await asked(401, 'POST', POLICIES, owner, { name: 'new', access_rights_array })
+  await asked(401, 'POST', '/api/keys', owner, { apply_policies: ['theirs'] })
+  // An API of another organisation is one that is not there: it may be named, and gives nothing.
+  await asked(200, 'POST', POLICIES, owner, { name: 'far', access_rights: rightsOn('far') })
+  await asked(200, 'POST', POLICIES, owner, { name: 'nothing', access_rights: rightsOn('not-there') })
+  // Access to a policy is access to no other API of it: those rights stay as they are.
+  const mixed = await asked(200, 'GET', `${POLICIES}/mixed`, owner)
+  await asked(200, 'PUT', `${POLICIES}/mixed`, owner, { ...mixed, rate: 9 })
+  const rights = mixed.access_rights as Record<string, JsonObject>
+  const wider = { ...rights, theirs: { ...rights.theirs, allowed_urls: [{ url: '/x', methods: ['GET'] }] } }
+  await asked(401, 'PUT', `${POLICIES}/mixed`, owner, { ...mixed, access_rights: wider })
+  await asked(401, 'PATCH', `${POLICIES}/mixed`, owner, { access_rights: { theirs: null } })
+  // A key is sent back as it was read; rights that its policies gave do not become its own.
+  const made = await key({ apply_policies: ['mixed'], alias: 'before' })
+  const { data } = await asked(200, 'GET', `/api/keys/${made.key}`, owner)
+  await asked(200, 'PUT', `/api/keys/${made.key}`, owner, { ...(data as JsonObject), alias: 'after' })
+  const row = await world.store.tokens.getSession(Buffer.from(made.hash, 'hex'))
+  assert.deepEqual([Object.keys(row!.body.access_rights as JsonObject), row!.body.alias], [['mine'], 'after'])
+  await asked(401, 'PUT', `/api/keys/${made.key}`, owner, { ...(data as JsonObject), apply_policies: ['theirs'] })
+})

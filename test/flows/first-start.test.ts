@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { JsonObject } from '../../src/model/json.ts'
+import { call } from '../client.ts'
+import { rights } from '../definitions.ts'
+import { eventually } from '../eventually.ts'
+import { type Product, startProduct } from './product.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const LINK = /http:\/\/127\.0\.0\.1:\d+\/bootstrap#token=([\w-]{43})\s/
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-first-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Runs `gatehouse bootstrap` in the folder of a product. */
+function bootstrap(cwd: string, words: readonly string[], env: Readonly<Record<string, string>>, input = '') {
+  return new Promise<{ status: number | null; text: string }>((resolve) => {
+    const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'bootstrap', ...words], {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    let text = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      text += chunk
+    })
+    child.on('close', (status) => resolve({ status, text }))
+    child.stdin.end(input)
+  })
+}
+
+const json = async (port: number, method: string, path: string, headers: Record<string, string>, body?: unknown) => {
+  const answer = await call(port, path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+  return { status: answer.status, body: answer.json as JsonObject }
+}
+
+async function organisationsOfApis(product: Product): Promise<unknown[]> {
+  const { json: apis } = await product.svc('GET', '/svc/apis')
+  return (apis as JsonObject[]).map((api) => api.org_id)
+}
+
+test('the link of the first start, the organisation that the samples belong to, and no link afterwards', async (t) => {
+  const cwd = folderFor(t)
+  const first = await startProduct(t, cwd)
+  await eventually('the link is printed', () => LINK.test(first.output()))
+  const token = LINK.exec(first.output())![1]!
+  const { svc } = first
+  const early = (await svc('POST', '/svc/keys', { access_rights: rights('protected') })).json as JsonObject
+  const samples = new Set(await organisationsOfApis(first))
+  assert.equal(samples.size, 1)
+  const [orgId] = samples
+
+  const env = { SVC_DB_LISTENPORT: String(first.dashboardPort) }
+  const printed = await bootstrap(cwd, [], env)
+  assert.deepEqual([printed.status, LINK.exec(printed.text)?.[1]], [0, token])
+  const made = await bootstrap(cwd, ['Acme', 'ada@example.test'], env, 'correct horse battery\n')
+  assert.equal(made.status, 0, made.text)
+  const key = /^credential +([0-9a-f]{64})$/m.exec(made.text)?.[1] ?? ''
+  assert.match(made.text, new RegExp(`^organisation +${orgId}$`, 'm'))
+  assert.equal((await bootstrap(cwd, [], env)).status, 1)
+  assert.equal((await bootstrap(cwd, ['Acme'], env)).status, 1)
+
+  const headers = { authorization: key }
+  const me = await json(first.dashboardPort, 'GET', '/api/users/me', headers)
+  assert.deepEqual([me.status, me.body.org_id, me.body.email_address], [200, orgId, 'ada@example.test'])
+  const again = { token, organisation: 'B', email: 'b@example.test', password: 'correct horse battery' }
+  assert.equal((await json(first.dashboardPort, 'POST', '/api/bootstrap', {}, again)).status, 403)
+  // What was made before the organisation belongs to it and works on.
+  const passed = await first.call('/protected/hello', { authorization: String(early.key) })
+  assert.equal(passed.status, 200, passed.text)
+  assert.equal(await first.stop(), 0)
+
+  const second = await startProduct(t, cwd)
+  assert.deepEqual(new Set(await organisationsOfApis(second)), samples)
+  assert.equal((await second.call('/protected/hello', { authorization: String(early.key) })).status, 200)
+  assert.equal((await json(second.dashboardPort, 'GET', '/api/users/me', headers)).status, 200)
+  assert.equal(await second.stop(), 0)
+  assert.doesNotMatch(second.output(), LINK)
+})
+
+test('set-up by settings makes the first user at the first start, and only then', async (t) => {
+  const cwd = folderFor(t)
+  const env = {
+    SVC_BOOTSTRAP_ORGANISATION: 'Acme',
+    SVC_BOOTSTRAP_EMAIL: 'ada@example.test',
+    SVC_BOOTSTRAP_PASSWORD: 'correct horse battery',
+  }
+  const first = await startProduct(t, cwd, env)
+  const open = await json(first.dashboardPort, 'GET', '/api/bootstrap', {})
+  assert.deepEqual(open.body, { open: false })
+  const body = { email: 'ada@example.test', password: 'correct horse battery' }
+  const login = await json(first.dashboardPort, 'POST', '/api/login', {}, body)
+  assert.equal(login.status, 200)
+  assert.equal(await first.stop(), 0)
+  assert.doesNotMatch(first.output(), /correct horse|#token=/)
+  const second = await startProduct(t, cwd, { ...env, SVC_BOOTSTRAP_EMAIL: 'second@example.test' })
+  const other = await json(second.dashboardPort, 'POST', '/api/login', {}, { ...body, email: 'second@example.test' })
+  assert.equal(other.status, 401)
+  assert.equal(await second.stop(), 0)
+})
+
+test('a first user that cannot be made stops the start with the reason', async (t) => {
+  const env = { SVC_BOOTSTRAP_EMAIL: 'ada@example.test', SVC_BOOTSTRAP_PASSWORD: 'abc' }
+  await assert.rejects(startProduct(t, folderFor(t), env), /bootstrap: the first user cannot be made/)
+})
