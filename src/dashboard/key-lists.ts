@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SessionFilter, SessionRow, Tokens } from '../store/ports.ts'
+import type { KeyTotals } from './key-totals.ts'
 
 /** Which keys a list wants. */
 export interface KeyQuery {
@@ -15,22 +16,22 @@ const BATCH = 200
 
 /** A page of keys in order of creation, those with rights of their own first, and how many there are. Counted and cut in the store. */
 export async function pageOfKeys(
-  tokens: Tokens,
+  { tokens, totals }: { readonly tokens: Tokens; readonly totals: KeyTotals },
   query: KeyQuery,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<{ rows: SessionRow[]; total: number }> {
   const { reach } = query
   const base = filterOf(query)
   if (reach === undefined) {
-    const total = await tokens.countSessions(base)
+    const total = await totals.count(base)
     return { rows: (await tokens.listSessions({ ...base, offset, limit })).rows, total }
   }
   const own = { ...base, apiId: reach.apiIds }
   const byPolicy = { ...base, policyId: reach.policyIds }
   const [ownTotal, policyTotal, bothTotal] = await Promise.all([
-    tokens.countSessions(own),
-    tokens.countSessions(byPolicy),
-    tokens.countSessions({ ...own, policyId: reach.policyIds }),
+    totals.count(own),
+    totals.count(byPolicy),
+    totals.count({ ...own, policyId: reach.policyIds }),
   ])
   const total = ownTotal + policyTotal - bothTotal
   const first = offset < ownTotal ? (await tokens.listSessions({ ...own, offset, limit })).rows : []

@@ -100,7 +100,7 @@ export function checkIdpProfile(body: JsonObject): void {
     if (body[name] !== undefined && body[name] !== null && !isObject(body[name]))
       throw invalid(name, 'must be an object')
   checkAction(body.ActionType)
-  const provider = checkProvider(body.ProviderName)
+  const provider = readProviderName(body.ProviderName)
   if (body.Type !== undefined && body.Type !== '' && body.Type !== TYPES[provider])
     throw invalid('Type', `must be ${TYPES[provider]} for ${provider}`)
   for (const [from, to] of Object.entries(objectAt(body, 'UserGroupMapping'))) checkText(`UserGroupMapping.${from}`, to)
@@ -124,7 +124,7 @@ function checkAction(action: Json | undefined): void {
   throw invalid('ActionType', `must be one of ${IDP_ACTIONS.join(', ')}`)
 }
 
-function checkProvider(given: Json | undefined): IdpProviderName {
+function readProviderName(given: Json | undefined): IdpProviderName {
   const provider = IDP_PROVIDERS.find((built) => built === given)
   if (provider !== undefined) return provider
   if (given === 'ProxyProvider') throw invalid('ProviderName', 'ProxyProvider is not supported')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { eventsOf } from '../../src/dashboard/events.ts'
 import { FakeClock } from '../../src/model/clock.ts'
 import type { DocumentId } from '../../src/model/ids.ts'
 import { isObject, type JsonObject } from '../../src/model/json.ts'
@@ -270,6 +271,17 @@ test('webhooks of another organisation are not told, and tokens of clients make 
   const hook_references = [{ event_name: 'api_event', event_timeout: 0, hook: { id, name: 'theirs' } }]
   await call('POST', '/api/apis', { as: admin, body: { api_definition: definition(orgId), hook_references } })
   assert.equal(await store.outbox.nextAt(), undefined)
+  const named = { event_options: { key_event: { webhook: target_path } } }
+  const { body } = (await store.documents.get('organisation', orgId as DocumentId))!
+  await store.documents.commit(
+    [{ op: 'put', kind: 'organisation', id: orgId as DocumentId, body: { ...body, ...named } }],
+    undefined,
+  )
+  const session = (clientId: string) => ({ body: {}, orgId, apiIds: [], policyIds: [], clientId, evictAt: 0 })
+  const about = (clientId: string) =>
+    eventsOf(parts, [{ op: 'putSession', hash: Buffer.alloc(32, 1), row: session(clientId) }])
+  assert.equal((await about('')).length, 1)
+  assert.deepEqual(await about('client'), [])
   // publishers outside the dashboard tell nobody
   const rights = { orders: { api_id: 'orders', versions: ['Default'] } }
   const made = await createKey(parts, {

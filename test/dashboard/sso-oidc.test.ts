@@ -16,7 +16,7 @@ interface Account {
 }
 
 /** A real OpenID provider. Whoever signs in there is who they say. */
-async function openIdProvider(t: TestContext, callback: string, accounts: Record<string, Account>) {
+async function startOpenId(t: TestContext, callback: string, accounts: Record<string, Account>) {
   const server: Server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -42,7 +42,7 @@ async function openIdProvider(t: TestContext, callback: string, accounts: Record
 async function world(t: TestContext, accounts: Record<string, Account>, more: JsonObject = {}, env = {}) {
   const dashboard = await ssoWorld(t, env)
   const callback = `${dashboard.base}/auth/staff/openid-connect/callback`
-  const { issuer } = await openIdProvider(t, callback, accounts)
+  const { issuer } = await startOpenId(t, callback, accounts)
   const { ProviderConfig: config = {}, ...rest } = more as { ProviderConfig?: JsonObject }
   await dashboard.profile({
     ID: 'staff',
@@ -277,9 +277,9 @@ test('providers on private networks, and what is not there, are refused', quiet,
   const dashboard = await ssoWorld(t, { SVC_SSO_ALLOWPRIVATE: 'false' })
   let asked = 0
   const inside = createServer((_request, response) => {
-    asked++
     response.end('{}')
   })
+  inside.on('connection', () => asked++)
   await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
   t.after(() => inside.close())
   const port = (inside.address() as AddressInfo).port
@@ -293,6 +293,8 @@ test('providers on private networks, and what is not there, are refused', quiet,
   const addresses = [
     `http://127.0.0.1:${port}`,
     `http://localhost:${port}`,
+    `https://localhost:${port}`,
+    `https://127.0.0.1:${port}`,
     `http://[::ffff:127.0.0.1]:${port}`,
     'http://0x7f.1/',
   ]

@@ -183,6 +183,12 @@ test('credentials that were replaced stay so, and signing in is no obstacle', as
   await updateClient(parts, 'c', { body: { redirect_uri: 'https://b.test/' }, actor: 'test' })
   const updating = (await last()).id
   assert.equal((await undo(admin, updating)).status, 200)
+  // tokens that a deletion ended stay so: they carry the former epoch
+  const epoch = async () => (await store.documents.find('oauth_client', 'client_id', 'c'))!.body.epoch
+  const before = await epoch()
+  await deleteClient(parts, 'c', { actor: 'test' })
+  assert.equal((await undo()).status, 200)
+  assert.notEqual(await epoch(), before)
   await rotateClient(parts, 'c', { overlapS: 0, actor: 'test' })
   assert.equal((await undo()).status, 409)
   assert.notEqual(made.secret, '')
@@ -273,7 +279,11 @@ test('the gateway serves what was put back when the answer is there', async (t) 
   const clock = new FakeClock()
   const store = openMemoryStore({ clock })
   const gateway = await startTestGateway({ store, clock })
-  const settled = (revision: number) => gateway.gateway.live.settled(revision)
+  const waited: number[] = []
+  const settled = (revision: number) => {
+    waited.push(revision)
+    return gateway.gateway.live.settled(revision)
+  }
   const w = await openUndoWorld(t, { store, clock, parts: { settled } })
   t.after(async () => {
     await gateway.close()
@@ -288,6 +298,7 @@ test('the gateway serves what was put back when the answer is there', async (t) 
   await settled(await store.documents.revision())
   assert.equal(await status(), 404)
   assert.equal((await w.undo()).status, 200)
+  assert.ok(waited.includes(await store.documents.revision()), 'the answer waits for the gateway')
   assert.equal(await status(), 502)
   assert.equal((await w.undo()).status, 200)
   assert.equal(await status(), 404)

@@ -44,14 +44,14 @@ test(`${LANES * KILLS} processes killed at a random instant lose nothing that th
   assert.ok(all.every(({ samples }) => samples > 0))
   const commits = all.reduce((sum, { revisions }) => sum + revisions.size, 0)
   t.diagnostic(`${commits} commits acknowledged`)
-  assert.ok(commits > LANES * KILLS, 'the processes lived long enough to write')
+  assert.ok(commits > (LANES * KILLS) / 2, 'the processes lived long enough to write')
 })
 
 async function killOnce(path: string, round: number, acknowledged: Acknowledged): Promise<void> {
   const child = startChild('crash-writer.ts', [path, String(round)])
-  // Every fifth may be hit while it opens the store, all others while they write.
+  // Every fifth may be hit while it opens the store, another before its first commit, all others while they write.
   if (round % 5 === 4) await wait(randomInt(400))
-  else await child.line('ready').then(() => wait(randomInt(80)))
+  else await child.line(round % 5 === 3 ? 'ready' : 'pair').then(() => wait(randomInt(80)))
   child.process.kill('SIGKILL')
   await child.ended
   const pairs: string[] = []

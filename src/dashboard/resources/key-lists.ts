@@ -10,6 +10,7 @@ import { apiDocumentOf } from '../api-document.ts'
 import type { Call } from '../call.ts'
 import { eachKey, type KeyQuery, pageOfKeys } from '../key-lists.ts'
 import { KeyData, keyData, listedName } from '../key-shape.ts'
+import { keyTotalsFor } from '../key-totals.ts'
 import { type ListShape, pageAnswer, pieces, streamed } from '../listed.ts'
 import { pageOf, pagesOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -134,7 +135,8 @@ async function detailed(parts: DashboardParts, call: Call, { query, named }: Wan
 
 async function take(parts: DashboardParts, call: Call, { query, named }: Wanted) {
   const page = pageOf(call)
-  if (named === undefined && page !== 'all') return pageOfKeys(parts.tokens, query, page)
+  if (named === undefined && page !== 'all')
+    return pageOfKeys({ tokens: parts.tokens, totals: keyTotalsFor(parts) }, query, page)
   const rows = named === undefined || (page !== 'all' && page.offset > 0) ? [] : [named]
   return { rows, total: 1 }
 }

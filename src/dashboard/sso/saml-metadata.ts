@@ -72,6 +72,7 @@ export function member(value: unknown, name: string): unknown {
   return typeof one === 'object' && one !== null ? (one as Record<string, unknown>)[name] : undefined
 }
 
+/** All elements of a name: what the XML reader made of them, as a list. */
 export function asList(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? value : [value]

@@ -27,7 +27,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
     if (Object.hasOwn(versioning.apis, name)) {
       const other = x.snapshot!.apis.get(versioning.apis[name]!)?.main
       // An id may come to belong to another organisation, whose APIs nobody else leads traffic to.
-      return other
+      return other?.api.orgId === main.api.orgId ? other : undefined
     }
     return name === versioning.name || name === 'self' ? main : undefined
   }
