@@ -46,6 +46,11 @@ test('the list of an API holds the keys with access to it and no others, each on
   const stored = await world.store.documents.find('api', 'api_id', 'a')
   assert.deepEqual(await names(world, root, `/api/apis/${stored!.id}/keys?p=0`), [listed, 0])
   const all = [own.hash, byPolicy.hash, elsewhere.hash, both.hash]
+  const more = await key({ apply_policies: ['on-a'] })
+  assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=2'), [[byPolicy.hash, more.hash], 2])
+  assert.deepEqual(await names(world, root, '/api/apis/keys?p=3'), [[more.hash], 3])
+  await world.asked(200, 'DELETE', `/api/keys/${more.key}`, root)
+  assert.deepEqual(await names(world, root, '/api/apis/keys?p=3'), [[], 2])
   for (const path of ['/api/apis/keys', '/api/apis/-/keys']) {
     assert.deepEqual(await names(world, root, `${path}?p=-1`), [all, 0])
     assert.deepEqual(await names(world, root, `${path}?p=2`), [all.slice(2), 2])
@@ -145,6 +150,13 @@ test('with ownership, policies and keys follow their APIs', async (t) => {
     const answer = await call(method, path, { as: owner, ...(method === 'PUT' && { body: { name: 'x' } }) })
     assert.deepEqual(refusal(answer), [401, 'Not authorised'], `${method} ${path}`)
   }
+  // A policy whose id is the storage id of another one opens no way to the other.
+  const { _id } = await asked(200, 'GET', `${POLICIES}/mine`, owner)
+  await policy(String(_id), ['theirs'])
+  for (const method of ['GET', 'DELETE'] as const)
+    assert.equal((await call(method, `${POLICIES}/${_id}`, { as: owner })).status, 401)
+  await asked(200, 'DELETE', `${POLICIES}/${_id}`, root)
+  await asked(200, 'GET', `${POLICIES}/mine`, owner)
   // The search for a key by itself shows no more than the list.
   assert.deepEqual(await names(world, owner, `/api/apis/-/keys/search?q=${keys.theirs.key}`), [[], 1])
   await asked(200, 'GET', `/api/keys/${keys.mixed.key}`, owner)

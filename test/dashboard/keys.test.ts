@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { publishApi } from '../../src/publish/apis.ts'
+import { createKey } from '../../src/publish/keys.ts'
 import { checkUser } from '../../src/publish/users.ts'
 import type { TestUser } from './harness.ts'
 import { keyedApi, keyWorld, refusal, rightsOn } from './key-world.ts'
@@ -251,16 +252,20 @@ test('keys of another organisation are refused as such, for every call', async (
 })
 
 test('two organisations that make one custom key at the same moment: one of them has it', async (t) => {
-  const { call, root, policy, admin, organisation, store } = await keyWorld(t)
+  const { root, policy, admin, organisation, store, parts } = await keyWorld(t)
   const other = await admin(await organisation())
   await policy('gold', ['a'])
   await policy('gold', ['a'], {}, other)
-  const make = (as: TestUser) =>
-    call('POST', '/api/keys/one-key-for-two-orgs', { as, body: { apply_policies: ['gold'] } })
-  const made = await Promise.all([make(root), make(other)])
-  assert.equal(made.filter(({ status }) => status === 200).length, 1)
-  const row = await store.tokens.getSession(Buffer.from(hashOf('one-key-for-two-orgs'), 'hex'))
-  assert.equal(row?.orgId, made[0].status === 200 ? root.orgId : other.orgId)
+  const key = 'one-key-for-two-orgs'
+  const make = ({ orgId }: TestUser) =>
+    createKey(parts, {
+      ...{ key, within: orgId, keepQuota: false, actor: 'test' },
+      session: { apply_policies: ['gold'], org_id: orgId },
+    })
+  const made = await Promise.allSettled([make(root), make(other)])
+  assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 1)
+  const row = await store.tokens.getSession(Buffer.from(hashOf(key), 'hex'))
+  assert.equal(row?.orgId, made[0].status === 'fulfilled' ? root.orgId : other.orgId)
 })
 
 test('flags turn off what they name', async (t) => {
