@@ -51,7 +51,7 @@ describe('openid-client against an API with opaque tokens', () => {
       const tokens = await signedIn(world, config)
       assert.equal(tokens.token_type, 'bearer')
       assert.equal(tokens.scope, 'read write')
-      assert.equal(tokens.expiresIn(), 3600)
+      assert.equal(tokens.expires_in, 3600)
       assert.ok(tokens.refresh_token)
       assert.equal((await use(world, config, tokens.access_token)).status, 200)
       assert.equal(world.origin.seen.at(-1)?.target, '/things')
