@@ -102,6 +102,8 @@ test('who may set the password of somebody else', async (t) => {
     assert.equal(await reset(admin, victim.id), allowed ? 200 : 403)
     const entitled = await world.user({ IsAdmin: 'admin', ResetPassword: 'admin' })
     assert.equal(await reset(entitled, victim.id), 200)
+    const denied = await world.user({ IsAdmin: 'admin', ResetPassword: 'admin', keys: 'deny' })
+    assert.equal(await reset(denied, admin.id), 403, 'an administrator without a right, of one who has it')
     assert.equal(await reset(entitled, elsewhere.id), 404)
     assert.equal(await reset(entitled, '0'.repeat(24)), 404)
     assert.equal(await reset(entitled, 'nonsense'), 404)

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import { verifyPassword } from '../../model/passwords.ts'
+import { userOf } from '../../model/user.ts'
 import { securityOf } from '../../model/user-security.ts'
 import { changePassword, sharingPassword } from '../../publish/sign-in/passwords.ts'
 import type { StoredDocument } from '../../store/ports.ts'
@@ -9,6 +10,7 @@ import type { Actor } from '../actor.ts'
 import { type Answer, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { checkReach } from '../people/reach.ts'
 import type { Route } from '../route.ts'
 import { withCookie } from '../session/browser.ts'
 import { endedCookie } from '../session/cookie.ts'
@@ -115,6 +117,8 @@ async function another(parts: DashboardParts, actor: Actor, id: string): Promise
   if (!entitled) throw fault('password_not_yours')
   const user = await found(parts, id)
   if (user.body.org_id !== actor.orgId) throw fault('not_found', 'Could not retrieve user detail.')
+  // Whoever sets a password can sign in with it: an administrator with a `deny` does not get at the rights of a full one.
+  await checkReach(parts, actor, userOf(user))
   return user
 }
 
