@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { eventually } from '../eventually.ts'
 import { environment, installed, start } from './clone.ts'
 
 const GOOD = `import { test } from 'node:test'\ntest('good', () => {})\n`
@@ -96,11 +97,16 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** A kill is carried out after the call that asks for it has returned. */
+function hasEnded(pid: number): Promise<void> {
+  return eventually(`process ${pid} has ended`, () => !isAlive(pid))
+}
+
 test('what tests leave behind ends with the run', async (t) => {
   const clone = withTests(t, { 'a.test.ts': LEAVING.replace('WAIT', '') })
   const { code, stdout } = await start(t, process.execPath, ['scripts/test.mjs'], clone).ended
   assert.equal(code, 0, stdout)
-  assert.equal(isAlive(Number(readFileSync(join(clone, 'pid'), 'utf8'))), false)
+  await hasEnded(Number(readFileSync(join(clone, 'pid'), 'utf8')))
 })
 
 test('what tests have started ends when the run is ended', async (t) => {
@@ -111,5 +117,5 @@ test('what tests have started ends when the run is ended', async (t) => {
   await running.saw('left behind')
   running.child.kill('SIGTERM')
   assert.equal((await running.ended).code, 143)
-  assert.equal(isAlive(Number(readFileSync(join(clone, 'pid'), 'utf8'))), false)
+  await hasEnded(Number(readFileSync(join(clone, 'pid'), 'utf8')))
 })

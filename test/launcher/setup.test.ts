@@ -13,6 +13,7 @@ import {
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { eventually } from '../eventually.ts'
 import { bareClone, environment, fakeNpm, freshClone, installed, runtimePackage, start } from './clone.ts'
 
 const NAME = runtimePackage().split('/').at(-1)!
@@ -68,27 +69,20 @@ test('an npm that fails is one line and status 1, and nothing counts as installe
 
 test('an install that is killed is done again by the next, as soon as its npm has ended', async (t) => {
   const clone = bareClone(t, '')
-  const hanging = setUp(t, clone, fakeNpm(t, `${WORKING}; echo half done; exec cat fifo`))
+  const hanging = setUp(t, clone, fakeNpm(t, `${WORKING}; mkfifo never; echo half done; exec cat never`))
   await hanging.saw('half done')
   const [holder = ''] = readdirSync(join(clone, '.setup.lock'))
   assert.equal(holder, `${hanging.child.pid}@${hostname()}`)
+  const npmOfHolder = () => Number(readFileSync(join(clone, '.setup.lock', holder), 'utf8'))
+  await eventually('the number of npm stands in the lock', () => npmOfHolder() !== 0) // npm may speak before its parent has written its number down
   hanging.child.kill('SIGKILL')
-  const npm = Number(readFileSync(join(clone, '.setup.lock', holder), 'utf8'))
   const second = setUp(t, clone, fakeNpm(t, WORKING))
-  if (isAlive(npm)) await second.saw('waiting for another set-up')
-  if (isAlive(npm)) process.kill(npm, 'SIGKILL')
+  await second.saw('waiting for another set-up')
+  process.kill(npmOfHolder(), 'SIGKILL')
   assert.equal((await second.ended).code, 0)
   assert.equal(calls(clone).length, 2)
   assert.ok(existsSync(join(clone, 'node_modules/.setup')))
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 test('SIGTERM during an install ends npm too', async (t) => {
   const clone = bareClone(t, '')
