@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { freePort, LOAD_CORE, output, PROXY_CORE, type Started, startPinned, waitForPort } from './processes.ts'
 
 /** A server under load: where it listens, and what it costs. */
@@ -15,6 +16,8 @@ export interface Server {
 export const BODIES = { small: '/small', '10 kB': '/10k', '1 MB': '/1m' } as const
 
 const SMALL = '{"id":42,"name":"a small answer","tags":["one","two"],"ok":true}'
+
+const FLOOR = fileURLToPath(new URL('floor.ts', import.meta.url))
 
 /** The certificate that all servers show: P-256, self-signed, made for this run. */
 export interface Certificate {
@@ -131,4 +134,12 @@ backend up
   const started = startPinned('HAProxy', PROXY_CORE, ['haproxy', '-db', '-q', '-f', file])
   await waitForPort(started, port)
   return { name: 'HAProxy', started, url: `http://127.0.0.1:${port}`, tlsUrl: `https://127.0.0.1:${tls}` }
+}
+
+/** Starts what only moves bytes, over the same sockets as the gateway: the least that a proxy on this runtime costs. No TLS. */
+export async function startFloor(upstream: number): Promise<Server> {
+  const port = await freePort()
+  const started = startPinned('floor', PROXY_CORE, [process.execPath, FLOOR, String(port), String(upstream)])
+  await waitForPort(started, port)
+  return { name: 'bytes moved by Node, nothing else', started, url: `http://127.0.0.1:${port}`, tlsUrl: '' }
 }

@@ -1,7 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { quotaUsed, storedHits } from './counted.ts'
-import { BODIES, makeCertificate, type Server, startHaproxy, startNginxProxy, startUpstream } from './peers.ts'
+import {
+  BODIES,
+  makeCertificate,
+  type Server,
+  startFloor,
+  startHaproxy,
+  startNginxProxy,
+  startUpstream,
+} from './peers.ts'
 import { Admin, definition, type Product, policy, startProduct } from './product.ts'
 import { median, progress, show, table } from './report.ts'
 import { checkClean, type Load, load } from './wrk.ts'
@@ -26,13 +34,15 @@ interface Case {
   readonly name: string
   readonly path: string
   readonly tls: boolean
+  /** True where what Node's sockets cost by themselves is measured too. */
+  readonly floor: boolean
 }
 
 const CASES: readonly Case[] = [
-  { name: 'small JSON', path: BODIES.small, tls: false },
-  { name: 'small JSON, TLS 1.3', path: BODIES.small, tls: true },
-  { name: '10 kB', path: BODIES['10 kB'], tls: false },
-  { name: '1 MB', path: BODIES['1 MB'], tls: false },
+  { name: 'small JSON', path: BODIES.small, tls: false, floor: true },
+  { name: 'small JSON, TLS 1.3', path: BODIES.small, tls: true, floor: false },
+  { name: '10 kB', path: BODIES['10 kB'], tls: false, floor: true },
+  { name: '1 MB', path: BODIES['1 MB'], tls: false, floor: false },
 ]
 
 /**
@@ -44,6 +54,7 @@ export async function compareProxies(options: ProxiesOptions): Promise<string> {
   const upstream = await startUpstream(join(options.folder, 'upstream'))
   const haproxy = await startHaproxy(join(options.folder, 'haproxy'), upstream.port, certificate)
   const nginx = await startNginxProxy(join(options.folder, 'nginx'), upstream.port, certificate)
+  const floor = await startFloor(upstream.port)
   const folder = join(options.folder, 'gateway')
   mkdirSync(folder, { recursive: true })
   let product = await startProduct({ folder, certificate })
@@ -54,7 +65,7 @@ export async function compareProxies(options: ProxiesOptions): Promise<string> {
     let sent = 0
     let runs = 0
     for (const one of CASES) {
-      const results = await measureCase(one, [product, haproxy, nginx], file, options)
+      const results = await measureCase(one, [product, haproxy, nginx, ...(one.floor ? [floor] : [])], file, options)
       const own = results.get(product.name)!
       sent += own.reduce((sum, run) => sum + run.requests, 0)
       runs += own.length
@@ -62,11 +73,16 @@ export async function compareProxies(options: ProxiesOptions): Promise<string> {
     }
     const counted = await checkCounts(product, keys, folder, sent, runs * CONNECTIONS)
     product = await startProduct({ folder, certificate, env: { SVC_GW_ACCESSLOG: 'true' } })
-    const logged: Case = { name: 'small JSON, gateway writes its access log', path: BODIES.small, tls: false }
+    const logged: Case = {
+      name: 'small JSON, gateway writes its access log',
+      path: BODIES.small,
+      tls: false,
+      floor: false,
+    }
     parts.push(caseTable(logged, await measureCase(logged, [product, haproxy], file, options)))
     return [title(), ...parts, counted].join('\n\n')
   } finally {
-    for (const server of [product, haproxy, nginx]) await server.started.stop()
+    for (const server of [product, haproxy, nginx, floor]) await server.started.stop()
     await upstream.started.stop()
   }
 }
@@ -75,7 +91,8 @@ function title(): string {
   return `## Beside plain proxies
 
 Gateway: auth token, rate, quota and hits on, ${APIS} APIs, ${KEYS.toLocaleString('en-US')} keys used at random. HAProxy (1 thread) and nginx (1 worker): plain
-proxying, no log. All three with everything they run on one core, in turn; \`wrk -t1 -c${CONNECTIONS}\` and the upstream on another. Medians of interleaved
+proxying, no log. Where it stands, the last row is what only moves bytes over the sockets that the gateway uses (\`bench/floor.ts\`): the
+least that any proxy on this runtime costs. All with everything they run on one core, in turn; \`wrk -t1 -c${CONNECTIONS}\` and the upstream on another. Medians of interleaved
 rounds; latencies are those of a saturated server.`
 }
 

@@ -103,7 +103,7 @@ function hit(n: number, keys: number): Hit {
   const buckets = () => new Array<number>(LATENCY_BOUNDS_MS.length + 1).fill(0)
   return {
     ...{ hour: 480_000, orgId: 'org', apiId: `api-${n % 100}`, version: 'Non Versioned', clientId: '', alias: '' },
-    ...{ keyHash: (n % keys).toString(16).padStart(64, '0'), tags: 'a,b', endpoint: '', status: 200 },
+    ...{ keyHash: (n % keys).toString(16).padStart(64, '0'), tags: 'a,b', endpoint: '', country: '', status: 200 },
     ...{ count: 1, success: 1, error: 0, lastAt: 1_700_000_000_000 },
     total: { sumMs: 1, minMs: 1, maxMs: 1, buckets: buckets() },
     upstream: { sumMs: 0, minMs: NO_MIN_MS, maxMs: 0, buckets: buckets() },

@@ -17,6 +17,7 @@ await main(async () => {
   const gates = {
     'format and lint': () => tool(BIOME, 'check', '--error-on-warnings', '.'),
     types: () => tool(TSC, '--noEmit'),
+    'types of the console': () => tool(TSC, '--noEmit', '--project', 'console'),
     'lock file': checkLockFile,
   }
   const counts = { passed: 0, failed: 0 }

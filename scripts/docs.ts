@@ -32,6 +32,7 @@ function openapiFile(): string {
     sealKey: new Uint8Array(32),
     adminSecret: '',
     version: productVersion(),
+    settings: [],
     defaultOrg: () => '',
     settled: async () => {},
   }

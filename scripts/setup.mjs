@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { delimiter, dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { buildConsole, isConsoleFresh } from './console.mjs'
 import { withLock } from './lock.mjs'
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -24,12 +25,13 @@ const PACKAGES = {
 export class SetupError extends Error {}
 
 /**
- * Installs if the dependencies are missing or stale, and answers the path of the Node to run with.
+ * Installs if the dependencies are missing or stale, builds the console if it is, and answers the path of the Node to run with.
  * Inside another project's `node_modules` nothing is installed: that project's npm has done it.
  * @throws SetupError
  */
 export async function setUp() {
-  if (!isPackage() && !isFresh(pinnedRuntime())) await withLock(join(ROOT, '.setup.lock'), install)
+  if (!isPackage() && !(isFresh(pinnedRuntime()) && isConsoleFresh(ROOT)))
+    await withLock(join(ROOT, '.setup.lock'), makeReady)
   return chooseNode(pinnedRuntime())
 }
 
@@ -63,9 +65,17 @@ function isFresh(runtime) {
   }
 }
 
-/** Called under the lock. The stamp goes first and comes last, so an interrupted install is done again. */
+/** Called under the lock: whoever held it before us may have done it. */
+async function makeReady(lock) {
+  await install(lock)
+  if (isConsoleFresh(ROOT)) return
+  const failure = await buildConsole(ROOT, chooseNode(pinnedRuntime()))
+  if (failure !== undefined) throw new SetupError(`the console cannot be built: ${failure}`)
+}
+
+/** The stamp goes first and comes last, so an interrupted install is done again. */
 async function install(lock) {
-  if (isFresh(pinnedRuntime())) return // whoever held the lock before us has done it
+  if (isFresh(pinnedRuntime())) return
   process.stderr.write('gatehouse: installing what package-lock.json names; this is done once\n')
   fs.rmSync(STAMP, { force: true })
   await runNpm(lock)

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import { explainSettings } from './config/explain.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { productVersion } from './config/version.ts'
 import { keepDashboard } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
-import { Fault } from './errors/fault.ts'
+import { Fault, fault } from './errors/fault.ts'
 import { firstStart, setUpLink } from './first-start.ts'
 import { type Gateway, startGateway } from './gateway/gateway.ts'
 import type { KeptThread } from './keep-thread.ts'
@@ -30,7 +31,8 @@ export interface Running {
  * Starts the all-in-one: store, gateway, dashboard, and the sample upstream where it is wanted. The only place that picks adapters.
  * @throws Fault that says which setting to change: `port_in_use`, `data_folder_unwritable`, `data_folder_locked`, `setting_invalid`
  */
-export async function startAll({ config, warnings }: LoadedConfig): Promise<Running> {
+export async function startAll(loaded: LoadedConfig): Promise<Running> {
+  const { config, warnings } = loaded
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
   for (const warning of warnings) log.warn({}, warning)
   const path = resolve(config.storage.path)
@@ -57,8 +59,13 @@ export async function startAll({ config, warnings }: LoadedConfig): Promise<Runn
     const serving: { gateway?: Gateway } = {}
     const dashboard = await keepDashboard({
       ...{ config, store, sealKey, version, log, path },
+      settings: explainSettings(loaded),
       adminSecret: config.dashboard.admin_secret === '' ? secrets.admin_secret : config.dashboard.admin_secret,
       settled: async (revision) => serving.gateway?.live.settled(revision),
+      tryRequest: async (trial) => {
+        if (serving.gateway === undefined) throw fault('gateway_away')
+        return serving.gateway.tryRequest(trial)
+      },
     })
     closers.push(() => dashboard.stop())
 

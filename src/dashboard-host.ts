@@ -1,7 +1,10 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { answerThread } from './ask-thread.ts'
+import type { ExplainedSetting } from './config/explain.ts'
 import type { Config } from './config/schema.ts'
 import { type KeptThread, keepThread } from './keep-thread.ts'
 import type { Log } from './model/log.ts'
+import type { Trial, TrialRequest } from './model/trial.ts'
 import type { SqliteStore } from './store/sqlite/open.ts'
 import type { SharedStore } from './store/sqlite/share.ts'
 
@@ -9,38 +12,41 @@ import type { SharedStore } from './store/sqlite/share.ts'
 export interface DashboardSeed {
   readonly config: Config
   readonly store: SharedStore
-  /** A revision goes in with a number, the number comes back when this process serves it. */
+  /** Asks the gateway's thread for a revision to be served. */
   readonly settled: MessagePort
+  /** Asks the gateway's thread to try a request. */
+  readonly trials: MessagePort
   readonly sealKey: Uint8Array
   readonly adminSecret: string
   readonly version: string
+  /** Secrets masked. */
+  readonly settings: readonly ExplainedSetting[]
   /** The data folder. */
   readonly path: string
 }
 
-export interface DashboardHostOptions extends Omit<DashboardSeed, 'store' | 'settled'> {
+export interface DashboardHostOptions extends Omit<DashboardSeed, 'store' | 'settled' | 'trials'> {
   readonly store: Pick<SqliteStore, 'share'>
   readonly settled: (revision: number) => Promise<void>
+  readonly tryRequest: (trial: TrialRequest) => Promise<Trial>
   readonly log: Log
 }
 
 /** Runs the dashboard on a thread of its own and starts it again when it ends. @throws Fault `port_in_use` */
-export function keepDashboard({ store, settled, log, ...seed }: DashboardHostOptions): Promise<KeptThread> {
+export function keepDashboard({ store, settled, tryRequest, log, ...seed }: DashboardHostOptions): Promise<KeptThread> {
   return keepThread({
     module: new URL('./dashboard-thread.ts', import.meta.url),
     name: 'dashboard',
     log,
     data() {
       const shared = store.share()
-      const { port1: own, port2: port } = new MessageChannel()
-      own.on('message', ({ number, revision }: { number: number; revision: number }) => {
-        const done = () => own.postMessage(number)
-        settled(revision).then(done, done)
-      })
-      // The thread keeps itself alive; this end must not keep the process.
-      own.unref()
-      const workerData: DashboardSeed = { ...seed, store: shared, settled: port }
-      return { workerData, transferList: [shared.port, port] }
+      const settling = new MessageChannel()
+      const trying = new MessageChannel()
+      answerThread(settling.port1, settled)
+      answerThread(trying.port1, tryRequest)
+      const [settledPort, trials] = [settling.port2, trying.port2]
+      const workerData: DashboardSeed = { ...seed, store: shared, settled: settledPort, trials }
+      return { workerData, transferList: [shared.port, settledPort, trials] }
     },
   })
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
+import { askThread } from './ask-thread.ts'
 import { startDashboard } from './dashboard/server.ts'
 import type { DashboardSeed } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
@@ -7,6 +8,7 @@ import { toFault } from './errors/fault.ts'
 import { makeLog } from './log.ts'
 import { systemClock } from './model/clock.ts'
 import { readPasswordRules } from './publish/password-file.ts'
+import { DEVELOPER_PASSWORD_SCHEMA } from './publish/portal/passwords.ts'
 import { joinStore } from './store/sqlite/join.ts'
 
 /** What the dashboard's thread tells the thread that started it. */
@@ -31,7 +33,7 @@ try {
 }
 
 async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promise<void> }> {
-  const { config, sealKey, adminSecret, version } = seed
+  const { config, sealKey, adminSecret, version, settings } = seed
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
   const store = joinStore(seed.store)
   const closers: (() => unknown)[] = [() => log.close(), () => store.close()]
@@ -43,18 +45,23 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
     closers.push(
       () => defaultOrg.close(),
       () => seed.settled.close(),
+      () => seed.trials.close(),
     )
     const { documents, tokens, counters } = store
     const home = config.dashboard.home_dir || seed.path
     const dashboard = await startDashboard(
       {
-        ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version },
+        ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version, settings },
         clock: systemClock,
         defaultOrg: defaultOrg.id,
-        settled: asker(seed.settled),
+        settled: revisionAsker(seed),
+        tryRequest: askThread(seed.trials),
         passwordRules: readPasswordRules(join(home, 'schemas', 'basic_auth.json')),
         userPasswordRules: readPasswordRules(join(home, 'schemas', 'password.json')),
-        developerPasswordRules: readPasswordRules(join(home, 'schemas', 'developer_password.json')),
+        developerPasswordRules: readPasswordRules(
+          join(home, 'schemas', 'developer_password.json'),
+          DEVELOPER_PASSWORD_SCHEMA,
+        ),
       },
       { host: config.dashboard.listen_host, port: config.dashboard.listen_port },
     )
@@ -66,19 +73,8 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
   }
 }
 
-/** Asks the thread of the gateway, and waits for its word. */
-function asker(gateway: MessagePort): (revision: number) => Promise<void> {
-  const waiting = new Map<number, () => void>()
-  let last = 0
-  gateway.on('message', (number: number) => {
-    waiting.get(number)?.()
-    waiting.delete(number)
-  })
-  gateway.unref()
-  return (revision) =>
-    new Promise((resolve) => {
-      const number = ++last
-      waiting.set(number, resolve)
-      gateway.postMessage({ number, revision })
-    })
+/** The write is done whatever becomes of the wait for it. */
+function revisionAsker({ settled }: DashboardSeed): (revision: number) => Promise<void> {
+  const ask = askThread<number, void>(settled)
+  return (revision) => ask(revision).catch(() => {})
 }

@@ -7,6 +7,11 @@ export interface ExplainedSetting {
   /** JSON of the value; a secret that is set is masked. */
   readonly shown: string
   readonly origin: Origin
+  /** The line of the docs. */
+  readonly description: string
+  /** What is accepted, in words. */
+  readonly allowed: string
+  readonly secret: boolean
 }
 
 const MASK = '"********"'
@@ -20,7 +25,8 @@ export function explainSettings(loaded: LoadedConfig): ExplainedSetting[] {
     )
     const masked = setting.secret && value !== ''
     const origin = loaded.origins.get(setting.path)!
-    return { path: setting.path, env: setting.env, shown: masked ? MASK : JSON.stringify(value), origin }
+    const { path, env, description, allowed, secret } = setting
+    return { path, env, shown: masked ? MASK : JSON.stringify(value), origin, description, allowed, secret }
   })
 }
 

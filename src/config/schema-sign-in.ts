@@ -15,6 +15,7 @@ export const signInSettings = {
     'Folder whose `schemas/` holds `password.json`, `developer_password.json` and `basic_auth.json`: what passwords must be like. Empty: the data folder. Read at the start.',
   ),
   dashboard_session_lifetime: whole(43_200, [60, YEAR_S], 'Longest life of a browser session in seconds.'),
+  portal_session_lifetime: whole(43_200, [60, YEAR_S], 'Life of a session of a developer at the portal in seconds.'),
   session_idle_time: whole(3600, [60, YEAR_S], 'Seconds without a call after which a browser session ends.'),
   enable_multi_org_users: flag(
     false,
@@ -34,6 +35,11 @@ export const signInSecurity = {
     100,
     [0, 1_000_000],
     'Failed sign-ins from one address (IPv6: from one network of 64 bits) before further ones are refused. 0: no bound.',
+  ),
+  signup_ip_limit: whole(
+    30,
+    [0, 1_000_000],
+    'Sign-ups of developers from one address (IPv6: from one network of 64 bits) within `login_failure_expiration`. 0: no bound.',
   ),
   login_failure_expiration: whole(900, [1, 86_400], 'Seconds after which failed sign-ins are forgotten.'),
   hide_login_failure_limit_error: flag(

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { flag, group, list, PORT, text, whole } from './leaves.ts'
+import { analyticsSettings } from './schema-analytics.ts'
 import { keySettings } from './schema-keys.ts'
 import { bootstrapSettings, peopleSecurity } from './schema-people.ts'
+import { portalSettings } from './schema-portal.ts'
 import { emailBackend, signInSecurity, signInSettings } from './schema-sign-in.ts'
 import { ssoDashboard, ssoSettings } from './schema-sso.ts'
 
@@ -166,8 +168,10 @@ export const ConfigSchema = group({
       allowed: 'a folder',
     }),
   }),
+  analytics: analyticsSettings,
   bootstrap: bootstrapSettings,
   sso: ssoSettings,
+  portal: portalSettings,
   webhooks: group({
     allow_private: flag(false, 'Let webhooks reach loopback, link-local and private addresses.'),
   }),

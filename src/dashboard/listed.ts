@@ -1,7 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { Documents, Kind, ListQuery, StoredDocument } from '../store/ports.ts'
 import { type Answer, bare } from './answer.ts'
 import { type Page, pagesOf } from './page.ts'
+
+/** Rows that are put into words before others get their turn. */
+const TURN = 64
 
 /** What the answer of a list looks like. */
 export interface ListShape<Row> {
@@ -43,6 +47,20 @@ export function streamed<Row>(
   return { status: 200, body: pieces(name, shown(batches, shape), { [pages]: 0 }) }
 }
 
+/** A bare list, which comes in batches, as pieces of JSON text. */
+export async function* listPieces<Row>(
+  batches: AsyncIterable<readonly Row[]>,
+  shape: (row: Row) => Json,
+): AsyncGenerator<string> {
+  let before = '['
+  for await (const batch of batches) {
+    if (batch.length === 0) continue
+    yield before + batch.map((row) => JSON.stringify(shape(row))).join(',')
+    before = ','
+  }
+  yield before === '[' ? '[]' : ']'
+}
+
 /** An object of one list, which comes in batches, and further members behind it, as pieces of JSON text. */
 export async function* pieces(
   name: string,
@@ -64,5 +82,11 @@ async function* shown<Row>(
   batches: AsyncIterable<readonly Row[]>,
   shape: ListShape<Row>['shape'],
 ): AsyncGenerator<readonly Json[]> {
-  for await (const batch of batches) yield Promise.all(batch.map(shape))
+  for await (const batch of batches) {
+    for (let start = 0; start < batch.length; start += TURN) {
+      // What the store hands out at a time may be long to put into words.
+      if (start > 0) await nextTurn()
+      yield Promise.all(batch.slice(start, start + TURN).map(shape))
+    }
+  }
 }

@@ -10,6 +10,8 @@ export interface Mail {
   readonly subject: string
   /** Paragraphs are parted by empty lines; an address of the web that stands alone becomes a link. */
   readonly text: string
+  /** Whom it comes from, where somebody else than the installation; '' = as the installation says. */
+  readonly from?: { readonly name: string; readonly address: string }
 }
 
 type MailParts = Pick<DashboardParts, 'config'>
@@ -29,12 +31,16 @@ export function sendsMail({ config }: MailParts): boolean {
  * Sends a mail, as text and as HTML; resolves when the server has taken it. @throws Fault `mail_off` when mails are not configured,
  * `mail_invalid` for a recipient or subject that could smuggle header fields in, `mail_failed` when the server does not take it
  */
-export async function sendMail(parts: MailParts, { to, subject, text }: Mail): Promise<void> {
+export async function sendMail(parts: MailParts, { to, subject, text, from }: Mail): Promise<void> {
   if (!sendsMail(parts)) throw fault('mail_off')
   if (toEmail(to) === undefined) throw fault('mail_invalid', 'the recipient is no single address')
   if (/[\x00-\x1f\x7f]/.test(subject) || subject.length > LONGEST_SUBJECT)
     throw fault('mail_invalid', 'the subject is not one line of text')
-  const { default_from_email: address, default_from_name: name } = parts.config.dashboard.email_backend
+  const { default_from_email, default_from_name } = parts.config.dashboard.email_backend
+  const address = from?.address || default_from_email
+  const name = from?.name || default_from_name
+  if (toEmail(address) === undefined || /[\x00-\x1f\x7f]/.test(name))
+    throw fault('mail_invalid', 'the sender is no single address')
   try {
     await transportOf(parts).sendMail({
       from: { name, address },

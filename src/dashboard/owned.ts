@@ -1,8 +1,10 @@
 import { fault } from '../errors/fault.ts'
 import { isDocumentId } from '../model/ids.ts'
 import { isKeyHash } from '../model/key.ts'
+import { requestedPolicies } from '../model/key-request.ts'
 import { policyApisOf } from '../model/policy-index.ts'
 import { hashKey } from '../model/secret.ts'
+import { apisOfClient } from '../publish/oauth-client-lists.ts'
 import { findUser } from '../publish/users.ts'
 import type { Documents, SessionRow, StoredDocument } from '../store/ports.ts'
 import { apiNamed } from './api-document.ts'
@@ -42,13 +44,42 @@ const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
   },
   async oauth_client({ parts, sight }, id) {
     const found = await parts.documents.find('oauth_client', 'client_id', id)
-    return found !== undefined && sight.org(found) && !sight.anyApi(textsOf(found.body.api_ids))
+    if (found === undefined || !sight.org(found)) return false
+    return !sight.anyApi(await apisOfClient(parts, id, String(found.body.org_id ?? '')))
+  },
+  async key_request({ parts, sight, orgId }, id) {
+    const found = isDocumentId(id) ? await parts.documents.get('key_request', id) : undefined
+    if (found === undefined || !sight.org(found) || sight.everything) return false
+    for (const policyId of requestedPolicies(found.body)) {
+      const policy = await parts.documents.find('policy', 'org_policy', `${orgId}/${policyId}`)
+      if (policy !== undefined && sight.policy(policy)) return false
+    }
+    return true
+  },
+  async documentation({ parts, sight, orgId }, id) {
+    const found = isDocumentId(id) ? await parts.documents.get('portal_documentation', id) : undefined
+    if (found === undefined || !sight.org(found) || sight.everything) return false
+    return !(await seesDocumented(parts, sight, orgId, String(found.body.api_id ?? '')))
   },
   async key(look, id) {
     for (const row of await sessionsNamed(look, id))
       if (row.orgId === look.orgId && !(await seesSession(look, row))) return true
     return false
   },
+}
+
+/** True when the caller may see the API or policy that documentation is about; that of nothing that exists is hidden. */
+export async function seesDocumented(
+  { documents }: Pick<DashboardParts, 'documents'>,
+  sight: Sight,
+  orgId: string,
+  about: string,
+): Promise<boolean> {
+  if (about === '' || sight.everything) return true
+  const api = await apiNamed(documents, sight, about)
+  if (api !== undefined) return sight.api(api)
+  const policy = await findPolicyDocument(documents, orgId, about)
+  return policy !== undefined && sight.org(policy) && sight.policy(policy)
 }
 
 /** A policy of an organisation by storage id or by the `id` that keys name it by. */
@@ -80,8 +111,4 @@ async function sessionsNamed({ parts, orgId }: LookUp, name: string): Promise<Se
     await findUser(parts, orgId, name),
   ]
   return found.filter((row) => row !== undefined)
-}
-
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
 }

@@ -1,6 +1,8 @@
+import type { ExplainedSetting } from '../config/explain.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Log } from '../model/log.ts'
+import type { Trial, TrialRequest } from '../model/trial.ts'
 import type { SecretParts } from '../publish/parts.ts'
 import type { Store } from '../store/ports.ts'
 
@@ -13,6 +15,12 @@ export interface DashboardParts extends SecretParts {
   /** What `admin-auth` must hold. */
   readonly adminSecret: string
   readonly version: string
+  /** Every setting with where its value comes from, secrets masked. */
+  readonly settings: readonly ExplainedSetting[]
   /** Resolves once the gateway of this process serves what was committed under the revision (decision 8); at once without one. */
   readonly settled: (revision: number) => Promise<void>
+  /** Has the gateway of this process send a request to itself; absent = there is none. @throws Fault `try_elsewhere` and others */
+  readonly tryRequest?: (trial: TrialRequest) => Promise<Trial>
+  /** Aborted when the dashboard begins to close: what would go on for ever ends. */
+  readonly closing?: AbortSignal
 }

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../errors/fault.ts'
-import { type Intent, isAdmin, mayDo } from '../model/permission.ts'
+import { type Intent, isAdmin, mayDo, ownAnalyticsOnly } from '../model/permission.ts'
 import type { Actor } from './actor.ts'
 import type { Route } from './route.ts'
 
@@ -29,6 +29,8 @@ export function permit({ route, params, path, actor, installation }: Asked): Fau
   // An unbounded user sees everything and writes only the own record.
   if (actor.orgId === '' && intent === 'write') return refusal(path)
   const may = access === 'admin' ? isAdmin(actor.permissions) : mayDo(actor.permissions, access.permission, intent)
+  if (typeof access === 'object' && access.beyondApis === true && ownAnalyticsOnly(actor.permissions))
+    return refusal(path)
   return may ? undefined : refusal(path)
 }
 

@@ -1,13 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { AuditRequest, Change, Documents, Store } from '../store/ports.ts'
-
-/** What goes with whatever is committed for a request. */
-export interface Recording {
-  /** False: nothing is recorded. */
-  readonly audit: boolean
-  /** The messages about changes, for the same commit. */
-  readonly messages: (changes: readonly Change[]) => Promise<readonly Change[]>
-}
+import type { AuditRequest, Documents, Store } from '../store/ports.ts'
 
 const current = new AsyncLocalStorage<AuditRequest>()
 
@@ -18,14 +10,15 @@ export function duringRequest<T>(request: AuditRequest, work: () => T): T {
 
 /**
  * The store as routes see it: whatever they publish is recorded with the facts of the request that asked for it, however deep
- * the publisher stands. Nobody has to carry them there, so nobody can forget to. */
-export function recordedStore(store: Store, recording: Recording): Store {
-  const documents = recordedDocuments(store.documents, recording)
-  const { audit, tokens, outbox, counters, feed, hits } = store
-  return { ...{ documents, audit, tokens, outbox, counters, feed, hits }, close: () => store.close() }
+ * the publisher stands. Nobody has to carry them there, so nobody can forget to. `isOn` false: nothing is recorded.
+ */
+export function recordedStore(store: Store, isOn: boolean): Store {
+  const documents = recordedDocuments(store.documents, isOn)
+  const { audit, tokens, outbox, counters, feed, hits, records } = store
+  return { ...{ documents, audit, tokens, outbox, counters, feed, hits, records }, close: () => store.close() }
 }
 
-function recordedDocuments(documents: Documents, { audit, messages }: Recording): Documents {
+function recordedDocuments(documents: Documents, isOn: boolean): Documents {
   const withRequest = <T extends object>(entry: T): T => {
     const request = current.getStore()
     return request === undefined ? entry : { request, ...entry }
@@ -37,12 +30,8 @@ function recordedDocuments(documents: Documents, { audit, messages }: Recording)
     scan: (kind) => documents.scan(kind),
     each: (kind, query) => documents.each(kind, query),
     values: (kind, index, query) => documents.values(kind, index, query),
-    async commit(changes, entry) {
-      if (entry === undefined) return documents.commit(changes, undefined)
-      const all = [...changes, ...(await messages(changes))]
-      return documents.commit(all, audit ? withRequest(entry) : undefined)
-    },
-    note: async (entry) => (audit ? documents.note(withRequest(entry)) : undefined),
+    commit: (changes, entry) => documents.commit(changes, isOn && entry !== undefined ? withRequest(entry) : undefined),
+    note: async (entry) => (isOn ? documents.note(withRequest(entry)) : undefined),
     revision: () => documents.revision(),
   }
 }

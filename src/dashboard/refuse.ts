@@ -28,6 +28,7 @@ export function sendFault(
   if (entry.log !== 'silent') log[entry.log]({ ...at, cause: found.cause ?? found }, entry.text)
   // What the framework refuses by itself comes here without having passed the hooks.
   reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS, 'content-type': JSON_TYPE })
+  if (found.waitS > 0) reply.header('retry-after', found.waitS)
   return reply.code(dashboardStatusOf(found)).send(renderFault(found, 'envelope'))
 }
 
@@ -43,5 +44,7 @@ function faultOf(error: unknown): Fault {
     if (status === 413) return fault('body_too_large')
     if (typeof status === 'number' && status < 500) return fault('request_malformed')
   }
+  // What the file server keeps back, such as a folder, is not there for anybody.
+  if (error instanceof Error && error.name === 'ForbiddenError' && status === 403) return fault('not_found')
   return toFault(error)
 }

@@ -15,11 +15,16 @@ export type Access =
   /** The admin secret, in `admin-auth`. */
   | 'installation'
   /** This permission; the intent follows from the method unless said otherwise (a search by POST only reads). */
-  | { readonly permission: string; readonly intent?: Intent }
+  | {
+      readonly permission: string
+      readonly intent?: Intent
+      /** True for analytics that cannot be told apart by API: refused to those who may see those of their own APIs alone. */
+      readonly beyondApis?: true
+    }
 
 /** Which part of the path names something that may have owners; `permit` looks it up and refuses who does not own it. */
 export interface Owned {
-  readonly noun: 'api' | 'policy' | 'key' | 'oauth_client'
+  readonly noun: 'api' | 'policy' | 'key' | 'oauth_client' | 'key_request' | 'documentation'
   /** Name of the placeholder in the path. */
   readonly by: string
 }
@@ -46,6 +51,8 @@ export interface Route {
   /** What the body must be; JSON whatever its Content-Type says, unless `form` or `upload`. */
   readonly body?: TSchema
   readonly bodyIs?: 'form' | 'upload' | 'any'
+  /** True for a call that carries other people's messages: detailed recording leaves out what was sent and answered. */
+  readonly undumped?: true
   /** Message of the 400 for a body that does not fit the schema, where this call has one of its own. */
   readonly invalid?: string
   /** Body of the answer by status; refusals are the envelope everywhere. */

@@ -45,7 +45,7 @@ export function routed(stand: Stand, route: Route): RouteOptions {
       const answer = await duringRequest(facts, () => route.run(call))
       if (answer.status < 400) {
         if (writes) await settle(stand, request)
-        const dumps = () => dumpsOf({ ...sent, url: facts.url, answer })
+        const dumps = () => (route.undumped ? {} : dumpsOf({ ...sent, url: facts.url, answer }))
         await noteDone(stand, route, facts, who.actor, { writes, dumps })
       }
       return sendAnswer(reply, answer)

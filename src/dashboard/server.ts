@@ -1,12 +1,16 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { fault } from '../errors/fault.ts'
 import { addressList } from '../model/address.ts'
+import { tellingDocuments } from '../publish/happenings.ts'
 import type { Stand } from './admit.ts'
+import { keepHitsShort } from './analytics/retention.ts'
 import { ApiOwners } from './api-owners.ts'
 import { keepAuditShort } from './audit/purge.ts'
-import { eventsOf } from './events.ts'
+import { sendConsole, serveConsole, wantsPage } from './console.ts'
+import { eventMailer } from './event-mails.ts'
 import { identitiesOf } from './identities.ts'
 import type { DashboardParts } from './parts.ts'
+import { keepKeysCurrent } from './portal/forget-keys.ts'
 import { recordedStore } from './recorded.ts'
 import { SAFETY_HEADERS, sendFault } from './refuse.ts'
 import { newRequestId } from './request-id.ts'
@@ -32,18 +36,20 @@ export interface Dashboard {
 }
 
 const REQUEST_TIMEOUT_MS = 120_000
-const LONGEST_PARAM = 8192
+/** Lists of keys stand in the path: so that too long a one is refused by name, and not by the parser of heads. */
+const LONGEST_HEAD_BYTES = 131_072
+const LONGEST_PARAM = LONGEST_HEAD_BYTES
 
 /** Opens the dashboard's port and serves every declared route. @throws Fault `port_in_use` naming the setting */
 export async function startDashboard(
   given: DashboardParts,
   { host, port, routes: declared = allRoutes }: DashboardOptions,
 ): Promise<Dashboard> {
-  const store = recordedStore(given.store, {
-    audit: given.config.dashboard.audit.enabled,
-    messages: (changes) => eventsOf(given, changes),
-  })
-  const parts: DashboardParts = { ...given, store, documents: store.documents, tokens: store.tokens }
+  const recorded = recordedStore(given.store, given.config.dashboard.audit.enabled)
+  const documents = tellingDocuments({ ...given, documents: recorded.documents, mail: eventMailer(given) })
+  const store = { ...recorded, documents }
+  const closing = new AbortController()
+  const parts: DashboardParts = { ...given, store, documents, tokens: store.tokens, closing: closing.signal }
   const owners = new ApiOwners(parts.documents, parts.store.feed)
   const routes = declared(parts)
   const stand: Stand = {
@@ -56,6 +62,7 @@ export async function startDashboard(
     logger: false,
     bodyLimit: parts.config.dashboard.max_body_bytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { maxHeaderSize: LONGEST_HEAD_BYTES },
     genReqId: newRequestId,
     rewriteUrl: ({ url }) => spacesOf(url ?? '/'),
     frameworkErrors: (_error, request, reply) =>
@@ -69,7 +76,7 @@ export async function startDashboard(
     owners.close()
     throw portFault(error, port)
   }
-  const endPurge = keepAuditShort(parts)
+  const ends = [keepAuditShort(parts), keepHitsShort(parts), keepKeysCurrent(parts)]
   // The first caller should not wait for it; what goes wrong now is said to whoever needs it then.
   if (parts.config.dashboard.enable_ownership) owners.fresh().catch(() => {})
   const address = server.server.address()
@@ -77,8 +84,9 @@ export async function startDashboard(
     port: typeof address === 'object' && address !== null ? address.port : port,
     routes,
     async close() {
+      closing.abort()
       await server.close()
-      await endPurge()
+      await Promise.all(ends.map((end) => end()))
       owners.close()
     },
   }
@@ -89,7 +97,9 @@ function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]):
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.setErrorHandler((error, request, reply) => sendFault(parts, request, reply, error))
-  server.setNotFoundHandler((request, reply) => sendFault(parts, request, reply, fault('not_found')))
+  server.setNotFoundHandler((request, reply) =>
+    wantsPage(request) ? sendConsole(reply) : sendFault(parts, request, reply, fault('not_found')),
+  )
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS })
     // What the body is does not depend on what it is called (clients label JSON as a form), nor on whether the label is well-formed.
@@ -99,6 +109,7 @@ function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]):
     headers[SENT_TYPE] = headers['content-type']
     headers['content-type'] = 'application/octet-stream'
   })
+  serveConsole(server)
   for (const route of routes) server.route(routed(stand, route))
   for (const [path, methods] of undeclared(routes)) {
     const allow = methods.allowed.join(', ')

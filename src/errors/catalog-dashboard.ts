@@ -79,14 +79,35 @@ export const DASHBOARD = {
     log: 'warn',
     text: 'The set-up link is not valid: it was used, or there are users already',
   },
+  // requests that are tried at an API
+  try_elsewhere: {
+    status: 400,
+    log: 'silent',
+    text: 'The gateway would not hand this path to this API: begin it with its listen path, and see that the API is active',
+  },
+  try_busy: { status: 503, log: 'debug', text: 'Too many requests are being tried, try again later' },
+  gateway_away: {
+    status: 503,
+    log: 'debug',
+    text: 'There is no gateway in the process of this dashboard that could try a request',
+  },
   // labels, webhooks and the audit log of the dashboard
   label_invalid: { status: 400, log: 'silent', text: 'Label is not valid', expose: true },
   label_taken: { status: 409, log: 'silent', text: 'A label of this name or key exists already' },
   label_in_use: { status: 409, log: 'silent', text: 'The label is in use', expose: true },
   hook_invalid: { status: 400, log: 'silent', text: 'Webhook object validation failed.', expose: true },
   hook_taken: { status: 409, log: 'silent', text: 'Duplicate webhook_id.' },
+  // assets
+  asset_invalid: { status: 400, log: 'silent', text: 'Asset is not valid', expose: true },
+  asset_kind_unknown: { status: 422, log: 'silent', text: 'Asset kind is not supported', expose: true },
+  asset_taken: { status: 409, log: 'silent', text: 'Asset ID already exists', expose: 'alone' },
+  asset_unknown: { status: 404, log: 'silent', text: 'Asset not found' },
   undo_refused: { status: 409, log: 'silent', text: 'The change cannot be undone', expose: true },
   rules_unsupported: { status: 400, log: 'silent', text: 'Invalid OPA rules.', expose: true },
+  // analytics
+  range_invalid: { status: 400, log: 'silent', text: 'The date range is not valid', expose: true },
+  key_undecodable: { status: 400, log: 'silent', text: 'Key could not be decoded.' },
+  api_not_seen: { status: 403, log: 'silent', text: 'User does not have access to the API with ID.' },
   // single sign-on
   sso_payload_invalid: { status: 400, log: 'silent', text: 'Cannot create an SSO session', expose: 'alone' },
   sso_disabled: { status: 403, log: 'warn', text: 'SSO not enabled for org.' },

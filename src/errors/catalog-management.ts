@@ -16,6 +16,8 @@ export const MANAGEMENT = {
     expose: true,
     dashboard: { status: 403, text: 'Request body malformed' },
   },
+  // a document, which holds no secret that must not be quoted
+  document_malformed: { status: 403, log: 'silent', text: 'Request body malformed', expose: true },
   body_invalid: { status: 400, log: 'silent', text: 'Request body is not valid', expose: true },
   // the same where a call has words of its own for it
   body_refused: { status: 400, log: 'silent', text: 'Request body is not valid', expose: 'alone' },

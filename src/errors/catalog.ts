@@ -2,6 +2,7 @@ import { DASHBOARD } from './catalog-dashboard.ts'
 import type { CatalogEntry } from './catalog-entry.ts'
 import { MANAGEMENT } from './catalog-management.ts'
 import { OAUTH } from './catalog-oauth.ts'
+import { PORTAL } from './catalog-portal.ts'
 import { TRAFFIC } from './catalog-traffic.ts'
 
 /**
@@ -13,6 +14,7 @@ export const CATALOG = {
   ...MANAGEMENT,
   ...OAUTH,
   ...DASHBOARD,
+  ...PORTAL,
   // the machine
   setting_invalid: { status: 500, log: 'error', text: 'A setting is not valid' },
   port_in_use: { status: 500, log: 'error', text: 'A port is in use' },

@@ -7,11 +7,14 @@ import type { CatalogEntry } from './catalog-entry.ts'
  */
 export class Fault extends Error {
   readonly code: FaultCode
+  /** Whole seconds after which the same may be allowed, for `Retry-After`; 0 = nothing is known of that. */
+  readonly waitS: number
 
-  constructor(code: FaultCode, detail?: string, cause?: unknown) {
+  constructor(code: FaultCode, detail?: string, cause?: unknown, waitS = 0) {
     super(detail ?? CATALOG[code].text, cause === undefined ? undefined : { cause })
     this.name = 'Fault'
     this.code = code
+    this.waitS = waitS
   }
 
   get entry(): CatalogEntry {
@@ -22,6 +25,11 @@ export class Fault extends Error {
 /** Makes a fault to throw: `throw fault('not_found', 'no such policy')`. */
 export function fault(code: FaultCode, detail?: string, cause?: unknown): Fault {
   return new Fault(code, detail, cause)
+}
+
+/** Makes the fault of whoever tries too soon or too often: the answer says after how many milliseconds to come again. */
+export function waitFault(code: FaultCode, waitMs: number, detail?: string): Fault {
+  return new Fault(code, detail, undefined, Math.max(1, Math.ceil(waitMs / 1000)))
 }
 
 /**

@@ -22,6 +22,11 @@ export function textOf(fault: Fault): string {
   return `${text.replace(/\.$/, '')}: ${fault.message}`
 }
 
+/** The `Retry-After` line (RFC 9110 section 10.2.3) of a refusal that says how long to wait; else ''. */
+export function retryField({ waitS }: Fault): string {
+  return waitS === 0 ? '' : `Retry-After: ${waitS}\r\n`
+}
+
 /**
  * Renders a refusal's JSON body: `gateway` for traffic, `management` for `/svc/` (lower-case keys),
  * `envelope` for the dashboard (capitalised keys), `oauth` for the authorization server (RFC 6749 section 5.2), `legacy-oauth`

@@ -8,6 +8,8 @@ import type { BindingParts } from './oauth/check-binding.ts'
 import { hasAuthorizationServer, type OAuthEndpoints } from './oauth/endpoints.ts'
 import type { HitBook } from './record/hit-book.ts'
 import type { Metrics } from './record/metrics.ts'
+import type { RecordBook } from './record/record-book.ts'
+import { RecordPlan } from './record/record-plan.ts'
 import { ApiTags } from './record/tags.ts'
 import type { Sessions } from './sessions.ts'
 import { authenticate, checkState, stripCredential } from './steps/authenticate.ts'
@@ -22,6 +24,7 @@ import { filterAddress } from './steps/filter-address.ts'
 import { forward } from './steps/forward.ts'
 import { limitSize } from './steps/limit-size.ts'
 import { matchOperation } from './steps/match-operation.ts'
+import { recordDetail } from './steps/record-detail.ts'
 import { takePermits } from './steps/take-permits.ts'
 import { transformRequest } from './steps/transform-request.ts'
 import type { UpstreamPool } from './upstream/targets.ts'
@@ -38,6 +41,10 @@ export interface CompileParts {
   readonly metrics: Metrics
   /** undefined on a node that records nothing. */
   readonly book: HitBook | undefined
+  /** undefined on a node that keeps no single requests. */
+  readonly records: RecordBook | undefined
+  /** True = heads and bodies of all APIs are recorded. */
+  readonly recordsDetailed: boolean
   /** Tags of this node, when it is segmented: they go into every hit. */
   readonly nodeTags: readonly string[]
   /** What proofs of possession are checked with. */
@@ -104,7 +111,9 @@ function compileChain(
   const targets = open(upstream)
   const perOperation = rules.operations.length > 0
   const apiRate = apiLimit(api)
+  const records = recordPlan(api, parts)
   const steps: (Step | undefined)[] = [
+    recordDetail(records, parts.records),
     cors(api.cors),
     filterAddress(api.ip),
     checkCertificate(api.clientCertificates),
@@ -131,6 +140,7 @@ function compileChain(
     openLimits: apiRate === undefined ? [] : [apiRate],
     responseHeaders: compileTransform(rules.responseHeaders),
     hits: hitPlan(api, parts),
+    records,
     metrics: parts.metrics.api(api.apiId),
     open: undefined,
   }
@@ -163,6 +173,11 @@ function hitPlan(api: Api, { book, nodeTags }: CompileParts): HitPlan | undefine
   if (book === undefined || api.record === undefined) return undefined
   const tags = new ApiTags({ apiTags: api.tags ?? [], nodeTags, tagHeaders: api.record.tagHeaders })
   return { book, tags }
+}
+
+function recordPlan(api: Api, { book, records, recordsDetailed }: CompileParts): RecordPlan | undefined {
+  if (book === undefined || records === undefined || api.record === undefined) return undefined
+  return new RecordPlan(api, recordsDetailed)
 }
 
 function earliest(a: number | undefined, b: number | undefined): number | undefined {

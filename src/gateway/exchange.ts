@@ -9,7 +9,9 @@ import type { Upstream } from '../wire/upstream.ts'
 import type { LiveToken } from './oauth/live-token.ts'
 import type { HitCell } from './record/aggregate.ts'
 import type { ApiMetrics } from './record/api-metrics.ts'
+import type { Detail } from './record/detail.ts'
 import type { HitBook } from './record/hit-book.ts'
+import type { RecordPlan } from './record/record-plan.ts'
 import type { ApiTags, SessionTags } from './record/tags.ts'
 
 // The shapes that a request meets on its way refer to each other, so they stand in one file; what makes them does not.
@@ -75,6 +77,8 @@ export interface Chain {
   readonly responseHeaders: CompiledTransform | undefined
   /** undefined when the API is not recorded. */
   readonly hits: HitPlan | undefined
+  /** How single requests are recorded; undefined when they are not. */
+  readonly records: RecordPlan | undefined
   readonly metrics: ApiMetrics
   /** Plan of requests without a session; made with the first of them. */
   open: Plan | undefined
@@ -230,6 +234,20 @@ export class Exchange extends WireExchange implements Instant {
   requestHead = ''
   fault: Fault | undefined
   requestId = ''
+
+  // --- for records
+  /** Whether this request will be recorded, where that is settled before its end. */
+  recording: '' | 'admitted' | 'left out' = ''
+  /** Keeps head and bodies, of a request that is recorded whole. */
+  declare tap: Detail | undefined
+  /** ISO code of the country of `countryAddress`, an address that this connection was asked from last; '' = not known. */
+  country = ''
+  countryAddress = ''
+
+  override reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
+    this.tap?.replied(status, fields, body)
+    super.reply(status, fields, body)
+  }
 }
 
 /** Makes an exchange ready for the request whose head the wire has just read. */
@@ -260,4 +278,5 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.requestHead = ''
   x.fault = undefined
   x.requestId = ''
+  x.recording = ''
 }

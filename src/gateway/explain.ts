@@ -17,7 +17,8 @@ export interface ExplainRequest {
   readonly method: string
   /** Absolute, or a path. The host of an absolute one is the Host field, unless `headers` names one. */
   readonly url: string
-  readonly headers: Readonly<Record<string, string>>
+  /** By name, or in order. */
+  readonly headers: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[]
   /** Address that the request would come from; 127.0.0.1 unless given. */
   readonly address?: string
 }
@@ -33,6 +34,12 @@ export interface ExplainParts {
   readonly legacyStatuses: boolean
 }
 
+/** What would become of a request, and the API at whose listen path it comes in; undefined = none of them answers. */
+export interface Explained {
+  readonly explanation: JsonObject
+  readonly apiId: string | undefined
+}
+
 const OWN_PATH: JsonObject = {
   api: null,
   steps: [{ step: 'route', outcome: 'answered', detail: 'the gateway itself answers here' }],
@@ -44,9 +51,9 @@ const OWN_PATH: JsonObject = {
  * the same compiled steps are walked as for a real one. Never shows a credential.
  * @throws Fault `body_malformed` (400) when the request could not be one
  */
-export async function explain(parts: ExplainParts, request: ExplainRequest): Promise<JsonObject> {
+export async function explain(parts: ExplainParts, request: ExplainRequest): Promise<Explained> {
   const x = syntheticExchange(parts, request)
-  if (parts.isOwnPath(x.path)) return OWN_PATH
+  if (parts.isOwnPath(x.path)) return { explanation: OWN_PATH, apiId: undefined }
   const snapshot = parts.snapshot()
   const match: RouteMatch = { served: undefined, restAt: 0 }
   const before = parts.endpoints.findElsewhere(x, snapshot, false)
@@ -54,20 +61,18 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   snapshot.router.find(x.host, x.path, match)
   if (match.served === undefined) {
     const found = parts.endpoints.findElsewhere(x, snapshot, true)
-    return found === undefined ? notRouted(x) : answeredElsewhere(found)
+    return found === undefined ? { explanation: notRouted(x), apiId: undefined } : answeredElsewhere(found)
   }
+  const { main, entry } = match.served
   enter(x, snapshot, match)
   findClient(x, parts.trustedProxies)
   const steps: Json[] = []
-  let end = await walk(x, match.served.entry, steps)
+  let end = await walk(x, entry, steps)
   // The version step stops after its choice: the chosen chain is walked here.
   if (end === undefined) end = await walk(x, x.chain!.steps, steps)
-  return {
-    ...described(x),
-    limits: await limitsMet(x, parts.counters),
-    steps,
-    result: resultOf(x, end, parts.legacyStatuses),
-  }
+  const limits = await limitsMet(x, parts.counters)
+  const result = resultOf(x, end, parts.legacyStatuses)
+  return { explanation: { ...described(x), limits, steps, result }, apiId: main.api.apiId }
 }
 
 function syntheticExchange(parts: ExplainParts, request: ExplainRequest): Exchange {
@@ -75,8 +80,9 @@ function syntheticExchange(parts: ExplainParts, request: ExplainRequest): Exchan
     throw fault('body_malformed', 'address: must be an IP address')
   const url = URL.parse(request.url, 'http://localhost')
   if (url === null) throw fault('body_malformed', 'url: not a URL')
-  const named = Object.keys(request.headers).some((name) => name.toLowerCase() === 'host')
-  const fields = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const headers = Array.isArray(request.headers) ? request.headers : Object.entries(request.headers)
+  const named = headers.some(([name]) => name.toLowerCase() === 'host')
+  const fields = headers.map(([name, value]) => `${name}: ${value}\r\n`)
   if (!named) fields.unshift(`Host: ${url.host}\r\n`)
   const target = request.url.startsWith('/') ? request.url : `${url.pathname}${url.search}`
   const x = new Exchange()
@@ -128,14 +134,15 @@ function detailOf(step: string, x: Exchange): string | undefined {
 
 const BY_AUTHORIZATION_SERVER = 'the authorization server of the API answers here'
 
-function answeredElsewhere({ served: { main }, found: { endpoint } }: ElsewhereFound): JsonObject {
+function answeredElsewhere({ served: { main }, found: { endpoint } }: ElsewhereFound): Explained {
   const { apiId, name, orgId, listenPath } = main.api
   const step = { step: 'route', outcome: 'answered', detail: `${BY_AUTHORIZATION_SERVER}: ${endpoint}` }
-  return {
+  const explanation = {
     api: { api_id: apiId, name, org_id: orgId, listen_path: listenPath, version: main.version },
     steps: [step],
     result: { outcome: 'answered' },
   }
+  return { explanation, apiId }
 }
 
 function notRouted(x: Exchange): JsonObject {

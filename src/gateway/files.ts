@@ -1,6 +1,7 @@
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { fault, toFault } from '../errors/fault.ts'
+import type { ApiDocument } from '../model/api.ts'
 import type { Log } from '../model/log.ts'
 import type { ApiCatalogue } from './catalogue.ts'
 import { readDefinition } from './definition-text.ts'
@@ -25,6 +26,8 @@ const SETTLE_MS = 100
 export class FileDefinitions {
   readonly #parts: FileParts
   readonly #seen = new Map<string, string>()
+  /** What each file held when it could be read last. */
+  readonly #documents = new Map<string, ApiDocument>()
   #watcher: FSWatcher | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -45,6 +48,11 @@ export class FileDefinitions {
     this.#watcher.on('error', (error) =>
       this.#parts.log.error({ folder }, `the folder is followed no longer: ${error.message}`),
     )
+  }
+
+  /** The definitions in the folder, by the names of their files. */
+  documents(): ApiDocument[] {
+    return [...this.#documents].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, document]) => document)
   }
 
   close(): void {
@@ -75,6 +83,7 @@ export class FileDefinitions {
     for (const name of [...this.#seen.keys()]) {
       if (names.includes(name)) continue
       this.#seen.delete(name)
+      this.#documents.delete(name)
       catalogue.remove(`file:${name}`)
       this.#parts.log.info({ file: name }, 'definition file is gone; its API is served no longer')
       changes++
@@ -94,6 +103,7 @@ export class FileDefinitions {
       if (!found.isFile()) throw fault('definition_invalid', 'not a file')
       if (found.size > MAX_FILE_BYTES) throw fault('definition_invalid', `larger than ${MAX_FILE_BYTES} bytes`)
       const document = readDefinition(name, readFileSync(path, 'utf8'), this.#parts.defaultOrg())
+      this.#documents.set(name, document)
       const { state, reason } = this.#parts.catalogue.put(`file:${name}`, document, 0)
       if (reason !== '')
         this.#parts.log.warn({ file: name, state }, `definition file is not served as written: ${reason}`)

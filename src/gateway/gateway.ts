@@ -6,12 +6,14 @@ import type { Clock } from '../model/clock.ts'
 import type { LineSink, Log } from '../model/log.ts'
 import type { NodeShard } from '../model/node.ts'
 import type { PasswordRules } from '../model/password-rules.ts'
+import type { Trial, TrialRequest } from '../model/trial.ts'
 import { privateKeyOf } from '../publish/certificates.ts'
 import { forgetNodes, writeNodeStatus } from '../publish/node-status.ts'
 import type { Store } from '../store/ports.ts'
+import type { AdminParts } from './admin/parts.ts'
 import { adminRoutes } from './admin/routes.ts'
 import { ApiCatalogue } from './catalogue.ts'
-import { explain } from './explain.ts'
+import { type ExplainParts, type ExplainRequest, explain } from './explain.ts'
 import { FileDefinitions } from './files.ts'
 import { LiveConfig } from './live.ts'
 import { offerGatewayMetrics } from './metrics.ts'
@@ -19,8 +21,8 @@ import { NodeReporter } from './node-status.ts'
 import { type Authorization, openAuthorization } from './oauth/open-authorization.ts'
 import { openPorts } from './open-ports.ts'
 import { AccessLog } from './record/access-log.ts'
-import { HitBook } from './record/hit-book.ts'
 import { Metrics } from './record/metrics.ts'
+import { openRecording, type Recording } from './record/open-recording.ts'
 import { offerProcessMetrics } from './record/process-metrics.ts'
 import { Recorder } from './record/recorder.ts'
 import { chooseMetricsFormat, renderMetrics } from './record/render-metrics.ts'
@@ -31,6 +33,7 @@ import { type ServerParts, trafficHandler } from './server.ts'
 import { Sessions } from './sessions.ts'
 import { policyKey } from './snapshot.ts'
 import { type KeyPair, TlsCertificates } from './tls.ts'
+import { RequestTrials } from './try-request.ts'
 import { UpstreamPool } from './upstream/targets.ts'
 
 export interface GatewayParts {
@@ -62,6 +65,8 @@ export interface Gateway {
   readonly live: LiveConfig
   /** True when everything stored is loaded and nothing stops. */
   ready(): boolean
+  /** Sends a request to itself, and tells what came of it. @throws Fault `try_elsewhere`, `body_invalid` (400), `try_busy` (503) */
+  tryRequest(trial: TrialRequest): Promise<Trial>
   /** Stops accepting, lets requests in flight finish within the bound of the settings, writes what was counted. */
   stop(): Promise<void>
 }
@@ -75,7 +80,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const settings = config.gateway
   const metrics = new Metrics()
   const core = buildCore(parts, metrics)
-  const { live, book } = core
+  const { live, recording } = core
   const closers: (() => unknown)[] = [
     () => core.upstreams.close(),
     () => live.close(),
@@ -91,7 +96,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     return stopping
   }
   try {
-    await live.start()
+    await Promise.all([live.start(), recording.start()])
     const files = definitionFiles(parts, core)
     closers.push(() => files?.close())
     files?.start()
@@ -107,16 +112,19 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
 
     const accessLog = parts.accessLog === undefined ? undefined : new AccessLog(parts.accessLog)
     closers.push(
-      () => book?.close(),
+      () => recording.close(),
       () => accessLog?.close(),
       offerProcessMetrics(metrics, parts.version),
     )
     const ready = () =>
       live.ready && stopping === undefined && (parts.dashboard === undefined || parts.dashboard() === 'pass')
+    const explained = explainer(parts, core)
     const { own, ownControl, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
       stopping: () => stopping !== undefined,
       rescan: () => files?.scan(),
+      fileDocuments: () => files?.documents() ?? [],
+      explain: async (request) => (await explained(request)).explanation,
     })
     const ports = await openPorts(settings, {
       traffic: trafficHandler({ ...rest, own }),
@@ -125,10 +133,18 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     })
     closers.push(() => ports.drain(settings.drain_timeout_ms))
     core.authorization.deliveries.start()
-    const reporter = nodeReporter(parts, core)
+    const reporter = nodeReporter(parts, core, ports.traffic)
     closers.push(() => reporter.close())
-    offerGatewayMetrics(metrics, { ...core, accessLog, connections: ports.connections })
-    return { port: ports.traffic, tlsPort: ports.tls, controlPort: ports.control, live, ready, stop }
+    offerGatewayMetrics(metrics, { ...core, ...recording, accessLog, connections: ports.connections })
+    const trials = new RequestTrials({
+      explain: explained,
+      port: () => ports.traffic,
+      listenHost: settings.listen_host,
+    })
+    return {
+      ...{ port: ports.traffic, tlsPort: ports.tls, controlPort: ports.control, live, ready, stop },
+      tryRequest: (trial) => trials.send(trial),
+    }
   } catch (error) {
     await stop()
     throw error
@@ -139,7 +155,7 @@ interface Core {
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly upstreams: UpstreamPool
-  readonly book: HitBook | undefined
+  readonly recording: Recording
   readonly catalogue: ApiCatalogue
   readonly live: LiveConfig
   readonly authorization: Authorization
@@ -165,13 +181,14 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
     maxIdle: settings.upstream_max_idle,
     idleKeepMs: settings.upstream_keep_ms,
   })
-  // A node for administration counts nothing of its own.
-  const book = settings.management_node ? undefined : new HitBook(store.hits, { log })
+  const recording = openRecording(parts)
   const compileParts = {
     sessions,
     upstreams,
     metrics,
-    book,
+    book: recording.book,
+    records: recording.records,
+    recordsDetailed: config.analytics.detailed_recording,
     clock,
     counters: store.counters,
     maxBodyBytes: settings.max_body_bytes,
@@ -182,17 +199,25 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
   }
   const catalogue = new ApiCatalogue(compileParts, shard)
   const live = new LiveConfig({ documents: store.documents, feed: store.feed, catalogue, sessions, log })
-  return { shard, sessions, upstreams, book, catalogue, live, authorization }
+  return { shard, sessions, upstreams, recording, catalogue, live, authorization }
 }
 
 /** Has the dashboard know how the APIs stand on this node. */
 function nodeReporter(
   { clock, config, log, nodeName, store, version }: GatewayParts,
   { catalogue, live, shard }: Core,
+  port: number,
 ) {
   const reporter = new NodeReporter({
     write: (status) => writeNodeStatus(store, status),
-    about: { name: nodeName, hostname: hostname(), version, ...shard, management: config.gateway.management_node },
+    about: {
+      name: nodeName,
+      hostname: hostname(),
+      version,
+      ...shard,
+      management: config.gateway.management_node,
+      port,
+    },
     look: () => ({ states: catalogue.states(), revision: live.snapshot.revision, behind: live.behind }),
     clock,
     log,
@@ -216,11 +241,9 @@ function serverParts(
   core: Core,
   metrics: Metrics,
   accessLog: AccessLog | undefined,
-  states: { ready: () => boolean; stopping: () => boolean; rescan: () => void },
+  states: Pick<AdminParts, 'ready' | 'stopping' | 'rescan' | 'fileDocuments' | 'explain'>,
 ): ServerParts & { ownControl: ServerParts['own'] } {
   const { config, clock, log } = parts
-  const { trusted_proxies: trusted } = config.gateway
-  const trustedProxies = trusted.length === 0 ? undefined : addressList(trusted)
   const legacyStatuses = config.compat.legacy_statuses
   const snapshot = () => core.live.snapshot
   const admin = adminRoutes({
@@ -233,29 +256,19 @@ function serverParts(
       const { format, contentType } = chooseMetricsFormat(accept)
       return { contentType, text: renderMetrics(metrics, format) }
     },
-    explain: (request) =>
-      explain(
-        {
-          clock,
-          counters: parts.store.counters,
-          snapshot,
-          isOwnPath: ownPaths(config),
-          endpoints: core.authorization.endpoints,
-          trustedProxies,
-          legacyStatuses,
-        },
-        request,
-      ),
   })
   return {
     clock,
-    trustedProxies,
+    trustedProxies: trustedProxiesOf(config),
     snapshot,
     style: { legacyStatuses, nextRequestId },
     own: admin.traffic,
     ownControl: admin.control,
     endpoints: core.authorization.endpoints,
-    record: recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), accessLog !== undefined),
+    record: recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), {
+      ...core.recording,
+      logged: accessLog !== undefined,
+    }),
     onFault(fault, x) {
       const code: FaultCode = fault.code
       if (code.startsWith('upstream_')) metrics.upstreamFailed(code)
@@ -264,6 +277,24 @@ function serverParts(
       else log.warn(fields, fault.message)
     },
   }
+}
+
+/** Tells what would become of a request. */
+function explainer({ config, clock, store }: GatewayParts, { live, authorization }: Core) {
+  const parts: ExplainParts = {
+    clock,
+    counters: store.counters,
+    snapshot: () => live.snapshot,
+    isOwnPath: ownPaths(config),
+    endpoints: authorization.endpoints,
+    trustedProxies: trustedProxiesOf(config),
+    legacyStatuses: config.compat.legacy_statuses,
+  }
+  return (request: ExplainRequest) => explain(parts, request)
+}
+
+function trustedProxiesOf({ gateway }: Config) {
+  return gateway.trusted_proxies.length === 0 ? undefined : addressList(gateway.trusted_proxies)
 }
 
 /** A test for the paths that the product itself answers on the traffic port. */

@@ -1,4 +1,5 @@
 import { toFault } from '../errors/fault.ts'
+import { textOf } from '../model/api/members.ts'
 import type { ApiDocument } from '../model/api.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type Limit, makeLimit } from '../model/limit.ts'
@@ -133,15 +134,18 @@ export class LiveConfig {
     const { catalogue, documents } = this.#parts
     const first = !this.ready
     const found = new Set<string>()
-    const definitions: { source: string; document: ApiDocument; revision: number }[] = []
+    const definitions: { source: string; document: ApiDocument; revision: number; since: string }[] = []
     for await (const batch of documents.scan('api')) {
       for (const { id, body, revision } of batch) {
         found.add(id)
-        if (first) definitions.push({ source: id, document: body as unknown as ApiDocument, revision })
-        else if (catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
+        if (first) {
+          const since = textOf(body, 'place_since')
+          definitions.push({ source: id, document: body as unknown as ApiDocument, revision, since })
+        } else if (catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
       }
     }
-    if (first) catalogue.fill(definitions)
+    // Whoever held a place that others want too holds it still; equal ones are in the order of their ids.
+    if (first) catalogue.fill(definitions.sort((a, b) => compare(a.since, b.since)))
     else
       for (const source of catalogue.sources(''))
         if (!source.startsWith('file:') && !found.has(source)) catalogue.remove(source)
@@ -284,6 +288,8 @@ export class LiveConfig {
     if (before.apis !== this.snapshot.apis) for (const follow of this.#followers) follow()
   }
 }
+
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
 function takePolicy(into: PolicyMap, document: StoredDocument): void {
   const policy = policyOf(document.body)

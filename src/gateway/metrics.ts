@@ -3,6 +3,7 @@ import type { LiveConfig } from './live.ts'
 import type { AccessLog } from './record/access-log.ts'
 import type { HitBook } from './record/hit-book.ts'
 import type { Metrics } from './record/metrics.ts'
+import type { RecordBook } from './record/record-book.ts'
 import type { Sessions } from './sessions.ts'
 
 export interface GatewayGauges {
@@ -10,13 +11,14 @@ export interface GatewayGauges {
   readonly live: LiveConfig
   readonly sessions: Sessions
   readonly book: HitBook | undefined
+  readonly records: RecordBook | undefined
   readonly accessLog: AccessLog | undefined
   readonly connections: () => number
 }
 
 /** Adds what the gateway knows of itself to the metrics page. */
 export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): void {
-  const { catalogue, live, sessions, book, accessLog } = parts
+  const { catalogue, live, sessions, book, records, accessLog } = parts
   metrics.gauge('svc_connections', 'Open client connections.', parts.connections)
   metrics.gauge('svc_apis_loaded', 'APIs that this node serves.', () => catalogue.loaded)
   metrics.gauge('svc_apis_failed', 'APIs that this node does not serve as stored.', () => catalogue.failed)
@@ -33,6 +35,14 @@ export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): voi
       'svc_hits_overflowed',
       'Requests counted without their key because too many rows waited.',
       () => book.overflowed,
+    )
+  }
+  if (records !== undefined) {
+    metrics.counter('svc_records_stored', 'Single requests that were recorded.', () => records.stored)
+    metrics.counter(
+      'svc_records_dropped',
+      'Single requests that were not recorded: too many came, or the store did not take them.',
+      () => records.dropped,
     )
   }
   if (accessLog !== undefined) {

@@ -6,7 +6,7 @@ import type { ApiState } from './snapshot.ts'
 export interface NodeStatusParts {
   /** Stores a status. */
   readonly write: (status: NodeStatus) => Promise<void>
-  readonly about: Pick<NodeStatus, 'name' | 'hostname' | 'version' | 'segmented' | 'tags' | 'management'>
+  readonly about: Pick<NodeStatus, 'name' | 'hostname' | 'version' | 'segmented' | 'tags' | 'management' | 'port'>
   /** How the node stands right now. */
   readonly look: () => { readonly states: readonly ApiState[]; readonly revision: number; readonly behind: boolean }
   readonly clock: Clock

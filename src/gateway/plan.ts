@@ -27,6 +27,7 @@ export function makePlan(chain: Chain, grant: Grant | undefined, holder: PlanHol
     clientId: holder?.clientId ?? '',
     tags: tags?.base ?? '',
     endpoint: '',
+    country: '',
   }
   return {
     chain,
@@ -45,8 +46,8 @@ export function cellOf(plan: Plan, x: Exchange): HitCell | undefined {
   if (cell === undefined || operation?.doNotTrack) return undefined
   const endpoint = operation?.track ? operation.name : ''
   // The tags of a session are memory that the request has not touched yet.
-  if (endpoint === '' && chain.hits!.tags.headers.length === 0) return cell
-  return variantOf(plan, cell, endpoint, x)
+  const found = endpoint === '' && chain.hits!.tags.headers.length === 0 ? cell : variantOf(plan, cell, endpoint, x)
+  return x.country === '' ? found : found.inCountry(x.country)
 }
 
 function variantOf(plan: Plan, cell: HitCell, endpoint: string, x: Exchange): HitCell {

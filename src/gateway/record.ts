@@ -2,6 +2,9 @@ import { CATALOG } from '../errors/catalog.ts'
 import type { Exchange, Plan } from './exchange.ts'
 import { cellOf, makePlan } from './plan.ts'
 import type { ApiMetrics } from './record/api-metrics.ts'
+import { copyText } from './record/copy-text.ts'
+import type { Geography } from './record/geography.ts'
+import type { RecordBook } from './record/record-book.ts'
 import type { Recorder } from './record/recorder.ts'
 
 const CLIENT_GONE_STATUS = CATALOG.client_gone.status
@@ -20,11 +23,19 @@ function countedPlan(x: Exchange): Plan {
   return planOf(x)
 }
 
-/**
- * Makes what counts finished requests. `logged` = also the parts that only the access log needs.
- * `unrouted` counts requests that met no API.
- */
-export function recordWith(recorder: Recorder, unrouted: ApiMetrics, logged: boolean): (x: Exchange) => void {
+/** What finished requests are recorded with, besides what every gateway has. */
+export interface RecordExtras {
+  /** True = also the parts of a sample that only the access log needs. */
+  readonly logged: boolean
+  /** Where single requests go; undefined = nowhere. */
+  readonly records: RecordBook | undefined
+  /** Tells countries; undefined = they are not told. */
+  readonly geography: Geography | undefined
+}
+
+/** Makes what counts finished requests. `unrouted` counts requests that met no API. */
+export function recordWith(recorder: Recorder, unrouted: ApiMetrics, extras: RecordExtras): (x: Exchange) => void {
+  const { logged, records, geography } = extras
   const sample = recorder.sample
   return function record(x) {
     const endedAt = performance.now()
@@ -34,6 +45,7 @@ export function recordWith(recorder: Recorder, unrouted: ApiMetrics, logged: boo
     sample.totalMs = endedAt - x.startedAt
     sample.upstreamMs = x.upstreamAt === 0 ? -1 : (x.upstreamHeadAt === 0 ? endedAt : x.upstreamHeadAt) - x.upstreamAt
     const chain = x.chain
+    if (geography !== undefined && x.countryAddress !== x.clientAddress) findCountry(geography, x)
     sample.metrics = chain === undefined ? unrouted : chain.metrics
     sample.hits = chain === undefined || x.atAuthorizationServer ? undefined : cellOf(countedPlan(x), x)
     if (logged) {
@@ -49,5 +61,13 @@ export function recordWith(recorder: Recorder, unrouted: ApiMetrics, logged: boo
       sample.faultCode = x.fault?.code ?? ''
     }
     recorder.count(sample)
+    if (records !== undefined && sample.hits !== undefined && chain!.records !== undefined)
+      records.take(x, chain!.records, sample, endedAt)
   }
+}
+
+/** Once for each connection, and for each client that a trusted proxy names on it. */
+function findCountry(geography: Geography, x: Exchange): void {
+  x.countryAddress = copyText(x.clientAddress)
+  x.country = geography.countryOf(x.countryAddress)
 }

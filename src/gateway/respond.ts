@@ -1,5 +1,5 @@
 import { Fault } from '../errors/fault.ts'
-import { renderFault, statusOf } from '../errors/render.ts'
+import { renderFault, retryField, statusOf } from '../errors/render.ts'
 import { FIELD } from '../wire/fields.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
 
@@ -25,7 +25,7 @@ export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): v
 export function refuse(x: Exchange, fault: Fault, style: AnswerStyle): void {
   x.fault = fault
   if (x.aborted) return
-  const fields = JSON_TYPE + x.limitFields + x.answerExtra + idField(x, style)
+  const fields = JSON_TYPE + x.limitFields + x.answerExtra + retryField(fault) + idField(x, style)
   // No API: the incumbent answered in plain text.
   if (style.legacyStatuses && fault.code === 'api_not_found') {
     x.reply(404, fields.replace(JSON_TYPE, 'Content-Type: text/plain; charset=utf-8\r\n'), 'Not Found')
@@ -50,6 +50,7 @@ export function editAnswer(x: Exchange): string {
   const chain = x.chain
   if (chain?.responseHeaders !== undefined) extra += edit(x, chain.responseHeaders)
   if (x.operation?.responseHeaders !== undefined) extra += edit(x, x.operation.responseHeaders)
+  x.tap?.answered(x.status, x.response.kept() + extra)
   return extra
 }
 

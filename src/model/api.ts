@@ -53,7 +53,8 @@ export interface Api {
   readonly keepQuotaOnSave: boolean
   /** Seconds that a key's row outlives; 0 = never evicted. */
   readonly sessionLifetimeS: number
-  readonly record: { readonly tagHeaders: readonly string[] } | undefined
+  /** undefined = not recorded. `detailed` = heads and bodies too. */
+  readonly record: { readonly tagHeaders: readonly string[]; readonly detailed: boolean } | undefined
 }
 
 export interface UpstreamRules {

@@ -31,6 +31,8 @@ export interface HitDimensions {
   readonly tags: string
   /** `METHOD /path` of a tracked endpoint, '' otherwise. */
   readonly endpoint: string
+  /** ISO 3166-1 code of the client's country, '' where it is not known. */
+  readonly country: string
 }
 
 /** Requests that had all their dimensions in common, within one hour. */

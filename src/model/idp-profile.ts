@@ -162,6 +162,11 @@ const CHECKS: Readonly<Record<IdpProviderName, (config: JsonObject) => void>> = 
       throw invalid('ProviderConfig.LDAPServer', 'must be a host name or address')
     const port = Number(config.LDAPPort ?? 389)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('ProviderConfig.LDAPPort', 'must be a port')
+    // Read as false it would send passwords in the clear.
+    if (![undefined, false, true].includes(config.LDAPStartTLS as boolean | undefined))
+      throw invalid('ProviderConfig.LDAPStartTLS', 'must be true or false')
+    if (config.LDAPStartTLS === true && config.LDAPUseSSL === true)
+      throw invalid('ProviderConfig.LDAPStartTLS', 'and LDAPUseSSL are two ways: choose one')
     const admin = textAt(config, 'LDAPAdminUser') !== ''
     if (!admin && !textAt(config, 'LDAPUserDN').includes('*USERNAME*'))
       throw invalid('ProviderConfig.LDAPUserDN', 'must hold *USERNAME* where there is no LDAPAdminUser')

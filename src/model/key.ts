@@ -1,4 +1,5 @@
 import { fault } from '../errors/fault.ts'
+import { DEVELOPER_ID } from './developer.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { NARROWED_BY } from './narrow-session.ts'
 import { TOKEN_FACTS } from './oauth-token.ts'
@@ -32,11 +33,20 @@ export function counterIdOf(body: JsonObject, keyHash: string): string {
   return typeof body.counter_id === 'string' ? body.counter_id : keyHash
 }
 
+/** Member of a key that another took the place of and that is still good for a while: the hash of the other. */
+export const ROTATED_TO = 'rotated_to'
+
+/** Member of a key that took the place of another: the hash of that one. */
+export const ROTATED_FROM = 'rotated_from'
+
 /** Member of the stored session of a user that holds the name. */
 export const USER_NAME = 'user_name'
 
 /** Members that are ours: nobody writes them from outside, and they stay with a session whatever is sent. */
-const OURS: ReadonlySet<string> = new Set(['counter_id', USER_NAME, TOKEN_FACTS, NARROWED_BY])
+const OURS: ReadonlySet<string> = new Set([
+  ...['counter_id', DEVELOPER_ID, ROTATED_TO, ROTATED_FROM],
+  ...[USER_NAME, TOKEN_FACTS, NARROWED_BY],
+])
 
 /**
  * Takes what is ours out of a session that came over the wire, and over from the stored one: who counts, whose password it is, and
@@ -56,7 +66,7 @@ export function withHidden(sent: JsonObject, stored: JsonObject | undefined): Js
 
 /** A session without what callers never get to see. */
 export function withoutHidden(stored: JsonObject): JsonObject {
-  const { counter_id: _own, ...body } = stored
+  const { counter_id: _own, [DEVELOPER_ID]: _developer, [ROTATED_TO]: _to, [ROTATED_FROM]: _from, ...body } = stored
   if (!isObject(body.basic_auth_data)) return body
   const { password: _secret, ...rest } = body.basic_auth_data
   return { ...body, basic_auth_data: rest }

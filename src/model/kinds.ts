@@ -1,5 +1,6 @@
 import { categoriesOf, labelKeysOf, labelsOf, labelValuesOf } from './api/beside.ts'
 import { certificateNames } from './api/certificate-refs.ts'
+import { keyHashesOf, policyIdsOfDeveloper } from './developer.ts'
 import { foldCase } from './fold.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { ownersOf } from './ownership.ts'
@@ -27,6 +28,8 @@ export function foldedIndex(index: string): string {
 const text = (name: string) => (body: JsonObject) =>
   typeof body[name] === 'string' ? (body[name] as string) : undefined
 
+const lower = (name: string) => (body: JsonObject) => text(name)(body)?.toLowerCase()
+
 const texts = (name: string) => (body: JsonObject) => {
   const list = body[name]
   return Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : undefined
@@ -43,6 +46,9 @@ const date = (name: string) => (body: JsonObject) => {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
 }
+
+/** The organisation whose home page it is: it has one. */
+const homepageOf = ({ is_homepage: is, org_id }: JsonObject) => (is === true ? String(org_id ?? '') : undefined)
 
 /** `true` or `false`; absent is false. */
 const flag = (name: string) => (body: JsonObject) => String(body[name] === true)
@@ -119,6 +125,12 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
     lookup: { org_id: text('org_id') },
     sorted: { name: text('name'), name_folded: folded('name') },
   },
+  /** Body: `Asset` of model/asset.ts. `id` stands once in an organisation. */
+  asset: {
+    unique: { org_asset: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
+    lookup: { org_id: text('org_id'), id: text('id'), kind: text('kind') },
+    sorted: { name_folded: folded('name') },
+  },
   /** The definition of a label: `key` and `name` stand once in an organisation. */
   label: {
     unique: {
@@ -158,5 +170,65 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
   installation: { unique: {}, lookup: {} },
   /** Body: `NodeStatus` of model/node.ts; filed under a hash of the node's name. */
   node: { unique: {}, lookup: {}, sorted: { name: text('name') } },
-  organisation: { unique: {}, lookup: { name: text('owner_name') } },
+  organisation: {
+    unique: {},
+    lookup: {
+      name: text('owner_name'),
+      /** Host of the portal, by which whoever comes there is told from other organisations' people. */
+      cname: (body) => (body.cname === '' ? undefined : folded('cname')(body)),
+    },
+  },
+  /** Body: `Developer` of model/developer.ts. One of an email address in each organisation, whatever the case of its letters. */
+  developer: {
+    unique: { org_email: (body) => `${body.org_id ?? ''}/${foldCase(String(body.email ?? ''))}` },
+    lookup: {
+      org_id: text('org_id'),
+      sso_key: (body) => (body.sso_key === '' ? undefined : lower('sso_key')(body)),
+      /** Of a sign-in that is on its way. */
+      nonce: (body) => (body.nonce === '' ? undefined : text('nonce')(body)),
+      /** Hashes of the developer's keys. */
+      key: keyHashesOf,
+      /** Policies that the developer has subscribed to, by key or OAuth app. */
+      policy: policyIdsOfDeveloper,
+      email_folded: folded('email'),
+    },
+    sorted: { email: (body) => foldCase(String(body.email ?? '')), date_created: date('date_created') },
+  },
+  /** When a developer's key is to be forgotten; filed under the first 24 digits of its hash. */
+  key_end: { unique: {}, lookup: { developer_id: text('developer_id') }, sorted: { at: date('at') } },
+  /** Body: `KeyRequest` of model/key-request.ts. A developer has at most one waiting for the same policies. */
+  key_request: {
+    unique: {
+      waiting: (body) =>
+        body.approved === true
+          ? undefined
+          : `${body.by_user ?? ''}/${[...(texts('apply_policies')(body) ?? [])].sort().join(',')}`,
+    },
+    lookup: {
+      org_id: text('org_id'),
+      by_user: text('by_user'),
+      approved: flag('approved'),
+      policy: texts('apply_policies'),
+    },
+    sorted: { date_created: date('date_created') },
+  },
+  /** Body: `PortalConfiguration` of model/portal-configuration.ts; one in an organisation, as the next three. */
+  portal_configuration: { unique: { org_id: text('org_id') }, lookup: {} },
+  catalogue: { unique: { org_id: text('org_id') }, lookup: {} },
+  portal_menu: { unique: { org_id: text('org_id') }, lookup: {} },
+  /** Style sheets and script of the portal's pages. */
+  portal_look: { unique: { org_id: text('org_id') }, lookup: {} },
+  /** Documentation of an API, as an entry of the catalogue names it. */
+  portal_documentation: { unique: {}, lookup: { org_id: text('org_id'), api_id: text('api_id') } },
+  /** The text of a documentation, under the same id: lists need not read it. */
+  portal_documentation_text: { unique: {}, lookup: {} },
+  portal_page: {
+    unique: {
+      /** With and without slashes at its ends it is one place. */
+      org_slug: (body) => `${body.org_id ?? ''}/${String(body.slug ?? '').replace(/^\/|\/$/g, '')}`,
+      homepage_of: homepageOf,
+    },
+    lookup: { org_id: text('org_id') },
+    sorted: { title_folded: folded('title') },
+  },
 }

@@ -35,6 +35,8 @@ export interface NodeStatus extends NodeShard {
   readonly version: string
   /** True when it is for administration: it loads every API and takes no traffic worth counting. */
   readonly management: boolean
+  /** Of traffic; nodes that were written down by older versions tell none. */
+  readonly port?: number
   /** False once it was stopped in order. */
   readonly up: boolean
   /** True while a change could not be read from the store: it serves what it had. */

@@ -1,5 +1,6 @@
 import { fault } from '../errors/fault.ts'
 import { flawOfJwks } from './client-keys.ts'
+import { DEVELOPER_ID } from './developer.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import type { ClientAuthMethod } from './oauth-client.ts'
 import { holdsSeveral, isRedirectUri } from './redirect-uri.ts'
@@ -112,6 +113,7 @@ const CHECKS = checksOf({
 const OWN = new Set([
   ...CHECKS.keys(),
   ...['client_id', 'secret', 'client_secret', 'secrets', 'registered_by_policy', 'epoch', 'registration'],
+  DEVELOPER_ID,
 ])
 const KEPT_TEXTS = ['app_description', 'use_case']
 

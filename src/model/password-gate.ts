@@ -1,5 +1,5 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
-import { fault } from '../errors/fault.ts'
+import { waitFault } from '../errors/fault.ts'
 
 const SLOTS = 2
 const MOST_WAITING = 50
@@ -7,6 +7,8 @@ const MOST_WAITING = 50
 const LEASE_MS = 10_000n
 /** How long a waiter sleeps before it looks by itself. */
 const LOOK_AGAIN_MS = 1000
+/** What those are told to wait who find too many waiting: a hash takes some tens of milliseconds. */
+const BUSY_MS = 1000
 const NAME = 'gatehouse.passwords'
 
 /**
@@ -54,7 +56,7 @@ export class PasswordGate {
   }
 
   async #wait(): Promise<Slot> {
-    if (this.#waiting >= MOST_WAITING) throw fault('passwords_busy')
+    if (this.#waiting >= MOST_WAITING) throw waitFault('passwords_busy', BUSY_MS)
     this.#waiting++
     try {
       for (;;) {

@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { fault } from '../errors/fault.ts'
 import { type PasswordGate, passwordGate } from './password-gate.ts'
+import { isBcryptHash, verifyBcrypt } from './passwords-bcrypt.ts'
 
 interface Cost {
   /** KiB. */
@@ -38,13 +39,15 @@ export async function hashPassword(password: string, gate: PasswordGate = passwo
 
 /**
  * True when the password is the one that was hashed. `stored` undefined, or no hash that we can check, costs the same time and
- * answers false. @throws Fault `passwords_busy` (503)
+ * answers false; a bcrypt hash of another product costs what it was made to cost. @throws Fault `passwords_busy` (503)
  */
 export async function verifyPassword(
   stored: string | undefined,
   password: string,
   gate: PasswordGate = passwordGate,
 ): Promise<boolean> {
+  if (stored !== undefined && isBcryptHash(stored))
+    return password.length <= LONGEST && gate.run(() => verifyBcrypt(stored, password))
   const known = stored === undefined ? undefined : parsed(stored)
   const against = known ?? NOBODY
   // Longer ones were never stored; the time goes by all the same.
@@ -54,9 +57,9 @@ export async function verifyPassword(
   return equal && known !== undefined && looked === password
 }
 
-/** True for a hash of `hashPassword` or another product's argon2id whose cost is within bounds. */
+/** True for a hash of `hashPassword`, or another product's argon2id or bcrypt whose cost is within bounds. */
 export function isPasswordHash(text: string): boolean {
-  return parsed(text) !== undefined
+  return parsed(text) !== undefined || isBcryptHash(text)
 }
 
 const NOBODY: Stored = { ...COST, salt: randomBytes(SALT_BYTES), tag: randomBytes(TAG_BYTES) }

@@ -38,6 +38,11 @@ export function mayDo(permissions: Permissions, key: string, intent: Intent): bo
   return value === 'write' || (value === 'read' && intent === 'read')
 }
 
+/** True where analytics are limited to what can be told apart by API. Means something beside `analytics: read` alone. */
+export function ownAnalyticsOnly(permissions: Permissions): boolean {
+  return !isAdmin(permissions) && permissions.analytics === 'read' && permissions.owned_analytics === 'owned'
+}
+
 /**
  * Brings permissions as they come over the wire into the form that is stored: `policy` becomes `policies`, every way of saying
  * yes to `IsAdmin` becomes `admin` and every other one goes away from it (`"IsAdmin":"false"` stays, so that the object is not

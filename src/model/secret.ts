@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { fault } from '../errors/fault.ts'
 
 const FORMAT = 1
@@ -8,9 +8,21 @@ const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES
 const SECRET_BYTES = 32
 const SECRET_TEXT = /^[A-Za-z0-9_-]{43}$/
 
+/** Random bytes for secrets to come: asking for 32 at a time costs four times as much. What was given out is wiped. */
+const drawn = Buffer.alloc(64 * SECRET_BYTES)
+let drawnFrom = drawn.length
+
 /** Makes a random secret of 256 bits, 43 characters of base64url. */
 export function newSecret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url')
+  if (drawnFrom === drawn.length) {
+    randomFillSync(drawn)
+    drawnFrom = 0
+  }
+  const end = drawnFrom + SECRET_BYTES
+  const secret = drawn.toString('base64url', drawnFrom, end)
+  drawn.fill(0, drawnFrom, end)
+  drawnFrom = end
+  return secret
 }
 
 /** Answers the 32 bytes of a secret that `newSecret` made. @throws Fault `setting_invalid` when it is not one */

@@ -36,9 +36,9 @@ export class Throttle {
     return this.#entries.size
   }
 
-  /** True when a try is allowed now. Changes nothing. */
-  allows(name: string, now: MonoMillis): boolean {
-    return (this.#find(name, now)?.nextAt ?? now) <= now
+  /** Milliseconds until a try is allowed; 0 = now. Changes nothing. */
+  waitMs(name: string, now: MonoMillis): number {
+    return Math.max(0, (this.#find(name, now)?.nextAt ?? now) - now)
   }
 
   /** Notes that a try has begun. */

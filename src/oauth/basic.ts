@@ -45,6 +45,7 @@ function spellings(text: string): readonly string[] {
 }
 
 function percentDecoded(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

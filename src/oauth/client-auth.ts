@@ -89,7 +89,8 @@ async function firstKnown(
   ids: readonly string[],
 ): Promise<OAuthClient | undefined> {
   for (const id of ids) {
-    const client = await findClient(parts, id, call.api)
+    const found = findClient(parts, id, call.api)
+    const client = found instanceof Promise ? await found : found
     if (client !== undefined) return client
   }
   return undefined

@@ -1,12 +1,15 @@
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { registeredAt } from '../model/oauth-registration.ts'
 import { unseal } from '../model/secret.ts'
+import type { Awaitable } from '../store/ports.ts'
 import type { OAuthApi, OAuthParts } from './parts.ts'
 
-/** The client of this id, where it is registered at the API, one by one or by a policy. @throws Fault `store_away` */
-export async function findClient(parts: OAuthParts, clientId: string, api: OAuthApi): Promise<OAuthClient | undefined> {
-  const client = await parts.findClient(clientId)
-  return client !== undefined && isRegistered(parts, client, api) ? client : undefined
+/** The client of this id, where it is registered at the API, one by one or by a policy; at once when it is known. @throws Fault `store_away` */
+export function findClient(parts: OAuthParts, clientId: string, api: OAuthApi): Awaitable<OAuthClient | undefined> {
+  const found = parts.findClient(clientId)
+  const ofApi = (client: OAuthClient | undefined) =>
+    client !== undefined && isRegistered(parts, client, api) ? client : undefined
+  return found instanceof Promise ? found.then(ofApi) : ofApi(found)
 }
 
 /** True when the client may use the authorization server of this API. */

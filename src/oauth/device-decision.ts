@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { fault } from '../errors/fault.ts'
+import { fault, waitFault } from '../errors/fault.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import type { Change, TicketRow } from '../store/ports.ts'
 import { jsonAnswer } from './answer.ts'
@@ -56,7 +56,8 @@ function takeTry(parts: OAuthParts, call: OAuthCall, form: Form): () => void {
   const tries = triesOf.get(parts) ?? new Tries(parts.clock, WINDOW_MS)
   triesOf.set(parts, tries)
   const key = told === undefined ? `page ${visitorOf(call.clientAddress)}` : `user ${visitorOf(told)}`
-  if (!tries.take(key, told === undefined ? TRIES_OF_PAGE : TRIES_OF_USER)) throw fault('oauth_too_many_tries')
+  if (!tries.take(key, told === undefined ? TRIES_OF_PAGE : TRIES_OF_USER))
+    throw waitFault('oauth_too_many_tries', tries.waitMs(key))
   return () => tries.giveBack(key)
 }
 

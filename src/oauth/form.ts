@@ -3,6 +3,7 @@ import { isObject } from '../model/json.ts'
 import type { OAuthCall } from './parts.ts'
 
 const LIMIT_BYTES = 65_536
+const FORM_TYPE = 'application/x-www-form-urlencoded'
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** These may name several (RFC 8707 section 2, RFC 8693 section 2.1). */
 const MAY_REPEAT: ReadonlySet<string> = new Set(['resource', 'audience'])
@@ -52,9 +53,9 @@ export async function readForm(call: OAuthCall): Promise<Form> {
   const text = decode(await bodyOf(call))
   if (text === '') return new Form(new Map())
   const type = mediaType(call.header('content-type'))
-  if (type === 'application/x-www-form-urlencoded') return parseForm(text)
+  if (type === FORM_TYPE) return parseForm(text)
   if (type === 'application/json') return parseJson(text)
-  throw fault('oauth_invalid_request', 'the body must be application/x-www-form-urlencoded')
+  throw fault('oauth_invalid_request', `the body must be ${FORM_TYPE}`)
 }
 
 /** Reads the query of a call. @throws Fault `oauth_invalid_request` for broken escapes */
@@ -79,6 +80,7 @@ export function parseForm(text: string): Form {
 
 /** Undoes the escapes of a form's name or value. @throws Fault `oauth_invalid_request` */
 function decodePart(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.includes('+') ? text.replaceAll('+', ' ') : text)
   } catch {
@@ -126,6 +128,7 @@ function decode(bytes: Uint8Array): string {
 
 /** The type without its parameters, in lower case; '' when another character set than UTF-8 is named. */
 function mediaType(value: string | undefined): string {
+  if (value === FORM_TYPE) return value
   const [type = '', ...parameters] = (value ?? '').toLowerCase().split(';')
   for (const parameter of parameters) {
     const [name = '', charset = ''] = parameter.split('=')

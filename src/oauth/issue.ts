@@ -80,7 +80,7 @@ export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Gra
     {
       op: 'putSession',
       hash: accessHash,
-      row: sessionRow(api, grant, policies, { issuedAtS, expiresAtS }),
+      row: plainRow(api, grant, policies, { issuedAtS, expiresAtS }),
       ifAbsent: true,
     },
   ]
@@ -107,6 +107,35 @@ export function tokenAnswer(issued: Issued, nowS: number): OAuthAnswer {
 interface Life {
   readonly issuedAtS: number
   readonly expiresAtS: number
+}
+
+/** The last row of a client that asked for itself. */
+interface PlainRow extends Life {
+  readonly api: OAuthApi
+  readonly scope: string
+  readonly row: SessionInput
+}
+
+const plainRows = new WeakMap<OAuthClient, PlainRow>()
+
+/**
+ * The row of a token. Tokens of one second that a client got for itself differ in nothing but their hash: they share a frozen row,
+ * which the store then reads once. A changed client is another object, so is a changed API, and so is their row.
+ */
+function plainRow(api: OAuthApi, grant: Grant, policies: readonly (Policy | undefined)[], life: Life): SessionInput {
+  const { client, family, scope, keyRules, binding } = grant
+  const plain = family === '' && keyRules === undefined && binding.jkt === '' && binding.x5t === ''
+  if (!plain || grant.username !== '') return sessionRow(api, grant, policies, life)
+  const last = plainRows.get(client)
+  const fits = last !== undefined && last.api === api && last.scope === scope && isSame(last, life)
+  if (fits && policies.some((policy) => policy !== undefined)) return last.row
+  const row = Object.freeze(sessionRow(api, grant, policies, life))
+  plainRows.set(client, { ...life, api, scope, row })
+  return row
+}
+
+function isSame(a: Life, b: Life): boolean {
+  return a.issuedAtS === b.issuedAtS && a.expiresAtS === b.expiresAtS
 }
 
 function sessionRow(

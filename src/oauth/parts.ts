@@ -23,6 +23,9 @@ export type Endpoint =
 /** An API with an authorization server. */
 export type OAuthApi = Api & { readonly oauth: OAuthRules }
 
+/** The headers that endpoints read. */
+export type CallHeader = 'authorization' | 'content-type' | 'dpop'
+
 /** One call of an endpoint, whatever it came over. */
 export interface OAuthCall {
   readonly api: OAuthApi
@@ -35,9 +38,9 @@ export interface OAuthCall {
   /** Without `?`. */
   readonly query: string
   /** Value of a header by its lower-case name; the first of several. */
-  readonly header: (lowerName: string) => string | undefined
+  readonly header: (lowerName: CallHeader) => string | undefined
   /** All values of a header. */
-  readonly headers: (lowerName: string) => readonly string[]
+  readonly headers: (lowerName: CallHeader) => readonly string[]
   /** Reads the body. @throws Fault `body_too_large` */
   readonly body: (limitBytes: number) => Promise<Uint8Array>
   readonly clientAddress: string

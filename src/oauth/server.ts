@@ -1,5 +1,5 @@
 import { type Fault, fault, toFault } from '../errors/fault.ts'
-import { renderFault, statusOf } from '../errors/render.ts'
+import { renderFault, retryField, statusOf } from '../errors/render.ts'
 import { textAnswer } from './answer.ts'
 import { authorize } from './authorize.ts'
 import { authorizeClient } from './authorize-client.ts'
@@ -65,7 +65,11 @@ export class AuthorizationServer {
     }
     const status = statusOf(refusal, legacy)
     const challenge = refusal.entry.oauth === 'invalid_client' && status === 401 ? CHALLENGE : ''
-    return textAnswer(status, renderFault(refusal, legacy ? 'legacy-oauth' : 'oauth'), challenge + fields)
+    return textAnswer(
+      status,
+      renderFault(refusal, legacy ? 'legacy-oauth' : 'oauth'),
+      challenge + fields + retryField(refusal),
+    )
   }
 }
 

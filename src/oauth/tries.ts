@@ -30,6 +30,11 @@ export class Tries {
     return true
   }
 
+  /** Milliseconds until the tries of a key are forgotten; 0 = there are none. */
+  waitMs(key: string): number {
+    return Math.max(0, (this.#keys.get(key)?.until ?? 0) - this.#clock.mono())
+  }
+
   /** Gives a try back that went well. */
   giveBack(key: string): void {
     const known = this.#keys.get(key)

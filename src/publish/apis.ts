@@ -7,9 +7,9 @@ import { readApi } from '../model/api/read.ts'
 import type { ApiDocument } from '../model/api.ts'
 import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { AuditEntry, Revision, StoredDocument } from '../store/ports.ts'
+import type { AuditEntry, Change, Revision, StoredDocument } from '../store/ports.ts'
 import { idsOf, withIds } from './api-ids.ts'
-import { checkPlace } from './api-place.ts'
+import { checkPlace, retriedInTurn } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, renameVersion, type VersionOf } from './api-versions.ts'
 import { inTurn } from './in-turn.ts'
@@ -50,6 +50,8 @@ interface Prepared {
   readonly plan: ApiPlan
   readonly audit: AuditEntry
   readonly clients?: readonly Cascade[]
+  /** Takes the turn at the listen path. */
+  readonly turn: readonly Change[]
 }
 
 /** With `tokens`, rows of tokens that a commit made void are cleaned up at once. */
@@ -57,14 +59,14 @@ type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
 
 /**
  * Stores an API, new or in the place of its definition before. Ids that the definition names are kept, missing ones filled in.
- * One call at a time per process, so that of two APIs for one listen path only one gets through.
+ * Of two APIs for one listen path only one gets through, from whatever thread they come.
  * @throws Fault `definition_invalid`, `definition_unsupported` (400) with the reasons; `api_id_taken` (409);
  * `already_exists` (409) for the name of a version; `listen_path_taken` (409) naming the API that is there, unless
  * `enable_duplicate_slugs`; `not_found` (404); `query_invalid` (400) for the other format or another id;
  * `version_query_invalid` (422)
  */
 export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedApi> {
-  return inTurn(parts.documents, async () => commit(parts, await prepare(parts, draft)))
+  return inTurn(parts.documents, () => retriedInTurn(async () => commit(parts, await prepare(parts, draft))))
 }
 
 /** What `publishApi` would store, with the same refusals, without storing it. */
@@ -164,8 +166,8 @@ export async function findApi(parts: PublishParts, apiId: string): Promise<Store
 }
 
 async function commit(parts: ApiParts, prepared: Prepared): Promise<PublishedApi> {
-  const { id, document, plan, audit, clients = [] } = prepared
-  const changes = [...(await plan.changes()), ...clients.flatMap((each) => each.changes)]
+  const { id, document, plan, audit, turn, clients = [] } = prepared
+  const changes = [...(await plan.changes()), ...turn, ...clients.flatMap((each) => each.changes)]
   const revision = await parts.documents.commit(changes, audit)
   const { documents, tokens, sealKey } = parts
   if (tokens !== undefined && sealKey !== undefined)
@@ -173,12 +175,12 @@ async function commit(parts: ApiParts, prepared: Prepared): Promise<PublishedApi
   return { id, document, revision }
 }
 
-async function prepare(parts: PublishParts, draft: ApiDraft): Promise<Prepared> {
+async function prepare(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   if (draft.apiId === undefined) return create(parts, draft)
   return replace(parts, draft, await findApi(parts, draft.apiId))
 }
 
-async function create(parts: PublishParts, draft: ApiDraft): Promise<Prepared> {
+async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const named = idsOf(draft.format, draft.definition)
   const apiId = named.apiId || newApiId()
   await checkFree(parts, apiId)
@@ -187,7 +189,7 @@ async function create(parts: PublishParts, draft: ApiDraft): Promise<Prepared> {
   const document = complete(draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
   const api = readApi(document)
-  await checkPlace(parts, api, [id], placeRules(parts, draft))
+  const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
   const plan = new ApiPlan(parts.documents)
   plan.add(id, document, api, { beside: draft.beside, changedAt: clockOf(parts).wall() })
   if (base !== undefined) {
@@ -196,10 +198,10 @@ async function create(parts: PublishParts, draft: ApiDraft): Promise<Prepared> {
     plan.write(base, { ...before, definition })
   }
   const audit = auditOf(parts, draft.actor, 'api.create', orgId, { api_id: apiId, name: document.name })
-  return { id, document, plan, audit }
+  return { id, document, plan, audit, turn }
 }
 
-async function replace(parts: PublishParts, draft: ApiDraft, stored: StoredDocument): Promise<Prepared> {
+async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument): Promise<Prepared> {
   const before = documentOf(stored.body)
   if (before.format !== draft.format && !draft.mayBecome?.format) throw otherFormat(before.format)
   const named = idsOf(draft.format, draft.definition)
@@ -216,7 +218,7 @@ async function replace(parts: PublishParts, draft: ApiDraft, stored: StoredDocum
   const document = complete(draft, { apiId, orgId, documentId: stored.id })
   const api = readApi(document)
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
-  await checkPlace(parts, api, [stored.id, ...instead.map(({ id }) => id)], placeRules(parts, draft))
+  const turn = await checkPlace(parts, api, [stored.id, ...instead.map(({ id }) => id)], placeRules(parts, draft))
   const changedAt = clockOf(parts).wall()
   const plan = new ApiPlan(parts.documents)
   for (const gone of instead) plan.remove(gone)
@@ -227,7 +229,7 @@ async function replace(parts: PublishParts, draft: ApiDraft, stored: StoredDocum
   for (const { api_id, org_id } of lost)
     clients.push(await clientsWithoutApi(parts, { apiId: api_id, orgId: org_id }, changedAt))
   const audit = auditOf(parts, draft.actor, 'api.update', orgId, { api_id: apiId, name: document.name })
-  return { id: stored.id, document, plan, audit, clients }
+  return { id: stored.id, document, plan, audit, clients, turn }
 }
 
 /** A call that speaks of an API in the words of the other format. */

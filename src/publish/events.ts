@@ -4,6 +4,7 @@ import type { Hook } from '../model/hook.ts'
 import { type DocumentId, isDocumentId } from '../model/ids.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { seal, unseal } from '../model/secret.ts'
+import { toEmail } from '../model/user.ts'
 import type { Change, DeliveryInput, Documents } from '../store/ports.ts'
 import { secretsOf } from './hooks.ts'
 
@@ -33,10 +34,15 @@ export interface EventTarget {
 
 const QUEUE = 'event:'
 
+/** The queue of the outbox in which the messages for a stored webhook stand. */
+export function hookQueue(orgId: string, hookId: string): string {
+  return `${QUEUE}${orgId}:${hookId}`
+}
+
 /** The change that puts a message into the outbox. It belongs into the commit of what it tells of. */
 export function eventDelivery(sealKey: Uint8Array, message: EventMessage, createdAt: Millis): Change {
   const { to } = message
-  const queue = `${QUEUE}${to.orgId}:${'hook' in to ? to.hook : to.sort}`
+  const queue = 'hook' in to ? hookQueue(to.orgId, to.hook) : `${QUEUE}${to.orgId}:${to.sort}`
   const place = { queue, createdAt }
   return { op: 'putDelivery', row: { ...place, sealed: seal(sealKey, JSON.stringify(message), contextOf(place)) } }
 }
@@ -70,9 +76,18 @@ export async function eventTarget(
 
 /** The address that an organisation names for a sort of event; '' = none. */
 export function addressIn(organisation: JsonObject, sort: EventSort): string {
-  const options = isObject(organisation.event_options) ? organisation.event_options : {}
-  const option = Object.hasOwn(options, sort) ? options[sort] : undefined
-  return isObject(option) && typeof option.webhook === 'string' ? option.webhook : ''
+  const { webhook } = optionIn(organisation, sort)
+  return typeof webhook === 'string' ? webhook : ''
+}
+
+/** The mail address that an organisation names for a sort of event; undefined = none, or no address. */
+export function mailAddressIn(organisation: JsonObject, sort: EventSort): string | undefined {
+  return toEmail(optionIn(organisation, sort).email)
+}
+
+function optionIn({ event_options: options }: JsonObject, sort: EventSort): JsonObject {
+  const option = isObject(options) && Object.hasOwn(options, sort) ? options[sort] : undefined
+  return isObject(option) ? option : {}
 }
 
 /** The id of the stored webhook that a reference of an API means: by id, else by name; undefined when there is none in the organisation. */

@@ -82,7 +82,13 @@ function prepare(
 function targetOf(profile: JsonObject, path: string): string {
   const config = objectAt(profile, 'ProviderConfig')
   if (path === '/ProviderConfig/LDAPAdminPassword')
-    return JSON.stringify([config.LDAPServer, config.LDAPPort, config.LDAPUseSSL, config.LDAPAdminUser])
+    return JSON.stringify([
+      config.LDAPServer,
+      config.LDAPPort,
+      config.LDAPUseSSL,
+      config.LDAPStartTLS,
+      config.LDAPAdminUser,
+    ])
   const [, , , name] = path.split('/')
   const providers = Array.isArray(config.UseProviders) ? (config.UseProviders as JsonObject[]) : []
   const provider = providers.find((entry) => textAt(entry, 'Name') === name)

@@ -1,12 +1,16 @@
 import { fault } from '../errors/fault.ts'
+import { DEVELOPER_ID } from '../model/developer.ts'
 import { expiresByPolicies } from '../model/expiry.ts'
 import type { JsonObject } from '../model/json.ts'
-import { checkRawKey, counterIdOf, keySealContext, USER_NAME, withHidden, withoutHidden } from '../model/key.ts'
+import { checkRawKey, counterIdOf, keySealContext, withHidden, withoutHidden } from '../model/key.ts'
 import { policyIdsOf } from '../model/merge-policies.ts'
-import { hashKey, newSecret, seal, unseal } from '../model/secret.ts'
+import { hashKey, newSecret, unseal } from '../model/secret.ts'
 import { checkSession } from '../model/session.ts'
-import type { Change, Revision, SessionRow } from '../store/ports.ts'
+import type { Change, Revision, SessionRow, StoredDocument } from '../store/ports.ts'
+import { type Held, hexOf, holderNamed, sealedKeyOf, stillThere } from './key-parts.ts'
 import { auditOf, clockOf, type SecretParts } from './parts.ts'
+import { deletedWith, isFormer, isHeld, lifeOf, savedWith } from './portal/held-keys.ts'
+import { withHolder } from './portal/holder.ts'
 import { resetQuotas } from './quotas.ts'
 import { applyPolicies, evictionOf, type Prepared, sessionOrg } from './sessions.ts'
 
@@ -35,6 +39,21 @@ export interface KeyDraft {
   readonly actor: string
 }
 
+/** A key of a developer that is to be made. */
+export interface HeldKeyDraft {
+  readonly session: JsonObject
+  /** The developer as it is stored: the key is made only while it is so. */
+  readonly developer: StoredDocument
+  /** Unix seconds at which it expires at the latest; undefined = as its policies say. */
+  readonly expires: number | undefined
+  readonly actor: string
+  readonly action: string
+  /** For the audit; ids only. */
+  readonly detail: JsonObject
+  /** What else is to be stored in the same transaction. */
+  readonly beside: (key: string, keyHash: string, developerBody: JsonObject) => readonly Change[]
+}
+
 /**
  * Stores a new key; a custom one that is there already is replaced, and keeps its `date_created`. The session keeps unknown
  * fields. `key_expires_in` of the last policy that has one gives `expires`. Quotas start anew unless `keepQuota`, or an API of
@@ -45,26 +64,27 @@ export interface KeyDraft {
  *   `key_not_owned` (400), `already_exists` (409) when another caller with `within` makes the same key at this moment
  */
 export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<SavedKey> {
-  const { key, hash } = placeOf(parts, draft)
+  const place = placeOf(parts, draft)
   const chosen = draft.key !== undefined || draft.user !== undefined
-  const stored = chosen ? await parts.tokens.getSession(hash) : undefined
+  const known = chosen ? await parts.tokens.getSession(place.hash) : undefined
+  return withHolder(parts, known?.body ?? {}, async (developer) => {
+    const stored = developer === undefined ? known : await parts.tokens.getSession(place.hash)
+    return create(parts, draft, { ...place, stored, developer })
+  })
+}
+
+async function create(
+  parts: SecretParts,
+  draft: KeyDraft,
+  { key, hash, stored, developer }: Place & Held & { readonly stored: SessionRow | undefined },
+): Promise<SavedKey> {
   if (stored !== undefined && draft.within !== undefined && stored.orgId !== draft.within) throw fault('key_not_owned')
-  const now = clockOf(parts).wall()
-  const prepared = await prepare(parts, { ...withHidden(draft.session, stored?.body), ...draft.user?.own })
-  const expires = expiresByPolicies(prepared.policies, now)
-  const session: JsonObject = {
-    ...(prepared.session as unknown as JsonObject),
-    ...(expires !== undefined && { expires }),
-    date_created: stored?.body.date_created ?? new Date(now).toISOString(),
-  }
-  if (isPast(session.expires, now)) throw fault('key_invalid', 'expires: lies in the past')
-  const shownAgain = key !== undefined && !parts.config.gateway.hash_keys
-  const sealedKey = shownAgain ? seal(parts.sealKey, key, keySealContext(hexOf(hash))) : undefined
+  const sent = ofHolder(withHidden(draft.session, stored?.body), developer)
+  const prepared = await prepare(parts, { ...sent, ...draft.user?.own })
+  const session = begun(parts, prepared, stored?.body.date_created)
   const write: Write = {
-    hash,
-    session,
-    prepared,
-    sealedKey,
+    ...{ hash, session, prepared, developer, stored },
+    sealedKey: sealedKeyOf(parts, key, hash),
     family: stored?.family,
     must: stored === undefined && draft.within !== undefined ? 'ifAbsent' : undefined,
     evictAt: undefined,
@@ -73,6 +93,30 @@ export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<Sa
   }
   const saved = await save(parts, write, stored === undefined ? 'key.create' : 'key.replace')
   return { ...saved, key, created: stored === undefined }
+}
+
+/**
+ * Stores a new random key of a developer, and what it means in the developer's record, in one transaction.
+ * @throws Fault `key_invalid` (400), `revision_conflict` (409) when the developer was changed meanwhile
+ */
+export async function createHeldKey(parts: SecretParts, draft: HeldKeyDraft): Promise<SavedKey> {
+  const { developer, actor, beside, detail } = draft
+  const key = newSecret()
+  const hash = hashKey(key)
+  const prepared = await prepare(parts, { ...withHidden(draft.session, undefined), [DEVELOPER_ID]: developer.id })
+  const session = begun(parts, prepared, undefined)
+  const latest = draft.expires ?? 0
+  const byPolicies = typeof session.expires === 'number' ? session.expires : 0
+  const expires = Math.min(...[latest, byPolicies].filter((end) => end > 0), Number.POSITIVE_INFINITY)
+  const write: Write = {
+    ...{ hash, prepared, developer, detail, actor },
+    beside: (developerBody) => beside(key, hexOf(hash), developerBody),
+    session: Number.isFinite(expires) ? { ...session, expires } : session,
+    sealedKey: sealedKeyOf(parts, key, hash),
+    ...{ stored: undefined, family: undefined, must: 'ifAbsent', evictAt: undefined, keepQuota: true },
+  }
+  if (isPast(write.session.expires, clockOf(parts).wall())) throw fault('key_invalid', 'expires: lies in the past')
+  return { ...(await save(parts, write, draft.action)), key, created: true }
 }
 
 /** What is to become of a key that is there. */
@@ -85,6 +129,9 @@ export interface KeyChange {
   /** Members over what was sent, of a user. */
   readonly own?: JsonObject
   readonly actor: string
+  /** For the audit; `key.update` unless given. */
+  readonly action?: string
+  readonly detail?: JsonObject
 }
 
 /**
@@ -94,70 +141,78 @@ export interface KeyChange {
  * @throws Fault `not_found` (404), `key_invalid` (400), `rights_missing` (400)
  */
 export async function updateKey(parts: SecretParts, change: KeyChange): Promise<SavedKey> {
+  return withHolder(parts, change.row.body, async (developer) => {
+    const row = developer === undefined ? change.row : await stillThere(parts, change.row)
+    return update(parts, { ...change, row }, developer)
+  })
+}
+
+async function update(parts: SecretParts, change: KeyChange, developer: Held['developer']): Promise<SavedKey> {
   const { row, keepQuota, actor } = change
-  const prepared = await prepare(parts, { ...withHidden(change.session, row.body), ...change.own })
+  const sent = ofHolder(withHidden(change.session, row.body), developer)
+  const prepared = await prepare(parts, { ...sent, ...change.own })
   const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
   if (row.body.date_created !== undefined) session.date_created = row.body.date_created
   const write: Write = {
-    hash: row.hash,
-    session,
-    prepared,
+    ...{ hash: row.hash, session, prepared, developer, stored: row },
     sealedKey: row.sealedKey,
     family: row.family,
     must: 'ifPresent',
     evictAt: change.keepEviction ? row.evictAt : undefined,
     keepQuota,
     actor,
+    ...(change.detail && { detail: change.detail }),
   }
-  return { ...(await save(parts, write, 'key.update')), key: rawKeyOf(parts, row), created: false }
+  const saved = await save(parts, write, change.action ?? 'key.update')
+  return { ...saved, key: rawKeyOf(parts, row), created: false }
+}
+
+/** Other policies for a key. */
+export interface PolicyChange extends Pick<KeyChange, 'row' | 'actor' | 'action' | 'detail'> {
+  readonly policies: readonly string[]
 }
 
 /**
  * Gives a key other policies, and nothing else: its counts, its expiry and what the store does with it afterwards stay.
  * @throws Fault `not_found` (404), `key_invalid` (400)
  */
-export async function setKeyPolicies(
-  parts: SecretParts,
-  draft: { readonly row: SessionRow; readonly policies: readonly string[]; readonly actor: string },
-): Promise<SavedKey> {
-  const { apply_policy_id: _older, ...rest } = withoutHidden(draft.row.body)
-  const session = { ...rest, apply_policies: [...draft.policies] }
-  return updateKey(parts, { row: draft.row, session, keepQuota: true, keepEviction: true, actor: draft.actor })
+export async function setKeyPolicies(parts: SecretParts, change: PolicyChange): Promise<SavedKey> {
+  return withHolder(parts, change.row.body, (developer) => setHeldPolicies(parts, change, developer))
 }
 
-/** Deletes a key and the counts of its quotas; the node that did it refuses the key from then on. @throws Fault `store_away`, `store_full` */
-export async function deleteKey(parts: SecretParts, row: SessionRow, actor: string): Promise<Revision> {
-  const keyHash = hexOf(row.hash)
-  const audit = auditOf(parts, actor, 'key.delete', row.orgId, { key_hash: keyHash })
-  const revision = await parts.documents.commit([{ op: 'deleteSession', hash: row.hash }], audit)
-  await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, keyHash), { whatever: true })
-  return revision
+/** The same for a key whose developer was read; a single try. @throws besides Fault `revision_conflict` (409) */
+export async function setHeldPolicies(
+  parts: SecretParts,
+  { policies, ...change }: PolicyChange,
+  developer: Held['developer'],
+): Promise<SavedKey> {
+  const row = developer === undefined ? change.row : await stillThere(parts, change.row)
+  const { apply_policy_id: _older, ...rest } = withoutHidden(row.body)
+  const session = { ...rest, apply_policies: [...policies] }
+  return update(parts, { ...change, row, session, keepQuota: true, keepEviction: true }, developer)
 }
 
 /**
- * Puts a new random key in the place of one. The session and its counts go over; the old key is unknown at once.
- * @throws Fault `key_invalid` (400) for a user, who has no key; `store_away`, `store_full`
+ * Deletes a key and the counts of its quotas; the node that did it refuses the key from then on. With a developer's key end those
+ * that it took the place of. @throws Fault `store_away`, `store_full`
  */
-export async function rotateKey(parts: SecretParts, row: SessionRow, actor: string): Promise<SavedKey> {
-  if (row.body[USER_NAME] !== undefined) throw fault('key_invalid', 'a user has a password, not a key')
-  const key = newSecret()
-  const hash = hashKey(key)
-  const keyHash = hexOf(hash)
-  const oldHash = hexOf(row.hash)
-  const now = clockOf(parts).wall()
-  const session: JsonObject = {
-    ...row.body,
-    counter_id: counterIdOf(row.body, oldHash),
-    last_updated: String(Math.floor(now / 1000)),
-  }
-  const { hash: _old, sealedKey: _sealed, ...columns } = row
-  const sealedKey = parts.config.gateway.hash_keys ? undefined : seal(parts.sealKey, key, keySealContext(keyHash))
-  const changes: Change[] = [
-    { op: 'putSession', hash, row: { ...columns, body: session, ...(sealedKey && { sealedKey }) }, ifAbsent: true },
-    { op: 'deleteSession', hash: row.hash },
-  ]
-  const audit = auditOf(parts, actor, 'key.rotate', row.orgId, { key_hash: keyHash, before: oldHash })
-  return { keyHash, key, session, revision: await parts.documents.commit(changes, audit), created: true }
+export async function deleteKey(
+  parts: SecretParts,
+  given: SessionRow,
+  actor: string,
+  action = 'key.delete',
+): Promise<Revision> {
+  const keyHash = hexOf(given.hash)
+  return withHolder(parts, given.body, async (developer) => {
+    const row = (isHeld(given.body) ? await parts.tokens.getSession(given.hash) : undefined) ?? given
+    const held = await deletedWith(parts.tokens, developer, row)
+    const audit = auditOf(parts, actor, action, row.orgId, { key_hash: keyHash, ...holderNamed(row.body) })
+    const revision = await parts.documents.commit([{ op: 'deleteSession', hash: row.hash }, ...held], audit)
+    // The counts of one that was rotated are those of its successor.
+    if (!isFormer(row.body))
+      await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, keyHash), { whatever: true })
+    return revision
+  })
 }
 
 /** The key itself, where the installation keeps keys so that they can be shown again. @throws Fault `seal_broken` */
@@ -178,9 +233,19 @@ interface Write {
   readonly evictAt: number | undefined
   readonly keepQuota: boolean
   readonly actor: string
+  readonly developer: StoredDocument | undefined
+  /** As it was before; undefined = it is new. */
+  readonly stored: SessionRow | undefined
+  readonly detail?: JsonObject
+  readonly beside?: (developerBody: JsonObject) => readonly Change[]
 }
 
-function placeOf(parts: SecretParts, draft: KeyDraft): { key: string | undefined; hash: Uint8Array } {
+interface Place {
+  readonly key: string | undefined
+  readonly hash: Uint8Array
+}
+
+function placeOf(parts: SecretParts, draft: KeyDraft): Place {
   if (draft.user !== undefined) return { key: undefined, hash: draft.user.hash }
   const key = draft.key === undefined ? newSecret() : checkRawKey(draft.key, parts.config.gateway.min_token_length)
   return { key, hash: hashKey(key) }
@@ -191,34 +256,63 @@ async function prepare(parts: SecretParts, body: JsonObject): Promise<Prepared> 
   return applyPolicies(parts, session)
 }
 
+/**
+ * A key of a developer stays in the developer's organisation, and one that was rotated has what its successor has.
+ * @throws Fault `key_invalid` (400)
+ */
+function ofHolder(session: JsonObject, developer: Held['developer']): JsonObject {
+  if (developer === undefined) return session
+  if (isFormer(session)) throw fault('key_invalid', 'another key took the place of this one')
+  const orgId = developer.body.org_id ?? ''
+  if (session.org_id !== undefined && session.org_id !== '' && session.org_id !== orgId)
+    throw fault('key_invalid', 'org_id: the key of a developer cannot move to another organisation')
+  return { ...session, org_id: orgId }
+}
+
 async function save(parts: SecretParts, write: Write, action: string): Promise<Omit<SavedKey, 'key' | 'created'>> {
-  const { hash, prepared, sealedKey, family } = write
+  const { hash, prepared, sealedKey, family, developer, stored } = write
   const keyHash = hexOf(hash)
   const now = clockOf(parts).wall()
   const orgId = sessionOrg(parts, prepared.session)
-  const session: JsonObject = {
+  const said: JsonObject = {
     ...write.session,
     ...(orgId !== '' && { org_id: orgId }),
     last_updated: String(Math.floor(now / 1000)),
   }
-  const apiIds = Object.keys(prepared.session.access_rights ?? {})
   const policyIds = policyIdsOf(prepared.session)
+  const forgetAt = write.evictAt ?? (await evictionOf(parts, said, prepared, now))
+  const life = lifeOf(hash, said, { forgetAt, isNew: stored === undefined, kept: write.evictAt !== undefined })
+  const { session, evictAt } = life
+  const apiIds = Object.keys(prepared.session.access_rights ?? {})
   const clientId = prepared.session.oauth_client_id ?? ''
-  const evictAt = write.evictAt ?? (await evictionOf(parts, session, prepared, now))
   const columns = { body: session, orgId, apiIds, policyIds, clientId, evictAt }
   const row = { ...columns, ...(sealedKey && { sealedKey }), ...(family && { family }) }
   const must = write.must === undefined ? {} : { [write.must]: true }
-  const put: Change = { op: 'putSession', hash, row, ...must }
-  const audit = auditOf(parts, write.actor, action, orgId, { key_hash: keyHash, policies: policyIds, apis: apiIds })
-  const revision = await parts.documents.commit([put], audit)
+  const changes: Change[] = [{ op: 'putSession', hash, row, ...must }, ...life.changes]
+  if (developer !== undefined) {
+    const known = policyIds.filter((_id, index) => prepared.policies[index] !== undefined)
+    const held = await savedWith(parts.tokens, developer, { hash, row, policies: known }, stored)
+    changes.push(...held.changes, ...(write.beside?.(held.developerBody) ?? []))
+  }
+  const detail = { key_hash: keyHash, policies: policyIds, apis: apiIds, ...holderNamed(session), ...write.detail }
+  const revision = await parts.documents.commit(changes, auditOf(parts, write.actor, action, orgId, detail))
   if (!write.keepQuota) await resetQuotas(parts, session, orgId, counterIdOf(session, keyHash), { whatever: false })
   return { keyHash, session, revision }
 }
 
-function isPast(expires: unknown, now: number): boolean {
-  return typeof expires === 'number' && expires > 0 && expires * 1000 <= now
+/** The session of a new key: when it was made, and when its policies have it expire. @throws Fault `key_invalid` */
+function begun(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[string] | undefined): JsonObject {
+  const now = clockOf(parts).wall()
+  const expires = expiresByPolicies(prepared.policies, now)
+  const session: JsonObject = {
+    ...(prepared.session as unknown as JsonObject),
+    ...(expires !== undefined && { expires }),
+    date_created: dateCreated ?? new Date(now).toISOString(),
+  }
+  if (isPast(session.expires, now)) throw fault('key_invalid', 'expires: lies in the past')
+  return session
 }
 
-function hexOf(hash: Uint8Array): string {
-  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
+function isPast(expires: unknown, now: number): boolean {
+  return typeof expires === 'number' && expires > 0 && expires * 1000 <= now
 }

@@ -39,14 +39,6 @@ export function defaultLabels(orgId: string, now: Millis): Change[] {
   })
 }
 
-/** The changes that take away the labels of an organisation that goes. */
-export async function labelsGone({ documents }: PublishParts, orgId: string): Promise<Change[]> {
-  const gone: Change[] = []
-  for await (const batch of documents.each(LABEL, { where: { org_id: orgId } }))
-    gone.push(...batch.map(({ id }): Change => ({ op: 'delete', kind: LABEL, id })))
-  return gone
-}
-
 /** Stores the definition of a new label. @throws Fault `label_invalid` (400), `label_taken` (409) for a name or key in use */
 export function createLabel(parts: PublishParts, orgId: string, body: JsonObject, actor: string): Promise<SavedLabel> {
   const label: Label = { org_id: orgId, ...readLabel(body) }

@@ -1,4 +1,5 @@
 import { fault } from '../errors/fault.ts'
+import { DEVELOPER_ID } from '../model/developer.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { hasRightsOn, registeredAt } from '../model/oauth-registration.ts'
@@ -66,7 +67,7 @@ export async function apisOfClient(parts: ClientParts, clientId: string, orgId: 
   return oauthApisOf(parts, client.org_id, await policyIn(parts, client.org_id, client.registered_by_policy))
 }
 
-const HIDDEN = new Set(['secrets', 'epoch', 'registration', 'org_id', 'registered_by_policy'])
+const HIDDEN = new Set(['secrets', 'epoch', 'registration', 'org_id', 'registered_by_policy', DEVELOPER_ID])
 
 /**
  * A client as callers see it. `policy_id` is the first of `policies`, `redirect_uri` the first of `redirect_uris`, `meta_data`

@@ -43,7 +43,10 @@ export async function apiPlaceOf(parts: ClientParts, apiId: string): Promise<Api
 }
 
 /** The stored document of a client, wherever it is registered; undefined when there is none. @throws Fault `store_away` */
-export async function storedClient(parts: ClientParts, clientId: string): Promise<StoredDocument | undefined> {
+export async function storedClient(
+  parts: Pick<ClientParts, 'documents'>,
+  clientId: string,
+): Promise<StoredDocument | undefined> {
   return parts.documents.find(CLIENT_KIND, 'client_id', clientId)
 }
 

@@ -1,4 +1,5 @@
 import { Fault, fault } from '../errors/fault.ts'
+import { DEVELOPER_ID } from '../model/developer.ts'
 import { newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
@@ -18,6 +19,7 @@ import {
 } from './oauth-client-parts.ts'
 import { sweepSessions } from './oauth-sweep.ts'
 import { auditOf, clockOf } from './parts.ts'
+import { clientWith } from './portal/held-apps.ts'
 
 export { registeredAt } from '../model/oauth-registration.ts'
 
@@ -41,7 +43,13 @@ export interface ClientDraft {
   readonly redirectOptional?: boolean
   /** What dynamic registration keeps with the client; no caller gets to see it. */
   readonly registration?: JsonObject
+  /** Storage id of the developer whose app it is. */
+  readonly developer?: string
+  /** What else is to be stored in the same transaction as a new client. */
+  readonly beside?: (client: OAuthClient, secret: string) => readonly Change[]
   readonly actor: string
+  /** For the audit of a new one; `oauth_client.create` unless given. */
+  readonly action?: string
 }
 
 const MOST_SECRETS = 5
@@ -78,9 +86,11 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
     ...client,
     secrets: secret === '' ? [] : [{ sealed: sealSecret(parts, clientId, secret), until: 0 }],
     ...(draft.registration && { registration: draft.registration }),
+    ...(draft.developer !== undefined && { [DEVELOPER_ID]: draft.developer }),
   }
   const put: Change = { op: 'put', kind: CLIENT_KIND, id: newDocumentId(now), body: bodyOf(document), ifRevision: 0 }
-  const revision = await commit(parts, [put], draft.actor, 'oauth_client.create', document)
+  const changes = [put, ...(draft.beside?.(document, secret) ?? [])]
+  const revision = await commit(parts, changes, draft.actor, draft.action ?? 'oauth_client.create', document)
   return { client: document, secret, revision }
 }
 
@@ -143,7 +153,8 @@ export async function deleteClient(
       ? { ...putOf(stored, { ...client, api_ids: rest, epoch }) }
       : { op: 'delete', kind: CLIENT_KIND, id: stored.id, ifRevision: stored.revision }
     try {
-      const revision = await commit(parts, [change], actor, 'oauth_client.delete', client)
+      const held = stays ? [] : await clientWith(parts, client, undefined)
+      const revision = await commit(parts, [change, ...held], actor, 'oauth_client.delete', client)
       sweepSessions(parts, clientId, stays ? epoch : undefined)
       return revision
     } catch (error) {
@@ -209,7 +220,8 @@ async function rewrite(
     const before = clientOf(stored.body)
     const client = await edit(before)
     try {
-      const revision = await commit(parts, [putOf(stored, client)], actor, action, client)
+      const held = await clientWith(parts, before, client)
+      const revision = await commit(parts, [putOf(stored, client), ...held], actor, action, client)
       return { client, before, secret: currentSecret(parts, client), revision }
     } catch (error) {
       if (attempt >= TRIES || !isConflict(error)) throw error

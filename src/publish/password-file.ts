@@ -4,11 +4,11 @@ import { isObject, type JsonObject } from '../model/json.ts'
 import { type PasswordRules, passwordRules } from '../model/password-rules.ts'
 
 /**
- * Reads the rules for passwords from a schema file (see `passwordRules`); without the file the usual ones hold.
+ * Reads the rules for passwords from a schema file (see `passwordRules`); without the file those of `usual` hold.
  * @throws Fault `setting_invalid` naming the file when it cannot be read, is no JSON object or states something unknown
  */
-export function readPasswordRules(path: string): PasswordRules {
-  const schema = readSchema(path)
+export function readPasswordRules(path: string, usual?: JsonObject): PasswordRules {
+  const schema = readSchema(path) ?? usual
   try {
     return passwordRules(schema)
   } catch (cause) {

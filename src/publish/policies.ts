@@ -7,6 +7,8 @@ import type { Revision, StoredDocument } from '../store/ports.ts'
 import { inTurn } from './in-turn.ts'
 import { clientsWithoutPolicy } from './oauth-cascade.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from './parts.ts'
+import { again } from './portal/holder.ts'
+import { endSubscriptions, subscriptionsWithout } from './portal/policy-gone.ts'
 
 /** A policy as it was stored. `id` is what keys name it by. */
 export interface SavedPolicy {
@@ -111,8 +113,9 @@ async function update(
 }
 
 /**
- * Deletes a policy. Keys that name it stay: with no other policy they are refused from then on. Tokens of OAuth clients that name
- * it end, and clients that are registered by it go. @throws Fault `not_found` (404)
+ * Deletes a policy. Keys that name it stay: with no other policy they are refused from then on; those of developers end then, and
+ * their records follow. Tokens of OAuth clients that name it end, and clients that are registered by it go.
+ * @throws Fault `not_found` (404)
  */
 export function removePolicy(
   parts: SecretParts,
@@ -127,14 +130,21 @@ async function remove(
   wanted: { readonly id: string; readonly orgId?: string },
   actor: string,
 ): Promise<SavedPolicy> {
-  const { id: documentId, body } = await findPolicy(parts, wanted.id, wanted.orgId)
-  const id = typeof body.id === 'string' ? body.id : documentId
-  const audit = auditOf(parts, actor, 'policy.delete', orgText(body), { id, _id: documentId })
-  const clients = await clientsWithoutPolicy(parts, { id, orgId: orgText(body) }, clockOf(parts).wall())
-  const change = { op: 'delete', kind: 'policy', id: documentId } as const
-  const revision = await parts.documents.commit([change, ...clients.changes], audit)
-  clients.sweep(parts)
-  return { id, policy: body, revision }
+  const removed = await again(async () => {
+    const { id: documentId, body } = await findPolicy(parts, wanted.id, wanted.orgId)
+    const id = typeof body.id === 'string' ? body.id : documentId
+    const policy = { id, orgId: orgText(body) }
+    const audit = auditOf(parts, actor, 'policy.delete', policy.orgId, { id, _id: documentId })
+    const developers = await subscriptionsWithout(parts, policy, actor)
+    const clients = await clientsWithoutPolicy(parts, policy, clockOf(parts).wall())
+    const change = { op: 'delete', kind: 'policy', id: documentId } as const
+    const revision = await parts.documents.commit([change, ...clients.changes, ...developers], audit)
+    clients.sweep(parts)
+    return { id, policy: body, revision }
+  })
+  // Another process may have subscribed somebody who had still seen the policy.
+  await endSubscriptions(parts, { id: removed.id, orgId: orgText(removed.policy) }, actor)
+  return removed
 }
 
 /**

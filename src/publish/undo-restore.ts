@@ -4,18 +4,24 @@ import { readApi } from '../model/api/read.ts'
 import type { DocumentId } from '../model/ids.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { policyApisOf } from '../model/policy-index.ts'
-import type { AuditChange } from '../store/ports.ts'
+import type { AuditChange, Change } from '../store/ports.ts'
 import { checkPlace } from './api-place.ts'
 import { newEpoch } from './oauth-client-draft.ts'
 import { bodyOf, clientOf } from './oauth-client-parts.ts'
 import { clockOf, type SecretParts } from './parts.ts'
+
+/** What an entry is undone with. */
+interface RestoreParts extends SecretParts {
+  /** Gathers what must be in the same commit besides. */
+  readonly also: Change[]
+}
 
 /**
  * Checks that a document can be as it was before a change, and answers it: null = it is to be gone. `all` are the changes that are
  * undone together.
  */
 type Restore = (
-  parts: SecretParts,
+  parts: RestoreParts,
   change: AuditChange,
   all: readonly AuditChange[],
 ) => Promise<JsonObject | null> | JsonObject | null
@@ -28,16 +34,24 @@ export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.c
   policy: restorePolicy,
   oauth_client: restoreClient,
   session: restoreSession,
+  developer: restoreDeveloper,
+  key_end: asItWas,
   certificate: asItWas,
+  asset: asItWas,
   hook: asItWas,
   idp_profile: asItWas,
   org_session: asItWas,
   organisation: asItWas,
+  portal_configuration: asItWas,
+  portal_look: asItWas,
+  portal_menu: asItWas,
+  portal_page: asItWas,
+  catalogue: asItWas,
 } satisfies Record<string, Restore>)
 
 /** @throws Fault `listen_path_taken` (409), `undo_refused` (409) for a new API that others are based on already */
 async function restoreApi(
-  parts: SecretParts,
+  parts: RestoreParts,
   { before, after }: AuditChange,
   all: readonly AuditChange[],
 ): Promise<JsonObject | null> {
@@ -51,7 +65,7 @@ async function restoreApi(
   }
   const api = readApi(documentOf(before))
   const rules = { mayCollide: parts.config.gateway.enable_duplicate_slugs, orgId: api.orgId }
-  await checkPlace(parts, api, all.map((change) => change.id) as DocumentId[], rules)
+  parts.also.push(...(await checkPlace(parts, api, all.map((change) => change.id) as DocumentId[], rules)))
   return before
 }
 
@@ -91,6 +105,15 @@ async function restoreClient(
   const epoch = same ? client.epoch : newEpoch(clockOf(parts).wall())
   return bodyOf({ ...client, secrets: now?.secrets ?? client.secrets, epoch })
 }
+
+/** Ways in are not put back, nor developers themselves: what hangs on them is not among the changes. */
+function restoreDeveloper(_parts: SecretParts, { before, after }: AuditChange): JsonObject {
+  if (before === null || after === null) throw fault('undo_refused', 'a developer was made or deleted')
+  const kept = WAYS_IN.filter((name) => Object.hasOwn(after, name)).map((name) => [name, after[name]!] as const)
+  return { ...before, ...Object.fromEntries(kept) }
+}
+
+const WAYS_IN = ['password', 'password_updated', 'PWHistory', 'nonce', 'sso_key', 'last_login_date']
 
 /** A user keeps the password that it has now. @throws Fault `undo_refused` (409) for a token */
 function restoreSession(_parts: SecretParts, { before, after, session }: AuditChange): JsonObject | null {

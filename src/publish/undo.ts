@@ -1,6 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import type { DocumentId } from '../model/ids.ts'
 import type { Audit, AuditChange, AuditRow, AuditStanding, Change, Documents, Revision } from '../store/ports.ts'
+import { retriedInTurn } from './api-place.ts'
 import { inTurn } from './in-turn.ts'
 import { auditOf, type SecretParts } from './parts.ts'
 import { PEOPLE, type UndoParts } from './undo-people.ts'
@@ -30,7 +31,7 @@ const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate',
  */
 export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {
   // In turn with other writers of this process: what was checked is still so when it is written.
-  return inTurn(parts.documents, () => undo(parts, undoing))
+  return inTurn(parts.documents, () => retriedInTurn(() => undo(parts, undoing)))
 }
 
 async function undo(given: SecretParts, { row, standing, audit, actor, sharedEmail }: Undoing): Promise<Revision> {
@@ -47,7 +48,7 @@ async function undo(given: SecretParts, { row, standing, audit, actor, sharedEma
   for (const [index, change] of changes.entries()) {
     const restore = RESTORE[change.kind]
     if (restore === undefined) throw fault('undo_refused', `a change of ${change.kind} cannot be undone`)
-    const repaired = await restore(parts, change, changes)
+    const repaired = await restore({ ...parts, also: back }, change, changes)
     back.push(changeBack(change, repaired, standing[index]!))
   }
   return parts.documents.commit(back, auditOf(parts, actor, 'undo', row.orgId, {}))

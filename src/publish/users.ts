@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { isIPv6 } from 'node:net'
-import { type Fault, fault, prebuilt } from '../errors/fault.ts'
+import { type Fault, fault, waitFault } from '../errors/fault.ts'
 import type { Clock } from '../model/clock.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { USER_NAME, withoutHidden } from '../model/key.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../model/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../model/passwords.ts'
+import { isBcryptHash, looksLikeBcrypt } from '../model/passwords-bcrypt.ts'
 import { Throttle } from '../model/throttle.ts'
 import type { SessionRow, Tokens } from '../store/ports.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
@@ -28,7 +29,6 @@ export interface UserParts {
 }
 
 const LONGEST_NAME = 256
-const TOO_MANY = prebuilt('oauth_too_many_tries')
 
 /**
  * What a user is stored under: an HMAC, so that no credential that anybody could send as a key leads to a user.
@@ -56,7 +56,7 @@ export function bringsPassword({ basic_auth_data: data }: JsonObject): boolean {
 
 /**
  * Stores a user; one of the same name in the organisation is replaced. The password is kept as argon2id, and must meet the rules
- * unless it comes as an argon2id hash already.
+ * unless it comes as an argon2id or bcrypt hash already.
  * @throws Fault `key_invalid`, `rights_missing`, `password_invalid` (400), `passwords_busy` (503)
  */
 export async function createUser(
@@ -110,7 +110,8 @@ export async function checkUser(
   const hash = userHash(parts, orgId, username.slice(0, LONGEST_NAME + 1))
   const [user, address] = [hash.toString('base64'), networkOf(clientAddress)]
   const now = clockOf(parts).mono()
-  if (!users.allows(user, now) || !addresses.allows(address, now)) return TOO_MANY
+  const waitMs = Math.max(users.waitMs(user, now), addresses.waitMs(address, now))
+  if (waitMs > 0) return waitFault('oauth_too_many_tries', waitMs)
   users.begin(user, now)
   addresses.begin(address, now)
   try {
@@ -176,7 +177,6 @@ function checkName(name: string): void {
     throw fault('key_invalid', `the user name must have 1 to ${LONGEST_NAME} characters and no control characters`)
 }
 
-const BCRYPT = /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/
 const OTHER_HASHES = ['sha256', 'murmur32', 'murmur64', 'murmur128']
 const fallbackRules = passwordRules()
 
@@ -184,11 +184,16 @@ const fallbackRules = passwordRules()
 async function keptPassword(parts: SecretParts, data: JsonObject): Promise<JsonObject> {
   const { password: sent, ...rest } = data
   const password = String(sent)
-  const kept = (hashed: string): JsonObject => ({ ...rest, hash_type: 'argon2id', password: hashed })
+  const kept = (hashed: string): JsonObject => {
+    return { ...rest, hash_type: isBcryptHash(hashed) ? 'bcrypt' : 'argon2id', password: hashed }
+  }
   if (isPasswordHash(password)) return kept(password)
   // Taken for the password itself, the hash would open the account of whoever has stolen a list of them.
-  if (BCRYPT.test(password) || OTHER_HASHES.includes(String(rest.hash_type)))
-    throw fault('key_invalid', 'basic_auth_data: only argon2id hashes can be taken over: send the password itself')
+  if (looksLikeBcrypt(password) || OTHER_HASHES.includes(String(rest.hash_type)))
+    throw fault(
+      'key_invalid',
+      'basic_auth_data: only argon2id hashes, and bcrypt hashes of a cost up to 14, can be taken over: send the password itself',
+    )
   const rules: PasswordRules = parts.passwordRules ?? fallbackRules
   checkPassword(rules, password)
   return kept(await hashPassword(password))

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../model/json.ts'
 import { hashBytes } from './cells.ts'
 import { AUDITED_SESSION, type AuditChange, type SessionInput } from './ports.ts'
-import type { PreparedChange, PreparedSession } from './prepare.ts'
+import type { PreparedChange, PreparedRow } from './prepare.ts'
 import { AUDIT_BODY_CHARACTERS } from './prepare-audit.ts'
 
 /** What of a session is kept beside its body, for whoever brings it back. `sealedKey` is a string of bytes, '' for none. */
 export type SessionFacts = Pick<
-  PreparedSession,
+  PreparedRow,
   'orgId' | 'apiIds' | 'policyIds' | 'clientId' | 'evictAt' | 'sealedKey' | 'family'
 >
 
@@ -60,7 +60,7 @@ export class Gathering {
         return
       }
       case 'putSession':
-        return void this.addSession(change.hash, change.text)
+        return void this.addSession(change.hash, change.row.text)
       case 'deleteSession':
         return void this.addSession(change.hash, '')
       default:

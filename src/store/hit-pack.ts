@@ -4,7 +4,17 @@ import type { Hit, HitDimensions, Latency } from '../model/hit.ts'
 
 /** Separates the dimensions of a row and the rows; never occurs inside one. */
 const SEPARATOR = '\0'
-export const DIMENSIONS = ['orgId', 'apiId', 'version', 'keyHash', 'alias', 'clientId', 'tags', 'endpoint'] as const
+export const DIMENSIONS = [
+  'orgId',
+  'apiId',
+  'version',
+  'keyHash',
+  'alias',
+  'clientId',
+  'tags',
+  'endpoint',
+  'country',
+] as const
 /** hour, status, count, success, error, lastAt, then sum, min, max and buckets of both latencies. */
 const HEAD_NUMBERS = 6
 export const LATENCY_NUMBERS = 3 + BUCKETS
@@ -47,7 +57,7 @@ export function dimensionTexts(of: HitDimensions): string[] {
   return DIMENSIONS.map((name) => clean(of[name]))
 }
 
-/** The dimensions of all rows in order, eight texts a row. */
+/** The dimensions of all rows in order, one after the other. */
 export function unpackDimensions(pack: HitPack): string[] {
   return pack.rows === 0 ? [] : pack.dimensions.split(SEPARATOR)
 }

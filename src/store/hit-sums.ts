@@ -11,6 +11,7 @@ export const ALL_DIMENSIONS: readonly HitDimension[] = [
   'clientId',
   'tags',
   'endpoint',
+  'country',
   'status',
 ]
 

@@ -43,12 +43,28 @@ export type Change =
 
 /**
  * Something of the authorization server that is used once, or until it lapses: an authorization code, a refresh token, a
- * device code and the user code that stands for it, a pushed request, the id of a proof that was seen.
+ * device code and the user code that stands for it, a pushed request, the id of a proof that was seen; and the turn of whoever
+ * gives an API its listen path.
  */
-export type TicketSort = 'code' | 'refresh' | 'device' | 'user_code' | 'request' | 'proof' | DashboardTicketSort
+export type TicketSort =
+  | 'code'
+  | 'refresh'
+  | 'device'
+  | 'user_code'
+  | 'request'
+  | 'proof'
+  | 'place'
+  | DashboardTicketSort
 
-/** A browser session, a sign-in on its way, the link of a mail, a challenge or secret that a browser must answer to, single sign-on. */
-export type DashboardTicketSort = 'login' | 'sign_in' | 'password_link' | 'challenge' | 'sso'
+/** A browser session, a sign-in on its way, the link of a mail, a challenge or secret that a browser must answer to, single sign-on, the session of a developer at the portal. */
+export type DashboardTicketSort =
+  | 'login'
+  | 'sign_in'
+  | 'password_link'
+  | 'challenge'
+  | 'sso'
+  | 'portal_login'
+  | 'portal_access'
 
 export interface TicketInput {
   readonly sort: TicketSort
@@ -99,7 +115,10 @@ export type DeliveryOutcome =
   /** A dead one is to be sent again, as the first of its queue; its attempts are counted anew. */
   | { readonly is: 'again'; readonly nextAt: Millis }
 
-/** What is kept of a session besides its body: the columns that lists and expiry need. */
+/**
+ * What is kept of a session besides its body: the columns that lists and expiry need. Whoever freezes one promises that nothing
+ * of it changes any more, its body neither: it is then read once, however many sessions are made of it.
+ */
 export interface SessionInput {
   readonly body: JsonObject
   readonly orgId: string

@@ -1,6 +1,4 @@
 import type { Millis } from '../model/clock.ts'
-import type { Hit, HitDimensions } from '../model/hit.ts'
-import type { HitSamples } from '../model/hit-samples.ts'
 import type { DocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Instant, Limit } from '../model/limit.ts'
@@ -14,6 +12,8 @@ import type {
   StoredDocument,
   TicketRow,
 } from './ports-changes.ts'
+import type { Hits } from './ports-hits.ts'
+import type { Records } from './ports-records.ts'
 
 export type {
   Change,
@@ -30,6 +30,16 @@ export type {
   TicketRow,
   TicketSort,
 } from './ports-changes.ts'
+export type {
+  HitBatch,
+  HitDimension,
+  HitQuery,
+  Hits,
+  UsageDimension,
+  UsagePer,
+  UsageQuery,
+  UsageSort,
+} from './ports-hits.ts'
 
 /** At once where the adapter can answer from memory or a local file, later where it cannot. Callers handle both. */
 export type Awaitable<T> = T | Promise<T>
@@ -222,7 +232,12 @@ export interface Tokens {
   countSessions(query: SessionFilter): Awaitable<number>
   /** One ticket by the SHA-256 of its value, used and lapsed ones too, until `keepUntil`. Sees every acknowledged commit. */
   getTicket(hash: Uint8Array): Awaitable<TicketRow | undefined>
+  /** The tickets of a family, used and lapsed ones too, until `keepUntil`, in the order of their hashes; at most 1,000. */
+  familyTickets(family: string): Awaitable<readonly TicketRow[]>
 }
+
+/** How long after it was accepted a message that was given up is forgotten. */
+export const DEAD_KEPT_MS = 30 * 86_400_000
 
 /** Messages that were accepted and not yet delivered. Written by commits, so that what a message tells of and the message itself are there together. */
 export interface Outbox {
@@ -267,53 +282,6 @@ export interface Feed {
   subscribe(listener: (event: FeedEvent) => void): () => void
 }
 
-/** Which call of a source this is, so that one that got no answer can be repeated without counting twice. */
-export interface HitBatch {
-  /** A name that nobody else uses, such as random text of the process. */
-  readonly source: string
-  /** Grows with every batch of the source, from 1. */
-  readonly number: number
-}
-
-/** Aggregated counts of requests. */
-export interface Hits {
-  /**
-   * The numbers that stand for these sets of dimensions in samples, in their order; the same ones for ever. At most some
-   * hundred at a time. @throws Fault `store_full`, `store_away`
-   */
-  number(dimensions: readonly HitDimensions[]): Promise<readonly number[]>
-  /**
-   * Counts requests one by one, all or none, in the hour of their samples: far cheaper than rows. Durable when it resolves;
-   * then `sum` knows of them. The samples are copied before the call returns. Numbers must come from `number`. `batch` and
-   * errors as with `add`. @throws Fault `internal` when these are no samples, `store_full`, `store_away`
-   */
-  append(samples: readonly HitSamples[], batch?: HitBatch): Promise<void>
-  /**
-   * Adds the rows to what is stored for the same hour, dimensions and status, all or none. Durable when it resolves. The rows
-   * are copied before the call returns, at about a microsecond each: hand in some thousand at a time.
-   * With a `batch` the call may be repeated: what the store has of a source up to this number is not added again.
-   * @throws Fault `store_full` (nothing was added), `store_away` (the rows may be there: repeat the call with the same batch)
-   */
-  add(rows: readonly Hit[], batch?: HitBatch): Promise<void>
-  /** Sums per hour and the dimensions named by `by`: newest hour first, within it the larger count first. */
-  sum(query: HitQuery): Awaitable<Hit[]>
-}
-
-/** A dimension of hits that sums can be kept apart by. */
-export type HitDimension = keyof HitDimensions | 'status'
-
-export interface HitQuery {
-  /** First and last hour, both inclusive. */
-  readonly fromHour: number
-  readonly toHour: number
-  readonly where?: Readonly<
-    Partial<Record<'orgId' | 'apiId' | 'version' | 'keyHash' | 'clientId' | 'endpoint', string>>
-  >
-  /** Dimensions to keep apart, all by default. The others are merged and read '' (`status`: 0) in the answer. */
-  readonly by?: readonly HitDimension[]
-  readonly limit: number
-}
-
 export interface Store {
   readonly documents: Documents
   readonly audit: Audit
@@ -322,6 +290,7 @@ export interface Store {
   readonly counters: Counters
   readonly feed: Feed
   readonly hits: Hits
+  readonly records: Records
   /** Finishes what was accepted, saves quota counts, lets go of files and sockets. */
   close(): Promise<void>
 }

@@ -7,8 +7,8 @@ import type { Change, DeliveryInput, DeliveryOutcome, TicketSort } from './ports
 export const ANY_VERSION = 0
 
 const SORTS: ReadonlySet<TicketSort> = new Set([
-  ...(['code', 'refresh', 'device', 'user_code', 'request', 'proof'] as const),
-  ...(['login', 'sign_in', 'password_link', 'challenge', 'sso'] as const),
+  ...(['code', 'refresh', 'device', 'user_code', 'request', 'proof', 'place'] as const),
+  ...(['login', 'sign_in', 'password_link', 'challenge', 'sso', 'portal_login', 'portal_access'] as const),
 ])
 
 export interface PreparedTicket {

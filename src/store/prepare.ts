@@ -38,21 +38,29 @@ export interface PreparedDelete {
   readonly ifRevision: Revision
 }
 
-export interface PreparedSession {
-  readonly op: 'putSession'
-  /** 32 characters, one a byte: a string is copied between threads faster than bytes. So is `sealedKey`, '' for none. */
-  readonly hash: string
+/** A session without the hash that it is found by: what several may have in common. */
+export interface PreparedRow {
+  /** The body as JSON text. */
   readonly text: string
   readonly orgId: string
   readonly clientId: string
   readonly apiIds: readonly string[]
   readonly policyIds: readonly string[]
   readonly evictAt: Millis
+  /** A string of bytes; '' = none. */
   readonly sealedKey: string
   /** '' = none. */
   readonly family: string
   /** Folded; '' = none. */
   readonly alias: string
+}
+
+export interface PreparedSession {
+  readonly op: 'putSession'
+  /** 32 characters, one a byte: a string is copied between threads faster than bytes. */
+  readonly hash: string
+  /** One object for all sessions that were made of one frozen row: it goes to another thread once a message. */
+  readonly row: PreparedRow
   readonly must: 'any' | 'absent' | 'present'
   /** When it was asked for: a row that was due to be forgotten by then counts as absent. */
   readonly now: Millis
@@ -146,7 +154,9 @@ function prepareChange(change: Change, now: Millis): PreparedChange {
       return { op: 'delete', kind: change.kind, id: change.id, ifRevision: condition(change.ifRevision) }
     case 'putSession':
       return {
-        ...prepareSession(change.hash, change.row),
+        op: 'putSession',
+        hash: hashText(change.hash),
+        row: rowOf(change.row),
         must: change.ifAbsent ? 'absent' : change.ifPresent ? 'present' : 'any',
         now,
       }
@@ -157,10 +167,20 @@ function prepareChange(change: Change, now: Millis): PreparedChange {
   }
 }
 
-function prepareSession(hash: Uint8Array, row: SessionInput): Omit<PreparedSession, 'must' | 'now'> {
+/** What was made of rows that never change again. */
+const prepared = new WeakMap<SessionInput, PreparedRow>()
+
+function rowOf(row: SessionInput): PreparedRow {
+  if (!Object.isFrozen(row)) return prepareRow(row)
+  const known = prepared.get(row)
+  if (known !== undefined) return known
+  const made = prepareRow(row)
+  prepared.set(row, made)
+  return made
+}
+
+function prepareRow(row: SessionInput): PreparedRow {
   return {
-    op: 'putSession',
-    hash: hashText(hash),
     text: bodyText(row.body),
     orgId: wellFormed(row.orgId),
     clientId: wellFormed(row.clientId),

@@ -21,6 +21,14 @@ export interface WireHandler<X extends WireExchange> {
   refuse(fault: Fault): { fields: string; body: string }
 }
 
+/** Looks at bodies as they pass. Copies what it keeps: the bytes stand in a buffer that the next read overwrites. */
+export interface BodyTap {
+  /** Decoded bytes of the request, as they are handed on. */
+  requestPart(chunk: Uint8Array, from: number, to: number): void
+  /** Decoded bytes of the upstream's answer, as they are sent to the client. */
+  answerPart(chunk: Uint8Array, from: number, to: number): void
+}
+
 /** What stands behind an exchange: its connection. */
 export interface ExchangeLink {
   reply(status: number, fields: string, body: string | Uint8Array | undefined): void
@@ -76,6 +84,8 @@ export class WireExchange {
   bodyFault: Fault | undefined
   /** The whole body once `readBody` has it. `forward` sends this, not what came; the gateway may put another in its place. */
   body: Buffer | undefined
+  /** Who looks at the bodies of this exchange; forgotten at its end. */
+  tap: BodyTap | undefined
 
   // --- the answer
   status = 0
@@ -124,6 +134,7 @@ export class WireExchange {
     this.upgrade = ''
     this.bodyFault = undefined
     this.body = undefined
+    this.tap = undefined
     this.request.clear('')
     this.response.clear('')
   }

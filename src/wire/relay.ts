@@ -135,6 +135,7 @@ export class Relay implements OriginUser, BodySink {
 
   private sendWhole(origin: OriginConnection, body: Buffer, now: number): void {
     this.requestDone = true
+    this.side.x.tap?.requestPart(body, 0, body.length)
     origin.outlet!.body(`${this.head}Content-Length: ${body.length}\r\n\r\n`, false, body, 0, body.length, true)
     this.side.x.bodyUntouched = false
     origin.sent(now)
@@ -148,6 +149,7 @@ export class Relay implements OriginUser, BodySink {
     this.unsent = ''
     const chunked = x.bodyLength < 0
     if (to > from) x.bodyUntouched = false
+    x.tap?.requestPart(chunk, from, to)
     if (first !== '' && last && to - from <= SMALL_BYTES) {
       this.sendOnce(origin, first, chunk.toString('latin1', from, to), chunked)
       return
@@ -237,6 +239,7 @@ export class Relay implements OriginUser, BodySink {
     const before = this.unsentAnswer
     this.unsentAnswer = ''
     x.bytesOut += before.length + (end - from)
+    x.tap?.answerPart(chunk, from, end)
     const ready = side.outlet.body(before, this.chunked, chunk, from, end, finished)
     if (!ready) side.writeStalled()
     if (finished) {

@@ -19,6 +19,7 @@ function set(more: Partial<HitDimensions> = {}): HitDimensions {
       clientId: '',
       tags: 'x,y',
       endpoint: '',
+      country: '',
     },
     ...more,
   }

@@ -19,6 +19,7 @@ function hit(more: Partial<Hit> = {}): Hit {
     ...{ hour: 10, orgId: 'o', apiId: 'a', version: 'v1', keyHash: 'k', alias: 'ä', clientId: '', tags: 'x,y' },
     ...{
       endpoint: 'GET /x',
+      country: 'DE',
       status: 200,
       count: 1,
       success: 1,
@@ -84,11 +85,18 @@ export function hitsSuite(adapters: readonly Adapter[]): void {
     test(`${name}: every dimension keeps rows apart`, async (t) => {
       const { hits } = await open(t)
       const others: Partial<Hit>[] = [{ hour: 11 }, { orgId: 'z' }, { apiId: 'z' }, { version: 'z' }, { keyHash: 'z' }]
-      others.push({ alias: 'z' }, { clientId: 'z' }, { tags: 'z' }, { endpoint: 'z' }, { status: 201 })
+      others.push(
+        { alias: 'z' },
+        { clientId: 'z' },
+        { tags: 'z' },
+        { endpoint: 'z' },
+        { country: 'FR' },
+        { status: 201 },
+      )
       await hits.add([hit(), ...others.map(hit)])
       await hits.add([hit(), ...others.map(hit)])
       const rows = await hits.sum(ALL)
-      assert.equal(rows.length, 11)
+      assert.equal(rows.length, 12)
       assert.ok(rows.every(({ count }) => count === 2))
     })
 

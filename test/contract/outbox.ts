@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Change, DeliveryOutcome, DeliveryRow, Outbox } from '../../src/store/ports.ts'
+import { FakeClock } from '../../src/model/clock.ts'
+import {
+  type Change,
+  DEAD_KEPT_MS,
+  type DeliveryOutcome,
+  type DeliveryRow,
+  type Outbox,
+} from '../../src/store/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const put = (queue: string, text: string): Change => ({
@@ -71,6 +78,26 @@ export function outboxSuite(adapters: readonly Adapter[]): void {
       await documents.commit([settle(b.id, { is: 'failed', nextAt: 40, error: 'x' })], undefined)
       assert.deepEqual(await due(outbox, 60), ['c', 'b', 'a'])
       assert.deepEqual(await due(outbox, 60, 2), ['c', 'b'])
+    })
+
+    test(`${name}: one that was given up is forgotten thirty days after it was accepted, one that waits is not`, async (t) => {
+      const clock = new FakeClock()
+      const { documents, outbox, purge } = await open(t, clock)
+      const createdAt = clock.wall()
+      const accepted = (queue: string): Change => ({
+        ...{ op: 'putDelivery', row: { queue, sealed: Buffer.from(queue), createdAt } },
+      })
+      await documents.commit([accepted('dead'), accepted('waits')], undefined)
+      const [dead] = (await outbox.due(0, 9)) as [DeliveryRow]
+      await documents.commit([settle(dead.id, { is: 'dead', error: 'late' })], undefined)
+      clock.advance(DEAD_KEPT_MS)
+      await purge()
+      assert.notEqual(await outbox.get(dead.id), undefined)
+      clock.advance(1)
+      await purge()
+      assert.equal(await outbox.get(dead.id), undefined)
+      assert.deepEqual(await outbox.list({ queue: 'dead', dead: false, after: 0, limit: 9 }), [])
+      assert.deepEqual(await due(outbox, clock.wall()), ['waits'])
     })
 
     test(`${name}: a dead one holds nothing up, and sent again is the first of its queue`, async (t) => {

@@ -62,6 +62,28 @@ export function ticketsSuite(adapters: readonly Adapter[]): void {
       assert.equal((await tokens.getTicket(hashKey('code')))!.claimedAt, START)
     })
 
+    test(`${name}: the tickets of a family are found together until nobody finds them any more`, async (t) => {
+      const clock = new FakeClock()
+      const { documents, tokens } = await open(t, clock)
+      const keepUntil = clock.wall() + 5
+      const own = { family: 'mine', expiresAt: clock.wall() + 1, keepUntil }
+      await documents.commit(
+        [put('a', own), put('b', { ...own, sort: 'refresh' as const }), put('c', { family: 'other' }), put('d')],
+        undefined,
+      )
+      const found = await tokens.familyTickets('mine')
+      const hashes = [hashKey('a'), hashKey('b')].sort(Buffer.compare)
+      assert.deepEqual(
+        found.map(({ hash }) => Buffer.from(hash)),
+        hashes,
+      )
+      for (const row of found) assert.deepEqual(row, await tokens.getTicket(row.hash))
+      assert.deepEqual(await tokens.familyTickets(''), [])
+      assert.deepEqual(await tokens.familyTickets('none'), [])
+      clock.advance(5)
+      assert.deepEqual(await tokens.familyTickets('mine'), [])
+    })
+
     test(`${name}: a ticket of another sort, a lapsed one and one that never was cannot be used`, async (t) => {
       const { documents, tokens } = await open(t)
       await documents.commit([put('code')], undefined)

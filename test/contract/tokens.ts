@@ -49,6 +49,27 @@ export function tokensSuite(adapters: readonly Adapter[]): void {
       assert.equal(await tokens.getSession(hash), undefined)
     })
 
+    test(`${name}: many sessions are made of one frozen row, and change one by one`, async (t) => {
+      const { documents, tokens } = await open(t)
+      const row = Object.freeze(session({ policyIds: ['p'], clientId: 'c', sealedKey: Buffer.from('sealed') }))
+      const hashes = Array.from({ length: 100 }, (_, n) => hashKey(`${n}`))
+      await Promise.all(hashes.map((hash) => documents.commit([put(hash, row, { ifAbsent: true })], undefined)))
+      await assert.rejects(documents.commit([put(hashes[0]!, row, { ifAbsent: true })], undefined), {
+        code: 'already_exists',
+      })
+      assert.equal(await tokens.countSessions({ clientId: 'c', policyId: 'p' }), 100)
+      await documents.commit([put(hashes[1]!, session({ body: { n: 1 } }))], undefined)
+      await documents.commit([{ op: 'deleteSession', hash: hashes[2]! }], undefined)
+      assert.equal(await tokens.countSessions({ clientId: 'c' }), 98)
+      const { rows } = await tokens.listSessions({ policyId: 'p', limit: 100 })
+      assert.deepEqual(
+        rows.map(({ hash }) => Buffer.from(hash)),
+        [hashes[0], ...hashes.slice(3)],
+      )
+      const found = rows[5]!
+      assert.deepEqual([found.body, Buffer.from(found.sealedKey!).toString()], [row.body, 'sealed'])
+    })
+
     test(`${name}: of 100 that make one key at once, one wins`, async (t) => {
       const { documents, tokens } = await open(t)
       const commits = Array.from({ length: 100 }, (_, n) =>

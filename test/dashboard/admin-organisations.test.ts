@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { DocumentId } from '../../src/model/ids.ts'
 import type { JsonObject } from '../../src/model/json.ts'
+import { KINDS } from '../../src/model/kinds.ts'
+import type { Change } from '../../src/store/ports.ts'
 import { assertDone, assertRefused, bodyOf, dashboardFor } from './people.ts'
 
 const PATH = '/admin/organisations'
@@ -16,6 +19,29 @@ const ORG = {
   hybrid_enabled: true,
   sso_enabled: true,
   own_field: { kept: true },
+}
+
+/** Every kind of document but those that belong to no organisation: a new kind is among them. */
+const OF_ORGANISATIONS = Object.keys(KINDS).filter((kind) => !['organisation', 'installation', 'node'].includes(kind))
+
+/** A document of every kind, and a key, of one organisation. */
+function fill(orgId: string, which: number): Change[] {
+  const ids = new Map(OF_ORGANISATIONS.map((kind, index) => [kind, `${which}${index}`.padStart(24, '0') as DocumentId]))
+  // The text of a documentation stands under the same id.
+  ids.set('portal_documentation_text', ids.get('portal_documentation')!)
+  const row = { body: { org_id: orgId }, orgId, apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
+  return [
+    ...[...ids].map(([kind, id]): Change => {
+      const own = Object.fromEntries(
+        ['api_id', 'id', 'ID', 'cert_id', 'client_id', 'key', 'name', 'email', 'email_address', 'slug', 'by_user'].map(
+          (name) => [name, `${name} ${which}`],
+        ),
+      )
+      const body = { ...own, org_id: orgId, OrgID: orgId, developer_id: ids.get('developer')! }
+      return { op: 'put', kind, id, body }
+    }),
+    { op: 'putSession', hash: Buffer.alloc(32, which + 1), row },
+  ]
 }
 
 test('an organisation is made, shown, replaced as a whole and deleted', async (t) => {
@@ -71,22 +97,39 @@ test('an organisation is refused in the words of each reason', async (t) => {
   assertRefused(await post('{'), 403, 'Request body malformed')
 })
 
-test('an organisation that somebody or something belongs to is not deleted', async (t) => {
+test('an organisation takes everything with it that belongs to it, of every kind, and nothing of others', async (t) => {
   const dashboard = await dashboardFor(t)
-  const organisation = () =>
-    dashboard.call('POST', PATH, { as: 'installation', body: ORG }).then((answer) => String(bodyOf(answer).Meta))
-  const remove = (id: string) => dashboard.call('DELETE', `${PATH}/${id}`, { as: 'installation' })
+  const { call, store } = dashboard
+  const make = () => call('POST', PATH, { as: 'installation', body: ORG }).then((answer) => String(bodyOf(answer).Meta))
   // The first of them is the default organisation.
-  await organisation()
-  const [withUser, withGroup, withPolicy] = [await organisation(), await organisation(), await organisation()]
-  const user = await dashboard.admin(withUser)
-  await dashboard.group({ apis: 'read' }, { orgId: withGroup })
-  const policy = { Data: [{ id: 'p', name: 'P', org_id: withPolicy, rate: 1, per: 1 }] }
-  bodyOf(await dashboard.call('POST', '/admin/policies/import', { as: 'installation', body: policy }))
-  assertRefused(await remove(withUser), 400, 'The organisation is in use: user: 1')
-  assertRefused(await remove(withGroup), 400, 'The organisation is in use: user_group: 1')
-  assertRefused(await remove(withPolicy), 400, 'The organisation is in use: policy: 1')
-  bodyOf(await dashboard.call('GET', '/api/users/me', { as: user }))
+  await make()
+  const [doomed, other] = [await make(), await make()]
+  const user = await dashboard.admin(doomed)
+  const [witness, neighbour] = [doomed, other].map((orgId, which) => fill(orgId, which))
+  for (const changes of [witness!, neighbour!]) await store.documents.commit(changes, undefined)
+  const left = async (changes: readonly Change[]) => {
+    const found: string[] = []
+    for (const change of changes) {
+      if (change.op === 'put' && (await store.documents.get(change.kind, change.id)) !== undefined)
+        found.push(change.kind)
+      if (change.op === 'putSession' && (await store.tokens.getSession(change.hash)) !== undefined)
+        found.push('session')
+    }
+    return found
+  }
+  const everything = await left(witness!)
+  assert.deepEqual(everything.sort(), [...OF_ORGANISATIONS, 'session'].sort())
+  const organisations = async () => (await store.documents.list('organisation', { limit: 9 })).total
+  const before = await organisations()
+  assertDone(await call('DELETE', `${PATH}/${doomed}`, { as: 'installation' }), 'Org deleted')
+  assert.deepEqual(await left(witness!), [])
+  assert.deepEqual((await left(neighbour!)).sort(), everything)
+  assert.equal(await organisations(), before - 1)
+  assertRefused(await call('GET', '/api/users/me', { as: user }), 401, 'Not authorised')
+  for (const kind of OF_ORGANISATIONS) {
+    const { rows } = await store.documents.list(kind, { limit: 1000 })
+    assert.ok(!JSON.stringify(rows).includes(doomed), kind)
+  }
 })
 
 test('custom permissions are made, shown, changed and taken away one by one', async (t) => {
@@ -159,4 +202,18 @@ test('reload waits for the gateway, and the purge of tokens wants a scope', asyn
   assertRefused(await call('DELETE', '/admin/oauth/tokens'), 422, 'scope parameter is required')
   assertRefused(await call('DELETE', '/admin/oauth/tokens?scope=all'), 400, 'unknown scope')
   assertDone(await call('DELETE', '/admin/oauth/tokens?scope=lapsed'), 'success')
+})
+
+test('generate-portals gives the portal its host, by a form', async (t) => {
+  const { call, orgId } = await dashboardFor(t)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const generate = (id: string, body: string) =>
+    call('POST', `${PATH}/${id}/generate-portals`, { as: 'installation', body, headers })
+  assertDone(await generate(orgId, 'domain=portal.acme.test'), 'Org updated')
+  const shown = bodyOf(await call('GET', `${PATH}/${orgId}`, { as: 'installation' }))
+  assert.deepEqual(
+    [shown.cname, shown.cname_enabled, shown.owner_name],
+    ['portal.acme.test', true, 'First organisation'],
+  )
+  assertRefused(await generate(UNKNOWN_ID, 'domain=portal.acme.test'), 404, 'Could not generate APIs')
 })

@@ -154,6 +154,13 @@ test('lists are paged, sorted, searched and filtered', async (t) => {
   assert.equal((await call('GET', `/api/apis?q=${'a'.repeat(300)}`, { as: admin })).status, 400)
   const short = bodyOf(await call('GET', '/api/apis?compressed=1&q=pets', { as: admin })).apis as JsonObject[]
   assert.deepEqual(Object.keys(short[0]!), ['api_definition'])
+  const facts = bodyOf(await call('GET', '/api/apis?facts=1&q=users', { as: admin })).apis as JsonObject[]
+  assert.deepEqual(
+    [facts[0]?.api_id, facts[0]?.listen_path, facts[0]?.internal, facts[0]?.auth_types, facts[0]?.nodes],
+    ['users', '/users/', true, ['keyless'], {}],
+  )
+  assert.deepEqual([await ids('?active=false'), (await ids('?p=-1&active=true')).length], [[], 4])
+  assert.equal((await call('GET', '/api/apis?active=maybe', { as: admin })).status, 400)
   clock.advance(1000)
   await call('PUT', '/api/apis/orders', { as: admin, body: { api_definition: classicApi('orders', '/orders/') } })
   assert.deepEqual(await ids('?sort=-updated_at'), ['orders', 'keys'])
@@ -285,4 +292,12 @@ test('permissions: reading needs read, changing needs write, with two spaces bef
   assert.equal((await call('GET', '/api/apis', { as: other })).status, 403)
   const nobody = await call('GET', '/api/apis')
   assert.deepEqual([nobody.status, bodyOf(nobody).Message], [401, 'Not authorised'])
+})
+
+test('scripts that clear the key sets of an API are told that none is kept', async (t) => {
+  const { add, admin, call } = await start(t)
+  await add('orders', '/orders/')
+  const done = await call('DELETE', '/api/cache/jwks/orders', { as: admin })
+  assert.deepEqual([done.status, done.json], [200, { status: 'OK', message: 'success' }])
+  assert.equal((await call('DELETE', '/api/cache/jwks/none', { as: admin })).status, 404)
 })

@@ -1,5 +1,7 @@
 // Written by hand from the rules, and importing nothing from the product: what the access matrix is computed from.
 
+import { portalCalls } from './expected-portal.ts'
+
 /** What a placeholder of a path names. */
 export type Thing =
   | 'api'
@@ -12,7 +14,14 @@ export type Thing =
   | 'label'
   | 'certificate'
   | 'hook'
+  | 'asset'
   | 'profile'
+  | 'developer'
+  | 'held_key'
+  | 'app'
+  | 'documentation'
+  | 'page'
+  | 'request'
   | 'organisation'
   | 'audit'
   | 'none'
@@ -30,10 +39,14 @@ export interface Expectation {
   readonly onlyOwn?: number
   /** A call that only reads although its method does not say so. */
   readonly reads?: boolean
+  /** A call that writes although its method does not say so. */
+  readonly writes?: boolean
   /** Besides this permission others are needed, which depend on what is there: the route itself may refuse. */
   readonly looks?: boolean
   /** What is not to be seen answers like this, in the place of a refusal from 400 on: a deletion that is done either way. */
   readonly hiddenIs?: number
+  /** Behind the path, for a call that would not end by itself. */
+  readonly query?: string
   /** Sent as the body; `{}` unless given. */
   readonly body?: unknown
 }
@@ -59,6 +72,7 @@ says('GET /api/docs', 'public')
 says('GET /api/docs/reader.js', 'public')
 
 // Sign-in. What the signed-in may do there is about their own session and factors.
+says('GET /api/login/doors', 'public')
 says('POST /api/login', 'public')
 says('POST /api/login/continue', 'public')
 says('POST /api/login/passkey/options', 'public')
@@ -66,6 +80,8 @@ says('POST /api/login/passkey', 'public')
 says('POST /api/password/forgot', 'public', [], { body: { email: 'nobody@example.test' } })
 says('POST /api/password/reset', 'public')
 says('GET /api/session', 'signed-in')
+says('GET /api/sessions', 'signed-in')
+says('DELETE /api/sessions/{}', 'signed-in', ['none'])
 says('POST /api/logout', 'signed-in')
 says('POST /api/logout/everywhere', 'signed-in')
 says('POST /api/session/verify', 'signed-in')
@@ -87,11 +103,11 @@ says('POST /api/users/{}/actions/reset', 'signed-in', ['user'], {
 })
 
 // The installation: the admin secret alone.
-says('GET /bootstrap', 'public')
 says('GET,POST /api/bootstrap', 'public')
 says('GET,POST /admin/organisations', 'installation')
 says('POST /admin/organisations/import', 'installation')
 says('GET,PUT,DELETE /admin/organisations/{}', 'installation', ['organisation'])
+says('POST /admin/organisations/{}/generate-portals', 'installation', ['organisation'], { body: 'domain=portal.test' })
 says('GET,POST /admin/organisations/{}/permissions', 'installation', ['organisation'])
 says('GET,PUT,DELETE /admin/organisations/{}/permissions/{}', 'installation', ['organisation'])
 says('POST /admin/users', 'installation')
@@ -128,6 +144,22 @@ says('GET /api/portal/policies/search', 'policies')
 says('GET,DELETE /api/portal/policies/{}', 'policies', ['policy'], { owned: 0 })
 says('PUT,PATCH /api/portal/policies/{}', 'policies', ['policy'], { owned: 0, body: { name: 'Changed' } })
 
+const SESSION = { alias: 'changed', apply_policies: ['policy-ours-3f9a-open'] }
+
+// Developers of the portal. Their sessions are their own: no right of a dashboard user opens or closes anything there.
+for (const base of ['/api/portal', '/portal'])
+  for (const [calls, names, rest] of portalCalls(base, SESSION)) says(calls, 'portal', names, rest)
+says('GET,POST /portal/requests/{}/collect', 'public', ['request'])
+says('POST /portal/login', 'public')
+says('GET /portal/csrf', 'public')
+says('POST /portal/logout', 'public')
+says('POST /portal/register', 'public')
+says('GET /portal/sso', 'public')
+says('POST /portal/password/forgot', 'public', [], { body: { email: 'nobody@example.test' } })
+says('POST /portal/password/reset', 'public')
+says('POST /oauth-clients/{}/revoke', 'public', ['client'])
+says('POST /oauth-clients/{}/revoke_all', 'public', ['client'])
+
 // Labels: definitions by administrators, on an API by whoever may change it.
 says('GET /api/labels', 'apis')
 says('POST /api/labels', 'admin')
@@ -155,6 +187,7 @@ says('GET /api/apis/categories', 'apis')
 says('GET /api/apis/groups', 'apis')
 says('POST /api/apis/migrate', 'apis')
 says('GET,PUT,DELETE /api/apis/{}', 'apis', ['api'], { owned: 0, body: CLASSIC })
+says('POST /api/apis/{}/try', 'apis', ['api'], { owned: 0, body: { method: 'BREW', path: '/' } })
 says('GET /api/apis/{}/url', 'apis', ['api'], { owned: 0 })
 says('GET /api/apis/{}/nodes', 'apis', ['api'], { owned: 0 })
 says('GET /api/apis/{}/versions', 'apis', ['api'], { owned: 0 })
@@ -173,7 +206,6 @@ says('GET /api/schemas/apidefs/oas', 'apis')
 says('GET /api/schema', 'apis')
 
 // Keys.
-const SESSION = { alias: 'changed', apply_policies: ['policy-ours-3f9a-open'] }
 says('GET /api/apis/keys', 'keys')
 says('GET /api/apis/{}/keys', 'keys', ['api'], { owned: 0 })
 says('GET /api/apis/{}/keys/search', 'keys', ['api'], { owned: 0 })
@@ -182,17 +214,27 @@ says('GET /api/keys/detailed', 'keys')
 says('POST /api/keys', 'keys', [], { body: { alias: 'new' } })
 says('POST /api/keys/preview', 'keys', [], { reads: true, body: { alias: 'new' } })
 says('GET,POST,PUT,DELETE /api/keys/{}', 'keys', ['key'], { owned: 0, body: SESSION })
+says('POST /api/keys/{}/rotate', 'keys', ['key'], { owned: 0 })
+says('POST /api/keys/{}/reset_quota', 'keys', ['key'], { owned: 0 })
 says('POST /api/apis/keys/basic/{}', 'keys')
 
 // OAuth clients and tokens.
 says('GET,POST /api/apis/oauth/{}', 'oauth', ['api'], { owned: 0, body: { redirect_uri: 'https://app.test/cb' } })
 says('GET,PUT,DELETE /api/apis/oauth/{}/{}', 'oauth', ['api', 'client'], { owned: 0, body: { client_name: 'Changed' } })
-says('GET /api/apis/oauth/{}/{}/tokens', 'oauth', ['api', 'client'], { owned: 0 })
+says('POST /api/apis/oauth/{}/{}/rotate', 'oauth', ['api', 'client'], { owned: 0 })
+says('GET,DELETE /api/apis/oauth/{}/{}/tokens', 'oauth', ['api', 'client'], { owned: 0 })
 says('GET /api/apis/oauth/{}/tokens', 'oauth', ['client'], { owned: 0 })
 says('POST /api/apis/oauth/{}/revoke', 'oauth', ['client'], { owned: 0, body: { token: 'some-token' } })
 says('POST /api/apis/oauth/{}/revoke_all', 'oauth', ['client'], { owned: 0 })
 says('POST /api/apis/oauth/{}/authorize-client', 'oauth', ['api'], { owned: 0 })
 says('POST /api/apis/{}/authorize-client', 'oauth', ['api'], { owned: 0 })
+
+says('DELETE /api/cache/jwks/{}', 'apis', ['api'], { owned: 0 })
+
+// Templates.
+const ASSET = { kind: 'oas-template', name: 'changed', data: {} }
+says('GET,POST /api/assets', 'api_assets', [], { body: ASSET })
+says('GET,PUT,DELETE /api/assets/{}', 'api_assets', ['asset'], { body: ASSET })
 
 // Certificates and webhooks.
 says('GET,POST /api/certs', 'certs')
@@ -204,6 +246,8 @@ const HOOK = { name: 'changed', method: 'POST', target_path: 'https://example.te
 says('GET,POST /api/hooks', 'hooks', [], { body: HOOK })
 says('GET,PUT,DELETE /api/hooks/{}', 'hooks', ['hook'], { body: HOOK })
 says('POST /api/hooks/{}/test', 'hooks', ['hook'])
+says('GET /api/hooks/{}/deliveries', 'hooks', ['hook'])
+says('POST /api/hooks/{}/deliveries/{}/resend', 'hooks', ['hook', 'none'])
 
 // Single sign-on.
 says('GET,POST /api/tib/profiles', 'idm')
@@ -220,19 +264,40 @@ says('GET /auth/{}/saml/metadata', 'public')
 // The system. The own organisation and the licence are read by whoever is signed in: the screens of everybody need them.
 says('GET /api/org', 'signed-in')
 says('GET /api/organisations', 'signed-in')
+says('GET /api/organisations/list', 'signed-in')
 says('GET /api/licence', 'signed-in')
 says('GET /api/license', 'signed-in')
 says('POST /license', 'public')
 says('GET /api/org/notifications', 'system')
 says('GET,PUT /api/org/opa', 'system')
 says('GET /api/system/stats', 'system')
+says('GET /api/system/address', 'signed-in')
 says('GET /api/system/nodes', 'system')
+says('GET /api/system/settings', 'system')
+says('GET /api/system/standings', 'apis')
 says('GET /api/system/node/{}/{}', 'system')
 
 // The audit log. Undoing needs the rights that the change needed, which the route finds out.
+says('GET /api/logs', 'log')
+says('GET /api/logs/live', 'log', [], { query: '?seconds=0' })
 says('GET /api/audit-logs', 'audit_logs')
 says('GET /api/audit-logs/{}', 'audit_logs', ['audit'])
 says('POST /api/audit-logs/{}/undo', 'audit_logs', ['audit'], { reads: true, looks: true })
+
+// Analytics. The days of the path name nothing; the numbers of what is not to be seen are none.
+const DAYS = '{}/{}/{}/{}/{}/{}'
+for (const path of ['usage', 'usage/apis', 'usage/tags', 'errors/count', 'activity/errors', 'activity/keys', 'uptime'])
+  says(`GET /api/${path}/${DAYS}`, 'analytics')
+for (const path of ['usage/versions', 'usage/codes', 'activity/oauthid']) says(`GET /api/${path}/${DAYS}`, 'analytics')
+for (const path of ['activity/endpoints', 'activity/geo', 'activity/developers'])
+  says(`GET /api/${path}/${DAYS}`, 'analytics')
+for (const path of ['usage/apis/{}', 'uptime/{}', 'uptime/hosts/{}'])
+  says(`GET /api/${path}/${DAYS}`, 'analytics', ['api'])
+for (const path of ['activity/keys/{}', 'activity/keys/endpoint/{}'])
+  says(`GET /api/${path}/${DAYS}`, 'analytics', ['key'], { owned: 0 })
+says(`GET /api/activity/keys/aggregate/{}/${DAYS}`, 'analytics', ['key'])
+for (const path of ['activity/oauthid/{}', 'activity/oauthid/endpoint/{}'])
+  says(`GET /api/${path}/${DAYS}`, 'analytics', ['client'], { owned: 0 })
 
 /** By method and path, placeholders without their names: `GET /api/users/{}`. */
 export const EXPECTED: ReadonlyMap<string, Expectation> = TABLE
@@ -307,7 +372,7 @@ export function outcomeOf(method: string, expected: Expectation, kind: ActorKind
   if (aboutOwn) return 'admitted'
   if (expected.onlyOwn !== undefined) return 'refused'
   if (who === 'signed-in') return 'admitted'
-  const writes = method !== 'GET' && expected.reads !== true
+  const writes = expected.writes === true || (method !== 'GET' && expected.reads !== true)
   if (!mayByRole(who, writes, kind)) return 'forbidden'
   if (kind === 'non-owner') return 'others'
   const foreign = kind === 'admin of another organisation' && expected.names.some((thing) => thing !== 'none')

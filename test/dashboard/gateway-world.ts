@@ -32,6 +32,7 @@ export async function gatewayWorld(t: TestContext, env: Record<string, string> =
       settled: async (revision) => {
         await gateway.gateway.live.settled(revision)
       },
+      tryRequest: (trial) => gateway.gateway.tryRequest(trial),
     },
   })
   t.after(async () => {

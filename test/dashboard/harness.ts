@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { Compile, type Validator } from 'typebox/compile'
+import { explainSettings } from '../../src/config/explain.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { DashboardParts } from '../../src/dashboard/parts.ts'
 import type { Route } from '../../src/dashboard/route.ts'
@@ -73,7 +74,8 @@ export async function startTestDashboard({
   parts: own = {},
   routes,
 }: TestDashboardOptions = {}): Promise<TestDashboard> {
-  const { config } = loadConfig({ env: { SVC_SAMPLE: 'false', ...env }, cwd: import.meta.dirname })
+  const loaded = loadConfig({ env: { SVC_SAMPLE: 'false', ...env }, cwd: import.meta.dirname })
+  const { config } = loaded
   const log: TestDashboard['log'] = []
   const note = (level: string) => (fields: LogFields, message: string) => void log.push({ level, fields, message })
   const store = given ?? openMemoryStore({ clock })
@@ -89,6 +91,7 @@ export async function startTestDashboard({
     sealKey: randomBytes(32),
     adminSecret: ADMIN_SECRET,
     version: '0.0.0-test',
+    settings: explainSettings(loaded),
     defaultOrg: () => orgId,
     settled: async () => {},
     ...own,

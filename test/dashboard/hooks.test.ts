@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { eventsOf } from '../../src/dashboard/events.ts'
 import { FakeClock } from '../../src/model/clock.ts'
 import type { DocumentId } from '../../src/model/ids.ts'
 import { isObject, type JsonObject } from '../../src/model/json.ts'
+import { eventsOf } from '../../src/publish/happenings.ts'
 import { createKey, deleteKey } from '../../src/publish/keys.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { eventually } from '../eventually.ts'
@@ -278,8 +278,8 @@ test('webhooks of another organisation are not told, and tokens of clients make 
     undefined,
   )
   const session = (clientId: string) => ({ body: {}, orgId, apiIds: [], policyIds: [], clientId, evictAt: 0 })
-  const about = (clientId: string) =>
-    eventsOf(parts, [{ op: 'putSession', hash: Buffer.alloc(32, 1), row: session(clientId) }])
+  const about = async (clientId: string) =>
+    (await eventsOf(parts, [{ op: 'putSession', hash: Buffer.alloc(32, 1), row: session(clientId) }])).changes
   assert.equal((await about('')).length, 1)
   assert.deepEqual(await about('client'), [])
   // publishers outside the dashboard tell nobody

@@ -45,7 +45,7 @@ export async function tryRow(world: World, { route, expected, kind, outcome }: R
   const body = route.method === 'GET' ? undefined : (expected.body ?? {})
   const told = (wrong: string) => `${callOf(route)} as ${kind} must be ${outcome}, but ${wrong}`
   try {
-    const answer = await world.call(route.method, path, { as, body })
+    const answer = await world.call(route.method, path + (expected.query ?? ''), { as, body })
     const wrong =
       flawOf(outcome, expected, path, answer) ??
       leakOf(kind, outcome, answer) ??

@@ -3,9 +3,11 @@ import { KINDS } from '../../src/model/kinds.ts'
 import { PERMISSION_KEYS } from '../../src/model/permission.ts'
 import { publishApi } from '../../src/publish/apis.ts'
 import { addCertificate } from '../../src/publish/certificates.ts'
-import { createKey } from '../../src/publish/keys.ts'
+import { createHeldKey, createKey } from '../../src/publish/keys.ts'
 import { createClient } from '../../src/publish/oauth-clients.ts'
 import { createPolicy } from '../../src/publish/policies.ts'
+import { issueAccess } from '../../src/publish/portal/developer-keys.ts'
+import { developerById } from '../../src/publish/portal/holder.ts'
 import type { Change, SessionRow, StoredDocument } from '../../src/store/ports.ts'
 import { classic, defined, rights } from '../definitions.ts'
 import { makeCertificate } from '../wire/certificates.ts'
@@ -107,7 +109,20 @@ async function makeThings(dashboard: TestDashboard, name: string, owners: JsonOb
     (await dashboard.call('POST', path, { as: admin, body: sent })).json as JsonObject
   await made('/api/hooks', { name, method: 'POST', target_path: 'https://example.test/hook' })
   const hooks = await store.documents.list('hook', { where: { name }, limit: 1 })
+  const asset = await made('/api/assets', { kind: 'oas-template', name, data: {} })
   const label = await made('/api/labels', { name: `Label ${name}`, values: [] })
+  const developer = await made('/api/portal/developers', { email: `${name}@example.test`, fields: { Name: name } })
+  await dashboard.call('PUT', '/api/portal/configuration', { as: admin, body: { require_key_approval: true } })
+  const held = await makeHeld(dashboard, String(developer.Message), policy)
+  const request = await made('/api/portal/requests', {
+    ...{ by_user: developer.Message!, for_plan: policy, fields: { name } },
+    oauth_info: { redirect_uri: 'https://app.test/cb' },
+  })
+  await made('/api/portal/catalogue', { apis: [{ name, policy_id: policy }] })
+  const page = await made('/api/portal/pages', { slug: name, title: name })
+  const text = Buffer.from(name).toString('base64')
+  const documentation = await made('/api/portal/documentation', { api_id: name, documentation: text })
+  // The last thing, which can be undone.
   await made('/api/tib/profiles', { ...PROFILE, ID: `profile-${name}`, Name: name })
   const noted = await store.audit.list({ orgId, limit: 1 })
   return {
@@ -117,11 +132,28 @@ async function makeThings(dashboard: TestDashboard, name: string, owners: JsonOb
     group: await dashboard.group({ apis: 'read' }),
     label: String(label.id),
     hook: hooks.rows[0]!.id,
+    asset: String(asset.Meta),
     profile: `profile-${name}`,
+    developer: String(developer.Message),
+    ...held,
+    request: String(request.Message),
+    page: String(page.Message),
+    documentation: String(documentation.Message),
     organisation: orgId,
     audit: noted.rows[0]!.id,
     none: 'nothing-is-called-so',
   }
+}
+
+/** A key and an OAuth app of a developer. */
+async function makeHeld({ parts }: TestDashboard, id: string, policy: string) {
+  const draft = { actor: 'test', action: 'test', detail: {}, expires: undefined }
+  const developer = (await developerById(parts, id))!
+  const session = { org_id: developer.body.org_id!, apply_policies: [policy] }
+  const { keyHash } = await createHeldKey(parts, { ...draft, session, developer, beside: () => [] })
+  const oauth = { redirect_uri: 'https://app.test/cb' }
+  const made = await issueAccess(parts, { developer, policies: [policy], oauth, actor: 'test', action: 'test' })
+  return { held_key: keyHash, app: made.kind === 'oauth' ? made.clientId : '' }
 }
 
 const PROFILE: JsonObject = {

@@ -98,7 +98,11 @@ test('hostile documents are refused, and nothing is stored', async (t) => {
     laughs.push(`${name}: &${name} [${Array(10).fill(`*${before}`).join(',')}]`)
   }
   assert.equal((await post(laughs.join('\n'))).status, 403)
-  assert.equal((await post('a: [')).status, 403)
+  const broken = await post('a: [')
+  assert.deepEqual(
+    [broken.status, /^Request body malformed: .* at line 1/.test(String(bodyOf(broken).Message))],
+    [403, true],
+  )
   assert.equal((await post('just a text')).status, 403)
   assert.equal((await post('__proto__: {a: 1}')).status, 403)
   assert.equal((await post(`a: ${'b'.repeat(3 << 20)}`)).status, 413)
@@ -151,6 +155,9 @@ test('PATCH keeps the extension and takes the rest', async (t) => {
   const { add, admin, call, read } = await start(t)
   await add('pets', '/pets/')
   const body = plainOas('New title', { paths: { '/new': { get: { operationId: 'new', responses: {} } } } })
+  const tried = await call('PATCH', '/api/apis/oas/pets?listenPath=/animals/&dry_run=true', { as: admin, body })
+  assert.deepEqual([tried.status, Object.keys(bodyOf(tried).paths as JsonObject)], [200, ['/new']])
+  assert.deepEqual(Object.keys((await read('pets')).paths as JsonObject), ['/pets'])
   const patched = await call('PATCH', '/api/apis/oas/pets?listenPath=/animals/', { as: admin, body })
   assert.deepEqual([patched.status, bodyOf(patched).Message], [200, 'API updated.'])
   const after = await read('pets')

@@ -267,12 +267,14 @@ test('a person with the same password in several organisations changes it in all
   assert.notEqual(hashes[0], hashes[2], 'kept under a hash of its own: another password')
 })
 
-test('hashes of other products are taken over from an import alone, and bcrypt is named', async (t) => {
+test('hashes of other products are taken over from an import alone, and bcrypt that is too costly is named', async (t) => {
   const { parts } = await signInWorld(t)
   const argon = cheapHash(NEXT)
   const bcrypt = '$2b$12$abcdefghijklmnopqrstuuJ8q0Zc6e1y8n3m3m3m3m3m3m3m3m3m3'
+  const costly = bcrypt.replace('$12$', '$15$')
   assert.equal((await newUserPassword(parts, argon, { imported: true })).password_hash, argon)
-  await assert.rejects(newUserPassword(parts, bcrypt, { imported: true }), /bcrypt hashes cannot be taken over/)
+  assert.equal((await newUserPassword(parts, bcrypt, { imported: true })).password_hash, bcrypt)
+  await assert.rejects(newUserPassword(parts, costly, { imported: true }), /bcrypt hashes of a cost above 14/)
   const typed = await newUserPassword(parts, argon)
   assert.equal(await verifyPassword(String(typed.password_hash), NEXT), false, 'typed by a person, it is a password')
   await assert.rejects(newUserPassword(parts, 'short'), /6 characters/)

@@ -341,3 +341,49 @@ test('sealed secrets and recovery codes belong to their owner', () => {
   assert.deepEqual(withoutRecoveryCode(kept, recoveryHmac(key, 'ada', code)), [])
   assert.equal(withoutRecoveryCode(kept, recoveryHmac(key, 'eve', code)), undefined)
 })
+
+test('whoever has a second factor shows it after single sign-on too', async (t) => {
+  const world = await signInWorld(t, { env: { SVC_DB_SSOENABLEUSERLOOKUP: 'true' } })
+  const { ada, secret } = await enrolled(world)
+  const other = await person(world)
+  const enter = async ({ email }: Person, browser: Browser) => {
+    const body = { ForSection: 'dashboard', OrgID: world.orgId, EmailAddress: email }
+    const made = await world.call('POST', '/admin/sso', { as: 'installation', body })
+    const { Meta: nonce } = made.json as { Meta: string }
+    return browser.send('GET', `/tap?nonce=${encodeURIComponent(nonce)}`)
+  }
+  const plain = new Browser(world)
+  assert.equal((await enter(other, plain)).headers.location, '/')
+  assert.equal(await plain.isIn(), true)
+
+  const browser = new Browser(world)
+  const sent = await enter(ada, browser)
+  assert.equal(sent.status, 303)
+  assert.equal(browser.cookie, '')
+  const place = new URL(String(sent.headers.location), 'http://dashboard.test')
+  const [ticket, to] = ['sign_in', 'to'].map((name) => new URLSearchParams(place.hash.slice(1)).get(name))
+  assert.deepEqual([place.pathname, place.search, to], ['/', '', '/'])
+  const needed = await goOn(browser, ticket, {})
+  assert.deepEqual([meta(needed).needs, meta(needed).methods], ['second_factor', ['code', 'recovery_code']])
+  assert.equal((await goOn(browser, ticket, { code: '000000' })).status, 401)
+  assert.equal(await browser.isIn(), false)
+  world.clock.advance(30_000)
+  const done = await goOn(browser, ticket, { code: codeAt(secret, world.clock.wall()) })
+  assert.equal(done.status, 200, done.text)
+  const session = (await browser.send('GET', '/api/session')).json as JsonObject
+  assert.equal(session.via, 'sso')
+  assert.equal((session.user as JsonObject).id, ada.id)
+  assert.equal((await goOn(new Browser(world), ticket, {})).status, 401, 'the ticket was used')
+})
+
+test('an organisation that requires a second factor asks nobody to set one up after single sign-on', async (t) => {
+  const world = await signInWorld(t, { env: { SVC_DB_SSOENABLEUSERLOOKUP: 'true' } })
+  const ada = await person(world)
+  const boss = await signedIn(world, await person(world))
+  assert.equal((await boss.send('PUT', '/api/org/second-factor', { required: true })).status, 200)
+  const body = { ForSection: 'dashboard', OrgID: world.orgId, EmailAddress: ada.email }
+  const made = await world.call('POST', '/admin/sso', { as: 'installation', body })
+  const browser = new Browser(world)
+  await browser.send('GET', `/tap?nonce=${encodeURIComponent((made.json as { Meta: string }).Meta)}`)
+  assert.equal(await browser.isIn(), true)
+})

@@ -143,15 +143,3 @@ test('an import as the first organisation becomes the default one and gets what 
     [id],
   )
 })
-
-test('the page of the link runs only its own script and tells nobody the token', async (t) => {
-  const { dashboard } = await freshInstallation(t)
-  const page = await dashboard.call('GET', '/bootstrap')
-  assert.equal(page.status, 200)
-  assert.match(String(page.headers['content-type']), /^text\/html/)
-  const policy = String(page.headers['content-security-policy'])
-  assert.match(policy, /default-src 'none'; script-src 'sha256-[\w+/]+=*'/)
-  assert.doesNotMatch(policy, /unsafe/)
-  assert.match(page.text, /location\.hash/)
-  assert.doesNotMatch(page.text, /https?:\/\//)
-})

@@ -88,7 +88,12 @@ async function world(t: TestContext, ownership = 'true') {
   await key('key-adas', { apiIds: ['adas'] })
   await key('key-policy', { policyIds: ['p-both'] })
   await key('key-abroad', { orgId: otherOrg, apiIds: ['abroad'] })
-  await put('oauth_client', { client_id: 'client-groups', org_id: orgId, api_ids: ['groups'] })
+  await put('oauth_client', {
+    client_id: 'client-groups',
+    org_id: orgId,
+    api_ids: ['groups'],
+    registered_by_policy: '',
+  })
   const look = async (as: TestUser) => (await call('GET', '/api/seen', { as })).json as JsonObject
   const status = async (as: TestUser, path: string) => (await call('GET', `/api/${path}`, { as })).status
   return { ...dashboard, ...people, look, status, adas }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls'
 import ldap from 'ldapjs'
 import { escapeFilterValue, escapeNameValue } from '../../src/dashboard/sso/ldap-escape.ts'
 import type { JsonObject } from '../../src/model/json.ts'
@@ -179,7 +179,8 @@ test('failed tries are bounded by name and by address', async (t) => {
   const { signIn, clock, binds } = await world(t, {}, {}, { SVC_DB_SECURITY_LOGINFAILUREUSERNAMELIMIT: '3' })
   for (let i = 0; i < 3; i++) assert.equal((await signIn('ada', 'wrong')).status, 403)
   const before = binds.length
-  assert.equal((await signIn('ADA', 'right')).status, 429)
+  const refused = await signIn('ADA', 'right')
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [429, '900'])
   assert.equal(binds.length, before)
   clock.advance(900_000)
   assert.equal((await signIn('ada', 'right')).status, 303)
@@ -241,6 +242,66 @@ test('a directory is asked by TLS, and not when its certificate is not trusted',
   const other = await dashboard.call('POST', '/auth/other/ADProvider', { body: 'username=ada&password=right' })
   assert.equal(other.status, 403)
   assert.match(whyRefused(dashboard), /altnames|certificate/)
+})
+
+/** A front that speaks StartTLS (RFC 4511 section 4.14) before a plain directory; `then` may do something else after its word. */
+async function startTlsFront(
+  t: TestContext,
+  port: number,
+  tls: { cert: string; key: string },
+  then?: 'refuse' | 'close',
+) {
+  const sockets = new Set<Socket>()
+  const before: Buffer[] = []
+  const front = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('data', (data) => {
+      const asked = Buffer.from(data as Uint8Array)
+      before.push(asked)
+      const word = then === 'refuse' ? 52 : 0
+      socket.write(Buffer.from([0x30, 0x0c, 0x02, 0x01, asked[4]!, 0x78, 0x07, 0x0a, 0x01, word, 0x04, 0, 0x04, 0]))
+      if (then === 'refuse') return void socket.on('data', (more) => before.push(Buffer.from(more as Uint8Array)))
+      const secure = new TLSSocket(socket, { isServer: true, ...tls })
+      secure.on('error', () => {})
+      if (then === 'close') return void secure.once('secure', () => socket.destroy())
+      const inner = connect({ host: '127.0.0.1', port })
+      sockets.add(inner)
+      inner.on('error', () => {})
+      secure.pipe(inner).pipe(secure)
+    })
+  })
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    return new Promise<void>((resolve) => front.close(() => resolve()))
+  })
+  return { port: (front.address() as AddressInfo).port, before }
+}
+
+test('StartTLS: nothing but the wish for it goes in the clear, and nobody is asked without it', async (t) => {
+  const { cert, key } = makeCertificate('localhost')
+  const dashboard = await ssoWorld(t)
+  const { port, binds } = await directory(t, PEOPLE)
+  const trusted = getCACertificates('default')
+  t.after(() => setDefaultCACertificates(trusted))
+  const config = { LDAPServer: 'localhost', LDAPStartTLS: true }
+  const ask = async (id: string, front: { port: number; before: Buffer[] }) => {
+    await dashboard.profile({ ...profileOf(front.port, config), ID: id })
+    const { status } = await dashboard.call('POST', `/auth/${id}/ADProvider`, { body: 'username=ada&password=right' })
+    const clear = Buffer.concat(front.before).toString('latin1')
+    assert.ok(clear.includes('1.3.6.1.4.1.1466.20037') && !clear.includes('right') && !clear.includes(ADMIN.password))
+    return status
+  }
+  const front = await startTlsFront(t, port, { cert, key })
+  assert.equal(await ask('untrusted', front), 403)
+  assert.match(whyRefused(dashboard), /self-signed/)
+  setDefaultCACertificates([...trusted, cert])
+  assert.equal(await ask('refuses', await startTlsFront(t, port, { cert, key }, 'refuse')), 403)
+  assert.equal(await ask('closes', await startTlsFront(t, port, { cert, key }, 'close')), 403)
+  assert.deepEqual(binds, [])
+  assert.equal(await ask('good', front), 303)
+  assert.ok(binds.length > 0)
 })
 
 test('values mean themselves in filters and names', () => {

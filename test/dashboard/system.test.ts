@@ -33,6 +33,19 @@ test('everybody reads the own organisation, without secrets and inner settings',
   }
 })
 
+test('whoever belongs to no organisation lists all of them, everybody else the own one', async (t) => {
+  const { call, admin, organisation, user, orgId } = await world(t)
+  const other = await organisation({ owner_name: 'Other', portal_secret: 'very-secret' })
+  const ids = async (as: typeof admin) => {
+    const answer = await call('GET', '/api/organisations/list?p=-1', { as })
+    assert.ok(!answer.text.includes('very-secret'))
+    return (answer.json as { organisations: { id: string }[] }).organisations.map(({ id }) => id)
+  }
+  assert.deepEqual((await ids(await user({ IsAdmin: 'admin' }, { orgId: '' }))).sort(), [orgId, other].sort())
+  assert.deepEqual(await ids(await user({ keys: 'read' }, { orgId: other })), [other])
+  assert.deepEqual(await ids(admin), [orgId])
+})
+
 test('rules of the rule engine are kept, and refused where somebody counts on them', async (t) => {
   const { call, admin, user } = await world(t)
   const put = (body: unknown, as = admin) => call('PUT', '/api/org/opa', { as, body })

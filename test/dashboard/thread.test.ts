@@ -45,11 +45,11 @@ async function startProduct(t: TestContext) {
   const api = (method: string, path: string, body?: JsonObject) => dashboard(method, path, body, as)
   const gateway = async (path: string, key: string) =>
     (await call(running.gateway.port, path, { headers: { 'x-key': key } })).status
-  return { running, api, gateway }
+  return { running, api, as, gateway }
 }
 
 test('a deletion is in force at the gateway when the dashboard answers it, every time', async (t) => {
-  const { api, gateway, running } = await startProduct(t)
+  const { api, as, gateway, running } = await startProduct(t)
   const url = `http://127.0.0.1:${running.dashboardPort}/hello`
   const definition = defined({
     id: 'orders',
@@ -65,6 +65,12 @@ test('a deletion is in force at the gateway when the dashboard answers it, every
     await api('DELETE', `/api/keys/${key}`)
     assert.equal(await gateway('/orders/', String(key)), 403, 'a deleted key is dead when its answer is there')
   }
+  const tried = await api('POST', '/api/apis/orders/try', { method: 'GET', path: '/orders/' })
+  assert.equal((tried.answer as JsonObject).status, 401, 'a request is tried across the threads')
+  const elsewhere = await call(running.dashboardPort, '/api/apis/orders/try', {
+    ...{ method: 'POST', headers: as, body: JSON.stringify({ method: 'GET', path: '/hello' }) },
+  })
+  assert.equal(elsewhere.status, 400, 'and so is its refusal')
   await api('DELETE', '/api/apis/orders')
   assert.equal(await gateway('/orders/', 'any'), 404)
 })

@@ -53,6 +53,8 @@ export interface Noun {
   readonly remove?: (w: UndoWorld, id: string) => Promise<unknown>
 }
 
+const ASSET = { kind: 'oas-template', name: 'Template', data: {} }
+
 /** Each kind of document with the three ways in which it changes. */
 export const NOUNS: readonly Noun[] = [
   {
@@ -126,6 +128,14 @@ export const NOUNS: readonly Noun[] = [
         .id,
     change: ({ call, admin }, id) => call('PUT', `/api/labels/${id}`, { as: admin, body: { values: ['1', '2'] } }),
     remove: ({ call, admin }, id) => call('DELETE', `/api/labels/${id}`, { as: admin }),
+  },
+  {
+    kind: 'asset',
+    make: async ({ call, admin }) =>
+      ((await call('POST', '/api/assets', { as: admin, body: ASSET })).json as { Meta: string }).Meta,
+    change: ({ call, admin }, id) =>
+      call('PUT', `/api/assets/${id}`, { as: admin, body: { ...ASSET, name: 'Another' } }),
+    remove: ({ call, admin }, id) => call('DELETE', `/api/assets/${id}`, { as: admin }),
   },
   {
     kind: 'hook',

@@ -117,3 +117,28 @@ test('with ownership on, nobody puts others into a group that owns what they do 
   assertDone(await put(keeper, idle), 'User updated')
   assertDone(await put(await dashboard.admin(), owning), 'User updated')
 })
+
+test('the members of a group are listed by it', async (t) => {
+  const dashboard = await dashboardFor(t)
+  const { call } = dashboard
+  const admin = await dashboard.admin()
+  const group = { name: 'readers', user_permissions: { apis: 'read' } }
+  const { Meta: id } = bodyOf(await call('POST', '/api/usergroups', { as: admin, body: group }))
+  const make = (email: string, group_id: string) =>
+    call('POST', '/api/users', {
+      as: admin,
+      body: { email_address: email, group_id, user_permissions: { keys: 'read' } },
+    })
+  for (const [email, of] of [
+    ['in@x.test', String(id)],
+    ['out@x.test', ''],
+  ] as const)
+    assert.equal((await make(email, of)).status, 200)
+  const { users } = (await call('GET', `/api/users?group_id=${id}`, { as: admin })).json as {
+    users: { email_address: string }[]
+  }
+  assert.deepEqual(
+    users.map(({ email_address }) => email_address),
+    ['in@x.test'],
+  )
+})

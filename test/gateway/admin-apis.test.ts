@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { FakeClock } from '../../src/model/clock.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { publishApi } from '../../src/publish/apis.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { startTestGateway, type TestGateway } from '../harness.ts'
 import { classicApi, oasApi } from './admin-fixtures.ts'
 
@@ -173,6 +175,30 @@ test('enable_duplicate_slugs stores the second one, unserved until the path is f
   assert.deepEqual(await states(gate), { first: 'loaded', second: 'taken' })
   await gate.svc('DELETE', '/svc/apis/oas/first')
   assert.deepEqual(await states(gate), { second: 'loaded' })
+})
+
+test('with enable_duplicate_slugs the API that held a contested path before a restart holds it after', async (t) => {
+  const clock = new FakeClock()
+  const store = openMemoryStore({ clock })
+  t.after(() => store.close())
+  const env = { SVC_GW_ENABLEDUPLICATESLUGS: 'true' }
+  const first = await startTestGateway({ store, clock, env })
+  const put = async (id: string, active: boolean) => {
+    clock.advance(1)
+    assert.equal((await first.svc('PUT', `/svc/apis/oas/${id}`, oasApi(id, '/same/', { id, active }))).status, 200)
+  }
+  for (const id of ['older', 'newer'])
+    assert.equal((await first.svc('POST', '/svc/apis/oas', oasApi(id, '/same/', { id }))).status, 200)
+  await put('older', false)
+  await put('older', true)
+  // a change that has nothing to do with the place costs nothing
+  await put('newer', true)
+  const held = { older: 'taken', newer: 'loaded' }
+  assert.deepEqual(await states(first), held)
+  await first.close()
+  const second = await startTestGateway({ store, clock, env })
+  t.after(() => second.close())
+  assert.deepEqual(await states(second), held)
 })
 
 test('a version is added to its base in one step, listed, and taken out when it goes', async (t) => {

@@ -223,3 +223,25 @@ test('a reload reads the folder again, and a link that points elsewhere now is f
 test('a folder that is not there stops the start and names the setting', async () => {
   await assert.rejects(startTestGateway({ env: { SVC_GW_APPPATH: '/nowhere/at/all' } }), /SVC_GW_APPPATH/)
 })
+
+test('APIs that come from files are listed and read beside the stored ones, and cannot be changed there', async (t) => {
+  const { gateway, write } = await follow(t, { 'a.json': classic('filed', '/filed/', 'http://127.0.0.1:9/') })
+  const stored = { name: 'Stored', api_id: 'stored', active: true, use_keyless: true }
+  const proxy = { listen_path: '/stored/', target_url: 'http://127.0.0.1:9/' }
+  const version_data = { not_versioned: true, versions: { Default: { name: 'Default' } } }
+  assert.equal((await gateway.svc('POST', '/svc/apis', { ...stored, proxy, version_data })).status, 200)
+  const ids = async (path: string) => ((await gateway.svc('GET', path)).json as JsonObject[]).map((api) => api.api_id)
+  assert.deepEqual(await ids('/svc/apis'), ['stored', 'filed'])
+  const page = await gateway.svc('GET', '/svc/apis?p=1')
+  assert.equal(page.headers['x-pages'], '1')
+  assert.deepEqual(await ids('/svc/apis?p=1'), ['stored', 'filed'])
+  assert.deepEqual(await ids('/svc/apis?p=2'), [])
+  assert.deepEqual(await ids('/svc/apis?org_id=none'), [])
+  const read = await gateway.svc('GET', '/svc/apis/filed')
+  assert.equal(((read.json as JsonObject).proxy as JsonObject).listen_path, '/filed/')
+  assert.equal((await gateway.svc('DELETE', '/svc/apis/filed')).status, 404)
+  assert.equal((await gateway.svc('GET', '/svc/apis/oas/filed')).status, 400, 'it is a classic one')
+  write('a.json', 'not JSON')
+  await gateway.svc('GET', '/svc/reload?block=true')
+  assert.deepEqual(await ids('/svc/apis'), ['stored', 'filed'], 'what is served is listed')
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
+import type { Answer } from '../client.ts'
 import { startTestGateway, type TestGateway } from '../harness.ts'
 import { startOrigin } from '../origin.ts'
 import { oasApi, rightsOn } from './admin-fixtures.ts'
@@ -46,13 +47,13 @@ function oauthApi(id: string, url: string): JsonObject {
 async function tokens(
   gate: TestGateway,
   fields: Record<string, string>,
-): Promise<{ status: number; body: JsonObject }> {
-  const { status, json } = await gate.call('/orders/oauth/token', {
+): Promise<Pick<Answer, 'status' | 'headers'> & { body: JsonObject }> {
+  const { status, headers, json } = await gate.call('/orders/oauth/token', {
     method: 'POST',
     headers: { authorization: BASIC, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(fields).toString(),
   })
-  return { status, body: json as JsonObject }
+  return { status, headers, body: json as JsonObject }
 }
 
 async function token(gate: TestGateway): Promise<string> {
@@ -125,8 +126,10 @@ test('a user made by the keys call gets a token by the password, until the user 
 
 test('the password of a user is tried six times, then the answer is to wait', async (t) => {
   const gate = await withClient(t)
-  const statuses: number[] = []
-  for (let i = 0; i < 7; i++)
-    statuses.push((await tokens(gate, { grant_type: 'password', username: 'nobody', password: 'x' })).status)
-  assert.deepEqual(statuses, [400, 400, 400, 400, 400, 400, 429])
+  const seen: [number, string | undefined][] = []
+  for (let i = 0; i < 7; i++) {
+    const { status, headers } = await tokens(gate, { grant_type: 'password', username: 'nobody', password: 'x' })
+    seen.push([status, headers['retry-after']])
+  }
+  assert.deepEqual(seen, [...Array(6).fill([400, undefined]), [429, '1']])
 })

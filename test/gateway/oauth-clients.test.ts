@@ -5,19 +5,15 @@ import { hashKey } from '../../src/model/secret.ts'
 import { clientOf } from '../../src/publish/oauth-client-parts.ts'
 import { swept } from '../../src/publish/oauth-sweep.ts'
 import { startTestGateway, type TestGateway } from '../harness.ts'
-import { putApi, putPolicy, putRefresh, putToken } from '../publish/stored.ts'
+import { putOAuthApis, REDIRECT } from '../publish/client-world.ts'
+import { putRefresh, putToken } from '../publish/stored.ts'
 
-const REDIRECT = 'https://app.example/cb'
 const CREATE = '/svc/oauth/clients/create'
 
 async function withApis(t: TestContext): Promise<TestGateway> {
   const gate = await startTestGateway()
   t.after(() => gate.close())
-  await putApi(gate.store, 'orders')
-  await putApi(gate.store, 'stock')
-  await putApi(gate.store, 'open', { use_oauth2: false, use_keyless: true })
-  await putPolicy(gate.store, 'gold', ['orders', 'stock'])
-  await putPolicy(gate.store, 'silver', ['stock'])
+  await putOAuthApis(gate.store, ['orders', 'stock'])
   return gate
 }
 

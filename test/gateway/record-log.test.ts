@@ -233,6 +233,7 @@ test('a recorder counts a request everywhere, once', async () => {
     clientId: '',
     tags: '',
     endpoint: '',
+    country: '',
   })
   recorder.count(Object.assign(recorder.sample, { hits, metrics: metrics.api('a'), status: 200, path: '/x' }))
   recorder.count(Object.assign(recorder.sample, { hits: undefined, metrics: undefined, status: 404, path: '/y' }))

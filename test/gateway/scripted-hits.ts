@@ -99,5 +99,6 @@ export const dimensions = (keyHash: string, more: Partial<HitDimensions> = {}): 
   clientId: '',
   tags: '',
   endpoint: '',
+  country: '',
   ...more,
 })

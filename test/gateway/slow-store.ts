@@ -16,6 +16,7 @@ export class SlowStore implements Store {
   readonly counters: Store['counters']
   readonly feed: Store['feed']
   readonly hits: Store['hits']
+  readonly records: Store['records']
   readonly #inner: Store
   readonly #turns: number
 
@@ -26,6 +27,7 @@ export class SlowStore implements Store {
     this.counters = inner.counters
     this.feed = inner.feed
     this.hits = inner.hits
+    this.records = inner.records
     this.outbox = inner.outbox
     const { documents, tokens } = inner
     const later = <T>(name: ReadName, read: () => Awaitable<T>) => this.#later(name, read)
@@ -52,6 +54,7 @@ export class SlowStore implements Store {
       listSessions: (query) => tokens.listSessions(query),
       countSessions: (query) => tokens.countSessions(query),
       getTicket: (hash) => later('getTicket', () => tokens.getTicket(hash)),
+      familyTickets: (family) => later('getTicket', () => tokens.familyTickets(family)),
     }
   }
 

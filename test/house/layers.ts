@@ -41,6 +41,7 @@ const WRITES = /^src\/gateway\/(?:admin\/|gateway\.ts$)/
 const FENCES: Readonly<Record<string, (path: string) => boolean>> = {
   fastify: (path) => path.startsWith('src/dashboard/'),
   '@scalar/fastify-api-reference': (path) => path === 'src/dashboard/resources/docs.ts',
+  maxmind: (path) => path === 'src/gateway/record/geography.ts',
   nodemailer: (path) => path === 'src/dashboard/mail.ts',
   otpauth: (path) => path.startsWith('src/dashboard/session/'),
   '@simplewebauthn/server': (path) => path.startsWith('src/dashboard/session/'),
@@ -50,6 +51,7 @@ const FENCES: Readonly<Record<string, (path: string) => boolean>> = {
   'openid-client': (path) => path.startsWith('src/dashboard/sso/'),
   '@node-saml/node-saml': (path) => path.startsWith('src/dashboard/sso/'),
   ldapts: (path) => path.startsWith('src/dashboard/sso/'),
+  bcryptjs: (path) => path === 'src/model/passwords-bcrypt-thread.ts',
   pino: (path) => path === 'src/log.ts',
 }
 

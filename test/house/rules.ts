@@ -66,8 +66,8 @@ export const RULES: readonly Rule[] = [
   each('relative imports keep their ending', ({ path, imports }) =>
     imports
       .filter(({ target, form }) => target !== undefined && form !== 'thread')
-      .filter(({ specifier }) => !/\.(?:ts|mjs|json)$/.test(specifier))
-      .map(({ specifier, line }) => `${path}:${line} imports ${specifier} without .ts`),
+      .filter(({ specifier }) => !/\.(?:tsx?|mjs|json|css)$/.test(specifier))
+      .map(({ specifier, line }) => `${path}:${line} imports ${specifier} without its ending`),
   ),
   each('no default exports', ({ path, lines }) =>
     path.startsWith('src/')

@@ -49,7 +49,7 @@ export const PLAIN: Api = {
   skipQuota: false,
   keepQuotaOnSave: false,
   sessionLifetimeS: 0,
-  record: { tagHeaders: [] },
+  record: { tagHeaders: [], detailed: false },
 }
 
 /** An OpenAPI document says less: what it leaves out is off. */

@@ -36,7 +36,7 @@ describe('import of a plain document', () => {
     const filled = fillIds('oas', document, { orgId: 'o' })
     const api = readApi({ ...filled, format: 'oas' })
     assert.equal(api.auth, undefined)
-    assert.deepEqual(api.record, { tagHeaders: [] })
+    assert.deepEqual(api.record, { tagHeaders: [], detailed: false })
   })
 
   test('takes every option', () => {

@@ -51,7 +51,8 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
   ['tags', { tags: ['edge'] }, { tags: ['edge'] }],
   ['tags switched off', { tags: ['edge'], tags_disabled: true }, { tags: undefined }],
   ['no records', { do_not_track: true, tag_headers: ['X-A'] }, { record: undefined }],
-  ['headers as tags', { tag_headers: ['X-A'] }, { record: { tagHeaders: ['X-A'] } }],
+  ['headers as tags', { tag_headers: ['X-A'] }, { record: { tagHeaders: ['X-A'], detailed: false } }],
+  ['whole requests', { enable_detailed_recording: true }, { record: { tagHeaders: [], detailed: true } }],
   ['domain', { domain: 'API.Example.org', certificates: ['c1'] }, { domain: 'api.example.org', certificates: ['c1'] }],
   ['domain switched off', { domain: 'a.example', domain_disabled: true }, {}],
   [

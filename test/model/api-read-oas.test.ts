@@ -28,7 +28,7 @@ const OAS: readonly [name: string, document: JsonObject, expected: Partial<Api>]
     {
       stripListenPath: true,
       tags: ['edge'],
-      record: { tagHeaders: [] },
+      record: { tagHeaders: [], detailed: false },
       auth: { ...TOKEN_IN_HEADER, strip: true },
       upstream: { ...PLAIN.upstream, targets: [{ url: 'http://orders.internal:8080/', weight: 1 }] },
     },

@@ -140,6 +140,36 @@ test('a client without policies, or with unknown ones, gets no token', async (t)
   }
 })
 
+test('of two tokens of one second, the second goes by what was changed between them', async (t) => {
+  const world = await openWorld(t, memory!)
+  const bodyOf = async (text: unknown) => (await world.store.tokens.getSession(hashKey(String(text))))?.body
+  await world.putClient({ metadata: { plan: 'gold' } })
+  const first = await world.token(CREDENTIALS)
+  const alike = await world.token(CREDENTIALS)
+  assert.notEqual(first.body.access_token, alike.body.access_token)
+  assert.deepEqual(await bodyOf(alike.body.access_token), await bodyOf(first.body.access_token))
+  const scoped = await world.token({ ...CREDENTIALS, scope: 'read' })
+  assert.equal(tokenFactsOf((await bodyOf(scoped.body.access_token))!)?.scope, 'read')
+  assert.equal(tokenFactsOf((await bodyOf((await world.token(CREDENTIALS)).body.access_token))!)?.scope, '')
+
+  await world.putClient({ metadata: { plan: 'lead' }, epoch: 'epoch-2' })
+  const later = (await bodyOf((await world.token(CREDENTIALS)).body.access_token))!
+  assert.deepEqual([later.meta_data, tokenFactsOf(later)?.epoch], [{ plan: 'lead' }, 'epoch-2'])
+  world.policies.set('plan', planOf(['orders'], { key_expires_in: 60 }))
+  const short = await world.token(CREDENTIALS)
+  assert.equal(short.body.expires_in, 60)
+  assert.equal((await bodyOf(short.body.access_token))?.expires, world.clock.wallMs / 1000 + 60)
+  const api = { ...world.api, apiId: 'returns' }
+  await world.putClient({ api_ids: ['orders', 'returns'] })
+  await world.token(CREDENTIALS)
+  const other = await world.token(CREDENTIALS, { api })
+  assert.equal(tokenFactsOf((await bodyOf(other.body.access_token))!)?.api_id, 'returns')
+  world.policies.set('plan', planOf(['orders']))
+  assert.equal((await world.token(CREDENTIALS)).status, 200)
+  world.policies.delete('plan')
+  assert.equal((await world.token(CREDENTIALS)).body.error, 'unauthorized_client')
+})
+
 test('another method than POST: 405 with Allow', async (t) => {
   const world = await openWorld(t, memory!)
   for (const endpoint of ['token', 'revoke', 'revoke_all', 'introspect'] as const) {

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { Fault } from '../../src/errors/fault.ts'
-import type { JsonObject } from '../../src/model/json.ts'
 import type { OAuthClient } from '../../src/model/oauth-client.ts'
 import { hashKey } from '../../src/model/secret.ts'
 import { removeApi } from '../../src/publish/apis.ts'
 import { apisOfClient, listClients } from '../../src/publish/oauth-client-lists.ts'
-import { clientOf, storedClient } from '../../src/publish/oauth-client-parts.ts'
 import {
   createClient,
   deleteClient,
@@ -18,36 +15,8 @@ import {
 } from '../../src/publish/oauth-clients.ts'
 import { swept } from '../../src/publish/oauth-sweep.ts'
 import { removePolicy } from '../../src/publish/policies.ts'
-import { openParts, putApi, putPolicy, putToken, type Stored } from './stored.ts'
-
-const REDIRECT = 'https://app.example/cb'
-const actor = 'test'
-
-async function opened(t: TestContext): Promise<Stored> {
-  const parts = openParts()
-  t.after(() => parts.store.close())
-  await putApi(parts.store, 'orders')
-  await putApi(parts.store, 'stock')
-  await putApi(parts.store, 'open', { use_oauth2: false, use_keyless: true })
-  await putPolicy(parts.store, 'gold', ['orders', 'stock', 'open'])
-  await putPolicy(parts.store, 'silver', ['stock'])
-  return parts
-}
-
-const made = (parts: Stored, body: JsonObject = {}) =>
-  createClient(parts, { body: { api_id: 'orders', redirect_uri: REDIRECT, ...body }, actor })
-
-async function now(parts: Stored, clientId: string): Promise<OAuthClient | undefined> {
-  const stored = await storedClient(parts, clientId)
-  return stored && clientOf(stored.body)
-}
-
-const refused = (code: string, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof Fault, String(error))
-  assert.equal(error.code, code)
-  assert.match(error.message, words)
-  return true
-}
+import { actor, made, now, opened, REDIRECT, refused } from './client-world.ts'
+import { putPolicy, putToken } from './stored.ts'
 
 test('a client of one API is found there alone; one of a policy at every OAuth API that the policy has rights on', async (t) => {
   const parts = await opened(t)

@@ -1,38 +1,15 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { type TestContext, test } from 'node:test'
-import { Fault } from '../../src/errors/fault.ts'
+import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import type { OAuthClient } from '../../src/model/oauth-client.ts'
 import { hashKey, unseal } from '../../src/model/secret.ts'
 import { showClient } from '../../src/publish/oauth-client-lists.ts'
-import { clientOf, storedClient } from '../../src/publish/oauth-client-parts.ts'
-import { createClient, endAllTokens, rotateClient, updateClient } from '../../src/publish/oauth-clients.ts'
+import { endAllTokens, rotateClient, updateClient } from '../../src/publish/oauth-clients.ts'
 import { swept } from '../../src/publish/oauth-sweep.ts'
 import type { AuditEntry } from '../../src/store/ports.ts'
-import { openParts, putApi, putPolicy, putToken, type Stored } from './stored.ts'
-
-const REDIRECT = 'https://app.example/cb'
-const actor = 'test'
-
-async function opened(t: TestContext): Promise<Stored> {
-  const parts = openParts()
-  t.after(() => parts.store.close())
-  await putApi(parts.store, 'orders')
-  await putApi(parts.store, 'stock')
-  await putApi(parts.store, 'open', { use_oauth2: false, use_keyless: true })
-  await putPolicy(parts.store, 'gold', ['orders', 'stock', 'open'])
-  await putPolicy(parts.store, 'silver', ['stock'])
-  return parts
-}
-
-const made = (parts: Stored, body: JsonObject = {}) =>
-  createClient(parts, { body: { api_id: 'orders', redirect_uri: REDIRECT, ...body }, actor })
-
-async function now(parts: Stored, clientId: string): Promise<OAuthClient | undefined> {
-  const stored = await storedClient(parts, clientId)
-  return stored && clientOf(stored.body)
-}
+import { actor, made, now, opened, REDIRECT, refused } from './client-world.ts'
+import { putToken, type Stored } from './stored.ts'
 
 /** The current one first. */
 function secretsIn(parts: Stored, client: OAuthClient): string[] {
@@ -40,13 +17,6 @@ function secretsIn(parts: Stored, client: OAuthClient): string[] {
   return client.secrets
     .filter(({ until }) => until === 0 || until > parts.clock.wall())
     .map(({ sealed }) => unseal(parts.sealKey, Buffer.from(sealed, 'base64'), context).toString())
-}
-
-const refused = (code: string, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof Fault, String(error))
-  assert.equal(error.code, code)
-  assert.match(error.message, words)
-  return true
 }
 
 test('id and secret are made of 256 random bits, or kept when given', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { hashSync } from 'bcryptjs'
 import { Fault } from '../../src/errors/fault.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { Throttle } from '../../src/model/throttle.ts'
@@ -63,12 +64,23 @@ test('a password that misses the rules, or a hash that we cannot check, is refus
   }
   assert.match(await refusal('short'), /^password_invalid must NOT have fewer than 8/)
   assert.match(await refusal(''), /^key_invalid basic_auth_data.password/)
-  assert.match(await refusal(`$2b$12$${'a'.repeat(53)}`, { hash_type: 'bcrypt' }), /^key_invalid .*only argon2id/)
+  assert.match(await refusal(`$2b$15$${'a'.repeat(53)}`, { hash_type: 'bcrypt' }), /^key_invalid .*only argon2id/)
   assert.match(
     await refusal('0123456789abcdef0123456789abcdef', { hash_type: 'sha256' }),
     /^key_invalid .*only argon2id/,
   )
   assert.equal((await parts.tokens.listSessions({ limit: 10 })).rows.length, 0)
+})
+
+test('a bcrypt hash of another product is taken over, and opens with its password alone', async (t) => {
+  const parts = opened(t)
+  const password = hashSync(PASSWORD, 4)
+  const session = { access_rights: rights, basic_auth_data: { password } }
+  await createUser(parts, { name: 'moved', session, keepQuota: true, actor: 'test' })
+  const row = await findUser(parts, '', 'moved')
+  assert.deepEqual(row?.body.basic_auth_data, { password, hash_type: 'bcrypt' })
+  assert.ok((await tryAs(parts, 'moved', PASSWORD)) !== undefined)
+  assert.equal(await tryAs(parts, 'moved', password), undefined)
 })
 
 test('a user keeps name, organisation and password whatever is sent, unless it is another password', async (t) => {
@@ -157,7 +169,7 @@ test('an address that fails for many users must wait, and so must its whole IPv6
 test('a throttle forgets after a while, and holds a bounded number of names', () => {
   const throttle = new Throttle({ free: 0, firstWaitMs: 10, longestWaitMs: 40, forgetMs: 100, entries: 3 })
   const fail = (name: string, now: number) => {
-    const allowed = throttle.allows(name, now)
+    const allowed = throttle.waitMs(name, now) === 0
     if (allowed) throttle.begin(name, now)
     return allowed
   }
@@ -173,5 +185,5 @@ test('a throttle forgets after a while, and holds a bounded number of names', ()
   )
   for (const name of ['b', 'c', 'd']) fail(name, 220)
   assert.equal(throttle.size, 3)
-  assert.equal(throttle.allows('a', 221), true)
+  assert.equal(throttle.waitMs('a', 221), 0)
 })

@@ -11,7 +11,7 @@ const say = (...words: (string | number)[]) => process.stdout.write(`${words.joi
 const audit = { actor: 'a', action: 'b', orgId: 'o', at: 1, detail: {} }
 const session = { body: {}, orgId: 'o', apiIds: ['a', round], policyIds: ['p'], clientId: '', evictAt: 0 }
 const DIMENSIONS = {
-  ...{ orgId: 'o', apiId: 'a', version: '', keyHash: '', alias: '', clientId: '', tags: '', endpoint: '' },
+  ...{ orgId: 'o', apiId: 'a', version: '', keyHash: '', alias: '', clientId: '', tags: '', endpoint: '', country: '' },
 }
 const latency = (): Latency => ({ sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) })
 

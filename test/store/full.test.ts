@@ -19,7 +19,18 @@ const big = (name: string): Change => ({
 
 const latency = { sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) }
 const hit = (keyHash: string): Hit => ({
-  ...{ hour: 1, orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '', endpoint: '' },
+  ...{
+    hour: 1,
+    orgId: 'o',
+    apiId: 'a',
+    version: '',
+    keyHash,
+    alias: '',
+    clientId: '',
+    tags: '',
+    endpoint: '',
+    country: '',
+  },
   ...{ status: 200, count: 1, success: 1, error: 0, lastAt: 1, total: latency, upstream: latency },
 })
 

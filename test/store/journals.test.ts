@@ -12,6 +12,7 @@ import { type FoldLimits, hitJournal } from '../../src/store/sqlite/hit-journal.
 import { openStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
 import { quotaJournal, savedQuotas } from '../../src/store/sqlite/quota-journal.ts'
 import { hitReader } from '../../src/store/sqlite/read-hits.ts'
+import { usageReader } from '../../src/store/sqlite/read-usage.ts'
 import { inTransaction } from '../../src/store/sqlite/schema.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
 
@@ -19,7 +20,7 @@ const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 1000 : 30
 const HOUR = 470_000
 const ALL = { fromHour: 0, toHour: 1_000_000, by: ['keyHash', 'status'], limit: 10_000 } as const
 const dimensions = (keyHash: string) => ({
-  ...{ orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '', endpoint: '' },
+  ...{ orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '', endpoint: '', country: '' },
 })
 
 /** A database with sets of dimensions 1 to 40, whose key is their number. */
@@ -32,13 +33,14 @@ function openDatabase(t: TestContext): { db: DatabaseSync; reader: DatabaseSync 
     db.close()
   })
   const insert =
-    db.prepare(`INSERT INTO hit_dimension(row, org_id, api_id, version, key_hash, alias, client_id, tags, endpoint)
-    VALUES (?, '', '', '', ?, '', '', '', '')`)
+    db.prepare(`INSERT INTO hit_dimension(row, org_id, api_id, version, key_hash, alias, client_id, tags, endpoint, country)
+    VALUES (?, '', '', '', ?, '', '', '', '', '')`)
   for (let number = 1; number <= 40; number++) insert.run(number, `${number}`)
   return { db, reader }
 }
 
 function clear(db: DatabaseSync): void {
+  db.exec('DELETE FROM hit_day; DELETE FROM hit_api; DELETE FROM hit_api_day')
   db.exec('DELETE FROM hit; DELETE FROM hit_journal; DELETE FROM quota; DELETE FROM quota_journal')
   db.exec('UPDATE hit_fold SET up_to = 0, hour = -1, dimension = 0')
 }
@@ -82,10 +84,12 @@ test('each request is counted once, wherever a fold was cut off and whatever cam
           }
         }
         assert.deepEqual(counts(reader, 'sumWithJournal'), expected)
+        assert.deepEqual(usages(reader, true), usagesOf(expected))
       }
       const journal = hitJournal(db)
       while (journal.last() > 0) foldSome(journal, 1000)
       assert.deepEqual(counts(reader, 'sum'), expected)
+      assert.deepEqual(usages(reader, false), usagesOf(expected))
       assert.equal(hitReader(reader).hasJournal(), false)
     }),
     { numRuns },
@@ -96,6 +100,28 @@ function counts(db: DatabaseSync, how: 'sum' | 'sumWithJournal'): Map<string, nu
   const rows = hitReader(db)[how](ALL)
   for (const { count, total } of rows) assert.equal(total.buckets[0], count)
   return new Map(rows.sort(byName).map(({ hour, keyHash, status, count }) => [`${hour} ${keyHash} ${status}`, count]))
+}
+
+/** The same from the other tables: by key and day, and by status alone, by hour and day. */
+function usages(db: DatabaseSync, journal: boolean): Record<string, number> {
+  const read = usageReader(db)
+  const asked = { fromDay: 0, toDay: 1_000_000, sort: 'time', descending: false, offset: 0, limit: 10_000 } as const
+  const of = (per: 'hour' | 'day', by: readonly ('keyHash' | 'status')[]) =>
+    read.page({ ...asked, per, by }, journal).rows.map((row) => {
+      return [`${per} ${row.hour} ${row.keyHash} ${row.status}`, row.count] as const
+    })
+  return Object.fromEntries([...of('day', ['keyHash', 'status']), ...of('hour', ['status']), ...of('day', ['status'])])
+}
+
+function usagesOf(expected: ReadonlyMap<string, number>): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const [name, count] of expected) {
+    const [hour = '', key, status] = name.split(' ')
+    const day = Math.floor(Number(hour) / 24) * 24
+    for (const row of [`day ${day} ${key} ${status}`, `hour ${hour}  ${status}`, `day ${day}  ${status}`])
+      sums[row] = (sums[row] ?? 0) + count
+  }
+  return sums
 }
 
 function byName(a: { keyHash: string }, b: { keyHash: string }): number {

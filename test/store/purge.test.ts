@@ -8,6 +8,7 @@ import type { Change } from '../../src/store/ports.ts'
 import { prepareCommit } from '../../src/store/prepare.ts'
 import { auditRows } from '../../src/store/sqlite/apply-audit.ts'
 import { commitApplier } from '../../src/store/sqlite/apply-commit.ts'
+import { deliveryRows } from '../../src/store/sqlite/apply-delivery.ts'
 import { sessionRows } from '../../src/store/sqlite/apply-session.ts'
 import { ticketRows } from '../../src/store/sqlite/apply-ticket.ts'
 import { openReadable, openWritable } from '../../src/store/sqlite/database.ts'
@@ -96,8 +97,8 @@ test('the store forgets what is due without being asked, while others write', as
 test('no round of a purge keeps the writer from others for more than 20 ms', (t) => {
   const db = openWritable({ file: join(temporaryFolder(t), 'gatehouse.db'), limitBytes: 0 })
   t.after(() => db.close())
-  const [sessions, tickets] = [sessionRows(db), ticketRows(db)]
-  const apply = commitApplier(db, { sessions, tickets, audit: auditRows(db) })
+  const [sessions, tickets, deliveries] = [sessionRows(db), ticketRows(db), deliveryRows(db)]
+  const apply = commitApplier(db, { sessions, tickets, deliveries, audit: auditRows(db) })
   const now = new FakeClock().wall()
   const transaction = <T>(work: () => T): T => {
     db.exec('BEGIN IMMEDIATE')
@@ -109,7 +110,7 @@ test('no round of a purge keeps the writer from others for more than 20 ms', (t)
     const changes = Array.from({ length: 1000 }, (_, i) => issue(n + i, now)).flat()
     transaction(() => apply(prepareCommit(changes, undefined, now), 1))
   }
-  const purge = purger(sessions, tickets)
+  const purge = purger(sessions, tickets, deliveries)
   const roundsMs: number[] = []
   for (let left = 30_000; left > 0; ) {
     // Of this thread alone: what else the machine does is not counted.

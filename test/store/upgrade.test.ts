@@ -63,6 +63,22 @@ test('a data folder of version 1 goes on to work, with all that it holds', async
     assert.equal(await store.tokens.getSession(hashKey('token')), undefined)
     const [hits] = await store.hits.sum({ fromHour: 0, toHour: 9, limit: 9 })
     assert.equal(hits?.count, 7)
+    for (const by of [['apiId'], ['keyHash']] as const) {
+      const asked = {
+        fromDay: 0,
+        toDay: 9,
+        per: 'day',
+        by,
+        sort: 'count',
+        descending: true,
+        offset: 0,
+        limit: 9,
+      } as const
+      assert.deepEqual(
+        (await store.hits.usage(asked)).rows.map(({ count }) => count),
+        [7],
+      )
+    }
     const quota = makeLimit('quota', 'q', 9, 3_600_000)
     await store.counters.peek([quota], { wall: clock.wall(), mono: clock.mono() })
     assert.equal(quota.remaining, 4)

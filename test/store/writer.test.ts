@@ -13,7 +13,18 @@ const DEATHS = process.env.GATEHOUSE_DEEP === '1' ? 200 : 20
 const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
 const latency = { sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) }
 const hit: Hit = {
-  ...{ hour: 1, orgId: 'o', apiId: 'a', version: '', keyHash: '', alias: '', clientId: '', tags: '', endpoint: '' },
+  ...{
+    hour: 1,
+    orgId: 'o',
+    apiId: 'a',
+    version: '',
+    keyHash: '',
+    alias: '',
+    clientId: '',
+    tags: '',
+    endpoint: '',
+    country: '',
+  },
   ...{ status: 200, count: 1, success: 1, error: 0, lastAt: 1, total: latency, upstream: latency },
 }
 const put = (name: string): Change => ({ op: 'put', kind: 'api', id: newDocumentId(), body: { api_id: name } })

@@ -60,6 +60,22 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       },
     },
     {
+      method: 'POST',
+      path: '/admin/organisations/{id}/generate-portals',
+      access: 'installation',
+      summary: 'Gives the portal of an organisation its host: `domain` of a form',
+      bodyIs: 'form',
+      answers: { 200: DoneShape },
+      async run(call) {
+        const found = await findOrganisation(parts, call.param('id'))
+        if (found === undefined) return refused(404, 'Could not generate APIs')
+        const form = call.form()
+        const cname = form.get('domain') ?? form.get('cname') ?? ''
+        await updateOrganisation(parts, found, { ...found.body, cname, cname_enabled: cname !== '' }, INSTALLATION)
+        return ok('Org updated')
+      },
+    },
+    {
       method: 'GET',
       path: '/admin/organisations/{id}',
       access: 'installation',
@@ -88,7 +104,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: '/admin/organisations/{id}',
       access: 'installation',
-      summary: 'Deletes an organisation that nobody and nothing belongs to',
+      summary: 'Deletes an organisation and all that belongs to it',
       answers: { 200: DoneShape },
       async run(call) {
         const found = await findOrganisation(parts, call.param('id'))

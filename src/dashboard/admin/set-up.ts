@@ -6,7 +6,6 @@ import type { DashboardParts } from '../parts.ts'
 import { UserShape } from '../people/shapes.ts'
 import { PeopleView } from '../people/view.ts'
 import type { Route } from '../route.ts'
-import { PAGE_POLICY, SET_UP_PAGE } from './set-up-page.ts'
 
 const text = Type.String({ maxLength: 1024 })
 const Body = Type.Object({
@@ -21,19 +20,6 @@ const Body = Type.Object({
 /** The first start: who holds the set-up link makes the first organisation and its first administrator. */
 export function setUpRoutes(parts: DashboardParts): Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/bootstrap',
-      access: 'public',
-      summary: 'The page that the set-up link leads to',
-      answers: { 200: Type.String() },
-      run: () => ({
-        status: 200,
-        body: SET_UP_PAGE,
-        type: 'text/html; charset=utf-8',
-        headers: { 'content-security-policy': PAGE_POLICY, 'cache-control': 'no-store' },
-      }),
-    },
     {
       method: 'GET',
       path: '/api/bootstrap',

@@ -112,6 +112,7 @@ async function create(parts: DashboardParts, call: Call): Promise<Answer> {
     groupId: given.groupId ?? '',
     permissions: given.permissions ?? {},
     password: given.password ?? '',
+    imported: true,
     passwordMaxDays: given.passwordMaxDays ?? 0,
     sharedEmail: shared,
     samePerson: shared,
@@ -153,7 +154,10 @@ async function passwordEdit(
   password: string | undefined,
 ): Promise<{ edit: UserEdit; changes: Change[] }> {
   if (password === undefined || password === '') return { edit: {}, changes: [] }
-  const fresh = (await newUserPassword(parts, password)) as Pick<StoredUser, 'password_hash' | 'password_updated'>
+  const fresh = (await newUserPassword(parts, password, { imported: true })) as Pick<
+    StoredUser,
+    'password_hash' | 'password_updated'
+  >
   const stored = await parts.documents.get('user', user.id)
   const others = stored === undefined ? [] : await sharingPassword(parts, stored, MOST_SAME)
   const former = user.password_hash === '' ? [] : [user.password_hash]

@@ -24,9 +24,11 @@ export const API_QUERY = {
     description: 'keyless, authToken, oauth, mutualTLS; several separated by commas.',
   }),
   api_type: Type.String({ maxLength: 256, description: 'rest, internal; several separated by commas.' }),
+  active: Type.Enum(['true', 'false']),
   base_apis: Type.Unknown({ description: 'Anything: only APIs that are no version of another.' }),
   labels: Type.String({ maxLength: 512, description: 'key:value, repeated: one of each key.' }),
   compressed: Type.Unknown({ description: '1: ids, name and paths alone.' }),
+  facts: Type.Enum(['1'], { description: '1: none of the definitions, but labels and where each is served.' }),
   extension: Type.String({ maxLength: 64, description: 'The word that the extension is named by.' }),
 } as const
 
@@ -37,6 +39,7 @@ export function apiQuery(call: Call): Omit<ListQuery, 'offset' | 'limit'> {
     ...anyOf('category', call.query('category')),
     ...anyOf('auth_type', call.query('auth_type')),
     ...anyOf('api_type', call.query('api_type')),
+    ...anyOf('active', call.query('active')),
     ...(call.query('base_apis') === '' ? [] : [{ standing: 'base' }]),
     ...labelConditions(call.queryAll('labels')),
   ]

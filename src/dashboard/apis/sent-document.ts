@@ -1,4 +1,4 @@
-import { fault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import { EXTENSION, renameExtension } from '../../model/api/extension.ts'
 import { member } from '../../model/api/tree.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
@@ -20,7 +20,7 @@ export interface SentDocument {
 
 /**
  * Reads the body as an OpenAPI document, JSON or YAML: what is no JSON object is read as YAML, whatever the Content-Type says.
- * @throws Fault `body_malformed` (403), `body_too_large` (413), `definition_invalid` (400)
+ * @throws Fault `body_malformed` (403), `document_malformed` (403) naming the line of broken YAML, `body_too_large` (413), `definition_invalid` (400)
  */
 export async function sentDocument(parts: DashboardParts, call: Call): Promise<SentDocument> {
   return named(parts, await parse(call.bytes(), call.header('content-type') ?? ''))
@@ -70,5 +70,11 @@ async function fromYaml(bytes: Uint8Array): Promise<Uint8Array> {
   } catch {
     throw fault('body_malformed', 'the body is not UTF-8')
   }
-  return new TextEncoder().encode(await yamlToJson(text))
+  return new TextEncoder().encode(await yamlToJson(text).catch(asDocument))
+}
+
+/** Whoever sent a document is told in which line it cannot be read; other bodies may hold secrets, a document does not. */
+function asDocument(error: unknown): never {
+  const found = toFault(error)
+  throw found.code === 'body_malformed' ? fault('document_malformed', found.message, error) : error
 }

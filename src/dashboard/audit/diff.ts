@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../model/json.ts'
+import { MASK, redact } from '../../model/redact.ts'
 import type { AuditChange } from '../../store/ports.ts'
-import { MASK, redact } from './redact.ts'
 
 const MOST_LINES = 1000
 const LONGEST_LINE = 500

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../model/json.ts'
+import { isSecretName, MASK, redact, redactAnswer } from '../../model/redact.ts'
 import type { Answer } from '../answer.ts'
-import { isSecretName, MASK, redact, redactAnswer } from './redact.ts'
 
 /** What of a call is dumped. */
 export interface Dumped {

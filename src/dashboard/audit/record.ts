@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { JsonObject } from '../../model/json.ts'
+import { redact } from '../../model/redact.ts'
 import type { AuditRow } from '../../store/ports.ts'
 import { diffOf } from './diff.ts'
-import { redact } from './redact.ts'
 
 const text = Type.String()
 

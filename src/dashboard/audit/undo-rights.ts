@@ -18,13 +18,22 @@ const NEEDS: Readonly<Record<string, string>> = Object.assign(Object.create(null
   policy: 'policies',
   session: 'keys',
   oauth_client: 'oauth',
+  developer: 'portal',
+  key_end: 'portal',
   certificate: 'certs',
+  asset: 'api_assets',
   hook: 'hooks',
   idp_profile: 'idm',
   user: 'users',
   user_group: 'user_groups',
   label: 'admin',
   organisation: 'admin',
+  portal_configuration: 'portal',
+  portal_look: 'portal',
+  portal_menu: 'portal',
+  portal_page: 'portal',
+  // Some of its entries may be others' to write.
+  catalogue: 'admin',
 })
 
 /** Kinds that are based on APIs, whose owners alone may change them. */

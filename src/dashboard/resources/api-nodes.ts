@@ -1,10 +1,8 @@
 import { Type } from 'typebox'
-import { documentOf } from '../../model/api/place.ts'
-import { type Stood, standingOf } from '../../model/node.ts'
-import { readable } from '../../publish/api-plan.ts'
+import { standingOf } from '../../model/node.ts'
 import { listNodes } from '../../publish/node-status.ts'
-import type { StoredDocument } from '../../store/ports.ts'
 import { bare } from '../answer.ts'
+import { stoodOf } from '../apis/facts.ts'
 import { apiOf, notReadable } from '../apis/store-api.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
@@ -40,10 +38,4 @@ export function apiNodeRoutes(parts: DashboardParts): Route[] {
       },
     },
   ]
-}
-
-function stoodOf(stored: StoredDocument): Stood {
-  const { revision, body } = stored
-  const api = readable(stored)
-  return { apiId: documentOf(body).api_id, revision, active: api?.active ?? true, tags: api?.tags }
 }

@@ -5,14 +5,17 @@ import { isEmpty, objectOf } from '../../model/api/members.ts'
 import { documentOf } from '../../model/api/place.ts'
 import { member } from '../../model/api/tree.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
+import { shortWrapperOf, wrapperOf } from '../../publish/api-wrapper.ts'
+import { listNodes } from '../../publish/node-status.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { type Answer, bare, refused } from '../answer.ts'
 import { API_QUERY, apiQuery } from '../apis/api-query.ts'
 import { apiUrl, UrlParts } from '../apis/api-url.ts'
+import { ApiFacts, factsOf } from '../apis/facts.ts'
 import { besideSent } from '../apis/owners.ts'
 import { apiOf, Created, create, notChangeable, notReadable, remove, update, VERSION_QUERY } from '../apis/store-api.ts'
 import { aliasOf } from '../apis/words.ts'
-import { ShortWrapper, shortWrapperOf, Wrapper, wrapperOf } from '../apis/wrapper.ts'
+import { ShortWrapper, Wrapper } from '../apis/wrapper.ts'
 import type { Call } from '../call.ts'
 import { Done } from '../envelope.ts'
 import { listed } from '../listed.ts'
@@ -24,7 +27,7 @@ const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const
 const OWNED = { noun: 'api', by: 'id' } as const
 
-const List = Type.Object({ apis: Type.Array(Type.Union([Wrapper, ShortWrapper])), pages: Type.Integer() })
+const List = Type.Object({ apis: Type.Array(Type.Union([Wrapper, ShortWrapper, ApiFacts])), pages: Type.Integer() })
 const Body = Type.Object(
   {},
   {
@@ -48,14 +51,23 @@ function listRoutes(parts: DashboardParts): Route[] {
     summary,
     query: API_QUERY,
     answers: { 200: List },
-    run(call) {
-      const alias = aliasOf(parts, call)
-      const short = /^(?:1|true)$/.test(call.query('compressed'))
-      const shape = (stored: StoredDocument) => (short ? shortWrapperOf(stored) : wrapperOf(stored, alias))
+    async run(call) {
+      const shape = await shapeOf(parts, call)
       return listed(parts.documents, 'api', apiQuery(call), pageOf(call), { name: 'apis', shape })
     },
   })
   return [list('/api/apis', 'List APIs'), list('/api/apis/search', 'Search APIs')]
+}
+
+/** What each row of a list shows. */
+async function shapeOf(parts: DashboardParts, call: Call): Promise<(stored: StoredDocument) => JsonObject> {
+  if (call.query('facts') === '1') {
+    const [nodes, now] = [await listNodes(parts), parts.clock.wall()]
+    return (stored) => factsOf(stored, nodes, now)
+  }
+  if (/^(?:1|true)$/.test(call.query('compressed'))) return shortWrapperOf
+  const alias = aliasOf(parts, call)
+  return (stored) => wrapperOf(stored, alias)
 }
 
 function oneRoutes(parts: DashboardParts): Route[] {
@@ -115,7 +127,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: UrlParts },
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
-        return stored === undefined ? notReadable() : bare({ ...apiUrl(parts, call, documentOf(stored.body)) })
+        return stored === undefined ? notReadable() : bare({ ...(await apiUrl(parts, call, documentOf(stored.body))) })
       },
     },
   ]

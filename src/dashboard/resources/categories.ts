@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { categoriesOf } from '../../model/api/beside.ts'
 import { setMember } from '../../model/api/tree.ts'
+import { foldCase } from '../../model/fold.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { changeBeside } from '../../publish/apis.ts'
 import { type Answer, bare, ok } from '../answer.ts'
@@ -78,14 +79,17 @@ async function groups(parts: DashboardParts, call: Call): Promise<Answer> {
     // A store that answers at once would hold up everybody else until the last group is read.
     await setImmediate()
     const and = [{ category: value }]
-    const { rows } = await parts.documents.list('api', { where, and, order: 'name_folded', limit: MOST_NAMES })
-    setMember(
-      names,
-      value,
-      rows.map(({ body }) => String(body.name ?? '')),
-    )
+    // From the indexes alone: the definitions need not be read.
+    const found = await parts.documents.values('api', 'name', { where, and })
+    const all = found.flatMap(({ value: name, count }) => Array<string>(count).fill(name))
+    setMember(names, value, all.sort(byFoldedName).slice(0, MOST_NAMES))
   }
   return bare(names)
+}
+
+function byFoldedName(a: string, b: string): number {
+  const [left, right] = [foldCase(a), foldCase(b)]
+  return left < right ? -1 : Number(left > right)
 }
 
 async function replace(parts: DashboardParts, call: Call): Promise<Answer> {

@@ -124,8 +124,8 @@ async function sendTest(parts: DashboardParts, stored: StoredDocument): Promise<
   }
 }
 
-/** @throws Fault `not_found` (404) */
-async function knownHook(parts: DashboardParts, call: Call): Promise<StoredDocument> {
+/** The webhook that `{id}` of the path names. @throws Fault `not_found` (404) */
+export async function knownHook(parts: DashboardParts, call: Call): Promise<StoredDocument> {
   const stored = await hookOf(parts, call)
   if (stored === undefined) throw fault('not_found', 'Could not retrieve webhook detail')
   return stored

@@ -15,12 +15,16 @@ import { type ListShape, pageAnswer, pieces, streamed } from '../listed.ts'
 import { pageOf, pagesOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import { type PolicyApis, policyApisFor } from '../policy-apis.ts'
+import { KeyFacts, keyFacts } from '../portal/key-entry.ts'
 import type { Route } from '../route.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
 const Q = Type.String({ maxLength: 1024, description: 'Part of the alias, or the whole key or hash.' })
 const Names = Type.Object({ data: Type.Object({ keys: Type.Array(Type.String()) }), pages: Type.Integer() })
-const Detailed = Type.Object({ keys: Type.Array(KeyData), pages: Type.Integer() })
+const Detailed = Type.Object({
+  keys: Type.Array(Type.Object({ ...KeyData.properties, facts: Type.Optional(KeyFacts) })),
+  pages: Type.Integer(),
+})
 
 /** Lists of keys: names of those of an API or of all, or whole keys. */
 export function keyListRoutes(parts: DashboardParts): Route[] {
@@ -63,9 +67,19 @@ export function keyListRoutes(parts: DashboardParts): Route[] {
       path: '/api/keys/detailed',
       access: READ,
       summary: 'List keys with their sessions',
-      query: { q: Q, p: Type.Integer() },
+      query: {
+        ...{ q: Q, p: Type.Integer() },
+        api: Type.String({
+          maxLength: 256,
+          description: 'Only keys with access to this API, by itself or by a policy.',
+        }),
+        policy: Type.String({ maxLength: 256, description: 'Only keys with this policy.' }),
+        facts: Type.String({
+          description: '1: each with `facts`: how it stands, when it was last used, what was rotated.',
+        }),
+      },
       answers: { 200: Detailed },
-      run: async (call) => detailed(parts, call, await queryOf(parts, call, undefined)),
+      run: async (call) => detailed(parts, call, await queryOf(parts, call, call.query('api') || undefined)),
     },
   ]
 }
@@ -81,7 +95,10 @@ async function queryOf(parts: DashboardParts, call: Call, apiId: string | undefi
   const { gateway, dashboard } = parts.config
   if (gateway.hash_keys && !dashboard.enable_hashed_keys_listing) throw fault('not_found', 'Could not retrieve keys')
   const orgId = call.actor?.orgId ?? ''
-  const reach = await reachOf(parts, call, apiId)
+  const policy = call.query('policy')
+  if (policy !== '' && apiId !== undefined && apiId !== '-')
+    throw fault('query_invalid', 'Keys are listed by API or by policy, not by both.')
+  const reach = policy === '' ? await reachOf(parts, call, apiId) : await reachOfPolicy(parts, call, policy)
   const q = call.query('q')
   const query = { orgId, part: q, ...(reach !== undefined && { reach }) }
   const found = q === '' ? undefined : await findKey(parts, { name: q, naming: 'guess', orgId })
@@ -99,6 +116,13 @@ async function reachOf(parts: DashboardParts, call: Call, apiId: string | undefi
   }
   const apiIds = call.sight.apiIds()
   return apiIds && { apiIds, policyIds: await policiesFor(policies, orgId, apiIds) }
+}
+
+/** Keys with a policy. One that is not seen has none. */
+async function reachOfPolicy(parts: DashboardParts, call: Call, policyId: string): Promise<KeyQuery['reach']> {
+  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const isSeen = call.sight.everything || call.sight.anyApi(policies.of(call.actor?.orgId ?? '', policyId))
+  return { apiIds: [], policyIds: isSeen ? [policyId] : [] }
 }
 
 /** Ids of the policies that name one of the APIs. */
@@ -126,11 +150,16 @@ async function detailed(parts: DashboardParts, call: Call, { query, named }: Wan
   const page = pageOf(call)
   const shape: ListShape<SessionRow> = {
     name: 'keys',
-    shape: (row) => keyData(parts, row, rawKeyOf(parts, row) ?? ''),
+    shape: (row) => keyOfList(parts, call, row),
   }
   if (named === undefined && page === 'all') return streamed(eachKey(parts.tokens, query), shape)
   const { rows, total } = await take(parts, call, { query, named })
   return pageAnswer(rows, total, page, shape)
+}
+
+async function keyOfList(parts: DashboardParts, call: Call, row: SessionRow) {
+  const data = await keyData(parts, row, rawKeyOf(parts, row) ?? '')
+  return call.query('facts') === '1' ? { ...data, facts: await keyFacts(parts, row, data.data) } : data
 }
 
 async function take(parts: DashboardParts, call: Call, { query, named }: Wanted) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import { Fault, fault } from '../../errors/fault.ts'
+import { withoutHidden } from '../../model/key.ts'
 import { checkSession } from '../../model/session.ts'
 import { preview } from '../../publish/sessions.ts'
 import { bare } from '../answer.ts'
@@ -10,6 +11,7 @@ import { keyOf, withinSight } from '../key-seen.ts'
 import { KeyData, keyData, shownSession } from '../key-shape.ts'
 import { changeKey, createChosenKey, createNamedUser, createRandomKey, isForUser, removeKey } from '../key-writes.ts'
 import type { DashboardParts } from '../parts.ts'
+import { KeyFacts, keyFacts } from '../portal/key-entry.ts'
 import type { Route } from '../route.ts'
 import { keyListRoutes } from './key-lists.ts'
 
@@ -22,6 +24,14 @@ const NAMING = {
   auto_guess: Type.String({ description: 'true: the path holds the key or its hash.' }),
   username: Type.String({ description: 'true: the path holds the name of a basic user.' }),
 }
+const FACTS = Type.String({ description: '1: with `facts`: how it stands, when it was last used, what was rotated.' })
+const Told = Type.Object({
+  ...KeyData.properties,
+  facts: Type.Optional(KeyFacts),
+  own: Type.Optional(
+    Type.Object({}, { description: 'The session as it is stored, no policy applied: what to change.' }),
+  ),
+})
 const SAVING = { suppress_reset: Type.String({ description: '1: the counts of quotas stay as they are.' }) }
 const BASIC = { basic_auth: Type.String({ description: 'true: the session is that of a basic user.' }) }
 const Session = Type.Object({}, { description: 'A session.' })
@@ -91,11 +101,13 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       access: READ,
       owned: OWNED,
       summary: 'Read a key',
-      query: NAMING,
-      answers: { 200: KeyData },
+      query: { ...NAMING, facts: FACTS },
+      answers: { 200: Told },
       run: async (call) => {
         const { row, key } = await keyOf(parts, call)
-        return bare(await keyData(parts, row, key))
+        const data = await keyData(parts, row, key)
+        if (call.query('facts') !== '1') return bare(data)
+        return bare({ ...data, facts: await keyFacts(parts, row, data.data), own: withoutHidden(row.body) })
       },
     },
     {

@@ -1,17 +1,21 @@
 import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
 import { EXTENSION, restoreExtension } from '../../model/api/extension.ts'
 import { exportOas, importOas, patchOas } from '../../model/api/import.ts'
+import { objectOf } from '../../model/api/members.ts'
 import { documentOf } from '../../model/api/place.ts'
 import { member } from '../../model/api/tree.ts'
+import { laidOver } from '../../model/asset.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { basesOf } from '../../publish/api-plan.ts'
 import { tryApi } from '../../publish/apis.ts'
+import { findAsset } from '../../publish/assets.ts'
 import { readImportOptions } from '../../publish/import-options.ts'
 import { isYaml, jsonToYaml } from '../../publish/yaml.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { type Answer, bare, refused } from '../answer.ts'
 import { apiUrl } from '../apis/api-url.ts'
-import { sentDocument, sentOrNamedDocument, withExtension } from '../apis/sent-document.ts'
+import { type SentDocument, sentDocument, sentOrNamedDocument, withExtension } from '../apis/sent-document.ts'
 import {
   apiOf,
   Created,
@@ -63,9 +67,9 @@ function newRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       bodyIs: 'any',
       summary: 'Create an API from an OpenAPI document with the extension',
-      query: VERSION_QUERY,
+      query: { ...VERSION_QUERY, templateID: Type.String({ description: 'An asset that the document is laid over.' }) },
       answers: { 200: Created },
-      run: async (call) => create(parts, call, 'oas', withExtension(await sentDocument(parts, call))),
+      run: async (call) => create(parts, call, 'oas', withExtension(await overTemplate(parts, call))),
     },
     {
       ...shared,
@@ -126,17 +130,10 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       bodyIs: 'upload',
       summary: 'Put a plain OpenAPI document in the place of an API’s, which keeps its extension',
-      query: TUNING,
+      query: { ...TUNING, dry_run: Flag },
       body: Body,
-      answers: { 200: Done },
-      async run(call) {
-        const found = await oasOf(parts, call, notChangeable)
-        if ('status' in found) return found
-        const { document } = await sentOrNamedDocument(parts, call)
-        const stored = documentOf(found.body).definition
-        const definition = patchOas(stored, document, readImportOptions(call.query))
-        return update(parts, call, found, { format: 'oas', definition }, 'API updated.')
-      },
+      answers: { 200: Type.Union([Done, Document]) },
+      run: (call) => patch(parts, call),
     },
     {
       method: 'DELETE',
@@ -167,10 +164,21 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
       async run(call) {
         const found = await oasOf(parts, call, notReadable)
-        return 'status' in found ? found : bare({ urls: [apiUrl(parts, call, documentOf(found.body)).ApiURL] })
+        if ('status' in found) return found
+        return bare({ urls: [(await apiUrl(parts, call, documentOf(found.body))).ApiURL] })
       },
     },
   ]
+}
+
+/** What was sent, laid over the template that the query names. @throws Fault `asset_unknown` (404) */
+async function overTemplate(parts: DashboardParts, call: Call): Promise<SentDocument> {
+  const sent = await sentDocument(parts, call)
+  const id = call.query('templateID')
+  if (id === '') return sent
+  const template = await findAsset(parts, call.sight.whereOrg(), id)
+  if (template === undefined || !call.sight.org(template)) throw fault('asset_unknown')
+  return { ...sent, document: laidOver(objectOf(template.body, 'data'), sent.document) }
 }
 
 /** The API that the path names, or the answer where there is none. @throws Fault `not_owner` (401) */
@@ -179,6 +187,19 @@ async function oasOf(parts: DashboardParts, call: Call, missing: () => Answer): 
   if (stored === undefined) return missing()
   if (documentOf(stored.body).format === 'oas') return stored
   return refused(400, 'the requested API definition is in classic format, please use /api/apis/{id}')
+}
+
+/** Puts a plain document over an API's; `dry_run` shows what would be stored instead. */
+async function patch(parts: DashboardParts, call: Call): Promise<Answer> {
+  const found = await oasOf(parts, call, notChangeable)
+  if ('status' in found) return found
+  const { document, alias } = await sentOrNamedDocument(parts, call)
+  const definition = patchOas(documentOf(found.body).definition, document, readImportOptions(call.query))
+  const change = { format: 'oas', definition } as const
+  if (call.query('dry_run') !== 'true') return update(parts, call, found, change, 'API updated.')
+  const apiId = String(found.body.api_id)
+  const tried = await tryApi(parts, { ...draftOf(parts, call), ...change, apiId, mayBecome: { id: true } })
+  return bare(restoreExtension(tried.definition, alias))
 }
 
 async function read(parts: DashboardParts, call: Call): Promise<Answer> {

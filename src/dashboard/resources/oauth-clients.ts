@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
 import { listClients } from '../../publish/oauth-client-lists.ts'
-import { createClient, deleteClient, updateClient } from '../../publish/oauth-clients.ts'
+import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients.ts'
 import { bare, ok } from '../answer.ts'
 import { AuthorizeClients } from '../authorize-client.ts'
 import type { Call } from '../call.ts'
@@ -12,6 +12,7 @@ import { Done } from '../envelope.ts'
 import { type ListShape, pageAnswer, streamed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
+import { overlapSent, RotationBody } from '../portal/access-body.ts'
 import type { Route } from '../route.ts'
 import { oauthTokenRoutes } from './oauth-tokens.ts'
 
@@ -27,6 +28,11 @@ const Body = Type.Object(
   {},
   { description: 'A client: redirect_uri, policy_id, meta_data; client_id and secret of your choice.' },
 )
+const Rotated = Type.Object({
+  client_id: Type.String(),
+  secret: Type.String(),
+  valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
+})
 const Refusal = Type.Object({ Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() })
 const Concluded = Type.Object(
   {},
@@ -95,6 +101,17 @@ function oneRoutes(parts: DashboardParts): Route[] {
       },
     },
     {
+      method: 'POST',
+      path: `${ONE}/rotate`,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Give an OAuth client another secret; the old one may be good for a while',
+      body: RotationBody,
+      bodyIs: 'any',
+      answers: { 200: Rotated },
+      run: (call) => rotate(parts, call),
+    },
+    {
       method: 'DELETE',
       path: ONE,
       access: WRITE,
@@ -108,6 +125,14 @@ function oneRoutes(parts: DashboardParts): Route[] {
       },
     },
   ]
+}
+
+async function rotate(parts: DashboardParts, call: Call) {
+  const { client_id: clientId } = (await clientAt(parts, call)).client
+  const overlapS = overlapSent(call)
+  const { client, secret } = await rotateClient(parts, clientId, { overlapS, actor: call.actor!.email })
+  const until = client.secrets[1]?.until ?? 0
+  return bare({ client_id: clientId, secret, valid_until: until > 0 ? new Date(until).toISOString() : '' })
 }
 
 /** Both spellings of the call of an identity server. */

@@ -39,6 +39,19 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       },
     },
     {
+      method: 'DELETE',
+      path: '/api/apis/oauth/{apiId}/{clientId}/tokens',
+      access: WRITE,
+      owned: { noun: 'api', by: 'apiId' },
+      summary: 'End all tokens of an OAuth client, at every API; who may write clients needs no secret of theirs',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { client } = await clientAt(parts, call)
+        await endAllTokens(parts, client, call.actor!.email)
+        return ok('tokens revoked successfully')
+      },
+    },
+    {
       method: 'GET',
       path: `${ONE}/tokens`,
       access: READ,

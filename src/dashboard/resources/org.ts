@@ -1,11 +1,15 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/ids.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { organisationShape } from '../../model/organisation.ts'
+import { redact } from '../../model/redact.ts'
 import { findOrganisation, setOpenPolicy } from '../../publish/people/organisations.ts'
+import type { StoredDocument } from '../../store/ports.ts'
 import { bare, ok, refused } from '../answer.ts'
-import { redact } from '../audit/redact.ts'
 import { Done } from '../envelope.ts'
+import { listed } from '../listed.ts'
+import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
 
@@ -30,7 +34,27 @@ export function orgRoutes(parts: DashboardParts): Route[] {
       return found === undefined ? refused(404, GONE) : bare(shown(organisationShape(found)))
     },
   })
-  return [own('/api/org'), own('/api/organisations'), ...openPolicyRoutes(parts)]
+  return [own('/api/org'), own('/api/organisations'), listRoute(parts), ...openPolicyRoutes(parts)]
+}
+
+/** Unbounded users see every organisation, all others the one that they belong to. */
+function listRoute({ documents }: DashboardParts): Route {
+  return {
+    method: 'GET',
+    path: '/api/organisations/list',
+    access: 'signed-in',
+    summary: 'List the organisations whose documents the caller sees',
+    query: { p: Type.Integer() },
+    answers: { 200: Type.Object({ organisations: Type.Array(OrgShape), pages: Type.Integer() }) },
+    run: async (call) => {
+      const { orgId } = call.actor!
+      const shape = (stored: StoredDocument) => shown(organisationShape(stored))
+      const list = { name: 'organisations', shape }
+      if (orgId === '') return listed(documents, 'organisation', {}, pageOf(call), list)
+      const own = isDocumentId(orgId) ? await documents.get('organisation', orgId) : undefined
+      return bare({ organisations: own === undefined ? [] : [shape(own)], pages: 1 })
+    },
+  }
 }
 
 function openPolicyRoutes(parts: DashboardParts): Route[] {

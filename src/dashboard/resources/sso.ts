@@ -5,7 +5,7 @@ import { bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
-import { goTo, refusedSignIn } from '../sso/answers.ts'
+import { refusedSignIn } from '../sso/answers.ts'
 import { enterBySso } from '../sso/enter.ts'
 import { createNonce, findNonce, nonceFault, readNonceRequest } from '../sso/nonce.ts'
 import { admitsAdmins, entryOf } from '../sso/rights.ts'
@@ -85,8 +85,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         try {
           const { person, claim } = await findNonce(parts, call.query('nonce'), 'dashboard')
-          const { cookie } = await enterBySso(parts, call, person, [claim])
-          return goTo('/', cookie)
+          return await enterBySso(parts, call, person, { path: '/', changes: [claim] })
         } catch (error) {
           return refusedSignIn(parts, call, nonceFault(error))
         }

@@ -150,6 +150,9 @@ function nodeShape(node: NodeStatus, now: number): JsonObject {
     last_seen: node.seen_at,
     started_at: node.started_at,
     loaded: node.loaded,
+    troubled: node.troubled,
+    behind: node.behind,
+    management: node.management,
   }
 }
 

@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { groupOf, type StoredGroup, type UserGroup } from '../../model/user-group.ts'
+import { groupOf, type UserGroup } from '../../model/user-group.ts'
 import { deleteGroup, findGroup, newGroup, updateGroup } from '../../publish/people/groups.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { bare, ok, refused } from '../answer.ts'
-import type { Call } from '../call.ts'
 import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
+import { whereFound } from '../people/found.ts'
 import { givenPermissions, withoutReset } from '../people/given.ts'
 import { checkGroupReach } from '../people/reach.ts'
 import { DoneShape, GroupBody, GroupShape, MadeShape, pageShape } from '../people/shapes.ts'
@@ -16,11 +16,13 @@ import { PeopleView } from '../people/view.ts'
 import type { Route } from '../route.ts'
 
 const INVALID = 'User group object validation failed.'
-const UNKNOWN = 'Could not retrieve user group detail.'
+const UNKNOWN = refused(404, 'Could not retrieve user group detail.')
+const NOT_CHANGEABLE = refused(400, 'Group ID does not exist')
 const LONGEST = 256
 
 /** Groups of dashboard users: `/api/usergroups`. */
 export function userGroupRoutes(parts: DashboardParts): Route[] {
+  const onGroup = whereFound((id) => findGroup(parts, id))
   return [
     {
       method: 'GET',
@@ -67,10 +69,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'user_groups' },
       summary: 'Shows a group',
       answers: { 200: GroupShape },
-      async run(call) {
-        const group = await groupIn(parts, call)
-        return group === undefined ? refused(404, UNKNOWN) : bare(await new PeopleView(parts, call.actor).group(group))
-      },
+      run: onGroup(UNKNOWN, async (call, group) => bare(await new PeopleView(parts, call.actor).group(group))),
     },
     {
       method: 'PUT',
@@ -80,15 +79,13 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       body: GroupBody,
       invalid: INVALID,
       answers: { 200: DoneShape },
-      async run(call) {
-        const group = await groupIn(parts, call)
-        if (group === undefined) return refused(400, 'Group ID does not exist')
+      run: onGroup(NOT_CHANGEABLE, async (call, group) => {
         const edit = givenGroup(call.object())
         checkGroupReach(call.actor!, group)
         checkGroupReach(call.actor!, { ...group, ...edit })
         await updateGroup(parts, group, edit, call.actor!.email)
         return ok('User group updated')
-      },
+      }),
     },
     {
       method: 'DELETE',
@@ -96,20 +93,13 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'user_groups' },
       summary: 'Deletes a group that nobody is in',
       answers: { 200: DoneShape },
-      async run(call) {
-        const group = await groupIn(parts, call)
-        if (group === undefined) return refused(404, UNKNOWN)
+      run: onGroup(UNKNOWN, async (call, group) => {
         checkGroupReach(call.actor!, group)
         await deleteGroup(parts, group, call.actor!.email)
         return ok('User group deleted')
-      },
+      }),
     },
   ]
-}
-
-async function groupIn(parts: DashboardParts, call: Call): Promise<StoredGroup | undefined> {
-  const group = await findGroup(parts, call.param('id'))
-  return group !== undefined && call.sight.org({ body: { org_id: group.org_id } }) ? group : undefined
 }
 
 type GivenGroup = { -readonly [Name in keyof Omit<UserGroup, 'org_id'>]?: UserGroup[Name] }

@@ -18,13 +18,15 @@ import type { Call } from '../call.ts'
 import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
+import { whereFound } from '../people/found.ts'
 import { type GivenUser, givenUser, withoutReset } from '../people/given.ts'
 import { checkGiven, checkReach } from '../people/reach.ts'
 import { DoneShape, MadeShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from '../people/shapes.ts'
 import { PeopleView } from '../people/view.ts'
 import type { Route } from '../route.ts'
 
-const UNKNOWN = 'Could not retrieve user detail.'
+const UNKNOWN = refused(404, 'Could not retrieve user detail.')
+const NOT_CHANGEABLE = refused(400, 'user does not exist.')
 const INVALID = 'User object validation failed.'
 const Page = pageShape('users', UserShape)
 const SearchBody = Type.Object({ filters: Type.Object({ query: Type.String({ maxLength: 256 }) }) })
@@ -34,17 +36,20 @@ export function userRoutes(parts: DashboardParts): Route[] {
   const { documents } = parts
   const list = (call: Call, part: string) => {
     const view = new PeopleView(parts, call.actor)
-    const query = { where: call.sight.whereOrg(), ...(part !== '' && { contains: { index: 'email', part } }) }
+    const group = call.query('group_id')
+    const where = { ...call.sight.whereOrg(), ...(group !== '' && { group_id: group }) }
+    const query = { where, ...(part !== '' && { contains: { index: 'email', part } }) }
     return listed(documents, 'user', query, pageOf(call), { name: 'users', shape: (row) => view.user(userOf(row)) })
   }
   const paged = { p: Type.Integer() }
+  const onUser = whereFound((id) => findUserById(parts, id))
   return [
     {
       method: 'GET',
       path: '/api/users',
       access: { permission: 'users' },
       summary: 'Lists users of the organisation',
-      query: paged,
+      query: { ...paged, group_id: Type.String({ maxLength: 256, description: 'Members of this group alone.' }) },
       answers: { 200: Page },
       run: (call) => list(call, ''),
     },
@@ -99,10 +104,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       own: 'id',
       summary: 'Shows a user',
       answers: { 200: UserShape },
-      async run(call) {
-        const user = await userIn(parts, call)
-        return user === undefined ? refused(404, UNKNOWN) : bare(await new PeopleView(parts, call.actor).user(user))
-      },
+      run: onUser(UNKNOWN, async (call, user) => bare(await new PeopleView(parts, call.actor).user(user))),
     },
     {
       method: 'PUT',
@@ -112,10 +114,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       body: UserEditBody,
       invalid: INVALID,
       answers: { 200: DoneShape },
-      async run(call) {
-        const user = await userIn(parts, call)
-        return user === undefined ? refused(400, 'user does not exist.') : change(parts, call, user)
-      },
+      run: onUser(NOT_CHANGEABLE, (call, user) => change(parts, call, user)),
     },
     {
       method: 'DELETE',
@@ -124,13 +123,11 @@ export function userRoutes(parts: DashboardParts): Route[] {
       own: 'id',
       summary: 'Deletes a user, and ends its sessions and its API credential',
       answers: { 200: DoneShape },
-      async run(call) {
-        const user = await userIn(parts, call)
-        if (user === undefined) return refused(404, UNKNOWN)
+      run: onUser(UNKNOWN, async (call, user) => {
         await checkReach(parts, call.actor!, user)
         await deleteUser(parts, user, call.actor!.email)
         return ok('User deleted')
-      },
+      }),
     },
     {
       method: 'PUT',
@@ -139,16 +136,14 @@ export function userRoutes(parts: DashboardParts): Route[] {
       own: 'id',
       summary: 'Gives a user another API credential; the one before is dead at once',
       answers: { 200: DoneShape },
-      async run(call) {
-        const user = await userIn(parts, call)
-        if (user === undefined) return refused(404, UNKNOWN)
+      run: onUser(UNKNOWN, async (call, user) => {
         const another = user.id !== call.actor!.userId
         if (another && parts.config.dashboard.security.forbid_admin_reset_access_token)
           return refused(403, 'You are not allowed to reset the access token of another user.')
         await checkReach(parts, call.actor!, user)
         await renewCredential(parts, user, call.actor!.email)
         return ok('User session renewed')
-      },
+      }),
     },
     {
       method: 'PUT',
@@ -156,21 +151,13 @@ export function userRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'users' },
       summary: 'Makes a user inactive, and ends its sessions and its API credential',
       answers: { 200: DoneShape },
-      async run(call) {
-        const user = await userIn(parts, call)
-        if (user === undefined) return refused(400, 'user does not exist.')
+      run: onUser(NOT_CHANGEABLE, async (call, user) => {
         await checkReach(parts, call.actor!, user)
         await revokeUser(parts, user, call.actor!.email)
         return ok('User revoked')
-      },
+      }),
     },
   ]
-}
-
-/** The user that the path names, where the caller's organisation has it. */
-async function userIn(parts: DashboardParts, call: Call): Promise<StoredUser | undefined> {
-  const user = await findUserById(parts, call.param('id'))
-  return user !== undefined && call.sight.org({ body: { org_id: user.org_id } }) ? user : undefined
 }
 
 async function create(parts: DashboardParts, call: Call): Promise<Answer> {

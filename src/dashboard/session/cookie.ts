@@ -1,5 +1,7 @@
 /** Name of the session cookie: clients know it. */
 export const SESSION_COOKIE = 'authorisation'
+/** The same for a developer's session at the portal. */
+export const PORTAL_COOKIE = 'portal_session'
 
 const VALUE = /^[A-Za-z0-9_-]{43}$/
 
@@ -7,11 +9,11 @@ const VALUE = /^[A-Za-z0-9_-]{43}$/
  * The value of the session cookie in a `Cookie` field (RFC 6265 section 5.4); undefined when there is none that we could have
  * set. Of several, the first that looks like ours: a neighbour on the same host may have set another one.
  */
-export function readSessionCookie(field: string | undefined): string | undefined {
+export function readSessionCookie(field: string | undefined, name = SESSION_COOKIE): string | undefined {
   if (field === undefined) return undefined
   for (const pair of field.split(';')) {
     const at = pair.indexOf('=')
-    if (at === -1 || pair.slice(0, at).trim() !== SESSION_COOKIE) continue
+    if (at === -1 || pair.slice(0, at).trim() !== name) continue
     const value = pair.slice(at + 1).trim()
     if (VALUE.test(value)) return value
   }
@@ -19,11 +21,11 @@ export function readSessionCookie(field: string | undefined): string | undefined
 }
 
 /** `Set-Cookie` of a session that lives `lifeS` seconds at most. */
-export function sessionCookie(value: string, lifeS: number, secure: boolean): string {
-  return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${lifeS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+export function sessionCookie(value: string, lifeS: number, secure: boolean, name = SESSION_COOKIE): string {
+  return `${name}=${value}; Path=/; Max-Age=${lifeS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
 }
 
 /** `Set-Cookie` that makes the browser forget its session. */
-export function endedCookie(secure: boolean): string {
-  return sessionCookie('', 0, secure)
+export function endedCookie(secure: boolean, name = SESSION_COOKIE): string {
+  return sessionCookie('', 0, secure, name)
 }

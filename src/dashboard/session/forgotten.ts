@@ -1,85 +1,44 @@
-import { setTimeout as afterwards } from 'node:timers/promises'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/ids.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { newSecret } from '../../model/secret.ts'
-import { visitorOf } from '../../oauth/tries.ts'
 import { changePassword, stampOf } from '../../publish/sign-in/passwords.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
 import { sendMail, sendsMail } from '../mail.ts'
 import type { DashboardParts } from '../parts.ts'
+import { LinkDesk } from './link-desk.ts'
 import { ticketHash } from './sessions.ts'
-import { FailureThrottle } from './throttle.ts'
 import { accountsOf, mayEnter } from './users-with-password.ts'
 
 /** How long the link of a mail is valid, by the specification. */
 const LINK_MS = 1_000_000
-/** Mails to one address, and requests from one network, in the time of a link. */
-const MAILS = 3
-const REQUESTS = 30
-/** By then the answer is on its way, whatever it waits for. */
-const AFTER_MS = 250
-/** Requests that wait for their mail; more are dropped, which answers alike. */
-const MOST_WAITING = 200
 
-interface Desk {
-  readonly mails: FailureThrottle
-  readonly requests: FailureThrottle
-  waiting: number
-  /** Ends with the last request that was accepted. */
-  queue: Promise<void>
-}
+const desks = new WeakMap<object, LinkDesk>()
 
-const desks = new WeakMap<object, Desk>()
-
-function deskOf({ store: { feed }, clock }: DashboardParts): Desk {
-  const known = desks.get(feed)
-  if (known !== undefined) return known
-  const made: Desk = {
-    mails: new FailureThrottle(clock, { limit: MAILS, windowMs: LINK_MS }),
-    requests: new FailureThrottle(clock, { limit: REQUESTS, windowMs: LINK_MS }),
-    waiting: 0,
-    queue: Promise.resolve(),
-  }
-  desks.set(feed, made)
-  return made
+function deskOf(parts: DashboardParts): LinkDesk {
+  const { feed } = parts.store
+  const desk = desks.get(feed) ?? new LinkDesk(parts, LINK_MS)
+  desks.set(feed, desk)
+  return desk
 }
 
 /**
  * Accepts a request for a link that sets another password. Returns before anything is looked up, so that neither the answer nor
- * its time tells whether the address is known; what is to be done is done afterwards, one request after the other.
+ * its time tells whether the address is known.
  */
 export function requestLink(parts: DashboardParts, address: string, call: Pick<Call, 'clientAddress'>): void {
   const desk = deskOf(parts)
-  const visitor = visitorOf(call.clientAddress)
-  if (desk.waiting >= MOST_WAITING) {
-    parts.log.warn({}, 'too many forgotten passwords at once, one was dropped')
-    return
-  }
-  if (desk.requests.waitMs(visitor) > 0) return
-  desk.requests.begin(visitor)
-  desk.waiting++
-  const answered = afterwards(AFTER_MS)
-  desk.queue = desk.queue
-    .then(() => answered)
-    .then(() => sendLink(parts, desk, address))
-    .catch((error: unknown) => {
-      const { code, cause } = toFault(error)
-      parts.log.error({ code, cause }, 'the mail for a forgotten password was not sent')
-    })
-    .finally(() => {
-      desk.waiting--
-    })
+  desk.accept(call, () => sendLink(parts, desk, address))
 }
 
 /** Resolves when all requests that were accepted are done with. */
 export function linksSent(parts: DashboardParts): Promise<void> {
-  return deskOf(parts).queue
+  return deskOf(parts).settled()
 }
 
-async function sendLink(parts: DashboardParts, desk: Desk, address: string): Promise<void> {
+async function sendLink(parts: DashboardParts, desk: LinkDesk, address: string): Promise<void> {
   const { public_url: base } = parts.config.dashboard
   if (!sendsMail(parts)) return parts.log.warn({}, 'a password was forgotten, and dashboard.email_backend is not set')
   // Of the call itself the address of the dashboard must not be taken: whoever sends it chooses its Host.
@@ -90,8 +49,7 @@ async function sendLink(parts: DashboardParts, desk: Desk, address: string): Pro
   const [first] = users
   if (first === undefined) return
   const to = String(first.body.email_address)
-  if (desk.mails.waitMs(to) > 0) return
-  desk.mails.begin(to)
+  if (!desk.mayMail(to)) return
   const secret = newSecret()
   const expiresAt = parts.clock.wall() + LINK_MS
   const body: JsonObject = { users: users.map((user) => ({ id: user.id, stamp: stampOf(user) })) }

@@ -27,7 +27,8 @@ export async function standingOf(parts: DashboardParts, state: SignInState): Pro
   if (!state.second && hasSecondFactor(securityOf(user.body))) return { need: 'second_factor', user }
   if (state.via === 'password' && !state.renewed && (await needsNewPassword(parts, user)))
     return { need: 'new_password', user }
-  const alone = !hasSecondFactor(securityOf(user.body))
+  // The organisation asks for more than a password, and single sign-on is that.
+  const alone = state.via !== 'sso' && !hasSecondFactor(securityOf(user.body))
   if (alone && (await requiresSecondFactor(parts, user.body.org_id))) return { need: 'enrolment', user }
   return { need: 'nothing', user }
 }

@@ -5,9 +5,12 @@ import { isObject, type JsonObject } from '../../model/json.ts'
 import { hashKey, newSecret } from '../../model/secret.ts'
 import { loginFamily } from '../../model/user-security.ts'
 import { auditOf } from '../../publish/parts.ts'
-import type { Change, TicketInput } from '../../store/ports.ts'
+import type { Change, TicketInput, TicketRow } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { sessionCookie } from './cookie.ts'
+
+/** Of what a browser calls itself this much is kept. */
+const LONGEST_AGENT = 200
 
 /** How somebody came in; in the audit log. */
 export type Via = 'password' | 'passkey' | 'sso' | 'bootstrap'
@@ -27,6 +30,8 @@ export interface OpenOptions {
   /** Mark the cookie `Secure`; unless given, as `dashboard.public_url` says. */
   readonly secure?: boolean
   readonly clientAddress?: string
+  /** What the browser calls itself. */
+  readonly agent?: string | undefined
   /** What must be true and change in the same commit: a ticket that is used up, a user that is written. */
   readonly changes?: readonly Change[]
 }
@@ -61,11 +66,12 @@ export async function openSession(
   parts: DashboardParts,
   who: SignedIn,
   via: Via,
-  { secure = isSecure(parts), clientAddress = '', changes = [] }: OpenOptions = {},
+  { secure = isSecure(parts), clientAddress = '', agent = '', changes = [] }: OpenOptions = {},
 ): Promise<OpenedSession> {
   const value = newSecret()
   const now = parts.clock.wall()
-  const body: JsonObject = { user: who.id, via, created: now, seen: now, verified: now, address: clientAddress }
+  const times = { created: now, seen: now, verified: now }
+  const body: JsonObject = { user: who.id, via, ...times, address: clientAddress, agent: agent.slice(0, LONGEST_AGENT) }
   if (who.guest !== undefined) body.guest = who.guest
   const alone = parts.config.dashboard.disable_parallel_sessions
   await parts.documents.commit(
@@ -91,7 +97,7 @@ export async function sessionOf(
   const hash = hashOf(cookie)
   const row = await parts.tokens.getTicket(hash)
   const now = parts.clock.wall()
-  if (row === undefined || row.sort !== 'login' || row.claimedAt > 0 || row.expiresAt <= now) return undefined
+  if (row === undefined || !isOpen(row, now)) return undefined
   const { body } = row
   const idleMs = parts.config.dashboard.session_idle_time * 1000
   if (now - Number(body.seen) >= Math.min(60_000, idleMs / 10)) renew(parts, hash, { ...body, seen: now }, row.version)
@@ -112,7 +118,7 @@ export async function sessionOf(
 export async function renewSession(
   parts: DashboardParts,
   cookie: string,
-  { secure = isSecure(parts), changes = [] }: Omit<OpenOptions, 'clientAddress'> = {},
+  { secure = isSecure(parts), changes = [] }: Omit<OpenOptions, 'clientAddress' | 'agent'> = {},
 ): Promise<OpenedSession | undefined> {
   const old = hashOf(cookie)
   const row = await parts.tokens.getTicket(old)
@@ -137,6 +143,41 @@ export async function endSession(parts: DashboardParts, cookie: string): Promise
   await parts.documents.commit([{ op: 'deleteTicket', hash: hashOf(cookie) }], undefined)
 }
 
+/** One of the browser sessions of a user, as its owner may see it. */
+export interface ListedSession {
+  /** As `BrowserSession.sessionId`. */
+  readonly id: string
+  readonly via: string
+  /** Where it was opened. */
+  readonly address: string
+  readonly agent: string
+  readonly createdAt: Millis
+  /** Of the last use, to about a minute. */
+  readonly seenAt: Millis
+  /** When it ends if it is not used again. */
+  readonly expiresAt: Millis
+}
+
+/** The browser sessions of a user, the one that was used last first. */
+export async function listSessions({ tokens, clock }: DashboardParts, userId: string): Promise<ListedSession[]> {
+  const now = clock.wall()
+  const rows = await tokens.familyTickets(loginFamily(userId))
+  return rows
+    .filter((row) => isOpen(row, now))
+    .map(listed)
+    .sort((a, b) => b.seenAt - a.seenAt)
+}
+
+/** Ends one session of a user; false when the user has none of this id. */
+export async function endSessionOf(parts: DashboardParts, userId: string, sessionId: string): Promise<boolean> {
+  if (!/^[0-9a-f]{64}$/.test(sessionId)) return false
+  const hash = Buffer.from(sessionId, 'hex')
+  const row = await parts.tokens.getTicket(hash)
+  if (row === undefined || row.family !== loginFamily(userId) || !isOpen(row, parts.clock.wall())) return false
+  await parts.documents.commit([{ op: 'deleteTicket', hash }], undefined)
+  return true
+}
+
 /** Ends all browser sessions of a user, and what it had begun. */
 export async function endSessions(parts: DashboardParts, userId: string): Promise<void> {
   await parts.documents.commit([endOfSessions(userId)], undefined)
@@ -155,6 +196,21 @@ export function isSecure({ config }: DashboardParts): boolean {
 /** What a ticket of the dashboard is found by; of the cookie's sort it is no other text's. */
 export function ticketHash(sort: string, text: string): Buffer {
   return hashKey(`${sort}:${text}`)
+}
+
+const isOpen = ({ sort, claimedAt, expiresAt }: TicketRow, now: Millis) =>
+  sort === 'login' && claimedAt === 0 && expiresAt > now
+
+function listed({ hash, expiresAt, body }: TicketRow): ListedSession {
+  return {
+    id: Buffer.from(hash).toString('hex'),
+    via: String(body.via),
+    address: String(body.address ?? ''),
+    agent: String(body.agent ?? ''),
+    createdAt: Number(body.created),
+    seenAt: Number(body.seen),
+    expiresAt,
+  }
 }
 
 const hashOf = (cookie: string) => ticketHash('login', cookie)

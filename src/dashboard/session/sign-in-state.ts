@@ -23,7 +23,7 @@ export interface SignInState {
   readonly candidates: readonly Candidate[]
   /** Of them the one who signs in; '' = not chosen yet. */
   readonly user: DocumentId | ''
-  readonly via: 'password' | 'passkey'
+  readonly via: 'password' | 'passkey' | 'sso'
   /** True when a second factor was shown, or a passkey that counts for both. */
   readonly second: boolean
   /** True when the password was set on the way. */
@@ -61,14 +61,21 @@ export async function readSignIn(parts: DashboardParts, text: string): Promise<S
 }
 
 /**
- * Keeps a sign-in, over what was read of it. @throws Fault `sign_in_void` (401) when another call was first
+ * Keeps a sign-in, over what was read of it; `changes` go into the same commit.
+ * @throws Fault `sign_in_void` (401) when another call was first, those of the changes
  */
-export async function keepSignIn(parts: DashboardParts, { text, version, state }: SignIn): Promise<SignIn> {
+export async function keepSignIn(
+  parts: DashboardParts,
+  { text, version, state }: SignIn,
+  changes: readonly Change[] = [],
+): Promise<SignIn> {
   const expiresAt = parts.clock.wall() + SIGN_IN_MS
   const body = state as unknown as JsonObject
   const row = { sort: 'sign_in', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
   const change: Change = { op: 'putTicket', hash: hashOf(text), row }
-  await commit(parts, { ...change, ...(version === 0 ? { ifAbsent: true } : { ifVersion: version }) })
+  const kept: Change = { ...change, ...(version === 0 ? { ifAbsent: true } : { ifVersion: version }) }
+  if (changes.length > 0) await parts.documents.commit([...changes, kept], undefined)
+  else await commit(parts, kept)
   return { text, version: version + 1, state }
 }
 

@@ -108,6 +108,9 @@ export async function continueSignIn(
     case 'organisation':
       return goOn(parts, call, chooseOrganisation(signIn, standing.users, given))
     case 'second_factor':
+      // Whoever comes from single sign-on learns what is needed by asking.
+      if (given.code === undefined && given.recovery_code === undefined && given.passkey === undefined)
+        return goOn(parts, call, signIn)
       return goOn(parts, call, await showSecondFactor(parts, call, signIn, standing.user, given))
     case 'new_password':
       return goOn(parts, call, await setNewPassword(parts, signIn, standing.user, given))
@@ -182,6 +185,7 @@ async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: St
   return openSession(parts, who, signIn.state.via, {
     secure: cameByTls(parts, call),
     clientAddress: call.clientAddress,
+    agent: call.header('user-agent'),
     changes: [...finished(parts, signIn), putUser(user, body)],
   })
 }

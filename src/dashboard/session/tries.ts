@@ -1,4 +1,4 @@
-import { type Fault, fault } from '../../errors/fault.ts'
+import { type Fault, waitFault } from '../../errors/fault.ts'
 import { visitorOf } from '../../oauth/tries.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -33,9 +33,9 @@ export interface Try {
   giveBack(): void
 }
 
-/** Seconds to wait where too many tries have failed. */
+/** How long to wait where too many tries have failed. */
 export interface Wait {
-  readonly waitS: number
+  readonly waitMs: number
 }
 
 /**
@@ -51,7 +51,7 @@ export function beginTry(
   const direct = parts.config.dashboard.security.login_disallow_forward_proxy
   const address = visitorOf(direct ? call.peerAddress : call.clientAddress)
   const waitMs = Math.max(name === undefined ? 0 : names.waitMs(name), addresses.waitMs(address))
-  if (waitMs > 0) return { waitS: Math.ceil(waitMs / 1000) }
+  if (waitMs > 0) return { waitMs }
   if (name !== undefined) names.begin(name)
   addresses.begin(address)
   return {
@@ -68,10 +68,10 @@ export function beginTry(
 
 /** True when there is a time to wait. */
 export function mustWait(begun: Try | Wait): begun is Wait {
-  return 'waitS' in begun
+  return 'waitMs' in begun
 }
 
 /** The refusal that says how long to wait. */
-export function throttled({ waitS }: Wait): Fault {
-  return fault('sign_in_throttled', `Too many failed tries, try again in ${waitS} s`)
+export function throttled({ waitMs }: Wait): Fault {
+  return waitFault('sign_in_throttled', waitMs, `Too many failed tries, try again in ${Math.ceil(waitMs / 1000)} s`)
 }

@@ -35,11 +35,9 @@ export function refusedSignIn(parts: DashboardParts, call: Call, error: unknown,
   const place = elsewhere ?? custom
   if (place !== '') return goTo(place)
   const link = again === '' ? '' : `<p><a href="${escapeHtml(again)}">Sign in again</a></p>`
-  return page(
-    dashboardStatusOf(fault),
-    'Sign-in refused',
-    `<h1>Sign-in refused</h1><p>${escapeHtml(textOf(fault))}</p>${link}`,
-  )
+  const markup = `<h1>Sign-in refused</h1><p>${escapeHtml(textOf(fault))}</p>${link}`
+  const shown = page(dashboardStatusOf(fault), 'Sign-in refused', markup)
+  return fault.waitS === 0 ? shown : { ...shown, headers: { ...shown.headers, 'retry-after': String(fault.waitS) } }
 }
 
 /** Text as it stands in markup, in attributes too. */

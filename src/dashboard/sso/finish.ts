@@ -37,10 +37,7 @@ export async function finishSignIn(
     // Behind `#`, which no server log and no Referer gets to see.
     return goTo(`${locationOf(place)}#token=${encodeURIComponent(made.key)}`)
   }
-  if (place.is === 'own') {
-    const { cookie } = await enterBySso(parts, call, person, changes)
-    return goTo(place.path, cookie)
-  }
+  if (place.is === 'own') return enterBySso(parts, call, person, { path: place.path, changes })
   await entryOf(parts, person)
   if (changes.length > 0) await parts.documents.commit(changes, undefined)
   const nonce = await createNonce(parts, { section: 'dashboard', person, notAllowed: false }, person.email || userId)

@@ -40,6 +40,7 @@ export async function askDirectory(
   let client: Client | undefined
   try {
     client = clientOf(parts, config)
+    if (config.LDAPStartTLS === true) await client.startTLS(checkedName(hostOf(config)))
     const admin = textAt(config, 'LDAPAdminUser')
     const entry = admin === '' ? await byOwnName(client, config, typed) : await byLookUp(client, config, typed, admin)
     return entry && provenBy(config, typed.username, entry)
@@ -127,20 +128,30 @@ function provenBy(config: JsonObject, username: string, entry: Entry): Proven {
 
 function clientOf({ config }: DashboardParts, profile: JsonObject): Client {
   const { allow_private: allowPrivate, timeout_ms: timeoutMs } = config.sso
-  const host = textAt(profile, 'LDAPServer').replace(/^\[(.*)\]$/, '$1')
+  const host = hostOf(profile)
   const port = Number(profile.LDAPPort ?? 389)
   if (isIP(host) !== 0) refusePrivate([host], allowPrivate)
   const lookup = pinnedLookup({ allowPrivate })
   const encrypted = profile.LDAPUseSSL === true
+  let connected = false
+  const plain = () => {
+    // The library connects anew without a word, and a password would then go in the clear (RFC 4513 section 3.1).
+    if (connected && profile.LDAPStartTLS === true) throw new Error('the encrypted connection was ended')
+    connected = true
+    return connect({ host, port, lookup })
+  }
   return new Client({
     // The connection is made below: to an address that was checked.
     url: `${encrypted ? 'ldaps' : 'ldap'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
     timeout: timeoutMs,
     connectTimeout: timeoutMs,
     ...(encrypted
-      ? { createSecureConnection: (() => connectTls({ host, port, lookup, ...serverName(host) })) as typeof connectTls }
-      : { createConnection: (() => connect({ host, port, lookup })) as typeof connect }),
+      ? { createSecureConnection: (() => connectTls({ port, lookup, ...checkedName(host) })) as typeof connectTls }
+      : { createConnection: plain as typeof connect }),
   })
 }
 
-const serverName = (host: string) => (isIP(host) === 0 ? { servername: host } : {})
+const hostOf = (config: JsonObject) => textAt(config, 'LDAPServer').replace(/^\[(.*)\]$/, '$1')
+
+/** What the certificate must be for. */
+const checkedName = (host: string) => ({ host, ...(isIP(host) === 0 && { servername: host }) })

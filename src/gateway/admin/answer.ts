@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors/fault.ts'
 import { fault } from '../../errors/fault.ts'
-import { renderFault, statusOf } from '../../errors/render.ts'
+import { renderFault, retryField, statusOf } from '../../errors/render.ts'
 import type { Json } from '../../model/json.ts'
 import type { Exchange } from '../exchange.ts'
 import type { AnswerStyle } from '../respond.ts'
@@ -51,7 +51,7 @@ export function sendFault(x: Exchange, refusal: Fault, style: AnswerStyle, field
   if (x.aborted) return
   x.reply(
     statusOf(refusal, style.legacyStatuses),
-    JSON_TYPE + fields + usual(x, style),
+    JSON_TYPE + fields + retryField(refusal) + usual(x, style),
     renderFault(refusal, 'management'),
   )
 }

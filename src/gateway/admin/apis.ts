@@ -17,7 +17,7 @@ import type { Route } from './route.ts'
 export function apiRoutes(parts: AdminParts): Route[] {
   const publish = publishParts(parts)
   return [
-    { method: 'GET', path: '/apis', run: (request) => listDocuments(parts, request, 'api', summed) },
+    { method: 'GET', path: '/apis', run: (request) => listDocuments(parts, request, 'api', summed, filed(parts)) },
     {
       method: 'POST',
       path: '/apis',
@@ -32,8 +32,8 @@ export function apiRoutes(parts: AdminParts): Route[] {
       method: 'GET',
       path: '/apis/{api}',
       run: async (request) => {
-        const { body } = await findApi(publish, request.param('api'))
-        return json(inClassicWords(documentOf(body)), 200, await baseField(parts, request, documentOf(body)))
+        const document = await servedApi(parts, request.param('api'))
+        return json(inClassicWords(document), 200, await baseField(parts, request, document))
       },
     },
     {
@@ -49,6 +49,19 @@ export function apiRoutes(parts: AdminParts): Route[] {
     { method: 'DELETE', path: '/apis/{api}', run: (request) => remove(parts, request) },
     { method: 'GET', path: '/apis/{api}/versions', run: (request) => listVersions(parts, request) },
   ]
+}
+
+/** The definitions in files of this node, as stored ones would be. */
+export function filed(parts: AdminParts): JsonObject[] {
+  return parts.fileDocuments().map((document) => ({ ...document }))
+}
+
+/** An API by its `api_id`: a stored one, else one of a file, which can be read here and not changed. @throws Fault `not_found` (404) */
+export async function servedApi(parts: AdminParts, apiId: string): Promise<ApiDocument> {
+  const stored = await parts.documents.find('api', 'api_id', apiId)
+  const found = stored === undefined ? filed(parts).find(({ api_id }) => api_id === apiId) : stored.body
+  if (found === undefined) throw fault('not_found', 'API not found')
+  return documentOf(found)
 }
 
 /** Stores a new API, as a version of another when the query says so. */

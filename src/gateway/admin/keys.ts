@@ -3,16 +3,9 @@ import type { JsonObject } from '../../model/json.ts'
 import { counterIdOf, isKeyHash } from '../../model/key.ts'
 import { hashKey } from '../../model/secret.ts'
 import { checkSession } from '../../model/session.ts'
-import {
-  createKey,
-  deleteKey,
-  rawKeyOf,
-  rotateKey,
-  type SavedKey,
-  setKeyPolicies,
-  updateKey,
-} from '../../publish/keys.ts'
+import { createKey, deleteKey, rawKeyOf, type SavedKey, setKeyPolicies, updateKey } from '../../publish/keys.ts'
 import { showSession } from '../../publish/quotas.ts'
+import { rotateKey } from '../../publish/rotate-key.ts'
 import { preview } from '../../publish/sessions.ts'
 import { bringsPassword, createUser, findUser, isUser, updateUser } from '../../publish/users.ts'
 import type { SessionRow } from '../../store/ports.ts'

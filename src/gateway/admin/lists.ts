@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject } from '../../model/json.ts'
-import type { StoredDocument } from '../../store/ports.ts'
 import { type AdminAnswer, jsonText } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
@@ -11,31 +10,36 @@ const TURN = 50
 
 /**
  * Answers a list of documents as an array: all of them, or page `p` of 100 with the number of pages in `X-Pages`; `org_id` narrows it.
- * Read in batches, and written out in turns that traffic does not notice.
+ * `more` are the bodies of what is not stored, which follow. Read in batches, and written out in turns that traffic does not notice.
  */
 export async function listDocuments(
   parts: AdminParts,
   request: AdminRequest,
   kind: string,
   show: (body: JsonObject) => JsonObject | undefined,
+  more: readonly JsonObject[] = [],
 ): Promise<AdminAnswer> {
   const page = pageOf(request)
   const orgId = request.text('org_id')
   const texts: string[] = []
-  const take = async (rows: readonly StoredDocument[]) => {
-    for (const [index, row] of rows.entries()) {
+  const take = async (bodies: readonly JsonObject[]) => {
+    for (const [index, body] of bodies.entries()) {
       if (index % TURN === TURN - 1) await nextTurn()
-      if (orgId !== '' && row.body.org_id !== orgId) continue
-      const shown = show(row.body)
+      if (orgId !== '' && body.org_id !== orgId) continue
+      const shown = show(body)
       if (shown !== undefined) texts.push(JSON.stringify(shown))
     }
   }
   if (page !== undefined) {
     const where = orgId === '' ? {} : { where: { org_id: orgId } }
-    const { rows, total } = await parts.store.documents.list(kind, { ...where, offset: (page - 1) * PAGE, limit: PAGE })
-    await take(rows)
-    return jsonText(`[${texts.join(',')}]`, `X-Pages: ${Math.max(1, Math.ceil(total / PAGE))}\r\n`)
+    const offset = (page - 1) * PAGE
+    const { rows, total } = await parts.store.documents.list(kind, { ...where, offset, limit: PAGE })
+    const others = orgId === '' ? more : more.filter((body) => body.org_id === orgId)
+    await take(rows.map(({ body }) => body))
+    await take(others.slice(Math.max(0, offset - total), Math.max(0, offset + PAGE - total)))
+    return jsonText(`[${texts.join(',')}]`, `X-Pages: ${Math.max(1, Math.ceil((total + others.length) / PAGE))}\r\n`)
   }
-  for await (const batch of parts.store.documents.scan(kind)) await take(batch)
+  for await (const batch of parts.store.documents.scan(kind)) await take(batch.map(({ body }) => body))
+  await take(more)
   return jsonText(`[${texts.join(',')}]`)
 }

@@ -5,13 +5,13 @@ import { documentOf } from '../../model/api/place.ts'
 import { readApi } from '../../model/api/read.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { findApi, otherFormat } from '../../publish/apis.ts'
+import { otherFormat } from '../../publish/apis.ts'
 import { readImportOptions } from '../../publish/import-options.ts'
 import { type AdminAnswer, json } from './answer.ts'
-import { baseField, create, remove, replace } from './apis.ts'
+import { baseField, create, filed, remove, replace, servedApi } from './apis.ts'
 import { listVersions } from './list-versions.ts'
 import { listDocuments } from './lists.ts'
-import { type AdminParts, publishParts } from './parts.ts'
+import type { AdminParts } from './parts.ts'
 import type { AdminRequest } from './request.ts'
 import type { Route } from './route.ts'
 
@@ -93,15 +93,16 @@ export function oasRoutes(parts: AdminParts): Route[] {
 }
 
 function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  return listDocuments(parts, request, 'api', (body) => {
+  const show = (body: JsonObject) => {
     const document = documentOf(body)
     return document.format === 'oas' ? shown(parts, request, document) : undefined
-  })
+  }
+  return listDocuments(parts, request, 'api', show, filed(parts))
 }
 
 /** @throws Fault `not_found` (404), `query_invalid` (400) for a classic API */
 async function find(parts: AdminParts, request: AdminRequest): Promise<ApiDocument> {
-  const document = documentOf((await findApi(publishParts(parts), request.param('api'))).body)
+  const document = await servedApi(parts, request.param('api'))
   if (document.format !== 'oas') throw otherFormat('classic')
   return document
 }

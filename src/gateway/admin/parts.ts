@@ -1,10 +1,11 @@
 import type { Config } from '../../config/schema.ts'
 import { type Fault, fault } from '../../errors/fault.ts'
+import type { ApiDocument } from '../../model/api.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Log } from '../../model/log.ts'
 import type { NodeShard } from '../../model/node.ts'
 import type { SecretParts } from '../../publish/parts.ts'
-import type { Awaitable, Revision, Store } from '../../store/ports.ts'
+import type { Awaitable, Documents, Revision, Store } from '../../store/ports.ts'
 import type { ApiCatalogue } from '../catalogue.ts'
 import type { ExplainRequest } from '../explain.ts'
 import type { LiveConfig } from '../live.ts'
@@ -14,6 +15,8 @@ import type { Sessions } from '../sessions.ts'
 export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' | 'tokens' | 'config'> {
   readonly config: Config
   readonly store: Store
+  /** What calls change documents through: whoever wants to know of a change is told. */
+  readonly documents: Documents
   readonly log: Log
   readonly version: string
   readonly nodeName: string
@@ -35,12 +38,14 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly wakeDeliveries?: () => void
   /** Reads definition files again, where there are any. */
   readonly rescan?: () => void
+  /** The definitions in the files of this node. */
+  readonly fileDocuments: () => readonly ApiDocument[]
 }
 
 /** What the publishing functions take, from the parts of this node. */
 export function publishParts(parts: AdminParts): SecretParts {
-  const { config, defaultOrg, sealKey, store, clock, passwordRules } = parts
-  const { documents, counters, tokens } = store
+  const { config, defaultOrg, documents, sealKey, store, clock, passwordRules } = parts
+  const { counters, tokens } = store
   const own = { documents, counters, tokens, config, defaultOrg, sealKey }
   return { ...own, ...(clock && { clock }), ...(passwordRules && { passwordRules }) }
 }

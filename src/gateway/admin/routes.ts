@@ -1,5 +1,7 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
+import { systemClock } from '../../model/clock.ts'
 import { equalSecrets } from '../../model/secret.ts'
+import { tellingDocuments } from '../../publish/happenings.ts'
 import type { Exchange } from '../exchange.ts'
 import { type AdminAnswer, send, sendFault } from './answer.ts'
 import { apiRoutes } from './apis.ts'
@@ -30,7 +32,9 @@ export interface AdminRoutes {
  * and `/metrics` are on it alone, and look like any unknown path on the traffic port; without one they are on the traffic
  * port, and `/metrics` then asks for the secret. The control port answers every path: it serves no API.
  */
-export function adminRoutes(parts: AdminParts): AdminRoutes {
+export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
+  const { sealKey, store, clock = systemClock } = given
+  const parts: AdminParts = { ...given, documents: tellingDocuments({ ...store, clock, sealKey }) }
   const open = new RouteTree(healthRoutes(parts))
   const metrics = new RouteTree([metricsRoute(parts)])
   const apart = parts.config.gateway.control_port !== 0

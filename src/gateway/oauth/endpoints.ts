@@ -2,7 +2,7 @@ import type { Api } from '../../model/api.ts'
 import type { Log } from '../../model/log.ts'
 import { equalSecrets } from '../../model/secret.ts'
 import { issuerIsOpen } from '../../oauth/issuer.ts'
-import type { OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/parts.ts'
+import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/parts.ts'
 import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../exchange.ts'
 import { cors } from '../steps/cors.ts'
 import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
@@ -121,7 +121,12 @@ export class OAuthEndpoints {
 
   #callOf(x: Exchange, api: OAuthApi, { endpoint, below }: FoundEndpoint, prefix: string): OAuthCall {
     // Copied: the client may leave while the call is answered, and its exchange is emptied then.
-    const fields = x.request.entries().map(([name, value]) => [name.toLowerCase(), value] as const)
+    const { request } = x
+    const fields: Record<CallHeader, readonly string[]> = {
+      authorization: request.all('authorization'),
+      'content-type': request.all('content-type'),
+      dpop: request.all('dpop'),
+    }
     return {
       api,
       endpoint,
@@ -129,8 +134,8 @@ export class OAuthEndpoints {
       method: x.method,
       issuer: issuerOf(x, api, this.#parts.publicUrl, prefix),
       query: x.query,
-      header: (lowerName) => fields.find(([name]) => name === lowerName)?.[1],
-      headers: (lowerName) => fields.filter(([name]) => name === lowerName).map(([, value]) => value),
+      header: (lowerName) => fields[lowerName][0],
+      headers: (lowerName) => fields[lowerName],
       body: (limitBytes) => x.readBody(limitBytes),
       clientAddress: x.clientAddress,
       peerCertificate: x.peerCertificate,

@@ -12,6 +12,9 @@ export interface SlotSource {
 
 /** A tag or endpoint combination more than this is counted in the cell itself, without them. */
 const VARIANTS_PER_CELL = 256
+/** Countries that the requests of one key, and those without a key, are told apart by; the others are counted without. */
+const COUNTRIES_PER_KEY = 16
+const COUNTRIES_WITHOUT_KEY = 256
 
 /**
  * The handle by which a request is counted: made once for a session at an API version and kept there, so that a
@@ -20,8 +23,10 @@ const VARIANTS_PER_CELL = 256
  */
 export class HitCell {
   readonly dimensions: HitDimensions
-  /** What stands for the dimensions in samples; 0 until the book has asked the store for it. */
+  /** What stands for the dimensions in samples, once the book has asked the store for it. */
   number = 0
+  /** Requests before this (Unix) are noted by the number; later ones count in rows until the book has asked again. */
+  numberUntilMs = 0
   /** True when its slots were handed to the store once: a cell that comes again is worth a number. */
   known = false
   /** Slots in use since the last flush, linked by `next`: one for each status met, the one asked for last in front. */
@@ -32,6 +37,8 @@ export class HitCell {
   #variants: Map<string, Map<string, HitCell>> | undefined
   #variantCount = 0
   #lastVariant: HitCell | undefined
+  #countries: Map<string, HitCell> | undefined
+  #lastCountry: HitCell | undefined
 
   constructor(source: SlotSource, dimensions: HitDimensions) {
     this.first = undefined
@@ -45,8 +52,7 @@ export class HitCell {
    * `wallMs` (Unix) gives the hour it belongs to.
    */
   add(status: number, totalMs: number, upstreamMs: number, wallMs: number): void {
-    const { number } = this
-    if (number !== 0 && this.#source.log.add(number, status, totalMs, upstreamMs, wallMs)) return
+    if (wallMs < this.numberUntilMs && this.#source.log.add(this.number, status, totalMs, upstreamMs, wallMs)) return
     let slot = this.first
     if (slot === undefined || slot.status !== status || wallMs < slot.fromMs || wallMs >= slot.toMs)
       slot = this.#source.slotFor(this, status, wallMs)
@@ -64,6 +70,26 @@ export class HitCell {
     const found = this.#findVariant(tags, endpoint)
     if (found !== this) this.#lastVariant = found
     return found
+  }
+
+  /** The cell of the same requests from one country. A few for each key; what comes after is counted in this cell. */
+  inCountry(country: string): HitCell {
+    const last = this.#lastCountry
+    if (last !== undefined && last.dimensions.country === country) return last
+    const found = this.#findCountry(country)
+    if (found !== this) this.#lastCountry = found
+    return found
+  }
+
+  #findCountry(country: string): HitCell {
+    this.#countries ??= new Map()
+    const known = this.#countries.get(country)
+    if (known !== undefined) return known
+    const most = this.dimensions.keyHash === '' ? COUNTRIES_WITHOUT_KEY : COUNTRIES_PER_KEY
+    if (this.#countries.size >= most) return this
+    const made = new HitCell(this.#source, { ...this.dimensions, country })
+    this.#countries.set(country, made)
+    return made
   }
 
   #findVariant(tags: string, endpoint: string): HitCell {

@@ -27,6 +27,8 @@ export type HitSink = Pick<Hits, 'number' | 'append' | 'add'>
 /** 4 MB, a quarter of a million requests: ten seconds of a busy node without a store. */
 const LOG: HitLogOptions = { blockSamples: 8192, blocks: 32 }
 const BLOCKS_PER_BATCH = 8
+/** How long a number holds after rows of its dimensions were stored: the store forgets what is not used any more. */
+const NUMBER_MS = 86_400_000
 /** Cells that get their numbers in one call. */
 const NUMBERED_AT_ONCE = 200
 
@@ -45,8 +47,8 @@ export class HitBook implements SlotSource {
   readonly #messages: Log | undefined
   readonly #pool = new SlotPool()
   #dirty: HitCell[] = []
-  /** Cells that are worth a number. */
-  #unnumbered: HitCell[] = []
+  /** Cells that are worth a number, and when their rows were counted. */
+  #unnumbered: { readonly cell: HitCell; readonly lastAt: number }[] = []
   /** A batch that the store has not taken yet. */
   #unsent: Batch | undefined
   #running: Promise<boolean> | undefined
@@ -187,14 +189,17 @@ export class HitBook implements SlotSource {
     while (at < cells.length && rows.length < this.#batchRows) {
       const cell = cells[at++]!
       let slot = cell.first
+      let lastAt = 0
       cell.first = undefined
       while (slot !== undefined) {
         const next: HitSlot | undefined = slot.next
-        rows.push(slot.take())
+        const row = slot.take()
+        lastAt = Math.max(lastAt, row.lastAt)
+        rows.push(row)
         this.#pool.giveBack(slot)
         slot = next
       }
-      if (cell.known && cell.number === 0) this.#unnumbered.push(cell)
+      if (cell.known && lastAt >= cell.numberUntilMs) this.#unnumbered.push({ cell, lastAt })
       cell.known = true
     }
     return at
@@ -207,8 +212,12 @@ export class HitBook implements SlotSource {
     try {
       for (let from = 0; from < cells.length; from += NUMBERED_AT_ONCE) {
         const some = cells.slice(from, from + NUMBERED_AT_ONCE)
-        const numbers = await this.#hits.number(some.map(({ dimensions }) => dimensions))
-        for (const [i, cell] of some.entries()) cell.number = numbers[i] ?? 0
+        const numbers = await this.#hits.number(some.map(({ cell }) => cell.dimensions))
+        for (const [i, { cell, lastAt }] of some.entries()) {
+          if (numbers[i] === undefined) continue
+          cell.number = numbers[i]
+          cell.numberUntilMs = lastAt + NUMBER_MS
+        }
       }
     } catch (error) {
       this.#failed(error)
@@ -296,6 +305,7 @@ const BARE: HitDimensions = {
   clientId: '',
   tags: '',
   endpoint: '',
+  country: '',
 }
 
 /** The slot of a cell for this status and hour, moved to the front. */

@@ -79,6 +79,7 @@ export class HitSlot {
       clientId: d.clientId,
       tags: d.tags,
       endpoint: d.endpoint,
+      country: d.country,
       status,
       count,
       success: status >= 200 && status < 300 ? count : 0,

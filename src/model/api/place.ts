@@ -18,6 +18,8 @@ export type StoredApi = ApiDocument &
     readonly updated_at: string
     /** Equal for APIs that may collide (`collides` decides); absent for one that no request can enter. */
     readonly place?: string
+    /** RFC 3339: since when it wants that place. Of several the one that wants it longest holds it. */
+    readonly place_since?: string
     /** Ids of the APIs that are versions of this one. */
     readonly version_ids?: readonly string[]
     /** Ids of the APIs that this one is a version of. */
@@ -59,11 +61,16 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
     auth_types: authTypesOf(api),
     ...(createdAt && { created_at: createdAt }),
     ...(updatedAt && { updated_at: updatedAt }),
-    ...(place !== undefined && { place }),
+    ...(place !== undefined && { place, ...sincePlaced(before, place, now) }),
     ...(versionIds.length > 0 && { version_ids: versionIds }),
     ...(baseIds.length > 0 && { base_ids: [...baseIds] }),
     ...mergeBeside(besideOf(before), beside),
   }
+}
+
+function sincePlaced(before: JsonObject, place: string, now: string | undefined): { place_since?: string } {
+  const since = before.place === place ? textOf(before, 'place_since') : now
+  return since === undefined || since === '' ? {} : { place_since: since }
 }
 
 /** Ids of the APIs that are versions of this one, each once. */

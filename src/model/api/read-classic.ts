@@ -50,7 +50,9 @@ export function readClassic(classic: JsonObject, format: Api['format']): Api {
     skipQuota: flagOf(classic, 'disable_quota'),
     keepQuotaOnSave: flagOf(classic, 'dont_set_quota_on_create'),
     sessionLifetimeS: numberOf(classic, 'session_lifetime'),
-    record: flagOf(classic, 'do_not_track') ? undefined : { tagHeaders: textsOf(classic, 'tag_headers') },
+    record: flagOf(classic, 'do_not_track')
+      ? undefined
+      : { tagHeaders: textsOf(classic, 'tag_headers'), detailed: flagOf(classic, 'enable_detailed_recording') },
   }
 }
 

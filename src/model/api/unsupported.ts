@@ -213,11 +213,6 @@ export const UNSUPPORTED: readonly Row[] = [
     oas: [at('server.eventHandlers', someEnabled)],
   },
   {
-    feature: 'recording of whole requests',
-    classic: [on('enable_detailed_recording')],
-    oas: [on('server.detailedActivityLogs.enabled')],
-  },
-  {
     feature: 'protocols other than HTTP',
     classic: [at('protocol', isOtherProtocol)],
     oas: [at('server.protocol', isOtherProtocol)],

@@ -6,7 +6,15 @@ import type { SecretParts } from '../parts.ts'
 import { userHash } from '../users.ts'
 
 /** What the gateway keeps for an organisation. */
-export const OBJECT_KINDS = ['api', 'policy', 'org_session', 'certificate', 'oauth_client', 'oauth_key'] as const
+export const OBJECT_KINDS = [
+  'api',
+  'policy',
+  'org_session',
+  'certificate',
+  'oauth_client',
+  'oauth_key',
+  'developer',
+] as const
 
 const BATCH = 500
 

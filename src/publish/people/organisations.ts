@@ -4,10 +4,11 @@ import type { JsonObject } from '../../model/json.ts'
 import { checkPermissionNames, readOrganisation, type StoredOrganisation } from '../../model/organisation.ts'
 import type { Change, Revision } from '../../store/ports.ts'
 import { inTurn } from '../in-turn.ts'
-import { defaultLabels, labelsGone } from '../labels.ts'
+import { defaultLabels } from '../labels.ts'
 import { auditOf, clockOf, type SecretParts } from '../parts.ts'
 import { putInstallation, readInstallation } from './installation.ts'
-import { moveObjects, movesWithin, OBJECT_KINDS } from './move-objects.ts'
+import { moveObjects, movesWithin } from './move-objects.ts'
+import { belongingsOf } from './organisation-belongings.ts'
 
 /** An organisation as it was stored. */
 export interface SavedOrganisation {
@@ -76,15 +77,16 @@ export async function prepareOrganisation(
   return { id, body, changes, ...(from !== undefined && { from }) }
 }
 
-/** Replaces an organisation; its custom permissions stay unless they are sent. @throws Fault `organisation_invalid`, `revision_conflict` */
+/** Replaces an organisation; its custom permissions stay unless they are sent, and the number of its developers does in any case. @throws Fault `organisation_invalid`, `revision_conflict` */
 export async function updateOrganisation(
   parts: SecretParts,
   { id, revision: before, body: old }: StoredOrganisation,
   sent: JsonObject,
   actor: string,
 ): Promise<SavedOrganisation> {
-  const kept = old.additional_permissions
-  const body = { ...(kept !== undefined && { additional_permissions: kept }), ...readOrganisation(sent) }
+  const { additional_permissions: kept, developer_count: count = 0 } = old
+  const read = { ...readOrganisation(sent), developer_count: count }
+  const body = { ...(kept !== undefined && { additional_permissions: kept }), ...read }
   return save(parts, { id, revision: before, body }, 'organisation.update', actor)
 }
 
@@ -114,29 +116,23 @@ export async function setAdditionalPermissions(
 }
 
 /**
- * Deletes an organisation that nobody and nothing belongs to. Of the default organisation the objects may be there: they go on
- * belonging to its id, which the next new organisation gets.
- * @throws Fault `organisation_in_use` (400) naming what is there, `revision_conflict` (409)
+ * Deletes an organisation and all that belongs to it: people, documents of every kind, keys and tokens. In rounds, itself last, so
+ * that one that was interrupted can be repeated. What the gateway serves of the default organisation stays: it goes on belonging
+ * to its id, which the next new organisation gets. @throws Fault `revision_conflict` (409)
  */
-export function deleteOrganisation(
+export async function deleteOrganisation(
   parts: SecretParts,
   { id, revision }: StoredOrganisation,
   actor: string,
 ): Promise<Revision> {
-  return inTurn(parts.documents, async () => {
-    const installation = await readInstallation(parts)
-    const objects = installation?.default_org === id ? [] : OBJECT_KINDS
-    const there: string[] = []
-    for (const kind of ['user', 'user_group', ...objects]) {
-      const { total } = await parts.documents.list(kind, { where: { org_id: id }, limit: 1 })
-      if (total > 0) there.push(`${kind}: ${total}`)
-    }
-    const sessions = objects.length === 0 ? 0 : await parts.tokens.countSessions({ orgId: id })
-    if (sessions > 0) there.push(`keys and tokens: ${sessions}`)
-    if (there.length > 0) throw fault('organisation_in_use', there.join(', '))
-    const audit = auditOf(parts, actor, 'organisation.delete', id, { id })
-    const changes: Change[] = [{ op: 'delete', kind: 'organisation', id, ifRevision: revision }]
-    return parts.documents.commit([...changes, ...(await labelsGone(parts, id))], audit)
+  const installation = await readInstallation(parts)
+  const keepObjects = installation?.default_org === id
+  const entry = (action: string) => auditOf(parts, actor, action, id, { id })
+  for await (const changes of belongingsOf(parts, id, { keepObjects }))
+    await parts.documents.commit(changes, entry('organisation.empty'))
+  return inTurn(parts.documents, () => {
+    const own: Change = { op: 'delete', kind: 'organisation', id, ifRevision: revision }
+    return parts.documents.commit([own], entry('organisation.delete'))
   })
 }
 

@@ -26,6 +26,8 @@ export interface UserDraft {
   readonly permissions: Permissions
   /** In clear; '' = none yet. */
   readonly password: string
+  /** True: the password may be a hash that another product or installation made. */
+  readonly imported?: boolean
   readonly passwordMaxDays: number
   /** True when the address may have an account in other organisations too. */
   readonly sharedEmail: boolean
@@ -112,7 +114,7 @@ export async function prepareUser(parts: SecretParts, draft: UserDraft): Promise
 /** What is stored of the password of a new user. */
 async function keepPassword(
   parts: SecretParts,
-  { password, email, samePerson }: UserDraft,
+  { password, email, samePerson, imported = false }: UserDraft,
 ): Promise<Pick<User, 'password_hash' | 'password_updated'>> {
   if (password === '') return { password_hash: '', password_updated: NEVER }
   const others = samePerson ? await findByEmail(parts, email) : []
@@ -120,7 +122,7 @@ async function keepPassword(
     if (known !== '' && (await verifyPassword(known, password)))
       return { password_hash: known, password_updated: new Date(clockOf(parts).wall()).toISOString() }
   }
-  return (await newUserPassword(parts, password)) as Pick<User, 'password_hash' | 'password_updated'>
+  return (await newUserPassword(parts, password, { imported })) as Pick<User, 'password_hash' | 'password_updated'>
 }
 
 /** Accounts of one address whose passwords are compared with that of a new one. */

@@ -2,6 +2,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { checkPassword, passwordRules } from '../../model/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwords.ts'
+import { looksLikeBcrypt } from '../../model/passwords-bcrypt.ts'
 import { loginFamily, passwordStamp, securityOf } from '../../model/user-security.ts'
 import type { Change, StoredDocument } from '../../store/ports.ts'
 import { inTurn } from '../in-turn.ts'
@@ -11,7 +12,6 @@ import { putUser } from './rewrite-user.ts'
 /** Fewest characters of a user's password, whatever the schema file says. */
 const SHORTEST = 6
 const TRIES = 3
-const BCRYPT = /^\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}$/
 
 const fallbackRules = passwordRules()
 
@@ -37,17 +37,20 @@ export function checkUserPassword({ userPasswordRules = fallbackRules }: SecretP
 }
 
 /**
- * What a new user is given as password: a text that meets the rules, hashed; or, where `imported`, an argon2id hash as it is.
- * @throws Fault `password_invalid` (400), naming a bcrypt hash as one that cannot be taken over, `passwords_busy` (503)
+ * What a new user is given as password: a text that meets the rules, hashed; or, where `imported`, an argon2id or bcrypt hash as it is.
+ * @throws Fault `password_invalid` (400), naming a bcrypt hash that cannot be taken over, `passwords_busy` (503)
  */
 export async function newUserPassword(
   parts: SecretParts,
   password: string,
   { imported = false }: { readonly imported?: boolean } = {},
 ): Promise<Pick<JsonObject, 'password_hash' | 'password_updated'>> {
-  if (imported && BCRYPT.test(password))
-    throw fault('password_invalid', 'bcrypt hashes cannot be taken over: send the password itself, or an argon2id hash')
   const kept = imported && isPasswordHash(password)
+  if (imported && !kept && looksLikeBcrypt(password))
+    throw fault(
+      'password_invalid',
+      'bcrypt hashes of a cost above 14, or of the flawed sort $2x$, cannot be taken over',
+    )
   if (!kept) checkUserPassword(parts, password)
   return {
     password_hash: kept ? password : await hashPassword(password),

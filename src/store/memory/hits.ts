@@ -1,16 +1,21 @@
 import type { Hit, HitDimensions } from '../../model/hit.ts'
 import type { HitSamples } from '../../model/hit-samples.ts'
+import { wholeNumber } from '../cells.ts'
 import { dimensionTexts, packHits } from '../hit-pack.ts'
 import { ALL_DIMENSIONS, addHit } from '../hit-sums.ts'
-import type { HitBatch, HitQuery, Hits } from '../ports.ts'
+import type { HitBatch, HitQuery, Hits, UsageQuery } from '../ports.ts'
 import { checkSamples, SampleSums } from '../sample-sums.ts'
+import { checkUsage, USAGE_BATCH } from '../usage-rows.ts'
 import { byBytes } from './order.ts'
+import { usageOf } from './usage.ts'
+
+const HOURS_PER_DAY = 24
 
 /** Sums of hits, one row for each hour and set of dimensions. */
 export class MemoryHits implements Hits {
   private readonly rows = new Map<string, Hit>()
   private readonly batches = new Map<string, number>()
-  /** The set of dimensions with the number 1, and so on. */
+  /** The set of dimensions with the number 1, and so on. Nothing of them is forgotten: they go with the process. */
   private readonly sets: HitDimensions[] = []
   private readonly numbers = new Map<string, number>()
 
@@ -51,6 +56,30 @@ export class MemoryHits implements Hits {
     }
     const sorted = [...sums].sort(([a, x], [b, y]) => y.hour - x.hour || y.count - x.count || byBytes(a, b))
     return sorted.slice(0, Math.max(0, Math.floor(query.limit))).map(([, row]) => row)
+  }
+
+  async usage({ offset, limit, ...query }: UsageQuery & { offset: number; limit: number }) {
+    checkUsage(query, [offset, limit])
+    const rows = usageOf(this.rows.values(), query)
+    return { rows: rows.slice(offset, offset + limit), total: rows.length }
+  }
+
+  async *eachUsage(query: UsageQuery): AsyncGenerator<Hit[]> {
+    checkUsage(query)
+    const rows = usageOf(this.rows.values(), query)
+    for (let at = 0; at < rows.length; at += USAGE_BATCH) yield rows.slice(at, at + USAGE_BATCH)
+  }
+
+  knows(orgId: string, name: 'keyHash' | 'clientId', value: string): boolean {
+    for (const row of this.rows.values()) if (row[name] === value && (orgId === '' || row.orgId === orgId)) return true
+    return false
+  }
+
+  async purgeHits(beforeDay: number): Promise<number> {
+    const beforeHour = wholeNumber(beforeDay) * HOURS_PER_DAY
+    const due = [...this.rows].filter(([, { hour }]) => hour < beforeHour)
+    for (const [name] of due) this.rows.delete(name)
+    return due.length
   }
 
   private isNew(batch: HitBatch | undefined): boolean {

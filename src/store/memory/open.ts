@@ -23,6 +23,7 @@ import { MemoryDocuments } from './documents.ts'
 import { MemoryHits } from './hits.ts'
 import type { Undo } from './order.ts'
 import { MemoryOutbox } from './outbox.ts'
+import { MemoryRecords } from './records.ts'
 import { MemorySessions } from './sessions.ts'
 import { MemoryTickets } from './tickets.ts'
 
@@ -121,6 +122,7 @@ export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {})
     const now = clock.wall()
     sessions.sweep.step(now, SWEEP_MS)
     tickets.sweep.step(now, SWEEP_MS)
+    outbox.purge(now)
     counters.sweep()
   }, SWEEP_EVERY_MS)
   timer.unref()
@@ -132,12 +134,14 @@ export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {})
       listSessions: (query) => sessions.listSessions(query),
       countSessions: (query) => sessions.countSessions(query),
       getTicket: (hash) => tickets.get(hash),
+      familyTickets: (family) => tickets.ofFamily(family),
     },
     outbox,
     counters,
     feed,
     hits: new MemoryHits(),
-    purge: async () => sessions.sweep.all(clock.wall()) + tickets.sweep.all(clock.wall()),
+    records: new MemoryRecords(),
+    purge: async () => sessions.sweep.all(clock.wall()) + tickets.sweep.all(clock.wall()) + outbox.purge(clock.wall()),
     async close() {
       closed = true
       clearInterval(timer)

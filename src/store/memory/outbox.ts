@@ -1,6 +1,6 @@
 import type { Millis } from '../../model/clock.ts'
 import { hashBytes, wellFormed } from '../cells.ts'
-import type { DeliveryOutcome, DeliveryRow, Outbox } from '../ports.ts'
+import { DEAD_KEPT_MS, type DeliveryOutcome, type DeliveryRow, type Outbox } from '../ports.ts'
 import type { PreparedDelivery, PreparedSettlement } from '../prepare-tickets.ts'
 import type { Undo } from './order.ts'
 
@@ -50,6 +50,17 @@ export class MemoryOutbox implements Outbox {
   settle({ id, outcome }: PreparedSettlement, undo: Undo): void {
     const row = this.rows.get(id)
     if (row !== undefined) this.set(id, settled(row, outcome), undo)
+  }
+
+  /** Forgets what was given up and is too old by now; answers how many. */
+  purge(now: Millis): number {
+    let gone = 0
+    for (const { id, dead, createdAt } of this.rows.values()) {
+      if (!dead || createdAt >= now - DEAD_KEPT_MS) continue
+      this.rows.delete(id)
+      gone++
+    }
+    return gone
   }
 
   /** Of each queue its oldest message that waits. */

@@ -4,7 +4,7 @@ import type { SessionFacts } from '../audited.ts'
 import { hashBytes, hashText } from '../cells.ts'
 import { pageSize, wholeOffset } from '../list-query.ts'
 import type { SessionFilter, SessionRow, Tokens } from '../ports.ts'
-import type { PreparedSession } from '../prepare.ts'
+import type { PreparedRow, PreparedSession } from '../prepare.ts'
 import { keyFiled, prepareSessionFilter, type RefSort } from '../session-filter.ts'
 import { Families } from './families.ts'
 import type { Undo } from './order.ts'
@@ -13,11 +13,11 @@ import { Sweep } from './sweep.ts'
 interface Held {
   /** Grows with every session made: the order of lists. */
   readonly place: number
-  readonly row: PreparedSession
+  readonly row: PreparedRow
 }
 
 /** Sessions by their hash; lists are sorted when asked for. */
-export class MemorySessions implements Omit<Tokens, 'getTicket'> {
+export class MemorySessions implements Omit<Tokens, 'getTicket' | 'familyTickets'> {
   private readonly rows = new Map<string, Held>()
   private readonly families = new Families()
   /** Lets go of rows that nobody finds any more. */
@@ -35,7 +35,7 @@ export class MemorySessions implements Omit<Tokens, 'getTicket'> {
 
   getSession(hash: Uint8Array): SessionRow | undefined {
     const row = this.rows.get(hashText(hash))?.row
-    return row && !isEvicted(row, this.clock.wall()) ? toRow(row) : undefined
+    return row && !isEvicted(row, this.clock.wall()) ? toRow(hashText(hash), row) : undefined
   }
 
   /** What is kept under a hash, a string of bytes, whether it may be forgotten or not. */
@@ -56,7 +56,7 @@ export class MemorySessions implements Omit<Tokens, 'getTicket'> {
     const offset = wholeOffset(query.offset)
     const page = found.sort((a, b) => a.place - b.place).slice(offset, offset + limit)
     const last = page.length < limit ? undefined : page.at(-1)
-    return { rows: page.map(({ row }) => toRow(row)), next: last && String(last.place) }
+    return { rows: page.map(({ hash, row }) => toRow(hash, row)), next: last && String(last.place) }
   }
 
   countSessions(query: SessionFilter): number {
@@ -69,7 +69,7 @@ export class MemorySessions implements Omit<Tokens, 'getTicket'> {
     const present = before !== undefined && !isEvicted(before.row, session.now)
     if (present && session.must === 'absent') throw fault('already_exists', 'there is a key of this value')
     if (!present && session.must === 'present') throw fault('not_found', 'no such key')
-    this.set(session.hash, { place: before?.place ?? ++this.lastPlace, row: session })
+    this.set(session.hash, { place: before?.place ?? ++this.lastPlace, row: session.row })
     undo.push(() => this.set(session.hash, before))
   }
 
@@ -92,14 +92,15 @@ export class MemorySessions implements Omit<Tokens, 'getTicket'> {
     return this.rows.get(Buffer.from(after, 'hex').toString('latin1'))?.place ?? 0
   }
 
-  private matching(filter: SessionFilter): Held[] {
+  private matching(filter: SessionFilter): (Held & { readonly hash: string })[] {
     const now = this.clock.wall()
     const wanted = prepareSessionFilter(filter)
-    const meets = (row: PreparedSession) =>
+    const meets = (row: PreparedRow) =>
       wanted.refs.every(({ sort, values }) => refsOf(row, sort).some((value) => values.includes(value)))
-    return [...this.rows.values()].filter(
-      ({ row }) => !isEvicted(row, now) && meets(row) && (wanted.part === '' || row.alias.includes(wanted.part)),
+    const found = [...this.rows].filter(
+      ([, { row }]) => !isEvicted(row, now) && meets(row) && (wanted.part === '' || row.alias.includes(wanted.part)),
     )
+    return found.map(([hash, held]) => ({ hash, ...held }))
   }
 
   private set(hash: string, held: Held | undefined): void {
@@ -109,7 +110,7 @@ export class MemorySessions implements Omit<Tokens, 'getTicket'> {
   }
 }
 
-function refsOf(row: PreparedSession, sort: RefSort): readonly string[] {
+function refsOf(row: PreparedRow, sort: RefSort): readonly string[] {
   if (sort === 'api') return row.apiIds
   if (sort === 'policy') return row.policyIds
   if (sort === 'org') return [row.orgId]
@@ -117,13 +118,13 @@ function refsOf(row: PreparedSession, sort: RefSort): readonly string[] {
   return row.clientId === '' ? keyFiled(row.orgId) : []
 }
 
-function isEvicted(row: PreparedSession, now: Millis): boolean {
+function isEvicted(row: PreparedRow, now: Millis): boolean {
   return row.evictAt > 0 && row.evictAt <= now
 }
 
-function toRow(row: PreparedSession): SessionRow {
+function toRow(hash: string, row: PreparedRow): SessionRow {
   return {
-    hash: hashBytes(row.hash),
+    hash: hashBytes(hash),
     body: JSON.parse(row.text),
     orgId: row.orgId,
     apiIds: [...row.apiIds],

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { Clock, Millis } from '../../model/clock.ts'
-import { hashBytes, hashText } from '../cells.ts'
+import { hashBytes, hashText, wellFormed } from '../cells.ts'
 import type { TicketRow } from '../ports.ts'
 import { ANY_VERSION, type PreparedClaim, type PreparedTicket } from '../prepare-tickets.ts'
 import { Families } from './families.ts'
@@ -34,6 +34,16 @@ export class MemoryTickets {
   get(hash: Uint8Array): TicketRow | undefined {
     const held = this.rows.get(hashText(hash))
     return held && held.row.keepUntil > this.clock.wall() ? toRow(held) : undefined
+  }
+
+  /** The tickets of a family that are found yet. */
+  ofFamily(family: string): TicketRow[] {
+    const now = this.clock.wall()
+    const held = [...this.families.of(wellFormed(family))].sort().map((hash) => this.rows.get(hash)!)
+    return held
+      .filter(({ row }) => row.keepUntil > now)
+      .slice(0, 1000)
+      .map(toRow)
   }
 
   /** @throws Fault `already_exists`, `ticket_unusable` */

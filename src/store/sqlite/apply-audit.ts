@@ -6,6 +6,7 @@ import { hashBytes, latin1 } from '../cells.ts'
 import type { Revision } from '../ports.ts'
 import type { PreparedAudit } from '../prepare-audit.ts'
 import { packBodies } from './audit-bodies.ts'
+import { OF_HASH } from './schema-sessions.ts'
 
 /** How long a round of purging may delete; what it changed must be committed as well. */
 const ROUND_MS = 4
@@ -59,7 +60,7 @@ export function auditRows(db: DatabaseSync): AuditRows {
 function standing(db: DatabaseSync): Before {
   const document = db.prepare('SELECT body FROM document WHERE kind = ? AND id = ?')
   const session = db.prepare(
-    'SELECT org_id, client_id, links, evict_at, sealed_key, body, family FROM session WHERE hash = ?',
+    `SELECT org_id, client_id, links, evict_at, sealed_key, body, family FROM session WHERE ${OF_HASH}`,
   )
   return {
     document: (kind, id) => (document.get(kind, id)?.body ?? '') as string,

@@ -11,7 +11,7 @@ import {
 } from '../prepare.ts'
 import { ANY_VERSION } from '../prepare-tickets.ts'
 import type { AuditRows } from './apply-audit.ts'
-import { deliveryRows } from './apply-delivery.ts'
+import type { DeliveryRows } from './apply-delivery.ts'
 import type { SessionRows } from './apply-session.ts'
 import type { TicketRows } from './apply-ticket.ts'
 
@@ -28,10 +28,14 @@ export type ApplyCommit = (commit: PreparedCommit, revision: Revision) => readon
  */
 export function commitApplier(
   db: DatabaseSync,
-  { sessions, tickets, audit }: { sessions: SessionRows; tickets: TicketRows; audit: AuditRows },
+  {
+    sessions,
+    tickets,
+    deliveries,
+    audit,
+  }: { sessions: SessionRows; tickets: TicketRows; deliveries: DeliveryRows; audit: AuditRows },
 ): ApplyCommit {
   const documents = documentRows(db)
-  const deliveries = deliveryRows(db)
   const appliers: Appliers<Place> = {
     put: (change, { revision }) => documents.put(change, revision),
     delete: (change) => documents.delete(change),

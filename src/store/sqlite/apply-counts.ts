@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DIMENSIONS, type HitPack, ROW_NUMBERS, unpackDimensions } from '../hit-pack.ts'
 import type { HitBatch } from '../ports.ts'
-import { addHitSql, DIMENSION_COLUMNS } from './hit-columns.ts'
+import { DIMENSION_COLUMNS } from './hit-columns.ts'
+import type { HitTables } from './hit-tables.ts'
 
 /** How many sets of dimensions are remembered with their numbers; the oldest go first. About 400 bytes each. */
 const KNOWN_DIMENSIONS = 50_000
@@ -9,18 +10,17 @@ const KNOWN_DIMENSIONS = 50_000
 /** Adds hits inside an open transaction. `forget` must be called after a rollback. */
 export interface HitRows {
   add(pack: HitPack): void
-  /** Makes sure that these sets of dimensions, eight texts each, have a number. */
+  /** Makes sure that these sets of dimensions, their texts one after the other, have a number. */
   number(texts: readonly string[]): void
   forget(): void
 }
 
-/** Prepares the statements that add up hits. */
-export function hitRows(db: DatabaseSync): HitRows {
+/** Prepares the statements that add hits to the tables. */
+export function hitRows(db: DatabaseSync, tables: HitTables): HitRows {
   const find = db.prepare(findDimensionSql())
   const insert = db.prepare(
     `INSERT INTO hit_dimension(${DIMENSION_COLUMNS.join(', ')}) VALUES (${DIMENSION_COLUMNS.map(() => '?').join(', ')})`,
   )
-  const upsert = db.prepare(addHitSql())
   const known = new Map<string, number>()
 
   const dimensionOf = (texts: readonly string[]): number => {
@@ -43,8 +43,9 @@ export function hitRows(db: DatabaseSync): HitRows {
         values[0] = numbers[0]!
         values[1] = dimensionAt(texts, i)
         for (let n = 1; n < ROW_NUMBERS; n++) values[n + 1] = numbers[n]!
-        upsert.run(...values)
+        tables.add(values)
       }
+      tables.flush()
     },
     number(texts) {
       for (let i = 0; i < texts.length / DIMENSIONS.length; i++) dimensionAt(texts, i)
@@ -54,7 +55,7 @@ export function hitRows(db: DatabaseSync): HitRows {
   }
 }
 
-/** Finds the number of a set of dimensions by its eight texts. */
+/** Finds the number of a set of dimensions by its texts. */
 export function findDimensionSql(): string {
   return `SELECT row FROM hit_dimension WHERE ${DIMENSION_COLUMNS.map((name) => `${name} = ?`).join(' AND ')}`
 }

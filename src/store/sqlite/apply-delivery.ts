@@ -1,11 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Millis } from '../../model/clock.ts'
 import { hashBytes } from '../cells.ts'
+import { DEAD_KEPT_MS } from '../ports.ts'
 import type { PreparedDelivery, PreparedSettlement } from '../prepare-tickets.ts'
 
 export interface DeliveryRows {
   put(delivery: PreparedDelivery): void
   /** A message that is not there any more is no error. */
   settle(settlement: PreparedSettlement): void
+  /** Deletes at most so many of those that were given up and are too old by now; answers how many. */
+  purge(now: Millis, limit: number): number
 }
 
 /** Prepares the statements that write the outbox inside an open transaction. */
@@ -18,7 +22,11 @@ export function deliveryRows(db: DatabaseSync): DeliveryRows {
   )
   const died = db.prepare('UPDATE delivery SET dead = 1, attempts = attempts + 1, error = ? WHERE id = ?')
   const again = db.prepare('UPDATE delivery SET dead = 0, attempts = 0, next_at = ? WHERE id = ?')
+  const purge = db.prepare(
+    'DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE dead = 1 AND created_at < ? LIMIT ?)',
+  )
   return {
+    purge: (now, limit) => purge.run(now - DEAD_KEPT_MS, limit).changes as number,
     put({ queue, createdAt, sealed }) {
       insert.run(queue, createdAt, hashBytes(sealed))
     },

@@ -1,9 +1,9 @@
 import { ROW_NUMBERS } from '../hit-pack.ts'
-import { latencyColumns } from './schema.ts'
+import { latencyColumns } from './schema-latency.ts'
 
 /** Columns of `hit_dimension` in the order of `DIMENSIONS`. */
 export const DIMENSION_COLUMNS: readonly string[] = [
-  ...['org_id', 'api_id', 'version', 'key_hash', 'alias', 'client_id', 'tags', 'endpoint'],
+  ...['org_id', 'api_id', 'version', 'key_hash', 'alias', 'client_id', 'tags', 'endpoint', 'country'],
 ]
 
 const COUNTS = ['count', 'success', 'error']
@@ -17,18 +17,46 @@ export const HIT_COLUMNS: readonly string[] = [
 
 if (HIT_COLUMNS.length !== ROW_NUMBERS + 1) throw new Error('the columns of hits do not fit the numbers of a pack')
 
+/** The tables of sums: of an hour or a day, of whole sets of dimensions or of those without the callers (`api`). */
+export const HIT_TABLES = ['hit', 'hit_day', 'hit_api', 'hit_api_day'] as const
+export type HitTable = (typeof HIT_TABLES)[number]
+
+/** The column that tells the times of a table apart; the others are the same in all. */
+export function timeColumn(table: HitTable): 'hour' | 'day' {
+  return table.endsWith('_day') ? 'day' : 'hour'
+}
+
 /** Inserts one row of hits into `table`, with a value for each of `HIT_COLUMNS`. */
-export function insertHitSql(table: string): string {
-  return `INSERT INTO ${table}(${HIT_COLUMNS.join(', ')}) VALUES (${HIT_COLUMNS.map(() => '?').join(', ')})`
+export function insertHitSql(table: string, time = 'hour'): string {
+  const columns = [time, ...HIT_COLUMNS.slice(1)]
+  return `INSERT INTO ${table}(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }
 
 /** The same, adding to the row that is there. */
-export function addHitSql(): string {
+export function addHitSql(table: HitTable): string {
   const sets = COUNTS.map((name) => `${name} = ${name} + excluded.${name}`)
   sets.push('last_at = max(last_at, excluded.last_at)')
   for (const { sum, min, max, buckets } of LATENCIES) {
     for (const name of [sum, ...buckets]) sets.push(`${name} = ${name} + excluded.${name}`)
     sets.push(`${min} = min(${min}, excluded.${min})`, `${max} = max(${max}, excluded.${max})`)
   }
-  return `${insertHitSql('hit')} ON CONFLICT (hour, dimension, status) DO UPDATE SET ${sets.join(', ')}`
+  const time = timeColumn(table)
+  return `${insertHitSql(table, time)} ON CONFLICT (${time}, dimension, status) DO UPDATE SET ${sets.join(', ')}`
+}
+
+// Positions among the values of `HIT_COLUMNS`.
+const LAST_AT = 6
+const FIRST_LATENCY = 7
+const LATENCY_COLUMNS = (HIT_COLUMNS.length - FIRST_LATENCY) / 2
+
+/** Adds the numbers of one row, in the order of `HIT_COLUMNS`, to another of the same time, dimensions and status. */
+export function mergeHitValues(into: number[], from: readonly number[]): void {
+  for (let i = 3; i < LAST_AT; i++) into[i]! += from[i]!
+  into[LAST_AT] = Math.max(into[LAST_AT]!, from[LAST_AT]!)
+  for (let i = FIRST_LATENCY; i < from.length; i++) {
+    const at = (i - FIRST_LATENCY) % LATENCY_COLUMNS
+    if (at === 1) into[i] = Math.min(into[i]!, from[i]!)
+    else if (at === 2) into[i] = Math.max(into[i]!, from[i]!)
+    else into[i]! += from[i]!
+  }
 }

@@ -3,7 +3,7 @@ import { type HitSamples, SAMPLE_WORDS } from '../../model/hit-samples.ts'
 import { ROW_NUMBERS } from '../hit-pack.ts'
 import { type Folded, SampleSums } from '../sample-sums.ts'
 import { type Journal, numbersOf } from './folding.ts'
-import { addHitSql } from './hit-columns.ts'
+import { type HitTables, hitTables } from './hit-tables.ts'
 import { inTransaction } from './schema.ts'
 
 /** How much a fold does at once. */
@@ -25,11 +25,14 @@ export interface HitJournal extends Journal {
 }
 
 /** The journal of requests that are not in `hit` yet. */
-export function hitJournal(db: DatabaseSync, limits: FoldLimits = LIMITS): HitJournal {
+export function hitJournal(
+  db: DatabaseSync,
+  limits: FoldLimits = LIMITS,
+  tables: HitTables = hitTables(db),
+): HitJournal {
   const insert = db.prepare('INSERT INTO hit_journal(hour, samples) VALUES (?, ?)')
   const last = db.prepare('SELECT coalesce(max(row), 0) AS row FROM hit_journal')
   const oldest = db.prepare(`SELECT coalesce(min(row), ${Number.MAX_SAFE_INTEGER}) AS row FROM hit_journal`)
-  const upsert = db.prepare(addHitSql())
   const saveState = db.prepare('UPDATE hit_fold SET up_to = ?, hour = ?, dimension = ?')
   const remove = db.prepare(
     'DELETE FROM hit_journal WHERE row IN (SELECT row FROM hit_journal WHERE row <= ? ORDER BY row LIMIT ?)',
@@ -42,7 +45,7 @@ export function hitJournal(db: DatabaseSync, limits: FoldLimits = LIMITS): HitJo
     // The hour comes first, then the dimensions, which the numbers of a pack do not have.
     values[0] = values[1]!
     values[1] = sums.dimension(row)
-    upsert.run(...values)
+    tables.add(values)
   }
   /** Adds rows from `at` on; answers where it ended, always between two sets of dimensions. */
   const addSome = (sums: SampleSums, order: Uint32Array, from: number, upTo: number): number => {
@@ -55,8 +58,17 @@ export function hitJournal(db: DatabaseSync, limits: FoldLimits = LIMITS): HitJo
       while (at < order.length && sameSet(sums, row, order[at]!)) addRow(sums, order[at++]!)
       break
     }
+    tables.flush()
     if (at > from) saveState.run(upTo, sums.hour(order[at - 1]!), sums.dimension(order[at - 1]!))
     return at
+  }
+  const addPiece = (sums: SampleSums, order: Uint32Array, at: number, upTo: number): number => {
+    try {
+      return inTransaction(db, () => addSome(sums, order, at, upTo))
+    } catch (error) {
+      tables.forget()
+      throw error
+    }
   }
   return {
     append(samples) {
@@ -78,7 +90,7 @@ export function hitJournal(db: DatabaseSync, limits: FoldLimits = LIMITS): HitJo
       }
       const order = sums.ordered()
       for (let at = 0; at < order.length; ) {
-        at = inTransaction(db, () => addSome(sums, order, at, upTo))
+        at = addPiece(sums, order, at, upTo)
         yield
       }
       for (;;) {

@@ -2,12 +2,16 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import type { HitDimensions } from '../../model/hit.ts'
+import { wholeNumber } from '../cells.ts'
 import { dimensionTexts, packHits } from '../hit-pack.ts'
 import type { Hits } from '../ports.ts'
 import { checkSamples } from '../sample-sums.ts'
+import { checkUsage, USAGE_BATCH } from '../usage-rows.ts'
 import { findDimensionSql } from './apply-counts.ts'
 import type { Write } from './messages.ts'
+import { inRounds } from './purge-rounds.ts'
 import { hitReader } from './read-hits.ts'
+import { usageReader } from './read-usage.ts'
 import { reading } from './reading.ts'
 
 /** Sets of dimensions that are looked up in one go: about 5 µs each on the thread that asks. */
@@ -17,6 +21,15 @@ const LOOKED_UP_AT_ONCE = 50
 export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<number>): Hits {
   const find = db.prepare(findDimensionSql())
   const reader = hitReader(db)
+  const usage = usageReader(db)
+  /** Has all that is acknowledged worked in; true where that cannot be had now, so that readers must look at the journal too. */
+  const journalLeft = async (): Promise<boolean> => {
+    if (!reader.hasJournal()) return false
+    return write({ sort: 'foldHits' }).then(
+      () => false,
+      () => true,
+    )
+  }
 
   const numberOf = (texts: readonly string[]): SQLOutputValue | undefined => reading(() => find.get(...texts)?.row)
   const numbersOf = async (sets: readonly string[][]): Promise<number[]> => {
@@ -53,6 +66,26 @@ export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<nu
         () => reader.sum(query),
         () => reader.sumWithJournal(query),
       )
+    },
+    async usage(query) {
+      checkUsage(query, [query.offset, query.limit])
+      return usage.page(query, await journalLeft())
+    },
+    async *eachUsage(query) {
+      checkUsage(query)
+      const journal = await journalLeft()
+      const names = usage.names(query, journal)
+      for (let at = 0; at < names.length; at += USAGE_BATCH) {
+        if (at > 0) await nextTurn()
+        yield usage.numbers(query, names.slice(at, at + USAGE_BATCH), journal)
+      }
+    },
+    knows: (orgId, name, value) => usage.knows(orgId, name, value),
+    async purgeHits(beforeDay) {
+      const day = wholeNumber(beforeDay)
+      // What waits in the journal may be as old.
+      await journalLeft()
+      return inRounds(() => write({ sort: 'purgeHits', beforeDay: day }))
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Limit } from '../../model/limit.ts'
 import { ThreadFeed } from '../feed.ts'
 import type { Counters, FeedEvent, Store } from '../ports.ts'
 import { openReadable } from './database.ts'
+import { unpackEvents } from './event-pack.ts'
 import { makeParts } from './parts.ts'
 import type { Ask, FromOwner, LimitNumbers, SharedStore, Taken, ToOwner } from './share.ts'
 
@@ -43,7 +44,7 @@ class OwnerLink {
   constructor(port: MessagePort, onEvents: (events: readonly FeedEvent[]) => void) {
     this.port = port
     port.on('message', (message: FromOwner) => {
-      if (message.type === 'events') onEvents(message.events)
+      if (message.type === 'events') onEvents(unpackEvents(message.events))
       else if (message.type === 'closed') this.close()
       else this.settle(message)
     })

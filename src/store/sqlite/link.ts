@@ -2,7 +2,15 @@ import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { Fault, fault } from '../../errors/fault.ts'
 import type { FeedEvent, Revision } from '../ports.ts'
 import { eventOf, type PreparedCommit } from '../prepare.ts'
-import type { FromWriter, NumberedWrite, ToWriter, Write, WriteResult, WriterData } from './messages.ts'
+import {
+  type FromWriter,
+  type NumberedWrite,
+  type ToWriter,
+  unpackResults,
+  type Write,
+  type WriteResult,
+  type WriterData,
+} from './messages.ts'
 
 export interface LinkOptions extends WriterData {
   /** Called with the commits of a group, in order, before their writers get their answers. */
@@ -70,8 +78,8 @@ export class WriterLink {
       const number = this.nextNumber++
       if (this.waiting.size === 0) this.worker?.ref()
       this.waiting.set(number, { write, resolve, reject })
-      // Everything that this turn writes goes over in one message.
-      if (this.batch.length === 0) queueMicrotask(() => this.flush())
+      // Everything that this turn writes goes over in one message: every request of a turn has its own microtasks.
+      if (this.batch.length === 0) setImmediate(() => this.flush())
       this.batch.push({ number, write })
     })
   }
@@ -107,7 +115,7 @@ export class WriterLink {
           this.hold()
           resolve()
         } else if (message.type === 'refused') reject(new Fault(message.fault.code, message.fault.detail))
-        else if (message.type === 'done') this.settle(message.results)
+        else if (message.type === 'done') this.settle(unpackResults(message.results))
       })
       worker.on('error', (error) => {
         lastError = error

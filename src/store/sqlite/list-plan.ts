@@ -68,6 +68,12 @@ export function pageSql(
   const { order, descending, offset, limit } = list
   const direction = descending ? 'DESC' : 'ASC'
   const paging = [limit, offset]
+  if (order === undefined && isOneValue(list, drive)) {
+    // Its entries stand in the order of ids: a page far behind costs a walk along the index, and no look at a document.
+    const from = fromCondition(kind, drive)
+    const text = `SELECT c.id FROM ${from.text} ORDER BY c.slot ${direction} LIMIT ? OFFSET ?`
+    return { text, values: [...from.values, ...paging] }
+  }
   if (walks(list, size)) {
     const from = order === undefined ? fromAll(kind, list) : fromOrder(kind, list, order)
     const by = order === undefined ? `c.id ${direction}` : `c.value ${direction}, c.slot ${direction}`
@@ -89,6 +95,19 @@ export function pageSql(
   return { text, values: [...from.values, order, ...paging] }
 }
 
+/** The ids of all that match, in no order; one may be there twice. */
+export function matchingSql(kind: Kind, list: PreparedList, drive: Drive): Sql {
+  const from = fromDrive(kind, list, drive)
+  return { text: `SELECT c.id FROM ${from.text}`, values: from.values }
+}
+
+/** The ids of all documents of a kind in the order of a list, whose index has one value of each. */
+export function orderedSql(kind: Kind, { order, descending }: PreparedList): Sql {
+  const direction = descending ? 'DESC' : 'ASC'
+  const text = `SELECT c.id FROM ${WALK} WHERE c.kind = ? AND c.name = ? ORDER BY c.value ${direction}, c.slot ${direction}`
+  return { text, values: [kind, order!] }
+}
+
 /** Values under an index of the documents that match, and how many each. */
 export function valuesSql(kind: Kind, list: PreparedList, drive: Drive, index: string, limit: number): Sql {
   if (drive === 'all') {
@@ -101,6 +120,12 @@ export function valuesSql(kind: Kind, list: PreparedList, drive: Drive, index: s
     CROSS JOIN document_index v INDEXED BY document_index_by_id ON v.kind = c.kind AND v.id = c.id AND v.name = ?
     GROUP BY v.value ORDER BY v.value LIMIT ?`
   return { text, values: [...from.values, index, limit] }
+}
+
+/** True when one value under one index is all that is asked for. */
+function isOneValue(list: PreparedList, drive: Drive): drive is ListCondition {
+  const one = list.conditions.length === 1 && list.part === undefined
+  return one && typeof drive === 'object' && drive.values.length === 1
 }
 
 function walks({ order, sorted, offset, limit }: PreparedList, size: { total: number; documents: number }): boolean {

@@ -6,6 +6,7 @@ import type { QuotaName } from '../memory/quota-changes.ts'
 import type { HitBatch, Revision } from '../ports.ts'
 import type { PreparedCommit } from '../prepare.ts'
 import type { PreparedAudit } from '../prepare-audit.ts'
+import type { PreparedDrop, PreparedRecord } from '../prepare-records.ts'
 
 /** What the writer thread is started with. */
 export interface WriterData {
@@ -23,10 +24,15 @@ export type Write =
   | { readonly sort: 'dimensions'; readonly dimensions: readonly string[] }
   /** Memory of the counts goes over with the message. */
   | { readonly sort: 'quotas'; readonly names: readonly QuotaName[]; readonly counts: Float64Array<ArrayBuffer> }
+  | { readonly sort: 'records'; readonly rows: readonly PreparedRecord[]; readonly drops: readonly PreparedDrop[] }
+  /** Forgets some of the records from before, and of the oldest beyond the newest `keep`; answers how many. */
+  | { readonly sort: 'purgeRecords'; readonly before: Millis; readonly keep: number }
   /** Answered when all samples that are durable now are in the table of hits. */
   | { readonly sort: 'foldHits' }
   /** Forgets some of the sessions and tickets that were due to be forgotten by `now`; answers how many. */
   | { readonly sort: 'purge'; readonly now: Millis }
+  /** Forgets some of the hits of days before this one (since the Unix epoch); answers how many rows. */
+  | { readonly sort: 'purgeHits'; readonly beforeDay: number }
   /** Writes an audit entry without a change. */
   | { readonly sort: 'note'; readonly entry: PreparedAudit }
   /** Forgets some of the audit entries from before; answers how many. */
@@ -55,6 +61,26 @@ export type WriteResult =
   | { readonly number: number; readonly value: number; readonly ended?: readonly string[] }
   | { readonly number: number; readonly fault: PlainFault }
 
+/** Results as they cross threads. */
+export function packResults(results: readonly WriteResult[]): (number | WriteResult)[] {
+  const packed: (number | WriteResult)[] = []
+  for (const result of results) {
+    if ('value' in result && result.ended === undefined) packed.push(result.number, result.value)
+    else packed.push(result)
+  }
+  return packed
+}
+
+/** The results as they were packed. */
+export function unpackResults(packed: readonly (number | WriteResult)[]): WriteResult[] {
+  const results: WriteResult[] = []
+  for (let i = 0; i < packed.length; i++) {
+    const each = packed[i]!
+    results.push(typeof each === 'number' ? { number: each, value: packed[++i] as number } : each)
+  }
+  return results
+}
+
 /** A commit that is durable: the number of its write, its revision, and `ended` as in `WriteResult`. */
 export type CommittedWrite = readonly [number: number, revision: Revision, ended?: readonly string[]]
 
@@ -66,5 +92,6 @@ export type FromWriter =
       readonly lastGroup: readonly CommittedWrite[]
     }
   | { readonly type: 'refused'; readonly fault: PlainFault }
-  | { readonly type: 'done'; readonly results: readonly WriteResult[] }
+  /** Number and value of a write stand in turn where there is no more to say: numbers are copied between threads faster than objects. */
+  | { readonly type: 'done'; readonly results: readonly (number | WriteResult)[] }
   | { readonly type: 'closed' }

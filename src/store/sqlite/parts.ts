@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../model/clock.ts'
 import { wholeNumber } from '../cells.ts'
 import type { Audit, Documents, Hits, Outbox, Revision, Tokens } from '../ports.ts'
+import type { Records } from '../ports-records.ts'
 import { prepareCommit } from '../prepare.ts'
 import { prepareAudit } from '../prepare-audit.ts'
 import { sqliteHits } from './hits.ts'
@@ -11,6 +12,7 @@ import { auditReader } from './read-audit.ts'
 import { documentReader } from './read-documents.ts'
 import { outboxReader } from './read-outbox.ts'
 import { tokenReader } from './read-tokens.ts'
+import { sqliteRecords } from './records.ts'
 
 /** The ports that read on a connection of their own thread and write through the one writer. */
 export interface Parts {
@@ -19,6 +21,7 @@ export interface Parts {
   readonly tokens: Tokens
   readonly outbox: Outbox
   readonly hits: Hits
+  readonly records: Records
 }
 
 /** Joins reading connection and writer to ports. `write` resolves with the revision of a commit. */
@@ -36,5 +39,6 @@ export function makeParts(db: DatabaseSync, clock: Clock, write: (write: Write) 
     tokens: tokenReader(db, clock),
     outbox: outboxReader(db),
     hits: sqliteHits(db, write),
+    records: sqliteRecords(db, write),
   }
 }

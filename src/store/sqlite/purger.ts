@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { Millis } from '../../model/clock.ts'
+import type { DeliveryRows } from './apply-delivery.ts'
 import type { SessionRows } from './apply-session.ts'
 import type { TicketRows } from './apply-ticket.ts'
 
@@ -11,12 +12,12 @@ const STEP_ROWS = 20
 export type Purge = (now: Millis) => number
 
 /** Joins what can be purged: the sorts of rows take turns, so that none waits for the end of another. */
-export function purger(sessions: SessionRows, tickets: TicketRows): Purge {
+export function purger(sessions: SessionRows, tickets: TicketRows, deliveries: DeliveryRows): Purge {
   return (now) => {
     const endsAt = performance.now() + ROUND_MS
     let deleted = 0
     while (true) {
-      const step = sessions.purge(now, STEP_ROWS) + tickets.purge(now, STEP_ROWS)
+      const step = sessions.purge(now, STEP_ROWS) + tickets.purge(now, STEP_ROWS) + deliveries.purge(now, STEP_ROWS)
       deleted += step
       if (step === 0 || performance.now() >= endsAt) return deleted
     }

@@ -8,6 +8,7 @@ import { unpackBodies } from './audit-bodies.ts'
 import { auditBatchSql, auditCountSql, auditPageSql, auditPlan } from './audit-plan.ts'
 import type { Sql } from './list-plan.ts'
 import { reading } from './reading.ts'
+import { OF_HASH } from './schema-sessions.ts'
 import { statementsOf } from './statements.ts'
 
 const SCAN_BATCH = 100
@@ -22,7 +23,7 @@ export function auditReader(db: DatabaseSync): Omit<Audit, 'purgeAudit'> {
     JOIN audit a ON a.row = c.audit WHERE c.kind = ? AND c.id = ? AND c.audit > ? ORDER BY c.audit LIMIT 1`)
   const document = db.prepare('SELECT revision, body FROM document WHERE kind = ? AND id = ?')
   const top = db.prepare('SELECT coalesce(max(row), 0) AS row FROM audit')
-  const session = db.prepare('SELECT body FROM session WHERE hash = ?')
+  const session = db.prepare(`SELECT body FROM session WHERE ${OF_HASH}`)
   const statement = statementsOf(db)
   const all = ({ text, values }: Sql) => statement(text).all(...values)
 

@@ -5,12 +5,27 @@ import { wellFormed } from '../cells.ts'
 import { type ListCondition, type PreparedList, prepareList } from '../list-query.ts'
 import type { Documents, Kind, StoredDocument } from '../ports.ts'
 import { checkIndex } from '../prepare.ts'
-import { chooseDrive, type Drive, entriesSql, kindSql, pageSql, type Sql, totalSql, valuesSql } from './list-plan.ts'
+import {
+  chooseDrive,
+  type Drive,
+  entriesSql,
+  kindSql,
+  matchingSql,
+  orderedSql,
+  pageSql,
+  type Sql,
+  totalSql,
+  valuesSql,
+} from './list-plan.ts'
 import { reading } from './reading.ts'
 import { statementsOf } from './statements.ts'
 
 const SCAN_BATCH = 256
+/** Less, because whoever asks puts each of them into words. */
+const EACH_BATCH = 64
 const MOST_VALUES = 1_000
+/** Of a whole list: where fewer than one in so many match, they are sorted rather than picked out of all. */
+const FEW = 8
 
 /** The reading half of `Documents`, on a connection of this thread: answers at once. */
 export function documentReader(
@@ -54,6 +69,16 @@ export function documentReader(
     const rows = all(pageSql(kind, list, drive, { total, documents }))
     return { total, ids: rows.map((row) => row.id as DocumentId) }
   }
+  /** All that match. Where many do, to look each of them up under the conditions is what costs. */
+  const allIds = (kind: Kind, list: PreparedList): DocumentId[] => {
+    const narrowed = list.conditions.length > 0 || list.part !== undefined
+    if (!narrowed || list.order === undefined || !list.sorted || matchesNothing(list)) return listIds(kind, list).ids
+    const found = all(matchingSql(kind, list, driveOf(kind, list))).map(({ id }) => id as DocumentId)
+    if (found.length * FEW < count(kindSql(kind))) return listIds(kind, list).ids
+    const wanted = new Set(found)
+    const ordered = all(orderedSql(kind, list)).map(({ id }) => id as DocumentId)
+    return ordered.filter((id) => wanted.has(id))
+  }
   return {
     get: (kind, id) => reading(() => get(kind, id)),
     find(kind, index, value) {
@@ -83,10 +108,11 @@ export function documentReader(
     },
     async *each(kind, query) {
       const list = { ...prepareList(kind, { ...query, limit: 0 }), limit: -1 }
-      const ids = reading(() => together(() => listIds(kind, list).ids))
-      for (let start = 0; start < ids.length; start += SCAN_BATCH) {
-        if (start > 0) await nextTurn()
-        const batch = ids.slice(start, start + SCAN_BATCH)
+      const ids = reading(() => together(() => allIds(kind, list)))
+      for (let start = 0; start < ids.length; start += EACH_BATCH) {
+        // To find out which ones is a piece of work of its own.
+        if (start > 0 || ids.length > EACH_BATCH) await nextTurn()
+        const batch = ids.slice(start, start + EACH_BATCH)
         yield reading(() => batch.map((id) => get(kind, id)).filter((document) => document !== undefined))
       }
     },

@@ -1,13 +1,12 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Hit, Latency } from '../../model/hit.ts'
-import { ROW_NUMBERS } from '../hit-pack.ts'
+import type { Hit } from '../../model/hit.ts'
 import { ALL_DIMENSIONS } from '../hit-sums.ts'
 import type { HitDimension, HitQuery } from '../ports.ts'
 import { wellFormed } from '../prepare.ts'
-import { insertHitSql } from './hit-columns.ts'
-import { unfolded } from './hit-journal.ts'
+import { toHit } from './hit-row.ts'
 import { reading } from './reading.ts'
-import { latencyColumns } from './schema.ts'
+import { latencyColumns } from './schema-latency.ts'
+import { unfoldedTable } from './unfolded-table.ts'
 
 const COLUMN: Readonly<Record<HitDimension, string>> = {
   orgId: 'd.org_id',
@@ -18,6 +17,7 @@ const COLUMN: Readonly<Record<HitDimension, string>> = {
   clientId: 'd.client_id',
   tags: 'd.tags',
   endpoint: 'd.endpoint',
+  country: 'd.country',
   status: 'h.status',
 }
 
@@ -48,28 +48,13 @@ export function hitReader(db: DatabaseSync): HitReader {
       reading(() => {
         db.exec('BEGIN')
         try {
-          copyJournal(db)
+          unfoldedTable(db)
           return select(query, '(SELECT * FROM hit UNION ALL SELECT * FROM temp.hit_unfolded)')
         } finally {
           // The table goes with it.
           db.exec('ROLLBACK')
         }
       }),
-  }
-}
-
-/** Makes a table of this connection alone with what is acknowledged and not in `hit`. Inside a transaction. */
-function copyJournal(db: DatabaseSync): void {
-  db.exec('CREATE TEMP TABLE hit_unfolded AS SELECT * FROM hit WHERE 0')
-  const insert = db.prepare(insertHitSql('temp.hit_unfolded'))
-  const values: number[] = new Array(ROW_NUMBERS + 1)
-  for (const sums of unfolded(db)) {
-    for (let row = 0; row < sums.size; row++) {
-      sums.write(row, values, 1)
-      values[0] = values[1]!
-      values[1] = sums.dimension(row)
-      insert.run(...values)
-    }
   }
 }
 
@@ -102,24 +87,4 @@ function sumSql(query: HitQuery, table: string): { sql: string; values: SQLInput
 
 function empty(name: HitDimension): string {
   return name === 'status' ? '0' : "''"
-}
-
-function toHit(row: Record<string, unknown>): Hit {
-  const { hour, status, count, success, error, last_at } = row as Record<string, number>
-  const { orgId, apiId, version, keyHash, alias, clientId, tags, endpoint } = row as Record<string, string>
-  return {
-    ...{ hour: hour!, orgId: orgId!, apiId: apiId!, version: version!, keyHash: keyHash!, alias: alias! },
-    ...{ clientId: clientId!, tags: tags!, endpoint: endpoint!, status: status!, count: count!, success: success! },
-    ...{ error: error!, lastAt: last_at!, total: toLatency(row, 't'), upstream: toLatency(row, 'u') },
-  }
-}
-
-function toLatency(row: Record<string, unknown>, prefix: 't' | 'u'): Latency {
-  const { sum, min, max, buckets } = latencyColumns(prefix)
-  return {
-    sumMs: row[sum] as number,
-    minMs: row[min] as number,
-    maxMs: row[max] as number,
-    buckets: buckets.map((name) => row[name] as number),
-  }
 }

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock, Millis } from '../../model/clock.ts'
+import { wellFormed } from '../cells.ts'
 import { pageSize, wholeOffset } from '../list-query.ts'
 import type { SessionRow, TicketRow, TicketSort, Tokens } from '../ports.ts'
 import { type PreparedSessionFilter, prepareSessionFilter } from '../session-filter.ts'
 import { isEvicted } from './apply-session.ts'
 import type { Sql } from './list-plan.ts'
 import { reading } from './reading.ts'
+import { OF_HASH } from './schema-sessions.ts'
 import {
   canWalk,
   countSql,
@@ -21,8 +23,12 @@ import { statementsOf } from './statements.ts'
 
 /** `Tokens` on a connection of this thread: answers at once. */
 export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
-  const one = db.prepare('SELECT * FROM session WHERE hash = ?')
+  const one = db.prepare(`SELECT * FROM session WHERE ${OF_HASH}`)
   const ticket = db.prepare('SELECT * FROM ticket WHERE hash = ? AND keep_until > ?')
+  // The text of the second condition is that of the index.
+  const family = db.prepare(
+    "SELECT * FROM ticket WHERE family = ? AND family <> '' AND keep_until > ? ORDER BY hash LIMIT 1000",
+  )
   const statement = statementsOf(db)
   const all = ({ text, values }: Sql) => statement(text).all(...values)
   const countOf = (sql: Sql) => all(sql)[0]!.n as number
@@ -69,6 +75,7 @@ export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
         const row = ticket.get(hash, clock.wall())
         return row && toTicket(row)
       }),
+    familyTickets: (name) => reading(() => family.all(wellFormed(name), clock.wall()).map(toTicket)),
   }
 }
 

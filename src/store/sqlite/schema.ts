@@ -2,6 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../errors/fault.ts'
 import { foldCase } from '../../model/fold.ts'
 import { foldedAlias } from '../session-filter.ts'
+import { latencySql } from './schema-latency.ts'
+import { COUNTRY_AND_RECORDS } from './schema-records.ts'
+import { ROLL_UPS } from './schema-rollups.ts'
+import { SESSIONS_BY_HASH_HEAD } from './schema-sessions.ts'
 
 /** Stands in the header of the file ("Gath"), so that a database of another program is told apart. */
 export const APPLICATION_ID = 0x47617468
@@ -9,26 +13,12 @@ export const APPLICATION_ID = 0x47617468
 /** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyFiled`. */
 export const REF = { org: 1, api: 2, policy: 3, client: 4, key: 5 } as const
 
-/** The latency columns of `hit`, for the total (`t`) and the upstream (`u`) alike. */
-export function latencyColumns(prefix: 't' | 'u'): { sum: string; min: string; max: string; buckets: string[] } {
-  const buckets = Array.from({ length: 14 }, (_, i) => `${prefix}${i}`)
-  return { sum: `${prefix}_sum`, min: `${prefix}_min`, max: `${prefix}_max`, buckets }
-}
-
-const latencySql = (['t', 'u'] as const)
-  .map(latencyColumns)
-  .flatMap(({ sum, min, max, buckets }) => [
-    ...[sum, min, max].map((name) => `${name} REAL NOT NULL`),
-    ...buckets.map((name) => `${name} INTEGER NOT NULL`),
-  ])
-  .join(', ')
-
 /**
  * What brings a database from one version to the next, the first one from nothing; each runs in a transaction of its own.
  * One that was released never changes: append.
  *
- * Everywhere NOT NULL, because `undefined` is bound as NULL in silence. Sessions: an ordinary rowid table with a unique
- * index on 32-byte hashes was twice as fast as hex text or a table without rowids. Documents likewise: bodies are large.
+ * Everywhere NOT NULL, because `undefined` is bound as NULL in silence. Sessions: an ordinary rowid table with an index on
+ * hashes was twice as fast as hex text or a table without rowids. Documents likewise: bodies are large.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -232,6 +222,13 @@ export const MIGRATIONS: readonly string[] = [
   INSERT OR IGNORE INTO session_ref(sort, value, session) SELECT ${REF.key}, '', row FROM session WHERE client_id = '';
   INSERT OR IGNORE INTO session_ref(sort, value, session) SELECT ${REF.key}, '=' || org_id, row FROM session WHERE client_id = '';
   `,
+  `
+  -- For the end of messages that were given up long ago.
+  CREATE INDEX delivery_dead ON delivery(created_at) WHERE dead = 1;
+  `,
+  COUNTRY_AND_RECORDS,
+  ROLL_UPS,
+  SESSIONS_BY_HASH_HEAD,
 ]
 
 /**

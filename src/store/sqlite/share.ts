@@ -3,6 +3,7 @@ import { toFault } from '../../errors/fault.ts'
 import type { Clock } from '../../model/clock.ts'
 import { type Limit, makeLimit } from '../../model/limit.ts'
 import type { Counters, FeedEvent } from '../ports.ts'
+import { type EventPack, packEvents } from './event-pack.ts'
 import type { PlainFault, Write } from './messages.ts'
 
 /** What a thread needs to join the store of its process. `port` must be in the transfer list. */
@@ -33,7 +34,7 @@ export interface Taken {
 }
 
 export type FromOwner =
-  | { readonly type: 'events'; readonly events: readonly FeedEvent[] }
+  | { readonly type: 'events'; readonly events: EventPack }
   | { readonly type: 'answer'; readonly number: number; readonly value: number | Taken }
   | { readonly type: 'fault'; readonly number: number; readonly fault: PlainFault }
   | { readonly type: 'closed' }
@@ -66,7 +67,9 @@ export class Sharing {
 
   /** Passes commits on. */
   tell(events: readonly FeedEvent[]): void {
-    for (const port of this.ports) port.postMessage({ type: 'events', events } satisfies FromOwner)
+    if (this.ports.size === 0) return
+    const message: FromOwner = { type: 'events', events: packEvents(events) }
+    for (const port of this.ports) port.postMessage(message)
   }
 
   /** Tells all that the store is gone. */

@@ -1,8 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { DIMENSIONS } from '../hit-pack.ts'
 import type { HitBatch } from '../ports.ts'
 import { batchKeeper, type HitRows, hitRows } from './apply-counts.ts'
 import { type Answer, Folding } from './folding.ts'
 import { type HitJournal, hitJournal } from './hit-journal.ts'
+import { type HitPurge, hitPurge } from './hit-purge.ts'
+import { type HitTables, hitTables } from './hit-tables.ts'
 import type { Write } from './messages.ts'
 import { type QuotaJournal, quotaJournal } from './quota-journal.ts'
 
@@ -17,7 +20,9 @@ const BYTES_PER_ROW = 4096
 
 /** The part of the writer that keeps hits and quota counts. `onBusy` is called when there is something to do for `step`. */
 export class CountWriter {
+  private readonly tables: HitTables
   private readonly hits: HitRows
+  private readonly purge: HitPurge
   private readonly isNew: (batch: HitBatch | undefined) => boolean
   private readonly hitJournal: HitJournal
   private readonly quotaJournal: QuotaJournal
@@ -27,9 +32,11 @@ export class CountWriter {
   private journalBytes = 0
 
   constructor(db: DatabaseSync, onBusy: () => void) {
-    this.hits = hitRows(db)
+    this.tables = hitTables(db)
+    this.hits = hitRows(db, this.tables)
+    this.purge = hitPurge(db)
     this.isNew = batchKeeper(db)
-    this.hitJournal = hitJournal(db)
+    this.hitJournal = hitJournal(db, undefined, this.tables)
     this.quotaJournal = quotaJournal(db)
     this.hitFolding = new Folding(this.hitJournal)
     this.quotaFolding = new Folding(this.quotaJournal)
@@ -61,8 +68,16 @@ export class CountWriter {
     }
   }
 
+  /** Forgets some of the hits from before a day, inside an open transaction; answers how many rows. */
+  purgeHits(beforeDay: number): number {
+    const { rows, sets } = this.purge(beforeDay)
+    if (sets > 0) this.forget()
+    return rows + sets
+  }
+
   forget(): void {
     this.hits.forget()
+    this.tables.forget()
   }
 
   /** Has all samples worked in that are durable now; `number` then stands in an answer of `step`. */
@@ -105,16 +120,22 @@ export function weightOf(write: Write): number {
     case 'hits':
       return write.pack.rows
     case 'dimensions':
-      return write.dimensions.length / 8
+      return write.dimensions.length / DIMENSIONS.length
     case 'samples':
       return Math.ceil(bytesOf(write) / BYTES_PER_ROW)
     case 'quotas':
       return write.names.length + Math.ceil(bytesOf(write) / BYTES_PER_ROW)
     case 'note':
       return 1
+    case 'records':
+      return write.rows.length + Math.ceil(detailBytes(write) / BYTES_PER_ROW)
     default:
       return 0
   }
+}
+
+function detailBytes({ rows }: Extract<Write, { sort: 'records' }>): number {
+  return rows.reduce((sum, { request, response }) => sum + (request?.length ?? 0) + (response?.length ?? 0), 0)
 }
 
 function bytesOf(write: Extract<CountWrite, { sort: 'samples' | 'quotas' }>): number {

@@ -1,21 +1,25 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Fault } from '../../errors/fault.ts'
-import type { PreparedCommit } from '../prepare.ts'
+import type { PreparedChange, PreparedCommit } from '../prepare.ts'
 import { type AuditRows, auditRows } from './apply-audit.ts'
 import { type ApplyCommit, commitApplier } from './apply-commit.ts'
+import { deliveryRows } from './apply-delivery.ts'
+import { type RecordRows, recordRows } from './apply-records.ts'
 import { sessionRows } from './apply-session.ts'
 import { ticketRows } from './apply-ticket.ts'
 import { openWritable, refreshIndexes } from './database.ts'
 import { storeFault } from './faults.ts'
-import type {
-  CommittedWrite,
-  FromWriter,
-  NumberedWrite,
-  PlainFault,
-  ToWriter,
-  WriteResult,
-  WriterData,
+import { fillRollUps } from './hit-tables.ts'
+import {
+  type CommittedWrite,
+  type FromWriter,
+  type NumberedWrite,
+  type PlainFault,
+  packResults,
+  type ToWriter,
+  type WriteResult,
+  type WriterData,
 } from './messages.ts'
 import { type Purge, purger } from './purger.ts'
 import { type CountWrite, CountWriter, weightOf } from './write-counts.ts'
@@ -35,6 +39,7 @@ class Writer {
   private readonly port: MessagePort
   private readonly apply: ApplyCommit
   private readonly audit: AuditRows
+  private readonly records: RecordRows
   private readonly countWriter: CountWriter
   private readonly purge: Purge
   private readonly saveState: StatementSync
@@ -51,8 +56,10 @@ class Writer {
     const sessions = sessionRows(db)
     const tickets = ticketRows(db)
     this.audit = auditRows(db)
-    this.apply = commitApplier(db, { sessions, tickets, audit: this.audit })
-    this.purge = purger(sessions, tickets)
+    this.records = recordRows(db)
+    const deliveries = deliveryRows(db)
+    this.apply = commitApplier(db, { sessions, tickets, deliveries, audit: this.audit })
+    this.purge = purger(sessions, tickets, deliveries)
     this.countWriter = new CountWriter(db, () => this.schedule())
     this.saveState = db.prepare('UPDATE store_state SET revision = ?, last_group = ?')
     const state = db.prepare('SELECT revision, last_group FROM store_state').get()!
@@ -102,12 +109,12 @@ class Writer {
     const results = answers.map(({ number, fault }): WriteResult => {
       return fault === undefined ? { number, value: 0 } : { number, fault: plain(fault) }
     })
-    this.post({ type: 'done', results })
+    this.post({ type: 'done', results: packResults(results) })
   }
 
   private runGroup(group: readonly NumberedWrite[]): void {
     try {
-      this.post({ type: 'done', results: this.runTransaction(group) })
+      this.post({ type: 'done', results: packResults(this.runTransaction(group)) })
     } catch (error) {
       // Whoever brought the group down must not fail the others: a revocation may fit where a new document does not.
       if (group.length > 1) for (const write of group) this.runGroup([write])
@@ -141,8 +148,15 @@ class Writer {
       case 'note':
         this.audit.add(write.entry, this.revision, [])
         return { number, value: 1 }
+      case 'purgeHits':
+        return { number, value: this.countWriter.purgeHits(write.beforeDay) }
       case 'purgeAudit':
         return { number, value: this.audit.purge(write.before) }
+      case 'records':
+        this.records.add(write.rows, write.drops)
+        return { number, value: write.rows.length }
+      case 'purgeRecords':
+        return { number, value: this.records.purge(write.before, write.keep) }
       default:
         return { number, value: this.countWriter.run(write as CountWrite) }
     }
@@ -183,10 +197,15 @@ function takeCommits(queue: NumberedWrite[]): NumberedWrite[] {
     if (changes >= GROUP_CHANGES || characters >= GROUP_CHARACTERS) return true
     if (write.sort !== 'commit') return false
     changes += write.commit.changes.length
-    for (const change of write.commit.changes) if ('text' in change) characters += change.text.length
+    for (const change of write.commit.changes) characters += charactersOf(change)
     return false
   })
   return queue.splice(0, end === -1 ? queue.length : end)
+}
+
+function charactersOf(change: PreparedChange): number {
+  if (change.op === 'putSession') return change.row.text.length
+  return 'text' in change ? change.text.length : 0
 }
 
 function takeCounts(queue: NumberedWrite[]): NumberedWrite[] {
@@ -211,6 +230,7 @@ function start(port: MessagePort, data: WriterData): void {
   try {
     const db = openWritable(data)
     refreshIndexes(db)
+    fillRollUps(db)
     new Writer(db, port)
   } catch (error) {
     port.postMessage({ type: 'refused', fault: plain(storeFault(error)) } satisfies FromWriter)

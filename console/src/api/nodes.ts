@@ -1,0 +1,69 @@
+import { call } from './call.ts'
+
+/** A gateway node as it tells of itself. */
+export interface GatewayNode {
+  readonly id: string
+  readonly name: string
+  readonly hostname: string
+  readonly version: string
+  readonly tags: readonly string[]
+  readonly segmented: boolean
+  readonly active: boolean
+  readonly last_seen: string
+  readonly started_at: string
+  readonly loaded: number
+  readonly troubled: number
+  readonly behind: boolean
+  readonly management: boolean
+}
+
+export type StandingState = 'loaded' | 'inactive' | 'elsewhere' | 'stale' | 'failed' | 'taken' | 'pending' | 'unknown'
+
+/** How an API stands on a node. */
+export interface Standing {
+  readonly node: string
+  readonly state: StandingState
+  readonly reason: string
+  readonly revision: number
+}
+
+/** How an API stands on all nodes. */
+export interface ApiStanding {
+  readonly api_id: string
+  readonly name: string
+  readonly active: boolean
+  readonly tags: readonly string[]
+  readonly revision: number
+  /** Switched on, and served by no node that takes traffic. */
+  readonly nowhere: boolean
+  readonly nodes: readonly Standing[]
+}
+
+export const NODES_KEY = ['nodes'] as const
+export const STANDINGS_KEY = ['standings'] as const
+
+/** All nodes that were heard of within a month. */
+export async function listNodes(signal: AbortSignal): Promise<readonly GatewayNode[]> {
+  const answer = await call<{ data: { nodes: readonly GatewayNode[] } }>('GET', '/api/system/nodes', {
+    query: { p: -1 },
+    signal,
+  })
+  return answer.data.nodes
+}
+
+/** A page of APIs with how each stands on each node; `astray`: those that are not served as they are stored. */
+export function listStandings(
+  query: { readonly q: string; readonly p: number; readonly astray: boolean },
+  signal: AbortSignal,
+): Promise<{ readonly apis: readonly ApiStanding[]; readonly pages: number }> {
+  const { q, p, astray } = query
+  return call('GET', '/api/system/standings', { query: astray ? { astray } : { q, p }, signal })
+}
+
+/** How one API stands on each node; `revision` is that of the stored definition. @throws CallError */
+export function readStandings(
+  apiId: string,
+  signal: AbortSignal,
+): Promise<{ readonly revision: number; readonly nodes: readonly Standing[] }> {
+  return call('GET', `/api/apis/${encodeURIComponent(apiId)}/nodes`, { signal })
+}

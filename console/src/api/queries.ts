@@ -1,0 +1,18 @@
+import { QueryClient } from '@tanstack/react-query'
+import { CallError } from './call.ts'
+
+const TRIES = 2
+
+/** What was read from the dashboard, kept for as long as pages need it. Refusals are not asked for again; lost connections are. */
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => failures < TRIES && error instanceof CallError && error.status === 0,
+      refetchOnWindowFocus: true,
+      // A browser that thinks itself offline may still reach the dashboard; where it cannot, that is said, not waited out.
+      networkMode: 'always',
+    },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+})

@@ -1,0 +1,66 @@
+import { call, type Envelope } from './call.ts'
+
+/** A webhook. The secret that it signs with is never shown. */
+export interface Webhook {
+  readonly id: string
+  readonly name: string
+  readonly method: string
+  readonly target_path: string
+  readonly header_map: Readonly<Record<string, string>>
+}
+
+export interface WebhookEdit extends Omit<Webhook, 'id'> {
+  /** Undefined: as before; '' = messages are not signed. */
+  readonly shared_secret?: string
+}
+
+/** A message that waits to be sent, or was given up. */
+export interface Delivery {
+  readonly id: number
+  readonly created_at: string
+  readonly attempts: number
+  readonly dead: boolean
+  readonly error: string
+  readonly next_at?: string
+}
+
+export const WEBHOOKS_KEY = ['webhooks'] as const
+export const DELIVERIES_KEY = ['webhook-deliveries'] as const
+
+export function listWebhooks(
+  page: number,
+  signal: AbortSignal,
+): Promise<{ readonly hooks: readonly Webhook[]; readonly pages: number }> {
+  return call('GET', '/api/hooks', { query: { p: page }, signal })
+}
+
+export function readWebhook(id: string, signal?: AbortSignal): Promise<Webhook> {
+  return call('GET', `/api/hooks/${encodeURIComponent(id)}`, { ...(signal && { signal }) })
+}
+
+export function createWebhook(webhook: WebhookEdit): Promise<Envelope> {
+  return call('POST', '/api/hooks', { body: webhook })
+}
+
+/** Replaces what is known of a webhook; members that this console does not know are kept by being sent again. */
+export function changeWebhook(stored: Webhook, edit: WebhookEdit): Promise<Envelope> {
+  return call('PUT', `/api/hooks/${stored.id}`, { body: { ...stored, ...edit } })
+}
+
+export function deleteWebhook(id: string): Promise<Envelope> {
+  return call('DELETE', `/api/hooks/${id}`)
+}
+
+/** Sends a message at once. @throws CallError 400 with what came of it, when it did not arrive */
+export function testWebhook(id: string): Promise<Envelope> {
+  return call('POST', `/api/hooks/${id}/test`)
+}
+
+/** Messages that wait or were given up: at most 100. */
+export async function listDeliveries(id: string, signal: AbortSignal): Promise<readonly Delivery[]> {
+  return (await call<{ deliveries: readonly Delivery[] }>('GET', `/api/hooks/${id}/deliveries`, { signal })).deliveries
+}
+
+export function resendDelivery(id: string, delivery: number): Promise<Envelope> {
+  return call('POST', `/api/hooks/${id}/deliveries/${delivery}/resend`)
+}

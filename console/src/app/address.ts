@@ -1,0 +1,45 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+
+/** Words of a query as text, so that an address can be read, sent to somebody and opened again. */
+export type Words = Readonly<Record<string, string>>
+
+/** Reads a query into words; what is given twice counts once. */
+export function readWords(query: string): Words {
+  return Object.fromEntries(new URLSearchParams(query))
+}
+
+/** Writes words as a query; empty ones are left out. */
+export function writeWords(words: Record<string, unknown>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(words))
+    if (value !== undefined && value !== null && value !== '') query.set(name, String(value))
+  return query.size === 0 ? '' : `?${query}`
+}
+
+/**
+ * What a page keeps in its address: these words with what they mean when they are absent. Setting one goes on from the others; a
+ * new search or filter begins at the first page again, which is the caller's to say (`{ q, page: '' }`).
+ */
+export function useAddress<Name extends string>(
+  absent: Readonly<Record<Name, string>>,
+): readonly [Readonly<Record<Name, string>>, (change: Partial<Record<Name, string>>) => void] {
+  const search = useSearch({ strict: false }) as Words
+  const navigate = useNavigate()
+  const words = Object.fromEntries(
+    Object.entries<string>(absent).map(([name, value]) => [name, search[name] ?? value]),
+  ) as Record<Name, string>
+  const set = useCallback(
+    (change: Partial<Record<Name, string>>) => {
+      const next = (old: Words) =>
+        Object.fromEntries(
+          Object.entries({ ...old, ...change }).filter(
+            ([name, value]) => value !== '' && value !== absent[name as Name],
+          ),
+        )
+      void navigate({ to: '.', search: next as never, replace: true })
+    },
+    [navigate, absent],
+  )
+  return [words, set]
+}

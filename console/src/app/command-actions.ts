@@ -1,0 +1,21 @@
+import { type LucideIcon, PlusIcon } from 'lucide-react'
+import { mayDo, type Session } from '../api/session.ts'
+import type { TextName } from '../texts/say.ts'
+
+interface Action {
+  readonly to: string
+  readonly text: TextName
+  readonly icon: LucideIcon
+  readonly may: (session: Session) => boolean
+}
+
+const writes = (permission: string) => (session: Session) => mayDo(session, permission, 'write')
+
+/** What can be begun from anywhere. */
+export const ACTIONS: readonly Action[] = [
+  { to: '/apis/new', text: 'shell.newApi', icon: PlusIcon, may: writes('apis') },
+  { to: '/policies/new', text: 'shell.newPolicy', icon: PlusIcon, may: writes('policies') },
+  { to: '/keys/new', text: 'shell.newKey', icon: PlusIcon, may: writes('keys') },
+  { to: '/developers/new', text: 'shell.newDeveloper', icon: PlusIcon, may: writes('portal') },
+  { to: '/users/new', text: 'shell.newUser', icon: PlusIcon, may: writes('users') },
+]

@@ -1,0 +1,101 @@
+import { KeyRoundIcon, type LucideIcon, ShieldCheckIcon, UserIcon, UsersIcon, WaypointsIcon } from 'lucide-react'
+import { call, isRecord, type Sent } from '../api/call.ts'
+import { mayDo, type Session } from '../api/session.ts'
+
+/** What is found, by the name of its page. */
+export const ICONS = {
+  'shell.apis': WaypointsIcon,
+  'shell.policies': ShieldCheckIcon,
+  'shell.keys': KeyRoundIcon,
+  'shell.developers': UsersIcon,
+  'shell.users': UserIcon,
+} as const satisfies Readonly<Record<string, LucideIcon>>
+
+type Kind = keyof typeof ICONS
+
+/** Something that was found by its name. */
+export interface Found {
+  readonly to: string
+  readonly label: string
+  readonly kind: Kind
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+interface Search {
+  readonly permission: string
+  readonly kind: Kind
+  readonly ask: (text: string) => readonly [method: string, path: string, sent: Sent]
+  /** Member of the answer that holds the rows. */
+  readonly list: string
+  readonly read: (row: Row) => Omit<Found, 'kind'> | undefined
+}
+
+const MOST = 5
+
+const SEARCHES: readonly Search[] = [
+  {
+    permission: 'apis',
+    kind: 'shell.apis',
+    ask: (q) => ['GET', '/api/apis/search', { query: { q, compressed: 1 } }],
+    list: 'apis',
+    read: ({ api_definition: api }) => (isRecord(api) ? named(api, '/apis', 'api_id', 'name') : undefined),
+  },
+  {
+    permission: 'policies',
+    kind: 'shell.policies',
+    ask: (q) => ['GET', '/api/portal/policies/search', { query: { q } }],
+    list: 'Data',
+    read: (row) => named(row, '/policies', '_id', 'name'),
+  },
+  {
+    permission: 'keys',
+    kind: 'shell.keys',
+    ask: (q) => ['GET', '/api/keys/detailed', { query: { q, p: 1 } }],
+    list: 'keys',
+    read: keyRow,
+  },
+  {
+    permission: 'portal',
+    kind: 'shell.developers',
+    ask: (q) => ['GET', '/api/portal/developers', { query: { q } }],
+    list: 'Data',
+    read: (row) => named(row, '/developers', 'id', 'email'),
+  },
+  {
+    permission: 'users',
+    kind: 'shell.users',
+    ask: (q) => ['POST', '/api/users/search', { body: { filters: { query: q } } }],
+    list: 'users',
+    read: (row) => named(row, '/users', 'id', 'email_address'),
+  },
+]
+
+/** What the person may see whose name holds the text; a search that fails finds nothing, so that the others show. */
+export async function findObjects(session: Session, text: string, signal: AbortSignal): Promise<readonly Found[]> {
+  const searches = SEARCHES.filter(({ permission }) => mayDo(session, permission, 'read'))
+  const answers = await Promise.allSettled(
+    searches.map(async ({ ask, list, kind, read }) => {
+      const [method, path, sent] = ask(text)
+      const answer = await call(method, path, { ...sent, signal })
+      const rows = isRecord(answer) && Array.isArray(answer[list]) ? answer[list].filter(isRecord) : []
+      return rows.slice(0, MOST).flatMap((row) => {
+        const one = read(row)
+        return one === undefined ? [] : [{ ...one, kind }]
+      })
+    }),
+  )
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+}
+
+function named(row: Row, at: string, id: string, name: string): Omit<Found, 'kind'> | undefined {
+  if (typeof row[id] !== 'string') return undefined
+  return { to: `${at}/${encodeURIComponent(row[id])}`, label: String(row[name] || row[id]) }
+}
+
+/** A key by its alias, else by the start of its hash. */
+function keyRow({ key_hash: hash, data }: Row): Omit<Found, 'kind'> | undefined {
+  if (typeof hash !== 'string') return undefined
+  const alias = isRecord(data) && typeof data.alias === 'string' ? data.alias : ''
+  return { to: `/keys/${hash}`, label: alias === '' ? hash.slice(0, 12) : alias }
+}

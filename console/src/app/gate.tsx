@@ -1,0 +1,72 @@
+import { Center, Container, Loader } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { CallError, onSessionEnd } from '../api/call.ts'
+import { readSession, SESSION_KEY } from '../api/session.ts'
+import { FaultBox } from '../parts/fault-box.tsx'
+import { say } from '../texts/say.ts'
+import { Shell } from './shell.tsx'
+
+const SignIn = lazy(() => import('../pages/start/sign-in.tsx'))
+const SignInAgain = lazy(() => import('../pages/start/sign-in-again.tsx'))
+
+/**
+ * Lets through who is signed in and asks the others to. When a session ends later, the page stays as it is below a dialog: what was
+ * typed is not lost.
+ */
+export function Gate() {
+  const client = useQueryClient()
+  const [isOver, setOver] = useState(false)
+  const session = useQuery({ queryKey: SESSION_KEY, queryFn: readSession, staleTime: 60_000, retry: false })
+  const isIn = session.data !== undefined
+
+  useEffect(() => onSessionEnd(() => setOver(true)), [])
+
+  if (session.isPending) return <Waiting />
+  if (!isIn) {
+    const isRefusal = session.error instanceof CallError && session.error.status === 401
+    if (!isRefusal)
+      return (
+        <Container py="xl">
+          <FaultBox error={session.error} retry={() => void session.refetch()} />
+        </Container>
+      )
+    return (
+      <Suspense fallback={<Waiting />}>
+        <SignIn
+          onDone={() => {
+            setOver(false)
+            void session.refetch()
+          }}
+        />
+      </Suspense>
+    )
+  }
+  return (
+    <>
+      <Shell />
+      {isOver && (
+        <Suspense>
+          <SignInAgain
+            email={session.data.user.email_address}
+            onDone={async () => {
+              const { data } = await session.refetch()
+              setOver(false)
+              // Another person sees other things: nothing of the page below is theirs.
+              if (data?.user.id !== session.data.user.id) return window.location.assign('/')
+              await client.invalidateQueries()
+            }}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+function Waiting() {
+  return (
+    <Center mih="100vh">
+      <Loader role="status" aria-label={say('part.loading')} />
+    </Center>
+  )
+}

@@ -1,0 +1,81 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { loadTexts } from '../texts/say.ts'
+import { readWords, writeWords } from './address.ts'
+import { Gate } from './gate.tsx'
+import { NotFound } from './not-found.tsx'
+import { Trouble } from './trouble.tsx'
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Trouble })
+
+/** A page that needs nobody to be signed in. */
+const open = (path: string, load: () => Promise<{ default: React.ComponentType }>) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })
+
+/** Everything else stands behind the gate. */
+const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: Gate })
+
+/** Pages say their texts as soon as their module is read, so the texts come first. */
+const page = (path: string, load: () => Promise<{ default: React.ComponentType }>) =>
+  createRoute({
+    getParentRoute: () => gate,
+    path,
+    component: lazyRouteComponent(async () => {
+      await loadTexts()
+      return load()
+    }),
+  })
+
+const tree = root.addChildren([
+  open('/bootstrap', () => import('../pages/start/set-up.tsx')),
+  open('/forgotten-password', () => import('../pages/start/forgotten-password.tsx')),
+  open('/reset-password', () => import('../pages/start/reset-password.tsx')),
+  gate.addChildren([
+    page('/', () => import('../pages/start/home.tsx')),
+    page('/policies', () => import('../pages/policies/list.tsx')),
+    page('/policies/new', () => import('../pages/policies/new.tsx')),
+    page('/policies/$id', () => import('../pages/policies/one.tsx')),
+    page('/keys', () => import('../pages/keys/list.tsx')),
+    page('/keys/new', () => import('../pages/keys/new.tsx')),
+    page('/keys/$hash', () => import('../pages/keys/one.tsx')),
+    page('/users', () => import('../pages/users/list.tsx')),
+    page('/users/new', () => import('../pages/users/new.tsx')),
+    page('/users/$id', () => import('../pages/users/one.tsx')),
+    page('/groups', () => import('../pages/groups/list.tsx')),
+    page('/groups/new', () => import('../pages/groups/new.tsx')),
+    page('/groups/$id', () => import('../pages/groups/one.tsx')),
+    page('/identity', () => import('../pages/identity/list.tsx')),
+    page('/identity/new', () => import('../pages/identity/new.tsx')),
+    page('/identity/$id', () => import('../pages/identity/one.tsx')),
+    page('/organisations', () => import('../pages/organisations/list.tsx')),
+    page('/audit', () => import('../pages/audit/list.tsx')),
+    page('/audit/$id', () => import('../pages/audit/entry.tsx')),
+    page('/nodes', () => import('../pages/nodes/list.tsx')),
+    page('/webhooks', () => import('../pages/webhooks/list.tsx')),
+    page('/webhooks/$id', () => import('../pages/webhooks/one.tsx')),
+    page('/certificates', () => import('../pages/certificates/list.tsx')),
+    page('/developers', () => import('../pages/portal/developers.tsx')),
+    page('/developers/new', () => import('../pages/portal/new-developer.tsx')),
+    page('/developers/$id', () => import('../pages/portal/developer.tsx')),
+    page('/key-requests', () => import('../pages/portal/key-requests.tsx')),
+    page('/catalogue', () => import('../pages/portal/catalogue.tsx')),
+    page('/portal-settings', () => import('../pages/portal/settings.tsx')),
+    page('/apis', () => import('../pages/apis/list.tsx')),
+    page('/apis/new', () => import('../pages/apis/new.tsx')),
+    page('/apis/$id', () => import('../pages/apis/one.tsx')),
+    page('/apis/$id/import', () => import('../pages/apis/import-over.tsx')),
+    page('/analytics', () => import('../pages/analytics/analytics.tsx')),
+    page('/requests', () => import('../pages/requests/requests.tsx')),
+    page('/profile', () => import('../pages/profile/profile.tsx')),
+    page('/settings', () => import('../pages/settings/settings.tsx')),
+    page('/labels', () => import('../pages/labels/labels.tsx')),
+  ]),
+])
+
+/** Addresses and their pages. A page is loaded when it is first opened. */
+export const router = createRouter({
+  routeTree: tree,
+  parseSearch: readWords,
+  stringifySearch: writeWords,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})

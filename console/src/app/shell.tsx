@@ -1,0 +1,186 @@
+import {
+  ActionIcon,
+  AppShell,
+  Avatar,
+  Box,
+  Burger,
+  Button,
+  Group,
+  Kbd,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  Tooltip,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { CircleUserIcon, LogOutIcon, MoonIcon, SearchIcon, SunIcon } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { call } from '../api/call.ts'
+import { useForget, useSession } from '../api/session.ts'
+import { notifyFault } from '../parts/notify.ts'
+import { say } from '../texts/say.ts'
+import { Connection } from './connection.tsx'
+import { menuOf } from './navigation.ts'
+
+const CommandBar = lazy(() => import('./command-bar.tsx'))
+
+/** The frame around every page: menu, search, who is signed in. */
+export function Shell() {
+  const [opened, { toggle, close }] = useDisclosure()
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 248, breakpoint: 'md', collapsed: { mobile: !opened } }}
+      padding={{ base: 'md', lg: 'xl' }}
+    >
+      <a href="#content" className="skip">
+        {say('shell.skip')}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="md" size="sm" aria-label={say('shell.menu')} />
+            <Box component="img" src="/console/mark.svg" alt="" w={28} h={28} />
+            <Text fw={700} visibleFrom="xs">
+              Gatehouse
+            </Text>
+            <OrganisationName />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Search />
+            <SchemeButton />
+            <Person />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label={say('shell.menu')}>
+        <ScrollArea>
+          <MainMenu onChoose={close} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        <Box maw={1400} mx="auto">
+          <Connection />
+          <Outlet />
+        </Box>
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+function MainMenu({ onChoose }: { readonly onChoose: () => void }) {
+  const groups = menuOf(useSession())
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  return groups.map(({ text, places }) => (
+    <Box key={text ?? ''} mb="sm">
+      {text !== undefined && (
+        <Text size="xs" fw={700} tt="uppercase" c="dimmed" px="sm" py={4}>
+          {say(text)}
+        </Text>
+      )}
+      {places.map(({ to, text: name, icon: Sign }) => (
+        <NavLink
+          key={to}
+          component={Link}
+          to={to}
+          label={say(name)}
+          leftSection={<Sign size={18} strokeWidth={1.7} aria-hidden />}
+          active={to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`)}
+          onClick={onChoose}
+        />
+      ))}
+    </Box>
+  ))
+}
+
+function OrganisationName() {
+  const { organisation } = useSession()
+  if (organisation === null) return null
+  return (
+    <Text c="dimmed" size="sm" visibleFrom="sm" truncate maw={220}>
+      {organisation.name}
+    </Text>
+  )
+}
+
+/** The command bar comes with its first use, so that the first page need not wait for it. */
+function Search() {
+  const [wanted, setWanted] = useState(false)
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<SearchIcon size={14} aria-hidden />}
+        rightSection={
+          <Box visibleFrom="sm">
+            <Kbd size="xs">Ctrl K</Kbd>
+          </Box>
+        }
+        onClick={() => setWanted(true)}
+      >
+        <Box visibleFrom="sm">{say('shell.search')}</Box>
+        <VisuallyHidden hiddenFrom="sm">{say('shell.search')}</VisuallyHidden>
+      </Button>
+      <Suspense>
+        <CommandBar opened={wanted} onOpen={() => setWanted(true)} onClose={() => setWanted(false)} />
+      </Suspense>
+    </>
+  )
+}
+
+function SchemeButton() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const isDark =
+    colorScheme === 'dark' || (colorScheme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
+  return (
+    <Tooltip label={say('shell.theme')}>
+      <ActionIcon
+        variant="default"
+        size="md"
+        onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+        aria-label={say('shell.theme')}
+      >
+        {isDark ? <SunIcon size={16} aria-hidden /> : <MoonIcon size={16} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+function Person() {
+  const { user } = useSession()
+  const forget = useForget()
+  const signOut = async () => {
+    try {
+      await call('POST', '/api/logout')
+    } catch (error) {
+      return notifyFault(error)
+    }
+    forget()
+    window.location.assign('/')
+  }
+  const name = `${user.first_name} ${user.last_name}`.trim() || user.email_address
+  return (
+    <Menu position="bottom-end" withArrow>
+      <Menu.Target>
+        <ActionIcon variant="subtle" size="lg" radius="xl">
+          <VisuallyHidden>{say('shell.you', { name })}</VisuallyHidden>
+          <Avatar size={30} name={name} color="gate" variant="filled" aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label className="wrap-anywhere">{user.email_address}</Menu.Label>
+        <Menu.Item component={Link} to="/profile" leftSection={<CircleUserIcon size={16} aria-hidden />}>
+          {say('shell.profile')}
+        </Menu.Item>
+        <Menu.Item onClick={signOut} leftSection={<LogOutIcon size={16} aria-hidden />}>
+          {say('shell.signOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,12 @@
+import { Container } from '@mantine/core'
+import type { ErrorComponentProps } from '@tanstack/react-router'
+import { FaultBox } from '../parts/fault-box.tsx'
+
+/** Stands in the place of a page that failed to draw. */
+export function Trouble({ error, reset }: ErrorComponentProps) {
+  return (
+    <Container py="xl">
+      <FaultBox error={error} retry={reset} />
+    </Container>
+  )
+}

@@ -1,0 +1,73 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { DownloadIcon, InfoIcon } from 'lucide-react'
+import { downloadSeries } from '../../api/analytics.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { keepFile } from '../../parts/chart-file.ts'
+import { Guarded } from '../../parts/guarded.tsx'
+import { notifyFault } from '../../parts/notify.ts'
+import { PageHead } from '../../parts/page-head.tsx'
+import { readerZone, TimeRange } from '../../parts/time-range.tsx'
+import { say } from '../../texts/say.ts'
+import { Breakdown } from './breakdown.tsx'
+import { Charts } from './charts.tsx'
+import { Figures } from './figures.tsx'
+import { Filters } from './filters.tsx'
+import { type Scene, seesOwnAlone, useScene } from './scene.ts'
+
+/** Counts of all requests: over time, told apart, compared with the period before. */
+export default function Analytics() {
+  if (useMay('analytics')) return <Numbers />
+  return (
+    <>
+      <PageHead title={say('analytics.title')} />
+      <Guarded permission="analytics">{null}</Guarded>
+    </>
+  )
+}
+
+function Numbers() {
+  const scene = useScene()
+  const isOwnAlone = seesOwnAlone(useSession())
+  const { words, set, span, res, filters } = scene
+  const save = async () => {
+    try {
+      keepFile(await downloadSeries(span, res, filters), 'analytics.csv')
+    } catch (error) {
+      notifyFault(error)
+    }
+  }
+  return (
+    <>
+      <PageHead title={say('analytics.title')} hint={say('analytics.hint', { zone: readerZone() })} />
+      <Group gap="xs" mb="sm">
+        <TimeRange words={words} onChange={(time) => set({ ...time, page: '' })} />
+        <Button size="xs" variant="default" leftSection={<DownloadIcon size={14} aria-hidden />} onClick={save}>
+          {say('analytics.csvSeries')}
+        </Button>
+      </Group>
+      {isOwnAlone && (
+        <Alert icon={<InfoIcon aria-hidden />} mb="md">
+          {say('analytics.owned')}
+        </Alert>
+      )}
+      <Filters scene={scene} />
+      <Figures scene={scene} />
+      <Charts scene={scene} />
+      <Breakdown scene={scene} />
+      <CountedBy scene={scene} />
+    </>
+  )
+}
+
+const MOMENTS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+/** Which time the numbers are really of: full hours, days or months. */
+function CountedBy({ scene: { span, res } }: { readonly scene: Scene }) {
+  const time = MOMENTS.formatRange(span.fromMs, span.toMs)
+  const text = { hour: 'analytics.byHour', day: 'analytics.byDay', month: 'analytics.byMonth' } as const
+  return (
+    <Text size="xs" c="dimmed" mt="sm">
+      {say(text[res], { time })}
+    </Text>
+  )
+}

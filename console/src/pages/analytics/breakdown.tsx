@@ -1,0 +1,99 @@
+import { Box, Button, Card, Group, ScrollArea, Tabs, Title } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { ChartNoAxesColumnIcon, DownloadIcon } from 'lucide-react'
+import { type Dimension, downloadBreakdown, readBreakdown, USAGE_KEY } from '../../api/analytics.ts'
+import { keepFile } from '../../parts/chart-file.ts'
+import { DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { notifyFault } from '../../parts/notify.ts'
+import { Pager } from '../../parts/pager.tsx'
+import { say, type TextName } from '../../texts/say.ts'
+import classes from './analytics.module.css'
+import { useColumns } from './breakdown-columns.tsx'
+import { REFRESH_MS, useTotal } from './figures.tsx'
+import { rowKey } from './rows.ts'
+import type { Scene } from './scene.ts'
+import { TopChart } from './top-chart.tsx'
+
+/** Where the requests come from: told apart by one thing at a time, as a table beside a chart of its first rows. */
+export function Breakdown({ scene }: { readonly scene: Scene }) {
+  const { dimension, dimensions, words, set } = scene
+  const sorted = { by: words.sort, descending: words.order === 'down', page: Math.max(1, Number(words.page) || 1) }
+  const { span, filters, isMoving } = scene
+  const rows = useQuery({
+    queryKey: [...USAGE_KEY, 'by', dimension, span, filters, sorted],
+    queryFn: ({ signal }) => readBreakdown(dimension, span, filters, sorted, signal),
+    placeholderData: (old, query) => (query?.queryKey[2] === dimension ? keepPreviousData(old) : undefined),
+    ...(isMoving && { refetchInterval: REFRESH_MS }),
+  })
+  const total = useTotal(scene, span)
+  const data = rows.data?.data
+  const columns = useColumns(scene, data ?? [], total.data?.hits ?? 0)
+  const save = async () => {
+    try {
+      keepFile(await downloadBreakdown(dimension, span, filters, sorted), `analytics-${dimension}.csv`)
+    } catch (error) {
+      notifyFault(error)
+    }
+  }
+  return (
+    <Card withBorder padding="md" component="section" aria-label={say('analytics.breakdown')}>
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h5">
+          {say('analytics.breakdown')}
+        </Title>
+        <Button size="compact-sm" variant="default" leftSection={<DownloadIcon size={14} aria-hidden />} onClick={save}>
+          {say('analytics.csvBreakdown')}
+        </Button>
+      </Group>
+      <Tabs
+        value={dimension}
+        onChange={(by) => set({ by: by ?? '', page: '', sort: '', order: '' })}
+        keepMounted={false}
+        mb="sm"
+      >
+        <ScrollArea type="auto" scrollbarSize={6} offsetScrollbars="x">
+          <Tabs.List aria-label={say('analytics.tellApart')} className={classes.tabs ?? ''}>
+            {dimensions.map((name) => (
+              <Tabs.Tab key={name} value={name}>
+                {say(`analytics.by.${name}`)}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+        </ScrollArea>
+        <Tabs.Panel value={dimension} pt="sm">
+          <Box className={(data === undefined || data.length > 0) && classes.beside ? classes.beside : ''}>
+            <Box miw={0}>
+              <DataTable
+                label={`${say('analytics.breakdown')}: ${say(`analytics.by.${dimension}`)}`}
+                columns={columns}
+                rows={data}
+                rowKey={rowKey}
+                error={rows.error}
+                retry={() => void rows.refetch()}
+                sorting={{ by: words.sort, descending: words.order === 'down' }}
+                onSort={({ by, descending }) => set({ sort: by, order: descending ? 'down' : 'up', page: '' })}
+                empty={<Nothing dimension={dimension} isFiltered={Object.values(filters).some((v) => v !== '')} />}
+              />
+              <Pager page={sorted.page} pages={rows.data?.pages ?? 0} onPage={(page) => set({ page: String(page) })} />
+            </Box>
+            {data !== undefined && data.length > 0 && <TopChart scene={scene} rows={data} />}
+          </Box>
+        </Tabs.Panel>
+      </Tabs>
+    </Card>
+  )
+}
+
+const HINTS: Partial<Record<Dimension, TextName>> = {
+  endpoint: 'analytics.empty.endpoint',
+  client: 'analytics.empty.client',
+  tag: 'analytics.empty.tag',
+  developer: 'analytics.empty.developer',
+  country: 'analytics.empty.country',
+}
+
+function Nothing({ dimension, isFiltered }: { readonly dimension: Dimension; readonly isFiltered: boolean }) {
+  const hint = isFiltered ? 'analytics.emptyFiltered' : (HINTS[dimension] ?? 'analytics.emptyHint')
+  return <Empty icon={ChartNoAxesColumnIcon} title={say('analytics.emptyTitle')} hint={say(hint)} />
+}

@@ -1,0 +1,93 @@
+import { SimpleGrid, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { bucketStart, readSeries, type Span, USAGE_KEY, type UsageRow } from '../../api/analytics.ts'
+import { CHART_COLORS, TimeChart } from '../../parts/chart.tsx'
+import type { ChartLine, ChartPoint } from '../../parts/chart-data.ts'
+import { bucketStarts } from '../../parts/time-range.tsx'
+import { duration, shortCount } from '../../parts/when.tsx'
+import { say, type TextName } from '../../texts/say.ts'
+import { REFRESH_MS } from './figures.tsx'
+import type { Scene } from './scene.ts'
+
+/** Requests, errors and latency over time, with the period before as dashed lines. */
+export function Charts({ scene }: { readonly scene: Scene }) {
+  const now = useSeries(scene, scene.span)
+  const before = useSeries(scene, scene.before)
+  const points = now.data && pointsOf(scene, now.data.data, before.data?.data)
+  const compared = scene.before !== undefined
+  const common = {
+    ...{ points, res: scene.res, error: now.error, retry: () => void now.refetch(), onPoint: scene.closer },
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" mb="md">
+      <TimeChart {...common} title={say('analytics.traffic')} lines={trafficLines(compared)} format={shortCount}>
+        <Text size="xs" c="dimmed">
+          {scene.closer && say('analytics.chooseHint')}
+        </Text>
+      </TimeChart>
+      <TimeChart {...common} title={say('analytics.latency')} lines={latencyLines(compared)} format={duration}>
+        <Text size="xs" c="dimmed">
+          {say('analytics.latencyHint')}
+        </Text>
+      </TimeChart>
+    </SimpleGrid>
+  )
+}
+
+/** The buckets of a time. Nothing is read without one. */
+export function useSeries({ res, filters, isMoving }: Scene, span: Span | undefined) {
+  return useQuery({
+    queryKey: [...USAGE_KEY, 'series', span, res, filters],
+    queryFn: ({ signal }) => readSeries(span!, res, filters, signal),
+    enabled: span !== undefined,
+    placeholderData: keepPreviousData,
+    ...(isMoving && { refetchInterval: REFRESH_MS }),
+  })
+}
+
+/** A point for every bucket: those without a request count nothing and took no time that could be told. */
+function pointsOf(
+  { span, before, res }: Scene,
+  rows: readonly UsageRow[],
+  rowsBefore: readonly UsageRow[] | undefined,
+): readonly ChartPoint[] {
+  const found = new Map(rows.map((row) => [bucketStart(row), row]))
+  const foundBefore = new Map((rowsBefore ?? []).map((row) => [bucketStart(row), row]))
+  const starts = before === undefined ? [] : bucketStarts(before, res)
+  return bucketStarts(span, res).map((at, i) => {
+    const row = found.get(at)
+    const past = foundBefore.get(starts[i] ?? Number.NaN)
+    return {
+      ...{ at, requests: row?.hits ?? 0, errors: row?.error ?? 0, p50: row?.p50 ?? null, p95: row?.p95 ?? null },
+      ...{ p99: row?.p99 ?? null, requestsBefore: past?.hits ?? 0, errorsBefore: past?.error ?? 0 },
+      p95Before: past?.p95 ?? null,
+    }
+  })
+}
+
+function line(name: string, text: TextName, color: string, kind: ChartLine['kind']): ChartLine {
+  return { name, label: say(text), color, kind }
+}
+
+/** The same in the period before. */
+function past(name: string, text: TextName, color: string): ChartLine {
+  return { name, label: say('analytics.before', { name: say(text) }), color, kind: 'line', isDashed: true }
+}
+
+function trafficLines(compared: boolean): readonly ChartLine[] {
+  return [
+    line('requests', 'analytics.requests', CHART_COLORS.calm, 'area'),
+    line('errors', 'analytics.errors', CHART_COLORS.bad, 'area'),
+    ...(compared ? [past('requestsBefore', 'analytics.requests', CHART_COLORS.before)] : []),
+  ]
+}
+
+function latencyLines(compared: boolean): readonly ChartLine[] {
+  const [first, second, third] = CHART_COLORS.list
+  return [
+    line('p50', 'analytics.p50Short', first, 'line'),
+    line('p95', 'analytics.p95Short', second, 'line'),
+    line('p99', 'analytics.p99Short', CHART_COLORS.list[3] ?? third, 'line'),
+    ...(compared ? [past('p95Before', 'analytics.p95Short', CHART_COLORS.before)] : []),
+  ]
+}

@@ -1,0 +1,92 @@
+import { Button, Group, Pill, Switch } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { TextSearchIcon } from 'lucide-react'
+import { DIMENSIONS, type Dimension, readBreakdown, USAGE_KEY, type UsageFilters } from '../../api/analytics.ts'
+import { useMay } from '../../api/session.ts'
+import { say } from '../../texts/say.ts'
+import { rowName } from './rows.ts'
+import { requestWords, type Scene } from './scene.ts'
+
+const NONE: UsageFilters = {
+  ...{ api: '', version: '', key: '', client: '', endpoint: '' },
+  ...{ status: '', tag: '', developer: '', country: '', errors: '' },
+}
+
+/** What the numbers are narrowed down to, each part to be taken away again. */
+export function Filters({ scene }: { readonly scene: Scene }) {
+  const { filters, go, set } = scene
+  const maySeeSingle = useMay('log')
+  const names = DIMENSIONS.filter((name) => filters[name] !== '')
+  return (
+    <Group gap="xs" mb="md">
+      {names.map((name) => (
+        <FilterPill key={name} scene={scene} name={name} />
+      ))}
+      {names.length > 1 && (
+        <Button size="compact-xs" variant="subtle" onClick={() => go({ ...NONE, page: '1' })}>
+          {say('analytics.clear')}
+        </Button>
+      )}
+      <Switch
+        size="xs"
+        label={say('analytics.onlyErrors')}
+        checked={filters.errors === '1'}
+        onChange={(event) => set({ errors: event.currentTarget.checked ? '1' : '', page: '1' })}
+      />
+      <Switch
+        size="xs"
+        label={say('analytics.compare')}
+        checked={scene.before !== undefined}
+        onChange={(event) => set({ compare: event.currentTarget.checked ? '' : 'no' })}
+      />
+      {maySeeSingle && (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          component={Link}
+          leftSection={<TextSearchIcon size={14} aria-hidden />}
+          {...{ to: '/requests', search: requestWords(scene.span, filters) as never }}
+        >
+          {say('analytics.single')}
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function FilterPill({ scene, name }: { readonly scene: Scene; readonly name: Dimension }) {
+  const value = useFilterName(scene, name)
+  const label = `${say(`analytics.by.${name}`)}: ${value}`
+  // A version or an endpoint means nothing without its API.
+  const remove: Partial<UsageFilters> = name === 'api' ? { api: '', version: '', endpoint: '' } : { [name]: '' }
+  return (
+    <Pill
+      size="md"
+      withRemoveButton
+      maw="22rem"
+      onRemove={() => scene.go({ ...remove, page: '1' })}
+      removeButtonProps={{ 'aria-label': say('analytics.remove', { name: label }), tabIndex: 0, 'aria-hidden': false }}
+    >
+      {label}
+    </Pill>
+  )
+}
+
+/** How people call what a filter is about: the address has its id alone. */
+function useFilterName({ filters, span }: Scene, name: Dimension): string {
+  const value = filters[name]
+  const isItself = name === 'status' || name === 'tag' || name === 'endpoint' || name === 'version' || name === 'client'
+  const own: UsageFilters = { ...NONE, [name]: value }
+  const { data } = useQuery({
+    queryKey: [...USAGE_KEY, 'name', name, value],
+    queryFn: async ({ signal }) => {
+      const sorted = { by: 'Hits', descending: true, page: 1 }
+      const [row] = (await readBreakdown(name, span, own, sorted, signal)).data
+      return row === undefined ? value : rowName(name, row)
+    },
+    enabled: !isItself,
+    staleTime: 600_000,
+  })
+  return data ?? value
+}

@@ -1,0 +1,128 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import {
+  BEYOND_APIS,
+  DIMENSIONS,
+  type Dimension,
+  type Resolution,
+  type Span,
+  type UsageFilters,
+} from '../../api/analytics.ts'
+import { mayDo, type Session, useSession } from '../../api/session.ts'
+import { useAddress } from '../../app/address.ts'
+import { bucketsOf, nextBucket, spanBefore, wordsOf } from '../../parts/time-range.tsx'
+
+const NO_FILTERS: UsageFilters = {
+  ...{ api: '', version: '', key: '', client: '', endpoint: '' },
+  ...{ status: '', tag: '', developer: '', country: '', errors: '' },
+}
+
+const ABSENT = {
+  ...{ range: '24h', from: '', to: '', compare: 'yes', by: 'api', sort: 'Hits', order: 'down', page: '1' },
+  ...NO_FILTERS,
+}
+
+export type SceneWords = Readonly<Record<keyof typeof ABSENT, string>>
+
+/** What the page shows, as its address says. */
+export interface Scene {
+  readonly words: SceneWords
+  readonly filters: UsageFilters
+  readonly span: Span
+  readonly res: Resolution
+  /** The period that is compared with; undefined when none is. */
+  readonly before: Span | undefined
+  readonly dimension: Dimension
+  /** What the person may tell apart. */
+  readonly dimensions: readonly Dimension[]
+  /** Time goes on: what is shown is read again. */
+  readonly isMoving: boolean
+  /** Changes the address in its place. */
+  set(change: Partial<SceneWords>): void
+  /** The same as a step that the back button takes back. */
+  go(change: Partial<SceneWords>): void
+  /** Looks closer at a bucket: by smaller buckets, or where there are none, at its single requests, for those who may see them. */
+  readonly closer: ((at: number) => void) | undefined
+}
+
+const MINUTE_MS = 60_000
+
+/** Reads the address of the page and what follows from it. */
+export function useScene(): Scene {
+  const [words, set] = useAddress(ABSENT)
+  const navigate = useNavigate()
+  const nowMs = useNow()
+  const session = useSession()
+  const { range, from, to } = words
+  const hour = Math.floor(nowMs / MINUTE_MS)
+  const time = useMemo(() => bucketsOf({ range, from, to }, hour * MINUTE_MS), [range, from, to, hour])
+  const dimensions = seenDimensions(session)
+  const filters = filtersOf(words, dimensions)
+  const go = useCallback(
+    (change: Partial<SceneWords>) => {
+      const next = (old: Readonly<Record<string, string>>) => kept({ ...old, ...change })
+      void navigate({ to: '.', search: next as never })
+    },
+    [navigate],
+  )
+  const { span, res } = time
+  const closer = (at: number) => {
+    const bucket = { fromMs: at, toMs: nextBucket(at, res) }
+    if (res !== 'hour') return go({ ...wordsOf(bucket), page: '1' })
+    void navigate({ to: '/requests', search: requestWords(bucket, filters) as never })
+  }
+  return {
+    ...{ words, filters, span, res, set, go, dimensions },
+    before: words.compare === 'yes' ? spanBefore(span, res) : undefined,
+    dimension: dimensions.find((name) => name === words.by) ?? 'api',
+    isMoving: range !== 'custom',
+    closer: res === 'hour' && !mayDo(session, 'log', 'read') ? undefined : closer,
+  }
+}
+
+function kept(words: Readonly<Record<string, string>>): Record<string, string> {
+  const absent: Readonly<Record<string, string>> = ABSENT
+  return Object.fromEntries(Object.entries(words).filter(([name, value]) => value !== '' && value !== absent[name]))
+}
+
+/** True for who may see the analytics of their own APIs alone. */
+export function seesOwnAlone({ user }: Session): boolean {
+  return !user.is_admin && user.permissions.analytics === 'read' && user.permissions.owned_analytics === 'owned'
+}
+
+function seenDimensions(session: Session): readonly Dimension[] {
+  return seesOwnAlone(session) ? DIMENSIONS.filter((name) => !BEYOND_APIS.includes(name)) : DIMENSIONS
+}
+
+/** Filters that the person may not use are left out, as an address may come from somebody else. */
+function filtersOf(words: SceneWords, dimensions: readonly Dimension[]): UsageFilters {
+  const names = Object.keys(NO_FILTERS) as (keyof UsageFilters)[]
+  const may = (name: keyof UsageFilters) => name === 'errors' || dimensions.includes(name)
+  return Object.fromEntries(names.map((name) => [name, may(name) ? words[name] : ''])) as unknown as UsageFilters
+}
+
+/** The same time and filters in the words of the page of single requests, as far as it knows them. */
+export function requestWords(span: Span, filters: UsageFilters): Record<string, string> {
+  const [method = '', path = ''] = filters.endpoint.split(' ')
+  const words = {
+    ...wordsOf(span),
+    ...{ api: filters.api, client: filters.client, status: filters.status, errors: filters.errors, method },
+    // What stands in the place of `{id}` differs from request to request.
+    path: path.split('{')[0] ?? '',
+    key: filters.key === OPEN_KEY ? '' : filters.key,
+    tag: filters.developer === '' ? filters.tag : `dev-${filters.developer}`,
+  }
+  return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== ''))
+}
+
+/** Stands for requests without a key. */
+export const OPEN_KEY = '00000000'
+
+function useNow(): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}

@@ -1,0 +1,89 @@
+import { Anchor, Breadcrumbs, Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { APIS_KEY, type ApiSeen, apiKey, readApi, reimport, type Source, tryReimport } from '../../api/apis.ts'
+import { useGuardedSave } from '../../parts/conflict.tsx'
+import { FaultBox } from '../../parts/fault-box.tsx'
+import { Guarded } from '../../parts/guarded.tsx'
+import { notifyDone } from '../../parts/notify.ts'
+import { PageHead } from '../../parts/page-head.tsx'
+import { say } from '../../texts/say.ts'
+import { Changes } from './import-preview.tsx'
+import { OpenapiSource } from './openapi-source.tsx'
+import { useTrial } from './use-trial.ts'
+
+/** Puts a newer OpenAPI document over an API: shows first what changes. */
+export default function ImportOver() {
+  const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
+  const api = useQuery({ queryKey: apiKey(id), queryFn: ({ signal }) => readApi(id, signal) })
+  if (api.error !== null) return <FaultBox error={api.error} retry={() => void api.refetch()} />
+  if (api.data === undefined) return <Loader role="status" aria-label={say('part.loading')} />
+  const to = `/apis/${encodeURIComponent(id)}` as '/'
+  return (
+    <>
+      <Breadcrumbs mb={4}>
+        <Anchor component={Link} to="/apis" size="sm">
+          {say('shell.apis')}
+        </Anchor>
+        <Anchor component={Link} to={to} size="sm" className="wrap-anywhere">
+          {api.data.name}
+        </Anchor>
+      </Breadcrumbs>
+      <PageHead title={say('apis.reimportTitle', { name: api.data.name })} hint={say('apis.reimportHint')} />
+      <Guarded permission="apis" intent="write">
+        <Over api={api.data} to={to} />
+      </Guarded>
+    </>
+  )
+}
+
+function Over({ api, to }: { readonly api: ApiSeen; readonly to: '/' }) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [source, setSource] = useState<Source>()
+  const { save, dialog } = useGuardedSave()
+  const trial = useTrial(source, [api.id, api.updatedAt], (from, signal) => tryReimport(api.id, from, signal))
+  const putting = useMutation({
+    mutationFn: () =>
+      save({
+        loaded: api.definition,
+        mine: trial.document!,
+        read: async () => (await readApi(api.id)).definition,
+        write: () => reimport(api.id, source!),
+      }),
+    onSuccess: ({ outcome }) => {
+      void client.invalidateQueries({ queryKey: APIS_KEY })
+      if (outcome === 'saved') notifyDone(say('apis.imported'))
+      void navigate({ to })
+    },
+  })
+  return (
+    <Stack>
+      {dialog}
+      <Paper withBorder p="lg">
+        <OpenapiSource onSource={setSource} marks={trial.marks} />
+      </Paper>
+      {trial.isPending && <Loader role="status" aria-label={say('part.loading')} />}
+      <FaultBox error={trial.error ?? putting.error} />
+      {trial.marks.map(({ line, message }) => (
+        <Text key={`${line} ${message}`} size="sm" c="red" role="alert" className="wrap-anywhere">
+          {say('apis.atLine', { line, message })}
+        </Text>
+      ))}
+      {trial.document !== undefined && (
+        <>
+          <Changes before={api.definition} after={trial.document} />
+          <Group justify="flex-end">
+            <Button variant="default" component={Link} to={to}>
+              {say('part.cancel')}
+            </Button>
+            <Button onClick={() => putting.mutate()} loading={putting.isPending}>
+              {say('apis.putOver')}
+            </Button>
+          </Group>
+        </>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,90 @@
+import type { Definition } from '../../api/apis.ts'
+import type { Field, FormValues } from '../../parts/record-form.tsx'
+import { say, type TextName } from '../../texts/say.ts'
+import { type Operation, operationsOf } from './openapi-operations.ts'
+import { DURATION, NUMBER } from './settings-codec.ts'
+import { at, EXTENSION, objectAt, withAt } from './tree.ts'
+
+const SWITCHES = ['allow', 'block', 'ignoreAuthentication', 'internal', 'trackEndpoint'] as const
+
+interface NumberSetting {
+  readonly name: string
+  readonly section: string
+  readonly member: string
+  readonly unit: string
+}
+
+const NUMBERS: readonly NumberSetting[] = [
+  { name: 'opRate', section: 'rateLimit', member: 'rate', unit: '' },
+  { name: 'opPer', section: 'rateLimit', member: 'per', unit: 's' },
+  { name: 'opTimeout', section: 'enforceTimeout', member: 'value', unit: 's' },
+  { name: 'opSize', section: 'requestSizeLimit', member: 'value', unit: 'bytes' },
+]
+
+const codecOf = ({ member }: NumberSetting) => (member === 'per' ? DURATION : NUMBER)
+
+/** Fields of what is most often set for one operation. */
+export function operationFields(): readonly Field[] {
+  const words = (name: string) => ({
+    name,
+    label: say(`apiSet.${name}` as TextName),
+    hint: say(`apiSet.${name}Hint` as TextName),
+  })
+  return [
+    ...SWITCHES.map((name): Field => ({ ...words(name), kind: 'switch' })),
+    ...NUMBERS.map(
+      ({ name, unit }): Field => ({ ...words(name), kind: 'number', min: 0, ...(unit !== '' && { unit }) }),
+    ),
+  ]
+}
+
+/** What the gateway is told about an operation, as the form shows it. */
+export function operationValues(settings: Definition): FormValues {
+  return {
+    ...Object.fromEntries(SWITCHES.map((name) => [name, at(settings, [name, 'enabled']) === true])),
+    ...Object.fromEntries(
+      NUMBERS.map((setting) => {
+        const on = at(settings, [setting.section, 'enabled']) === true
+        return [setting.name, on ? codecOf(setting).read(at(settings, [setting.section, setting.member])) : '']
+      }),
+    ),
+  }
+}
+
+/** The document with what differs in the form of one operation; one without a name is given one. */
+export function withOperation(definition: Definition, { key, settings }: Operation, values: FormValues): Definition {
+  const before = operationValues(settings)
+  const changed = Object.keys(values).filter((name) => values[name] !== before[name])
+  const operation = operationsOf(definition).find((each) => each.key === key)
+  if (changed.length === 0 || operation === undefined) return definition
+  const id = operation.id || freeId(definition, operation)
+  let next = definition
+  if (operation.id === '')
+    next = withAt(next, ['paths', operation.path, operation.method.toLowerCase(), 'operationId'], id)
+  const place = [EXTENSION, 'middleware', 'operations', id]
+  for (const name of changed) {
+    const number = NUMBERS.find((each) => each.name === name)
+    if (number === undefined) {
+      next = withAt(next, [...place, name], values[name] === true ? { enabled: true } : undefined)
+      continue
+    }
+    const written = codecOf(number).write(values[name]!)
+    const siblings = NUMBERS.filter(({ section }) => section === number.section)
+    const isLeft = written !== undefined || siblings.some((each) => each !== number && values[each.name] !== '')
+    next = isLeft
+      ? withAt(
+          withAt(next, [...place, number.section, 'enabled'], true),
+          [...place, number.section, number.member],
+          written,
+        )
+      : withAt(next, [...place, number.section], undefined)
+  }
+  return Object.keys(objectAt(next, place)).length === 0 ? withAt(next, place, undefined) : next
+}
+
+function freeId(definition: Definition, { method, path }: Operation): string {
+  const taken = new Set(operationsOf(definition).map(({ id }) => id))
+  let id = `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_all, letter: string) => letter.toUpperCase())}`
+  while (taken.has(id)) id += '_'
+  return id
+}

@@ -1,0 +1,135 @@
+import { Accordion, Badge, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useMemo, useState } from 'react'
+import type { Definition } from '../../api/apis.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { LiveFields } from '../../parts/live-fields.tsx'
+import type { Field, FormValues } from '../../parts/record-form.tsx'
+import { count } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+import { type Operation, operationsOf } from './openapi-operations.ts'
+import { operationFields, operationValues, withOperation } from './operation-settings.ts'
+import type { TwoWay } from './two-way.ts'
+
+interface Props {
+  readonly way: TwoWay
+  readonly readOnly: boolean
+}
+
+/** What the gateway is told about each operation of the document. */
+export function Operations({ way, readOnly }: Props) {
+  const operations = useMemo(() => operationsOf(way.definition), [way.definition])
+  const [part, setPart] = useState('')
+  const [chosen, setChosen] = useState<string>()
+  const shown = operations.filter(({ method, path, id }) => `${method} ${path} ${id}`.toLowerCase().includes(part))
+  const operation = operations.find(({ key }) => key === chosen)
+  return (
+    <Accordion.Item value="operations">
+      <Accordion.Control>
+        <Text fw={600}>{say('apis.section.operations', { count: count(operations.length) })}</Text>
+        <Text size="xs" c="dimmed">
+          {say('apis.sectionHint.operations')}
+        </Text>
+      </Accordion.Control>
+      <Accordion.Panel>
+        <Stack gap="sm">
+          {operations.length > 8 && (
+            <TextInput
+              type="search"
+              aria-label={say('apis.findOperation')}
+              placeholder={say('apis.findOperation')}
+              value={part}
+              onChange={(event) => setPart(event.currentTarget.value.toLowerCase())}
+            />
+          )}
+          <DataTable
+            label={say('apis.operations')}
+            columns={columnsOf(setChosen)}
+            rows={shown}
+            rowKey={({ key }) => key}
+            drawAll={60}
+            empty={
+              <Text size="sm" c="dimmed">
+                {say('apis.noOperations')}
+              </Text>
+            }
+          />
+        </Stack>
+        <Modal
+          opened={operation !== undefined}
+          onClose={() => setChosen(undefined)}
+          title={operation === undefined ? '' : `${operation.method} ${operation.path}`}
+          size="lg"
+        >
+          {operation !== undefined && <OperationForm way={way} readOnly={readOnly} operation={operation} />}
+        </Modal>
+      </Accordion.Panel>
+    </Accordion.Item>
+  )
+}
+
+function columnsOf(choose: (key: string) => void): readonly Column<Operation>[] {
+  return [
+    { name: 'method', title: say('apis.method'), width: 90, cell: ({ method }) => <Method method={method} /> },
+    {
+      name: 'path',
+      title: say('apis.path'),
+      cell: ({ path, key, settings }) => (
+        <Stack gap={2} align="flex-start">
+          <Button variant="transparent" size="compact-sm" px={0} h="auto" onClick={() => choose(key)} styles={WRAPPED}>
+            {path}
+          </Button>
+          <SettingBadges settings={settings} />
+        </Stack>
+      ),
+    },
+  ]
+}
+
+const WRAPPED = { label: { whiteSpace: 'normal', overflowWrap: 'anywhere', textAlign: 'left' } } as const
+
+const COLOUR: Readonly<Record<string, string>> = {
+  GET: 'blue',
+  POST: 'teal',
+  PUT: 'yellow',
+  PATCH: 'grape',
+  DELETE: 'red',
+}
+
+/** The method of an operation. */
+export function Method({ method }: { readonly method: string }) {
+  return (
+    <Badge variant="outline" radius="sm" color={COLOUR[method] ?? 'gray'} c="var(--mantine-color-text)">
+      {method}
+    </Badge>
+  )
+}
+
+function SettingBadges({ settings }: { readonly settings: Definition }) {
+  const names = Object.keys(settings)
+  if (names.length === 0) return null
+  return (
+    <Group gap={4}>
+      {names.map((name) => (
+        <Badge key={name} size="sm" variant="default" tt="none">
+          {name}
+        </Badge>
+      ))}
+    </Group>
+  )
+}
+
+function OperationForm({ way, readOnly, operation }: Props & { readonly operation: Operation }) {
+  const values = operationValues(operation.settings)
+  const fields: readonly Field[] = operationFields()
+  const change = (next: FormValues) => way.edit((definition) => withOperation(definition, operation, next))
+  return (
+    <Stack>
+      {operation.summary !== '' && (
+        <Text size="sm" c="dimmed" className="wrap-anywhere">
+          {operation.summary}
+        </Text>
+      )}
+      <LiveFields fields={fields} values={values} onChange={change} readOnly={readOnly} />
+    </Stack>
+  )
+}

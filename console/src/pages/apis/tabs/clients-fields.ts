@@ -1,0 +1,111 @@
+import { isRecord } from '../../../api/call.ts'
+import type { ClientWanted, OAuthClient } from '../../../api/clients.ts'
+import type { Field, FormValue, FormValues } from '../../../parts/record-form.tsx'
+import { say } from '../../../texts/say.ts'
+import { pairsField, pairsOf, textsOf } from '../../portal/pairs-input.tsx'
+import { policiesField } from '../../portal/policy-picker.tsx'
+
+const METHODS = [
+  ...(['any', 'client_secret_basic', 'client_secret_post'] as const),
+  ...(['private_key_jwt', 'tls_client_auth', 'none'] as const),
+] as const
+const WITHOUT_SECRET: readonly FormValue[] = ['private_key_jwt', 'tls_client_auth', 'none']
+const YEAR_S = 31_536_000
+
+/** True for a client that proves itself by a secret. */
+export function needsSecret({ auth_method: method = 'any' }: Pick<OAuthClient, 'auth_method'>): boolean {
+  return !WITHOUT_SECRET.includes(method)
+}
+
+/** What is said of a client; id and secret only of a new one. */
+export function clientFields(isNew: boolean): readonly Field[] {
+  const ids: readonly Field[] = [
+    { kind: 'text', name: 'client_id', label: say('clients.id'), hint: say('clients.idHint'), autoComplete: 'off' },
+    {
+      ...{ kind: 'text', name: 'secret', label: say('clients.secret'), hint: say('clients.secretHint') },
+      ...{ autoComplete: 'off', when: ({ auth_method }) => !WITHOUT_SECRET.includes(auth_method!) },
+    },
+  ]
+  const hint = isNew ? say('clients.policiesHint') : `${say('clients.policiesHint')} ${say('clients.policiesEnd')}`
+  const policies: Field = { ...policiesField(hint), required: isNew }
+  return [
+    { kind: 'text', name: 'client_name', label: say('clients.appName'), hint: say('clients.appNameHint') },
+    {
+      ...{ kind: 'list', name: 'redirect_uris', label: say('clients.redirects'), hint: say('clients.redirectsHint') },
+      required: true,
+    },
+    policies,
+    {
+      ...{ kind: 'choice', name: 'auth_method', label: say('clients.method') },
+      choices: METHODS.map((value) => ({ value, label: say(`clients.method.${value}`) })),
+    },
+    {
+      ...{ kind: 'area', name: 'jwks', label: say('clients.jwks'), hint: say('clients.jwksHint'), required: true },
+      when: ({ auth_method }) => auth_method === 'private_key_jwt',
+      check: (text) => (isRecord(jsonOf(String(text))) ? undefined : say('clients.jwksWrong')),
+    },
+    {
+      ...{ kind: 'text', name: 'certificate', label: say('clients.certificate'), required: true },
+      hint: say('clients.certificateHint'),
+      when: ({ auth_method }) => auth_method === 'tls_client_auth',
+    },
+    ...(isNew ? ids : []),
+    {
+      ...{ kind: 'number', name: 'token_lifetime', label: say('clients.lifetime'), min: 0, max: YEAR_S },
+      hint: say('clients.lifetimeHint'),
+    },
+    { kind: 'area', name: 'description', label: say('clients.description') },
+    pairsField('metadata', say('clients.metadata'), say('clients.metadataHint')),
+  ]
+}
+
+/** What the form shows of a client. */
+export function clientValues(client: Partial<OAuthClient>): FormValues {
+  const texts = Object.entries(client.metadata ?? {}).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ])
+  return {
+    ...{ client_id: '', secret: '', client_name: client.client_name ?? '', description: client.description ?? '' },
+    redirect_uris: client.redirect_uris ?? [],
+    policies: client.policies ?? [],
+    auth_method: client.auth_method ?? 'any',
+    jwks: isRecord(client.jwks) ? JSON.stringify(client.jwks, null, 2) : '',
+    certificate: client.certificate ?? '',
+    token_lifetime: client.token_lifetime ?? 0,
+    metadata: pairsOf(Object.fromEntries(texts)),
+  }
+}
+
+/** What the form says of a client, over what was known of it. */
+export function clientOf(values: FormValues, before: Partial<OAuthClient>): ClientWanted {
+  const old = before.metadata ?? {}
+  const metadata = Object.entries(textsOf(values.metadata)).map(([name, text]) => {
+    const was = Object.hasOwn(old, name) ? old[name] : ''
+    return [name, typeof was === 'string' ? text : (jsonOf(text) ?? text)]
+  })
+  return {
+    client_name: String(values.client_name),
+    description: String(values.description),
+    redirect_uris: values.redirect_uris as readonly string[],
+    policies: values.policies as readonly string[],
+    auth_method: String(values.auth_method),
+    token_lifetime: Number(values.token_lifetime) || 0,
+    metadata: Object.fromEntries(metadata),
+    jwks: values.auth_method === 'private_key_jwt' ? (jsonOf(String(values.jwks)) as Record<string, unknown>) : null,
+    certificate: values.auth_method === 'tls_client_auth' ? String(values.certificate) : null,
+    ...(values.client_id !== '' && { client_id: String(values.client_id) }),
+    ...(values.secret !== '' &&
+      needsSecret({ auth_method: String(values.auth_method) }) && {
+        secret: String(values.secret),
+      }),
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,40 @@
+import { Group, Text } from '@mantine/core'
+import { KeyRoundIcon } from 'lucide-react'
+import type { ApiSeen } from '../../../api/apis.ts'
+import { useAddress } from '../../../app/address.ts'
+import { Empty } from '../../../parts/empty.tsx'
+import { Guarded } from '../../../parts/guarded.tsx'
+import { SearchBox } from '../../../parts/search-box.tsx'
+import { say } from '../../../texts/say.ts'
+import { KeyTable } from '../../keys/key-table.tsx'
+import { NewKey } from '../../keys/new-key-button.tsx'
+
+// Words of its own: those of other tabs stay in the address.
+const ABSENT = { key: '', keys: '1' } as const
+
+/** Keys with access to an API, by themselves or by a policy. */
+export default function KeysTab({ api }: { readonly api: ApiSeen }) {
+  const [{ key, keys }, set] = useAddress(ABSENT)
+  return (
+    <Guarded permission="keys">
+      <Text size="sm" c="dimmed" mb="sm">
+        {say('keys.hint')}
+      </Text>
+      <Group mb="sm" justify="space-between" align="flex-start">
+        <SearchBox value={key} label={say('keys.search')} onSearch={(text) => set({ key: text, keys: '' })} />
+        <NewKey apiId={api.id} />
+      </Group>
+      <KeyTable
+        query={{ q: key, p: Number(keys) || 1, api: api.id }}
+        onPage={(page) => set({ keys: String(page) })}
+        empty={
+          key === '' ? (
+            <Empty icon={KeyRoundIcon} title={say('keys.emptyApi')} hint={say('keys.emptyApiHint')} />
+          ) : (
+            <Empty icon={KeyRoundIcon} title={say('keys.none')} hint={say('keys.noneHint')} />
+          )
+        }
+      />
+    </Guarded>
+  )
+}

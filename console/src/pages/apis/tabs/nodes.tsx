@@ -1,0 +1,54 @@
+import { Badge, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ServerIcon } from 'lucide-react'
+import { type ApiSeen, apiKey } from '../../../api/apis.ts'
+import { readStandings, type Standing } from '../../../api/nodes.ts'
+import { type Column, DataTable } from '../../../parts/data-table.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { say } from '../../../texts/say.ts'
+import { STATE_COLOUR } from '../node-states.tsx'
+
+const POLL_MS = 3000
+
+/** Where an API is loaded: per gateway node, its revision, or why it is not. */
+export default function NodesTab({ api }: { readonly api: ApiSeen }) {
+  const standings = useQuery({
+    queryKey: [...apiKey(api.id), 'nodes'],
+    queryFn: ({ signal }) => readStandings(api.id, signal),
+    refetchInterval: POLL_MS,
+  })
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed">
+        {say('apis.nodesHint', { revision: standings.data?.revision ?? '…' })}
+      </Text>
+      <DataTable
+        label={say('apis.nodes')}
+        columns={COLUMNS()}
+        rows={standings.data?.nodes}
+        rowKey={({ node }) => node}
+        error={standings.error}
+        retry={() => void standings.refetch()}
+        empty={<Empty icon={ServerIcon} title={say('apis.noNodes')} hint={say('apis.noNodesHint')} />}
+      />
+    </Stack>
+  )
+}
+
+const COLUMNS = (): readonly Column<Standing>[] => [
+  { name: 'node', title: say('apis.node'), cell: ({ node }) => node },
+  {
+    name: 'state',
+    title: say('apis.state'),
+    cell: ({ state }) => (
+      <Badge variant="light" color={STATE_COLOUR[state]!} c="var(--mantine-color-text)">
+        {say(`apis.nodeState.${state}`)}
+      </Badge>
+    ),
+  },
+  {
+    ...{ name: 'revision', title: say('apis.revision'), isNumber: true },
+    cell: ({ revision }) => (revision === 0 ? '–' : revision),
+  },
+  { name: 'reason', title: say('apis.reason'), cell: ({ reason, state }) => reason || say(`apis.nodeWhy.${state}`) },
+]

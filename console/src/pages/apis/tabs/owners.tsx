@@ -1,0 +1,80 @@
+import { Alert, Paper, Stack, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { InfoIcon } from 'lucide-react'
+import { type ApiSeen, apiKey, listOwners, readAccess, saveAccess } from '../../../api/apis.ts'
+import { useMay } from '../../../api/session.ts'
+import { useGuardedSave } from '../../../parts/conflict.tsx'
+import { FaultBox } from '../../../parts/fault-box.tsx'
+import { type Choice, type FormValue, RecordForm } from '../../../parts/record-form.tsx'
+import { say } from '../../../texts/say.ts'
+
+/** Who owns an API. */
+export default function OwnersTab({ api }: { readonly api: ApiSeen }) {
+  const key = [...apiKey(api.id), 'access']
+  const may = { users: useMay('users'), groups: useMay('user_groups') }
+  const mayWrite = useMay('apis', 'write')
+  const client = useQueryClient()
+  const { save, dialog } = useGuardedSave()
+  const access = useQuery({ queryKey: key, queryFn: ({ signal }) => readAccess(api.id, signal) })
+  const people = useQuery({
+    queryKey: ['apis', 'owners', may.users, may.groups],
+    queryFn: ({ signal }) => listOwners(may, signal),
+    staleTime: 60_000,
+  })
+  const error = access.error ?? people.error
+  if (error !== null) return <FaultBox error={error} retry={() => void access.refetch()} />
+  if (access.data === undefined || people.data === undefined) return null
+  const loaded = access.data
+  const users = people.data.users.map((user) => ({ value: user.id, label: personName(user) }))
+  const groups = people.data.groups.map(({ id, name }) => ({ value: id, label: name }))
+  return (
+    <Stack maw={720}>
+      {dialog}
+      <Text size="sm" c="dimmed">
+        {say('apis.ownersHint')}
+      </Text>
+      {loaded.userIds.length + loaded.userGroupIds.length === 0 && (
+        <Alert icon={<InfoIcon aria-hidden />} color="gray" title={say('apis.noOwners')}>
+          {say('apis.noOwnersHint')}
+        </Alert>
+      )}
+      <Paper withBorder p="lg">
+        <RecordForm
+          key={JSON.stringify(loaded)}
+          guarded
+          readOnly={!mayWrite}
+          fields={[
+            ownerField('userIds', say('apis.ownerUsers'), withUnknown(users, loaded.userIds)),
+            ownerField('userGroupIds', say('apis.ownerGroups'), withUnknown(groups, loaded.userGroupIds)),
+          ]}
+          initial={{ userIds: loaded.userIds, userGroupIds: loaded.userGroupIds }}
+          submit={(values) =>
+            save({
+              loaded,
+              mine: { userIds: idsIn(values.userIds), userGroupIds: idsIn(values.userGroupIds) },
+              read: () => readAccess(api.id),
+              write: (mine) => saveAccess(api.id, mine),
+            })
+          }
+          onDone={() => void client.invalidateQueries({ queryKey: key })}
+        />
+      </Paper>
+    </Stack>
+  )
+}
+
+const ownerField = (name: string, label: string, choices: readonly Choice[]) =>
+  ({ name, kind: 'choices', label, choices }) as const
+
+const idsIn = (value: FormValue | undefined): string[] => (Array.isArray(value) ? [...value] : [])
+
+/** Somebody who is gone, or whom the reader may not list, keeps the place. */
+function withUnknown(choices: readonly Choice[], ids: readonly string[]): readonly Choice[] {
+  const known = new Set(choices.map(({ value }) => value))
+  return [...choices, ...ids.filter((id) => !known.has(id)).map((id) => ({ value: id, label: id }))]
+}
+
+function personName(user: { readonly email_address: string; readonly first_name: string; readonly last_name: string }) {
+  const name = `${user.first_name} ${user.last_name}`.trim()
+  return name === '' ? user.email_address : `${name} (${user.email_address})`
+}

@@ -1,0 +1,83 @@
+import { Button, Group, SegmentedControl } from '@mantine/core'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { ChartLineIcon, TextSearchIcon } from 'lucide-react'
+import type { ApiSeen } from '../../../api/apis.ts'
+import { useMay } from '../../../api/session.ts'
+import { Guarded } from '../../../parts/guarded.tsx'
+import { nextBucket } from '../../../parts/time-range.tsx'
+import { say } from '../../../texts/say.ts'
+import { Charts } from '../../analytics/charts.tsx'
+import { Figures } from '../../analytics/figures.tsx'
+import { requestWords, type Scene, useScene } from '../../analytics/scene.ts'
+
+/** The numbers of an API today and in the last week. */
+export default function TrafficTab({ api }: { readonly api: ApiSeen }) {
+  return (
+    <Guarded permission="analytics">
+      <Traffic api={api} />
+    </Guarded>
+  )
+}
+
+function Traffic({ api }: { readonly api: ApiSeen }) {
+  const scene = useApiScene(api.id)
+  const maySeeRequests = useMay('log')
+  const { range } = scene.words
+  return (
+    <>
+      <Group justify="space-between" mb="md">
+        <SegmentedControl
+          size="xs"
+          aria-label={say('traffic.range')}
+          value={range === '7d' ? '7d' : '24h'}
+          onChange={(next) => scene.set({ range: next })}
+          data={[
+            { value: '24h', label: say('traffic.today') },
+            { value: '7d', label: say('traffic.week') },
+          ]}
+        />
+        <Group gap="xs">
+          {maySeeRequests && (
+            <Button
+              component={Link}
+              to="/requests"
+              search={requestWords(scene.span, scene.filters) as never}
+              variant="default"
+              size="xs"
+              leftSection={<TextSearchIcon size={16} aria-hidden />}
+            >
+              {say('traffic.requests')}
+            </Button>
+          )}
+          <Button
+            component={Link}
+            to="/analytics"
+            search={{ api: api.id, range } as never}
+            variant="default"
+            size="xs"
+            leftSection={<ChartLineIcon size={16} aria-hidden />}
+          >
+            {say('traffic.more')}
+          </Button>
+        </Group>
+      </Group>
+      <Figures scene={scene} />
+      <Charts scene={scene} />
+    </>
+  )
+}
+
+/** The scene of the analytics page, of one API alone. */
+function useApiScene(apiId: string): Scene {
+  const scene = useScene()
+  const navigate = useNavigate()
+  const filters = { ...scene.filters, api: apiId }
+  return {
+    ...scene,
+    filters,
+    closer(at) {
+      const bucket = { fromMs: at, toMs: nextBucket(at, scene.res) }
+      void navigate({ to: '/requests', search: requestWords(bucket, filters) as never })
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { Select } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import type { ApiSeen } from '../../../api/apis.ts'
+import type { Field, FormValues } from '../../../parts/record-form.tsx'
+import { say } from '../../../texts/say.ts'
+import { pairsField } from '../../portal/pairs-input.tsx'
+import { credentialOf, hasBody, METHODS, openPart, pathAt, triedOperations } from './try-it-request.ts'
+
+/** What is said of a request that is tried. Choosing an operation fills in method and path. */
+export function tryFields(api: ApiSeen, onOperation: (key: string) => void): readonly Field[] {
+  const operations = triedOperations(api)
+  const credential = credentialOf(api)
+  const choose = (form: UseFormReturnType<FormValues>, key: string) => {
+    const chosen = operations.find((operation) => operation.key === key)
+    form.setFieldValue('operation', key)
+    onOperation(key)
+    if (chosen === undefined) return
+    form.setFieldValue('method', chosen.method)
+    form.setFieldValue('path', pathAt(api, chosen.path))
+  }
+  const operation: Field = {
+    kind: 'part',
+    name: 'operation',
+    label: say('try.operation'),
+    draw: (form) => (
+      <Select
+        label={say('try.operation')}
+        description={say('try.operationHint')}
+        searchable
+        allowDeselect={false}
+        value={String(form.values.operation)}
+        data={[
+          { value: '', label: say('try.free') },
+          ...operations.map(({ key, method, path, summary }) => ({
+            value: key,
+            label: summary === '' ? `${method} ${path}` : `${method} ${path} · ${summary}`,
+          })),
+        ]}
+        onChange={(key) => choose(form, key ?? '')}
+      />
+    ),
+  }
+  return [
+    ...(operations.length > 0 ? [operation] : []),
+    {
+      ...{ kind: 'choice', name: 'method', label: say('try.method') },
+      choices: METHODS.map((method) => ({ value: method, label: method })),
+    },
+    {
+      ...{ kind: 'text', name: 'path', label: say('try.path'), required: true },
+      hint: say('try.pathHint', { path: api.listenPath }),
+      check: (path) => {
+        const open = openPart(String(path))
+        return open === undefined ? undefined : say('try.pathOpen', { name: open })
+      },
+    },
+    ...(credential === undefined ? [] : [credentialField(credential.header)]),
+    pairsField('headers', say('try.headers'), ''),
+    {
+      ...{ kind: 'area', name: 'body', label: say('try.body'), rows: 5 },
+      when: ({ method }) => hasBody(method),
+    },
+  ]
+}
+
+function credentialField(header: string): Field {
+  return {
+    ...{ kind: 'password', name: 'credential', label: say('try.credential'), autoComplete: 'off' },
+    hint: say('try.credentialHint', { header }),
+  }
+}

@@ -1,0 +1,143 @@
+import { Anchor, Badge, Group, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { FileBadgeIcon } from 'lucide-react'
+import { useState } from 'react'
+import { CERTIFICATES_KEY, type Certificate, listCertificates } from '../../api/certificates.ts'
+import { useAddress } from '../../app/address.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Guarded } from '../../parts/guarded.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Pager } from '../../parts/pager.tsx'
+import { When } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+import { CertificateDrawer } from './certificate-drawer.tsx'
+import { certificateName, commonName, endingOf } from './names.ts'
+import { Upload } from './upload.tsx'
+import { useUses } from './uses.ts'
+
+const ABSENT = { p: '1', id: '' } as const
+
+/** Stored certificates, and when they end. */
+export default function Certificates() {
+  return (
+    <>
+      <PageHead title={say('certificates.title')} hint={say('certificates.hint')}>
+        <Upload />
+      </PageHead>
+      <Guarded permission="certs">
+        <List />
+      </Guarded>
+    </>
+  )
+}
+
+function List() {
+  const [{ p, id }, set] = useAddress(ABSENT)
+  const page = Number(p) || 1
+  const [now] = useState(Date.now)
+  const certificates = useQuery({
+    queryKey: [...CERTIFICATES_KEY, 'list', page],
+    queryFn: ({ signal }) => listCertificates(page, signal),
+    placeholderData: keepPreviousData,
+  })
+  const rows = certificates.data?.certificates
+  return (
+    <>
+      <DataTable
+        label={say('certificates.title')}
+        columns={columns(now, (one) => set({ id: one.id }))}
+        rows={rows}
+        rowKey={(one) => one.id}
+        error={certificates.error}
+        retry={() => void certificates.refetch()}
+        empty={
+          <Empty icon={FileBadgeIcon} title={say('certificates.empty')} hint={say('certificates.emptyHint')}>
+            <Upload />
+          </Empty>
+        }
+      />
+      <Pager page={page} pages={certificates.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
+      <CertificateDrawer certificate={rows?.find((one) => one.id === id)} onClose={() => set({ id: '' })} />
+    </>
+  )
+}
+
+function columns(now: number, open: (certificate: Certificate) => void): readonly Column<Certificate>[] {
+  return [
+    {
+      name: 'name',
+      title: say('certificates.subject'),
+      cell: (certificate) => (
+        <>
+          <Anchor component="button" type="button" fw={550} size="sm" ta="start" onClick={() => open(certificate)}>
+            {certificateName(certificate)}
+          </Anchor>
+          <Text size="xs" c="dimmed">
+            {say('certificates.issuer', { name: commonName(certificate.issuer) })}
+          </Text>
+        </>
+      ),
+    },
+    {
+      name: 'kind',
+      title: say('certificates.holds'),
+      wideOnly: true,
+      cell: (certificate) => <Kinds {...certificate} />,
+    },
+    {
+      name: 'used',
+      title: say('certificates.usedBy'),
+      wideOnly: true,
+      cell: ({ id }) => <UsedBy id={id} />,
+    },
+    {
+      name: 'ends',
+      title: say('certificates.ends'),
+      cell: (certificate) => {
+        const { text, color, isGrave } = endingOf(certificate, now)
+        return (
+          <>
+            <Badge variant={isGrave ? 'filled' : 'light'} color={color} tt="none">
+              {text}
+            </Badge>
+            <Text size="xs" c="dimmed" component="div">
+              <When at={certificate.not_after} />
+            </Text>
+          </>
+        )
+      },
+    },
+  ]
+}
+
+function Kinds({ has_private: isPrivate, is_ca: isAuthority }: Certificate) {
+  return (
+    <Group gap={4}>
+      <Badge variant="default" tt="none">
+        {say(isPrivate ? 'certificates.private' : 'certificates.public')}
+      </Badge>
+      {isAuthority && (
+        <Badge variant="light" tt="none">
+          {say('certificates.authority')}
+        </Badge>
+      )}
+    </Group>
+  )
+}
+
+function UsedBy({ id }: { readonly id: string }) {
+  const uses = useUses(id).data
+  if (uses === undefined) return null
+  if (uses.length === 0)
+    return (
+      <Text span size="sm" c="dimmed">
+        {say('certificates.unused')}
+      </Text>
+    )
+  return (
+    <Text span size="sm" lineClamp={2} dir="auto">
+      {uses.map(({ name }) => name).join(', ')}
+    </Text>
+  )
+}

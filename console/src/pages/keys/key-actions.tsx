@@ -1,0 +1,103 @@
+import { Button, Group } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { PencilIcon, PowerIcon, RefreshCwIcon, Trash2Icon } from 'lucide-react'
+import { useState } from 'react'
+import { deleteKey, KEYS_KEY, type KeyTold, readKey, saveKey } from '../../api/keys.ts'
+import { useMay } from '../../api/session.ts'
+import { Ask } from '../../parts/ask.tsx'
+import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
+import { GuardedButton } from '../../parts/guarded.tsx'
+import { notifyDone } from '../../parts/notify.ts'
+import { say } from '../../texts/say.ts'
+import { nameOfKey } from './key-words.ts'
+import { RotateKey } from './rotate-key.tsx'
+
+/** What can be done with a key, for those who may write keys. */
+export function KeyActions({ told, onEdit }: { readonly told: KeyTold; readonly onEdit: () => void }) {
+  const [asked, setAsked] = useState<'rotate' | 'switch' | 'delete'>()
+  const mayWrite = useMay('keys', 'write')
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const close = () => setAsked(undefined)
+  const refresh = () => client.invalidateQueries({ queryKey: KEYS_KEY })
+  if (!mayWrite) return null
+  const { key_hash: hash, own, data, facts } = told
+  const isOff = own.is_inactive === true
+  const isFormer = facts.status === 'rotated'
+  const reasons = {
+    edit: isFormer ? say('keys.rotatedEdit') : undefined,
+    rotate: isFormer ? say('keys.rotatedEdit') : own.user_name === undefined ? undefined : say('keys.userRotate'),
+    switch: isFormer ? say('keys.rotatedEdit') : data.is_inactive && !isOff ? say('keys.byPolicyOff') : undefined,
+  }
+  return (
+    <Group gap="xs">
+      <GuardedButton
+        permission="keys"
+        leftSection={<PencilIcon size={16} aria-hidden />}
+        onClick={onEdit}
+        {...because(reasons.edit)}
+      >
+        {say('keys.edit')}
+      </GuardedButton>
+      <GuardedButton
+        permission="keys"
+        variant="default"
+        leftSection={<RefreshCwIcon size={16} aria-hidden />}
+        onClick={() => setAsked('rotate')}
+        {...because(reasons.rotate)}
+      >
+        {say('keys.rotate')}
+      </GuardedButton>
+      <GuardedButton
+        permission="keys"
+        variant="default"
+        leftSection={<PowerIcon size={16} aria-hidden />}
+        onClick={() => setAsked('switch')}
+        {...because(reasons.switch)}
+      >
+        {say(isOff ? 'keys.switchOn' : 'keys.switchOff')}
+      </GuardedButton>
+      <Button
+        variant="default"
+        c="red"
+        leftSection={<Trash2Icon size={16} aria-hidden />}
+        onClick={() => setAsked('delete')}
+      >
+        {say('keys.delete')}
+      </Button>
+      <RotateKey told={told} opened={asked === 'rotate'} onClose={close} />
+      <Ask
+        opened={asked === 'switch'}
+        title={say(isOff ? 'keys.switchOn' : 'keys.switchOffTitle')}
+        verb={say(isOff ? 'keys.switchOn' : 'keys.switchOff')}
+        isGrave={!isOff}
+        // Read again, so that only this one member is changed whatever others did meanwhile.
+        run={async () => saveKey(hash, { ...(await readKey(hash)).own, is_inactive: !isOff })}
+        onDone={() => {
+          notifyDone(say(isOff ? 'keys.switchedOn' : 'keys.switchedOff'))
+          close()
+          void refresh()
+        }}
+        onClose={close}
+      >
+        {isOff ? nameOfKey(told) : say('keys.switchOffHint')}
+      </Ask>
+      <ConfirmDelete
+        name={asked === 'delete' ? nameOfKey(told) : undefined}
+        depends={say('keys.deleteHint')}
+        run={() => deleteKey(hash)}
+        onDone={() => {
+          client.removeQueries({ queryKey: [...KEYS_KEY, 'one', hash] })
+          void client.invalidateQueries({ queryKey: [...KEYS_KEY, 'list'] })
+          void navigate({ to: '/keys', replace: true })
+        }}
+        onClose={close}
+      />
+    </Group>
+  )
+}
+
+function because(reason: string | undefined): { reason?: string } {
+  return reason === undefined ? {} : { reason }
+}

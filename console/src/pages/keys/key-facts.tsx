@@ -1,0 +1,117 @@
+import { Anchor, Badge, Card, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { KeyTold } from '../../api/keys.ts'
+import { useMay } from '../../api/session.ts'
+import { CopyText } from '../../parts/copy.tsx'
+import { When } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+import { PolicyBadges, usePolicyNames } from '../portal/policy-names.tsx'
+
+/** What is known of a key besides its rights. */
+export function KeyFactsCard({ told }: { readonly told: KeyTold }) {
+  const { data, facts, key_hash: hash } = told
+  const nameOf = usePolicyNames(facts.policies)
+  const mayOpenDevelopers = useMay('portal')
+  const tags = data.tags ?? []
+  const metadata = Object.entries(data.meta_data ?? {})
+  return (
+    <Card withBorder component="section" padding="lg">
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          {say('keys.facts')}
+        </Title>
+        <Fact name={say('keys.hash')} hint={say('keys.hashHint')}>
+          <CopyText value={hash} />
+        </Fact>
+        <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }} spacing="md">
+          {facts.policies.length > 0 && (
+            <Fact name={say('keys.policies')}>
+              <PolicyBadges ids={facts.policies} nameOf={nameOf} />
+            </Fact>
+          )}
+          {facts.developer_id !== '' && (
+            <Fact name={say('keys.developer')}>
+              {mayOpenDevelopers ? (
+                <Anchor component={Link} to={`/developers/${facts.developer_id}`} size="sm">
+                  {say('keys.developerLink')}
+                </Anchor>
+              ) : (
+                facts.developer_id
+              )}
+            </Fact>
+          )}
+          <Fact name={say('keys.lastUsed')}>
+            <When at={facts.last_used} />
+          </Fact>
+          <Fact name={say('keys.created')}>
+            <When at={facts.date_created} />
+          </Fact>
+          <Fact name={say('keys.expires')}>
+            <When at={data.expires} />
+          </Fact>
+          {facts.valid_until !== '' && (
+            <Fact name={say('keys.validUntil')}>
+              <When at={facts.valid_until} />
+            </Fact>
+          )}
+          {facts.rotated_to !== '' && <Other name={say('keys.successor')} hash={facts.rotated_to} />}
+          {facts.rotated_from !== '' && <Other name={say('keys.predecessor')} hash={facts.rotated_from} />}
+          {tags.length > 0 && (
+            <Fact name={say('keys.tags')}>
+              <Group gap={6}>
+                {tags.map((tag) => (
+                  <Badge key={tag} variant="default" tt="none" fw={500}>
+                    {tag}
+                  </Badge>
+                ))}
+              </Group>
+            </Fact>
+          )}
+          {metadata.length > 0 && (
+            <Fact name={say('keys.metadata')}>
+              <Stack gap={2}>
+                {metadata.map(([name, value]) => (
+                  <Text key={name} size="sm" className="wrap-anywhere" dir="auto">
+                    <Text span c="dimmed" inherit>
+                      {name}:{' '}
+                    </Text>
+                    {typeof value === 'string' ? value : JSON.stringify(value)}
+                  </Text>
+                ))}
+              </Stack>
+            </Fact>
+          )}
+        </SimpleGrid>
+      </Stack>
+    </Card>
+  )
+}
+
+function Fact(props: { readonly name: string; readonly hint?: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {props.name}
+      </Text>
+      <Text size="sm" component="div">
+        {props.children}
+      </Text>
+      {props.hint !== undefined && (
+        <Text size="xs" c="dimmed">
+          {props.hint}
+        </Text>
+      )}
+    </div>
+  )
+}
+
+function Other({ name, hash }: { readonly name: string; readonly hash: string }) {
+  return (
+    <Fact name={name}>
+      <Anchor component={Link} to={`/keys/${hash}`} size="sm">
+        <Code>{hash.slice(0, 10)}…</Code>
+      </Anchor>
+    </Fact>
+  )
+}

@@ -1,0 +1,43 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { KEYS_KEY, type KeyMade, type KeyTold, rotateKey } from '../../api/keys.ts'
+import { OverlapDialog } from '../../parts/overlap-dialog.tsx'
+import { fullTime } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+import { KeyOnce } from './key-once.tsx'
+
+/** Puts a new key in the place of one, and shows it once. */
+export function RotateKey(props: { readonly told: KeyTold; readonly opened: boolean; readonly onClose: () => void }) {
+  const { told, opened, onClose } = props
+  const [made, setMade] = useState<KeyMade & { readonly valid_until: string }>()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const hasChoice = told.facts.developer_id !== ''
+  return (
+    <>
+      <OverlapDialog
+        title={say('keys.rotateTitle')}
+        hint={hasChoice ? say('keys.rotateHint') : `${say('keys.rotateHint')} ${say('keys.rotateNow')}`}
+        opened={opened}
+        hasChoice={hasChoice}
+        rotate={async (overlapS) => {
+          setMade(await rotateKey(told.key_hash, overlapS))
+          onClose()
+        }}
+        onClose={onClose}
+      />
+      <KeyOnce
+        made={made}
+        title={say('keys.rotatedTitle')}
+        hint={
+          made?.valid_until ? say('keys.oldWorksUntil', { time: fullTime(made.valid_until) }) : say('keys.oldEnded')
+        }
+        onDone={() => {
+          void client.invalidateQueries({ queryKey: [...KEYS_KEY, 'list'] })
+          void navigate({ to: `/keys/${made?.key_hash}`, replace: true })
+        }}
+      />
+    </>
+  )
+}

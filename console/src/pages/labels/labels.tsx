@@ -1,0 +1,216 @@
+import { ActionIcon, Anchor, Badge, Code, Group, Stack, Text, TextInput, Tooltip } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { PencilIcon, TagsIcon, TrashIcon } from 'lucide-react'
+import { useState } from 'react'
+import {
+  deleteLabel,
+  LABEL_DEFINITIONS_KEY,
+  LABEL_USE_KEY,
+  type LabelDefinition,
+  listLabels,
+  listLabelUse,
+} from '../../api/labels-admin.ts'
+import { useSession } from '../../api/session.ts'
+import { useAddress } from '../../app/address.ts'
+import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Guarded, GuardedButton } from '../../parts/guarded.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { count } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+import { LabelForm } from './label-form.tsx'
+
+const ABSENT = { q: '' }
+const MOST_SHOWN = 6
+
+interface Row extends LabelDefinition {
+  /** APIs that carry it. */
+  readonly apis: number
+}
+
+/** The vocabulary of labels. Administrators define it, everybody who sees APIs reads it. */
+export default function Labels() {
+  return (
+    <Guarded permission="apis">
+      <LabelsPage />
+    </Guarded>
+  )
+}
+
+function LabelsPage() {
+  const client = useQueryClient()
+  const isAdmin = useSession().user.is_admin
+  const [{ q }, setWords] = useAddress<'q'>(ABSENT)
+  const [edited, setEdited] = useState<LabelDefinition | 'new'>()
+  const [deleted, setDeleted] = useState<Row>()
+  const labels = useQuery({ queryKey: LABEL_DEFINITIONS_KEY, queryFn: listLabels })
+  const use = useQuery({ queryKey: LABEL_USE_KEY, queryFn: listLabelUse })
+  const counts = new Map(
+    use.data?.map(({ key, values }) => [key, values.reduce((sum, { count: number }) => sum + number, 0)]),
+  )
+  const all = labels.data?.map((label): Row => ({ ...label, apis: counts.get(label.key) ?? 0 }))
+  const rows = all?.filter((label) => holds(label, q))
+  const add = (
+    <GuardedButton
+      permission="apis"
+      intent="read"
+      onClick={() => setEdited('new')}
+      {...(!isAdmin && { reason: say('labels.adminOnly') })}
+    >
+      {say('labels.new')}
+    </GuardedButton>
+  )
+  return (
+    <>
+      <PageHead title={say('labels.title')} hint={say('labels.hint')}>
+        {all?.length !== 0 && add}
+      </PageHead>
+      <Stack>
+        {all?.length !== 0 && (
+          <TextInput
+            aria-label={say('part.searchIn')}
+            placeholder={say('labels.search')}
+            value={q}
+            onChange={(event) => setWords({ q: event.currentTarget.value })}
+            maw={420}
+          />
+        )}
+        <DataTable
+          label={say('labels.title')}
+          columns={columns(isAdmin, setEdited, setDeleted)}
+          rows={rows}
+          rowKey={({ id }) => id}
+          error={labels.error}
+          retry={() => void labels.refetch()}
+          empty={
+            all?.length === 0 ? (
+              <Empty icon={TagsIcon} title={say('labels.empty')} hint={say('labels.emptyHint')}>
+                {add}
+              </Empty>
+            ) : (
+              <Empty title={say('labels.none')} hint={say('labels.noneHint')} />
+            )
+          }
+        />
+      </Stack>
+      <LabelForm label={edited} onClose={() => setEdited(undefined)} />
+      <ConfirmDelete
+        name={deleted?.name}
+        depends={deleted !== undefined && <Depends {...deleted} />}
+        run={() => deleteLabel(deleted!.id)}
+        onDone={() => {
+          setDeleted(undefined)
+          void client.invalidateQueries({ queryKey: LABEL_DEFINITIONS_KEY })
+        }}
+        onClose={() => setDeleted(undefined)}
+      />
+    </>
+  )
+}
+
+function Depends({ apis }: Row) {
+  return <Text size="sm">{apis === 0 ? say('labels.free') : say('labels.depends', { number: count(apis) })}</Text>
+}
+
+function columns(isAdmin: boolean, edit: (row: Row) => void, remove: (row: Row) => void): readonly Column<Row>[] {
+  const ofAdmins: Column<Row> = {
+    name: 'actions',
+    title: say('part.actions'),
+    width: 96,
+    cell: (row) => (
+      <Group gap={4} wrap="nowrap">
+        <Action label={say('labels.edit', { name: row.name })} icon={PencilIcon} run={() => edit(row)} />
+        <Action label={say('labels.delete', { name: row.name })} icon={TrashIcon} run={() => remove(row)} isRed />
+      </Group>
+    ),
+  }
+  return [
+    {
+      name: 'name',
+      title: say('labels.name'),
+      width: '34%',
+      cell: ({ name }) => (
+        <Text size="sm" fw={600} dir="auto" className="wrap-anywhere">
+          {name}
+        </Text>
+      ),
+    },
+    {
+      name: 'key',
+      title: say('labels.key'),
+      wideOnly: true,
+      cell: ({ key }) => <Code className="wrap-anywhere">{key}</Code>,
+    },
+    { name: 'values', title: say('labels.values'), cell: (row) => <Values {...row} /> },
+    { name: 'use', title: say('labels.use'), isNumber: true, width: 80, cell: (row) => <Use {...row} /> },
+    ...(isAdmin ? [ofAdmins] : []),
+  ]
+}
+
+function Action(props: {
+  readonly label: string
+  readonly icon: typeof PencilIcon
+  readonly run: () => void
+  readonly isRed?: boolean
+}) {
+  const Sign = props.icon
+  return (
+    <Tooltip label={props.label}>
+      <ActionIcon
+        variant="subtle"
+        color={props.isRed === true ? 'red' : 'gray'}
+        onClick={props.run}
+        aria-label={props.label}
+      >
+        <Sign size={16} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+function Values({ values }: Row) {
+  if (values.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {say('labels.any')}
+      </Text>
+    )
+  const rest = values.length - MOST_SHOWN
+  return (
+    <Group gap={4}>
+      {values.slice(0, MOST_SHOWN).map((value) => (
+        <Badge key={value} variant="default" tt="none" fw={500} maw={220}>
+          <bdi>{value}</bdi>
+        </Badge>
+      ))}
+      {rest > 0 && (
+        <Tooltip label={values.slice(MOST_SHOWN, MOST_SHOWN * 5).join(', ')} multiline maw={320}>
+          <Badge variant="transparent" aria-label={say('labels.moreValues', { number: count(rest) })}>
+            {say('labels.more', { number: count(rest) })}
+          </Badge>
+        </Tooltip>
+      )}
+    </Group>
+  )
+}
+
+function Use({ name, apis }: Row) {
+  if (apis === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {say('labels.unused')}
+      </Text>
+    )
+  return (
+    <Anchor component={Link} to="/apis" size="sm" aria-label={say('labels.showApis', { name })}>
+      {count(apis)}
+    </Anchor>
+  )
+}
+
+function holds({ name, key, values }: Row, q: string): boolean {
+  const part = q.trim().toLowerCase()
+  return [name, key, ...values].some((text) => text.toLowerCase().includes(part))
+}

@@ -1,0 +1,48 @@
+import { Alert, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ServerOffIcon } from 'lucide-react'
+import { listNodes, NODES_KEY } from '../../api/nodes.ts'
+import { useMay } from '../../api/session.ts'
+import { Guarded } from '../../parts/guarded.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { say } from '../../texts/say.ts'
+import { LOOK_AGAIN_MS } from './look-again.ts'
+import { NodeTable } from './node-table.tsx'
+import { NowhereAlert } from './nowhere-alert.tsx'
+import { StandingTable } from './standing-table.tsx'
+
+/** Gateway nodes, and how each API stands on them. */
+export default function Nodes() {
+  const mayApis = useMay('apis')
+  return (
+    <>
+      <PageHead title={say('nodes.title')} hint={say('nodes.hint')} />
+      <Guarded permission="system">
+        <Stack gap="lg">
+          {mayApis && <NowhereAlert />}
+          <Table />
+          {mayApis && <StandingTable />}
+        </Stack>
+      </Guarded>
+    </>
+  )
+}
+
+function Table() {
+  const nodes = useQuery({
+    queryKey: NODES_KEY,
+    queryFn: ({ signal }) => listNodes(signal),
+    refetchInterval: LOOK_AGAIN_MS,
+  })
+  const isDown = nodes.data !== undefined && nodes.data.length > 0 && nodes.data.every(({ active }) => !active)
+  return (
+    <>
+      {isDown && (
+        <Alert color="red" icon={<ServerOffIcon aria-hidden />} title={say('nodes.allDown')}>
+          {say('nodes.allDownHint')}
+        </Alert>
+      )}
+      <NodeTable nodes={nodes.data} error={nodes.error} retry={() => void nodes.refetch()} />
+    </>
+  )
+}

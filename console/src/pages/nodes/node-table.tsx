@@ -1,0 +1,88 @@
+import { Badge, Text, Tooltip } from '@mantine/core'
+import { ServerIcon } from 'lucide-react'
+import type { GatewayNode } from '../../api/nodes.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { count, When } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+
+/** Every node that was heard of: what it takes, what it has loaded, when it was last heard of. */
+export function NodeTable(props: {
+  readonly nodes: readonly GatewayNode[] | undefined
+  readonly error: unknown
+  readonly retry: () => void
+}) {
+  return (
+    <DataTable
+      label={say('nodes.title')}
+      columns={COLUMNS}
+      rows={props.nodes}
+      rowKey={({ id }) => id}
+      error={props.error}
+      retry={props.retry}
+      empty={<Empty icon={ServerIcon} title={say('nodes.empty')} hint={say('nodes.emptyHint')} />}
+    />
+  )
+}
+
+const COLUMNS: readonly Column<GatewayNode>[] = [
+  {
+    name: 'name',
+    title: say('nodes.node'),
+    cell: ({ name, hostname }) => (
+      <>
+        <Text fw={550} size="sm">
+          {name || hostname}
+        </Text>
+        {name !== hostname && (
+          <Text size="xs" c="dimmed">
+            {hostname}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { name: 'state', title: say('nodes.state'), cell: (node) => <State node={node} /> },
+  { name: 'takes', title: say('nodes.takes'), wideOnly: true, cell: takes },
+  {
+    name: 'loaded',
+    title: say('nodes.loaded'),
+    isNumber: true,
+    cell: ({ loaded, troubled }) => (
+      <>
+        {count(loaded)}
+        {troubled > 0 && (
+          <Text size="xs" c="red">
+            {say('nodes.troubled', { count: count(troubled) })}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { name: 'version', title: say('nodes.version'), wideOnly: true, cell: ({ version }) => version },
+  { name: 'started', title: say('nodes.started'), wideOnly: true, cell: ({ started_at: at }) => <When at={at} /> },
+  { name: 'seen', title: say('nodes.seen'), wideOnly: true, cell: ({ last_seen: at }) => <When at={at} /> },
+]
+
+function State({ node: { active, behind } }: { readonly node: GatewayNode }) {
+  if (!active) return <Badge color="red">{say('nodes.down')}</Badge>
+  if (!behind)
+    return (
+      <Badge variant="light" color="teal">
+        {say('nodes.up')}
+      </Badge>
+    )
+  return (
+    <Tooltip label={say('nodes.behindHint')}>
+      <Badge variant="light" color="yellow">
+        {say('nodes.behind')}
+      </Badge>
+    </Tooltip>
+  )
+}
+
+function takes({ management, segmented, tags }: GatewayNode): string {
+  if (management) return say('nodes.management')
+  if (!segmented) return say('nodes.takesAll')
+  return tags.length === 0 ? say('nodes.takesNothing') : say('nodes.takesTags', { tags: tags.join(', ') })
+}

@@ -1,0 +1,54 @@
+import { Alert, Anchor, List } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { TriangleAlertIcon } from 'lucide-react'
+import { listStandings, STANDINGS_KEY } from '../../api/nodes.ts'
+import { count } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+import { LOOK_THROUGH_MS } from './look-again.ts'
+
+const MOST_NAMES = 8
+
+/** Warns of APIs that are switched on and that no node serves. */
+export function NowhereAlert() {
+  const astray = useAstray()
+  const lost = astray.data?.apis.filter(({ nowhere }) => nowhere) ?? []
+  if (lost.length === 0) return null
+  const title =
+    lost.length === 1 ? say('nodes.nowhereTitleOne') : say('nodes.nowhereTitle', { count: count(lost.length) })
+  return (
+    <Alert color="red" icon={<TriangleAlertIcon aria-hidden />} title={title}>
+      {say('nodes.nowhereHint')}
+      <List size="sm" mt="xs">
+        {lost.slice(0, MOST_NAMES).map(({ api_id: id, name }) => (
+          <List.Item key={id}>
+            <Anchor
+              component={Link}
+              to={`/apis/${encodeURIComponent(id)}`}
+              size="sm"
+              c="inherit"
+              underline="always"
+              dir="auto"
+              className="wrap-anywhere"
+            >
+              {name || id}
+            </Anchor>
+          </List.Item>
+        ))}
+        {lost.length > MOST_NAMES && (
+          <List.Item>{say('nodes.more', { count: count(lost.length - MOST_NAMES) })}</List.Item>
+        )}
+      </List>
+    </Alert>
+  )
+}
+
+/** APIs that are not served as they are stored. */
+export function useAstray(isWanted = true) {
+  return useQuery({
+    queryKey: [...STANDINGS_KEY, 'astray'],
+    queryFn: ({ signal }) => listStandings({ q: '', p: 1, astray: true }, signal),
+    refetchInterval: LOOK_THROUGH_MS,
+    enabled: isWanted,
+  })
+}

@@ -1,0 +1,45 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import {
+  CATALOGUE_KEY,
+  type Catalogue,
+  type CatalogueEntry,
+  readCatalogue,
+  saveCatalogue,
+} from '../../api/catalogue.ts'
+import { notifyFault } from '../../parts/notify.ts'
+
+type Edit = (entries: readonly CatalogueEntry[]) => readonly CatalogueEntry[]
+
+/**
+ * Changes the catalogue: the edit is made on what is stored now, so that it takes nobody's change back.
+ * @throws CallError
+ */
+export function useCatalogueChange(): (edit: Edit) => Promise<void> {
+  const client = useQueryClient()
+  return async (edit) => {
+    const stored = await readCatalogue()
+    const next: Catalogue = { ...stored, apis: edit(stored.apis) }
+    await saveCatalogue(next)
+    client.setQueryData(CATALOGUE_KEY, next)
+    await client.invalidateQueries({ queryKey: CATALOGUE_KEY })
+  }
+}
+
+/** The same, shown at once; a failure is said, and the page shows again what is stored. */
+export function useQuickChange(): (edit: Edit) => void {
+  const client = useQueryClient()
+  const change = useCatalogueChange()
+  const { mutate } = useMutation({
+    mutationFn: change,
+    scope: { id: 'catalogue' },
+    onMutate: async (edit) => {
+      await client.cancelQueries({ queryKey: CATALOGUE_KEY })
+      client.setQueryData<Catalogue>(CATALOGUE_KEY, (shown) => shown && { ...shown, apis: edit(shown.apis) })
+    },
+    onError: (error) => {
+      notifyFault(error)
+      return client.invalidateQueries({ queryKey: CATALOGUE_KEY })
+    },
+  })
+  return mutate
+}

@@ -1,0 +1,38 @@
+import { Text } from '@mantine/core'
+import type { Access } from '../../api/developers.ts'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { fullTime } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+
+/** Shows a key, or an OAuth app with its secret, this once. */
+export function GivenAccess(props: {
+  readonly access: (Access & { readonly valid_until?: string }) | undefined
+  readonly onDone: () => void
+}) {
+  const { access } = props
+  const isRotated = access?.valid_until !== undefined
+  return (
+    <SecretOnce title={access === undefined ? '' : titleOf(access)} secrets={secretsOf(access)} onDone={props.onDone}>
+      {isRotated && (
+        <Text size="sm">
+          {access.valid_until === ''
+            ? say('portal.oldEnded')
+            : say('portal.oldUntil', { at: fullTime(access.valid_until ?? '') })}
+        </Text>
+      )}
+    </SecretOnce>
+  )
+}
+
+function titleOf(access: Access): string {
+  return say('RawKey' in access ? 'portal.keyMade' : 'portal.appMade')
+}
+
+function secretsOf(access: Access | undefined) {
+  if (access === undefined) return undefined
+  if ('RawKey' in access) return [{ name: say('portal.key'), value: access.RawKey }]
+  return [
+    { name: say('portal.clientId'), value: access.client_id },
+    { name: say('portal.clientSecret'), value: access.secret },
+  ]
+}

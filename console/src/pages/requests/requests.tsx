@@ -1,0 +1,85 @@
+import { ActionIcon, Button, Group, SegmentedControl, Tooltip } from '@mantine/core'
+import { DownloadIcon, RefreshCwIcon } from 'lucide-react'
+import { downloadRequests, type RequestFilters } from '../../api/requests.ts'
+import { useMay } from '../../api/session.ts'
+import { keepFile } from '../../parts/chart-file.ts'
+import { Guarded } from '../../parts/guarded.tsx'
+import { notifyFault } from '../../parts/notify.ts'
+import { PageHead } from '../../parts/page-head.tsx'
+import { readerZone, TimeRange } from '../../parts/time-range.tsx'
+import { say } from '../../texts/say.ts'
+import { Filters } from './filters.tsx'
+import { History } from './history.tsx'
+import { Live } from './live.tsx'
+import { type SearchWords, useHistory, useSearchWords } from './request-search.ts'
+
+/** Single requests: searched, looked at in full, or followed as they come. */
+export default function Requests() {
+  if (useMay('log')) return <Search />
+  return (
+    <>
+      <PageHead title={say('requests.title')} />
+      <Guarded permission="log">{null}</Guarded>
+    </>
+  )
+}
+
+function Search() {
+  const { words, filters, set } = useSearchWords()
+  const isLive = words.view === 'live'
+  return (
+    <>
+      <PageHead title={say('requests.title')} hint={say('requests.hint', { zone: readerZone() })}>
+        <SegmentedControl
+          size="xs"
+          aria-label={say('requests.title')}
+          value={isLive ? 'live' : 'history'}
+          onChange={(view) => set({ view })}
+          data={[
+            { value: 'history', label: say('requests.history') },
+            { value: 'live', label: say('requests.live') },
+          ]}
+        />
+      </PageHead>
+      <Filters filters={filters} set={set} />
+      {isLive ? <Live filters={filters} /> : <Past words={words} filters={filters} set={set} />}
+    </>
+  )
+}
+
+function Past(props: {
+  readonly words: SearchWords
+  readonly filters: RequestFilters
+  readonly set: (change: Partial<SearchWords>) => void
+}) {
+  const { words, filters, set } = props
+  const found = useHistory(words, filters)
+  const save = async () => {
+    try {
+      keepFile(await downloadRequests(found.span, filters), 'requests.csv')
+    } catch (error) {
+      notifyFault(error)
+    }
+  }
+  return (
+    <>
+      <Group gap="xs" mb="sm">
+        <TimeRange words={words} onChange={set} />
+        <Tooltip label={say('requests.refresh')}>
+          <ActionIcon
+            variant="default"
+            onClick={found.refresh}
+            loading={found.isFetching && !found.isPending}
+            aria-label={say('requests.refresh')}
+          >
+            <RefreshCwIcon size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+        <Button size="xs" variant="default" leftSection={<DownloadIcon size={14} aria-hidden />} onClick={save}>
+          {say('requests.file')}
+        </Button>
+      </Group>
+      <History found={found} />
+    </>
+  )
+}

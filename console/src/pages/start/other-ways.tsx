@@ -1,0 +1,77 @@
+import { Button, Divider, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { FingerprintIcon, LogInIcon } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { type Doors, readDoors } from '../../api/doors.ts'
+import { hasPasskeys, type SignInStep, signInWithPasskey } from '../../api/sign-in.ts'
+import { FaultBox } from '../../parts/fault-box.tsx'
+import { say } from '../../texts/say.ts'
+import { DirectoryForm } from './directory-form.tsx'
+
+interface Props {
+  readonly doors: Doors['doors']
+  /** True where the page must stay: what leads elsewhere opens in another tab. */
+  readonly stays: boolean
+  readonly onStep: (step: SignInStep) => void
+  readonly onSignedIn: () => void
+}
+
+/** Signing in without the password of the dashboard: by passkey, single sign-on, a directory. */
+export function OtherWays({ doors, stays, onStep, onSignedIn }: Props) {
+  const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onStep })
+  const [isElsewhere, setElsewhere] = useState(false)
+  useReturn(isElsewhere, onSignedIn)
+  const shown = stays ? doors.filter(({ kind }) => kind === 'redirect') : doors
+  const canPasskey = hasPasskeys()
+  if (!canPasskey && shown.length === 0) return null
+  return (
+    <Stack>
+      <Divider label={say('start.or')} />
+      {canPasskey && (
+        <Button
+          variant="default"
+          leftSection={<FingerprintIcon size={16} aria-hidden />}
+          onClick={() => passkey.mutate()}
+          loading={passkey.isPending}
+        >
+          {say('start.passkey')}
+        </Button>
+      )}
+      {shown.map(({ name, url, kind }) =>
+        kind === 'redirect' ? (
+          <Button
+            key={url}
+            component="a"
+            href={url}
+            variant="default"
+            leftSection={<LogInIcon size={16} aria-hidden />}
+            {...(stays && { target: '_blank', onClick: () => setElsewhere(true) })}
+          >
+            {say('start.with', { name })}
+          </Button>
+        ) : (
+          <DirectoryForm key={url} name={name} url={url} />
+        ),
+      )}
+      {isElsewhere && (
+        <Text size="sm" role="status">
+          {say('start.elsewhere')}
+        </Text>
+      )}
+      <FaultBox error={passkey.error} />
+    </Stack>
+  )
+}
+
+/** Looks, whenever the reader comes back from another tab, whether they are signed in by now. */
+function useReturn(isElsewhere: boolean, onSignedIn: () => void) {
+  useEffect(() => {
+    if (!isElsewhere) return
+    const look = async () => {
+      const doors = await readDoors().catch(() => undefined)
+      if (doors?.signed_in === true) onSignedIn()
+    }
+    window.addEventListener('focus', look)
+    return () => window.removeEventListener('focus', look)
+  }, [isElsewhere, onSignedIn])
+}

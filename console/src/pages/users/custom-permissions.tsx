@@ -1,0 +1,101 @@
+import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { PlusIcon, Trash2Icon } from 'lucide-react'
+import { useState } from 'react'
+import { useSession } from '../../api/session.ts'
+import { type Rights, readCustomPermissions, saveCustomPermissions } from '../../api/users.ts'
+import { FaultBox } from '../../parts/fault-box.tsx'
+import { notifyDone } from '../../parts/notify.ts'
+import { say } from '../../texts/say.ts'
+
+const KEY = ['custom-permissions'] as const
+
+/** Permissions that the organisation adds to those of the product. Administrators alone may see and change them. */
+export function CustomPermissions() {
+  const { user } = useSession()
+  const stored = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => readCustomPermissions(signal),
+    enabled: user.is_admin,
+  })
+  if (!user.is_admin || stored.data === undefined) return null
+  return (
+    <Paper withBorder p="md" mt="xl">
+      <Title order={2} size="h4">
+        {say('custom.title')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {say('custom.hint')}
+      </Text>
+      <Editor key={JSON.stringify(stored.data)} stored={stored.data} />
+    </Paper>
+  )
+}
+
+interface Line {
+  readonly id: number
+  readonly key: string
+  readonly label: string
+}
+
+function Editor({ stored }: { readonly stored: Rights }) {
+  const client = useQueryClient()
+  const [lines, setLines] = useState<readonly Line[]>(() =>
+    Object.entries(stored).map(([key, label], id) => ({ id, key, label })),
+  )
+  const names = Object.fromEntries(lines.filter(({ key }) => key !== '').map(({ key, label }) => [key, label || key]))
+  const saving = useMutation({
+    mutationFn: () => saveCustomPermissions(names),
+    onSuccess: async () => {
+      notifyDone(say('part.saved'))
+      await client.invalidateQueries({ queryKey: KEY })
+    },
+  })
+  const change = (id: number, edit: Partial<Line>) =>
+    setLines(lines.map((line) => (line.id === id ? { ...line, ...edit } : line)))
+  const add = () => setLines([...lines, { id: Math.max(-1, ...lines.map(({ id }) => id)) + 1, key: '', label: '' }])
+  return (
+    <Stack gap="xs">
+      {lines.map((line) => (
+        <Group key={line.id} gap="xs" wrap="nowrap">
+          <TextInput
+            flex={1}
+            aria-label={say('custom.key')}
+            placeholder={say('custom.key')}
+            value={line.key}
+            onChange={(event) => change(line.id, { key: event.currentTarget.value.trim() })}
+          />
+          <TextInput
+            flex={1}
+            aria-label={say('custom.label')}
+            placeholder={say('custom.label')}
+            value={line.label}
+            onChange={(event) => change(line.id, { label: event.currentTarget.value })}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="red"
+            aria-label={say('custom.remove', { name: line.label || line.key })}
+            onClick={() => setLines(lines.filter(({ id }) => id !== line.id))}
+          >
+            <Trash2Icon size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
+      ))}
+      <FaultBox error={saving.error} />
+      <Group justify="space-between">
+        <Button variant="default" size="xs" leftSection={<PlusIcon size={14} aria-hidden />} onClick={add}>
+          {say('custom.add')}
+        </Button>
+        <Button
+          size="xs"
+          disabled={JSON.stringify(names) === JSON.stringify(stored)}
+          loading={saving.isPending}
+          onClick={() => saving.mutate()}
+        >
+          {say('part.save')}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,127 @@
+import { Anchor, Badge, Button, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { PlusIcon, UserIcon } from 'lucide-react'
+import { useMay } from '../../api/session.ts'
+import { listUsers, USERS_KEY, type User } from '../../api/users.ts'
+import { useAddress } from '../../app/address.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Guarded } from '../../parts/guarded.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Pager } from '../../parts/pager.tsx'
+import { SearchBox } from '../../parts/search-box.tsx'
+import { When } from '../../parts/when.tsx'
+import { say } from '../../texts/say.ts'
+import { CustomPermissions } from './custom-permissions.tsx'
+import { rightsText } from './rights.ts'
+
+const ABSENT = { q: '', p: '1' } as const
+
+/** Users of the organisation. */
+export default function Users() {
+  return (
+    <>
+      <PageHead title={say('users.title')} hint={say('users.hint')}>
+        <NewUser />
+      </PageHead>
+      <Guarded permission="users">
+        <List />
+        <CustomPermissions />
+      </Guarded>
+    </>
+  )
+}
+
+function NewUser() {
+  if (!useMay('users', 'write')) return null
+  return (
+    <Button component={Link} to="/users/new" leftSection={<PlusIcon size={16} aria-hidden />}>
+      {say('users.new')}
+    </Button>
+  )
+}
+
+function List() {
+  const [{ q, p }, set] = useAddress(ABSENT)
+  const page = Number(p) || 1
+  const users = useQuery({
+    queryKey: [...USERS_KEY, 'list', q, page],
+    queryFn: ({ signal }) => listUsers({ q, page }, signal),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Stack gap="sm">
+      <SearchBox value={q} label={say('users.search')} onSearch={(text) => set({ q: text, p: '' })} />
+      <DataTable
+        label={say('users.title')}
+        columns={USER_COLUMNS}
+        rows={users.data?.users}
+        rowKey={({ id }) => id}
+        error={users.error}
+        retry={() => void users.refetch()}
+        empty={
+          q === '' ? (
+            <Empty icon={UserIcon} title={say('users.empty')} hint={say('users.emptyHint')} />
+          ) : (
+            <Empty icon={UserIcon} title={say('users.none')} hint={say('users.noneHint', { q })} />
+          )
+        }
+      />
+      <Pager page={page} pages={users.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
+    </Stack>
+  )
+}
+
+/** What is shown of users in lists. */
+export const USER_COLUMNS: readonly Column<User>[] = [
+  { name: 'name', title: say('users.name'), cell: (user) => <Name user={user} /> },
+  { name: 'rights', title: say('users.rights'), width: 150, cell: (user) => <UserRights user={user} /> },
+  {
+    name: 'state',
+    title: say('users.state'),
+    wideOnly: true,
+    cell: ({ active }) => (
+      <Badge variant="light" color={active ? 'teal' : 'gray'}>
+        {say(active ? 'users.active' : 'users.inactive')}
+      </Badge>
+    ),
+  },
+  {
+    name: 'last',
+    title: say('users.lastLogin'),
+    wideOnly: true,
+    cell: ({ last_login_date: at }) => <When at={at} />,
+  },
+]
+
+/** What a user is called: by name, else by address. */
+export function nameOf({ first_name, last_name, email_address }: User): string {
+  return `${first_name} ${last_name}`.trim() || email_address
+}
+
+function Name({ user }: { readonly user: User }) {
+  const name = nameOf(user)
+  return (
+    <>
+      <Anchor component={Link} to={`/users/${user.id}`} fw={550} size="sm" dir="auto" ta="left" lineClamp={2}>
+        {name}
+      </Anchor>
+      {name !== user.email_address && (
+        <Text size="xs" c="dimmed" lineClamp={1}>
+          {user.email_address}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function UserRights({ user }: { readonly user: User }) {
+  const text =
+    user.group_name === '' ? rightsText(user.user_permissions) : say('users.byGroup', { name: user.group_name })
+  return (
+    <Text size="sm" span lineClamp={2} dir="auto">
+      {text}
+    </Text>
+  )
+}

@@ -1,0 +1,148 @@
+import { Anchor, Badge, Button, Code, Group, Modal } from '@mantine/core'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { PlusIcon, WebhookIcon } from 'lucide-react'
+import { useState } from 'react'
+import { useMay } from '../../api/session.ts'
+import {
+  createWebhook,
+  DELIVERIES_KEY,
+  listDeliveries,
+  listWebhooks,
+  WEBHOOKS_KEY,
+  type Webhook,
+} from '../../api/webhooks.ts'
+import { useAddress } from '../../app/address.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Guarded } from '../../parts/guarded.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Pager } from '../../parts/pager.tsx'
+import { RecordForm } from '../../parts/record-form.tsx'
+import { say } from '../../texts/say.ts'
+import { webhookFields, webhookIn, webhookValues } from './webhook-fields.ts'
+
+const ABSENT = { p: '1' } as const
+
+/** Webhooks of the organisation. */
+export default function Webhooks() {
+  return (
+    <>
+      <PageHead title={say('webhooks.title')} hint={say('webhooks.hint')}>
+        <NewWebhook />
+      </PageHead>
+      <Guarded permission="hooks">
+        <List />
+      </Guarded>
+    </>
+  )
+}
+
+function NewWebhook() {
+  const [open, setOpen] = useState(false)
+  const client = useQueryClient()
+  if (!useMay('hooks', 'write')) return null
+  return (
+    <>
+      <Button leftSection={<PlusIcon size={16} aria-hidden />} onClick={() => setOpen(true)}>
+        {say('webhooks.new')}
+      </Button>
+      <Modal opened={open} onClose={() => setOpen(false)} title={say('webhooks.new')} size="lg">
+        <RecordForm
+          fields={webhookFields(true)}
+          initial={webhookValues(undefined)}
+          verb={say('webhooks.new')}
+          done={say('webhooks.made')}
+          submit={(values) => createWebhook(webhookIn(values))}
+          onDone={async () => {
+            setOpen(false)
+            await client.invalidateQueries({ queryKey: WEBHOOKS_KEY })
+          }}
+          onCancel={() => setOpen(false)}
+        />
+      </Modal>
+    </>
+  )
+}
+
+function List() {
+  const [{ p }, set] = useAddress(ABSENT)
+  const page = Number(p) || 1
+  const hooks = useQuery({
+    queryKey: [...WEBHOOKS_KEY, 'list', page],
+    queryFn: ({ signal }) => listWebhooks(page, signal),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <>
+      <DataTable
+        label={say('webhooks.title')}
+        columns={COLUMNS}
+        rows={hooks.data?.hooks}
+        rowKey={({ id }) => id}
+        error={hooks.error}
+        retry={() => void hooks.refetch()}
+        empty={
+          <Empty icon={WebhookIcon} title={say('webhooks.empty')} hint={say('webhooks.emptyHint')}>
+            <NewWebhook />
+          </Empty>
+        }
+      />
+      <Pager page={page} pages={hooks.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    name: 'name',
+    title: say('webhooks.name'),
+    cell: ({ id, name, target_path: target }) => (
+      <Anchor component={Link} to={`/webhooks/${id}`} fw={550} size="sm" dir="auto" ta="left" lineClamp={2}>
+        {name || target}
+      </Anchor>
+    ),
+  },
+  {
+    name: 'target',
+    title: say('webhooks.target'),
+    cell: ({ method, target_path: target }) => (
+      <Group gap={6} wrap="nowrap">
+        <Badge variant="default" size="sm" miw={52} visibleFrom="sm">
+          {method}
+        </Badge>
+        <Code className="wrap-anywhere">{target}</Code>
+      </Group>
+    ),
+  },
+  {
+    name: 'deliveries',
+    title: say('webhooks.deliveries'),
+    wideOnly: true,
+    cell: ({ id }) => <Backlog id={id} />,
+  },
+]
+
+/** How many messages wait, and how many were given up. */
+function Backlog({ id }: { readonly id: string }) {
+  const { data } = useQuery({ queryKey: [...DELIVERIES_KEY, id], queryFn: ({ signal }) => listDeliveries(id, signal) })
+  if (data === undefined) return null
+  const dead = data.filter((one) => one.dead).length
+  const waiting = data.length - dead
+  if (data.length === 0)
+    return (
+      <Badge variant="light" color="teal">
+        {say('webhooks.delivered')}
+      </Badge>
+    )
+  return (
+    <Group gap={6}>
+      {dead > 0 && <Badge color="red">{say('webhooks.deadCount', { count: dead })}</Badge>}
+      {waiting > 0 && (
+        <Badge variant="light" color="yellow">
+          {say('webhooks.waitCount', { count: waiting })}
+        </Badge>
+      )}
+    </Group>
+  )
+}

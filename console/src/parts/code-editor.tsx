@@ -1,0 +1,24 @@
+import { Box, Skeleton, useComputedColorScheme } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import type { EditorProps } from './editor-props.ts'
+
+const Editor = lazy(() => import('./code-mirror.tsx'))
+
+/** An editor for JSON or YAML; what is wrong is marked at its line. Loaded when the first page needs it. */
+export function CodeEditor(props: EditorProps) {
+  const isDark = useComputedColorScheme('light') === 'dark'
+  const height = props.height ?? '28rem'
+  return (
+    <Box
+      style={{
+        border: '1px solid var(--mantine-color-default-border)',
+        borderRadius: 'var(--mantine-radius-md)',
+        overflow: 'hidden',
+      }}
+    >
+      <Suspense fallback={<Skeleton h={height} />}>
+        <Editor {...props} isDark={isDark} height={height} />
+      </Suspense>
+    </Box>
+  )
+}

@@ -1,0 +1,93 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { type ReactNode, useCallback, useState } from 'react'
+import { say } from '../texts/say.ts'
+import { DiffLines } from './diff-lines.tsx'
+import { sortedText } from './line-diff.ts'
+
+/** What somebody chose where two had edited one thing. */
+export type Chosen = 'mine' | 'theirs' | 'editing'
+
+interface Question {
+  readonly mine: unknown
+  readonly theirs: unknown
+  readonly answer: (chosen: Chosen) => void
+}
+
+/** Thrown where a form is to stay as it is because its owner goes on editing. */
+export class StillEditing extends Error {
+  constructor() {
+    super(say('conflict.editing'))
+  }
+}
+
+/** A save that may meet the change of another. */
+export interface GuardedSave<Thing> {
+  /** As it was when editing began. */
+  readonly loaded: Thing
+  readonly mine: Thing
+  /** As it is stored now. */
+  readonly read: () => Promise<Thing>
+  readonly write: (thing: Thing) => Promise<unknown>
+}
+
+/**
+ * Saves something that two people may edit. What is stored is read again first; where it is no longer what was loaded, the page
+ * shows the difference and asks. `save` answers `saved`, or `theirs` with what is to be shown now.
+ * `dialog` must stand on the page. @throws StillEditing when the form is to stay; whatever `read` and `write` throw
+ */
+export function useGuardedSave(): {
+  readonly save: <Thing>(
+    what: GuardedSave<Thing>,
+  ) => Promise<{ outcome: 'saved' } | { outcome: 'theirs'; theirs: Thing }>
+  readonly dialog: ReactNode
+} {
+  const [question, setQuestion] = useState<Question>()
+  const save = useCallback(async <Thing,>({ loaded, mine, read, write }: GuardedSave<Thing>) => {
+    const theirs = await read()
+    if (!isSame(theirs, loaded) && !isSame(theirs, mine)) {
+      const chosen = await new Promise<Chosen>((answer) => setQuestion({ mine, theirs, answer }))
+      setQuestion(undefined)
+      if (chosen === 'editing') throw new StillEditing()
+      if (chosen === 'theirs') return { outcome: 'theirs', theirs } as const
+    }
+    await write(mine)
+    return { outcome: 'saved' } as const
+  }, [])
+  return { save, dialog: question && <Asked {...question} /> }
+}
+
+/** True for two values that say the same, in whatever order their members stand. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  const names = Object.keys(left)
+  if (names.length !== Object.keys(right).length) return false
+  return names.every((name) => Object.hasOwn(right, name) && isSame(left[name], right[name]))
+}
+
+function Asked({ mine, theirs, answer }: Question) {
+  return (
+    <Modal opened onClose={() => answer('editing')} title={say('conflict.title')} size="xl">
+      <Stack>
+        <Text size="sm">{say('conflict.hint')}</Text>
+        <DiffLines label={say('conflict.difference')} before={sortedText(theirs)} after={sortedText(mine)} />
+        <Text size="xs" c="dimmed">
+          {say('conflict.signs')}
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={() => answer('editing')} data-autofocus>
+            {say('conflict.goOn')}
+          </Button>
+          <Button variant="light" onClick={() => answer('theirs')}>
+            {say('conflict.theirs')}
+          </Button>
+          <Button color="red" onClick={() => answer('mine')}>
+            {say('conflict.mine')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

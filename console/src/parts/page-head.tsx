@@ -1,0 +1,26 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+
+/** The head of a page: what it is, what to do on it. Also names the browser's tab. */
+export function PageHead(props: { readonly title: string; readonly hint?: ReactNode; readonly children?: ReactNode }) {
+  useEffect(() => {
+    document.title = `${props.title} · Gatehouse`
+  }, [props.title])
+  return (
+    <Group justify="space-between" align="flex-start" mb="md" gap="sm">
+      <Stack gap={2} miw={0} flex="1 1 16rem">
+        <Title order={1} size="h2" className="wrap-anywhere">
+          {props.title}
+        </Title>
+        {props.hint !== undefined && (
+          <Text c="dimmed" size="sm" component="div">
+            {props.hint}
+          </Text>
+        )}
+      </Stack>
+      <Box>
+        <Group gap="xs">{props.children}</Group>
+      </Box>
+    </Group>
+  )
+}

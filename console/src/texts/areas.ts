@@ -1,0 +1,30 @@
+import { ANALYTICS } from './analytics.ts'
+import { API_SETTINGS } from './api-settings.ts'
+import { APIS } from './apis.ts'
+import { CLIENTS } from './clients.ts'
+import { IDENTITY } from './identity.ts'
+import { KEYS } from './keys.ts'
+import { PEOPLE } from './people.ts'
+import { PLATFORM } from './platform.ts'
+import { POLICIES } from './policies.ts'
+import { PORTAL } from './portal.ts'
+import { PORTAL_SETTINGS } from './portal-settings.ts'
+import { PROFILE } from './profile.ts'
+import { SETTINGS } from './settings.ts'
+
+/** The texts of everything behind the sign-in, by their names. They come in a file of their own, while the first page is drawn. */
+export const AREAS = {
+  ...KEYS,
+  ...CLIENTS,
+  ...APIS,
+  ...API_SETTINGS,
+  ...IDENTITY,
+  ...PEOPLE,
+  ...PLATFORM,
+  ...ANALYTICS,
+  ...PORTAL,
+  ...PORTAL_SETTINGS,
+  ...POLICIES,
+  ...PROFILE,
+  ...SETTINGS,
+} as const

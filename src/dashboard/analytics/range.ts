@@ -1,0 +1,43 @@
+import { fault } from '../../errors/fault.ts'
+import { DAY_MS } from '../../model/civil.ts'
+import type { UsageQuery } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+
+const HOURS_PER_DAY = 24
+
+/** Two days, as six segments of a path: day, month and year of the first, then of the last. */
+export const RANGE = '{fromDay}/{fromMonth}/{fromYear}/{toDay}/{toMonth}/{toYear}'
+
+/**
+ * The days that the path names, and where the query names hours of the first or the last of them, these too, since the Unix
+ * epoch. @throws Fault `range_invalid` (400) naming what is wrong
+ */
+export function timeOf(call: Pick<Call, 'param' | 'query'>): Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours'> {
+  const days = rangeOf(call)
+  const [from, to] = [call.query('from_hour'), call.query('to_hour')]
+  if (from === '' && to === '') return days
+  const first = days.fromDay * HOURS_PER_DAY + Number(from)
+  const last = days.toDay * HOURS_PER_DAY + (to === '' ? HOURS_PER_DAY - 1 : Number(to))
+  if (first > last) throw fault('range_invalid', 'it ends before it begins')
+  return { ...days, hours: [first, last] }
+}
+
+/** The days that the path names, since the Unix epoch, UTC, both inclusive. @throws Fault `range_invalid` (400) naming what is wrong */
+export function rangeOf(call: Pick<Call, 'param'>): { fromDay: number; toDay: number } {
+  const fromDay = dayOf(call, 'from')
+  const toDay = dayOf(call, 'to')
+  if (fromDay > toDay) throw fault('range_invalid', 'it ends before it begins')
+  return { fromDay, toDay }
+}
+
+function dayOf(call: Pick<Call, 'param'>, which: 'from' | 'to'): number {
+  const texts = ['Day', 'Month', 'Year'].map((part) => call.param(which + part))
+  const [day = '', month = '', year = ''] = texts
+  const wellWritten = /^\d{1,2}$/.test(day) && /^\d{1,2}$/.test(month) && /^[1-9]\d{3}$/.test(year)
+  if (!wellWritten) throw fault('range_invalid', 'dates are written day/month/year, such as 31/1/2025')
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  // A day that a month does not have runs over into the next.
+  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1)
+    throw fault('range_invalid', `there is no ${Number(day)}/${Number(month)}/${year}`)
+  return date.getTime() / DAY_MS
+}

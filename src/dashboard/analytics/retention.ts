@@ -1,0 +1,30 @@
+import { DAY_MS } from '../../model/civil.ts'
+import type { DashboardParts } from '../parts.ts'
+
+const EVERY_MS = 3_600_000
+
+/** Forgets the counts of days that are longer ago than `analytics.retention_days`; answers how many rows. @throws Fault `store_full`, `store_away` */
+export async function purgeOldHits({ store, clock, config }: DashboardParts): Promise<number> {
+  const { retention_days: days } = config.analytics
+  const beforeDay = Math.floor(clock.wall() / DAY_MS) - days
+  return days === 0 || beforeDay <= 0 ? 0 : store.hits.purgeHits(beforeDay)
+}
+
+/** Does so now and once an hour. Answers the function that ends it. */
+export function keepHitsShort(parts: DashboardParts): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve()
+  const purge = () => {
+    running = running
+      .then(() => purgeOldHits(parts))
+      .then((rows) => {
+        if (rows > 0) parts.log.info({ rows }, 'old counts of requests were forgotten')
+      })
+      .catch((cause) => parts.log.error({ cause }, 'old counts of requests cannot be forgotten'))
+  }
+  purge()
+  const timer = setInterval(purge, EVERY_MS).unref()
+  return () => {
+    clearInterval(timer)
+    return running
+  }
+}

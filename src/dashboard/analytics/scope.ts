@@ -1,0 +1,72 @@
+import { fault } from '../../errors/fault.ts'
+import { ownAnalyticsOnly } from '../../model/permission.ts'
+import { policyApisOf } from '../../model/policy-index.ts'
+import type { UsageQuery } from '../../store/ports.ts'
+import { apiNamed } from '../api-document.ts'
+import type { Call } from '../call.ts'
+import { findPolicyDocument } from '../owned.ts'
+import type { DashboardParts } from '../parts.ts'
+import { keyHashNamed } from './keys.ts'
+import { tagsOf } from './params.ts'
+import { timeOf } from './range.ts'
+
+type Scope = Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours' | 'tags' | 'status' | 'errorsOnly'> & {
+  where: NonNullable<UsageQuery['where']>
+}
+
+/**
+ * Which requests a call is about: those of its time and of the organisation, at APIs that the actor may see, and what its query
+ * narrows them down to. `api`: an API that the path names.
+ * @throws Fault `range_invalid`, `key_undecodable` (400), `api_not_seen`, `permission_missing` (403)
+ */
+export async function scopeOf(parts: DashboardParts, call: Call, api = call.query('api_id')): Promise<Scope> {
+  const apiIds = await apisOf(parts, call, api)
+  const orgId = call.actor?.orgId ?? ''
+  const version = call.query('api_version')
+  const tags = tagsOf(call)
+  const code = call.query('code')
+  return {
+    ...timeOf(call),
+    where: {
+      ...(orgId !== '' && { orgId: [orgId] }),
+      ...(apiIds && { apiId: apiIds }),
+      ...(version !== '' && { version: [version] }),
+      ...callersOf(parts, call),
+    },
+    ...(tags && { tags }),
+    ...(code !== '' && { status: [Number(code)] }),
+    ...(call.query('errors') === '1' && { errorsOnly: true }),
+  }
+}
+
+/** What is not told apart by API is as closed as the views of it to who may see the analytics of their own APIs alone. */
+function callersOf(parts: DashboardParts, call: Call): Scope['where'] {
+  const [key, client, endpoint] = [call.query('key'), call.query('client'), call.query('endpoint')]
+  const country = call.query('country')
+  const isAsked = [key, client, endpoint, country].some((word) => word !== '')
+  if (isAsked && call.actor !== undefined && ownAnalyticsOnly(call.actor.permissions))
+    throw fault('permission_missing', 'access denied: You may see the analytics of your own APIs alone')
+  return {
+    ...(key !== '' && { keyHash: [keyHashNamed(parts, key)] }),
+    ...(client !== '' && { clientId: [client] }),
+    ...(endpoint !== '' && { endpoint: [endpoint] }),
+    ...(country !== '' && { country: [country.toUpperCase()] }),
+  }
+}
+
+/** The APIs that are meant by the id of an API or of a policy, of those that the actor may see; undefined = all. */
+async function apisOf(parts: DashboardParts, call: Call, id: string): Promise<readonly string[] | undefined> {
+  const seen = call.sight.apiIds()
+  if (id === '') return seen
+  const api = await apiNamed(parts.documents, call.sight, id)
+  if (api !== undefined) {
+    if (!call.sight.api(api)) throw fault('api_not_seen')
+    return [String(api.body.api_id)]
+  }
+  const policy = await findPolicyDocument(parts.documents, call.actor?.orgId ?? '', id)
+  const meant = policy !== undefined && call.sight.org(policy) ? policyApisOf(policy.body) : undefined
+  if (meant !== undefined && !call.sight.policy(policy!)) throw fault('api_not_seen')
+  // An API that is gone has left its numbers behind, for those from whom nothing is hidden.
+  const ids = meant ?? [id]
+  return seen === undefined ? ids : ids.filter((one) => seen.includes(one))
+}

@@ -1,0 +1,104 @@
+import type { Hit } from '../../model/hit.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { UsagePer, UsageQuery } from '../../store/ports.ts'
+import type { Answer } from '../answer.ts'
+import { bare } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { csvLine } from '../csv.ts'
+import { pieces } from '../listed.ts'
+import { pageOf, pagesOf } from '../page.ts'
+import type { DashboardParts } from '../parts.ts'
+import { shownKey } from './keys.ts'
+import { aliases, apiNames, DEVELOPER_TAG, developerEmails } from './names.ts'
+import { orderOf } from './params.ts'
+import { Row, RowId, rowOf } from './row.ts'
+import { scopeOf } from './scope.ts'
+
+/** What one call tells apart. */
+export interface View {
+  /** `day`: rows are buckets of time. `all`: rows are things, over the whole time unless `res` is sent. */
+  readonly per: 'day' | 'all'
+  readonly by: UsageQuery['by']
+  readonly only?: Pick<UsageQuery, 'has' | 'errorsOnly' | 'tagPrefix'>
+}
+
+/** Answers a view of the requests that a call is about. `more`: narrows them down; `api`: an API that the path names. */
+export async function viewed(
+  parts: DashboardParts,
+  call: Call,
+  view: View,
+  more: { where?: NonNullable<UsageQuery['where']>; api?: string } = {},
+): Promise<Answer> {
+  const scope = await scopeOf(parts, call, more.api)
+  const per = (call.query('res') || view.per) as UsagePer
+  const query: UsageQuery = {
+    ...{ ...scope, ...view.only, where: { ...scope.where, ...more.where } },
+    ...{ per, by: view.by, ...orderOf(call, per) },
+  }
+  const show = (rows: readonly Hit[]) => shown(parts, query, rows)
+  const page = pageOf(call)
+  const { hits } = parts.store
+  if (call.query('type') === 'csv' && (page === 'all' || call.query('p') === ''))
+    return csv(hits.eachUsage(query), show)
+  if (page === 'all') {
+    return { status: 200, body: pieces('data', mapped(hits.eachUsage(query), show), { pages: 0 }) }
+  }
+  const { rows, total } = await hits.usage({ ...query, ...page })
+  if (call.query('type') === 'csv') return csv(once(rows), show)
+  return bare({ data: await show(rows), pages: pagesOf(total, page) })
+}
+
+type Show = (rows: readonly Hit[]) => Promise<JsonObject[]>
+
+async function shown(parts: DashboardParts, query: UsageQuery, rows: readonly Hit[]): Promise<JsonObject[]> {
+  const { by, per } = query
+  const has = (name: (typeof by)[number]) => by.includes(name)
+  const apis = has('apiId') ? await apiNames(parts, rows) : undefined
+  const named = has('keyHash') ? await aliases(parts, rows, query) : undefined
+  const developers = query.tagPrefix === DEVELOPER_TAG ? await developerEmails(parts, rows) : undefined
+  return rows.map((row) => {
+    const space = row.endpoint.indexOf(' ')
+    const developer = developers && row.tags.slice(DEVELOPER_TAG.length)
+    return rowOf(row, per, {
+      ...(has('status') && { code: row.status }),
+      ...(has('endpoint') && { method: row.endpoint.slice(0, space), path: row.endpoint.slice(space + 1) }),
+      ...(apis && { api_id: row.apiId, api_name: apis.get(row.apiId) ?? '' }),
+      ...(named && { key: shownKey(row.keyHash), alias: named.get(row.keyHash) ?? '' }),
+      ...(has('version') && { api_version: row.version }),
+      ...(has('clientId') && { oauth_id: row.clientId }),
+      ...(has('country') && { iso_country: row.country }),
+      ...(has('tag') && developer === undefined && { tag: row.tags }),
+      ...(developer !== undefined && { developer_id: developer, developer_email: developers!.get(developer) ?? '' }),
+    })
+  })
+}
+
+const ID_COLUMNS = Object.keys(RowId.properties)
+const COLUMNS = Object.keys(Row.properties).filter((name) => name !== 'id')
+
+function csv(batches: AsyncIterable<readonly Hit[]>, show: Show): Answer {
+  return {
+    status: 200,
+    body: csvOf(batches, show),
+    type: 'text/csv; charset=utf-8',
+    headers: { 'content-disposition': 'attachment; filename="analytics.csv"' },
+  }
+}
+
+async function* csvOf(batches: AsyncIterable<readonly Hit[]>, show: Show): AsyncGenerator<string> {
+  yield csvLine([...ID_COLUMNS, ...COLUMNS])
+  for await (const rows of mapped(batches, show)) yield rows.map(lineOf).join('')
+}
+
+function lineOf(row: JsonObject): string {
+  const id = row.id as JsonObject
+  return csvLine([...ID_COLUMNS.map((name) => id[name]), ...COLUMNS.map((name) => row[name])] as (string | number)[])
+}
+
+async function* mapped(batches: AsyncIterable<readonly Hit[]>, show: Show): AsyncGenerator<JsonObject[]> {
+  for await (const rows of batches) yield show(rows)
+}
+
+async function* once(rows: readonly Hit[]): AsyncGenerator<readonly Hit[]> {
+  yield rows
+}

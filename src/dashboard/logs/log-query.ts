@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { isKeyHash } from '../../model/key.ts'
+import { hashKey } from '../../model/secret.ts'
+import { findKey } from '../../publish/find-key.ts'
+import type { RecordQuery } from '../../store/ports-records.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Sight } from '../sight.ts'
+
+const text = Type.String({ maxLength: 4096 })
+/** Until the year 5138. */
+const seconds = Type.Integer({ minimum: 0, maximum: 99_999_999_999 })
+
+/** What records can be asked for by, besides the time. */
+export const LOG_FILTERS = {
+  api: text,
+  errors: Type.Enum(['0', '1', 'true', 'false']),
+  key: text,
+  path: text,
+  method: text,
+  status: Type.Integer({ minimum: 0, maximum: 999 }),
+  client: text,
+  tag: text,
+}
+
+/** The same with the time, in seconds since 1970; both ends count. */
+export const LOG_QUERY = { ...LOG_FILTERS, start: seconds, end: seconds }
+
+/** From when to when a call asks. @throws Fault `query_invalid` (400) without a time, or for one that ends before it begins */
+export function logTimeOf(call: Pick<Call, 'query'>): { from: number; to?: number } {
+  const [start, end] = [call.query('start'), call.query('end')]
+  if (start === '' && end === '') throw fault('query_invalid', 'start or end is needed, in seconds since 1970')
+  const from = start === '' ? 0 : Number(start) * 1000
+  if (end === '') return { from }
+  const to = Number(end) * 1000 + 1000
+  if (to <= from) throw fault('query_invalid', 'end is before start')
+  return { from, to }
+}
+
+/** What of all records a call asks for, and may see. @throws Fault `store_away` */
+export async function logFiltersOf(
+  parts: DashboardParts,
+  call: Pick<Call, 'query' | 'actor'>,
+  sight: Sight,
+): Promise<RecordQuery> {
+  const orgId = call.actor?.orgId ?? ''
+  const [status, errors, key] = [call.query('status'), call.query('errors'), call.query('key')]
+  const apiId = apiIdsOf(call.query('api'), sight)
+  return {
+    ...(orgId !== '' && { orgId }),
+    ...(apiId !== undefined && { apiId }),
+    ...(status !== '' && { status: Number(status) }),
+    errors: errors === '1' || errors === 'true',
+    keyHash: key === '' ? '' : await hashOf(parts, key, orgId),
+    path: call.query('path'),
+    method: call.query('method'),
+    clientId: call.query('client'),
+    tag: call.query('tag'),
+  }
+}
+
+/** An API that is not seen looks like one that has no records. */
+function apiIdsOf(asked: string, sight: Sight): readonly string[] | undefined {
+  const visible = sight.apiIds()
+  if (asked === '') return visible
+  return visible === undefined || visible.includes(asked) ? [asked] : []
+}
+
+/** The hash of a key, which is named by it or, where keys themselves are kept, by itself. */
+async function hashOf(parts: DashboardParts, key: string, orgId: string): Promise<string> {
+  if (isKeyHash(key)) return key.toLowerCase()
+  if (parts.config.gateway.hash_keys) return key
+  const found = await findKey(parts, { name: key, naming: 'guess', orgId })
+  return Buffer.from(found?.row.hash ?? hashKey(key)).toString('hex')
+}

@@ -1,0 +1,159 @@
+import { Type } from 'typebox'
+import type { Json, JsonObject } from '../../model/json.ts'
+import type { RecordRow } from '../../store/ports-records.ts'
+import { csvLine } from '../csv.ts'
+
+const DAY_MS = 86_400_000
+
+const text = Type.String()
+const whole = Type.Integer()
+
+/** One request as callers see it. The names are those that clients read. */
+export const LogRecord = Type.Object({
+  Method: text,
+  Host: text,
+  Path: Type.String({ description: 'Without the query' }),
+  RawPath: Type.String({ description: 'Path and query as they were sent, without secrets' }),
+  ContentLength: Type.Integer({ description: '-1 where the length was not told' }),
+  UserAgent: text,
+  Day: whole,
+  Month: whole,
+  Year: whole,
+  Hour: whole,
+  ResponseCode: whole,
+  APIKey: Type.String({ description: 'Hash of the key or token' }),
+  TimeStamp: text,
+  APIVersion: text,
+  APIName: text,
+  APIID: text,
+  OrgID: text,
+  OauthID: Type.String({ description: 'OAuth client' }),
+  RequestTime: Type.Integer({ description: 'Milliseconds' }),
+  Latency: Type.Object({ Total: whole, Upstream: whole }),
+  RawRequest: Type.String({ description: 'Base64, where the request was recorded whole' }),
+  RawResponse: Type.String({ description: 'Base64, where the request was recorded whole' }),
+  IPAddress: text,
+  Geo: Type.Object({
+    Country: Type.Object({ ISOCode: text }),
+    City: Type.Object({ GeoNameID: whole, Names: Type.Object({}) }),
+    Location: Type.Object({ Latitude: Type.Number(), Longitude: Type.Number(), TimeZone: text }),
+  }),
+  Network: Type.Object({ BytesIn: whole, BytesOut: whole }),
+  Tags: Type.Array(text),
+  Alias: text,
+  TrackPath: Type.Boolean(),
+  ExpireAt: text,
+  RequestID: Type.String({ description: 'Of the answer, where the gateway gave one' }),
+  ErrorCode: Type.String({ description: 'Why the gateway refused, or what failed' }),
+})
+
+/** A record as callers see it; `keptDays` = how long records are kept. */
+export function logRecordOf(row: RecordRow, keptDays: number): JsonObject {
+  const { fields, at } = row
+  const day = new Date(at)
+  const latency = objectAt(fields, 'latency')
+  const geo = objectAt(fields, 'geo')
+  const city = stringAt(geo, 'city_name')
+  return {
+    Method: row.method,
+    Host: stringAt(fields, 'host'),
+    Path: row.path,
+    RawPath: stringAt(fields, 'raw_path'),
+    ContentLength: numberAt(fields, 'content_length'),
+    UserAgent: stringAt(fields, 'user_agent'),
+    Day: day.getUTCDate(),
+    Month: day.getUTCMonth() + 1,
+    Year: day.getUTCFullYear(),
+    Hour: day.getUTCHours(),
+    ResponseCode: row.status,
+    APIKey: row.keyHash,
+    TimeStamp: day.toISOString(),
+    APIVersion: stringAt(fields, 'api_version'),
+    APIName: stringAt(fields, 'api_name'),
+    APIID: row.apiId,
+    OrgID: row.orgId,
+    OauthID: row.clientId,
+    RequestTime: numberAt(fields, 'request_time'),
+    Latency: {
+      Total: numberAt(latency, 'total'),
+      Upstream: numberAt(latency, 'upstream'),
+      Gateway: numberAt(latency, 'gateway'),
+    },
+    RawRequest: base64(row.detail?.request),
+    RawResponse: base64(row.detail?.response),
+    IPAddress: stringAt(fields, 'ip_address'),
+    Geo: {
+      Country: { ISOCode: stringAt(geo, 'country') },
+      City: { GeoNameID: numberAt(geo, 'city'), Names: city === '' ? {} : { en: city } },
+      Location: {
+        Latitude: numberAt(geo, 'latitude'),
+        Longitude: numberAt(geo, 'longitude'),
+        TimeZone: stringAt(geo, 'time_zone'),
+      },
+    },
+    Network: { BytesIn: numberAt(fields, 'bytes_in'), BytesOut: numberAt(fields, 'bytes_out') },
+    Tags: row.tags === '' ? [] : row.tags.split(','),
+    Alias: stringAt(fields, 'alias'),
+    TrackPath: fields.track_path === true,
+    ExpireAt: new Date(at + keptDays * DAY_MS).toISOString(),
+    RequestID: stringAt(fields, 'request_id'),
+    ErrorCode: stringAt(fields, 'error_code'),
+  }
+}
+
+type Cell = (row: RecordRow) => string | number
+
+const field =
+  (name: string): Cell =>
+  ({ fields }) =>
+    stringAt(fields, name)
+
+const COLUMNS: readonly (readonly [name: string, cell: Cell])[] = [
+  ['TimeStamp', ({ at }) => new Date(at).toISOString()],
+  ['Method', ({ method }) => method],
+  ['Host', field('host')],
+  ['Path', ({ path }) => path],
+  ['RawPath', field('raw_path')],
+  ['ResponseCode', ({ status }) => status],
+  ['RequestTime', ({ fields }) => numberAt(fields, 'request_time')],
+  ['UpstreamTime', ({ fields }) => numberAt(objectAt(fields, 'latency'), 'upstream')],
+  ['APIID', ({ apiId }) => apiId],
+  ['APIName', field('api_name')],
+  ['APIVersion', field('api_version')],
+  ['APIKey', ({ keyHash }) => keyHash],
+  ['Alias', field('alias')],
+  ['OauthID', ({ clientId }) => clientId],
+  ['OrgID', ({ orgId }) => orgId],
+  ['IPAddress', field('ip_address')],
+  ['Country', ({ fields }) => stringAt(objectAt(fields, 'geo'), 'country')],
+  ['UserAgent', field('user_agent')],
+  ['ContentLength', ({ fields }) => numberAt(fields, 'content_length')],
+  ['Tags', ({ tags }) => tags],
+  ['RequestID', field('request_id')],
+  ['ErrorCode', field('error_code')],
+]
+
+/** Records as CSV, in batches, after a line of names. */
+export async function* logCsv(batches: AsyncIterable<readonly RecordRow[]>): AsyncIterable<string> {
+  yield csvLine(COLUMNS.map(([name]) => name))
+  for await (const batch of batches) yield batch.map((row) => csvLine(COLUMNS.map(([, cell]) => cell(row)))).join('')
+}
+
+function base64(bytes: Uint8Array | undefined): string {
+  return bytes === undefined ? '' : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}
+
+function objectAt(from: JsonObject, name: string): JsonObject {
+  const value: Json | undefined = from[name]
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+}
+
+function stringAt(from: JsonObject, name: string): string {
+  const value = from[name]
+  return typeof value === 'string' ? value : ''
+}
+
+function numberAt(from: JsonObject, name: string): number {
+  const value = from[name]
+  return typeof value === 'number' ? value : 0
+}

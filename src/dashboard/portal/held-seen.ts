@@ -1,0 +1,63 @@
+import { fault } from '../../errors/fault.ts'
+import { DEVELOPER_ID } from '../../model/developer.ts'
+import type { OAuthClient } from '../../model/oauth-client.ts'
+import { clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
+import { heldKey } from '../../publish/portal/developer-keys.ts'
+import { developerIn } from '../../publish/portal/developers.ts'
+import { policyNamed } from '../../publish/portal/policy-named.ts'
+import type { SessionRow, StoredDocument } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import { policyApisFor } from '../policy-apis.ts'
+
+/** The developer that the path names, of the caller's organisation. @throws Fault `not_found` (404) */
+export async function developerAt(parts: DashboardParts, call: Call, placeholder = 'id'): Promise<StoredDocument> {
+  const found = await developerIn(parts, call.actor!.orgId, call.param(placeholder))
+  if (found === undefined) throw fault('not_found', 'Developer not found')
+  return found
+}
+
+/** The key that the path names, where it is the developer's. @throws Fault `not_found` (404) */
+export async function heldKeyAt(parts: DashboardParts, call: Call, developer: StoredDocument): Promise<SessionRow> {
+  const row = await heldKey(parts, developer, call.param('keyId'))
+  if (row === undefined) throw fault('not_found', 'Could not retrieve key detail.')
+  return row
+}
+
+/** The OAuth app that the path names, where it is a developer's. @throws Fault `not_found` (404) */
+export async function appAt(parts: DashboardParts, call: Call): Promise<OAuthClient> {
+  const stored = await storedClient(parts, call.param('appId'))
+  const client = stored && clientOf(stored.body)
+  if (stored === undefined || client === undefined || !call.sight.org(stored) || client[DEVELOPER_ID] === undefined)
+    throw fault('not_found', 'Could not retrieve app detail')
+  return client
+}
+
+/**
+ * Nobody gives a developer policies whose APIs others own; those that a key has already may stay. What is not there is refused by
+ * whoever makes the key. @throws Fault `not_owner` (401)
+ */
+export async function checkGiven(
+  parts: DashboardParts,
+  { sight }: Call,
+  orgId: string,
+  policies: readonly string[],
+  had: readonly string[] = [],
+): Promise<void> {
+  if (sight.everything) return
+  for (const id of policies) {
+    const policy = had.includes(id) ? undefined : await policyNamed(parts, orgId, id)
+    if (policy !== undefined && !sight.policy(policy)) throw fault('not_owner')
+  }
+}
+
+/** Says of lists of policies whether the caller may see what is based on them. @throws Fault `store_away` */
+export async function sightOfPolicies(
+  parts: DashboardParts,
+  { sight }: Call,
+  orgId: string,
+): Promise<(policies: readonly string[]) => boolean> {
+  if (sight.everything) return () => true
+  const known = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  return (policies) => sight.anyApi(policies.flatMap((id) => known.of(orgId, id)))
+}

@@ -1,0 +1,25 @@
+import { entriesOf } from '../../model/catalogue.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { catalogueOf, seenEntries } from '../../publish/portal/catalogue.ts'
+import { requestSeen } from '../../publish/portal/request-seen.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Sight } from '../sight.ts'
+
+/**
+ * How requests are shown to a caller: with the developer, and with what of the catalogue the caller may see. The catalogue is read once
+ * for all requests of one answer.
+ */
+export function requestViews(parts: DashboardParts, sight: Sight): (request: StoredDocument) => Promise<JsonObject> {
+  const catalogues = new Map<string, Promise<JsonObject[]>>()
+  const entriesIn = (orgId: string) => {
+    const known = catalogues.get(orgId) ?? readEntries(parts, sight, orgId)
+    catalogues.set(orgId, known)
+    return known
+  }
+  return async (request) => requestSeen(parts, request, await entriesIn(String(request.body.org_id)))
+}
+
+async function readEntries(parts: DashboardParts, sight: Sight, orgId: string): Promise<JsonObject[]> {
+  return seenEntries(parts, orgId, entriesOf((await catalogueOf(parts, orgId))?.body), sight)
+}

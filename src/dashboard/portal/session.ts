@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto'
+import { fault } from '../../errors/fault.ts'
+import { portalFamily } from '../../model/developer.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { equalSecrets, newSecret } from '../../model/secret.ts'
+import { developerIn } from '../../publish/portal/developers.ts'
+import type { Change, StoredDocument } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import { PORTAL_COOKIE, readSessionCookie, sessionCookie } from '../session/cookie.ts'
+import { cameByTls } from '../session/origin.ts'
+import { ticketHash } from '../session/sessions.ts'
+
+/** A portal session that has begun. */
+export interface OpenedPortalSession {
+  /** Whole `Set-Cookie` field. */
+  readonly cookie: string
+  /** What calls that write must send in `Authorization`. */
+  readonly csrf: string
+}
+
+/** A portal session that a cookie stands for. */
+export interface PortalSession {
+  readonly developer: StoredDocument
+  readonly orgId: string
+  readonly csrf: string
+  /** The change that ends it. */
+  readonly end: Change
+}
+
+/** A session that is to begin: the change that keeps it, and what its browser gets after the commit. */
+export interface PreparedPortalSession {
+  readonly change: Change
+  readonly opened: OpenedPortalSession
+}
+
+/** Prepares a session of a developer under a new id, whatever the browser held before. It ends with its life, never later. */
+export function newPortalSession(
+  parts: DashboardParts,
+  call: Pick<Call, 'header' | 'clientAddress'>,
+  { developerId, orgId, via }: { readonly developerId: string; readonly orgId: string; readonly via: string },
+): PreparedPortalSession {
+  const value = newSecret()
+  const now = parts.clock.wall()
+  const lifeS = parts.config.dashboard.portal_session_lifetime
+  const expiresAt = now + lifeS * 1000
+  const body: JsonObject = { developer: developerId, org: orgId, via, created: now, address: call.clientAddress }
+  const family = portalFamily(developerId)
+  const row = { sort: 'portal_login', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
+  return {
+    change: { op: 'putTicket', hash: hashOf(value), row, ifAbsent: true },
+    opened: { cookie: sessionCookie(value, lifeS, cameByTls(parts, call), PORTAL_COOKIE), csrf: csrfOf(parts, value) },
+  }
+}
+
+/** The portal session of a call. @throws Fault `portal_session_needed` (401) where there is none, whoever else calls */
+export async function portalSessionOf(parts: DashboardParts, call: Pick<Call, 'header'>): Promise<PortalSession> {
+  const cookie = readSessionCookie(call.header('cookie'), PORTAL_COOKIE)
+  if (cookie === undefined) throw fault('portal_session_needed')
+  const hash = hashOf(cookie)
+  const row = await parts.tokens.getTicket(hash)
+  const open = row?.sort === 'portal_login' && row.claimedAt === 0 && row.expiresAt > parts.clock.wall()
+  if (row === undefined || !open) throw fault('portal_session_needed')
+  const orgId = String(row.body.org)
+  const developer = await developerIn(parts, orgId, String(row.body.developer))
+  if (developer === undefined) throw fault('portal_session_needed')
+  return { developer, orgId, csrf: csrfOf(parts, cookie), end: { op: 'deleteTicket', hash } }
+}
+
+/**
+ * The portal session of a call that writes: it carries the token that `login` answered, in `Authorization` (bare, or after `Bearer`)
+ * or `X-CSRF-Token`. @throws Fault `portal_session_needed` (401), `portal_csrf_wrong` (403)
+ */
+export async function writingPortalSession(parts: DashboardParts, call: Pick<Call, 'header'>): Promise<PortalSession> {
+  const session = await portalSessionOf(parts, call)
+  const sent = call.header('authorization') ?? call.header('x-csrf-token') ?? ''
+  if (!equalSecrets(sent.replace(/^Bearer +/i, '').trim(), session.csrf)) throw fault('portal_csrf_wrong')
+  return session
+}
+
+const hashOf = (cookie: string) => ticketHash('portal_login', cookie)
+
+/** Follows from the cookie, which no other site can read: nothing to store. */
+function csrfOf({ sealKey }: DashboardParts, cookie: string): string {
+  return createHmac('sha256', sealKey).update(`portal_csrf:${cookie}`).digest('base64url')
+}

@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { fault } from '../../../errors/fault.ts'
+import { entriesOf } from '../../../model/catalogue.ts'
+import type { JsonObject } from '../../../model/json.ts'
+import { catalogueOf, createCatalogue, saveCatalogue, seenEntries } from '../../../publish/portal/catalogue.ts'
+import { bare, ok } from '../../answer.ts'
+import type { Call } from '../../call.ts'
+import { Done } from '../../envelope.ts'
+import type { DashboardParts } from '../../parts.ts'
+import type { Route } from '../../route.ts'
+import { bothSpellings } from './spellings.ts'
+
+const PATH = '/api/portal/catalogue'
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+
+const text = Type.String()
+const Entry = Type.Object({
+  name: text,
+  short_description: text,
+  long_description: text,
+  show: Type.Boolean(),
+  api_id: text,
+  policy_id: text,
+  documentation: text,
+  version: text,
+  is_keyless: Type.Boolean(),
+  config: Type.Object({}),
+  fields: Type.Record(text, text),
+  auth_type: text,
+})
+const Shape = Type.Object({ id: text, org_id: text, email: text, apis: Type.Array(Entry) })
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Null(),
+})
+const Body = Type.Object({}, { description: 'A catalogue: `apis` are its entries, in order.' })
+
+/** What the portal offers: `/api/portal/catalogue`. Callers see and write the entries of policies and APIs that they may see. */
+export function catalogueRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'Read the catalogue',
+      query: { or_empty: Type.Boolean({ description: 'true: before it is made, an empty one instead of a 404.' }) },
+      answers: { 200: Shape },
+      run: async (call) => {
+        const { orgId } = call.actor!
+        const stored = await catalogueOf(parts, orgId)
+        if (stored === undefined && call.query('or_empty') === 'true')
+          return bare({ id: '', org_id: orgId, email: '', apis: [] })
+        if (stored === undefined) throw fault('not_found', 'API catalogue not found')
+        const { email, apis: _apis, org_id: _org, ...rest } = stored.body
+        const apis: JsonObject[] = await seenEntries(parts, orgId, entriesOf(stored.body), call.sight)
+        return bare({ id: stored.id, org_id: orgId, email: email ?? '', apis, ...rest })
+      },
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Make the catalogue',
+      body: Body,
+      answers: { 200: Created },
+      run: async (call) => ok(await createCatalogue(parts, changeOf(call))),
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      access: WRITE,
+      summary: 'Replace the entries that the caller sees; the others stay in their places',
+      body: Body,
+      answers: { 200: Done },
+      run: async (call) => {
+        await saveCatalogue(parts, changeOf(call))
+        return ok('Data updated')
+      },
+    },
+  ])
+}
+
+function changeOf(call: Call) {
+  const { orgId, email: actor } = call.actor!
+  return { orgId, sent: call.object(), sight: call.sight, actor }
+}

@@ -1,0 +1,99 @@
+import { fault } from '../../../errors/fault.ts'
+import { isDocumentId } from '../../../model/ids.ts'
+import { policyApisOf } from '../../../model/policy-index.ts'
+import { apisOfClient } from '../../../publish/oauth-client-lists.ts'
+import { policyNamed } from '../../../publish/portal/policy-named.ts'
+import { type Answer, refused } from '../../answer.ts'
+import type { Call } from '../../call.ts'
+import { Done } from '../../envelope.ts'
+import type { DashboardParts } from '../../parts.ts'
+import { appAt, developerAt, heldKeyAt } from '../../portal/held-seen.ts'
+import type { Route } from '../../route.ts'
+import { removeApp } from './developer-apps.ts'
+import { changePolicies, type HeldHere, resetQuota, revoke } from './developer-keys.ts'
+import { bothSpellings } from './spellings.ts'
+
+const DEVELOPERS = '/api/portal/developers'
+const KEY = `${DEVELOPERS}/key/{apiOrPolicyId}/{keyId}/{id}`
+const WRITE = { permission: 'portal', intent: 'write' } as const
+const OWNED = { noun: 'key', by: 'keyId' } as const
+
+/** Calls of older portals for what the calls of keys and apps do. */
+export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([
+    {
+      method: 'GET',
+      path: `${DEVELOPERS}/{id}/{keyId}/{policyId}`,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Deprecated, off unless `portal.allow_unsafe_get`: give a key another policy. Use PUT .../keys/{keyId}',
+      answers: { 200: Done },
+      run: (call) => changeByGet(parts, call),
+    },
+    {
+      method: 'DELETE',
+      path: KEY,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Deprecated: revoke a key of a developer',
+      answers: { 200: Done },
+      run: async (call) => revoke(parts, call, await keyFor(parts, call)),
+    },
+    {
+      method: 'POST',
+      path: `${KEY}/reset_quota`,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Deprecated: start the quotas of a key anew',
+      answers: { 200: Done },
+      run: async (call) => resetQuota(parts, await keyFor(parts, call)),
+    },
+    {
+      method: 'DELETE',
+      path: `${DEVELOPERS}/oauth/{apiId}/{appId}`,
+      access: WRITE,
+      owned: { noun: 'oauth_client', by: 'appId' },
+      summary: 'Deprecated: delete an OAuth app of a developer',
+      answers: { 200: Done },
+      run: (call) => removeAt(parts, call),
+    },
+  ])
+}
+
+/** A GET that writes: any page that a signed-in browser opens could make it. */
+async function changeByGet(parts: DashboardParts, call: Call): Promise<Answer> {
+  const replacement = `${DEVELOPERS}/${call.param('id')}/keys/${call.param('keyId')}`
+  if (!parts.config.portal.allow_unsafe_get || call.actor?.sessionId !== undefined)
+    return refused(405, `GET does not change a key: use PUT ${replacement} with apply_policies`)
+  const developer = await developerAt(parts, call)
+  const row = await heldKeyAt(parts, call, developer)
+  return changePolicies(parts, call, { developer, row }, [call.param('policyId')])
+}
+
+/** The key that the path names, where it is for the API or policy that the path names. @throws Fault `not_found` (404) */
+async function keyFor(parts: DashboardParts, call: Call): Promise<HeldHere> {
+  const developer = await developerAt(parts, call)
+  const row = await heldKeyAt(parts, call, developer)
+  const named = await apiIdNamed(parts, call.param('apiOrPolicyId'))
+  const names = new Set<string>([...row.policyIds, ...row.apiIds])
+  for (const id of row.policyIds) {
+    const policy = await policyNamed(parts, row.orgId, id)
+    if (policy !== undefined) for (const other of [policy.id, ...policyApisOf(policy.body)]) names.add(other)
+  }
+  if (!names.has(named)) throw fault('not_found', 'Could not retrieve key detail.')
+  return { developer, row }
+}
+
+async function removeAt(parts: DashboardParts, call: Call): Promise<Answer> {
+  const client = await appAt(parts, call)
+  const names = [...client.policies, ...(await apisOfClient(parts, client.client_id, client.org_id))]
+  if (!names.includes(await apiIdNamed(parts, call.param('apiId'))))
+    throw fault('not_found', 'Could not retrieve app detail')
+  return removeApp(parts, call, client)
+}
+
+/** The id by which an API is known where a path gives its storage id; anything else as it stands. */
+async function apiIdNamed({ documents }: DashboardParts, name: string): Promise<string> {
+  const stored = isDocumentId(name) ? await documents.get('api', name) : undefined
+  return typeof stored?.body.api_id === 'string' ? stored.body.api_id : name
+}

@@ -1,0 +1,260 @@
+import { Type } from 'typebox'
+import { fault, toFault } from '../../../errors/fault.ts'
+import { textOf } from '../../../errors/render.ts'
+import { foldCase } from '../../../model/fold.ts'
+import type { JsonObject } from '../../../model/json.ts'
+import { mergePatch } from '../../../model/merge-patch.ts'
+import { mayDo } from '../../../model/permission.ts'
+import { developerByEmail, developerIn, developerSeen } from '../../../publish/portal/developers.ts'
+import {
+  createDeveloper,
+  type DeveloperRules,
+  deleteDeveloper,
+  replaceDeveloper,
+  setDeveloperPassword,
+} from '../../../publish/portal/developers-write.ts'
+import type { ListQuery, StoredDocument } from '../../../store/ports.ts'
+import { type Answer, bare, ok, refused } from '../../answer.ts'
+import { apiDocumentOf } from '../../api-document.ts'
+import type { Call } from '../../call.ts'
+import { Done } from '../../envelope.ts'
+import { listed } from '../../listed.ts'
+import { pageOf } from '../../page.ts'
+import type { DashboardParts } from '../../parts.ts'
+import { provenDeveloper } from '../../portal/session-credentials.ts'
+import type { Route } from '../../route.ts'
+import { DeveloperBody, DeveloperPage, DeveloperPatch, DeveloperShape, MadeShape } from './developer-shapes.ts'
+import { bothSpellings } from './spellings.ts'
+
+const PATH = '/api/portal/developers'
+const ONE = `${PATH}/{id}`
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+const MISSING = 'Developer not found'
+/** Developers of all organisations who sign in elsewhere under one name. */
+const MOST_SAME = 1000
+/** Policies of one API, by which developers are looked for. */
+const MOST_POLICIES = 1000
+
+/** Developers of the portal: `/api/portal/developers`. Their keys and apps are nouns of their own. */
+export function developerRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([...readRoutes(parts), ...writeRoutes(parts), ...credentialRoutes(parts)])
+}
+
+function readRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'List developers',
+      query: {
+        p: Type.Integer(),
+        q: Type.String({ maxLength: 256, description: 'Part of the email address.' }),
+        sort: Type.String({ pattern: '^-?(?:email|date_created)$' }),
+      },
+      answers: { 200: DeveloperPage },
+      run: (call) => list(parts, call, { where: call.sight.whereOrg(), ...sorted(call), ...searched(call) }),
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/email/{email}`,
+      access: READ,
+      summary: 'Read the developer with this email address, whatever the case of its letters',
+      answers: { 200: DeveloperShape },
+      run: async (call) => shown(call, await byEmail(parts, call)),
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/ssokey/{key}`,
+      access: READ,
+      summary: 'Read the developer who signs in elsewhere under this name, whatever the case of its letters',
+      answers: { 200: DeveloperShape },
+      run: async (call) => {
+        // The organisation is looked at afterwards: few have the same, and all developers are of some organisation.
+        const where = { sso_key: call.param('key').toLowerCase() }
+        const { rows } = await parts.documents.list('developer', { where, limit: MOST_SAME })
+        return shown(
+          call,
+          rows.find((row) => call.sight.org(row)),
+        )
+      },
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/api/{apiId}`,
+      access: READ,
+      owned: { noun: 'api', by: 'apiId' },
+      summary: 'List developers who have a key or an OAuth app for an API',
+      query: { p: Type.Integer() },
+      answers: { 200: DeveloperPage },
+      run: (call) => ofApi(parts, call),
+    },
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      summary: 'Read a developer',
+      answers: { 200: DeveloperShape },
+      run: async (call) => shown(call, await developerIn(parts, call.actor!.orgId, call.param('id'))),
+    },
+  ]
+}
+
+function writeRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Create a developer; the password may be a bcrypt hash, or missing',
+      body: DeveloperBody,
+      bodyIs: 'any',
+      answers: { 200: MadeShape },
+      run: async (call) => ok((await createDeveloper(parts, call.object(), rulesOf(parts, call))).id),
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      summary:
+        'Replace a developer by a whole record. Without a password it stays; so do keys, which are only listed anew; OAuth apps that are left out end',
+      body: DeveloperBody,
+      bodyIs: 'any',
+      answers: { 200: Done },
+      run: async (call) => {
+        const sent = call.object()
+        await replaceDeveloper(parts, call.param('id'), () => sent, rulesOf(parts, call))
+        return ok('Data updated')
+      },
+    },
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: WRITE,
+      summary: 'Change parts of a developer (RFC 7396)',
+      body: DeveloperPatch,
+      bodyIs: 'any',
+      answers: { 200: Done },
+      run: async (call) => {
+        const patch = call.object()
+        const patched = ({ password: _stored, ...body }: JsonObject) => mergePatch(body, patch) as JsonObject
+        await replaceDeveloper(parts, call.param('id'), patched, rulesOf(parts, call))
+        return ok('Data updated')
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      summary: 'Delete a developer with all keys, OAuth apps, tokens, key requests and sessions',
+      answers: { 200: Done },
+      run: async (call) => {
+        await deleteDeveloper(parts, call.param('id'), rulesOf(parts, call))
+        return ok('Data deleted')
+      },
+    },
+  ]
+}
+
+function credentialRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: `${PATH}/verify_credentials`,
+      access: WRITE,
+      summary:
+        'Check the email address and the password of a developer: 200 or 401. Opens no session. Failures are counted by address of the caller (ten times `login_failure_ip_limit`) and by email address',
+      body: Type.Object({ username: Type.String(), password: Type.String() }),
+      answers: { 200: Done },
+      run: (call) => verify(parts, call),
+    },
+    {
+      method: 'POST',
+      path: `${PATH}/password/{id}`,
+      access: WRITE,
+      summary: 'Set the password of a developer; ends the portal sessions',
+      body: Type.Object({ password: Type.String() }),
+      invalid: 'Developer password validation failed.',
+      answers: { 200: Type.Object({ Message: Type.String() }) },
+      run: async (call) => {
+        try {
+          await setDeveloperPassword(parts, call.param('id'), String(call.object().password), {
+            ...rulesOf(parts, call),
+            imported: false,
+          })
+        } catch (error) {
+          // Clients know this one answer for whatever goes wrong.
+          if (toFault(error).code === 'not_found') throw fault('developer_password_invalid')
+          throw error
+        }
+        return bare({ Message: 'Password changed' })
+      },
+    },
+  ]
+}
+
+/** Whatever is wrong is 401: clients look at nothing else. */
+async function verify(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { username, password } = call.object()
+  const sent = { orgId: call.actor!.orgId, address: String(username), password: String(password) }
+  try {
+    await provenDeveloper(parts, call, { ...sent, by: 'portal' })
+  } catch (error) {
+    const found = toFault(error)
+    if (found.code !== 'sign_in_failed' && found.code !== 'sign_in_throttled') throw error
+    const answer = refused(401, textOf(found))
+    return found.waitS === 0 ? answer : { ...answer, headers: { 'retry-after': String(found.waitS) } }
+  }
+  return ok('Credentials verified')
+}
+
+/** Who may write a developer may see the nonce, which opens its session: they could set one. */
+function seen({ actor }: Call, developer: StoredDocument): JsonObject {
+  const writes = actor !== undefined && actor.orgId !== '' && mayDo(actor.permissions, 'portal', 'write')
+  return developerSeen(developer, { withNonce: writes })
+}
+
+function shown(call: Call, developer: StoredDocument | undefined): Answer {
+  return developer === undefined ? refused(404, MISSING) : bare(seen(call, developer))
+}
+
+/** Of an unbounded caller the oldest of all organisations. */
+async function byEmail(parts: DashboardParts, call: Call): Promise<StoredDocument | undefined> {
+  const { orgId } = call.actor!
+  const address = call.param('email')
+  if (orgId !== '') return developerByEmail(parts, orgId, address)
+  const { rows } = await parts.documents.list('developer', {
+    where: { email: foldCase(address) },
+    limit: 1,
+  })
+  return rows[0]
+}
+
+async function ofApi(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { body } = await apiDocumentOf(parts, call, call.param('apiId'))
+  const where = { org_id: String(body.org_id ?? ''), api_id: String(body.api_id) }
+  const { rows } = await parts.documents.list('policy', { where, limit: MOST_POLICIES })
+  const policy = rows.flatMap(({ id, body: { id: named } }) => [id, ...(typeof named === 'string' ? [named] : [])])
+  return list(parts, call, { where: { org_id: where.org_id, policy } })
+}
+
+function list(parts: DashboardParts, call: Call, query: Omit<ListQuery, 'offset' | 'limit'>): Promise<Answer> {
+  const shape = { name: 'Data', pages: 'Pages', shape: (row: StoredDocument) => seen(call, row) }
+  return listed(parts.documents, 'developer', query, pageOf(call), shape)
+}
+
+function searched(call: Call): Pick<ListQuery, 'contains'> {
+  const part = call.query('q')
+  return part === '' ? {} : { contains: { index: 'email', part } }
+}
+
+function sorted(call: Call): Pick<ListQuery, 'order' | 'descending'> {
+  const [, minus, order] = /^(-?)(.+)$/.exec(call.query('sort')) ?? []
+  return order === undefined ? {} : { order, descending: minus === '-' }
+}
+
+function rulesOf({ config }: DashboardParts, { actor }: Call): DeveloperRules {
+  const history = config.dashboard.security.enforce_password_history
+  return { orgId: actor!.orgId, actor: actor!.email, history, imported: true }
+}

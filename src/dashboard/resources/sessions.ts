@@ -1,0 +1,69 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import type { Millis } from '../../model/clock.ts'
+import { bare, ok } from '../answer.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+import { uncached, withCookie } from '../session/browser.ts'
+import { endedCookie } from '../session/cookie.ts'
+import { cameByTls } from '../session/origin.ts'
+import { OK } from '../session/schemas.ts'
+import { endSessionOf, type ListedSession, listSessions } from '../session/sessions.ts'
+
+const Sessions = Type.Object({
+  sessions: Type.Array(
+    Type.Object({
+      id: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      current: Type.Boolean({ description: 'The one that asks.' }),
+      via: Type.String({ description: '`password`, `passkey` or `sso`' }),
+      address: Type.String({ description: 'Where it was opened.' }),
+      agent: Type.String({ description: 'What the browser called itself.' }),
+      created_at: Type.String(),
+      last_seen_at: Type.String({ description: 'To about a minute.' }),
+      expires_at: Type.String({ description: 'When it ends if it is not used again.' }),
+    }),
+  ),
+})
+
+/** Where the caller is signed in, and ending one of these sessions. */
+export function sessionRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/sessions',
+      access: 'signed-in',
+      summary: 'Lists the browser sessions of the caller, the one that was used last first',
+      answers: { 200: Sessions },
+      run: async (call) => {
+        const { userId, sessionId } = call.actor!
+        const sessions = await listSessions(parts, userId)
+        return uncached(bare({ sessions: sessions.map((session) => shown(session, sessionId)) }))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/sessions/{id}',
+      access: 'signed-in',
+      summary: 'Ends one browser session of the caller',
+      answers: { 200: OK },
+      run: async (call) => {
+        const { userId, sessionId } = call.actor!
+        const id = call.param('id')
+        if (!(await endSessionOf(parts, userId, id))) throw fault('not_found', 'Session not found')
+        const answer = ok('Session ended')
+        return id === sessionId ? withCookie(answer, endedCookie(cameByTls(parts, call))) : uncached(answer)
+      },
+    },
+  ]
+}
+
+function shown({ id, via, address, agent, createdAt, seenAt, expiresAt }: ListedSession, own: string | undefined) {
+  return {
+    ...{ id, current: id === own, via, address, agent },
+    created_at: date(createdAt),
+    last_seen_at: date(seenAt),
+    expires_at: date(expiresAt),
+  }
+}
+
+const date = (time: Millis) => new Date(time).toISOString()

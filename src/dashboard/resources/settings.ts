@@ -1,0 +1,46 @@
+import { Type } from 'typebox'
+import { bare } from '../answer.ts'
+import { gatewayUrl } from '../gateway-url.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+import { uncached } from '../session/browser.ts'
+
+const text = Type.String()
+const Setting = Type.Object({
+  path: text,
+  env: Type.String({ description: 'The name that sets it in the environment.' }),
+  value: Type.String({ description: 'JSON; a secret that is set is masked.' }),
+  from: Type.Enum(['default', 'file', 'env']),
+  source: Type.String({ description: 'The file or the name in the environment; empty for a default.' }),
+  description: text,
+  allowed: text,
+  secret: Type.Boolean(),
+})
+
+/** What this process was started with, to be read: settings are changed where they come from, and by a restart. */
+export function settingRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/system/settings',
+      access: { permission: 'system', intent: 'read' },
+      summary: 'List every setting with its value and where the value comes from; secrets are masked',
+      answers: { 200: Type.Object({ version: text, settings: Type.Array(Setting) }) },
+      run: async () => {
+        const settings = parts.settings.map(({ shown, origin, ...rest }) => ({
+          ...{ ...rest, value: shown },
+          ...{ from: origin.from, source: origin.name },
+        }))
+        return uncached(bare({ version: parts.version, settings }))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/system/address',
+      access: 'signed-in',
+      summary: 'Tell where callers reach the gateway',
+      answers: { 200: Type.Object({ url: Type.String({ description: 'Without a slash at its end.' }) }) },
+      run: async (call) => bare({ url: (await gatewayUrl(parts, call)).href.replace(/\/$/, '') }),
+    },
+  ]
+}

@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import { type IdpProfile, idpProfileOf } from '../../model/idp-profile.ts'
+import { readInstallation } from '../../publish/people/installation.ts'
+import { findOrganisation } from '../../publish/people/organisations.ts'
+import { bare } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { sendsMail } from '../mail.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+import { uncached } from '../session/browser.ts'
+import { readSessionCookie } from '../session/cookie.ts'
+import { sessionOf } from '../session/sessions.ts'
+
+const MOST_DOORS = 50
+
+/** What the page before the console must know while nobody is signed in. */
+export function signInPageRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/login/doors',
+      access: 'public',
+      summary: 'How one may sign in here, and whether this browser is',
+      answers: {
+        200: Type.Object({
+          signed_in: Type.Boolean(),
+          set_up_open: Type.Boolean({ description: 'Nobody has used the set-up link yet.' }),
+          sends_mail: Type.Boolean({ description: 'A forgotten password can be set by a link in a mail.' }),
+          doors: Type.Array(
+            Type.Object({
+              name: Type.String(),
+              url: Type.String({ description: 'Where to go, or to send the form of name and password.' }),
+              kind: Type.Enum(['redirect', 'form']),
+            }),
+          ),
+        }),
+      },
+      run: async (call) =>
+        uncached(
+          bare({
+            signed_in: await isSignedIn(parts, call),
+            set_up_open: ((await readInstallation(parts))?.setup_hash ?? '') !== '',
+            sends_mail: sendsMail(parts) && parts.config.dashboard.public_url !== '',
+            doors: await doorsOf(parts),
+          }),
+        ),
+    },
+  ]
+}
+
+async function isSignedIn(parts: DashboardParts, call: Call): Promise<boolean> {
+  const cookie = readSessionCookie(call.header('cookie'))
+  return cookie !== undefined && (await sessionOf(parts, cookie)) !== undefined
+}
+
+/** Identity profiles that lead into the dashboard, of organisations that have single sign-on. */
+async function doorsOf(parts: DashboardParts) {
+  const { rows } = await parts.documents.list('idp_profile', { order: 'name_folded', limit: MOST_DOORS })
+  const profiles = rows.map(({ body }) => idpProfileOf(body))
+  const open = await Promise.all(profiles.map((profile) => isOpen(parts, profile)))
+  return profiles
+    .filter((_profile, i) => open[i])
+    .map(({ id, name, provider }) => ({
+      name: name === '' ? id : name,
+      url: `/auth/${encodeURIComponent(id)}/${provider}`,
+      kind: provider === 'ADProvider' ? ('form' as const) : ('redirect' as const),
+    }))
+}
+
+async function isOpen(parts: DashboardParts, profile: IdpProfile): Promise<boolean> {
+  if (profile.provider === undefined || profile.action !== 'GenerateOrLoginUserProfile') return false
+  return (await findOrganisation(parts, profile.orgId))?.body.sso_enabled === true
+}

@@ -1,0 +1,101 @@
+import { Type } from 'typebox'
+import { documentOf } from '../../model/api/place.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { type NodeStatus, type Stood, standingOf } from '../../model/node.ts'
+import { readable } from '../../publish/api-plan.ts'
+import { listNodes } from '../../publish/node-status.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import { bare } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { listed } from '../listed.ts'
+import { pageOf } from '../page.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+
+const Standing = Type.Object({
+  node: Type.String(),
+  state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
+  reason: Type.String(),
+  revision: Type.Integer(),
+})
+const Row = Type.Object({
+  api_id: Type.String(),
+  name: Type.String(),
+  active: Type.Boolean(),
+  tags: Type.Array(Type.String()),
+  revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
+  nowhere: Type.Boolean({ description: 'Switched on, and served by no node that takes traffic.' }),
+  nodes: Type.Array(Standing),
+})
+/** Found troubles that are listed; with more of them something is wrong with everything. */
+const MOST = 200
+const ASTRAY: ReadonlySet<string> = new Set(['stale', 'failed', 'taken'])
+
+/** `/api/system/standings`: which node serves which API, and which APIs no node serves as they are stored. */
+export function standingRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/system/standings',
+      access: { permission: 'apis', intent: 'read' },
+      summary: 'List how APIs stand on each gateway node; with astray=true the first 200 that are not served as stored',
+      query: { p: Type.Integer(), q: Type.String({ maxLength: 256 }), astray: Type.Boolean() },
+      answers: { 200: Type.Object({ apis: Type.Array(Row), pages: Type.Integer() }) },
+      run: async (call) => {
+        const nodes = await listNodes(parts)
+        const shape = (stored: StoredDocument) => rowOf(stored, nodes, parts.clock.wall())
+        if (call.query('astray') === 'true') return bare({ apis: await astray(parts, call, shape), pages: 1 })
+        const part = call.query('q')
+        const query = {
+          where: call.sight.where(),
+          order: 'name_folded',
+          ...(part !== '' && { contains: { index: 'name', part } }),
+        }
+        return listed(parts.documents, 'api', query, pageOf(call), { name: 'apis', shape })
+      },
+    },
+  ]
+}
+
+async function astray(
+  { documents }: DashboardParts,
+  call: Call,
+  shape: (stored: StoredDocument) => JsonObject,
+): Promise<JsonObject[]> {
+  const found: JsonObject[] = []
+  for await (const batch of documents.each('api', { where: call.sight.where(), order: 'name_folded' })) {
+    found.push(...batch.map(shape).filter(isAstray))
+    if (found.length >= MOST) break
+  }
+  return found.slice(0, MOST)
+}
+
+function isAstray({ nowhere, nodes }: JsonObject): boolean {
+  return nowhere === true || (nodes as JsonObject[]).some(({ state }) => ASTRAY.has(String(state)))
+}
+
+function rowOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {
+  const api = readable(stored)
+  const stood: Stood = {
+    apiId: documentOf(stored.body).api_id,
+    revision: stored.revision,
+    active: api?.active ?? true,
+    tags: api?.tags,
+  }
+  const standings = nodes.map((node) => standingOf(stood, node, now))
+  const isServed = standings.some(({ state }, at) => !nodes[at]!.management && serves(state))
+  return {
+    api_id: stood.apiId,
+    name: String(stored.body.name ?? ''),
+    active: stood.active,
+    tags: [...(stood.tags ?? [])],
+    revision: stood.revision,
+    nowhere: stood.active && !isServed,
+    nodes: standings.map((standing) => ({ ...standing })),
+  }
+}
+
+/** A change that is on its way says nothing against the node. */
+function serves(state: string): boolean {
+  return state === 'loaded' || state === 'stale' || state === 'pending'
+}

@@ -1,0 +1,78 @@
+import { statusLine } from '../../wire/answer.ts'
+import type { BodyTap, WireExchange } from '../../wire/exchange.ts'
+import { copyText } from './copy-text.ts'
+
+/** One message, as far as it is kept. */
+export class KeptMessage {
+  /** First line and fields, without the empty line. */
+  head = ''
+  /** Bytes of the body that passed, kept or not. */
+  totalBytes = 0
+  readonly #parts: Buffer[] = []
+  #room: number
+
+  constructor(maxBytes: number) {
+    this.#room = maxBytes
+  }
+
+  add(chunk: Uint8Array, from: number, to: number): void {
+    this.totalBytes += to - from
+    const end = Math.min(to, from + this.#room)
+    if (end <= from) return
+    this.#room -= end - from
+    this.#parts.push(Buffer.from(chunk.subarray(from, end)))
+  }
+
+  /** What was kept of the body. */
+  body(): Buffer {
+    return Buffer.concat(this.#parts)
+  }
+
+  /** The first field of a name (lower case) in the head; '' when there is none. */
+  field(lowerName: string): string {
+    for (const line of this.head.split('\r\n').slice(1)) {
+      const colon = line.indexOf(':')
+      if (colon !== -1 && line.slice(0, colon).toLowerCase() === lowerName) return line.slice(colon + 1).trim()
+    }
+    return ''
+  }
+}
+
+/** Head and body of a request and its answer, copied as they pass, bodies up to a bound. */
+export class Detail implements BodyTap {
+  readonly request: KeptMessage
+  readonly answer: KeptMessage
+
+  constructor(x: WireExchange, maxBytes: number) {
+    this.request = new KeptMessage(maxBytes)
+    this.answer = new KeptMessage(maxBytes)
+    const { text, end } = x.request
+    this.request.head = copyText(text.slice(0, end).replace(/^(?:\r\n)+|\r\n$/g, ''))
+  }
+
+  requestPart(chunk: Uint8Array, from: number, to: number): void {
+    this.request.add(chunk, from, to)
+  }
+
+  answerPart(chunk: Uint8Array, from: number, to: number): void {
+    this.answer.add(chunk, from, to)
+  }
+
+  /** An answer begins: its status, and its fields as lines. */
+  answered(status: number, fields: string): void {
+    this.answer.head = copyText((statusLine(status) + fields).replace(/\r\n$/, ''))
+  }
+
+  /** An answer of our own. */
+  replied(status: number, fields: string, body: string | Uint8Array | undefined): void {
+    this.answered(status, fields)
+    if (body === undefined) return
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    this.answer.add(bytes, 0, bytes.length)
+  }
+
+  /** Bytes of memory that are held, about. */
+  get bytes(): number {
+    return this.request.head.length + this.answer.head.length + this.request.totalBytes + this.answer.totalBytes
+  }
+}

@@ -1,0 +1,49 @@
+import type { Config } from '../../config/schema.ts'
+import type { Clock } from '../../model/clock.ts'
+import type { Log } from '../../model/log.ts'
+import type { Store } from '../../store/ports.ts'
+import { Geography } from './geography.ts'
+import { HitBook } from './hit-book.ts'
+import { RecordBook } from './record-book.ts'
+
+/** What requests of this node are counted and recorded in. */
+export interface Recording {
+  /** undefined on a node that counts nothing. */
+  readonly book: HitBook | undefined
+  /** undefined where no single requests are kept. */
+  readonly records: RecordBook | undefined
+  /** undefined where countries are not told. */
+  readonly geography: Geography | undefined
+  /** Reads what must be there before the first request. */
+  start(): Promise<void>
+  /** Stores what is counted. */
+  close(): Promise<void>
+}
+
+/** Opens what the settings ask for. A node for administration counts nothing of its own. */
+export function openRecording(parts: {
+  readonly config: Config
+  readonly store: Pick<Store, 'hits' | 'records'>
+  readonly clock: Clock
+  readonly log: Log
+}): Recording {
+  const { config, store, clock, log } = parts
+  const { analytics } = config
+  const counts = !config.gateway.management_node
+  const file = analytics.geo_ip.file
+  const geography = counts && file !== '' ? new Geography(file, log) : undefined
+  const book = counts ? new HitBook(store.hits, { log }) : undefined
+  const placeOf = geography && { placeOf: (address: string) => geography.placeOf(address) }
+  const keeps = counts && analytics.records_enabled
+  const records = keeps
+    ? new RecordBook({ records: store.records, settings: analytics, clock, log, ...placeOf })
+    : undefined
+  return {
+    ...{ book, records, geography },
+    start: async () => geography?.look(),
+    async close() {
+      geography?.close()
+      await Promise.all([book?.close(), records?.close()])
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { HitDimensions } from '../../model/hit.ts'
+import type { Exchange } from '../exchange.ts'
+import { readCredential, withoutBearer } from '../steps/read-credential.ts'
+import { copyText } from './copy-text.ts'
+import type { Detail } from './detail.ts'
+import type { RecordPlan } from './record-plan.ts'
+import type { Sample } from './sample.ts'
+
+const HOST_CHARACTERS = 256
+const METHOD_CHARACTERS = 64
+const AGENT_CHARACTERS = 512
+/** A path of a record that is longer is cut, so that nobody fills the store with a few requests. */
+export const PATH_CHARACTERS = 2048
+
+/** What is copied of a finished request: it is worded later, when nobody waits. */
+export interface PendingRecord {
+  readonly plan: RecordPlan
+  /** What the request is counted by. */
+  readonly dimensions: HitDimensions
+  readonly at: number
+  readonly status: number
+  readonly totalMs: number
+  /** Below 0 = not handed on. */
+  readonly upstreamMs: number
+  readonly method: string
+  readonly host: string
+  readonly path: string
+  /** Path and query as they were sent. May hold secrets. */
+  readonly target: string
+  /** What the caller was known by, or wanted to be; '' = nothing. */
+  readonly credential: string
+  readonly userAgent: string
+  readonly address: string
+  readonly contentLength: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly requestId: string
+  readonly errorCode: string
+  readonly tracked: boolean
+  readonly detail: Detail | undefined
+}
+
+/** Copies a finished request out of the head that it came with. */
+export function pendingRecord(x: Exchange, plan: RecordPlan, sample: Sample): PendingRecord {
+  const { auth } = plan
+  const credential = auth === undefined ? '' : withoutBearer(readCredential(auth, x))
+  return {
+    plan,
+    dimensions: sample.hits!.dimensions,
+    at: x.wall,
+    status: sample.status,
+    totalMs: sample.totalMs,
+    upstreamMs: sample.upstreamMs,
+    method: copyText(x.method, METHOD_CHARACTERS),
+    host: copyText(x.authority, HOST_CHARACTERS),
+    path: copyText(x.path),
+    target: copyText(targetOf(x)),
+    credential: copyText(credential),
+    userAgent: copyText(x.request.get('user-agent') ?? '', AGENT_CHARACTERS),
+    address: copyText(x.clientAddress),
+    contentLength: x.bodyLength,
+    bytesIn: x.bytesIn,
+    bytesOut: x.bytesOut,
+    requestId: x.requestId,
+    errorCode: x.fault?.code ?? '',
+    tracked: x.operation?.track === true,
+    detail: x.tap,
+  }
+}
+
+/** The target of the request line, without the origin of an absolute one. */
+function targetOf({ request, path, hasQuery, query }: Exchange): string {
+  const { text } = request
+  const start = text.indexOf(' ') + 1
+  const end = text.indexOf(' ', start)
+  const sent = start > 0 && end > start ? text.slice(start, end) : ''
+  if (sent.startsWith('/')) return sent
+  return hasQuery ? `${path}?${query}` : path
+}

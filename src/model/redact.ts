@@ -1,0 +1,62 @@
+import { isObject, type Json, type JsonObject } from './json.ts'
+
+/** What stands in the place of a secret. */
+export const MASK = '***'
+
+/** Names of members and fields whose text is a secret, as a caller writes them or as the store keeps them. */
+const SECRET =
+  /pass(?:word|wd|phrase)|secret|token|sealed|hmac|credential|authori[sz]ation|cookie|(?:access|api|private|raw|sso|signing|encryption)[_-]?key|admin-auth|x-csrf|_hash$|history$|recovery|nonce|^code$|^key_id$|^keys?$|assertion|redirect_to|^otp|totp/i
+/** Of those, names that only speak of secrets. */
+const HARMLESS =
+  /^(?:password_updated|password_max_days|key_hash|token_type|token_type_hint|access_?token_?format|tokens?_?ttl|api_key_id)$|(?:name|url|uri|endpoint|source|header|path|format|type|enabled|redirect|location|expires?|days|kind)$/i
+/** Of those in turn, what holds a secret all the same. */
+const HOLDS_ONE = /redirect_to$/i
+const USER_INFO = /(\/\/)[^/?#@\s"]+@/g
+const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g
+/** What a random credential looks like; ids of 24 hex digits are none. */
+const RANDOM = /^(?![0-9a-f]{24}$)[A-Za-z0-9_\-+/=.]{24,}$/
+
+/** True for a name whose text is a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET.test(name) && (!HARMLESS.test(name) || HOLDS_ONE.test(name))
+}
+
+/** A copy without secrets: their texts read `***`; everything else, and the shape, stays. */
+export function redact(value: Json, name = ''): Json {
+  if (typeof value === 'string') return isSecretName(name) && value !== '' ? MASK : redactText(value)
+  if (Array.isArray(value)) return value.map((item) => redact(item, name))
+  if (!isObject(value)) return value
+  return redactObject(value)
+}
+
+/** The same for an answer, where a secret may stand under any name: what looks like a random credential goes too. */
+export function redactAnswer(value: Json): Json {
+  return withoutRandom(redact(value))
+}
+
+/** A text without private keys, and without users and passwords in URLs. */
+export function redactText(text: string): string {
+  const open = text.includes('//') ? text.replace(USER_INFO, `$1${MASK}@`) : text
+  return open.includes('PRIVATE KEY') ? open.replace(PRIVATE_KEY, MASK) : open
+}
+
+function redactObject(value: JsonObject): JsonObject {
+  // Fields are written as {name, value} too, and then the name stands in a value.
+  const field = typeof value.name === 'string' && isSecretField(value.name)
+  const entries = Object.entries(value).map(([key, item]): [string, Json] => {
+    if (field && key.toLowerCase() === 'value' && typeof item === 'string') return [key, MASK]
+    return [key, redact(item, key)]
+  })
+  return Object.fromEntries(entries)
+}
+
+function isSecretField(name: string): boolean {
+  return /authori[sz]ation|cookie|secret|token|pass|api[_-]?key|credential/i.test(name)
+}
+
+function withoutRandom(value: Json): Json {
+  if (typeof value === 'string') return RANDOM.test(value) ? MASK : value
+  if (Array.isArray(value)) return value.map(withoutRandom)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutRandom(item)]))
+}

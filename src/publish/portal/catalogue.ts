@@ -1,0 +1,171 @@
+import { fault } from '../../errors/fault.ts'
+import { entriesOf, readEntries, replaceSeen } from '../../model/catalogue.ts'
+import type { DocumentId } from '../../model/ids.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { policyApisOf } from '../../model/policy-index.ts'
+import { textMember } from '../../model/portal-fields.ts'
+import type { Documents, StoredDocument } from '../../store/ports.ts'
+import { areKeyless } from '../keyless.ts'
+import type { PublishParts } from '../parts.ts'
+import { makeSole, saveSole, soleOf } from './one-of-each.ts'
+import { policyNamed } from './policy-named.ts'
+
+const KIND = 'catalogue'
+
+/** What of policies and APIs somebody may see. */
+export interface CatalogueSight {
+  readonly everything: boolean
+  api(document: Pick<StoredDocument, 'body'>): boolean
+  policy(document: Pick<StoredDocument, 'body'>): boolean
+}
+
+/** Who writes a catalogue. */
+export interface CatalogueChange {
+  readonly orgId: string
+  readonly sent: JsonObject
+  readonly sight: CatalogueSight
+  readonly actor: string
+}
+
+/** The catalogue of an organisation; undefined before it is made. One indexed read. */
+export function catalogueOf(
+  parts: { readonly documents: Pick<Documents, 'find'> },
+  orgId: string,
+): Promise<StoredDocument | undefined> {
+  return soleOf(parts, KIND, orgId)
+}
+
+/** The entries that somebody may see, in order: those of policies and APIs that others own are left out. */
+export async function seenEntries(
+  parts: PublishParts,
+  orgId: string,
+  entries: readonly JsonObject[],
+  sight: CatalogueSight,
+): Promise<JsonObject[]> {
+  if (sight.everything) return [...entries]
+  const seen = await Promise.all(entries.map((entry) => isSeen(parts, orgId, entry, sight)))
+  return entries.filter((_entry, index) => seen[index])
+}
+
+/**
+ * Writes a catalogue over the one before, or makes it: of the entries those that the caller sees are replaced, in order; what others
+ * own stays in its place.
+ * @throws Fault `portal_invalid` (400) naming the field, or a policy or API that is not there and was not in the catalogue before;
+ *   `not_owner` (401) for one that others own; `revision_conflict` (409)
+ */
+export function saveCatalogue(
+  parts: PublishParts,
+  { orgId, sent, sight, actor }: CatalogueChange,
+): Promise<DocumentId> {
+  return saveSole(parts, {
+    kind: KIND,
+    orgId,
+    actor,
+    edit: async (body) => {
+      const before = entriesOf(body)
+      const visible = new Set(await seenEntries(parts, orgId, before, sight))
+      const own = await checked(parts, orgId, readEntries(sent), { before, sight })
+      return {
+        ...rest(body ?? {}),
+        ...rest(sent),
+        ...head(sent, body),
+        apis: replaceSeen(before, (entry) => visible.has(entry), own),
+      }
+    },
+  })
+}
+
+/** Makes a catalogue. @throws Fault as `saveCatalogue`, `portal_taken` (409) when there is another one already */
+export function createCatalogue(
+  parts: PublishParts,
+  { orgId, sent, sight, actor }: CatalogueChange,
+): Promise<DocumentId> {
+  return makeSole(parts, {
+    kind: KIND,
+    orgId,
+    actor,
+    name: 'catalogue',
+    saysNothing: (sent.apis ?? null) === null || (Array.isArray(sent.apis) && sent.apis.length === 0),
+    edit: async () => {
+      const apis = await checked(parts, orgId, readEntries(sent), { before: [], sight })
+      return { ...rest(sent), ...head(sent, undefined), apis }
+    },
+  })
+}
+
+function rest({ id: _id, _id: _storage, org_id: _org, apis: _apis, email: _email, ...others }: JsonObject): JsonObject {
+  return others
+}
+
+function head(sent: JsonObject, before: JsonObject | undefined): JsonObject {
+  return { email: textMember({ email: sent.email ?? before?.email ?? '' }, 'email', { longest: 254 }) }
+}
+
+async function isSeen(
+  parts: PublishParts,
+  orgId: string,
+  { policy_id, api_id }: JsonObject,
+  sight: CatalogueSight,
+): Promise<boolean> {
+  const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, String(policy_id ?? ''))
+  if (policy !== undefined) return sight.policy(policy)
+  const api = await apiNamed(parts, orgId, String(api_id ?? ''))
+  return api === undefined || sight.api(api)
+}
+
+async function checked(
+  parts: PublishParts,
+  orgId: string,
+  sent: readonly JsonObject[],
+  { before, sight }: { readonly before: readonly JsonObject[]; readonly sight: CatalogueSight },
+): Promise<JsonObject[]> {
+  const known = new Set(before.flatMap(({ policy_id, api_id }) => [policy_id, api_id]))
+  return Promise.all(
+    sent.map(async (entry, at) => {
+      const place = `apis.${at}`
+      const { policy_id, api_id } = entry as { policy_id: string; api_id: string }
+      const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, policy_id)
+      const api = await apiNamed(parts, orgId, api_id)
+      if (policy_id === '' && api_id === '') throw fault('portal_invalid', `${place}: policy_id is missing`)
+      if (policy === undefined && policy_id !== '' && !known.has(policy_id))
+        throw fault('portal_invalid', `${place}.policy_id: there is no such policy`)
+      if (policy_id === '' && api === undefined && !known.has(api_id))
+        throw fault('portal_invalid', `${place}.api_id: there is no such API`)
+      if (policy !== undefined ? !sight.policy(policy) : api !== undefined && !sight.api(api)) throw fault('not_owner')
+      return completed(parts, entry, policy, api)
+    }),
+  )
+}
+
+/** What follows from policy and API, where the caller does not say it. */
+async function completed(
+  { documents }: PublishParts,
+  entry: JsonObject,
+  policy: StoredDocument | undefined,
+  api: StoredDocument | undefined,
+): Promise<JsonObject> {
+  const apiIds = policy === undefined ? (api === undefined ? [] : [String(api.body.api_id)]) : policyApisOf(policy.body)
+  const keyless = entry.is_keyless ?? (await areKeyless(documents, apiIds))
+  return { ...entry, is_keyless: keyless, auth_type: entry.auth_type || (await authTypeOf(documents, apiIds)) }
+}
+
+/** The one way in which these APIs ask who calls; '' when there is none or several. */
+async function authTypeOf(documents: Pick<Documents, 'find'>, apiIds: readonly string[]): Promise<string> {
+  const types = new Set<string>()
+  for (const apiId of apiIds) {
+    const stored = await documents.find('api', 'api_id', apiId)
+    const listed = isObject(stored?.body) && Array.isArray(stored.body.auth_types) ? stored.body.auth_types : []
+    for (const type of listed) types.add(String(type))
+  }
+  const [only = ''] = types
+  return types.size === 1 ? only : ''
+}
+
+async function apiNamed(
+  { documents }: PublishParts,
+  orgId: string,
+  apiId: string,
+): Promise<StoredDocument | undefined> {
+  const found = apiId === '' ? undefined : await documents.find('api', 'api_id', apiId)
+  return found?.body.org_id === orgId ? found : undefined
+}

@@ -1,0 +1,135 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { monthOf } from '../../model/civil.ts'
+import type { Hit } from '../../model/hit.ts'
+import type { UsageQuery } from '../ports.ts'
+import { wellFormed } from '../prepare.ts'
+import { narrowed, rowName } from '../usage-rows.ts'
+import { HIT_COLUMNS, type HitTable, timeColumn } from './hit-columns.ts'
+import { NO_NUMBERS, toHit } from './hit-row.ts'
+import { reading } from './reading.ts'
+import { unfoldedTable } from './unfolded-table.ts'
+import { type Source, setsSql, tableFor, timesOf, usageSql } from './usage-plan.ts'
+
+/** Looking one set of dimensions up at one time costs some microseconds: beyond so many it is cheaper to read them all. */
+const MOST_SEEKS = 400_000
+const HOURS_PER_DAY = 24
+
+/** Reads usage on a connection of this thread: answers at once. `journal`: what is not in the tables yet is added (slow). */
+export interface UsageReader {
+  page(query: UsageQuery & { offset: number; limit: number }, journal: boolean): { rows: Hit[]; total: number }
+  /** All rows of the answer in order, without their numbers. */
+  names(query: UsageQuery, journal: boolean): Hit[]
+  /** The numbers of some of these rows, in the same order; those that went meanwhile are left out. */
+  numbers(query: UsageQuery, names: readonly Hit[], journal: boolean): Hit[]
+  knows(orgId: string, name: 'keyHash' | 'clientId', value: string): boolean
+}
+
+/** Prepares the reader. */
+export function usageReader(db: DatabaseSync): UsageReader {
+  db.function('gatehouse_month', { deterministic: true }, (day) => monthOf(Number(day)))
+  db.function('gatehouse_list', { deterministic: true }, (tags) =>
+    JSON.stringify(tags === '' ? [] : String(tags).split(',')),
+  )
+  const known = (condition: string) =>
+    db.prepare(`SELECT 1 FROM hit_dimension d JOIN hit_dimension_use u ON u.dimension = d.row
+      WHERE ${condition} AND (d.org_id = ? OR ? = '') LIMIT 1`)
+  const knows = { keyHash: known('d.key_hash = ?'), clientId: known("d.client_id = ? AND d.client_id <> ''") }
+
+  const order = (query: UsageQuery, journal: boolean, limit = -1, offset = 0): Hit[] & { total?: number } => {
+    const source = sourceOf(db, query, journal)
+    if (source === undefined) return []
+    const { sql, values } = usageSql(query, source, 'order')
+    const found = db.prepare(`${sql} LIMIT ? OFFSET ?`).all(...values, limit, offset)
+    const total = found[0]?.rows
+    const rows: Hit[] & { total?: number } = found.map((row) => toHit({ ...NO_NUMBERS, ...row, hour: row.bucket }))
+    if (typeof total === 'number') rows.total = total
+    return rows
+  }
+  const numbers = (query: UsageQuery, names: readonly Hit[], journal: boolean): Hit[] => {
+    if (names.length === 0) return []
+    const narrow = narrowed(query, names)
+    const source = sourceOf(db, narrow, journal, tableFor(query))
+    if (source === undefined) return []
+    const { sql, values } = usageSql(narrow, source, 'numbers')
+    const found = new Map<string, Hit>()
+    for (const row of db.prepare(sql).all(...values)) {
+      const hit = toHit({ ...row, hour: row.bucket })
+      found.set(rowName(hit), hit)
+    }
+    return names.flatMap((name) => found.get(rowName(name)) ?? [])
+  }
+  const within = <T>(journal: boolean, read: () => T): T => reading(() => snapshot(db, journal, read))
+  return {
+    page: ({ offset, limit, ...query }, journal) =>
+      within(journal, () => {
+        const names = order(query, journal, limit, offset)
+        const total = names.total ?? (offset === 0 && limit > 0 ? 0 : (order(query, journal, 1).total ?? 0))
+        return { rows: numbers(query, names, journal), total }
+      }),
+    names: (query, journal) => within(journal, () => order(query, journal)),
+    numbers: (query, names, journal) => within(journal, () => numbers(query, names, journal)),
+    knows: (orgId, name, value) =>
+      reading(() => knows[name].get(wellFormed(value), wellFormed(orgId), wellFormed(orgId)) !== undefined),
+  }
+}
+
+/** All reads see the same state; with the journal in a table of this connection alone. */
+function snapshot<T>(db: DatabaseSync, journal: boolean, read: () => T): T {
+  db.exec('BEGIN')
+  try {
+    if (journal) unfoldedTable(db)
+    return read()
+  } finally {
+    // The table goes with it.
+    db.exec('ROLLBACK')
+  }
+}
+
+/** Where the rows of a query are; undefined where there can be none. */
+function sourceOf(
+  db: DatabaseSync,
+  query: UsageQuery,
+  journal: boolean,
+  table: HitTable = tableFor(query),
+): Source | undefined {
+  const [first, last] = boundsOf(db, table)
+  const [from, to] = timesOf(query, table)
+  const times = [Math.max(from, first), Math.min(to, last)] as const
+  if (times[0] > times[1]) return undefined
+  return { table, from: journal ? withJournal(table) : table, times, seek: isWorthSeeking(db, query, table, times) }
+}
+
+function isWorthSeeking(
+  db: DatabaseSync,
+  query: UsageQuery,
+  table: HitTable,
+  [first, last]: readonly [number, number],
+): boolean {
+  const { keyHash, clientId, apiId } = query.where ?? {}
+  const narrow = [keyHash, clientId, apiId, query.tags].some((some) => some !== undefined)
+  if (table.startsWith('hit_api') || !narrow) return false
+  const most = Math.floor(MOST_SEEKS / (last - first + 1))
+  const { sql, values } = setsSql(query)
+  const sets = db.prepare(`SELECT count(*) AS n FROM (${sql} LIMIT ?)`).get(...values, most + 1)!.n as number
+  return sets <= most
+}
+
+/** First and last time that a table, or the journal, has hits of. */
+function boundsOf(db: DatabaseSync, table: HitTable): [number, number] {
+  const time = timeColumn(table)
+  const per = time === 'day' ? HOURS_PER_DAY : 1
+  const row = db
+    .prepare(`SELECT (SELECT min(${time}) FROM ${table}) AS a, (SELECT max(${time}) FROM ${table}) AS b,
+      (SELECT min(hour) / ${per} FROM hit_journal) AS c, (SELECT max(hour) / ${per} FROM hit_journal) AS d`)
+    .get()!
+  const times = Object.values(row).filter((value) => typeof value === 'number')
+  return [Math.min(...times), Math.max(...times)]
+}
+
+/** The table with what is not in it yet. That its sets of dimensions tell callers apart does no harm: they are merged by text. */
+function withJournal(table: HitTable): string {
+  const columns = HIT_COLUMNS.slice(1).join(', ')
+  const time = timeColumn(table)
+  const own = time === 'day' ? `hour / ${HOURS_PER_DAY} AS day` : 'hour'
+  return `(SELECT ${time}, ${columns} FROM ${table} UNION ALL SELECT ${own}, ${columns} FROM temp.hit_unfolded)`
+}

@@ -1,0 +1,104 @@
+// A dashboard in which developers come and go, get keys and apps and lose them, without end, and which says what it was answered:
+// `crash-holdings.ts FOLDER SEAL-KEY ROUND`.
+
+import { randomInt } from 'node:crypto'
+import { writeSync } from 'node:fs'
+import { FakeClock } from '../../src/model/clock.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import { hashKey } from '../../src/model/secret.ts'
+import { publishApi } from '../../src/publish/apis.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { startTestDashboard } from './harness.ts'
+import { oauthDefinition } from './held-api.ts'
+import { DEVELOPERS } from './held-world.ts'
+import { keyedApi, POLICIES, policyOf } from './key-world.ts'
+
+const [path = '', seal = '', round = ''] = process.argv.slice(2)
+const LANES = 4
+// Of one clock with the parent: else what it stores has lapsed long ago.
+const clock = new FakeClock()
+const store = await openStore({ path, clock })
+const world = await startTestDashboard({ store, clock, parts: { sealKey: Buffer.from(seal, 'hex') } })
+const root = await world.admin()
+const say = (...words: string[]) => writeSync(1, `${words.join(' ')}\n`)
+
+const [orders, shop] = [`orders${round}`, `shop${round}`]
+for (const [id, more] of [
+  [orders, {}],
+  [shop, oauthDefinition()],
+] as const)
+  await publishApi(world.parts, {
+    ...{ format: 'classic', definition: { ...keyedApi(id), ...more }, orgId: world.orgId, actor: 'test' },
+  })
+
+/** The answer when it is a success; what was refused, because others were quicker, is of no account. */
+async function done(method: string, url: string, body?: unknown): Promise<JsonObject | undefined> {
+  const answer = await world.call(method, url, { as: root, ...(body !== undefined && { body }) })
+  return answer.status === 200 ? (answer.json as JsonObject) : undefined
+}
+
+async function policy(id: string): Promise<void> {
+  const made = await done('POST', POLICIES, policyOf(id, [id.startsWith('o') ? shop : orders]))
+  if (made !== undefined) say('policy', id)
+}
+
+const names = ['a', 'b', 'c', 'd', 'o1', 'o2']
+for (const name of names) await policy(name)
+say('ready', world.orgId)
+let made = 0
+let asked = 0
+await Promise.all([...Array.from({ length: LANES }, lane), policies()])
+
+/** Developers one after the other, each with keys and apps that come and go. */
+async function lane(): Promise<void> {
+  for (;;) {
+    const email = `d${round}-${made++}@example.test`
+    const developer = String((await done('POST', DEVELOPERS, { email }))?.Message)
+    const keys: string[] = []
+    for (let i = randomInt(4, 12); i > 0; i--) await step(developer, keys)
+    if (randomInt(2) === 0) continue
+    say('leaving', developer)
+    if ((await done('DELETE', `${DEVELOPERS}/${developer}`)) !== undefined) say('left', developer)
+  }
+}
+
+async function step(developer: string, keys: string[]): Promise<void> {
+  const at = `${DEVELOPERS}/${developer}/keys`
+  const hash = keys.length > 0 ? keys[randomInt(keys.length)]! : undefined
+  const what = randomInt(hash === undefined ? 2 : 5)
+  const call = String(asked++)
+  say('asking', call)
+  if (what < 2 || hash === undefined) {
+    const name = names[randomInt(names.length)]!
+    const access = await done('POST', at, { policy_id: name, oauth_info: { redirect_uri: 'https://app.test/cb' } })
+    if (access === undefined) return
+    const key = access.RawKey === undefined ? undefined : hashKey(String(access.RawKey)).toString('hex')
+    if (key !== undefined) keys.push(key)
+    say(key === undefined ? 'app' : 'key', key ?? String(access.client_id), developer, call, name)
+    return
+  }
+  keys.splice(keys.indexOf(hash), 1)
+  say('going', hash)
+  if (what === 2) {
+    if ((await done('DELETE', `${at}/${hash}`)) !== undefined) say('gone', hash)
+    return
+  }
+  const entry = await done('GET', `${at}/${hash}`)
+  const overlap = what === 3 ? 0 : 1000
+  const turned = await done('POST', `${at}/${hash}/rotate`, { overlap_seconds: overlap })
+  if (turned === undefined) return
+  if (overlap === 0) say('gone', hash)
+  keys.push(String(turned.key_id))
+  say('key', String(turned.key_id), developer, call, ...((entry?.policies ?? []) as string[]))
+}
+
+/** A policy goes now and then, and comes again. */
+async function policies(): Promise<void> {
+  for (;;) {
+    const name = names[randomInt(names.length)]!
+    await new Promise((resolve) => setTimeout(resolve, randomInt(20)))
+    say('dropping', name)
+    if ((await done('DELETE', `${POLICIES}/${name}`)) !== undefined) say('dropped', name)
+    await policy(name)
+  }
+}
