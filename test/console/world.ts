@@ -156,6 +156,7 @@ export async function shoot(page: Page, name: string): Promise<void> {
   mkdirSync(SHOTS, { recursive: true })
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
+    await page.evaluate(() => window.scrollTo(0, 0))
     await settled(page)
     const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     assert.ok(over <= 0, `${page.url()} reaches ${over} px over the edge at ${width}`)

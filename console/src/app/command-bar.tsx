@@ -1,5 +1,5 @@
 import '@mantine/spotlight/styles.css'
-import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
+import { useDebouncedValue } from '@mantine/hooks'
 import {
   Spotlight,
   type SpotlightActionData,
@@ -21,11 +21,7 @@ const PAUSE_MS = 150
 const MOST = 30
 
 /** Ctrl-K: every page, every action, and every object by its name. */
-export default function CommandBar(props: {
-  readonly opened: boolean
-  readonly onOpen: () => void
-  readonly onClose: () => void
-}) {
+export default function CommandBar(props: { readonly opened: boolean; readonly onClose: () => void }) {
   const session = useSession()
   const navigate = useNavigate()
   const [text, setText] = useState('')
@@ -37,7 +33,6 @@ export default function CommandBar(props: {
     enabled: isAsking,
     placeholderData: (before) => before,
   })
-  useHotkeys([['mod+K', props.onOpen]], [])
   useEffect(() => {
     if (props.opened) spotlight.open()
   }, [props.opened])
@@ -82,6 +77,7 @@ export default function CommandBar(props: {
       highlightQuery
       limit={MOST}
       scrollable
+      attributes={{ content: { 'aria-label': say('shell.search') } }}
       maxHeight={440}
       searchProps={{ placeholder: say('shell.search'), 'aria-label': say('shell.search') }}
       shortcut={null}

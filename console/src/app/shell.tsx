@@ -15,7 +15,7 @@ import {
   useMantineColorScheme,
   VisuallyHidden,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { CircleUserIcon, LogOutIcon, MoonIcon, SearchIcon, SunIcon } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
@@ -110,6 +110,12 @@ function OrganisationName() {
 /** The command bar comes with its first use, so that the first page need not wait for it. */
 function Search() {
   const [wanted, setWanted] = useState(false)
+  const [wasWanted, setWasWanted] = useState(false)
+  const open = () => {
+    setWasWanted(true)
+    setWanted(true)
+  }
+  useHotkeys([['mod+K', open]], [])
   return (
     <>
       <Button
@@ -121,14 +127,16 @@ function Search() {
             <Kbd size="xs">Ctrl K</Kbd>
           </Box>
         }
-        onClick={() => setWanted(true)}
+        onClick={open}
       >
         <Box visibleFrom="sm">{say('shell.search')}</Box>
         <VisuallyHidden hiddenFrom="sm">{say('shell.search')}</VisuallyHidden>
       </Button>
-      <Suspense>
-        <CommandBar opened={wanted} onOpen={() => setWanted(true)} onClose={() => setWanted(false)} />
-      </Suspense>
+      {wasWanted && (
+        <Suspense>
+          <CommandBar opened={wanted} onClose={() => setWanted(false)} />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -144,7 +144,14 @@ function columns(isAdmin: boolean, edit: (row: Row) => void, remove: (row: Row) 
       cell: ({ key }) => <Code className="wrap-anywhere">{key}</Code>,
     },
     { name: 'values', title: say('labels.values'), cell: (row) => <Values {...row} /> },
-    { name: 'use', title: say('labels.use'), isNumber: true, width: 80, cell: (row) => <Use {...row} /> },
+    {
+      name: 'use',
+      wideOnly: true,
+      title: say('labels.use'),
+      isNumber: true,
+      width: 80,
+      cell: (row) => <Use {...row} />,
+    },
     ...(isAdmin ? [ofAdmins] : []),
   ]
 }
