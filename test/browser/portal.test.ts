@@ -11,6 +11,7 @@ import { checkAccessible, openPage, startBrowser } from './chromium.ts'
 const OUTPUT = join(import.meta.dirname, '../../test-output')
 const WIDTHS = [1280, 768, 375]
 const PASSWORD = 'correct horse battery'
+const IS_DEEP = process.env.GATEHOUSE_DEEP === '1'
 /** Browsers are slow on a busy machine. */
 const PATIENCE_MS = 60_000
 
@@ -22,20 +23,24 @@ before(async () => {
 })
 after(() => example.stop())
 
-/** Looks at a page as everybody might: in both themes, at three widths, without a piece that stands out of it. */
+/** Looks at a page as everybody might: at three widths, without a piece that stands out of it; deep runs also in the dark, with pictures. */
 async function look(page: Page, name: string): Promise<void> {
   await checkAccessible(page)
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
-    await page.screenshot({ path: join(OUTPUT, `portal-${name}-light-${width}.png`), fullPage: true })
+    if (IS_DEEP) await page.screenshot({ path: join(OUTPUT, `portal-${name}-light-${width}.png`), fullPage: true })
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     assert.ok(Number(wide) <= width, `${name} is ${wide} wide at ${width}`)
   }
+  if (IS_DEEP) await lookInTheDark(page, name)
+  await page.setViewportSize({ width: WIDTHS[0]!, height: 900 })
+}
+
+async function lookInTheDark(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.screenshot({ path: join(OUTPUT, `portal-${name}-dark-${WIDTHS.at(-1)}.png`), fullPage: true })
   await checkAccessible(page)
   await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: WIDTHS[0]!, height: 900 })
 }
 
 const eventually = (what: string, holds: () => boolean | Promise<boolean>) => eventuallyWithin(what, holds, PATIENCE_MS)
