@@ -6,6 +6,8 @@ import type { Write } from './messages.ts'
 const EVERY_MS = 1_000
 /** A round that takes longer was held up by something else than its own work. */
 const LONGEST_REST_MS = 100
+/** How much longer than a round the writer is left alone after it. */
+const REST = 3
 
 /**
  * Has the writer forget sessions and tickets that are due, in short rounds, until none is left; nobody finds them before
@@ -48,8 +50,8 @@ export class PurgeRounds {
 }
 
 /**
- * Asks for rounds until one finds nothing more; answers the sum of them. After each the writer is left alone for as long as it
- * took, so that at least half of it serves others.
+ * Asks for rounds until one finds nothing more; answers the sum of them. After each the writer is left alone for three times as
+ * long as it took, so that at least three quarters of it serve others.
  */
 export async function inRounds(round: () => Promise<number>): Promise<number> {
   let deleted = 0
@@ -58,6 +60,6 @@ export async function inRounds(round: () => Promise<number>): Promise<number> {
     const rows = await round()
     if (rows === 0) return deleted
     deleted += rows
-    await wait(Math.min(LONGEST_REST_MS, performance.now() - startedAt))
+    await wait(Math.min(LONGEST_REST_MS, REST * (performance.now() - startedAt)))
   }
 }
