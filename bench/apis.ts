@@ -6,16 +6,17 @@ import { heldBytes } from './collect.ts'
 import { BODIES, startUpstream } from './peers.ts'
 import { Admin, definition, type Product, policy, startProduct } from './product.ts'
 import { mean, median, progress, quantile, show, table } from './report.ts'
+import { sized } from './sizes.ts'
 import { checkClean, type Load, load } from './wrk.ts'
 
-const APIS = 10_000
+const APIS = sized(10_000, 200)
 const APIS_PER_POLICY = 10
-const KEYS = 10_000
-const EDITS = 1000
+const KEYS = sized(10_000, 1000)
+const EDITS = sized(1000, 40)
 /** Edits before the counted ones: a young heap grows to its working size, which is no leak. */
-const WARM_UP_EDITS = 300
+const WARM_UP_EDITS = sized(300, 20)
 /** Memory after so many of the edits is compared with that after all. */
-const COMPARED_EDITS = 100
+const COMPARED_EDITS = sized(100, 20)
 /** Under load an edit begins at most this often: the load, not the edits, shall take the core. */
 const EDIT_EVERY_MS = 40
 const SETTLE_MS = 3000

@@ -2,21 +2,22 @@ import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import type { Change, SessionInput } from '../src/store/ports.ts'
+import type { SessionInput } from '../src/store/ports.ts'
 import { openStore } from '../src/store/sqlite/open.ts'
 import { heldBytes } from './collect.ts'
+import { commitMany } from './fill-store.ts'
 import { BODIES, startUpstream } from './peers.ts'
 import { definition, type Product, policy, startProduct } from './product.ts'
 import { median, progress, quantile, show, table } from './report.ts'
+import { sized } from './sizes.ts'
 import { checkClean, load } from './wrk.ts'
 
-const KEYS = 1_000_000
-const KEYS_PER_COMMIT = 5000
+const KEYS = sized(1_000_000, 10_000)
 const PREFIX = 'bench-key-'
-const LOOKUPS = 2000
+const LOOKUPS = sized(2000, 200)
 const WARM_KEYS = 100
 const CACHE_ENTRIES = 20_000
-const SLICES = 10
+const SLICES = sized(10, 2)
 
 export interface KeysOptions {
   readonly folder: string
@@ -76,18 +77,11 @@ async function orgOfKeys(product: Product): Promise<string> {
   return typeof session.org_id === 'string' ? session.org_id : ''
 }
 
-/** Puts the keys into the store itself, as an import would. Answers keys stored in a second. */
+/** Answers keys stored in a second. */
 async function storeKeys(folder: string, orgId: string): Promise<number> {
   const store = await openStore({ path: join(folder, 'data') })
-  const from = performance.now()
   try {
-    for (let first = 0; first < KEYS; first += KEYS_PER_COMMIT) {
-      const changes: Change[] = []
-      for (let i = first; i < first + KEYS_PER_COMMIT; i++)
-        changes.push({ op: 'putSession', hash: hashOf(keyOf(i)), row: sessionRow(orgId) })
-      await store.documents.commit(changes, undefined)
-    }
-    return (KEYS / (performance.now() - from)) * 1000
+    return await commitMany(store, KEYS, (i) => [{ op: 'putSession', hash: hashOf(keyOf(i)), row: sessionRow(orgId) }])
   } finally {
     await store.close()
   }

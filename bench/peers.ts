@@ -15,6 +15,9 @@ export interface Server {
 /** What the upstream answers to a path that ends in the name, by size of the body. */
 export const BODIES = { small: '/small', '10 kB': '/10k', '1 MB': '/1m' } as const
 
+/** One kilobyte that caches may keep for a day. */
+export const CACHEABLE = '/1k'
+
 const SMALL = '{"id":42,"name":"a small answer","tags":["one","two"],"ok":true}'
 
 const FLOOR = fileURLToPath(new URL('floor.ts', import.meta.url))
@@ -50,7 +53,14 @@ http {
   uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
 `
 
-async function startNginx(name: string, core: number, folder: string, http: string, port: number): Promise<Started> {
+/** Starts nginx with what belongs into its `http` block, on one core. */
+export async function startNginx(
+  name: string,
+  core: number,
+  folder: string,
+  http: string,
+  port: number,
+): Promise<Started> {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, `${nginxSettings(folder)}${http}\n}\n`)
@@ -67,6 +77,7 @@ export async function startUpstream(folder: string): Promise<{ started: Started;
   const port = await freePort()
   const files = join(folder, 'files')
   mkdirSync(files, { recursive: true })
+  writeFileSync(join(files, '1k'), randomBytes(1000))
   writeFileSync(join(files, '10k'), randomBytes(10_000))
   writeFileSync(join(files, '1m'), randomBytes(1_000_000))
   const started = await startNginx(
@@ -77,6 +88,7 @@ export async function startUpstream(folder: string): Promise<{ started: Started;
       listen 127.0.0.1:${port} backlog=4096; root ${files}; sendfile on; tcp_nopush on; tcp_nodelay on;
       open_file_cache max=10; default_type application/octet-stream;
       location / { default_type application/json; add_header X-Seen $http_x_revision; return 200 '${SMALL}'; }
+      location ~ /1k$ { add_header Cache-Control max-age=86400; try_files /1k =404; }
       location ~ /10k$ { try_files /10k =404; }
       location ~ /1m$ { try_files /1m =404; }
     }`,

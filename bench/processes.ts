@@ -6,6 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const CLOCK_TICKS_PER_SECOND = 100
+/** At rest: less than a twentieth of a core in so many pieces of time in a row. */
+const IDLE_PIECES = 3
+const IDLE_PIECE_MS = 1_000
 const STOP_WITHIN_MS = 30_000
 /** Where what is measured runs, and where load and upstream run. */
 export const PROXY_CORE = 0
@@ -71,6 +74,25 @@ export class Started {
     return kilobytes * 1024
   }
 
+  /** Moves the threads of this name to a core of their own. @throws Error when there is none */
+  async moveThreads(name: string, core: number): Promise<void> {
+    const tasks = readdirSync(`/proc/${this.pid}/task`)
+    const found = tasks.filter((task) => readFileSync(`/proc/${this.pid}/task/${task}/comm`, 'utf8').trim() === name)
+    if (found.length === 0) throw new Error(`${this.name} has no thread ${name}`)
+    for (const task of found) await output('taskset', ['-c', '-p', String(core), task])
+  }
+
+  /** Waits until it has next to nothing to do: what it does once after its start is no part of what a call takes. @throws Error */
+  async settled(withinMs = 600_000): Promise<void> {
+    const endsAt = performance.now() + withinMs
+    for (let idle = 0; idle < IDLE_PIECES; ) {
+      if (performance.now() > endsAt) throw new Error(`${this.name} never came to rest`)
+      const before = this.cpuMs()
+      await wait(IDLE_PIECE_MS)
+      idle = this.cpuMs() - before < IDLE_PIECE_MS / 20 ? idle + 1 : 0
+    }
+  }
+
   /** Ends the process in order and waits for it. @throws Error when it has to be killed */
   async stop(): Promise<void> {
     if (this.ended) return
@@ -105,10 +127,13 @@ function statOf(pid: number): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-/** Starts a command on one core. `env` is added to ours; output goes to `output` (default: only what is wrong, to stderr). */
+/**
+ * Starts a command on one core, or on several (`0,1`). `env` is added to ours; output goes to `output` (default: only what is
+ * wrong, to stderr).
+ */
 export function startPinned(
   name: string,
-  core: number,
+  core: number | string,
   command: readonly string[],
   options: { env?: Record<string, string>; cwd?: string; output?: number } = {},
 ): Started {

@@ -7,6 +7,8 @@ import { freePort, PROXY_CORE, startPinned } from './processes.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../bin/gatehouse', import.meta.url))
 const SECRET = 'bench-secret-that-nobody-else-has'
+/** Opens `/admin` of the dashboard. */
+export const ADMIN_SECRET = 'bench-secret-of-the-installation-01'
 const READY_WITHIN_MS = 120_000
 
 export interface ProductOptions {
@@ -17,11 +19,15 @@ export interface ProductOptions {
   readonly env?: Record<string, string>
   /** Lets `heldBytes` collect the garbage. */
   readonly inspect?: boolean
+  /** Gateway and dashboard unless given. */
+  readonly role?: 'all' | 'gateway'
+  readonly core?: number
 }
 
 /** The product under test: as a user would start it, all threads on one core. */
 export interface Product extends Server {
   readonly admin: Admin
+  readonly dashboardUrl: string
   /** From the start of the process to the first 200 of `/ready`. */
   readonly readyMs: number
   readonly inspectPort: number
@@ -40,7 +46,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
           SVC_GW_TLS_KEYFILE: options.certificate.keyFile,
         }
   const startedAt = performance.now()
-  const started = startPinned('gateway', PROXY_CORE, [process.execPath, LAUNCHER], {
+  const command = [process.execPath, LAUNCHER, options.role ?? 'all']
+  const started = startPinned('gateway', options.core ?? PROXY_CORE, command, {
     env: {
       SVC_GW_LISTENHOST: '127.0.0.1',
       SVC_GW_LISTENPORT: String(port),
@@ -48,6 +55,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       SVC_DB_LISTENPORT: String(dashboard),
       SVC_STORAGE_PATH: join(options.folder, 'data'),
       SVC_GW_SECRET: SECRET,
+      SVC_DB_ADMINSECRET: ADMIN_SECRET,
       SVC_SAMPLE: 'false',
       SVC_GW_ACCESSLOG: 'false',
       ...tlsEnv,
@@ -70,6 +78,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     url,
     tlsUrl: `https://127.0.0.1:${tls}`,
     admin: new Admin(url),
+    dashboardUrl: `http://127.0.0.1:${dashboard}`,
     readyMs,
     inspectPort,
   }
@@ -115,8 +124,16 @@ export class Admin {
   }
 }
 
-/** An OpenAPI definition with auth token, limits and hits, at `/<id>/`. `revision` shows in what client and upstream see. */
-export function definition(apiId: string, upstreamPort: number, revision?: number): Record<string, unknown> {
+/**
+ * An OpenAPI definition with auth token, limits and hits, at `/<id>/`. `revision` shows in what client and upstream see; `counted`
+ * false leaves the hits out.
+ */
+export function definition(
+  apiId: string,
+  upstreamPort: number,
+  revision?: number,
+  counted = true,
+): Record<string, unknown> {
   const fields = revision === undefined ? [] : [{ name: 'X-Revision', value: String(revision) }]
   const edits = revision === undefined ? {} : editsOf(fields, revision)
   return {
@@ -136,7 +153,7 @@ export function definition(apiId: string, upstreamPort: number, revision?: numbe
           securitySchemes: { key: { enabled: true } },
         },
       },
-      middleware: { global: { trafficLogs: { enabled: true }, ...edits } },
+      middleware: { global: { trafficLogs: { enabled: counted }, ...edits } },
     },
   }
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { quotaUsed, storedHits } from './counted.ts'
+import { fillGateway } from './fill-gateway.ts'
 import {
   BODIES,
   makeCertificate,
@@ -10,12 +11,13 @@ import {
   startNginxProxy,
   startUpstream,
 } from './peers.ts'
-import { Admin, definition, type Product, policy, startProduct } from './product.ts'
+import { type Product, startProduct } from './product.ts'
 import { median, progress, show, table } from './report.ts'
-import { checkClean, type Load, load } from './wrk.ts'
+import { sized } from './sizes.ts'
+import { type Measured, measureLoad } from './wrk.ts'
 
-const APIS = 100
-const KEYS = 10_000
+const APIS = sized(100, 10)
+const KEYS = sized(10_000, 1000)
 const CONNECTIONS = 64
 const WARM_UP_SECONDS = 6
 
@@ -24,10 +26,6 @@ export interface ProxiesOptions {
   readonly folder: string
   readonly seconds: number
   readonly rounds: number
-}
-
-interface Measured extends Load {
-  readonly cpuMicros: number
 }
 
 interface Case {
@@ -60,7 +58,9 @@ export async function compareProxies(options: ProxiesOptions): Promise<string> {
   let product = await startProduct({ folder, certificate })
   try {
     progress(`gateway ready after ${show(product.readyMs)} ms; making ${APIS} APIs and ${KEYS} keys`)
-    const { keys, file } = await fill(product, upstream.port, options.folder)
+    const { keys, file } = await fillGateway(product.admin, {
+      ...{ apis: APIS, keys: KEYS, upstreamPort: upstream.port, folder: options.folder },
+    })
     const parts: string[] = []
     let sent = 0
     let runs = 0
@@ -96,22 +96,6 @@ least that any proxy on this runtime costs. All with everything they run on one 
 rounds; latencies are those of a saturated server.`
 }
 
-async function fill(product: Product, upstreamPort: number, folder: string): Promise<{ keys: string[]; file: string }> {
-  const { admin } = product
-  await Admin.times(APIS, async (i) => {
-    await admin.call('POST', '/apis/oas', definition(`api-${i}`, upstreamPort))
-    await admin.call('POST', '/policies', policy(`policy-${i}`, [`api-${i}`]))
-  })
-  const keys: string[] = new Array(KEYS)
-  await Admin.times(KEYS, async (i) => {
-    const { key } = await admin.call('POST', '/keys/create', { apply_policies: [`policy-${i % APIS}`] })
-    keys[i] = String(key)
-  })
-  const file = join(folder, 'requests.tsv')
-  writeFileSync(file, `${keys.map((key, i) => `/api-${i % APIS}\t${key}`).join('\n')}\n`)
-  return { keys, file }
-}
-
 /** Interleaved rounds of all servers; the runs of each, warm-up (always the first) included. */
 async function measureCase(
   one: Case,
@@ -130,17 +114,14 @@ async function measureCase(
   return results
 }
 
-async function measure(one: Case, server: Server, file: string, seconds: number): Promise<Measured> {
-  const before = server.started.cpuMs()
-  const run = await load({
+function measure(one: Case, server: Server, file: string, seconds: number): Promise<Measured> {
+  return measureLoad(`${server.name}, ${one.name}`, server.started, {
     url: one.tls ? server.tlsUrl : server.url,
     seconds,
     connections: CONNECTIONS,
     script: 'requests.lua',
     args: [file, one.path],
   })
-  checkClean(`${server.name}, ${one.name}`, run)
-  return { ...run, cpuMicros: ((server.started.cpuMs() - before) / run.requests) * 1000 }
 }
 
 function caseTable(one: Case, results: ReadonlyMap<string, readonly Measured[]>): string {

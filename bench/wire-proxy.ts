@@ -44,6 +44,7 @@ await listen({
     keepAliveMs: 60_000,
     bodyIdleMs: 60_000,
     tlsHandshakeMs: 5000,
+    http2Streams: 0,
     maxHandshakes: 100,
     maxConnections: 0,
   },

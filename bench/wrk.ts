@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { LOAD_CORE, output } from './processes.ts'
+import { LOAD_CORE, output, type Started } from './processes.ts'
 
 /** What one run of wrk measured. Latencies in milliseconds. */
 export interface Load {
@@ -54,4 +54,26 @@ export function checkClean(name: string, result: Load): void {
   throw new Error(
     `${name}: ${result.badStatus} bad answers, ${result.socketErrors} socket errors in ${result.requests} requests`,
   )
+}
+
+/** A run of wrk, and the CPU time that the loaded process took for a request, all threads. */
+export interface Measured extends Load {
+  readonly cpuMicros: number
+}
+
+/**
+ * Loads the server of a process. @throws Error unless every answer was a good one; with `mayRefuse` such as are not are only
+ * counted, and no part of `perSecond`
+ */
+export async function measureLoad(
+  name: string,
+  started: Started,
+  options: LoadOptions,
+  mayRefuse = false,
+): Promise<Measured> {
+  const before = started.cpuMs()
+  const run = await load(options)
+  checkClean(name, mayRefuse ? { ...run, badStatus: 0 } : run)
+  const perSecond = (run.requests - run.badStatus) / run.seconds
+  return { ...run, perSecond, cpuMicros: ((started.cpuMs() - before) / run.requests) * 1000 }
 }

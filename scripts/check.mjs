@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { lockFileProblems } from './lock-file.mjs'
 import { runTests } from './run-tests.mjs'
 import { main, ROOT, setUp } from './setup.mjs'
-import { testFiles } from './test-files.mjs'
+import { shortFiles } from './test-files.mjs'
 
 const BIOME = join('node_modules', '@biomejs', 'biome', 'bin', 'biome')
 const TSC = join('node_modules', 'typescript', 'bin', 'tsc')
@@ -27,7 +27,7 @@ await main(async () => {
     console.log(`${good ? '✔' : '✖'} ${name}`)
   }
   if (!process.argv.includes('--without-tests')) {
-    const tests = await runTests(testFiles())
+    const tests = await runTests(shortFiles(), { together: true })
     counts.passed += tests.passed
     counts.failed += tests.failed
   }

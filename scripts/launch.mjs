@@ -30,7 +30,8 @@ export function serverEntry() {
   return isPackage() && existsSync(join(ROOT, built)) ? built : join('src', 'main.ts')
 }
 
-function environment() {
+/** The environment of this process, and in it where Node keeps what it has compiled, unless that is set. */
+export function environment() {
   const cache = join(ROOT, 'node_modules', '.cache', 'gatehouse')
   return { NODE_COMPILE_CACHE: cache, ...process.env }
 }

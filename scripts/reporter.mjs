@@ -16,9 +16,7 @@ export default async function* report(events) {
     } else if (type === 'test:summary' && data.file !== undefined) yield fileText(data)
     else if (type === 'test:summary') {
       const silent = [...files].filter(([, { ended }]) => !ended)
-      failures.push(
-        ...silent.map(([file]) => `${relative(process.cwd(), file)} ended before its tests did, or has none`),
-      )
+      failures.push(...silent.map(([file]) => `${pathOf(file)} ended before its tests did, or has none`))
       writeCounts(data.counts, silent)
       yield `${data.counts.tests} tests in ${(data.duration_ms / 1000).toFixed(1)} s\n`
     }
@@ -54,12 +52,17 @@ function failureText(data) {
 }
 
 function place({ file, line }) {
-  return file === undefined ? 'no file' : `${relative(process.cwd(), file)}:${line}`
+  return file === undefined ? 'no file' : `${pathOf(file)}:${line}`
+}
+
+/** Below the folder of the project, or the name of a group of files. */
+function pathOf(file) {
+  return relative(process.cwd(), file).replace(/^.*[\\/]groups[\\/](.*)\.mjs$/, '$1')
 }
 
 function fileText({ file, counts, duration_ms: durationMs }) {
   const mark = counts.tests === counts.passed ? '✔' : '✖'
-  return `${mark} ${relative(process.cwd(), file)}  ${counts.passed}/${counts.tests}  ${Math.round(durationMs)} ms\n`
+  return `${mark} ${pathOf(file)}  ${counts.passed}/${counts.tests}  ${Math.round(durationMs)} ms\n`
 }
 
 /** A skipped test is one that nobody ran: here it counts as failed. */

@@ -1,9 +1,12 @@
 // Which files are tests, and which of them have long runs.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { ROOT } from './setup.mjs'
 
 const DEEP = 'GATEHOUSE_DEEP'
+/** Folders whose tests change nothing of the process that they run in, and take less time than it takes to load what they use. */
+const TOGETHER = ['config', 'dashboard', 'model', 'oauth', 'publish']
+const MOST_TOGETHER = 12
 const IMPORT = /\b(?:from |import |import\()'(\.[^']+)'/g
 
 /** Every `*.test.ts` below `test`, sorted, relative to the root of the project. */
@@ -14,9 +17,36 @@ export function testFiles() {
     .sort()
 }
 
-/** True when the file, or one below `test` that it imports, reads the variable that raises the counts. */
+/** The files of every run. */
+export function shortFiles() {
+  return testFiles().filter((file) => !isDeepOnly(file))
+}
+
+/** The files in groups for a process each, with a name; those in folders of `TOGETHER` share one with their neighbours. */
+export function groupsOf(files) {
+  const groups = []
+  for (const file of files) {
+    const folder = TOGETHER.find((name) => dirname(file) === join('test', name))
+    const last = groups.at(-1)
+    if (folder !== undefined && last?.folder === folder && last.files.length < MOST_TOGETHER) last.files.push(file)
+    else groups.push({ folder, files: [file] })
+  }
+  return groups.map((group) => ({ ...group, name: nameOf(group) }))
+}
+
+function nameOf({ files }) {
+  const [first, last] = [files[0], files.at(-1)].map((file) => basename(file, '.test.ts'))
+  return files.length === 1 ? files[0] : `${dirname(files[0])}, ${first} to ${last}`
+}
+
+/** True for a file that is too long for every run, whatever it counts. */
+function isDeepOnly(file) {
+  return file.endsWith('.deep.test.ts')
+}
+
+/** True when the file is for long runs alone, or it, or one below `test` that it imports, reads the variable that raises the counts. */
 export function usesDeep(file) {
-  return mentions(resolve(ROOT, file), new Set())
+  return isDeepOnly(file) || mentions(resolve(ROOT, file), new Set())
 }
 
 function mentions(path, seen) {

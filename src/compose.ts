@@ -2,36 +2,80 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { explainSettings } from './config/explain.ts'
 import type { LoadedConfig } from './config/load.ts'
+import type { Config } from './config/schema.ts'
 import { productVersion } from './config/version.ts'
 import { keepDashboard } from './dashboard-host.ts'
-import { followDefaultOrg } from './default-org.ts'
-import { Fault, fault } from './errors/fault.ts'
+import { type DefaultOrg, followDefaultOrg } from './default-org.ts'
+import { fault } from './errors/fault.ts'
 import { firstStart, setUpLink } from './first-start.ts'
 import { type Gateway, startGateway } from './gateway/gateway.ts'
 import type { KeptThread } from './keep-thread.ts'
 import { makeLog, openLineSink } from './log.ts'
 import { systemClock } from './model/clock.ts'
+import type { Log } from './model/log.ts'
 import { secretBytes } from './model/secret.ts'
+import { type OpenedStore, openStoreOf } from './open-store.ts'
 import { readPasswordRules } from './publish/password-file.ts'
-import { type EchoUpstream, openSample } from './sample.ts'
-import { openSecrets } from './store/secretFile.ts'
-import { openStore } from './store/sqlite/open.ts'
+import { openSample } from './sample.ts'
+import { openSecrets, type Secrets } from './store/secretFile.ts'
 
-/** A running installation in one process. */
+/** Which parts of an installation a process runs. */
+export interface Roles {
+  readonly gateway: boolean
+  readonly dashboard: boolean
+}
+
+/** A running process of an installation. */
 export interface Running {
-  readonly gateway: Gateway
-  readonly dashboardPort: number
+  /** undefined in a process for the dashboard alone. */
+  readonly gateway: Gateway | undefined
+  /** undefined in a process for the gateway alone. */
+  readonly dashboardPort: number | undefined
   /** Lines for the person who started it. */
   readonly greeting: readonly string[]
   /** Ends everything in order: traffic, dashboard, store. */
   stop(): Promise<void>
 }
 
+/** A process that runs both. */
+export interface RunningAll extends Running {
+  readonly gateway: Gateway
+  readonly dashboardPort: number
+}
+
+/** Starts gateway and dashboard in one process. Throws as `start`. */
+export async function startAll(loaded: LoadedConfig): Promise<RunningAll> {
+  const running = await start(loaded, { gateway: true, dashboard: true })
+  const { gateway, dashboardPort } = running
+  if (gateway === undefined || dashboardPort === undefined) throw fault('internal', 'a part was not started')
+  return { ...running, gateway, dashboardPort }
+}
+
+/** What every part stands on. */
+interface Ground {
+  readonly loaded: LoadedConfig
+  readonly log: Log
+  readonly opened: OpenedStore
+  /** The data folder. */
+  readonly path: string
+  readonly secrets: Secrets
+  readonly sealKey: Uint8Array
+  readonly defaultOrg: DefaultOrg
+  readonly version: string
+}
+
+/** The gateway of this process once it serves: the dashboard asks for it later. */
+interface Serving {
+  gateway?: Gateway
+}
+
 /**
- * Starts the all-in-one: store, gateway, dashboard, and the sample upstream where it is wanted. The only place that picks adapters.
- * @throws Fault that says which setting to change: `port_in_use`, `data_folder_unwritable`, `data_folder_locked`, `setting_invalid`
+ * Starts the parts of an installation that are asked for: gateway, dashboard, or both with the sample upstream where it is
+ * wanted. The only place that picks adapters. `worker` tells processes of one data folder apart.
+ * @throws Fault that says which setting to change: `port_in_use`, `data_folder_unwritable`, `data_folder_locked`, `setting_invalid`,
+ * `store_refused`, `store_away`
  */
-export async function startAll(loaded: LoadedConfig): Promise<Running> {
+export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Promise<Running> {
   const { config, warnings } = loaded
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
   for (const warning of warnings) log.warn({}, warning)
@@ -42,62 +86,39 @@ export async function startAll(loaded: LoadedConfig): Promise<Running> {
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    const store = await openStore({ path, log })
+    const opened = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
+    const { store, clustered } = opened
     closers.push(() => store.close())
-    const secrets = openSecrets(path)
-    const secret = config.gateway.secret === '' ? secrets.gateway_secret : config.gateway.secret
-    const nodeName = config.gateway.node_name === '' ? hostname() : config.gateway.node_name
-    const version = productVersion()
-
+    const secrets = openSecrets(path, config.storage.seal_key)
     const sealKey = secretBytes(secrets.seal_key)
-    const { documents, counters, tokens } = store
-    const people = { documents, counters, tokens, config, sealKey, defaultOrg: () => '' }
+    const people = { ...store, config, sealKey, defaultOrg: () => '' }
     const userPasswordRules = readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'password.json'))
     const setUpToken = await firstStart({ ...people, userPasswordRules }, config.bootstrap, log)
     const defaultOrg = await followDefaultOrg(store.documents, store.feed)
     closers.push(() => defaultOrg.close())
-    const serving: { gateway?: Gateway } = {}
-    const dashboard = await keepDashboard({
-      ...{ config, store, sealKey, version, log, path },
-      settings: explainSettings(loaded),
-      adminSecret: config.dashboard.admin_secret === '' ? secrets.admin_secret : config.dashboard.admin_secret,
-      settled: async (revision) => serving.gateway?.live.settled(revision),
-      tryRequest: async (trial) => {
-        if (serving.gateway === undefined) throw fault('gateway_away')
-        return serving.gateway.tryRequest(trial)
-      },
-    })
-    closers.push(() => dashboard.stop())
+    const ground: Ground = { loaded, log, opened, path, secrets, sealKey, defaultOrg, version: productVersion() }
 
-    const echo = config.sample
-      ? await openSample({ documents: store.documents, counters: store.counters, config, defaultOrg: defaultOrg.id })
-      : undefined
+    const serving: Serving = {}
+    const dashboard = roles.dashboard ? await openDashboard(ground, serving, roles) : undefined
+    if (dashboard !== undefined) closers.push(() => dashboard.stop())
+
+    // Its upstream is on this machine alone.
+    const echo =
+      config.sample && roles.gateway && !clustered
+        ? await openSample({ ...store, config, defaultOrg: defaultOrg.id })
+        : undefined
     if (echo !== undefined) closers.push(() => echo.close())
 
-    const sink = config.gateway.access_log ? openLineSink('stdout') : undefined
-    if (sink !== undefined) closers.push(() => sink.close())
-    const gateway = await startGateway({
-      config,
-      store,
-      clock: systemClock,
-      log,
-      accessLog: sink,
-      version,
-      nodeName,
-      secret,
-      sealKey,
-      passwordRules: readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'basic_auth.json')),
-      defaultOrg: defaultOrg.id,
-      dashboard: () => (dashboard.up() ? 'pass' : 'fail'),
-    })
-    closers.push(() => gateway.stop())
-    serving.gateway = gateway
+    if (roles.gateway) serving.gateway = await openGateway(ground, dashboard, closers)
+    const { gateway } = serving
+    const made = config.gateway.secret === ''
     return {
       gateway,
-      dashboardPort: dashboard.port,
+      dashboardPort: dashboard?.port,
       greeting: [
-        ...greet(gateway, dashboard, echo, path, config.gateway.secret === ''),
-        ...greetNewcomer(config.dashboard.public_url || `http://127.0.0.1:${dashboard.port}`, setUpToken),
+        ...greet(gateway, dashboard, path, made),
+        ...(gateway === undefined || echo === undefined ? [] : greetSample(gateway)),
+        ...(dashboard === undefined ? [] : greetNewcomer(dashboardUrl(config, dashboard), setUpToken)),
       ],
       stop,
     }
@@ -107,34 +128,80 @@ export async function startAll(loaded: LoadedConfig): Promise<Running> {
   }
 }
 
-function greet(
-  gateway: Gateway,
-  dashboard: KeptThread,
-  echo: EchoUpstream | undefined,
-  path: string,
-  made: boolean,
-): string[] {
-  const url = `http://127.0.0.1:${gateway.port}`
+function copyName(worker: number): string {
+  return worker === 1 ? 'copy.db' : `copy-${worker}.db`
+}
+
+function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<KeptThread> {
+  const { loaded, log, opened, path, secrets, sealKey, version } = ground
+  const { config } = loaded
+  return keepDashboard({
+    ...{ config, store: opened, sealKey, version, log, path },
+    settings: explainSettings(loaded),
+    adminSecret: config.dashboard.admin_secret === '' ? secrets.admin_secret : config.dashboard.admin_secret,
+    settled: async (revision) => serving.gateway?.live.settled(revision),
+    tryRequest: async (trial) => {
+      if (serving.gateway !== undefined) return serving.gateway.tryRequest(trial)
+      throw roles.gateway
+        ? fault('gateway_away')
+        : fault('gateway_away', 'there is no gateway in the process of this dashboard')
+    },
+  })
+}
+
+async function openGateway(
+  { loaded, log, opened, path, secrets, sealKey, defaultOrg, version }: Ground,
+  dashboard: KeptThread | undefined,
+  closers: (() => unknown)[],
+): Promise<Gateway> {
+  const { config } = loaded
+  const sink = config.gateway.access_log ? openLineSink('stdout') : undefined
+  if (sink !== undefined) closers.push(() => sink.close())
+  const gateway = await startGateway({
+    config,
+    store: opened.store,
+    clustered: opened.clustered,
+    clock: systemClock,
+    log,
+    accessLog: sink,
+    version,
+    nodeName: config.gateway.node_name === '' ? hostname() : config.gateway.node_name,
+    secret: config.gateway.secret === '' ? secrets.gateway_secret : config.gateway.secret,
+    sealKey,
+    passwordRules: readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'basic_auth.json')),
+    defaultOrg: defaultOrg.id,
+    dashboard: dashboard && (() => (dashboard.up() ? 'pass' : 'fail')),
+  })
+  closers.push(() => gateway.stop())
+  return gateway
+}
+
+function greet(gateway: Gateway | undefined, dashboard: KeptThread | undefined, path: string, made: boolean): string[] {
   const secretAt = made ? `"gateway_secret" in ${join(path, 'secrets.json')}` : 'as set by gateway.secret'
   return [
-    `gateway    ${url}`,
-    `dashboard  http://127.0.0.1:${dashboard.port}`,
+    ...(gateway === undefined ? [] : [`gateway    ${localUrl(gateway.port)}`]),
+    ...(dashboard === undefined ? [] : [`dashboard  ${localUrl(dashboard.port)}`]),
     `data       ${path}`,
-    `secret     ${secretAt} (for X-Svc-Authorization)`,
-    ...(gateway.controlPort === undefined ? [] : [`control    http://127.0.0.1:${gateway.controlPort}`]),
-    ...(gateway.tlsPort === undefined ? [] : [`tls        https://127.0.0.1:${gateway.tlsPort}`]),
-    ...(echo === undefined
-      ? []
-      : ['', 'Try it:', `  curl ${url}/sample/hello`, `  curl -i ${url}/protected/hello   # asks for a key: 401`]),
+    ...(gateway === undefined ? [] : [`secret     ${secretAt} (for X-Svc-Authorization)`]),
+    ...(gateway?.controlPort === undefined ? [] : [`control    ${localUrl(gateway.controlPort)}`]),
+    ...(gateway?.tlsPort === undefined ? [] : [`tls        https://127.0.0.1:${gateway.tlsPort}`]),
   ]
+}
+
+function greetSample({ port }: Gateway): string[] {
+  const url = localUrl(port)
+  return ['', 'Try it:', `  curl ${url}/sample/hello`, `  curl -i ${url}/protected/hello   # asks for a key: 401`]
+}
+
+function localUrl(port: number): string {
+  return `http://127.0.0.1:${port}`
+}
+
+function dashboardUrl({ dashboard }: Config, { port }: KeptThread): string {
+  return dashboard.public_url || localUrl(port)
 }
 
 /** Who opens the link makes the first organisation and its administrator; it is good until then. */
 function greetNewcomer(dashboard: string, token: string): string[] {
   return token === '' ? [] : ['', 'Set up, once, in a browser:', `  ${setUpLink(dashboard, token)}`]
-}
-
-/** True for a refusal that a person can mend by a setting, so that no stack is worth showing. */
-export function isPlain(error: unknown): boolean {
-  return error instanceof Fault && error.code !== 'internal'
 }

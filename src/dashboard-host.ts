@@ -5,13 +5,12 @@ import type { Config } from './config/schema.ts'
 import { type KeptThread, keepThread } from './keep-thread.ts'
 import type { Log } from './model/log.ts'
 import type { Trial, TrialRequest } from './model/trial.ts'
-import type { SqliteStore } from './store/sqlite/open.ts'
-import type { SharedStore } from './store/sqlite/share.ts'
+import type { OpenedStore, StoreSeed } from './open-store.ts'
 
 /** What the dashboard's thread is started with. */
 export interface DashboardSeed {
   readonly config: Config
-  readonly store: SharedStore
+  readonly store: StoreSeed
   /** Asks the gateway's thread for a revision to be served. */
   readonly settled: MessagePort
   /** Asks the gateway's thread to try a request. */
@@ -26,7 +25,7 @@ export interface DashboardSeed {
 }
 
 export interface DashboardHostOptions extends Omit<DashboardSeed, 'store' | 'settled' | 'trials'> {
-  readonly store: Pick<SqliteStore, 'share'>
+  readonly store: Pick<OpenedStore, 'seed'>
   readonly settled: (revision: number) => Promise<void>
   readonly tryRequest: (trial: TrialRequest) => Promise<Trial>
   readonly log: Log
@@ -39,14 +38,14 @@ export function keepDashboard({ store, settled, tryRequest, log, ...seed }: Dash
     name: 'dashboard',
     log,
     data() {
-      const shared = store.share()
+      const { seed: shared, ports } = store.seed()
       const settling = new MessageChannel()
       const trying = new MessageChannel()
       answerThread(settling.port1, settled)
       answerThread(trying.port1, tryRequest)
       const [settledPort, trials] = [settling.port2, trying.port2]
       const workerData: DashboardSeed = { ...seed, store: shared, settled: settledPort, trials }
-      return { workerData, transferList: [shared.port, settledPort, trials] }
+      return { workerData, transferList: [...ports, settledPort, trials] }
     },
   })
 }

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { askThread } from './ask-thread.ts'
@@ -7,9 +8,9 @@ import { followDefaultOrg } from './default-org.ts'
 import { toFault } from './errors/fault.ts'
 import { makeLog } from './log.ts'
 import { systemClock } from './model/clock.ts'
+import { joinStoreOf } from './open-store.ts'
 import { readPasswordRules } from './publish/password-file.ts'
 import { DEVELOPER_PASSWORD_SCHEMA } from './publish/portal/passwords.ts'
-import { joinStore } from './store/sqlite/join.ts'
 
 /** What the dashboard's thread tells the thread that started it. */
 export type DashboardNews =
@@ -19,8 +20,13 @@ export type DashboardNews =
 const port = parentPort
 if (port === null) throw new Error('the dashboard thread is started by the server, not by hand')
 
+/** Below that of traffic (0), above what only runs on an idle machine (19). */
+const PRIORITY = 10
+
 const tell = (news: DashboardNews) => port.postMessage(news)
 try {
+  // Where cores are few, a heavy page waits rather than the traffic. On Linux this is the thread's own, elsewhere the process's.
+  if (process.platform === 'linux') setPriority(0, PRIORITY)
   const dashboard = await run(workerData as DashboardSeed)
   tell({ news: 'listening', port: dashboard.port })
   port.on('message', (word) => {
@@ -35,7 +41,7 @@ try {
 async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promise<void> }> {
   const { config, sealKey, adminSecret, version, settings } = seed
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
-  const store = joinStore(seed.store)
+  const store = await joinStoreOf(seed.store, log)
   const closers: (() => unknown)[] = [() => log.close(), () => store.close()]
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each()

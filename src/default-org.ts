@@ -15,8 +15,8 @@ export async function followDefaultOrg(documents: Documents, feed: Feed): Promis
     id = (await readInstallation({ documents }))?.default_org ?? ''
   }
   await look()
-  const close = feed.subscribe(({ changes }) => {
-    if (!changes.some((change) => change.id === INSTALLATION_ID)) return
+  const close = feed.subscribe(({ changes, missed }) => {
+    if (!missed && !changes.some((change) => change.id === INSTALLATION_ID)) return
     // A store that is away for a moment: what was the first organisation stays the first.
     look().catch(() => {})
   })

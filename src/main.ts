@@ -1,32 +1,50 @@
 import { BOOTSTRAP_COMMAND } from './cli/bootstrap.ts'
 import { type Command, runCommand } from './cli/commands.ts'
-import { startAll } from './compose.ts'
+import { importCommand } from './cli/import/row.ts'
+import { MOVE_COMMANDS } from './cli/moves/rows.ts'
+import { type Roles, type Running, start } from './compose.ts'
 import { loadConfig } from './config/load.ts'
+import { readIncumbent } from './import-source.ts'
+import { startWorkers } from './workers.ts'
 
-/** Serves until a signal comes. */
-const SERVE: Command = {
-  name: 'all',
-  summary: 'run gateway and dashboard in one process',
-  async run({ env, file, cwd, print }) {
-    const running = await startAll(loadConfig({ env, file, cwd }))
-    for (const line of running.greeting) print(line)
-    let stopping = false
-    const stop = () => {
-      if (stopping) return
-      stopping = true
-      running.stop().then(
-        () => process.exit(0),
-        (error) => {
-          console.error(`gatehouse: ${error instanceof Error ? error.message : error}`)
-          process.exit(1)
-        },
-      )
-    }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
-    return undefined
-  },
+/** A command that serves until a signal comes. */
+function serving(name: string, summary: string, roles: Roles): Command {
+  return {
+    name,
+    summary,
+    async run({ env, file, cwd, print }) {
+      const loaded = loadConfig({ env, file, cwd })
+      const several = roles.gateway && loaded.config.gateway.workers > 1
+      const running = several ? await startWorkers(loaded, roles, endWith) : await start(loaded, roles)
+      for (const line of running.greeting) print(line)
+      stopOnSignal(running)
+      return undefined
+    },
+  }
 }
 
-const status = await runCommand(process.argv.slice(2), process.env, [SERVE, BOOTSTRAP_COMMAND])
+function stopOnSignal(running: Pick<Running, 'stop'>): void {
+  let stopping = false
+  const stop = () => {
+    if (stopping) return
+    stopping = true
+    running.stop().then(() => process.exit(0), endWith)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+function endWith(error: unknown): never {
+  console.error(`gatehouse: ${error instanceof Error ? error.message : error}`)
+  process.exit(1)
+}
+
+const SERVERS = [
+  serving('all', 'run gateway and dashboard in one process', { gateway: true, dashboard: true }),
+  serving('gateway', 'run a gateway alone', { gateway: true, dashboard: false }),
+  serving('dashboard', 'run a dashboard alone', { gateway: false, dashboard: true }),
+]
+
+const COMMANDS = [...SERVERS, BOOTSTRAP_COMMAND, ...MOVE_COMMANDS, importCommand(readIncumbent)]
+const status = await runCommand(process.argv.slice(2), process.env, COMMANDS)
 if (status !== undefined) process.exitCode = status

@@ -51,6 +51,8 @@ interface CaseStep {
   /** Members that the JSON body must have; or the whole text. */
   readonly json?: Record<string, unknown>
   readonly text?: string
+  /** A pattern that the body must hold. */
+  readonly text_like?: string
   /** null = the upstream must not be asked. */
   readonly upstream?: null | {
     method?: string
@@ -183,6 +185,7 @@ function compare(step: CaseStep, answer: Answer, where: string): void {
   if (step.status !== undefined) assert.equal(answer.status, step.status, `${where}: status; body ${answer.text}`)
   for (const [name, wanted] of Object.entries(step.answer ?? {}))
     sameField(answer.headers[name.toLowerCase()], wanted, `${where}: ${name}`)
+  if (step.text_like !== undefined) assert.match(answer.text, new RegExp(step.text_like), `${where}: body`)
   if (step.text !== undefined) assert.equal(answer.text, step.text, `${where}: body`)
   for (const [name, wanted] of Object.entries(step.json ?? {})) {
     assert.deepEqual(

@@ -1,4 +1,5 @@
 import { loadConfig } from '../src/config/load.ts'
+import type { OnGatewayEvent } from '../src/gateway/events.ts'
 import { type Gateway, startGateway } from '../src/gateway/gateway.ts'
 import { FakeClock } from '../src/model/clock.ts'
 import type { LineSink, LogFields } from '../src/model/log.ts'
@@ -16,6 +17,7 @@ export interface TestGatewayOptions {
   readonly clock?: FakeClock
   /** True = the access log is written, into `accessLines`. */
   readonly accessLog?: boolean
+  readonly onGatewayEvent?: OnGatewayEvent
 }
 
 /** A whole gateway in this process: real sockets, real steps, the embedded memory store, a clock that stands still. */
@@ -40,6 +42,7 @@ export async function startTestGateway({
   store,
   clock = new FakeClock(),
   accessLog = false,
+  onGatewayEvent,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const { config } = loadConfig({
     env: {
@@ -58,6 +61,7 @@ export async function startTestGateway({
   const gateway = await startGateway({
     config,
     store: ownStore,
+    clustered: false,
     clock,
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
     accessLog: accessLog ? lineSink(accessLines) : undefined,
@@ -67,6 +71,7 @@ export async function startTestGateway({
     sealKey: Buffer.alloc(32, 7),
     defaultOrg: () => '',
     dashboard: undefined,
+    ...(onGatewayEvent && { onGatewayEvent }),
   })
   const adminPort = gateway.controlPort ?? gateway.port
   return {

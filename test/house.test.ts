@@ -46,6 +46,10 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
       found: ['must not import store/sqlite'],
     },
     {
+      files: { 'src/cli/moves/a.ts': `import type { X } from '../../dashboard/b.ts'` },
+      found: ['over HTTP alone, and must not import dashboard'],
+    },
+    {
       files: { 'src/store/memory/a.ts': `import { x } from '../sqlite/b.ts'` },
       found: ['store/memory must not import store/sqlite'],
     },

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Environment } from '../config/environment.ts'
 import { explainSettings, formatSettings } from '../config/explain.ts'
 import { loadConfig } from '../config/load.ts'
@@ -14,6 +14,8 @@ export interface CommandContext {
   readonly cwd: string
   /** Words after the name of the command. */
   readonly words: readonly string[]
+  /** Options of the command's own, by their long names. */
+  readonly options: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
   /** Writes a line for people or programs to standard output. */
   readonly print: (line: string) => void
 }
@@ -22,6 +24,12 @@ export interface CommandContext {
 export interface Command {
   readonly name: string
   readonly summary: string
+  /** Options besides those of every command. */
+  readonly options?: ParseArgsOptionsConfig
+  /** Those of them whose value may be left out: it is empty then. */
+  readonly mayStandAlone?: ReadonlySet<string>
+  /** What `--help` says of these options. */
+  readonly help?: string
   /** Answers the exit status, or undefined when the process goes on by itself (a server). */
   run(context: CommandContext): Promise<number | undefined> | number | undefined
 }
@@ -52,15 +60,18 @@ export async function runCommand(
   rows: readonly Command[],
 ): Promise<number | undefined> {
   const table = [...rows, SETTINGS_COMMAND]
-  const line = readLine(argv)
-  if (typeof line === 'string') return refuse(line)
+  const named = table.find((row) => row.name === firstWord(argv))
+  const line = readLine(argv, named)
+  if (typeof line === 'string') return refuse(line, named)
   if (line.version) return say(`gatehouse ${productVersion()} (Node ${process.version})`)
-  if (line.help) return say(helpText(table))
+  if (line.help) return say(named?.help === undefined ? helpText(table) : helpOf(named, named.help))
   const [name = table[0]!.name, ...words] = line.words
   const command = table.find((row) => row.name === name)
   if (command === undefined) return refuse(unknownCommand(name, table))
+  if (command.options !== undefined && words.length > 0) return refuse(`not an option of ${name}: ${words[0]}`, command)
   try {
-    return await command.run({ env, file: line.config, cwd: process.cwd(), words, print: say })
+    const { config: file, options } = line
+    return await command.run({ env, file, cwd: process.cwd(), words, options, print: say })
   } catch (error) {
     const { code, message, cause, stack } = toFault(error)
     for (const part of message.split('\n')) console.error(`gatehouse: ${part}`)
@@ -74,24 +85,51 @@ interface Line {
   readonly help: boolean
   readonly version: boolean
   readonly words: readonly string[]
+  readonly options: CommandContext['options']
 }
 
+const EVERYWHERE = {
+  config: { type: 'string', short: 'c' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const satisfies ParseArgsOptionsConfig
+
 /** Reads options and words, or answers what is wrong with them. */
-function readLine(argv: readonly string[]): Line | string {
+function readLine(argv: readonly string[], command: Command | undefined): Line | string {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        config: { type: 'string', short: 'c' },
-        help: { type: 'boolean', short: 'h', default: false },
-        version: { type: 'boolean', short: 'v', default: false },
-      },
-    })
-    return { config: values.config, help: values.help, version: values.version, words: positionals }
+    const args = withEmptyValues(argv, command?.mayStandAlone ?? new Set())
+    const own: ParseArgsOptionsConfig = { ...command?.options, ...EVERYWHERE }
+    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: own })
+    const { config, help = false, version = false, ...options } = values
+    return {
+      config: typeof config === 'string' ? config : undefined,
+      help: help === true,
+      version: version === true,
+      words: positionals,
+      options: options as CommandContext['options'],
+    }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** The name of the command: the first word that is no option, nor the file of settings. */
+function firstWord(argv: readonly string[]): string | undefined {
+  return argv.find((word, at) => !word.startsWith('-') && !/^(?:-c|--config)$/.test(argv[at - 1] ?? ''))
+}
+
+/** `--apis` alone becomes `--apis=`: an option that is followed by another one, or by nothing, has no value. */
+function withEmptyValues(argv: readonly string[], mayStandAlone: ReadonlySet<string>): string[] {
+  return argv.map((word, at) => {
+    const next = argv[at + 1]
+    const alone =
+      word.startsWith('--') && mayStandAlone.has(word.slice(2)) && (next === undefined || next.startsWith('-'))
+    return alone ? `${word}=` : word
+  })
+}
+
+function helpOf({ name, summary }: Command, options: string): string {
+  return `Usage: gatehouse ${name} [options]\n\n${summary}\n\nOptions:\n${options}\n  -h, --help         this text`
 }
 
 function say(line: string): number {
@@ -99,9 +137,11 @@ function say(line: string): number {
   return 0
 }
 
-function refuse(reason: string): number {
-  console.error(`gatehouse: ${reason}\nSee gatehouse --help.`)
-  return USAGE_ERROR
+/** Where 2 has a meaning of its own, a command line that is wrong ends with 1. */
+function refuse(reason: string, command?: Command): number {
+  const has = command?.options !== undefined
+  console.error(`gatehouse: ${reason}\nSee gatehouse ${has ? `${command.name} ` : ''}--help.`)
+  return has ? 1 : USAGE_ERROR
 }
 
 function unknownCommand(name: string, table: readonly Command[]): string {

@@ -16,22 +16,70 @@ export interface Problem {
 export function checkConfig(config: Config, cwd: string): Problem[] {
   const { gateway, dashboard } = config
   return [
-    ...checkPublicUrl(gateway.public_url),
+    ...checkAddress('gateway.public_url', gateway.public_url),
+    ...checkEdges(dashboard.edge_endpoints),
+    ...checkAddress('opentelemetry.endpoint', config.opentelemetry.endpoint),
     ...checkOrigin('dashboard.public_url', dashboard.public_url),
-    ...gateway.trusted_proxies.filter((entry) => !isNetwork(entry)).map(notNetwork),
+    ...checkNetworks('gateway.trusted_proxies', gateway.trusted_proxies),
+    ...checkNetworks('gateway.proxy_protocol_networks', gateway.proxy_protocol_networks),
+    ...gateway.dns_servers.filter((entry) => !isServer(entry)).map(notServer),
     ...checkManagementNode(gateway),
     ...checkTls(gateway.tls, cwd),
     ...checkFile('gateway.app_path', gateway.app_path, cwd),
+    ...checkCluster(config.storage),
+    ...checkWorkers(config),
   ]
 }
 
-function checkPublicUrl(text: string): Problem[] {
+/** Documents of a cluster without its counters, or the other way round, would limit nobody, or each node by itself. */
+function checkCluster({ postgres_url, postgres_listen_url, redis_url }: Config['storage']): Problem[] {
+  const missing = (path: string, other: string, why: string): Problem => {
+    return { path, text: `must be given, because ${other} is: ${why}` }
+  }
+  const postgres = 'storage.postgres_url'
+  if (postgres_url !== '' && redis_url === '') {
+    return [
+      missing('storage.redis_url', postgres, 'nodes that share a PostgreSQL count rates and quotas together in Redis'),
+    ]
+  }
+  if (redis_url !== '' && postgres_url === '') {
+    return [missing(postgres, 'storage.redis_url', 'Redis holds counters alone; keys and documents are in PostgreSQL')]
+  }
+  if (postgres_listen_url === '' || postgres_url !== '') return []
+  return [missing(postgres, 'storage.postgres_listen_url', 'notices tell of what is read there')]
+}
+
+const LAST_PORT = 65_535
+
+function checkWorkers({ gateway: { workers, control_port: control }, storage }: Config): Problem[] {
+  if (workers === 1) return []
+  const path = 'gateway.workers'
+  if (storage.postgres_url === '')
+    return [
+      { path, text: 'must be 1, because the embedded store belongs to one process; several need storage.postgres_url' },
+    ]
+  if (control === 0 || control + workers - 1 <= LAST_PORT) return []
+  return [{ path, text: `is too many for gateway.control_port ${control}: each has its own, one after the other` }]
+}
+
+function checkAddress(path: string, text: string): Problem[] {
   if (text === '') return []
   const url = URL.canParse(text) ? new URL(text) : undefined
   const plain = url !== undefined && url.search + url.hash + url.username + url.password === '' && !/[?#]/.test(text)
   if (plain && (url.protocol === 'http:' || url.protocol === 'https:')) return []
   const allowed = 'give an absolute http or https URL without query, fragment, user or password'
-  return [{ path: 'gateway.public_url', text: `is no address that clients can use; ${allowed}` }]
+  return [{ path, text: `is no address that clients can use; ${allowed}` }]
+}
+
+function checkEdges(edges: Config['dashboard']['edge_endpoints']): Problem[] {
+  const path = 'dashboard.edge_endpoints'
+  const wrong = edges.flatMap(({ name, endpoint }) =>
+    checkAddress(path, endpoint).map((problem) => ({ path, text: `endpoint of "${name}" ${problem.text}` })),
+  )
+  const twice = edges.find(({ name }, at) => edges.findIndex((edge) => edge.name === name) !== at)
+  return twice === undefined
+    ? wrong
+    : [...wrong, { path, text: `"${twice.name}" is there twice; give each its own name` }]
 }
 
 /** Cookies, passkeys and links of mails belong to a whole host. */
@@ -54,9 +102,26 @@ export function isNetwork(text: string): boolean {
   return true
 }
 
-function notNetwork(entry: string): Problem {
-  const text = `"${entry.slice(0, 100)}" is neither an address nor a network; give entries such as 192.0.2.1 or 10.0.0.0/8`
-  return { path: 'gateway.trusted_proxies', text }
+function checkNetworks(path: string, entries: readonly string[]): Problem[] {
+  return entries
+    .filter((entry) => !isNetwork(entry))
+    .map((entry) => {
+      const shown = entry.slice(0, 100)
+      const text = `"${shown}" is neither an address nor a network; give entries such as 192.0.2.1 or 10.0.0.0/8`
+      return { path, text }
+    })
+}
+
+/** An address, or one with a port, in brackets where it has colons of its own. */
+function isServer(entry: string): boolean {
+  if (isIP(entry) !== 0) return true
+  const [, bare, bracketed, port] = /^(?:([^:[\]]+)|\[([^[\]]+)\]):(\d{1,5})$/.exec(entry) ?? []
+  return (isIP(bare ?? '') === 4 || isIP(bracketed ?? '') === 6) && Number(port) > 0 && Number(port) <= LAST_PORT
+}
+
+function notServer(entry: string): Problem {
+  const text = `"${entry.slice(0, 100)}" is no address of a DNS server; give entries such as 192.0.2.53 or 192.0.2.53:5353`
+  return { path: 'gateway.dns_servers', text }
 }
 
 function checkManagementNode(gateway: Config['gateway']): Problem[] {

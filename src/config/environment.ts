@@ -13,8 +13,11 @@ export interface EnvironmentSettings {
 
 const PREFIX = 'SVC_'
 const FILE_SUFFIX = '_FILE'
-/** Names under the prefix that are no settings: `SVC_CONFIG` names the file of settings. */
-const OTHER_NAMES: ReadonlySet<string> = new Set(['SVC_CONFIG'])
+/** Names under the prefix that are no settings: `SVC_CONFIG` names the file of settings, the others are of the moving commands. */
+const OTHER_NAMES: ReadonlySet<string> = new Set([
+  'SVC_CONFIG',
+  ...['SVC_SYNC_DASHBOARD', 'SVC_SYNC_SECRET', 'SVC_SYNC_RECIPIENT', 'SVC_SYNC_IDENTITY', 'SVC_IMPORT_REDIS'],
+])
 /** A name that does not follow from its setting, and that installations have. */
 const IRREGULAR = new Map([['dashboard.sso_default_group_id', 'SVC_DB_SSODEFAULTUSERGROUP']])
 const BY_ENV: ReadonlyMap<string, Setting> = new Map(

@@ -7,6 +7,9 @@ interface Extra {
   readonly allowed?: string
 }
 
+/** Objects in a list of them: more are a mistake. */
+const MOST_OBJECTS = 1000
+
 /** Bounds of a TCP port. */
 export const PORT = [0, 65_535] as const
 
@@ -27,6 +30,13 @@ export const list = (description: string, extra: Extra = {}) =>
 
 /** A map of texts by names that people choose, empty by default. */
 export const map = (description: string) => Type.Record(Type.String(), Type.String(), { default: {}, description })
+
+/** A list of objects with these members, empty by default. In the environment it is JSON. */
+export const objects = <P extends Parameters<typeof Type.Object>[0]>(
+  members: P,
+  description: string,
+  extra: Required<Pick<Extra, 'allowed'>>,
+) => Type.Array(group(members), { default: [], description, maxItems: MOST_OBJECTS, ...extra })
 
 /** Settings below one name. */
 export const group = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>

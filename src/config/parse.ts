@@ -4,14 +4,25 @@ const WHOLE = /^-?\d{1,16}$/
 
 /**
  * Reads the text of an environment variable as the kind of its setting.
- * Lists: JSON, or values separated by commas. Maps: a JSON object of texts. Answers undefined when the text is not of that kind.
+ * Lists: JSON, or values separated by commas. Maps: a JSON object of texts. Lists of objects: JSON; what is in the objects is the
+ * schema's to judge. Answers undefined when the text is not of that kind.
  */
 export function parseText(setting: Setting, text: string): SettingValue | undefined {
   if (setting.kind === 'text') return text
   const trimmed = text.trim()
   if (setting.kind === 'flag') return parseFlag(trimmed)
   if (setting.kind === 'whole') return WHOLE.test(trimmed) ? Number(trimmed) : undefined
+  if (setting.kind === 'objects') return parseObjects(trimmed)
   return setting.kind === 'map' ? parseMap(trimmed) : parseList(trimmed)
+}
+
+function parseObjects(text: string): readonly Readonly<Record<string, unknown>>[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function parseFlag(text: string): boolean | undefined {

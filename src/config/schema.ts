@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { flag, group, list, PORT, text, whole } from './leaves.ts'
+import { flag, group, list, objects, PORT, text, whole } from './leaves.ts'
 import { analyticsSettings } from './schema-analytics.ts'
 import { keySettings } from './schema-keys.ts'
+import { monitorSettings } from './schema-monitor.ts'
+import { openTelemetrySettings } from './schema-opentelemetry.ts'
 import { bootstrapSettings, peopleSecurity } from './schema-people.ts'
 import { portalSettings } from './schema-portal.ts'
 import { emailBackend, signInSecurity, signInSettings } from './schema-sign-in.ts'
 import { ssoDashboard, ssoSettings } from './schema-sso.ts'
+import { storageSettings } from './schema-storage.ts'
 
 const TIMEOUT_MS = [1, 86_400_000] as const
 const HOUR_MS = 3_600_000
@@ -23,6 +26,14 @@ const tls = group({
   ),
   handshake_timeout_ms: whole(5000, TIMEOUT_MS, 'Longest TLS handshake.'),
   max_handshakes: whole(1000, [1, 1_000_000], 'Unfinished TLS handshakes at once. More are refused.'),
+})
+
+const http2 = group({
+  enabled: flag(
+    true,
+    'Speak HTTP/2 with clients that ask for it: over TLS by ALPN, without TLS by its preface. HTTP/1.1 goes on beside it, on the same ports.',
+  ),
+  max_concurrent_streams: whole(100, [1, 10_000], 'Requests that one HTTP/2 connection may have open at once.'),
 })
 
 const segmentation = group({
@@ -43,7 +54,7 @@ const gateway = group({
   control_port: whole(
     0,
     PORT,
-    'Port of its own for `/svc/`, `/metrics`, `/hello` and `/ready`. 0 serves them on the traffic port.',
+    'Port of its own for `/svc/`, `/metrics`, `/hello` and `/ready`. 0 serves them on the traffic port. With several `workers` each has its own: this one and those after it.',
   ),
   secret: text(
     '',
@@ -60,13 +71,22 @@ const gateway = group({
     'Addresses and networks (CIDR) of proxies in front. Only they may name the client in `X-Forwarded-For` or `X-Real-IP`.',
     { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
   ),
+  proxy_protocol_networks: list(
+    'Addresses and networks (CIDR) of load balancers that begin each connection to the traffic and TLS ports with the PROXY protocol, version 1 or 2. From them it must come, from others it is not taken. Empty: from nobody.',
+    { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
+  ),
   max_body_bytes: whole(0, [0, Number.MAX_SAFE_INTEGER], 'Largest request body for any API. 0: no bound.'),
   max_head_bytes: whole(16_384, [1024, 1_048_576], 'Largest request head: request line and all fields.'),
   max_fields: whole(100, [10, 1000], 'Most fields in a request head.'),
   head_timeout_ms: whole(10_000, TIMEOUT_MS, 'Longest time from the first byte of a request head to its last.'),
   keep_alive_ms: whole(75_000, TIMEOUT_MS, 'Longest wait for the next request on an open connection.'),
   body_idle_ms: whole(30_000, TIMEOUT_MS, 'Longest silence of a client that sends a body or reads an answer.'),
-  max_connections: whole(0, [0, 10_000_000], 'Open client connections at once. 0: no bound.'),
+  max_connections: whole(0, [0, 10_000_000], 'Open client connections at once, of each worker. 0: no bound.'),
+  workers: whole(
+    1,
+    [1, 256],
+    'Gateway processes on this machine that share `listen_port`, each a node of its own: about one for each core. More than one needs a cluster (`storage.postgres_url`) and a system that shares ports (Linux, FreeBSD).',
+  ),
   drain_timeout_ms: whole(15_000, [0, HOUR_MS], 'How long a stopping gateway lets requests in flight finish.'),
   proxy_default_timeout_ms: whole(
     30_000,
@@ -80,7 +100,25 @@ const gateway = group({
     [0, HOUR_MS],
     'How long an unused upstream connection is kept. Keep it below what the upstream does.',
   ),
+  dns_servers: list('DNS servers that name the targets of APIs with service discovery. Empty: those of the system.', {
+    allowed: 'IP addresses, such as 10.0.0.53 or 10.0.0.53:5353',
+  }),
   upstream_max_idle: whole(256, [0, 65_535], 'Unused connections kept per upstream.'),
+  proxy_enable_http2: flag(
+    false,
+    'Offer HTTP/2 to upstreams with `https` URLs. Those that do not choose it are asked over HTTP/1.1. `h2c` URLs are asked over it always.',
+  ),
+  cache_bytes: whole(
+    67_108_864,
+    [0, Number.MAX_SAFE_INTEGER],
+    'Memory for stored answers of all APIs that ask for it. The least used are dropped first. 0: nothing is stored.',
+  ),
+  cache_entry_bytes: whole(1_048_576, [0, Number.MAX_SAFE_INTEGER], 'Largest answer that is stored.'),
+  cache_wait_ms: whole(
+    5000,
+    [0, HOUR_MS],
+    'How long a request waits for the answer that an equal one is fetching, before it asks the upstream itself.',
+  ),
   session_cache_entries: whole(
     200_000,
     [100, 100_000_000],
@@ -90,6 +128,11 @@ const gateway = group({
     true,
     'Keep only the hash of a key. False also keeps the key itself, encrypted, so that it can be shown again.',
   ),
+  hash_key_function_fallback: list(
+    'How keys were hashed that were imported from an earlier product: each is found so once, then by SHA-256 as all others. Empty: nothing is looked for, and nothing costs.',
+    { pattern: '^(murmur32|murmur64|murmur128|sha256)$', allowed: 'murmur32, murmur64, murmur128 and sha256' },
+  ),
+  legacy_key_orgs: list('Organisations of that product, by its ids: the keys that people chose begin with them there.'),
   oauth_token_expire: whole(
     3600,
     [1, 31_536_000],
@@ -112,7 +155,17 @@ const gateway = group({
     'This node is for administration and loads every API. Refused together with `node_is_segmented`.',
   ),
   node_name: text('', 'Name of this node in logs and answers. Empty: the host name.'),
+  monitor: monitorSettings,
   access_log: flag(true, 'Write one JSON line per request to standard output.'),
+  http2,
+  modules: group({
+    path: text(
+      '',
+      'Folder with modules that APIs may call: whoever may publish an API may run what is in it. Empty: none may.',
+    ),
+    timeout_ms: whole(1000, [10, 60_000], 'Longest time that the modules of one phase of a request may take together.'),
+    memory_mb: whole(64, [16, 4096], 'Most memory for the values of the modules of one API.'),
+  }),
   tls,
 })
 
@@ -133,6 +186,15 @@ const dashboard = group({
   page_size: whole(10, [1, 1000], 'Rows of a page, where the caller asks for pages.'),
   max_body_bytes: whole(16_777_216, [1024, 1_073_741_824], 'Largest body that the dashboard takes.'),
   enable_ownership: flag(false, 'APIs that name owners, and what is based on them, are seen by their owners alone.'),
+  edge_endpoints: objects(
+    {
+      name: Type.String({ minLength: 1, maxLength: 200 }),
+      endpoint: Type.String({ minLength: 1, maxLength: 2048 }),
+      tags: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true })),
+    },
+    'Gateways that callers reach, and the tags of each: an API is shown at those that load it. One without tags loads every API. Empty: there is one gateway, at `gateway.public_url`.',
+    { allowed: 'a list of objects with `name`, `endpoint` (an http or https URL) and `tags` (texts)' },
+  ),
   ...keySettings,
   enable_duplicate_slugs: flag(
     false,
@@ -162,16 +224,12 @@ const dashboard = group({
 export const ConfigSchema = group({
   gateway,
   dashboard,
-  storage: group({
-    path: text('./data', 'Folder of the embedded store. Made at the first start.', {
-      pattern: '\\S',
-      allowed: 'a folder',
-    }),
-  }),
+  storage: storageSettings,
   analytics: analyticsSettings,
   bootstrap: bootstrapSettings,
   sso: ssoSettings,
   portal: portalSettings,
+  opentelemetry: openTelemetrySettings,
   webhooks: group({
     allow_private: flag(false, 'Let webhooks reach loopback, link-local and private addresses.'),
   }),

@@ -1,7 +1,13 @@
 import { ConfigSchema } from './schema.ts'
 
-export type SettingValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>
-export type SettingKind = 'text' | 'whole' | 'flag' | 'list' | 'map'
+export type SettingValue =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | Readonly<Record<string, string>>
+  | readonly Readonly<Record<string, unknown>>[]
+export type SettingKind = 'text' | 'whole' | 'flag' | 'list' | 'map' | 'objects'
 
 /** One leaf of the schema with the names that people use for it. */
 export interface Setting {
@@ -65,7 +71,7 @@ function toSetting(leaf: Leaf, segments: readonly string[]): Setting {
 function kindOf(leaf: Leaf): SettingKind {
   if (leaf.type === 'integer') return 'whole'
   if (leaf.type === 'boolean') return 'flag'
-  if (leaf.type === 'array') return 'list'
+  if (leaf.type === 'array') return leaf.items?.type === 'object' ? 'objects' : 'list'
   return leaf.type === 'object' ? 'map' : 'text'
 }
 

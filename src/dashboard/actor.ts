@@ -7,6 +7,8 @@ export interface Actor {
   readonly email: string
   /** '' = unbounded: sees all organisations and writes nothing but its own record. */
   readonly orgId: string
+  /** True where the actor is unbounded all the same, and looks at `orgId` alone: it still writes nothing there. */
+  readonly viewing?: true
   /** '' = in no group. */
   readonly groupId: string
   /** Those that are in force: of the group where there is one, else the user's own. */
@@ -14,4 +16,9 @@ export interface Actor {
   readonly admin: boolean
   /** Session id of a browser; undefined for an API credential. */
   readonly sessionId: string | undefined
+}
+
+/** True for a user of no organisation, also while it looks at one: it sees all of them and writes nothing but its own record. */
+export function isUnbounded({ orgId, viewing }: Pick<Actor, 'orgId' | 'viewing'>): boolean {
+  return orgId === '' || viewing === true
 }

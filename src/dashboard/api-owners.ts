@@ -18,13 +18,19 @@ export class ApiOwners {
   #stale = new Set<string>()
   #loading: Promise<void> | undefined
   #loaded = false
+  /** How often changes were made that nobody could name: what was read meanwhile may be the old state. */
+  #missed = 0
   /** Until somebody asks nothing is kept, of changes neither. */
   #started = false
   readonly #unsubscribe: () => void
 
   constructor(documents: Documents, feed: Feed) {
     this.#documents = documents
-    this.#unsubscribe = feed.subscribe(({ changes }) => {
+    this.#unsubscribe = feed.subscribe(({ changes, missed }) => {
+      if (missed) {
+        this.#missed++
+        this.#loaded = false
+      }
       for (const { kind, id } of changes) if (this.#started && kind === 'api') this.#stale.add(id)
     })
   }
@@ -56,8 +62,11 @@ export class ApiOwners {
 
   async #catchUp(): Promise<void> {
     if (!this.#loaded) {
+      this.#byApi.clear()
+      this.#byDocument.clear()
+      const missed = this.#missed
       for await (const batch of this.#documents.scan('api')) for (const { id, body } of batch) this.#put(id, body)
-      this.#loaded = true
+      this.#loaded = missed === this.#missed
     }
     const stale = this.#stale
     this.#stale = new Set()

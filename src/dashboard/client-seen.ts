@@ -42,6 +42,12 @@ export async function clientAt(
   return { place, client }
 }
 
+/** The document of the client that the path names, where the caller's organisation has one. */
+export async function clientStored(parts: DashboardParts, call: Call): Promise<StoredDocument | undefined> {
+  const stored = await storedClient(parts, call.param('clientId'))
+  return stored !== undefined && call.sight.org(stored) ? stored : undefined
+}
+
 /** The client that the path names without an API. @throws Fault `not_found` (404), `not_owner` (401) when others own its APIs */
 export async function clientNamed(parts: DashboardParts, call: Call): Promise<OAuthClient> {
   const stored = await storedClient(parts, call.param('clientId'))

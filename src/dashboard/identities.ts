@@ -1,3 +1,4 @@
+import { isDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { StoredUser } from '../model/user.ts'
 import { effective } from '../publish/people/effective.ts'
@@ -17,10 +18,10 @@ export function identitiesOf(parts: DashboardParts): Identities {
     async byCookie(cookie) {
       const session = await sessionOf(parts, cookie)
       if (session === undefined) return undefined
-      const { userId, sessionId, csrf, guest } = session
+      const { userId, sessionId, csrf, guest, viewed } = session
       if (guest !== undefined) return { identity: await ofGuest(parts, userId, guest), sessionId, csrf }
       const user = await findUserById(parts, userId)
-      return user && { identity: await ofUser(parts, user), sessionId, csrf }
+      return user && { identity: await looking(parts, await ofUser(parts, user), viewed), sessionId, csrf }
     },
   }
 }
@@ -29,6 +30,13 @@ async function ofUser(parts: DashboardParts, user: StoredUser): Promise<Identity
   const { permissions, active } = await effective(parts, user)
   const { id, email_address: email, org_id: orgId, group_id: groupId } = user
   return { userId: id, email, orgId, groupId, permissions, active }
+}
+
+/** An unbounded user as it sees the organisation that its session looks at; one that is gone is looked at no more. */
+async function looking({ documents }: DashboardParts, identity: Identity, viewed: string): Promise<Identity> {
+  if (identity.orgId !== '' || !isDocumentId(viewed)) return identity
+  const there = await documents.get('organisation', viewed)
+  return there === undefined ? identity : { ...identity, orgId: viewed, viewing: true }
 }
 
 /** Who came by single sign-on and has no user document. Its groups count as they are now, like those of a user. */

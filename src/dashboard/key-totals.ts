@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Clock } from '../model/clock.ts'
 import type { Feed, SessionFilter, Tokens } from '../store/ports.ts'
 
@@ -19,8 +20,8 @@ export class KeyTotals {
   constructor(tokens: Tokens, feed: Feed, clock: Clock) {
     this.#tokens = tokens
     this.#clock = clock
-    feed.subscribe(({ sessions }) => {
-      if (sessions.length === 0) return
+    feed.subscribe(({ sessions, missed }) => {
+      if (sessions.length === 0 && !missed) return
       this.#generation++
       this.#known.clear()
     })
@@ -28,7 +29,8 @@ export class KeyTotals {
 
   /** @throws Fault `store_away` */
   async count(filter: SessionFilter): Promise<number> {
-    const key = JSON.stringify(filter)
+    // With ownership on a filter names all the APIs that somebody sees.
+    const key = hash('sha256', JSON.stringify(filter), 'base64')
     const now = this.#clock.mono()
     const known = this.#known.get(key)
     if (known !== undefined && now - known.at < FRESH_MS) return known.total

@@ -15,6 +15,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   404: 'Not found',
   405: 'Not by this method',
   409: 'Conflict with what is there',
+  412: 'Changed since it was read: not as `If-Match` says',
   413: 'Too large',
   422: 'Not possible',
   429: 'Too many tries',
@@ -81,7 +82,7 @@ function operationOf(route: Route, path: string): JsonObject {
     tags: [tagOf(route)],
     security: securityOf(route.access),
     'x-svc-access': accessOf(route),
-    parameters: [...pathParameters(path), ...queryParameters(route)],
+    parameters: [...pathParameters(path), ...queryParameters(route), ...(isHeld(route) ? [IF_MATCH] : [])],
     ...(body !== undefined && { requestBody: body }),
     responses: responsesOf(route),
   }
@@ -145,17 +146,30 @@ function bodyOf({ body, bodyIs }: Route): JsonObject | undefined {
   return { required: true, content: { [BODY_TYPES[bodyIs ?? 'json']]: { schema } } }
 }
 
-function responsesOf({ answers, access, answerType = 'application/json' }: Route): JsonObject {
+const IF_MATCH: JsonObject = {
+  ...{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
+  description: 'The `ETag` of what was read: refused with 412 where it has changed since.',
+}
+
+const ETAG: JsonObject = { ETag: { schema: { type: 'string' }, description: 'Another one after every change.' } }
+
+const isHeld = ({ standing, method }: Route): boolean => standing !== undefined && method !== 'GET'
+
+function responsesOf(route: Route): JsonObject {
+  const { answers, access, answerType = 'application/json' } = route
   const refusal = { 'application/json': { schema: REFERENCE } }
   const found: JsonObject = {}
   for (const [code, declared] of Object.entries(answers)) {
     const status = Number(code)
     // What the server itself refuses has the envelope, also where the route has refusals of another form.
     const schema = status < 400 ? plain(declared) : { anyOf: [plain(declared), REFERENCE] }
-    found[code] = { description: textOf(status), content: { [answerType]: { schema } } }
+    const isTagged = status === 200 && route.standing !== undefined && route.method === 'GET'
+    const headers = isTagged && { headers: ETAG }
+    found[code] = { description: textOf(status), ...headers, content: { [answerType]: { schema } } }
   }
   for (const status of access === 'public' ? [] : [401, 403])
     found[status] ??= { description: textOf(status), content: refusal }
+  if (isHeld(route)) found[412] = { description: textOf(412), content: refusal }
   return { ...found, default: { description: 'Refused', content: refusal } }
 }
 

@@ -93,7 +93,10 @@ export async function findPolicyDocument(
 }
 
 /** True when the caller may see a key or token: one of its APIs, or of the APIs of its policies, or none of them exists any more. */
-export async function seesSession({ parts, sight, orgId }: LookUp, row: SessionRow): Promise<boolean> {
+export async function seesSession(
+  { parts, sight, orgId }: LookUp,
+  row: Pick<SessionRow, 'apiIds' | 'policyIds'>,
+): Promise<boolean> {
   if (sight.everything) return true
   const apiIds = [...row.apiIds]
   for (const id of row.policyIds) {

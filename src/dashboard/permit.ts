@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../errors/fault.ts'
 import { type Intent, isAdmin, mayDo, ownAnalyticsOnly } from '../model/permission.ts'
-import type { Actor } from './actor.ts'
+import { type Actor, isUnbounded } from './actor.ts'
 import type { Route } from './route.ts'
 
 /** What is known of a request when it is decided whether it may be made. */
@@ -27,7 +27,7 @@ export function permit({ route, params, path, actor, installation }: Asked): Fau
   if (own !== undefined && params[own] === actor.userId) return undefined
   const intent = intentOf(route)
   // An unbounded user sees everything and writes only the own record.
-  if (actor.orgId === '' && intent === 'write') return refusal(path)
+  if (isUnbounded(actor) && intent === 'write') return refusal(path)
   const may = access === 'admin' ? isAdmin(actor.permissions) : mayDo(actor.permissions, access.permission, intent)
   if (typeof access === 'object' && access.beyondApis === true && ownAnalyticsOnly(actor.permissions))
     return refusal(path)

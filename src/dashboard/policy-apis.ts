@@ -21,6 +21,9 @@ export class PolicyApis {
   #stale = new Set<string>()
   #loading: Promise<void> | undefined
   #loaded = false
+  #following = false
+  /** How often changes were made that nobody could name: what was read meanwhile may be the old state. */
+  #missed = 0
 
   constructor(documents: Documents, feed: Feed) {
     this.#documents = documents
@@ -53,11 +56,12 @@ export class PolicyApis {
 
   async #catchUp(): Promise<void> {
     if (!this.#loaded) {
-      this.#feed.subscribe(({ changes }) => {
-        for (const { kind, id } of changes) if (kind === 'policy') this.#stale.add(id)
-      })
-      this.#loaded = true
+      this.#follow()
+      this.#byDocument.clear()
+      this.#byPolicy.clear()
+      const missed = this.#missed
       for await (const batch of this.#documents.scan('policy')) for (const { id, body } of batch) this.#put(id, body)
+      this.#loaded = missed === this.#missed
     }
     const stale = this.#stale
     this.#stale = new Set()
@@ -71,6 +75,20 @@ export class PolicyApis {
     } finally {
       for (const id of stale) this.#stale.add(id)
     }
+  }
+
+  #follow(): void {
+    if (this.#following) return
+    this.#following = true
+    this.#feed.subscribe(({ changes, missed }) => {
+      if (missed) this.#forget()
+      for (const { kind, id } of changes) if (kind === 'policy') this.#stale.add(id)
+    })
+  }
+
+  #forget(): void {
+    this.#missed++
+    this.#loaded = false
   }
 
   #put(documentId: string, body: Parameters<typeof policyApisOf>[0]): void {

@@ -1,11 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { AuditRequest, Documents, Store } from '../store/ports.ts'
+import type { AuditRequest, Change, Documents, Store } from '../store/ports.ts'
+import type { Expected } from './standing.ts'
 
-const current = new AsyncLocalStorage<AuditRequest>()
+interface Work {
+  readonly request: AuditRequest
+  /** Until it is written for the first time. */
+  expected: Expected | undefined
+}
 
-/** Does the work of one request: every audit entry that it writes says which request it was. */
-export function duringRequest<T>(request: AuditRequest, work: () => T): T {
-  return current.run(request, work)
+const current = new AsyncLocalStorage<Work>()
+
+/**
+ * Does the work of one request: every audit entry that it writes says which request it was. A document that is `expected` at a
+ * revision is written at that revision or not at all: the commit fails with `revision_conflict`.
+ */
+export function duringRequest<T>(request: AuditRequest, work: () => T, expected?: Expected): T {
+  return current.run({ request, expected }, work)
 }
 
 /**
@@ -20,7 +30,7 @@ export function recordedStore(store: Store, isOn: boolean): Store {
 
 function recordedDocuments(documents: Documents, isOn: boolean): Documents {
   const withRequest = <T extends object>(entry: T): T => {
-    const request = current.getStore()
+    const request = current.getStore()?.request
     return request === undefined ? entry : { request, ...entry }
   }
   return {
@@ -30,8 +40,24 @@ function recordedDocuments(documents: Documents, isOn: boolean): Documents {
     scan: (kind) => documents.scan(kind),
     each: (kind, query) => documents.each(kind, query),
     values: (kind, index, query) => documents.values(kind, index, query),
-    commit: (changes, entry) => documents.commit(changes, isOn && entry !== undefined ? withRequest(entry) : undefined),
+    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+    commit: async (changes, entry) => {
+      const audit = isOn && entry !== undefined ? withRequest(entry) : undefined
+      const work = current.getStore()
+      const expected = work?.expected
+      if (work === undefined || expected === undefined || !changes.some((change) => isOf(expected, change)))
+        return documents.commit(changes, audit)
+      const { revision: ifRevision } = expected
+      const held = changes.map((change) => (isOf(expected, change) ? { ...change, ifRevision } : change))
+      const revision = await documents.commit(held, audit)
+      work.expected = undefined
+      return revision
+    },
     note: async (entry) => (isOn ? documents.note(withRequest(entry)) : undefined),
     revision: () => documents.revision(),
   }
+}
+
+function isOf({ kind, id }: Expected, change: Change): change is Extract<Change, { op: 'put' | 'delete' }> {
+  return (change.op === 'put' || change.op === 'delete') && change.kind === kind && change.id === id
 }

@@ -8,7 +8,8 @@ export const SAFETY_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
+  // With `no-referrer` a browser would send the forms of our own pages with `Origin: null`, as from anywhere.
+  'referrer-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }

@@ -3,6 +3,7 @@ import type { Intent } from '../model/permission.ts'
 import type { Awaitable } from '../store/ports.ts'
 import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
+import type { Standing } from './standing.ts'
 
 /** Who may make a call, before anything is known of what it names. */
 export type Access =
@@ -51,6 +52,8 @@ export interface Route {
   /** What the body must be; JSON whatever its Content-Type says, unless `form` or `upload`. */
   readonly body?: TSchema
   readonly bodyIs?: 'form' | 'upload' | 'any'
+  /** True for a GET that uses something up, such as a nonce: HEAD, which those send who look where a link leads, does not make it. */
+  readonly once?: true
   /** True for a call that carries other people's messages: detailed recording leaves out what was sent and answered. */
   readonly undumped?: true
   /** Message of the 400 for a body that does not fit the schema, where this call has one of its own. */
@@ -59,5 +62,7 @@ export interface Route {
   readonly answers: Readonly<Record<number, TSchema>>
   /** Media type of these answers for the API document, where it is not JSON. */
   readonly answerType?: string
+  /** Where what the path names stands: gives a GET its `ETag`, and holds what changes it to the `If-Match` that was sent. */
+  readonly standing?: (call: Call) => Awaitable<Standing | undefined>
   readonly run: (call: Call) => Awaitable<Answer>
 }

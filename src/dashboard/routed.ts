@@ -6,6 +6,7 @@ import { dumpsOf } from './audit/dump.ts'
 import { readUpload } from './body.ts'
 import { checks } from './checks.ts'
 import { clientAddress, peerAddress } from './client-address.ts'
+import { conditionally } from './if-match.ts'
 import { openCall } from './open-call.ts'
 import { intentOf } from './permit.ts'
 import { duringRequest } from './recorded.ts'
@@ -27,6 +28,7 @@ export function routed(stand: Stand, route: Route): RouteOptions {
   return {
     method: route.method,
     url: routerPath(route.path),
+    exposeHeadRoute: route.method === 'GET' && route.once !== true,
     onRequest: async (request) => {
       const known: { actor?: Admitted['actor'] } = {}
       try {
@@ -42,7 +44,9 @@ export function routed(stand: Stand, route: Route): RouteOptions {
       const call = openCall(sent)
       const facts = requestFacts(route, request, sent.clientAddress, who.actor)
       check(call)
-      const answer = await duringRequest(facts, () => route.run(call))
+      const answer = await conditionally(route, call, async (expected) =>
+        duringRequest(facts, () => route.run(call), expected),
+      )
       if (answer.status < 400) {
         if (writes) await settle(stand, request)
         const dumps = () => (route.undumped ? {} : dumpsOf({ ...sent, url: facts.url, answer }))

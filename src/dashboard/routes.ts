@@ -5,6 +5,7 @@ import { apiAccessRoutes } from './resources/api-access.ts'
 import { apiMigrationRoutes } from './resources/api-migration.ts'
 import { apiNodeRoutes } from './resources/api-nodes.ts'
 import { apiVersionRoutes } from './resources/api-versions.ts'
+import { apiWebhookRoutes } from './resources/api-webhooks.ts'
 import { apiRoutes } from './resources/apis.ts'
 import { assetRoutes } from './resources/assets.ts'
 import { auditLogRoutes } from './resources/audit-logs.ts'
@@ -21,6 +22,7 @@ import { keyActRoutes } from './resources/key-acts.ts'
 import { keyRoutes } from './resources/keys.ts'
 import { labelRoutes } from './resources/labels.ts'
 import { logRoutes } from './resources/logs.ts'
+import { moveRoutes } from './resources/moves.ts'
 import { notificationRoutes } from './resources/notifications.ts'
 import { oasApiRoutes } from './resources/oas-apis.ts'
 import { oauthClientRoutes } from './resources/oauth-clients.ts'
@@ -62,6 +64,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...adminRoutes(parts),
     ...analyticsRoutes(parts),
     ...apiAccessRoutes(parts),
+    ...apiWebhookRoutes(parts),
     ...apiMigrationRoutes(parts),
     ...apiNodeRoutes(parts),
     ...apiRoutes(parts),
@@ -85,6 +88,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...keyRoutes(parts),
     ...labelRoutes(parts),
     ...logRoutes(parts),
+    ...moveRoutes(parts),
     ...notificationRoutes(parts),
     ...oasApiRoutes(parts),
     ...oauthClientRoutes(parts),

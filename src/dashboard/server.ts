@@ -18,6 +18,7 @@ import type { Route } from './route.ts'
 import { routed, SENT_TYPE } from './routed.ts'
 import { routerPath } from './router-path.ts'
 import { allRoutes } from './routes.ts'
+import { refuseUnread } from './unread.ts'
 
 export interface DashboardOptions {
   readonly host: string
@@ -62,11 +63,14 @@ export async function startDashboard(
     logger: false,
     bodyLimit: parts.config.dashboard.max_body_bytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // Who has sent something on a kept connection before he could know is answered.
+    return503OnClosing: false,
     http: { maxHeaderSize: LONGEST_HEAD_BYTES },
     genReqId: newRequestId,
     rewriteUrl: ({ url }) => spacesOf(url ?? '/'),
     frameworkErrors: (_error, request, reply) =>
       void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),
+    clientErrorHandler: refuseUnread,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: LONGEST_PARAM },
   })
   serve(server, stand, routes)
@@ -108,6 +112,9 @@ function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]):
     if (headers['content-type'] === undefined) return
     headers[SENT_TYPE] = headers['content-type']
     headers['content-type'] = 'application/octet-stream'
+  })
+  server.addHook('onSend', async (_request, reply) => {
+    if (parts.closing?.aborted) reply.header('connection', 'close')
   })
   serveConsole(server)
   for (const route of routes) server.route(routed(stand, route))

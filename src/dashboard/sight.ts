@@ -11,7 +11,7 @@ type Seen = Pick<StoredDocument, 'body'>
 export interface Sight {
   /** True when nothing is hidden by ownership: it is off, or the actor is an administrator. Organisations are apart all the same. */
   readonly everything: boolean
-  /** True for a document of the actor's organisation; for an unbounded actor, of any. */
+  /** True for a document of the actor's organisation; for an unbounded actor, of any, or of the one it looks at and of none. */
   org(document: Seen): boolean
   /** True for an API that the actor may see. */
   api(document: Seen): boolean
@@ -36,11 +36,13 @@ export const NOBODYS = '*'
 export function sightOf(actor: Actor | undefined, owners: ApiOwners, ownershipOn: boolean): Sight {
   const orgId = actor?.orgId ?? ''
   const bounded = actor !== undefined && orgId !== ''
-  const everything = !ownershipOn || actor === undefined || isAdmin(actor.permissions) || !bounded
+  const viewing = actor?.viewing === true
+  const everything = !ownershipOn || actor === undefined || isAdmin(actor.permissions) || !bounded || viewing
   const mine: readonly string[] = bounded
     ? [NOBODYS, `u:${actor.userId}`, ...(actor.groupId === '' ? [] : [`g:${actor.groupId}`])]
     : [NOBODYS]
-  const org = ({ body }: Seen) => !bounded || body.org_id === orgId
+  // Whoever only looks at an organisation is of none, and its own record with it.
+  const org = ({ body }: Seen) => !bounded || body.org_id === orgId || (viewing && body.org_id === '')
   const visible = (apiId: string) => {
     const found = owners.of(apiId)
     if (found === undefined || (bounded && found.orgId !== orgId)) return false

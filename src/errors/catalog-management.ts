@@ -60,6 +60,11 @@ export const MANAGEMENT = {
     dashboard: { text: 'Found API with the same ID' },
   },
   revision_conflict: { status: 409, log: 'silent', text: 'Changed by somebody else meanwhile', expose: true },
+  precondition_failed: {
+    status: 412,
+    log: 'silent',
+    text: 'It was changed by somebody else meanwhile. Read it again.',
+  },
   listen_path_taken: { status: 409, log: 'silent', text: 'Listen path is taken', expose: true },
   not_found: { status: 404, log: 'silent', text: 'Not found', expose: 'alone' },
   version_query_invalid: { status: 422, log: 'silent', text: 'Unprocessable Content', expose: 'alone' },

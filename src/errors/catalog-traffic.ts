@@ -14,6 +14,12 @@ export const TRAFFIC = {
   path_not_in_rights: { status: 403, log: 'silent', text: 'Access to this resource has been disallowed' },
   endpoint_forbidden: { status: 403, log: 'silent', text: 'Requested endpoint is forbidden' },
   ip_forbidden: { status: 403, log: 'silent', text: 'access from this IP has been disallowed' },
+  // name and password (RFC 7617), signed requests
+  basic_malformed: { status: 401, legacy: 400, log: 'silent', text: 'The Basic credentials are malformed' },
+  user_unknown: { status: 401, log: 'silent', text: 'User not authorised' },
+  signature_invalid: { status: 401, legacy: 400, log: 'silent', text: 'Request signature verification failed' },
+  // keys of those who issue tokens could not be read
+  jwt_keys_away: { status: 503, log: 'warn', text: 'Try again later' },
   client_certificate_required: { status: 401, log: 'silent', text: 'Client certificate required' },
   // versions
   version_missing: { status: 403, log: 'silent', text: 'Version information not found' },
@@ -37,6 +43,36 @@ export const TRAFFIC = {
   length_required: { status: 411, log: 'silent', text: 'Content length is required for this request' },
   body_too_large_api: { status: 400, log: 'silent', text: 'Request is too large' },
   body_too_large: { status: 413, log: 'silent', text: 'Request Entity Too Large' },
+  request_invalid: { status: 422, log: 'silent', text: 'The request does not fit the description of the API' },
+  // transforms of bodies
+  transform_body_malformed: {
+    status: 400,
+    log: 'silent',
+    text: 'The body cannot be transformed',
+    expose: true,
+  },
+  transform_too_large: { status: 413, log: 'silent', text: 'The body is too large to be transformed' },
+  transform_failed: { status: 500, log: 'warn', text: 'The body could not be transformed' },
+  answer_too_large: { status: 502, log: 'warn', text: 'The answer of the upstream is too large to be changed' },
+  answer_untransformable: { status: 502, log: 'warn', text: 'The answer of the upstream could not be transformed' },
+  // modules
+  module_rejected: { status: 403, log: 'silent', text: 'Refused by a module' },
+  module_failed: { status: 500, log: 'warn', text: 'A module of this API failed' },
+  modules_away: { status: 503, log: 'warn', text: 'The modules of this API are not ready, try again later' },
+  module_timeout: { status: 504, log: 'warn', text: 'A module of this API took too long' },
+  // mocks
+  mock_missing: { status: 404, log: 'silent', text: 'There is no such example of an answer' },
+  mock_not_acceptable: { status: 406, log: 'silent', text: 'There is no example of an answer that the caller takes' },
+  // the response cache
+  nothing_stored: {
+    status: 504,
+    log: 'silent',
+    text: 'No stored answer can be given, and the request asks for no other',
+  },
+  // never sent: a stored answer is given in the place of what the upstream said
+  stored_answer_stands_in: { status: 502, log: 'silent', text: 'There was a problem proxying the request' },
+  // batches
+  inner_answer_cut: { status: 502, log: 'silent', text: 'The answer is too long for a batch, or broke off' },
   // routing
   api_not_found: { status: 404, log: 'silent', text: 'Not Found' },
   api_unserved: { status: 503, log: 'warn', text: 'This API could not be loaded' },
@@ -55,8 +91,21 @@ export const TRAFFIC = {
     log: 'warn',
     text: 'There was a problem proxying the request',
   },
+  upstream_pin_mismatch: {
+    status: 502,
+    legacy: 500,
+    log: 'warn',
+    text: 'There was a problem proxying the request',
+  },
+  upstream_identity_missing: {
+    status: 502,
+    legacy: 500,
+    log: 'error',
+    text: 'There was a problem proxying the request',
+  },
   upstream_timeout: { status: 504, log: 'warn', text: 'Upstream service reached hard timeout.' },
   upstream_all_down: { status: 503, log: 'warn', text: 'all hosts are down' },
+  breaker_open: { status: 503, log: 'debug', text: 'Service temporarily unavailable.' },
   client_gone: { status: 499, log: 'silent', text: 'Client closed request' },
   // HTTP itself (RFC 9110, RFC 9112)
   request_malformed: { status: 400, log: 'silent', text: 'Bad Request', expose: true },

@@ -1,6 +1,7 @@
 import { DASHBOARD } from './catalog-dashboard.ts'
 import type { CatalogEntry } from './catalog-entry.ts'
 import { MANAGEMENT } from './catalog-management.ts'
+import { MOVES } from './catalog-moves.ts'
 import { OAUTH } from './catalog-oauth.ts'
 import { PORTAL } from './catalog-portal.ts'
 import { TRAFFIC } from './catalog-traffic.ts'
@@ -15,16 +16,25 @@ export const CATALOG = {
   ...OAUTH,
   ...DASHBOARD,
   ...PORTAL,
+  ...MOVES,
   // the machine
   setting_invalid: { status: 500, log: 'error', text: 'A setting is not valid' },
   port_in_use: { status: 500, log: 'error', text: 'A port is in use' },
   data_folder_unwritable: { status: 500, log: 'error', text: 'The data folder cannot be written' },
   data_folder_locked: { status: 500, log: 'error', text: 'Another process uses the data folder' },
-  store_newer: { status: 500, log: 'error', text: 'The data folder was written by a newer version' },
-  store_damaged: { status: 500, log: 'error', text: 'The data folder cannot be read' },
+  store_newer: { status: 500, log: 'error', text: 'The data was written by a newer version' },
+  store_damaged: { status: 500, log: 'error', text: 'The data cannot be read' },
   seal_broken: { status: 500, log: 'error', text: 'A stored secret cannot be read' },
+  seal_key_differs: {
+    status: 500,
+    log: 'error',
+    text: 'What is stored is sealed under another key: set storage.seal_key to the one of the first node, which stands in its secrets.json',
+  },
+  store_refused: { status: 503, log: 'error', text: 'The store refuses this server' },
   store_away: { status: 503, log: 'error', text: 'Try again later' },
   store_full: { status: 503, log: 'error', text: 'The store is full' },
+  store_read_only: { status: 503, log: 'error', text: 'The store takes no changes' },
+  legacy_keys_busy: { status: 503, log: 'debug', text: 'Try again later' },
   shutting_down: { status: 503, log: 'silent', text: 'Gateway is shutting down' },
   not_ready: { status: 503, log: 'silent', text: 'A successful API reload did not happen' },
   internal: { status: 500, log: 'error', text: 'Internal error' },

@@ -40,9 +40,10 @@ export function renderFault(fault: Fault, dialect: Dialect): string {
   return JSON.stringify({ Status: 'Error', Message: fault.entry.dashboard?.text ?? text, Meta: null })
 }
 
-/** A fault that has no name in the standard is a failure of ours, except when it refuses what was sent. */
+/** A fault that has no name in the standard passes, or is a failure of ours, except when it refuses what was sent. */
 function renderOauth({ entry }: Fault, text: string, legacy: boolean): string {
-  const own = entry.status >= 500 ? 'server_error' : 'invalid_request'
+  const failed = entry.status === 503 && !legacy ? 'temporarily_unavailable' : 'server_error'
+  const own = entry.status >= 500 ? failed : 'invalid_request'
   const error = (legacy ? entry.legacyOauth : undefined) ?? entry.oauth ?? own
   return JSON.stringify({ error, error_description: text })
 }

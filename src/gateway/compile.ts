@@ -1,40 +1,55 @@
+import { fault } from '../errors/fault.ts'
 import type { Api, Rules, UpstreamRules } from '../model/api.ts'
 import type { Clock } from '../model/clock.ts'
 import { type Limit, makeLimit } from '../model/limit.ts'
 import type { Counters } from '../store/ports.ts'
+import { type ChainCache, openChainCache } from './cache/chain-cache.ts'
+import type { ResponseCache } from './cache/response-cache.ts'
+import { type AuthParts, identify } from './compile-auth.ts'
 import { compileTransform } from './compile-transform.ts'
+import type { WatchLimits } from './events.ts'
 import type { Chain, HitPlan, ServedApi, Step, Targets } from './exchange.ts'
-import type { BindingParts } from './oauth/check-binding.ts'
+import type { InnerCalls } from './inner-calls.ts'
+import type { ModuleSet } from './modules/module-set.ts'
+import type { Modules } from './modules/modules.ts'
 import { hasAuthorizationServer, type OAuthEndpoints } from './oauth/endpoints.ts'
 import type { HitBook } from './record/hit-book.ts'
 import type { Metrics } from './record/metrics.ts'
 import type { RecordBook } from './record/record-book.ts'
 import { RecordPlan } from './record/record-plan.ts'
 import { ApiTags } from './record/tags.ts'
-import type { Sessions } from './sessions.ts'
-import { authenticate, checkState, stripCredential } from './steps/authenticate.ts'
-import { authenticateToken } from './steps/authenticate-token.ts'
+import { answerBatch } from './steps/answer-batch.ts'
+import { answerFromCache } from './steps/answer-from-cache.ts'
+import { answerMock } from './steps/answer-mock.ts'
+import { changeMethod } from './steps/change-method.ts'
 import { checkCertificate } from './steps/check-certificate.ts'
 import { checkExpiry } from './steps/check-expiry.ts'
-import { checkRights } from './steps/check-rights.ts'
-import { checkScopes } from './steps/check-scopes.ts'
 import { chooseVersion } from './steps/choose-version.ts'
 import { cors } from './steps/cors.ts'
 import { filterAddress } from './steps/filter-address.ts'
-import { forward } from './steps/forward.ts'
+import { holdAnswer } from './steps/hold-answer.ts'
+import { leadUpstream } from './steps/lead-on.ts'
 import { limitSize } from './steps/limit-size.ts'
 import { matchOperation } from './steps/match-operation.ts'
 import { recordDetail } from './steps/record-detail.ts'
+import { rewriteUrl } from './steps/rewrite-url.ts'
+import { runModules } from './steps/run-modules.ts'
 import { takePermits } from './steps/take-permits.ts'
+import { tellLimits } from './steps/tell-limits.ts'
+import { transformBody } from './steps/transform-body.ts'
 import { transformRequest } from './steps/transform-request.ts'
-import type { UpstreamPool } from './upstream/targets.ts'
+import { validateRequest } from './steps/validate-request.ts'
+import { spannedSteps } from './telemetry/step-spans.ts'
+import type { ApiUpstream } from './upstream/api-upstream.ts'
+import type { UpstreamCares } from './upstream/cares.ts'
 
 /** What compiled APIs are built on. */
-export interface CompileParts {
-  readonly sessions: Sessions
+export interface CompileParts extends AuthParts {
   readonly counters: Counters
   readonly clock: Clock
-  readonly upstreams: UpstreamPool
+  readonly upstreamCares: UpstreamCares
+  /** Stored answers. */
+  readonly responses: ResponseCache
   /** Bytes, 0 = none. */
   readonly maxBodyBytes: number
   readonly legacyStatuses: boolean
@@ -47,10 +62,16 @@ export interface CompileParts {
   readonly recordsDetailed: boolean
   /** Tags of this node, when it is segmented: they go into every hit. */
   readonly nodeTags: readonly string[]
-  /** What proofs of possession are checked with. */
-  readonly bindings: BindingParts
+  /** How parts of batches are answered. */
+  readonly innerCalls: InnerCalls
+  /** Modules of users, where they are allowed. */
+  readonly modules: Modules
   /** Endpoints of the authorization servers. */
   readonly endpoints: OAuthEndpoints
+  /** Watches how far quotas are used, for APIs with somebody to tell; undefined = nobody wants to know. */
+  readonly watchQuotas: WatchLimits | undefined
+  /** True = traces are sent somewhere. */
+  readonly traces: boolean
 }
 
 /** A served API together with what must be let go when it is replaced. */
@@ -65,33 +86,42 @@ export interface Compiled {
  * @throws Fault `definition_invalid` when a target or an address list is not valid
  */
 export function compileApi(api: Api, parts: CompileParts): Compiled {
-  const opened: (Targets & { close(): void })[] = []
-  const open = (rules: UpstreamRules) => {
-    const targets = parts.upstreams.open(rules)
-    opened.push(targets)
-    return targets
-  }
+  const upstream = parts.upstreamCares.openApi(api)
+  let modules: ModuleSet | undefined
   const close = () => {
-    for (const targets of opened) targets.close()
+    upstream.close()
+    if (modules !== undefined) parts.modules.close(modules)
   }
   try {
-    return { served: compileVersions(api, parts, open), close }
+    modules = api.modules && parts.modules.open(api.apiId, api.modules)
+    const served = compileVersions(api, { ...parts, own: modules }, upstream)
+    return {
+      served,
+      close() {
+        close()
+        for (const { cache } of served.all) cache?.responses.close()
+      },
+    }
   } catch (error) {
     close()
     throw error
   }
 }
 
-type OpenTargets = (rules: UpstreamRules) => Targets
+/** What the versions of one API are compiled with. */
+interface ApiParts extends CompileParts {
+  /** The modules that it calls. */
+  readonly own: ModuleSet | undefined
+}
 
-function compileVersions(api: Api, parts: CompileParts, open: OpenTargets): ServedApi {
-  const main = compileChain(api, api.rules, undefined, parts, open)
+function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): ServedApi {
+  const main = compileChain(api, api.rules, undefined, parts, opened)
   const versioning = api.versioning
   const door = hasAuthorizationServer(api) ? [parts.endpoints.stepFor(api)] : []
   if (versioning === undefined) return { api, entry: [...door, ...main.steps], main, all: [main] }
   const inline = new Map<string, Chain>()
   for (const [name, rules] of Object.entries(versioning.inline)) {
-    inline.set(name, compileChain(api, rules, name, parts, open))
+    inline.set(name, compileChain(api, rules, name, parts, opened))
   }
   return { api, entry: [...door, chooseVersion(versioning, main, inline)], main, all: [main, ...inline.values()] }
 }
@@ -101,44 +131,79 @@ function compileChain(
   api: Api,
   rules: Rules,
   version: string | undefined,
-  parts: CompileParts,
-  open: OpenTargets,
+  parts: ApiParts,
+  opened: ApiUpstream,
 ): Chain {
+  const open = (rules: UpstreamRules) => opened.open(rules)
   const upstream =
     rules.overrideTarget === ''
       ? api.upstream
       : { ...api.upstream, targets: [{ url: rules.overrideTarget, weight: 1 }] }
-  const targets = open(upstream)
+  const inner = innerUpstream(upstream)
+  const targets = inner === undefined ? open(upstream) : NO_TARGETS
   const perOperation = rules.operations.length > 0
   const apiRate = apiLimit(api)
   const records = recordPlan(api, parts)
-  const steps: (Step | undefined)[] = [
-    recordDetail(records, parts.records),
-    cors(api.cors),
-    filterAddress(api.ip),
-    checkCertificate(api.clientCertificates),
-    checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name),
+  const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
+  const identity = identify(api, rules, parts)
+  const arrival = [recordDetail(records, parts.records), cors(api.cors)]
+  const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
+  const operation = [
+    runModules(parts.own, 'pre', api),
     matchOperation(rules.operations, {
       apiId: api.apiId,
       version: version ?? '',
-      openTargets: (timeoutMs) => open({ ...upstream, timeoutMs }),
+      openTargets: (timeoutMs) => (inner === undefined ? open({ ...upstream, timeoutMs }) : targets),
+      openOrigin: (url) => open({ ...upstream, targets: [{ url, weight: 1 }] }),
+      openBreaker: (name, rule) => opened.openBreaker(name, rule),
     }),
     limitSize(parts.maxBodyBytes, rules.sizeLimitBytes, perOperation),
-    ...identify(api, rules, parts),
-    takePermits(parts.counters, parts.clock, !parts.legacyStatuses),
-    transformRequest(compileTransform(rules.requestHeaders), perOperation),
-    forward(targets, api.upstream.preserveHost),
   ]
+  const admission = [
+    ...identity,
+    runModules(parts.own, 'postAuthentication', api),
+    takePermits(parts.counters, parts.clock, {
+      sendRetryAfter: !parts.legacyStatuses,
+      alone: api.onStoreFailure === 'allow',
+      watch: api.events === undefined ? undefined : parts.watchQuotas,
+    }),
+  ]
+  const cache = inner === undefined ? chainCache(api, rules, parts) : undefined
+  const delivery = [
+    validateRequest(rules.operations.map(({ checks }) => checks)),
+    transformBody(rules.operations.map(({ requestBody }) => requestBody)),
+    transformRequest(compileTransform(rules.requestHeaders), perOperation),
+    rewriteUrl(rules.operations.map(({ rewrite }) => rewrite)),
+    changeMethod(rules.operations),
+    answerMock(rules.operations.map(({ mock }) => mock)),
+    runModules(parts.own, 'post', api),
+    inner === undefined
+      ? holdAnswer(
+          rules.operations.map(({ answerBody }) => answerBody),
+          parts.own,
+        )
+      : undefined,
+    answerFromCache(cache, targets, api.upstream.preserveHost),
+    ...(inner === undefined ? opened.forward(targets) : [leadUpstream(inner)]),
+  ]
+  const batch = api.batches ? answerBatch(parts.innerCalls) : undefined
+  const told = tellLimits(parts.counters, identity)
+  const listed = (steps: readonly (Step | undefined)[]) =>
+    parts.traces && api.detailedTracing === true ? spannedSteps(used(steps)) : used(steps)
   return {
     api,
     version: version ?? 'Non Versioned',
     inlineVersion: version !== undefined,
     rules,
-    steps: steps.filter((step) => step !== undefined),
+    steps: listed([...arrival, ...doors, told, batch, ...operation, ...admission, ...delivery]),
+    ledTo: listed([...doors, ...operation, ...admission, ...delivery]),
+    inner: listed([expiry, ...operation, ...delivery]),
     targets,
     apiRate,
     openLimits: apiRate === undefined ? [] : [apiRate],
     responseHeaders: compileTransform(rules.responseHeaders),
+    modules: parts.own,
+    cache,
     hits: hitPlan(api, parts),
     records,
     metrics: parts.metrics.api(api.apiId),
@@ -146,22 +211,25 @@ function compileChain(
   }
 }
 
-/** Who is calling, and whether they may. */
-function identify(api: Api, rules: Rules, parts: CompileParts): (Step | undefined)[] {
-  const { auth } = api
-  if (auth === undefined) return []
-  const { sessions, bindings } = parts
-  if (!hasAuthorizationServer(api)) {
-    return [authenticate(auth, api, sessions, bindings), stripCredential(auth), checkState(), checkRights()]
-  }
-  const scoped = rules.operations.some(({ scopes }) => scopes !== undefined)
-  return [
-    authenticateToken(auth, api, sessions, bindings),
-    stripCredential(auth),
-    checkState(),
-    checkRights(),
-    checkScopes(api, auth.scopes, scoped),
-  ]
+const used = (steps: readonly (Step | undefined)[]) => steps.filter((step) => step !== undefined)
+
+/** Of APIs whose upstream is another API. */
+const NO_TARGETS: Targets = {
+  list: [],
+  next() {
+    throw fault('internal', 'an API without targets was asked for one')
+  },
+  after: () => NO_TARGETS.next(),
+}
+
+/** The address of the API that stands in the upstream's place; undefined where there is a real upstream. */
+function innerUpstream({ targets }: UpstreamRules): string | undefined {
+  return targets.map(({ url }) => url).find((url) => /^svc:/i.test(url))
+}
+
+function chainCache(api: Api, rules: Rules, { responses, clock }: CompileParts): ChainCache | undefined {
+  const perOperation = rules.operations.some((operation) => operation.cache !== undefined)
+  return openChainCache(api, perOperation, responses, clock)
 }
 
 function apiLimit(api: Api): Limit | undefined {

@@ -1,11 +1,18 @@
 import type { Fault } from '../errors/fault.ts'
 import type { Api, Rules } from '../model/api.ts'
+import type { OperationCacheRule } from '../model/cache-rules.ts'
 import type { Grant } from '../model/grant.ts'
 import type { HitDimensions } from '../model/hit.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { Instant, Limit } from '../model/limit.ts'
+import type { BodyRule, MockRule, RequestCheck, TriggerSource } from '../model/operation.ts'
+import type { RewritePiece } from '../model/rewrite-target.ts'
 import type { Policy } from '../model/session.ts'
-import { WireExchange } from '../wire/exchange.ts'
+import { type AnswerTaker, WireExchange } from '../wire/exchange.ts'
+import type { RepeatedAnswer } from '../wire/repeated-answer.ts'
 import type { Upstream } from '../wire/upstream.ts'
+import type { ChainCache } from './cache/chain-cache.ts'
+import type { ModuleSet } from './modules/module-set.ts'
 import type { LiveToken } from './oauth/live-token.ts'
 import type { HitCell } from './record/aggregate.ts'
 import type { ApiMetrics } from './record/api-metrics.ts'
@@ -13,6 +20,8 @@ import type { Detail } from './record/detail.ts'
 import type { HitBook } from './record/hit-book.ts'
 import type { RecordPlan } from './record/record-plan.ts'
 import type { ApiTags, SessionTags } from './record/tags.ts'
+import type { Breaker } from './upstream/breaker.ts'
+import type { TargetHealth } from './upstream/target-health.ts'
 
 // The shapes that a request meets on its way refer to each other, so they stand in one file; what makes them does not.
 
@@ -38,12 +47,45 @@ export interface CompiledTransform {
   readonly lines: string
 }
 
+/** Where a rewrite leads, with what it takes to get there. */
+export interface CompiledTarget {
+  readonly pieces: readonly RewritePiece[]
+  /** Another origin; undefined = the upstream of the API. */
+  readonly targets: Targets | undefined
+  /** Id of the API that takes over, or `self`; '' = none. */
+  readonly api: string
+}
+
+export interface CompiledTrigger {
+  readonly all: boolean
+  readonly rules: readonly CompiledTriggerRule[]
+  readonly target: CompiledTarget
+}
+
+export interface CompiledTriggerRule {
+  readonly in: TriggerSource
+  readonly name: string
+  readonly expression: RegExp
+  readonly negate: boolean
+}
+
+/** How path and query of an operation are written anew. */
+export interface CompiledRewrite {
+  readonly expression: RegExp
+  /** undefined = only the triggers lead somewhere. */
+  readonly target: CompiledTarget | undefined
+  readonly triggers: readonly CompiledTrigger[]
+  readonly readsBody: boolean
+}
+
 /** What a definition says about the operation that a request matched. */
 export interface CompiledOperation {
   /** `METHOD /path` as the definition names it. */
   readonly name: string
   readonly allow: boolean
   readonly block: boolean
+  /** Met only by requests that an API leads here. */
+  readonly internal: boolean
   readonly ignoreAuthentication: boolean
   readonly sizeLimitBytes: number
   readonly rate: Limit | undefined
@@ -51,8 +93,18 @@ export interface CompiledOperation {
   readonly responseHeaders: CompiledTransform | undefined
   /** The targets under this operation's own time limit; undefined = the version's. */
   readonly targets: Targets | undefined
+  readonly breaker: Breaker | undefined
   readonly track: boolean
   readonly doNotTrack: boolean
+  readonly mock: MockRule | undefined
+  readonly checks: readonly RequestCheck[]
+  readonly requestBody: BodyRule | undefined
+  readonly answerBody: BodyRule | undefined
+  readonly rewrite: CompiledRewrite | undefined
+  /** Method that the upstream is asked with; '' = the caller's. */
+  readonly toMethod: string
+  /** Present when its answers are stored. */
+  readonly cache: OperationCacheRule | undefined
   /** Alternatives of scopes, as `OperationRule.scopes`. */
   readonly scopes: readonly (readonly string[])[] | undefined
 }
@@ -69,12 +121,17 @@ export interface Chain {
   readonly inlineVersion: boolean
   readonly rules: Rules
   readonly steps: readonly Step[]
+  /** Steps of requests that another API leads here; `inner` where nothing is asked of the caller again (see lead-on.ts). */
+  readonly ledTo: readonly Step[]
+  readonly inner: readonly Step[]
   readonly targets: Targets
-  /** Limit of the whole API, undefined when it has none. */
-  readonly apiRate: Limit | undefined
+  readonly apiRate: Limit | undefined // of the whole API
   /** The limits of requests without a session. */
   readonly openLimits: readonly Limit[]
   readonly responseHeaders: CompiledTransform | undefined
+  readonly modules: ModuleSet | undefined
+  /** undefined when no answers are stored. */
+  readonly cache: ChainCache | undefined
   /** undefined when the API is not recorded. */
   readonly hits: HitPlan | undefined
   /** How single requests are recorded; undefined when they are not. */
@@ -103,14 +160,29 @@ export interface Target {
   readonly basePath: string
   /** Query of the target URL, which goes before the request's own; without `?`. */
   readonly query: string
+  /** undefined where nobody looks after it. */
+  readonly health: TargetHealth | undefined
 }
 
 /** The weighted targets of one API, chosen in turn. */
 export interface Targets {
   readonly list: readonly Target[]
-  next(): Target
+  /** Resolves when targets that have to be looked up are known; absent where they are. */
+  readonly opening?: Promise<void> | undefined
+  /** undefined when all of them are down, which only targets that are taken care of can be. */
+  next(): Target | undefined
   /** The one to try when this one cannot be reached: from any, so many steps as there are targets meet each once. */
-  after(target: Target): Target
+  after(target: Target): Target | undefined
+}
+
+/** What watches the requests of an API whose upstream is taken care of. */
+export interface UpstreamWatch {
+  /** The head of an answer has come. @throws Fault where it is thrown away for another */
+  answered(x: Exchange): void
+  /** No answer has come. Answers the target to try now; undefined when this was all. */
+  failed(x: Exchange, fault: Fault): Target | undefined
+  /** The exchange is over. */
+  ended(x: Exchange): void
 }
 
 /** How the requests of one chain are counted. */
@@ -125,9 +197,12 @@ export interface Plan {
   /** undefined = no right on the API, or no session at all. */
   readonly grant: Grant | undefined
   readonly dimensions: HitDimensions
+  /** undefined where no request header becomes a tag: those of the dimensions are all there are. */
   readonly tags: SessionTags | undefined
   /** Handle for the hits of requests without header tags or tracked endpoint; undefined when the API is not recorded. */
   readonly cell: HitCell | undefined
+  /** Percentages of a quota at which somebody wants to be told, ascending; undefined = none of its own. */
+  readonly triggers: readonly number[] | undefined
   /** Handles for other combinations, made as they come. */
   cells: Map<string, HitCell> | undefined
 }
@@ -146,6 +221,8 @@ export interface Caller {
   readonly expiresAt: number
   /** Ids of the policies in force. */
   readonly policyIds: readonly string[]
+  /** What its author and its policies say besides. */
+  readonly metaData: JsonObject
   /** What it may do at this chain, and what its requests there are limited and counted by. */
   planFor(chain: Chain): Plan
 }
@@ -184,11 +261,27 @@ export interface Routes {
   find(host: string, path: string, match: RouteMatch): void
 }
 
+/** Follows a request to its upstream, to keep the answer or to give another in its place. */
+export interface AnswerKeeper extends AnswerTaker {
+  /**
+   * The head of the upstream's answer is there, as it came.
+   * @throws Fault `stored_answer_stands_in` when the answer is not wanted: `standsIn` gives another
+   */
+  answered(x: Exchange): void
+  /** No answer of the upstream can be had, or none is wanted. True when another was given. */
+  standsIn(x: Exchange, fault: Fault): boolean
+  /** The exchange is over. */
+  ended(x: Exchange): void
+}
+
 /**
  * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here
  * is gone with the next request, and every member is reset by `begin`.
  */
 export class Exchange extends WireExchange implements Instant {
+  /** True on a connection within the process, whose requests are parts of another. */
+  inner = false
+
   // --- read once per request
   wall = 0
   mono = 0
@@ -229,11 +322,22 @@ export class Exchange extends WireExchange implements Instant {
   /** Written with a refusal by a limit. */
   retryAfterMs = 0
   target: Target | undefined
+  /** APIs that the request was led on to from the one where it arrived. */
+  hops = 0
   /** Targets of this request that could not be reached. */
   attempts = 0
+  /** Watches what becomes of it, where the upstream is taken care of. */
+  care: UpstreamWatch | undefined
+  /** Waits for the outcome, under `breakerTurn`. */
+  breaker: Breaker | undefined
+  breakerTurn = 0
   requestHead = ''
+  moduleContext: JsonObject | undefined // what modules tell those that come later
   fault: Fault | undefined
   requestId = ''
+  /** True when the answer was a stored one. */
+  fromCache = false
+  declare taker: AnswerKeeper | undefined
 
   // --- for records
   /** Whether this request will be recorded, where that is settled before its end. */
@@ -247,6 +351,15 @@ export class Exchange extends WireExchange implements Instant {
   override reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
     this.tap?.replied(status, fields, body)
     super.reply(status, fields, body)
+  }
+
+  override repeat(answer: RepeatedAnswer, extra: string): void {
+    this.tap?.replied(
+      answer.status,
+      answer.head.slice(answer.head.indexOf('\n') + 1) + extra,
+      answer.bytes ?? answer.text,
+    )
+    super.repeat(answer, extra)
   }
 }
 
@@ -274,9 +387,14 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.limitFields = ''
   x.retryAfterMs = 0
   x.target = undefined
+  x.hops = 0
   x.attempts = 0
+  x.care = undefined
+  x.breaker = undefined
   x.requestHead = ''
+  x.moduleContext = undefined
   x.fault = undefined
   x.requestId = ''
+  x.fromCache = false
   x.recording = ''
 }

@@ -4,12 +4,23 @@ import { renderFault, statusOf } from '../errors/render.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { Limit } from '../model/limit.ts'
+import type { RequestFlaw } from '../model/operation.ts'
 import type { Counters } from '../store/ports.ts'
 import { readHead } from '../wire/head.ts'
 import { findClient } from './client-address.ts'
-import { begin, Exchange, type Outcome, type RouteMatch, SENT, type Snapshot, type Step } from './exchange.ts'
+import {
+  begin,
+  Exchange,
+  type Outcome,
+  type Reply,
+  type RouteMatch,
+  SENT,
+  type Snapshot,
+  type Step,
+} from './exchange.ts'
 import { ANSWERED_BY_AUTHORIZATION_SERVER, type ElsewhereFound, type OAuthEndpoints } from './oauth/endpoints.ts'
 import { enter } from './server.ts'
+import { LedOn } from './steps/lead-on.ts'
 import { limitsOf, organisationOf } from './steps/take-permits.ts'
 
 /** The request that is asked about. */
@@ -70,6 +81,7 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   let end = await walk(x, entry, steps)
   // The version step stops after its choice: the chosen chain is walked here.
   if (end === undefined) end = await walk(x, x.chain!.steps, steps)
+  while (end instanceof LedOn) end = await walk(x, end.steps, steps)
   const limits = await limitsMet(x, parts.counters)
   const result = resultOf(x, end, parts.legacyStatuses)
   return { explanation: { ...described(x), limits, steps, result }, apiId: main.api.apiId }
@@ -115,18 +127,39 @@ async function outcomeOf(step: Step, x: Exchange): Promise<Outcome> {
 function noteOf(step: string, end: Outcome, x: Exchange): JsonObject {
   if (end instanceof Fault) return { step, outcome: 'refused', reason: end.message, code: end.code }
   if (end === SENT) return { step, outcome: 'forwarded' }
+  if (end instanceof LedOn) return { step, outcome: 'led on', detail: ledOnDetail(x) }
   if (end === ANSWERED_BY_AUTHORIZATION_SERVER) return { step, outcome: 'answered', detail: BY_AUTHORIZATION_SERVER }
+  if (end !== undefined && x.fault !== undefined)
+    return { step, outcome: 'refused', reason: reasonOf(end, x.fault), code: x.fault.code }
   if (end !== undefined) return { step, outcome: 'answered', status: end.status }
   const detail = detailOf(step, x)
   return detail === undefined ? { step, outcome: 'passed' } : { step, outcome: 'passed', detail }
+}
+
+function ledOnDetail(x: Exchange): string {
+  return x.hops === 0 ? 'the gateway itself answers here' : `API ${x.chain!.api.apiId}, ${x.rest}`
+}
+
+/** An answer whose status the definition chose says more than its fault. */
+function reasonOf(end: Reply, fault: Fault): string {
+  const faults = typeof end.body === 'string' ? (JSON.parse(end.body) as { faults?: RequestFlaw[] }).faults : undefined
+  const flaws = (faults ?? []).map(({ at, reason }) => `${at} ${reason}`)
+  return flaws.length === 0 ? fault.message : flaws.join('; ')
 }
 
 /** What a passed step found out. */
 function detailOf(step: string, x: Exchange): string | undefined {
   if (step === 'chooseVersion') return `version ${x.chain!.version} of API ${x.chain!.api.apiId}`
   if (step === 'matchOperation' && x.operation !== undefined) return x.operation.name
+  if (step === 'rewriteUrl' && x.operation?.rewrite !== undefined)
+    return `to ${x.forwardPath}${x.hasQuery ? `?${x.forwardQuery}` : ''}`
+  if (step === 'changeMethod' && x.operation?.toMethod) return `to ${x.operation.toMethod}`
+  if (/^run\w*Modules$/.test(step)) return 'modules are not called for an explanation'
+  if (step === 'transformBody' && x.operation?.requestBody !== undefined) return 'the body would be written anew'
+  if (step === 'holdAnswer' && x.holdLimitBytes > 0) return 'the answer would be read whole and written anew'
+  if (step === 'answerFromCache') return 'no stored answer is given'
   if (step === 'filterAddress') return x.clientAddress
-  if (step !== 'authenticate' && step !== 'authenticateToken') return undefined
+  if (!step.startsWith('authenticate')) return undefined
   if (x.skipAuthentication) return 'skipped for this operation'
   const { keyHash, clientId, token } = x.session!
   return token === undefined ? `key ${keyHash}` : `token ${keyHash} of client ${clientId}`
@@ -174,10 +207,10 @@ function resultOf(x: Exchange, end: Outcome, legacyStatuses: boolean): JsonObjec
   }
   if (end === ANSWERED_BY_AUTHORIZATION_SERVER) return { outcome: 'answered' }
   if (end !== SENT && end !== undefined) return { outcome: 'answered', status: end.status }
-  const { targets } = x.chain!
+  const targets = x.operation?.targets ?? x.chain!.targets
   return {
     outcome: 'forwarded',
-    method: x.method,
+    method: x.operation?.toMethod || x.method,
     path: x.forwardPath === '' ? '/' : x.forwardPath,
     targets: targets.list.map(({ authority, basePath }) => `${authority}${basePath}`),
   }

@@ -1,26 +1,38 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config/schema.ts'
 import type { FaultCode } from '../errors/catalog.ts'
-import { addressList } from '../model/address.ts'
 import type { Clock } from '../model/clock.ts'
+import type { GatewayOrder } from '../model/gateway-order.ts'
 import type { LineSink, Log } from '../model/log.ts'
 import type { NodeShard } from '../model/node.ts'
 import type { PasswordRules } from '../model/password-rules.ts'
 import type { Trial, TrialRequest } from '../model/trial.ts'
+import { certificateHash } from '../publish/certificate-keys.ts'
 import { privateKeyOf } from '../publish/certificates.ts'
+import { fetchDocument } from '../publish/fetch-document.ts'
+import { LegacyKeys, legacyRules } from '../publish/legacy-keys.ts'
 import { forgetNodes, writeNodeStatus } from '../publish/node-status.ts'
+import { TrafficEvents } from '../publish/traffic-events.ts'
+import { checkUser, userHash } from '../publish/users.ts'
 import type { Store } from '../store/ports.ts'
 import type { AdminParts } from './admin/parts.ts'
 import { adminRoutes } from './admin/routes.ts'
+import { KeySets } from './auth/key-sets.ts'
+import type { Users } from './auth/users.ts'
+import { ResponseCache } from './cache/response-cache.ts'
 import { ApiCatalogue } from './catalogue.ts'
-import { type ExplainParts, type ExplainRequest, explain } from './explain.ts'
+import { type OnGatewayEvent, quotaWatch, tellingRecord } from './events.ts'
+import { explainerOf, trustedProxiesOf } from './explainer.ts'
 import { FileDefinitions } from './files.ts'
+import { InnerCalls } from './inner-calls.ts'
 import { LiveConfig } from './live.ts'
 import { offerGatewayMetrics } from './metrics.ts'
+import { Modules } from './modules/modules.ts'
 import { NodeReporter } from './node-status.ts'
 import { type Authorization, openAuthorization } from './oauth/open-authorization.ts'
-import { openPorts } from './open-ports.ts'
+import { type OpenPorts, openPorts, wireLimitsOf } from './open-ports.ts'
 import { AccessLog } from './record/access-log.ts'
+import { LoadMeter } from './record/load-meter.ts'
 import { Metrics } from './record/metrics.ts'
 import { openRecording, type Recording } from './record/open-recording.ts'
 import { offerProcessMetrics } from './record/process-metrics.ts'
@@ -32,9 +44,12 @@ import { recordWith } from './record.ts'
 import { type ServerParts, trafficHandler } from './server.ts'
 import { Sessions } from './sessions.ts'
 import { policyKey } from './snapshot.ts'
+import { telemetryOf } from './telemetry/load.ts'
 import { type KeyPair, TlsCertificates } from './tls.ts'
 import { RequestTrials } from './try-request.ts'
-import { UpstreamPool } from './upstream/targets.ts'
+import type { UpstreamCares } from './upstream/cares.ts'
+import { openUpstreams } from './upstream/open-upstreams.ts'
+import type { UpstreamPool } from './upstream/targets.ts'
 
 export interface GatewayParts {
   readonly config: Config
@@ -53,8 +68,12 @@ export interface GatewayParts {
   readonly passwordRules?: PasswordRules
   /** Organisation of objects that name none. */
   readonly defaultOrg: () => string
+  /** True when other gateways stand on the same store. */
+  readonly clustered: boolean
   /** How the dashboard of this process stands; undefined when there is none in it. */
   readonly dashboard: (() => 'pass' | 'fail') | undefined
+  /** Told what happens to upstreams and the like, besides those whom an API names. */
+  readonly onGatewayEvent?: OnGatewayEvent
 }
 
 /** A gateway that is listening. */
@@ -85,6 +104,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     () => core.upstreams.close(),
     () => live.close(),
     () => core.authorization.close(),
+    () => core.events.close(),
   ]
   let stopping: Promise<void> | undefined
   const closeAll = async () => {
@@ -104,7 +124,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       certFile: settings.tls.enabled ? settings.tls.cert_file : '',
       keyFile: settings.tls.key_file,
       snapshot: () => live.snapshot,
-      findKeyPair: (id) => findKeyPair(store, parts.sealKey, id),
+      findKeyPair: (id, orgId) => findKeyPair(store, parts.sealKey, { id, orgId }),
       log,
     })
     closers.push(() => tls.close())
@@ -118,24 +138,34 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     )
     const ready = () =>
       live.ready && stopping === undefined && (parts.dashboard === undefined || parts.dashboard() === 'pass')
-    const explained = explainer(parts, core)
+    const explained = explainerOf(parts, core)
     const { own, ownControl, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
       stopping: () => stopping !== undefined,
-      rescan: () => files?.scan(),
+      rescan() {
+        core.modules.reload()
+        files?.scan()
+      },
       fileDocuments: () => files?.documents() ?? [],
       explain: async (request) => (await explained(request)).explanation,
     })
+    const telemetry = await telemetryOf(parts, metrics)
+    closers.push(() => telemetry?.close())
+    const plain = trafficHandler({ ...rest, own })
+    const traffic = telemetry?.trace(plain) ?? plain
+    core.innerCalls.open(traffic, wireLimitsOf(settings))
     const ports = await openPorts(settings, {
-      traffic: trafficHandler({ ...rest, own }),
+      traffic,
       control: trafficHandler({ ...rest, own: ownControl }),
       tls: (serverName) => tls.choose(serverName),
     })
     closers.push(() => ports.drain(settings.drain_timeout_ms))
     core.authorization.deliveries.start()
-    const reporter = nodeReporter(parts, core, ports.traffic)
+    const reporter = nodeReporter(parts, core, ports, new LoadMeter(metrics, ports.connections))
     closers.push(() => reporter.close())
+    core.upstreamCares.offerMetrics(metrics)
     offerGatewayMetrics(metrics, { ...core, ...recording, accessLog, connections: ports.connections })
+    telemetry?.offer()
     const trials = new RequestTrials({
       explain: explained,
       port: () => ports.traffic,
@@ -155,10 +185,16 @@ interface Core {
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly upstreams: UpstreamPool
+  readonly upstreamCares: UpstreamCares
+  readonly responses: ResponseCache
+  readonly innerCalls: InnerCalls
+  readonly modules: Modules
   readonly recording: Recording
   readonly catalogue: ApiCatalogue
   readonly live: LiveConfig
   readonly authorization: Authorization
+  readonly keySets: KeySets
+  readonly events: TrafficEvents
 }
 
 /** What every request is judged by, before anything listens. */
@@ -172,19 +208,45 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
     findApi: (apiId) => catalogue.findApi(apiId),
     findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
   })
-  const sessions = new Sessions(store.tokens, settings.session_cache_entries, authorization.clients)
-  const upstreams = new UpstreamPool({
-    connectTimeoutMs: settings.connect_timeout_ms,
-    headTimeoutMs: settings.proxy_default_timeout_ms,
-    idleTimeoutMs: settings.upstream_idle_ms,
-    totalTimeoutMs: 0,
-    maxIdle: settings.upstream_max_idle,
-    idleKeepMs: settings.upstream_keep_ms,
+  const rules = legacyRules(settings)
+  const secretParts = { ...parts, documents: store.documents, counters: store.counters, tokens: store.tokens }
+  const legacy = rules && new LegacyKeys(secretParts, rules)
+  const sessions = new Sessions(store.tokens, settings.session_cache_entries, authorization.clients, legacy)
+  const events = new TrafficEvents({
+    ...secretParts,
+    findApi: (apiId) => catalogue.findApi(apiId),
+    wakeDeliveries: () => authorization.deliveries.wake(),
   })
+  const onGatewayEvent: OnGatewayEvent = (kind, apiId, detail) => {
+    events.tell(kind, apiId, detail)
+    parts.onGatewayEvent?.(kind, apiId, detail)
+  }
+  const { upstreams, upstreamCares } = openUpstreams({ ...parts, onGatewayEvent }, (id, orgId) =>
+    findKeyPair(store, parts.sealKey, { id, orgId }),
+  )
   const recording = openRecording(parts)
+  const users: Users = {
+    hashOf: (orgId, name) => userHash(parts, orgId, name).toString('hex'),
+    check: (orgId, name, password, address) => checkUser(secretParts, orgId, name, password, address),
+  }
+  const keySets = new KeySets({ clock, log, fetch: keySetReader(config.webhooks.allow_private) })
   const compileParts = {
+    watchQuotas: quotaWatch(settings.monitor, onGatewayEvent),
+    traces: config.opentelemetry.enabled,
     sessions,
-    upstreams,
+    users,
+    certificateKeys: {
+      hashOf: (orgId: string, print: string) => certificateHash(parts, orgId, print).toString('hex'),
+    },
+    keySets,
+    upstreamCares,
+    responses: new ResponseCache({
+      maxBytes: settings.cache_bytes,
+      entryBytes: settings.cache_entry_bytes,
+      waitMs: settings.cache_wait_ms,
+    }),
+    innerCalls: new InnerCalls(),
+    modules: openModules(parts),
     metrics,
     book: recording.book,
     records: recording.records,
@@ -197,16 +259,42 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
     bindings: authorization.bindings,
     endpoints: authorization.endpoints,
   }
+  const { innerCalls, modules, responses } = compileParts
   const catalogue = new ApiCatalogue(compileParts, shard)
-  const live = new LiveConfig({ documents: store.documents, feed: store.feed, catalogue, sessions, log })
-  return { shard, sessions, upstreams, recording, catalogue, live, authorization }
+  const obey = obedience(responses, keySets)
+  const live = new LiveConfig({ documents: store.documents, feed: store.feed, catalogue, sessions, obey, log })
+  const stands = { upstreams, upstreamCares, responses, innerCalls, modules, events }
+  return { shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
 }
+
+function openModules({ config, log }: GatewayParts): Modules {
+  const { path, timeout_ms: timeoutMs, memory_mb: memoryMb } = config.gateway.modules
+  return new Modules({ folder: path, timeoutMs, memoryMb }, log)
+}
+
+/** Makes what does as all gateways are told. */
+function obedience(responses: ResponseCache, keySets: KeySets): (order: GatewayOrder | undefined) => void {
+  return (order) => {
+    if (order?.order !== 'responses') keySets.forget()
+    if (order === undefined) responses.forgetAll()
+    else if (order.order === 'responses') responses.forget(order.subject)
+  }
+}
+
+/** Reads key sets of others, within the bounds of whatever this process reads from elsewhere. */
+function keySetReader(allowPrivate: boolean): (url: string) => Promise<Uint8Array> {
+  return async (url) => (await fetchDocument(url, { allowPrivate, ...KEY_SET_BOUNDS })).bytes
+}
+
+/** Chains of certificates make some key sets large. */
+const KEY_SET_BOUNDS = { limitBytes: 262_144, totalMs: 5_000 }
 
 /** Has the dashboard know how the APIs stand on this node. */
 function nodeReporter(
   { clock, config, log, nodeName, store, version }: GatewayParts,
   { catalogue, live, shard }: Core,
-  port: number,
+  { traffic: port }: OpenPorts,
+  load: LoadMeter,
 ) {
   const reporter = new NodeReporter({
     write: (status) => writeNodeStatus(store, status),
@@ -218,7 +306,12 @@ function nodeReporter(
       management: config.gateway.management_node,
       port,
     },
-    look: () => ({ states: catalogue.states(), revision: live.snapshot.revision, behind: live.behind }),
+    look: () => ({
+      states: catalogue.states(),
+      revision: live.snapshot.revision,
+      behind: live.behind || store.behind?.() === true,
+      load: load.read(),
+    }),
     clock,
     log,
   })
@@ -265,10 +358,13 @@ function serverParts(
     own: admin.traffic,
     ownControl: admin.control,
     endpoints: core.authorization.endpoints,
-    record: recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), {
-      ...core.recording,
-      logged: accessLog !== undefined,
-    }),
+    record: tellingRecord(
+      recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), {
+        ...core.recording,
+        logged: accessLog !== undefined,
+      }),
+      core.events.tell,
+    ),
     onFault(fault, x) {
       const code: FaultCode = fault.code
       if (code.startsWith('upstream_')) metrics.upstreamFailed(code)
@@ -279,46 +375,25 @@ function serverParts(
   }
 }
 
-/** Tells what would become of a request. */
-function explainer({ config, clock, store }: GatewayParts, { live, authorization }: Core) {
-  const parts: ExplainParts = {
-    clock,
-    counters: store.counters,
-    snapshot: () => live.snapshot,
-    isOwnPath: ownPaths(config),
-    endpoints: authorization.endpoints,
-    trustedProxies: trustedProxiesOf(config),
-    legacyStatuses: config.compat.legacy_statuses,
-  }
-  return (request: ExplainRequest) => explain(parts, request)
-}
-
-function trustedProxiesOf({ gateway }: Config) {
-  return gateway.trusted_proxies.length === 0 ? undefined : addressList(gateway.trusted_proxies)
-}
-
-/** A test for the paths that the product itself answers on the traffic port. */
-function ownPaths({ gateway, compat }: Config): (path: string) => boolean {
-  const words = ['svc', ...compat.vendor_aliases].join('|')
-  const source =
-    gateway.control_port === 0 ? `^/(?:(?:hello|ready|metrics)/?$|(?:${words})(?:/|$))` : '^/(?:hello|ready)/?$'
-  const pattern = new RegExp(source)
-  return (path) => pattern.test(path)
-}
-
 /** Keeps the chosen certificates in step with APIs and stored certificates. Answers the function that ends it. */
 async function followCertificates(tls: TlsCertificates, live: LiveConfig, store: Store): Promise<() => void> {
   await tls.update()
   live.onApis(() => void tls.update())
-  return store.feed.subscribe(({ changes }) => {
-    if (changes.some(({ kind }) => kind === 'certificate')) void tls.updateCertificates()
+  return store.feed.subscribe(({ changes, missed }) => {
+    if (missed || changes.some(({ kind }) => kind === 'certificate')) void tls.updateCertificates()
   })
 }
 
-async function findKeyPair(store: Store, sealKey: Uint8Array, id: string): Promise<KeyPair | undefined> {
+/** What belongs to no organisation may be used by all. */
+async function findKeyPair(
+  store: Store,
+  sealKey: Uint8Array,
+  { id, orgId }: { readonly id: string; readonly orgId: string },
+): Promise<KeyPair | undefined> {
   const stored = await store.documents.find('certificate', 'cert_id', id)
   if (stored === undefined) return undefined
-  const { certificate } = stored.body
+  const { certificate, org_id: owner = '' } = stored.body
+  if (owner !== '' && owner !== orgId) return undefined
   const key = privateKeyOf(stored.body, sealKey)
   return typeof certificate === 'string' && key !== undefined ? { certificate, key } : undefined
 }

@@ -1,6 +1,7 @@
 import { toFault } from '../errors/fault.ts'
 import { textOf } from '../model/api/members.ts'
 import type { ApiDocument } from '../model/api.ts'
+import { type GatewayOrder, orderOf } from '../model/gateway-order.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type Limit, makeLimit } from '../model/limit.ts'
 import type { Log } from '../model/log.ts'
@@ -17,6 +18,8 @@ export interface LiveParts {
   readonly feed: Feed
   readonly catalogue: ApiCatalogue
   readonly sessions: Sessions
+  /** Does what all gateways are told to do; undefined = whatever that was, for it cannot be known any more. */
+  readonly obey: (order: GatewayOrder | undefined) => void
   readonly log: Log
 }
 
@@ -24,8 +27,10 @@ export interface LiveParts {
 type PolicyMap = Map<string, { key: string; policy: Policy }>
 type OrgMap = Map<string, { orgId: string; limits: OrgLimits }>
 
+const TAKEN_OVER: ReadonlySet<string> = new Set(['api', 'policy', 'org_session', 'order'])
 const RETRY_FIRST_MS = 250
 const RETRY_MOST_MS = 30_000
+const SPREAD_MS = 500
 
 /**
  * Keeps this node's snapshot in step with the store: loads everything once, then takes over only what the feed names.
@@ -158,6 +163,10 @@ export class LiveConfig {
   #onEvent(event: FeedEvent): void {
     // At once, also while something else is taken over: what was revoked must not be used once more.
     for (const hash of event.sessions) this.#parts.sessions.drop(Buffer.from(hash).toString('hex'))
+    if (event.missed) {
+      this.#readAnew()
+      return
+    }
     if (this.#busy) {
       this.#waiting.push(event)
       return
@@ -169,6 +178,14 @@ export class LiveConfig {
     }
     this.#busy = true
     done.then(() => this.#free())
+  }
+
+  /** Changes were made that nobody can name any more. Nodes that all come back at one moment do not ask at one moment. */
+  #readAnew(): void {
+    this.#parts.sessions.clear()
+    this.#parts.obey(undefined)
+    this.behind = true
+    this.#tryAgainIn(Math.random() * SPREAD_MS)
   }
 
   #free(): void {
@@ -188,7 +205,7 @@ export class LiveConfig {
 
   /** Applies at once when the store answers at once; else resolves when applied. Never rejects. */
   #apply(event: FeedEvent): Promise<void> | undefined {
-    const kinds = event.changes.filter(({ kind }) => kind === 'api' || kind === 'policy' || kind === 'org_session')
+    const kinds = event.changes.filter(({ kind }) => TAKEN_OVER.has(kind))
     if (kinds.length === 0) {
       this.snapshot = { ...this.snapshot, revision: Math.max(this.snapshot.revision, event.revision) }
       return undefined
@@ -199,6 +216,7 @@ export class LiveConfig {
       kinds.forEach(({ kind, id }, index) => {
         const document = documents[index]
         if (kind === 'api') this.#changeApi(id, document)
+        else if (kind === 'order') this.#obey(document)
         else {
           policies = true
           this.#changeOther(kind, id, document)
@@ -230,21 +248,30 @@ export class LiveConfig {
       { fault: toFault(error).code },
       'a change could not be read from the store; serving what was loaded before',
     )
+    this.#tryAgainIn(this.#retryMs)
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MOST_MS)
+  }
+
+  #tryAgainIn(waitMs: number): void {
     if (this.#retryTimer !== undefined) return
     this.#retryTimer = setTimeout(() => {
       this.#retryTimer = undefined
-      this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MOST_MS)
       this.reload().then(
         () => {
           this.#retryMs = RETRY_FIRST_MS
         },
         (again) => this.#fallBehind(again),
       )
-    }, this.#retryMs).unref()
+    }, waitMs).unref()
   }
 
   #seen(): void {
     for (const watch of this.#watchers) watch()
+  }
+
+  #obey(document: StoredDocument | undefined): void {
+    const order = document && orderOf(document.body)
+    if (order !== undefined) this.#parts.obey(order)
   }
 
   #changeApi(id: string, document: StoredDocument | undefined): void {

@@ -1,3 +1,5 @@
+import type { TrafficEvents } from '../publish/traffic-events.ts'
+import type { ResponseCache } from './cache/response-cache.ts'
 import type { ApiCatalogue } from './catalogue.ts'
 import type { LiveConfig } from './live.ts'
 import type { AccessLog } from './record/access-log.ts'
@@ -10,15 +12,17 @@ export interface GatewayGauges {
   readonly catalogue: ApiCatalogue
   readonly live: LiveConfig
   readonly sessions: Sessions
+  readonly responses: ResponseCache
   readonly book: HitBook | undefined
   readonly records: RecordBook | undefined
   readonly accessLog: AccessLog | undefined
+  readonly events: TrafficEvents
   readonly connections: () => number
 }
 
 /** Adds what the gateway knows of itself to the metrics page. */
 export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): void {
-  const { catalogue, live, sessions, book, records, accessLog } = parts
+  const { catalogue, live, sessions, responses, book, records, accessLog, events } = parts
   metrics.gauge('svc_connections', 'Open client connections.', parts.connections)
   metrics.gauge('svc_apis_loaded', 'APIs that this node serves.', () => catalogue.loaded)
   metrics.gauge('svc_apis_failed', 'APIs that this node does not serve as stored.', () => catalogue.failed)
@@ -29,6 +33,18 @@ export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): voi
   metrics.gauge('svc_sessions_cached', 'Keys and tokens in memory.', () => sessions.size)
   metrics.counter('svc_session_cache_hits', 'Look-ups answered from memory.', () => sessions.hits)
   metrics.counter('svc_session_cache_misses', 'Look-ups that went to the store.', () => sessions.misses)
+  metrics.gauge('svc_cache_bytes', 'Memory of stored answers.', () => responses.bytes)
+  metrics.gauge('svc_cache_entries', 'Stored answers.', () => responses.entries)
+  metrics.counter('svc_cache_hits', 'Requests answered with a stored answer.', () => responses.hits)
+  metrics.counter(
+    'svc_cache_misses',
+    'Requests that could have been, and went to the upstream.',
+    () => responses.misses,
+  )
+  metrics.counter('svc_cache_evictions', 'Stored answers dropped to make room.', () => responses.evictions)
+  metrics.counter('svc_events_told', 'Messages about events that were stored or logged.', () => events.told)
+  metrics.counter('svc_events_held', 'Events not told because of a cooldown, or too many at once.', () => events.held)
+  metrics.counter('svc_events_dropped', 'Events lost before they could be stored.', () => events.dropped)
   if (book !== undefined) {
     metrics.gauge('svc_hits_waiting', 'Hit rows not yet stored.', () => book.waiting)
     metrics.counter(

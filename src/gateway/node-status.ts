@@ -1,14 +1,20 @@
 import type { Clock } from '../model/clock.ts'
 import type { Log } from '../model/log.ts'
-import { MOST_TROUBLES, NODE_BEAT_MS, type NodeStatus, type NodeTrouble } from '../model/node.ts'
+import { MOST_TROUBLES, NODE_BEAT_MS, type NodeLoad, type NodeStatus, type NodeTrouble } from '../model/node.ts'
+import { newSecret } from '../model/secret.ts'
 import type { ApiState } from './snapshot.ts'
 
 export interface NodeStatusParts {
-  /** Stores a status. */
-  readonly write: (status: NodeStatus) => Promise<void>
+  /** Stores a status; answers the instance whose status it replaced. */
+  readonly write: (status: NodeStatus) => Promise<string>
   readonly about: Pick<NodeStatus, 'name' | 'hostname' | 'version' | 'segmented' | 'tags' | 'management' | 'port'>
   /** How the node stands right now. */
-  readonly look: () => { readonly states: readonly ApiState[]; readonly revision: number; readonly behind: boolean }
+  readonly look: () => {
+    readonly states: readonly ApiState[]
+    readonly revision: number
+    readonly behind: boolean
+    readonly load: NodeLoad
+  }
   readonly clock: Clock
   readonly log: Log
 }
@@ -24,6 +30,9 @@ const LONGEST_REASON = 500
 export class NodeReporter {
   readonly #parts: NodeStatusParts
   readonly #startedAt: string
+  readonly #instance = newSecret().slice(0, 12)
+  /** The instance that stood under this name before the first word; undefined until then. */
+  #before: string | undefined
   /** Runs out when the next word may be said (`resting`), else when it must be. */
   #timer: NodeJS.Timeout | undefined
   #resting = false
@@ -70,19 +79,30 @@ export class NodeReporter {
 
   async #try(up: boolean): Promise<void> {
     try {
-      await this.#parts.write(this.#status(up))
+      const stood = await this.#parts.write(this.#status(up))
+      this.#before ??= stood
+      if (stood !== this.#instance && stood !== this.#before) this.#shared()
     } catch (error) {
       this.#parts.log.debug({ cause: error }, 'the status of this node could not be stored')
     }
   }
 
+  /** What was ours was written over, by one that is no predecessor. */
+  #shared(): void {
+    const { about, log } = this.#parts
+    log.error(
+      { node: about.name },
+      'another gateway has the same name: set gateway.node_name, or the dashboard shows one of them',
+    )
+  }
+
   #status(up: boolean): NodeStatus {
     const { about, clock, look } = this.#parts
-    const { states, revision, behind } = look()
+    const { states, revision, behind, load } = look()
     const troubled = states.filter(isTrouble)
     return {
       ...about,
-      ...{ up, behind, revision },
+      ...{ up, behind, revision, load },
       loaded: states.filter(({ state }) => state === 'loaded' || state === 'stale').length,
       troubled: troubled.length,
       troubles: troubled.slice(0, MOST_TROUBLES).map(({ apiId, state, reason, revision: served }) => ({
@@ -90,6 +110,7 @@ export class NodeReporter {
         reason: reason.slice(0, LONGEST_REASON),
         revision: state === 'stale' ? served : 0,
       })),
+      instance: this.#instance,
       started_at: this.#startedAt,
       seen_at: new Date(clock.wall()).toISOString(),
     }

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
+import { addressList } from '../model/address.ts'
 import type { WireHandler } from '../wire/exchange.ts'
 import { type Listener, listen, type TlsChoice, type WireLimits } from '../wire/listen.ts'
 import type { Exchange } from './exchange.ts'
@@ -24,8 +25,11 @@ export interface OpenPorts {
 
 /** Opens traffic, TLS and control port as the settings say; all or none. @throws Fault `port_in_use` naming the setting */
 export async function openPorts(settings: Config['gateway'], handlers: PortHandlers): Promise<OpenPorts> {
-  const limits = limitsOf(settings)
+  const limits = wireLimitsOf(settings)
   const { listen_host: host, control_host: controlHost, tls } = settings
+  const shared = settings.workers > 1
+  const senders = settings.proxy_protocol_networks
+  const proxies = senders.length === 0 ? undefined : addressList(senders)
   const listeners: Listener[] = []
   const drain = async (boundMs: number) => {
     await Promise.all(listeners.map((listener) => listener.drain(boundMs)))
@@ -41,15 +45,19 @@ export async function openPorts(settings: Config['gateway'], handlers: PortHandl
     const traffic = await open('listen_port (SVC_GW_LISTENPORT)', {
       host,
       port: settings.listen_port,
+      shared,
       handler: handlers.traffic,
       limits,
+      proxies,
     })
     const tlsPort = tls.enabled
       ? await open('tls.listen_port (SVC_GW_TLS_LISTENPORT)', {
           host,
           port: tls.listen_port,
+          shared,
           handler: handlers.traffic,
           limits,
+          proxies,
           tls: handlers.tls,
         })
       : undefined
@@ -76,7 +84,8 @@ function named(setting: string, error: unknown): Error {
   return fault(code, `gateway.${setting}: ${message}`, cause)
 }
 
-function limitsOf(settings: Config['gateway']): WireLimits {
+/** Bounds of connections, as the settings say. */
+export function wireLimitsOf(settings: Config['gateway']): WireLimits {
   return {
     maxHeadBytes: settings.max_head_bytes,
     maxFields: settings.max_fields,
@@ -85,6 +94,7 @@ function limitsOf(settings: Config['gateway']): WireLimits {
     bodyIdleMs: settings.body_idle_ms,
     tlsHandshakeMs: settings.tls.handshake_timeout_ms,
     maxHandshakes: settings.tls.max_handshakes,
+    http2Streams: settings.http2.enabled ? settings.http2.max_concurrent_streams : 0,
     maxConnections: settings.max_connections,
   }
 }

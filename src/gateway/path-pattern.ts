@@ -7,11 +7,13 @@ type SegmentWords = readonly string[]
  * a bounded number of times.
  */
 export class PathPattern {
+  readonly #path: string
   readonly #segments: readonly SegmentWords[]
   readonly #anyTail: boolean
   readonly #ignoreCase: boolean
 
   constructor(path: string, ignoreCase: boolean) {
+    this.#path = path
     this.#anyTail = path.endsWith('/*')
     this.#ignoreCase = ignoreCase
     const fixed = this.#anyTail ? path.slice(0, -2) : path
@@ -24,6 +26,26 @@ export class PathPattern {
     if (segments.length < this.#segments.length) return false
     if (segments.length > this.#segments.length && !this.#anyTail) return false
     return this.#segments.every((words, i) => fits(words, segments[i]!))
+  }
+
+  /** What the placeholders of a path stand for that fits, by their names, as the path spells it. */
+  values(path: string): Map<string, string> {
+    const values = new Map<string, string>()
+    const segments = path.split('/')
+    this.#path.split('/').forEach((segment, i) => {
+      const names = segment.match(/(?:\{[^}]*\})+/g) ?? []
+      const words = segment.split(/(?:\{[^}]*\})+/)
+      let at = words[0]!.length
+      names.forEach((name, index) => {
+        const sent = segments[i] ?? ''
+        const next = words[index + 1]!
+        const last = index === names.length - 1
+        const end = last ? sent.length - next.length : sent.toLowerCase().indexOf(next.toLowerCase(), at + 1)
+        values.set(name.slice(1, -1), sent.slice(at, end))
+        at = end + next.length
+      })
+    })
+    return values
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Grant } from '../model/grant.ts'
 import type { HitDimensions } from '../model/hit.ts'
 import type { Session } from '../model/session.ts'
+import { triggersOf } from '../model/triggers.ts'
 import type { Chain, Exchange, Plan } from './exchange.ts'
 import type { HitCell } from './record/aggregate.ts'
 
@@ -18,6 +19,7 @@ export interface PlanHolder {
 export function makePlan(chain: Chain, grant: Grant | undefined, holder: PlanHolder | undefined): Plan {
   const { api, hits } = chain
   const tags = hits?.tags.forSession(holder?.session)
+  const varies = hits !== undefined && hits.tags.headers.length > 0
   const dimensions: HitDimensions = {
     orgId: api.orgId,
     apiId: api.apiId,
@@ -33,27 +35,28 @@ export function makePlan(chain: Chain, grant: Grant | undefined, holder: PlanHol
     chain,
     grant,
     dimensions,
-    tags,
+    tags: varies ? tags : undefined,
     cell: hits?.book.cell(dimensions),
+    triggers: triggersOf(holder?.session),
     cells: undefined,
   }
 }
 
 /** The handle that counts this request; undefined when it is not recorded. */
 export function cellOf(plan: Plan, x: Exchange): HitCell | undefined {
-  const { cell, chain } = plan
+  const { cell } = plan
   const operation = x.operation
   if (cell === undefined || operation?.doNotTrack) return undefined
   const endpoint = operation?.track ? operation.name : ''
-  // The tags of a session are memory that the request has not touched yet.
-  const found = endpoint === '' && chain.hits!.tags.headers.length === 0 ? cell : variantOf(plan, cell, endpoint, x)
-  return x.country === '' ? found : found.inCountry(x.country)
+  const found = endpoint === '' && plan.tags === undefined ? cell : variantOf(plan, cell, endpoint, x)
+  const placed = x.country === '' ? found : found.inCountry(x.country)
+  return x.fromCache ? placed.fromCache() : placed
 }
 
 function variantOf(plan: Plan, cell: HitCell, endpoint: string, x: Exchange): HitCell {
   const { tags, chain } = plan
-  const joined = tags!.key(x.request)
-  if (endpoint === '' && joined === tags!.base) return cell
+  const joined = tags === undefined ? plan.dimensions.tags : tags.key(x.request)
+  if (endpoint === '' && joined === plan.dimensions.tags) return cell
   const key = `${endpoint}\n${joined}`
   plan.cells ??= new Map()
   const known = plan.cells.get(key)

@@ -2,6 +2,7 @@ import { Fault } from '../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../errors/render.ts'
 import { FIELD } from '../wire/fields.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
+import { grpcRefusal, isGrpc } from './grpc-refusal.ts'
 
 /** How this installation words its own answers. */
 export interface AnswerStyle {
@@ -11,9 +12,12 @@ export interface AnswerStyle {
 
 const JSON_TYPE = 'Content-Type: application/json\r\n'
 
-/** Answers with what ended the walk: a reply, a fault, or nothing when the request was handed on. */
+/**
+ * Answers with what ended the walk: a reply, a fault, or nothing when the request was handed on. Where the client has left meanwhile
+ * that is what ends the exchange, and has it counted.
+ */
 export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): void {
-  if (end === SENT || x.aborted) return
+  if (end === SENT) return
   if (end instanceof Fault) {
     refuse(x, end, style)
     return
@@ -24,7 +28,11 @@ export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): v
 /** Answers a refusal in the gateway's words, with the limits and CORS fields collected so far. */
 export function refuse(x: Exchange, fault: Fault, style: AnswerStyle): void {
   x.fault = fault
-  if (x.aborted) return
+  if (x.http2 && isGrpc(x)) {
+    const extra = x.limitFields + x.answerExtra + retryField(fault) + idField(x, style)
+    x.reply(statusOf(fault, style.legacyStatuses), grpcRefusal(fault) + extra, undefined)
+    return
+  }
   const fields = JSON_TYPE + x.limitFields + x.answerExtra + retryField(fault) + idField(x, style)
   // No API: the incumbent answered in plain text.
   if (style.legacyStatuses && fault.code === 'api_not_found') {
@@ -41,6 +49,7 @@ function idField(x: Exchange, style: AnswerStyle): string {
 
 /** Edits the head of an upstream's answer; answers the lines to append. What we say of limits replaces what it said. */
 export function editAnswer(x: Exchange): string {
+  x.taker?.answered(x)
   let extra = x.limitFields
   if (extra !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
   if (x.answerExtra !== '') {

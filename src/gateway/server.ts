@@ -5,6 +5,7 @@ import type { Clock } from '../model/clock.ts'
 import type { WireHandler } from '../wire/exchange.ts'
 import { findClient } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
+import { answerHeld } from './held-answer.ts'
 import type { OAuthEndpoints } from './oauth/endpoints.ts'
 import { type AnswerStyle, conclude, editAnswer, refuse } from './respond.ts'
 import { run } from './run.ts'
@@ -36,6 +37,11 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     if (fault.entry.log !== 'silent') parts.onFault(fault, x)
     refuse(x, fault, style)
   }
+  /** No upstream answers. That is told also where a stored answer stands in. */
+  const giveUp = (x: Exchange, fault: Fault) => {
+    if (fault.entry.log !== 'silent') parts.onFault(fault, x)
+    if (!x.taker?.standsIn(x, fault)) refuse(x, fault, style)
+  }
   const end = (x: Exchange, how: Reply | Fault) => {
     if (how instanceof Error) refuseWith(x, how)
     else conclude(x, how, style)
@@ -56,9 +62,18 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
       }
     },
 
-    respond: editAnswer,
+    respond(x) {
+      x.care?.answered(x)
+      return editAnswer(x)
+    },
 
     failed(x, fault) {
+      if (x.care !== undefined) {
+        const target = x.care.failed(x, fault)
+        if (target !== undefined) send(x, target, x.chain!.api.upstream.preserveHost)
+        else giveUp(x, fault)
+        return
+      }
       const targets = x.operation?.targets ?? x.chain?.targets
       // Another target may do better, as long as nothing of the request has gone out.
       if (
@@ -67,13 +82,30 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
         fault.code === 'upstream_unreachable' &&
         x.attempts < targets.list.length
       ) {
-        send(x, targets.after(x.target!), x.chain!.api.upstream.preserveHost)
+        send(x, targets.after(x.target!)!, x.chain!.api.upstream.preserveHost)
         return
       }
-      refuseWith(x, fault)
+      giveUp(x, fault)
     },
 
-    done: parts.record,
+    held(x, body) {
+      try {
+        x.care?.answered(x)
+      } catch (error) {
+        x.forwarded = false
+        this.failed(x, toFault(error))
+        return
+      }
+      answerHeld(x, body)
+        .then((late) => (late instanceof Error ? refuseWith(x, late) : x.reply(late.status, late.fields, late.body)))
+        .catch((error) => refuseWith(x, toFault(error)))
+    },
+
+    done(x) {
+      x.taker?.ended(x)
+      x.care?.ended(x)
+      parts.record(x)
+    },
 
     refuse: (fault) => ({
       fields: `Content-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${style.nextRequestId()}\r\n`,

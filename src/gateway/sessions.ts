@@ -1,17 +1,19 @@
 import { hash } from 'node:crypto'
 import { Fault } from '../errors/fault.ts'
 import { compileGrant } from '../model/grant.ts'
-import { type Merged, policyIdsOf } from '../model/merge-policies.ts'
-import { mergeSession } from '../model/narrow-session.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { Merged } from '../model/merge-policies.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { registeredAt } from '../model/oauth-registration.ts'
 import { tokenFactsOf } from '../model/oauth-token.ts'
-import type { Policy, Session } from '../model/session.ts'
+import type { Session } from '../model/session.ts'
+import type { LegacyKeys } from '../publish/legacy-keys.ts'
 import type { Awaitable, SessionRow, Tokens } from '../store/ports.ts'
 import type { Caller, Chain, Plan, Snapshot } from './exchange.ts'
 import { type Clients, NO_CLIENTS } from './oauth/live-clients.ts'
 import { type LiveToken, liveToken, sessionAtUse } from './oauth/live-token.ts'
 import { makePlan } from './plan.ts'
+import { SharedMerges } from './shared-merges.ts'
 import { policyKey } from './snapshot.ts'
 
 /** A client as it was found for a token, and when: see `Clients.generation`. */
@@ -22,14 +24,23 @@ interface FoundClient {
 
 const NOBODY: FoundClient = { client: undefined, generation: 0 }
 
+/** What sessions are made with: the policies of a snapshot, and the client of a token. */
+interface MadeWith {
+  readonly snapshot: Snapshot
+  readonly merges: SharedMerges
+  readonly found: FoundClient
+}
+
+/** What a session is made of, and made of again when its policies change: its row without what only the store needs. */
+export type SessionSource = Pick<SessionRow, 'body' | 'orgId' | 'clientId' | 'evictAt'>
+
 /** A session in memory: the stored one with its policies applied, and what was derived from it for each API. */
 export class LiveSession implements Caller {
   readonly keyHash: string
-  readonly row: SessionRow
+  readonly source: SessionSource
   /** What makes it an access token; undefined for a key. */
   readonly token: LiveToken | undefined
   readonly clientId: string
-  readonly #orgId: string
   readonly merged: Merged | undefined
   /** True when its policies cannot be applied, or it is a token of a client that is gone: it then counts as unknown. */
   readonly unusable: boolean
@@ -44,34 +55,35 @@ export class LiveSession implements Caller {
   readonly #session: Session
   readonly #counterId: string
   #registered: { readonly api: object; readonly is: boolean } | undefined
-  readonly #plans = new Map<string, Plan>()
+  /** Of all chains that it was used at, once there was a second one. */
+  #plans: Map<string, Plan> | undefined
   #lastPlan: Plan | undefined
 
-  constructor(row: SessionRow, keyHash: string, snapshot: Snapshot, found: FoundClient = NOBODY) {
-    this.row = row
+  constructor(source: SessionSource, keyHash: string, made: MadeWith) {
+    const { body, orgId, clientId, evictAt } = source
+    const { snapshot, merges, found } = made
+    this.source = source
     this.keyHash = keyHash
-    this.clientId = row.clientId
-    this.#orgId = row.orgId
-    this.token = liveToken(row, found)
+    this.clientId = clientId
+    this.token = liveToken(source, found)
     const client = this.token?.client
-    const session = client === undefined ? (row.body as unknown as Session) : sessionAtUse(row.body, client)
+    const session = client === undefined ? (body as unknown as Session) : sessionAtUse(body, client)
     this.#session = session
     this.policyGeneration = snapshot.policyGeneration
-    const orgOf = (apiId: string) => snapshot.apis.get(apiId)?.api.orgId
-    const merged = mergeSession(session, (each) => policiesOf(each, row.orgId, snapshot), orgOf)
+    const merged = merges.merge(session, orgId, snapshot)
     this.merged = merged instanceof Fault ? undefined : merged
     this.unusable = this.merged === undefined || (this.token !== undefined && client === undefined)
     this.alias = session.alias ?? ''
     this.policyIds = this.merged?.policyIds ?? []
     this.inactive = this.merged?.isInactive ?? false
     this.expiresAt = session.expires !== undefined && session.expires > 0 ? session.expires * 1000 : 0
-    this.evictAt = row.evictAt
-    this.#counterId = typeof row.body.counter_id === 'string' ? row.body.counter_id : keyHash
+    this.evictAt = evictAt
+    this.#counterId = typeof body.counter_id === 'string' ? body.counter_id : keyHash
   }
 
   /** True when the session may be used at APIs of this organisation. */
   belongsTo(orgId: string): boolean {
-    return this.#orgId === '' || this.#orgId === orgId
+    return this.source.orgId === '' || this.source.orgId === orgId
   }
 
   /** True for a token whose client is registered at this API. Answered once for the API that it is used at. */
@@ -87,26 +99,30 @@ export class LiveSession implements Caller {
   planFor(chain: Chain): Plan {
     const last = this.#lastPlan
     if (last !== undefined && last.chain === chain) return last
-    this.#lastPlan = this.#planFor(chain)
+    this.#lastPlan = last === undefined ? this.#plan(chain) : this.#planBeside(last, chain)
     return this.#lastPlan
   }
 
-  #planFor(chain: Chain): Plan {
-    // Versions within one definition have chains of their own.
-    const key = chain.inlineVersion ? `${chain.api.apiId}/${chain.version}` : chain.api.apiId
-    const known = this.#plans.get(key)
+  #planBeside(last: Plan, chain: Chain): Plan {
+    this.#plans ??= new Map([[placeOfPlan(last.chain), last]])
+    const place = placeOfPlan(chain)
+    const known = this.#plans.get(place)
     if (known !== undefined && known.chain === chain) return known
     const plan = this.#plan(chain)
-    this.#plans.set(key, plan)
+    this.#plans.set(place, plan)
     return plan
   }
 
   #plan(chain: Chain): Plan {
-    const { merged, keyHash } = this
+    const { merged, keyHash, clientId } = this
     const { apiId, skipRateLimit, skipQuota } = chain.api
     const options = { before: chain.apiRate === undefined ? [] : [chain.apiRate], skipRate: skipRateLimit, skipQuota }
     const grant = merged === undefined ? undefined : compileGrant(merged, apiId, this.#counterId, options)
-    return makePlan(chain, grant, { keyHash, session: this.#tagged(), clientId: this.row.clientId })
+    return makePlan(chain, grant, { keyHash, session: this.#tagged(), clientId })
+  }
+
+  get metaData(): JsonObject {
+    return this.merged?.metaData ?? {}
   }
 
   /** The session as records see it: with the tags, metadata and policies that are in force. */
@@ -118,8 +134,9 @@ export class LiveSession implements Caller {
   }
 }
 
-function policiesOf(session: Session, orgId: string, snapshot: Snapshot): (Policy | undefined)[] {
-  return policyIdsOf(session).map((id) => snapshot.policies.get(policyKey(orgId, id)))
+/** Versions within one definition have chains of their own. */
+function placeOfPlan({ api, inlineVersion, version }: Chain): string {
+  return inlineVersion ? `${api.apiId}/${version}` : api.apiId
 }
 
 const PLACE_DIGITS = 7
@@ -148,6 +165,9 @@ export class Sessions {
   readonly #tokens: Tokens
   readonly #clients: Clients
   readonly #half: number
+  /** Absent = no key came from an earlier product. */
+  readonly #legacy: LegacyKeys | undefined
+  readonly #merges = new SharedMerges()
   #young = new Map<number, LiveSession>()
   #old = new Map<number, LiveSession>()
   /** Hashes being read; one that is dropped meanwhile is not kept. */
@@ -156,9 +176,10 @@ export class Sessions {
   misses = 0
 
   /** `entries` bounds how many sessions stay in memory. */
-  constructor(tokens: Tokens, entries: number, clients: Clients = NO_CLIENTS) {
+  constructor(tokens: Tokens, entries: number, clients: Clients = NO_CLIENTS, legacy?: LegacyKeys) {
     this.#tokens = tokens
     this.#clients = clients
+    this.#legacy = legacy
     this.#half = Math.max(1, Math.floor(entries / 2))
   }
 
@@ -168,11 +189,15 @@ export class Sessions {
 
   /** The session of this key or token, undefined when there is none. @throws Fault `store_away` */
   find(credential: string, snapshot: Snapshot): LiveSession | undefined | Promise<LiveSession | undefined> {
-    return this.findByHash(hash('sha256', credential, 'hex'), snapshot)
+    return this.findByHash(hash('sha256', credential, 'hex'), snapshot, credential)
   }
 
-  /** As `find`, by the SHA-256 in lower-case hex. */
-  findByHash(keyHash: string, snapshot: Snapshot): LiveSession | undefined | Promise<LiveSession | undefined> {
+  /** As `find`, by the SHA-256 in lower-case hex; what was hashed otherwise by an earlier product is found with the credential alone. */
+  findByHash(
+    keyHash: string,
+    snapshot: Snapshot,
+    credential?: string,
+  ): LiveSession | undefined | Promise<LiveSession | undefined> {
     const place = placeOf(keyHash)
     let live = this.#young.get(place)
     if (live?.keyHash !== keyHash) {
@@ -181,14 +206,19 @@ export class Sessions {
     }
     if (live?.keyHash !== keyHash) {
       this.misses++
-      return this.#read(keyHash, snapshot)
+      return this.#read(keyHash, snapshot, credential)
     }
     this.hits++
     const { token } = live
     const sameClient = token === undefined || token.generation === this.#clients.generation
     if (sameClient && live.policyGeneration === snapshot.policyGeneration) return live
-    const made = this.#make(live.row, keyHash, snapshot)
+    const made = this.#make(live.source, keyHash, snapshot)
     return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
+  }
+
+  /** A session that stands in no store: made of what a proof says of its bearer. Whoever asks keeps it. */
+  derive(source: SessionSource, keyHash: string, snapshot: Snapshot): LiveSession {
+    return new LiveSession(source, keyHash, { snapshot, merges: this.#merges, found: NOBODY })
   }
 
   /** Forgets a session that was changed or deleted; its next use reads the store. */
@@ -205,10 +235,16 @@ export class Sessions {
     this.#reading.clear()
   }
 
-  #read(keyHash: string, snapshot: Snapshot): LiveSession | undefined | Promise<LiveSession | undefined> {
+  #read(
+    keyHash: string,
+    snapshot: Snapshot,
+    credential: string | undefined,
+  ): LiveSession | undefined | Promise<LiveSession | undefined> {
     const waiting = this.#reading.get(keyHash)
     if (waiting !== undefined) return waiting
     const row = this.#tokens.getSession(Buffer.from(keyHash, 'hex'))
+    if (this.#legacy !== undefined && credential !== undefined && (row === undefined || row instanceof Promise))
+      return this.#readLater(keyHash, this.#readLegacy(this.#legacy, { row, keyHash, snapshot, credential }))
     if (row instanceof Promise) {
       return this.#readLater(
         keyHash,
@@ -220,18 +256,38 @@ export class Sessions {
     return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
   }
 
+  /** The session of what was read, or else of a key that an earlier product hashed in another way. */
+  async #readLegacy(
+    legacy: LegacyKeys,
+    asked: { row: Awaitable<SessionRow | undefined>; keyHash: string; snapshot: Snapshot; credential: string },
+  ): Promise<LiveSession | undefined> {
+    const { keyHash, snapshot, credential } = asked
+    const row = await asked.row
+    if (row !== undefined) return this.#make(row, keyHash, snapshot)
+    const found = await legacy.find(credential)
+    if (found === undefined) return undefined
+    // The feed would tell of its old place only, so it is not kept under the new one.
+    if (!found.rehashed) this.#reading.delete(keyHash)
+    return this.#make(found.row, found.rehashed ? keyHash : Buffer.from(found.row.hash).toString('hex'), snapshot)
+  }
+
   /** Derives a session from its row; a token also from its client, as this node knows it now. */
-  #make(row: SessionRow, keyHash: string, snapshot: Snapshot): LiveSession | Promise<LiveSession> {
-    if (row.clientId === '' || tokenFactsOf(row.body) === undefined) return new LiveSession(row, keyHash, snapshot)
+  #make(row: SessionSource, keyHash: string, snapshot: Snapshot): LiveSession | Promise<LiveSession> {
+    // The rest of a row is for lists: some ten objects less to keep.
+    const { body, orgId, clientId, evictAt } = row
+    const source = { body, orgId, clientId, evictAt }
+    const merges = this.#merges
+    if (clientId === '' || tokenFactsOf(body) === undefined)
+      return new LiveSession(source, keyHash, { snapshot, merges, found: NOBODY })
     const { generation } = this.#clients
-    const client = this.#clients.find(row.clientId)
-    if (client instanceof Promise) return this.#makeLater(row, keyHash, snapshot, { client, generation })
-    return new LiveSession(row, keyHash, snapshot, { client, generation })
+    const client = this.#clients.find(clientId)
+    if (client instanceof Promise) return this.#makeLater(source, keyHash, snapshot, { client, generation })
+    return new LiveSession(source, keyHash, { snapshot, merges, found: { client, generation } })
   }
 
   /** Asks again for a client that was changed while the store was asked: others may wait for this who came after the change. */
   async #makeLater(
-    row: SessionRow,
+    source: SessionSource,
     keyHash: string,
     snapshot: Snapshot,
     asked: { client: Awaitable<OAuthClient | undefined>; generation: number },
@@ -240,9 +296,13 @@ export class Sessions {
     for (let again = 0; ; again++) {
       const found = await client
       if (generation === this.#clients.generation || again === ASK_AGAIN)
-        return new LiveSession(row, keyHash, snapshot, { client: found, generation })
+        return new LiveSession(source, keyHash, {
+          snapshot,
+          merges: this.#merges,
+          found: { client: found, generation },
+        })
       generation = this.#clients.generation
-      client = this.#clients.find(row.clientId)
+      client = this.#clients.find(source.clientId)
     }
   }
 

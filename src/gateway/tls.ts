@@ -16,9 +16,15 @@ export interface TlsParts {
   readonly certFile: string
   readonly keyFile: string
   readonly snapshot: () => Snapshot
-  /** The stored certificate with this id; undefined when there is none with a private key. */
-  readonly findKeyPair: (id: string) => KeyPair | undefined | Promise<KeyPair | undefined>
+  /** The stored certificate with this id that an organisation may use; undefined when there is none with a private key. */
+  readonly findKeyPair: (id: string, orgId: string) => KeyPair | undefined | Promise<KeyPair | undefined>
   readonly log: Log
+}
+
+/** A certificate as an API of an organisation names it. */
+interface Named {
+  readonly id: string
+  readonly orgId: string
 }
 
 const FILE_CHECK_MS = 1000
@@ -79,41 +85,42 @@ export class TlsCertificates {
   }
 
   async #update(): Promise<void> {
-    const wanted = new Map<string, { ids: Set<string>; ask: boolean }>()
+    const wanted = new Map<string, { named: Map<string, Named>; ask: boolean }>()
     let askAnybody = false
     for (const { api } of this.#parts.snapshot().apis.values()) {
-      const binds = (api.oauth?.mutualTls ?? 'off') !== 'off'
+      const schemes = api.auth?.alternatives?.flat() ?? [api.auth]
+      const binds = (api.oauth?.mutualTls ?? 'off') !== 'off' || schemes.some((scheme) => scheme?.certificate === true)
       if (api.domain === '') askAnybody ||= binds
       if (api.domain === '' || api.internal) continue
-      const entry = wanted.get(api.domain) ?? { ids: new Set<string>(), ask: false }
-      for (const id of api.certificates) entry.ids.add(id)
+      const entry = wanted.get(api.domain) ?? { named: new Map<string, Named>(), ask: false }
+      for (const id of api.certificates) entry.named.set(`${api.orgId} ${id}`, { id, orgId: api.orgId })
       entry.ask ||= api.clientCertificates !== undefined || binds
       wanted.set(api.domain, entry)
     }
     const domains = new Map<string, TlsChoice>()
-    for (const [domain, { ids, ask }] of wanted) {
-      const context = (await this.#contextOf(domain, ids)) ?? this.#default
+    for (const [domain, { named, ask }] of wanted) {
+      const context = (await this.#contextOf(domain, named)) ?? this.#default
       if (context !== undefined) domains.set(domain, { context, askCertificate: ask })
     }
     this.#domains = domains
     this.#askAnybody = askAnybody
   }
 
-  #contextOf(domain: string, ids: ReadonlySet<string>): Promise<SecureContext | undefined> {
-    const key = [...ids].join('\n')
+  #contextOf(domain: string, named: ReadonlyMap<string, Named>): Promise<SecureContext | undefined> {
+    const key = [...named.keys()].join('\n')
     const known = this.#contexts.get(key)
     if (known !== undefined) return known
-    const made = this.#makeContext(domain, ids)
+    const made = this.#makeContext(domain, named)
     this.#contexts.set(key, made)
     // One that is not there, or could not be read, may be there next time.
     void made.then((context) => context ?? this.#contexts.delete(key))
     return made
   }
 
-  async #makeContext(domain: string, ids: ReadonlySet<string>): Promise<SecureContext | undefined> {
-    for (const id of ids) {
+  async #makeContext(domain: string, named: ReadonlyMap<string, Named>): Promise<SecureContext | undefined> {
+    for (const { id, orgId } of named.values()) {
       try {
-        const pair = await this.#parts.findKeyPair(id)
+        const pair = await this.#parts.findKeyPair(id, orgId)
         if (pair !== undefined) return createSecureContext({ cert: pair.certificate, key: pair.key })
         this.#parts.log.warn(
           { domain, certificate: id },

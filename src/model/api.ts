@@ -1,6 +1,19 @@
+import type { CacheRules, OperationCacheRule } from './cache-rules.ts'
 import type { Millis } from './clock.ts'
+import type { EventRules } from './event-handlers.ts'
 import type { JsonObject } from './json.ts'
+import type { ModuleRules } from './module-rules.ts'
 import type { OAuthRules } from './oauth-rules.ts'
+import type { BodyRule, MockRule, RequestCheck, RewriteRule } from './operation.ts'
+import type { SchemeRules } from './scheme-rules.ts'
+import type {
+  BreakerRule,
+  DiscoveryRules,
+  EjectionRules,
+  HealthRules,
+  RetryRules,
+  UpstreamTls,
+} from './upstream-care.ts'
 
 /** An API document as stored: which format it came in, and the definition with every unknown field. */
 export interface ApiDocument {
@@ -40,21 +53,35 @@ export interface Api {
   readonly upstream: UpstreamRules
   /** undefined = keyless. */
   readonly auth: AuthRules | undefined
-  /** Present when `auth.method` is `oauth`. */
+  /** Present when OAuth is among the methods. */
   readonly oauth: OAuthRules | undefined
   readonly versioning: Versioning | undefined
   /** Rules of the API itself, or of its only version. */
   readonly rules: Rules
   readonly cors: CorsRules | undefined
+  /** undefined = nothing is stored. */
+  readonly cache: CacheRules | undefined
   readonly ip: { readonly allow: readonly string[]; readonly block: readonly string[] } | undefined
   readonly rateLimit: { readonly rate: number; readonly perMs: number } | undefined
+  /** Modules of users that its requests pass through; undefined = none. */
+  readonly modules: ModuleRules | undefined
+  /** True = templates may name the request as it came (`._svc_context`). */
+  readonly contextVariables: boolean
+  /** Takes several requests in one. */
+  readonly batches: boolean
   readonly skipRateLimit: boolean
   readonly skipQuota: boolean
+  /** What happens to requests while the store of the counters is away: refused, or admitted in the measure of before. */
+  readonly onStoreFailure: 'refuse' | 'allow'
   readonly keepQuotaOnSave: boolean
   /** Seconds that a key's row outlives; 0 = never evicted. */
   readonly sessionLifetimeS: number
   /** undefined = not recorded. `detailed` = heads and bodies too. */
   readonly record: { readonly tagHeaders: readonly string[]; readonly detailed: boolean } | undefined
+  /** Present when somebody is told of what happens at it. */
+  readonly events?: EventRules
+  /** Present when traces show each step. */
+  readonly detailedTracing?: true
 }
 
 export interface UpstreamRules {
@@ -64,15 +91,21 @@ export interface UpstreamRules {
   readonly insecure: boolean
   /** 0 = the gateway's default. */
   readonly timeoutMs: number
+  readonly health?: HealthRules
+  readonly ejection?: EjectionRules
+  readonly retries?: RetryRules
+  /** Present when DNS names the targets; scheme and path are those of the one in `targets`. */
+  readonly discovery?: DiscoveryRules
+  readonly tls?: UpstreamTls
 }
 
-/** Where a credential is read (facts: cookie beats query beats header) and whether it is taken out before forwarding. */
-export interface AuthRules {
-  readonly method: 'token' | 'oauth'
-  /** Lower case name, undefined = not read there. */
-  readonly header: string | undefined
-  readonly query: string | undefined
-  readonly cookie: string | undefined
+/** Who may call: the scheme that says who it is, and whether what was sent is taken out before forwarding. */
+export interface AuthRules extends SchemeRules {
+  /**
+   * Present when callers may or must meet more than one scheme: alternatives in order, one of which must be met in full. The last
+   * scheme of each says who calls.
+   */
+  readonly alternatives?: readonly (readonly SchemeRules[])[]
   readonly strip: boolean
   /** Every place that stripping empties, of all schemes, enabled or not (names of headers in lower case). */
   readonly stripHeaders: readonly string[]
@@ -126,6 +159,8 @@ export interface OperationRule {
   readonly ignoreCase: boolean
   readonly allow: boolean
   readonly block: boolean
+  /** Met only by requests that an API leads here. */
+  readonly internal: boolean
   readonly ignoreAuthentication: boolean
   /** 0 = none. */
   readonly sizeLimitBytes: number
@@ -134,8 +169,20 @@ export interface OperationRule {
   readonly responseHeaders: HeaderTransform | undefined
   /** 0 = none. */
   readonly timeoutMs: number
+  readonly breaker?: BreakerRule
   readonly track: boolean
   readonly doNotTrack: boolean
+  /** What answers in the upstream's place. */
+  readonly mock: MockRule | undefined
+  /** What its requests must look like: each of these. */
+  readonly checks: readonly RequestCheck[]
+  readonly requestBody: BodyRule | undefined
+  readonly answerBody: BodyRule | undefined
+  readonly rewrite: RewriteRule | undefined
+  /** Method that the upstream is asked with; '' = the caller's. */
+  readonly toMethod: string
+  /** Present when its answers are stored. */
+  readonly cache: OperationCacheRule | undefined
   /** Alternatives of scopes, one of which a token must hold in full (the operation's `security`): [] = none are asked for; undefined = those of the API. */
   readonly scopes: readonly (readonly string[])[] | undefined
 }

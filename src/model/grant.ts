@@ -18,6 +18,23 @@ interface EndpointRule {
   readonly limits: readonly Limit[]
 }
 
+/** What of a grant is the same for all sessions that share a right. */
+interface CompiledRight {
+  readonly versions: ReadonlySet<string>
+  readonly paths: readonly PathRule[] | undefined
+}
+
+const compiledRights = new WeakMap<EffectiveRight, CompiledRight>()
+
+function compiledRight(right: EffectiveRight): CompiledRight {
+  let compiled = compiledRights.get(right)
+  if (compiled === undefined) {
+    compiled = { versions: new Set(right.versions), paths: compilePaths(right.allowedUrls) }
+    compiledRights.set(right, compiled)
+  }
+  return compiled
+}
+
 /**
  * What a session may do at one API, compiled once and used for every request without allocating: rights, and the limits
  * that each request takes from, in order: `before`, rate, quota.
@@ -44,8 +61,9 @@ export class Grant {
   constructor(right: EffectiveRight, counterId: string, options: GrantOptions) {
     const before = options.before ?? []
     this.apiId = right.apiId
-    this.versions = new Set(right.versions)
-    this.paths = compilePaths(right.allowedUrls)
+    const { versions, paths } = compiledRight(right)
+    this.versions = versions
+    this.paths = paths
     this.rate = options.skipRate === true ? undefined : rateOfKey(right, counterId)
     this.quota = options.skipQuota === true ? undefined : quotaOfKey(right, counterId)
     this.throttleIntervalMs = right.throttle.intervalS * 1000
@@ -137,7 +155,8 @@ function endpointRules(
 }
 
 function listed(before: readonly Limit[], rate: Limit | undefined, quota: Limit | undefined): readonly Limit[] {
-  return [...before, rate, quota].filter((limit) => limit !== undefined)
+  // A list that grew, or was filtered, keeps room for sixteen.
+  return Array.from([...before, rate, quota].filter((limit) => limit !== undefined))
 }
 
 /** Escaped, so that no API or policy id can name another count. */

@@ -1,6 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import { DEVELOPER_ID } from './developer.ts'
 import { isObject, type JsonObject } from './json.ts'
+import { LEGACY_KEY } from './legacy-hash.ts'
 import { NARROWED_BY } from './narrow-session.ts'
 import { TOKEN_FACTS } from './oauth-token.ts'
 
@@ -45,7 +46,7 @@ export const USER_NAME = 'user_name'
 /** Members that are ours: nobody writes them from outside, and they stay with a session whatever is sent. */
 const OURS: ReadonlySet<string> = new Set([
   ...['counter_id', DEVELOPER_ID, ROTATED_TO, ROTATED_FROM],
-  ...[USER_NAME, TOKEN_FACTS, NARROWED_BY],
+  ...[USER_NAME, TOKEN_FACTS, NARROWED_BY, LEGACY_KEY],
 ])
 
 /**

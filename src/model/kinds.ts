@@ -15,10 +15,25 @@ export interface KindIndexes {
   readonly lookup: Readonly<Record<string, (body: JsonObject) => string | readonly string[] | undefined>>
   /** Index name to the one value that lists are sorted by, and filtered too; without a value a document is filed under ''. */
   readonly sorted?: Readonly<Record<string, (body: JsonObject) => string | undefined>>
+  /**
+   * Of these sorted indexes each value of a look-up index, which has one at most, is kept apart as well: lists of one value are then
+   * walked in order without a look at the others, however many documents there are.
+   */
+  readonly apart?: readonly { readonly by: string; readonly sorted: readonly string[] }[]
 }
 
 /** Characters of a text that are filed folded, and so found by a part. */
 export const FOLDED_LENGTH = 256
+
+/** What the entries of a sorted index that is kept apart by another are filed under. */
+export function apartIndex(by: string, sorted: string): string {
+  return `${by}/${sorted}`
+}
+
+/** How their values begin: no value of one begins as those of another. */
+export function apartPrefix(value: string): string {
+  return `${value.length}:${value}/`
+}
 
 /** The index that parts of the values of an index are looked for in. */
 export function foldedIndex(index: string): string {
@@ -168,6 +183,8 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
   user_group: { unique: {}, lookup: { org_id: text('org_id'), name: text('name') } },
   /** Body: `InstallationBody` of publish/people/installation.ts; one document. */
   installation: { unique: {}, lookup: {} },
+  /** Body: `GatewayOrder` of model/gateway-order.ts; filed under a hash of its words. */
+  order: { unique: {}, lookup: {} },
   /** Body: `NodeStatus` of model/node.ts; filed under a hash of the node's name. */
   node: { unique: {}, lookup: {}, sorted: { name: text('name') } },
   organisation: {
@@ -188,11 +205,11 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
       nonce: (body) => (body.nonce === '' ? undefined : text('nonce')(body)),
       /** Hashes of the developer's keys. */
       key: keyHashesOf,
-      /** Policies that the developer has subscribed to, by key or OAuth app. */
-      policy: policyIdsOfDeveloper,
-      email_folded: folded('email'),
+      /** Policies that the developer has subscribed to, by key or OAuth app, behind the organisation whose they are. */
+      org_policy: (body) => policyIdsOfDeveloper(body).map((id) => `${body.org_id ?? ''}/${id}`),
     },
-    sorted: { email: (body) => foldCase(String(body.email ?? '')), date_created: date('date_created') },
+    sorted: { email_folded: folded('email'), date_created: date('date_created') },
+    apart: [{ by: 'org_id', sorted: ['email_folded', 'date_created'] }],
   },
   /** When a developer's key is to be forgotten; filed under the first 24 digits of its hash. */
   key_end: { unique: {}, lookup: { developer_id: text('developer_id') }, sorted: { at: date('at') } },
@@ -208,9 +225,15 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
       org_id: text('org_id'),
       by_user: text('by_user'),
       approved: flag('approved'),
+      /** Both in one, so that those that wait are found among many that do not. */
+      org_approved: (body) => `${body.org_id ?? ''}/${flag('approved')(body)}`,
       policy: texts('apply_policies'),
     },
     sorted: { date_created: date('date_created') },
+    apart: [
+      { by: 'org_id', sorted: ['date_created'] },
+      { by: 'org_approved', sorted: ['date_created'] },
+    ],
   },
   /** Body: `PortalConfiguration` of model/portal-configuration.ts; one in an organisation, as the next three. */
   portal_configuration: { unique: { org_id: text('org_id') }, lookup: {} },

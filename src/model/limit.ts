@@ -35,7 +35,7 @@ export function makeLimit(kind: Limit['kind'], id: string, max: number, windowMs
     windowMs: lengthMs,
     remaining: permits,
     resetMs: 0,
-    stated: kind === 'quota' ? `X-RateLimit-Limit: ${permits}\r\n` : statedRate(id, permits, lengthMs),
+    stated: oneCopy(kind === 'quota' ? `X-RateLimit-Limit: ${permits}\r\n` : statedRate(id, permits, lengthMs)),
     slot: -1,
     generation: 0,
   }
@@ -43,6 +43,18 @@ export function makeLimit(kind: Limit['kind'], id: string, max: number, windowMs
 
 function statedRate(id: string, max: number, windowMs: number): string {
   return `"${rateName(id)}";q=${max};w=${Math.max(1, Math.ceil(windowMs / 1000))}`
+}
+
+const STATEMENTS_KEPT = 1000
+const statements = new Map<string, string>()
+
+/** Thousands of keys of one policy state the same: one text that every request finds in the processor's cache. */
+function oneCopy(text: string): string {
+  const known = statements.get(text)
+  if (known !== undefined) return known
+  if (statements.size >= STATEMENTS_KEPT) statements.clear()
+  statements.set(text, text)
+  return text
 }
 
 /** What answers call a rate: whose it is. */

@@ -25,6 +25,18 @@ export interface NodeTrouble {
   readonly revision: number
 }
 
+/** How busy a node is. */
+export interface NodeLoad {
+  /** Averaged over the last ten to thirty seconds. */
+  readonly requests_per_second: number
+  /** Of clients. */
+  readonly connections: number
+  /** Share of that time in which the event loop was at work: 0 to 1. */
+  readonly busy: number
+  /** Resident, of the whole process. */
+  readonly memory_bytes: number
+}
+
 /**
  * What a gateway node says of itself: enough to tell of every stored API how it stands there, without naming those that stand as
  * they should. Body of the kind `node`.
@@ -49,6 +61,10 @@ export interface NodeStatus extends NodeShard {
   readonly troubled: number
   /** At most `MOST_TROUBLES`. */
   readonly troubles: readonly NodeTrouble[]
+  /** Told apart from another node of this name; nodes that were written down by older versions have none. */
+  readonly instance?: string
+  /** As of `seen_at`; nodes that were written down by older versions tell none. */
+  readonly load?: NodeLoad
   /** RFC 3339. */
   readonly started_at: string
   readonly seen_at: string
@@ -100,6 +116,24 @@ export function standingOf(api: Stood, node: NodeStatus, now: number): Standing 
 /** True for a node that is heard of: it missed at most two of its beats. */
 export function isUp(node: Pick<NodeStatus, 'up' | 'seen_at'>, now: number): boolean {
   return node.up && now - Date.parse(node.seen_at) < 3 * NODE_BEAT_MS
+}
+
+/** Where nodes that are up contradict each other: a sentence each, for whoever runs them. */
+export function nodeWarnings(nodes: readonly NodeStatus[], now: number): string[] {
+  const up = nodes.filter((node) => isUp(node, now))
+  const segmented = up.filter((node) => node.segmented)
+  if (segmented.length < 2) return []
+  const managing = up.filter((node) => node.management)
+  const whole = up.some((node) => !node.segmented)
+  return [
+    ...managing.map(
+      ({ name }) =>
+        `${name} has gateway.management_node set while ${segmented.length} nodes are segmented: it counts no traffic, so it must take none`,
+    ),
+    ...(whole
+      ? []
+      : ['every node is segmented: an API whose tags no node has is served nowhere, and no node can administrate it']),
+  ]
 }
 
 /** The status that a stored body holds. */

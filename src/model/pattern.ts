@@ -21,12 +21,26 @@ const COUNTED = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y
 const NAMED_GROUP = /\?P?<[A-Za-z_]\w*>/y
 const SYNTAX = /[\\^$.*+?()[\]{}|/-]/
 
+/** What differs between the two kinds of patterns. */
+interface Dialect {
+  /** `{name}` is one path segment, and a `/` followed by `*` any tail. */
+  readonly templates: boolean
+  readonly captures: boolean
+}
+
+const PATHS: Dialect = { templates: true, captures: false }
+const EXPRESSIONS: Dialect = { templates: false, captures: true }
+/** Most rounds of counted repetition that the linear engine takes as they stand. */
+const MAX_NATIVE_ROUNDS = 16
+
 interface Piece {
   /** The same meaning in the subset that the linear engine takes. */
   readonly text: string
   readonly size: number
   /** Alternatives and repetitions; Infinity when one repeats another. */
   readonly choices: number
+  /** True when a group in it captures: it cannot be written twice. */
+  readonly captures?: boolean
 }
 
 /**
@@ -38,7 +52,20 @@ interface Piece {
  */
 export function compilePattern(text: string): RegExp {
   if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
-  const reader = new Reader(text)
+  return compiledFrom(new Reader(text, PATHS))
+}
+
+/**
+ * Compiles a regular expression as it stands, within the same bounds: braces and slashes are no templates, groups capture, and
+ * lazy repetition stays lazy. A group that captures can be repeated at most 16 times by count.
+ * @throws Fault `pattern_invalid` (400), which says what is wrong and where
+ */
+export function compileExpression(text: string): RegExp {
+  if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
+  return compiledFrom(new Reader(text, EXPRESSIONS))
+}
+
+function compiledFrom(reader: Reader): RegExp {
   const whole = alternatives(reader, 0)
   if (!reader.ended) throw reader.fault('unmatched )')
   try {
@@ -69,10 +96,12 @@ function compiledOrNone(text: string): RegExp | undefined {
 
 class Reader {
   readonly text: string
+  readonly dialect: Dialect
   at = 0
 
-  constructor(text: string) {
+  constructor(text: string, dialect: Dialect) {
     this.text = text
+    this.dialect = dialect
   }
 
   get ended(): boolean {
@@ -109,40 +138,44 @@ class Reader {
 
 function alternatives(reader: Reader, depth: number): Piece {
   if (depth > MAX_DEPTH) throw reader.fault('groups nested too deeply')
-  let { text, size, choices } = sequence(reader, depth)
+  let { text, size, choices, captures = false } = sequence(reader, depth)
   while (reader.skip('|')) {
     const other = sequence(reader, depth)
     text += `|${other.text}`
     size += other.size + 1
     choices += other.choices + 1
+    captures ||= other.captures === true
   }
-  return { text, size, choices }
+  return { text, size, choices, captures }
 }
 
 function sequence(reader: Reader, depth: number): Piece {
   let text = ''
   let size = 0
   let choices = 0
+  let captures = false
   while (!reader.ended && reader.next !== '|' && reader.next !== ')') {
     const part = repeated(reader, atom(reader, depth))
     text += part.text
     size += part.size
     choices += part.choices
+    captures ||= part.captures === true
     if (size > MAX_SIZE) throw reader.fault('too large once repetition is written out')
   }
-  return { text, size, choices }
+  return { text, size, choices, captures }
 }
 
 /** One atom; `size` 0 marks what stands between characters and cannot be repeated. */
 function atom(reader: Reader, depth: number): Piece {
-  if (reader.match(TEMPLATE) !== null) return { text: '[^/]+', size: 2, choices: 1 }
+  const { templates } = reader.dialect
+  if (templates && reader.match(TEMPLATE) !== null) return { text: '[^/]+', size: 2, choices: 1 }
   const char = reader.take()
   if (char === '(') return group(reader, depth)
   if (char === '[') return characterClass(reader)
   if (char === '\\') return escapeSequence(reader)
   if (char === '^' || char === '$') return { text: char, size: 0, choices: 0 }
   if (char === '.') return { text: '.', size: 1, choices: 0 }
-  if (char === '/' && reader.next === '*') return tail(reader)
+  if (templates && char === '/' && reader.next === '*') return tail(reader)
   if (char === '*' || char === '+' || char === '?') throw reader.fault('nothing to repeat')
   return literal(char)
 }
@@ -157,12 +190,19 @@ function literal(char: string): Piece {
 }
 
 function group(reader: Reader, depth: number): Piece {
-  if (!reader.skip('?:') && reader.match(NAMED_GROUP) === null && reader.next === '?') {
+  const plain = reader.skip('?:')
+  if (!plain && reader.match(NAMED_GROUP) === null && reader.next === '?') {
     throw reader.fault('lookaround and other special groups are not taken')
   }
   const inner = alternatives(reader, depth + 1)
   if (!reader.skip(')')) throw reader.fault('missing )')
-  return { text: `(?:${inner.text})`, size: inner.size + 1, choices: inner.choices }
+  const captures = reader.dialect.captures && !plain
+  return {
+    text: `(${captures ? '' : '?:'}${inner.text})`,
+    size: inner.size + 1,
+    choices: inner.choices,
+    captures: captures || inner.captures === true,
+  }
 }
 
 function escapeSequence(reader: Reader): Piece {
@@ -228,22 +268,31 @@ function repeated(reader: Reader, part: Piece): Piece {
   if (counted === null && sign !== '*' && sign !== '+' && sign !== '?') return part
   if (part.size === 0) throw reader.fault('nothing to repeat')
   if (counted === null) reader.take()
-  reader.skip('?')
+  const lazy = reader.skip('?') && reader.dialect.captures ? '?' : ''
   if ('*+?'.includes(reader.next) && !reader.ended) throw reader.fault('repeated twice')
-  if (counted === null) return { text: `(?:${part.text})${sign}`, size: part.size + 1, choices: again(part, 1) }
+  const { captures = false } = part
+  if (counted === null)
+    return { text: `(?:${part.text})${sign}${lazy}`, size: part.size + 1, choices: again(part, 1), captures }
   const least = Number(counted[1])
   const most = counted[2] === undefined ? least : counted[3] === '' ? undefined : Number(counted[3])
   if (most !== undefined && most < least) throw reader.fault('repetition out of order')
-  return writtenOut(reader, part, least, most)
+  if (captures) {
+    if ((most ?? least) > MAX_NATIVE_ROUNDS) throw reader.fault('a group that captures is repeated too often')
+    const rounds = most ?? least + 1
+    const choices = most === least ? part.choices * least : again(part, rounds - least)
+    return { text: `(?:${part.text})${counted[0]}${lazy}`, size: (part.size + 1) * rounds, choices, captures }
+  }
+  return writtenOut(reader, part, least, most, lazy)
 }
 
 /** `x{2,4}` becomes `xx(?:x(?:x)?)?`; without an upper end `xx(?:x)*`. */
-function writtenOut(reader: Reader, part: Piece, least: number, most: number | undefined): Piece {
+function writtenOut(reader: Reader, part: Piece, least: number, most: number | undefined, lazy: string): Piece {
   const copies = most ?? least + 1
   if ((part.size + 1) * copies > MAX_SIZE) throw reader.fault('too large once repetition is written out')
   const once = `(?:${part.text})`
   const optional = copies - least
-  const rest = most === undefined ? `${once}*` : `${`(?:${once}`.repeat(optional)}${')?'.repeat(optional)}`
+  const rest =
+    most === undefined ? `${once}*${lazy}` : `${`(?:${once}`.repeat(optional)}${`)?${lazy}`.repeat(optional)}`
   return {
     text: `(?:${once.repeat(least)}${rest})`,
     size: (part.size + 1) * copies + 1,

@@ -45,9 +45,16 @@ function redactObject(value: JsonObject): JsonObject {
   const field = typeof value.name === 'string' && isSecretField(value.name)
   const entries = Object.entries(value).map(([key, item]): [string, Json] => {
     if (field && key.toLowerCase() === 'value' && typeof item === 'string') return [key, MASK]
+    if (isKeySource(key, value) && typeof item === 'string' && item !== '' && !/^https?:/i.test(item))
+      return [key, MASK]
     return [key, redact(item, key)]
   })
   return Object.fromEntries(entries)
+}
+
+/** Where definitions write the key of JSON Web Tokens: it may be a shared secret. */
+function isKeySource(name: string, holder: JsonObject): boolean {
+  return name === 'jwt_source' || (name === 'source' && holder.signingMethod !== undefined)
 }
 
 function isSecretField(name: string): boolean {

@@ -71,7 +71,11 @@ export class ClientCache {
     if (entry.documentId !== '') this.#idOf.set(entry.documentId, clientId)
   }
 
-  #onEvent({ changes }: FeedEvent): void {
+  #onEvent({ changes, missed }: FeedEvent): void {
+    if (missed) {
+      this.#generation++
+      this.#clear()
+    }
     for (const { kind, id } of changes) {
       if (kind !== KIND) continue
       this.#generation++

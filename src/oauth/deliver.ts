@@ -1,6 +1,7 @@
 import { toFault } from '../errors/fault.ts'
 import { type EventMessage, eventTarget, openEvent } from '../publish/events.ts'
 import type { DeliveryOutcome, DeliveryRow } from '../store/ports.ts'
+import type { Lease } from './lease.ts'
 import { announcement, eventAnnouncement, openDelivery } from './notify.ts'
 import type { OAuthParts } from './parts.ts'
 import { type PostOptions, WebhookClient } from './post-webhook.ts'
@@ -8,6 +9,8 @@ import { type PostOptions, WebhookClient } from './post-webhook.ts'
 export type DeliveryParts = Pick<OAuthParts, 'documents' | 'outbox' | 'clock' | 'log' | 'sealKey' | 'findApi'> & {
   /** `webhooks.allow_private` */
   readonly allowPrivate: boolean
+  /** Held by the one process of several that sends from this outbox; undefined = this one is alone. */
+  readonly turn?: Lease
 }
 
 /** Bounds that tests set lower. */
@@ -88,6 +91,8 @@ export class Deliveries {
     await Promise.all([...this.#busy.values()].map(({ done }) => done))
     clearTimeout(grace)
     this.#client.close()
+    // Whoever cannot give it back is succeeded when it lapses.
+    await this.#parts.turn?.release().catch(() => {})
   }
 
   async #look(): Promise<void> {
@@ -109,7 +114,8 @@ export class Deliveries {
 
   /** Takes up what is due and finds room. Answers how long to wait for the next look. */
   async #takeDue(): Promise<number> {
-    const { outbox, clock } = this.#parts
+    const { outbox, clock, turn } = this.#parts
+    if (turn !== undefined && !(await turn.held())) return POLL_MS
     const now = clock.wall()
     // A queue that is busy now may be free when the answer is there, which then names the message that was just sent.
     const busyBefore = new Set(this.#busy.keys())

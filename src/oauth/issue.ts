@@ -1,9 +1,10 @@
+import { toFault } from '../errors/fault.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { TOKEN_FACTS, type TokenFacts } from '../model/oauth-token.ts'
 import { hashKey, newSecret } from '../model/secret.ts'
 import type { Policy } from '../model/session.ts'
-import type { Change, SessionInput } from '../store/ports.ts'
+import type { Change, OwedSession, SessionInput } from '../store/ports.ts'
 import { jsonAnswer } from './answer.ts'
 import { isPublic } from './clients.ts'
 import type { Binding } from './dpop.ts'
@@ -53,7 +54,7 @@ export interface Issued {
 }
 
 /** Most seconds that a lapsed token is kept, so that its use is answered as expired, and clocks of nodes may differ. */
-const KEPT_S = 60
+export const KEPT_S = 60
 
 /**
  * Issues tokens: what the grant uses up, the session that is the access token, the refresh token and the announcement are one
@@ -74,22 +75,35 @@ export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Gra
   const tokenType = binding.jkt === '' ? 'bearer' : 'DPoP'
   const issued: Issued = { accessToken, refreshToken, tokenType, scope, expiresAtS }
   const accessHash = hashKey(accessToken)
+  const row = plainRow(api, grant, policies, { issuedAtS, expiresAtS })
   const changes: Change[] = [
     ...grant.also,
     ...(grant.alsoFor?.(issued) ?? []),
-    {
-      op: 'putSession',
-      hash: accessHash,
-      row: plainRow(api, grant, policies, { issuedAtS, expiresAtS }),
-      ifAbsent: true,
-    },
+    { op: 'putSession', hash: accessHash, row, ifAbsent: true },
   ]
   if (refreshToken !== '') changes.push(refreshChange(parts, api, grant, refreshToken, accessHash))
   const delivery = announcementOf(parts, api, grant, issued)
   if (delivery !== undefined) changes.push(delivery)
-  await parts.documents.commit(changes, undefined)
+  // One that ends with itself and that anybody can verify needs nothing else of the store.
+  const isAlone = jwt && changes.length === 1 && delivery === undefined
+  await commitOrOwe(parts, changes, isAlone ? { hash: accessHash, row, apiId: api.apiId } : undefined)
   if (delivery !== undefined) parts.wakeDeliveries?.()
   return tokenAnswer(issued, issuedAtS)
+}
+
+/** `owed`: what may be stored later, where the store is away now. */
+async function commitOrOwe(
+  { documents, owed: later }: OAuthParts,
+  changes: readonly Change[],
+  owed: OwedSession | undefined,
+): Promise<void> {
+  if (owed !== undefined && later?.away === true && later.keep(owed)) return
+  try {
+    await documents.commit(changes, undefined)
+  } catch (error) {
+    const mayWait = owed !== undefined && later !== undefined && toFault(error).code === 'store_away'
+    if (!mayWait || !later.keep(owed)) throw error
+  }
 }
 
 /** The answer with these tokens, as of now (Unix seconds). */

@@ -58,7 +58,19 @@ export function fitsAlgorithm(key: KeyObject, algorithm: JwtAlgorithm): boolean 
  * because we know no extension. Answers what is wrong, in words, when it is refused.
  */
 export function readJwt(text: string, types: readonly string[]): Jwt | string {
-  if (text.length > JWT_LIMIT) return 'the token is too long'
+  const compact = readCompact(text, JWT_LIMIT, types)
+  if (typeof compact === 'string') return compact
+  const { alg } = compact.header
+  if (!isJwtAlgorithm(alg)) return 'the alg of the token is not allowed'
+  return { ...compact, algorithm: alg }
+}
+
+/** What of a signed token can be read before anybody knows by which algorithms its signature may be checked. */
+export type CompactJwt = Omit<Jwt, 'algorithm'>
+
+/** As `readJwt`, for tokens of at most `limit` characters and with any algorithm: the caller knows which are allowed. */
+export function readCompact(text: string, limit: number, types: readonly string[]): CompactJwt | string {
+  if (text.length > limit) return 'the token is too long'
   const [headText, claimsText, signatureText, rest] = text.split('.', 4)
   if (headText === undefined || claimsText === undefined || signatureText === undefined || rest !== undefined)
     return 'the token does not have three parts'
@@ -68,14 +80,12 @@ export function readJwt(text: string, types: readonly string[]): Jwt | string {
   if (head === undefined || body === undefined || signature === undefined) return 'the token is not base64url'
   const header = readStrictObject(head)
   if (header === undefined) return 'the header of the token is not a JSON object'
-  const { alg, typ, crit } = header
-  if (!isJwtAlgorithm(alg)) return 'the alg of the token is not allowed'
-  if (crit !== undefined) return 'the token has critical extensions'
-  if (!types.includes(mediaType(typ))) return 'the typ of the token is not the expected one'
+  if (header.crit !== undefined) return 'the token has critical extensions'
+  if (!types.includes(mediaType(header.typ))) return 'the typ of the token is not the expected one'
   const claims = readStrictObject(body)
   if (claims === undefined) return 'the claims of the token are not a JSON object'
   const signed = Buffer.from(text.slice(0, headText.length + 1 + claimsText.length), 'latin1')
-  return { algorithm: alg, header, claims, signed, signature }
+  return { header, claims, signed, signature }
 }
 
 /** True when the signature of a token was made by the owner of this public key, with the algorithm that the token names. */

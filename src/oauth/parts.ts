@@ -4,7 +4,7 @@ import type { Log } from '../model/log.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import type { OAuthRules } from '../model/oauth-rules.ts'
 import type { Policy } from '../model/session.ts'
-import type { Awaitable, Documents, Outbox, Tokens } from '../store/ports.ts'
+import type { Awaitable, Documents, Outbox, OwedSessions, Tokens } from '../store/ports.ts'
 
 /** The parts of the authorization server that a path below a listen path leads to. */
 export type Endpoint =
@@ -85,6 +85,8 @@ export interface OAuthParts {
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
   /** A client by its id, wherever it is registered; from memory where it is known (`ClientCache`). @throws Fault `store_away` */
   readonly findClient: (clientId: string) => Awaitable<OAuthClient | undefined>
+  /** What may be issued while the store is away; absent = nothing. */
+  readonly owed?: OwedSessions
   /** To be called after a commit with a message for the outbox, so that it is sent at once; absent = found within a second. */
   readonly wakeDeliveries?: () => void
 }

@@ -1,12 +1,17 @@
-import { fault } from '../errors/fault.ts'
+import { fault, toFault } from '../errors/fault.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { tokenFactsOf } from '../model/oauth-token.ts'
+import { owedTicket } from '../model/owed-token.ts'
 import { hashKey } from '../model/secret.ts'
 import { jsonAnswer } from './answer.ts'
 import { authenticateClient } from './client-auth.ts'
 import { endFamily } from './families.ts'
 import { readForm } from './form.ts'
-import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+import { KEPT_S } from './issue.ts'
+import { readPublicJwk } from './jwk.ts'
+import { readJwt, verifyJwt } from './jwt.ts'
+import { publishedKeys } from './keys.ts'
+import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
 
 /**
  * Revokes one token of the client that asks (RFC 7009). A refresh token takes its whole family with it, an access token only
@@ -22,8 +27,46 @@ export async function revoke(parts: OAuthParts, call: OAuthCall): Promise<OAuthA
   const hash = hashKey(token)
   const ways = [revokeAccess, revokeRefresh]
   if (form.get('token_type_hint') === 'refresh_token') ways.reverse()
-  for (const way of ways) if (await way(parts, client, hash)) break
+  const isDone = await tryAll(ways, parts, client, hash)
+  // It may be one that another node issued while the store was away, and has not stored yet.
+  if (!isDone && parts.owed !== undefined) await revokeOwed(parts, call, client, token)
   return jsonAnswer(200, { status: 'ok', message: 'token revoked successfully' })
+}
+
+type Way = (parts: OAuthParts, client: OAuthClient, hash: Buffer) => Promise<boolean>
+
+async function tryAll(ways: readonly Way[], parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
+  for (const way of ways) if (await way(parts, client, hash)) return true
+  return false
+}
+
+/** Keeps a token of the client that we have signed, and that nobody has stored, from being stored. */
+async function revokeOwed(parts: OAuthParts, { api }: OAuthCall, client: OAuthClient, token: string): Promise<void> {
+  const endsAt = await endOfOwn(parts, api, client, token)
+  if (endsAt <= parts.clock.wall()) return
+  const hash = hashKey(token)
+  try {
+    await parts.documents.commit(
+      [{ op: 'putTicket', ...owedTicket(hash, api.apiId, endsAt), ifAbsent: true }],
+      undefined,
+    )
+  } catch (error) {
+    if (toFault(error).code !== 'already_exists') throw error
+    // It was stored meanwhile, or revoked before.
+    await revokeAccess(parts, client, hash)
+  }
+}
+
+/** When the store may forget a token that we have signed for this client; 0 when it is none. */
+async function endOfOwn(parts: OAuthParts, api: OAuthApi, client: OAuthClient, token: string): Promise<number> {
+  const jwt = readJwt(token, ['at+jwt'])
+  if (typeof jwt === 'string' || jwt.claims.client_id !== client.client_id) return 0
+  const { algorithm } = jwt
+  if (algorithm === 'PS256') return 0
+  const keys = await publishedKeys(parts, api.orgId, algorithm)
+  const key = readPublicJwk(keys.find(({ kid }) => kid === jwt.header.kid)?.jwk)?.key
+  const { exp } = jwt.claims
+  return key !== undefined && verifyJwt(jwt, key) && typeof exp === 'number' ? (exp + KEPT_S) * 1000 : 0
 }
 
 async function revokeAccess(parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {

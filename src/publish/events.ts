@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto'
 import { toFault } from '../errors/fault.ts'
+import type { Api } from '../model/api.ts'
 import type { Millis } from '../model/clock.ts'
+import { type EventHandler, handlerName } from '../model/event-handlers.ts'
 import type { Hook } from '../model/hook.ts'
 import { type DocumentId, isDocumentId } from '../model/ids.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
@@ -11,10 +14,11 @@ import { secretsOf } from './hooks.ts'
 /** Sorts of events that somebody can be told of. */
 export type EventSort = 'key_event' | 'hashed_key_event' | 'key_request_event' | 'api_event'
 
-/** Who is told: a stored webhook, or the address that the organisation names for a sort of event. */
+/** Who is told: a stored webhook, the address that the organisation names for a sort of event, or a handler of an API (`handlerName`). */
 export type EventReceiver =
   | { readonly hook: string; readonly orgId: string }
   | { readonly sort: EventSort; readonly orgId: string }
+  | { readonly handler: string; readonly apiId: string; readonly orgId: string }
 
 /** A message about something that happened. */
 export interface EventMessage {
@@ -42,9 +46,15 @@ export function hookQueue(orgId: string, hookId: string): string {
 /** The change that puts a message into the outbox. It belongs into the commit of what it tells of. */
 export function eventDelivery(sealKey: Uint8Array, message: EventMessage, createdAt: Millis): Change {
   const { to } = message
-  const queue = 'hook' in to ? hookQueue(to.orgId, to.hook) : `${QUEUE}${to.orgId}:${to.sort}`
-  const place = { queue, createdAt }
+  const place = { queue: queueOf(to), createdAt }
   return { op: 'putDelivery', row: { ...place, sealed: seal(sealKey, JSON.stringify(message), contextOf(place)) } }
+}
+
+/** Each receiver has its own, so that one that is away holds up no other. */
+function queueOf(to: EventReceiver): string {
+  if ('hook' in to) return hookQueue(to.orgId, to.hook)
+  if ('sort' in to) return `${QUEUE}${to.orgId}:${to.sort}`
+  return `${QUEUE}${to.orgId}:${to.apiId}:${hash('sha256', to.handler, 'hex').slice(0, 16)}`
 }
 
 /** The message of a row of the outbox; undefined for a row that tells of tokens. */
@@ -61,9 +71,14 @@ export function openEvent(sealKey: Uint8Array, row: DeliveryInput): EventMessage
 
 /** Where a message goes as things are now; undefined when nobody wants it any more. @throws Fault `store_away`, `seal_broken` */
 export async function eventTarget(
-  parts: { readonly documents: Documents; readonly sealKey: Uint8Array },
+  parts: {
+    readonly documents: Documents
+    readonly sealKey: Uint8Array
+    readonly findApi: (apiId: string) => Pick<Api, 'orgId' | 'events'> | undefined
+  },
   { to }: EventMessage,
 ): Promise<EventTarget | undefined> {
+  if ('handler' in to) return handlerTarget(parts.findApi(to.apiId), to)
   const id = 'hook' in to ? to.hook : to.orgId
   const found = isDocumentId(id) ? await parts.documents.get('hook' in to ? 'hook' : 'organisation', id) : undefined
   if (found === undefined) return undefined
@@ -72,6 +87,15 @@ export async function eventTarget(
   const { target_path: target, method } = found.body as unknown as Hook
   const { header_map: headers, shared_secret: secret } = secretsOf(parts, found)
   return { target, method, headers, secret }
+}
+
+function handlerTarget(
+  api: Pick<Api, 'orgId' | 'events'> | undefined,
+  { handler, orgId }: { readonly handler: string; readonly orgId: string },
+): EventTarget | undefined {
+  const isIt = (each: EventHandler) => each.type === 'webhook' && handlerName(each) === handler
+  const found = api?.orgId === orgId ? api.events?.handlers.find(isIt) : undefined
+  return found && { target: found.target, method: found.method, headers: found.headers, secret: '' }
 }
 
 /** The address that an organisation names for a sort of event; '' = none. */

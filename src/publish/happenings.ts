@@ -1,6 +1,8 @@
 import { objectsOf } from '../model/api/members.ts'
+import { eventHandlersOf } from '../model/api/read-events.ts'
 import { entriesOf } from '../model/catalogue.ts'
 import type { Clock } from '../model/clock.ts'
+import { type ApiEventName, handlerName } from '../model/event-handlers.ts'
 import { isDocumentId } from '../model/ids.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { withoutHidden } from '../model/key.ts'
@@ -17,6 +19,7 @@ import {
 } from './events.ts'
 import { catalogueOf } from './portal/catalogue.ts'
 import { requestSeen } from './portal/request-seen.ts'
+import { eventBody } from './traffic-events.ts'
 
 /** What events are found with. */
 export interface EventParts {
@@ -55,6 +58,12 @@ interface Happening {
 }
 
 const KEY_SORTS: readonly EventSort[] = ['key_event', 'hashed_key_event']
+/** What APIs call a change of a key. */
+const TOKEN_EVENTS: Readonly<Partial<Record<Did, ApiEventName>>> = {
+  created: 'TokenCreated',
+  updated: 'TokenUpdated',
+  deleted: 'TokenDeleted',
+}
 /** Of a key that names very many APIs. */
 const MOST_APIS = 50
 
@@ -147,7 +156,30 @@ async function told(parts: EventParts, { sorts, did, orgId, apis, data }: Happen
     const to = organisation === undefined ? undefined : mailAddressIn(organisation.body, sort)
     if (to !== undefined) mails.push({ to, orgId, event, data })
   }
+  if (sorts === KEY_SORTS) changes.push(...(await tokenEvents(parts, { sorts, did, orgId, apis, data })))
   return { changes, mails }
+}
+
+/** What APIs that a key names have said about its changes: their own handlers, and webhooks that they name for such events. */
+async function tokenEvents(parts: EventParts, { did, orgId, apis, data }: Happening): Promise<Change[]> {
+  const event = TOKEN_EVENTS[did]
+  if (event === undefined || !isObject(data)) return []
+  const now = parts.clock.wall()
+  const detail = {
+    message: `A key was ${did}`,
+    key: typeof data.key_hash === 'string' ? data.key_hash : '',
+    alias: typeof data.alias === 'string' ? data.alias : '',
+  }
+  const own = apis.flatMap((api) => {
+    const apiId = typeof api.api_id === 'string' ? api.api_id : ''
+    const body = eventBody(event, { apiId, orgId: orgOf(api) }, detail, now)
+    return eventHandlersOf(api)
+      .filter((handler) => handler.event === event && handler.type === 'webhook')
+      .map((handler) => ({ to: { handler: handlerName(handler), apiId, orgId: orgOf(api) }, body }))
+  })
+  const body = JSON.stringify({ event, data })
+  const named = (await hooksFor(parts, orgId, apis, [event])).map((to) => ({ to, body }))
+  return [...own, ...named].map((message) => eventDelivery(parts.sealKey, message, now))
 }
 
 /** The webhooks that these APIs name for an event, each once. */
@@ -180,6 +212,7 @@ export function tellingDocuments(parts: EventParts): Documents {
     scan: (kind) => documents.scan(kind),
     each: (kind, query) => documents.each(kind, query),
     values: (kind, index, query) => documents.values(kind, index, query),
+    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
     async commit(changes, entry) {
       if (entry === undefined) return documents.commit(changes, entry)
       const events = await eventsOf(parts, changes)

@@ -7,6 +7,7 @@ import { policyIdsOf } from '../model/merge-policies.ts'
 import { hashKey, newSecret, unseal } from '../model/secret.ts'
 import { checkSession } from '../model/session.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../store/ports.ts'
+import { checkCertificateStays, placeOfCertificate } from './certificate-keys.ts'
 import { type Held, hexOf, holderNamed, sealedKeyOf, stillThere } from './key-parts.ts'
 import { auditOf, clockOf, type SecretParts } from './parts.ts'
 import { deletedWith, isFormer, isHeld, lifeOf, savedWith } from './portal/held-keys.ts'
@@ -32,6 +33,12 @@ export interface KeyDraft {
   readonly key?: string
   /** In the place of a key: the session of a user, stored under this hash, with these members over what was sent. */
   readonly user?: { readonly hash: Uint8Array; readonly own: JsonObject }
+  /** In the place of a key: its hash, of one that nobody here knows; `key` may stand beside it, and must be the one. */
+  readonly hash?: Uint8Array
+  /** Members over what was sent, of those that nobody writes from outside. */
+  readonly own?: JsonObject
+  /** True for one that comes from another installation: when it was made and when it expires is as sent. */
+  readonly moved?: boolean
   /** Organisation that a key in this place must belong to; absent = any may be replaced. */
   readonly within?: string
   /** Leaves the counts of its quotas as they are. */
@@ -56,7 +63,7 @@ export interface HeldKeyDraft {
 
 /**
  * Stores a new key; a custom one that is there already is replaced, and keeps its `date_created`. The session keeps unknown
- * fields. `key_expires_in` of the last policy that has one gives `expires`. Quotas start anew unless `keepQuota`, or an API of
+ * fields. A session that names a client certificate is found by that, and has no key. `key_expires_in` of the last policy that has one gives `expires`. Quotas start anew unless `keepQuota`, or an API of
  * the key sets `dont_set_quota_on_create`.
  *
  * A new key whose `expires` has passed is refused, because it could never be used (the incumbent made it everlasting).
@@ -65,7 +72,7 @@ export interface HeldKeyDraft {
  */
 export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<SavedKey> {
   const place = placeOf(parts, draft)
-  const chosen = draft.key !== undefined || draft.user !== undefined
+  const chosen = draft.key !== undefined || place.key === undefined
   const known = chosen ? await parts.tokens.getSession(place.hash) : undefined
   return withHolder(parts, known?.body ?? {}, async (developer) => {
     const stored = developer === undefined ? known : await parts.tokens.getSession(place.hash)
@@ -80,11 +87,12 @@ async function create(
 ): Promise<SavedKey> {
   if (stored !== undefined && draft.within !== undefined && stored.orgId !== draft.within) throw fault('key_not_owned')
   const sent = ofHolder(withHidden(draft.session, stored?.body), developer)
-  const prepared = await prepare(parts, { ...sent, ...draft.user?.own })
-  const session = begun(parts, prepared, stored?.body.date_created)
+  const prepared = await prepare(parts, { ...sent, ...draft.user?.own, ...draft.own })
+  const madeAt = stored?.body.date_created
+  const session = draft.moved ? arrived(parts, prepared, madeAt) : begun(parts, prepared, madeAt)
   const write: Write = {
     ...{ hash, session, prepared, developer, stored },
-    sealedKey: sealedKeyOf(parts, key, hash),
+    sealedKey: sealedKeyOf(parts, key, hash) ?? (draft.moved ? stored?.sealedKey : undefined),
     family: stored?.family,
     must: stored === undefined && draft.within !== undefined ? 'ifAbsent' : undefined,
     evictAt: undefined,
@@ -149,6 +157,7 @@ export async function updateKey(parts: SecretParts, change: KeyChange): Promise<
 
 async function update(parts: SecretParts, change: KeyChange, developer: Held['developer']): Promise<SavedKey> {
   const { row, keepQuota, actor } = change
+  checkCertificateStays(parts, row, change.session)
   const sent = ofHolder(withHidden(change.session, row.body), developer)
   const prepared = await prepare(parts, { ...sent, ...change.own })
   const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
@@ -247,6 +256,13 @@ interface Place {
 
 function placeOf(parts: SecretParts, draft: KeyDraft): Place {
   if (draft.user !== undefined) return { key: undefined, hash: draft.user.hash }
+  if (draft.hash !== undefined) {
+    if (draft.key !== undefined && !hashKey(draft.key).equals(draft.hash))
+      throw fault('key_invalid', 'key: is not the key of this hash')
+    return { key: draft.key, hash: draft.hash }
+  }
+  const certificate = draft.key === undefined ? placeOfCertificate(parts, draft.session) : undefined
+  if (certificate !== undefined) return { key: undefined, hash: certificate }
   const key = draft.key === undefined ? newSecret() : checkRawKey(draft.key, parts.config.gateway.min_token_length)
   return { key, hash: hashKey(key) }
 }
@@ -311,6 +327,13 @@ function begun(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[s
   }
   if (isPast(session.expires, now)) throw fault('key_invalid', 'expires: lies in the past')
   return session
+}
+
+/** The session of a key that was used elsewhere: it goes on as it is, also where it has expired. */
+function arrived(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[string] | undefined): JsonObject {
+  const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
+  const madeAt = session.date_created || dateCreated || new Date(clockOf(parts).wall()).toISOString()
+  return { ...session, date_created: madeAt }
 }
 
 function isPast(expires: unknown, now: number): boolean {

@@ -13,10 +13,16 @@ export function nodeDocumentId(name: string): DocumentId {
   return createHash('sha256').update(`node ${name}`).digest('hex').slice(0, 24) as DocumentId
 }
 
-/** Stores what a node says of itself, in the place of what it said before. @throws Fault `store_away`, `store_full` */
-export async function writeNodeStatus(parts: { readonly documents: Documents }, status: NodeStatus): Promise<void> {
+/**
+ * Stores what a node says of itself, in the place of what was said under its name before. Answers the instance that said that;
+ * '' = nobody. @throws Fault `store_away`, `store_full`
+ */
+export async function writeNodeStatus(parts: { readonly documents: Documents }, status: NodeStatus): Promise<string> {
+  const id = nodeDocumentId(status.name)
+  const before = await findNode(parts, id)
   const body = { ...status } as unknown as JsonObject
-  await parts.documents.commit([{ op: 'put', kind: NODE_KIND, id: nodeDocumentId(status.name), body }], undefined)
+  await parts.documents.commit([{ op: 'put', kind: NODE_KIND, id, body }], undefined)
+  return before?.instance ?? ''
 }
 
 /** All nodes that were ever heard of within a month, by name; at most 1,000. */

@@ -20,7 +20,7 @@ export interface ClientParts {
   /** The system's unless given. */
   readonly clock?: Clock
   /** An API as this node has loaded it; those that are stored are found without. */
-  readonly findApi?: (apiId: string) => Pick<Api, 'apiId' | 'orgId' | 'auth'> | undefined
+  readonly findApi?: (apiId: string) => Pick<Api, 'apiId' | 'orgId' | 'oauth'> | undefined
 }
 
 /** What of an API decides who may be its client. */
@@ -34,7 +34,7 @@ export interface ApiPlace {
 /** An API that is loaded here or stored; undefined when there is none. @throws Fault `store_away` */
 export async function apiPlaceOf(parts: ClientParts, apiId: string): Promise<ApiPlace | undefined> {
   const loaded = parts.findApi?.(apiId)
-  if (loaded !== undefined) return { apiId, orgId: loaded.orgId, oauth: loaded.auth?.method === 'oauth' }
+  if (loaded !== undefined) return { apiId, orgId: loaded.orgId, oauth: loaded.oauth !== undefined }
   const stored = await parts.documents.find('api', 'api_id', apiId)
   if (stored === undefined) return undefined
   const { org_id: orgId, format, definition } = documentOf(stored.body)

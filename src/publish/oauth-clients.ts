@@ -39,6 +39,8 @@ export interface ClientDraft {
   readonly apiId?: string
   /** Organisation of the policy, for a client without API. */
   readonly orgId?: string
+  /** Of a client that is there: where it is registered from now on, and the secret that is its only one then. */
+  readonly moved?: { readonly apiIds: readonly string[]; readonly secret: string }
   /** A client without redirect URI is taken: it can use grants without redirect only. */
   readonly redirectOptional?: boolean
   /** What dynamic registration keeps with the client; no caller gets to see it. */
@@ -110,18 +112,20 @@ export function updateClient(
 async function update(
   parts: ClientParts,
   clientId: string,
-  { body, redirectOptional, registration, actor }: Omit<ClientDraft, 'apiId' | 'orgId'>,
+  { body, redirectOptional, registration, moved, actor }: Omit<ClientDraft, 'apiId' | 'orgId'>,
 ): Promise<SavedClient> {
   const fields = readClientFields(body)
   const policies = fields.policies ?? []
   const saved = await rewrite(parts, clientId, actor, 'oauth_client.update', async (before) => {
     const byPolicy = before.registered_by_policy !== ''
-    const apiIds = byPolicy ? [] : before.api_ids
+    const apiIds = moved?.apiIds ?? (byPolicy ? [] : before.api_ids)
     const checked = await checkRegistration(parts, { orgId: before.org_id, apiIds, policies })
     const client = withFields(before, fields, redirectOptional === true)
-    const others = policies.join('\n') !== before.policies.join('\n')
+    const left = before.api_ids.some((apiId) => !checked.apiIds.includes(apiId))
+    const others = left || policies.join('\n') !== before.policies.join('\n')
     return {
-      ...withSecret(parts, client),
+      ...withSecret(parts, withGivenSecret(parts, client, moved?.secret ?? '')),
+      api_ids: checked.apiIds,
       policies,
       registered_by_policy: checked.byPolicy,
       epoch: others ? newEpoch(clockOf(parts).wall()) : before.epoch,
@@ -262,6 +266,12 @@ function withSecret(parts: ClientParts, client: OAuthClient): OAuthClient {
   if (!needsSecret(client)) return { ...client, secrets: [] }
   if (client.secrets.length > 0) return client
   return { ...client, secrets: [{ sealed: sealSecret(parts, client.client_id, newSecret()), until: 0 }] }
+}
+
+/** With the secret that was sent as the only one; '' or the current one: as it is. */
+function withGivenSecret(parts: ClientParts, client: OAuthClient, secret: string): OAuthClient {
+  if (secret === '' || !needsSecret(client) || equalSecrets(secret, currentSecret(parts, client))) return client
+  return { ...client, secrets: [{ sealed: sealSecret(parts, client.client_id, secret), until: 0 }] }
 }
 
 function blank(clientId: string, registration: Registration, now: number, body: JsonObject): OAuthClient {

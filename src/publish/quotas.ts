@@ -1,6 +1,6 @@
 import { Fault } from '../errors/fault.ts'
 import { compileGrant } from '../model/grant.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { withoutHidden } from '../model/key.ts'
 import type { Limit } from '../model/limit.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../model/merge-policies.ts'
@@ -32,6 +32,50 @@ export async function resetQuotas(
       if (keepQuota) ids.delete(quotas.get(apiId)!.id)
   }
   for (const id of ids) await parts.counters.resetQuota(id)
+}
+
+/** What was used of a quota elsewhere. `endsInMs`: until its window ends; 0 = it begins a new one. */
+interface UsedElsewhere {
+  readonly used: number
+  readonly endsInMs: number
+}
+
+/**
+ * Gives the quotas of a stored session what was used of them elsewhere. `sent` is by what was counted for there: an API, a policy, an
+ * `allowance_scope`, '' = everything together; each with `used` and perhaps `ends_in_ms`. Nothing is done where its policies cannot
+ * be used.
+ */
+export async function useQuotas(
+  parts: PublishParts,
+  row: { readonly body: JsonObject; readonly orgId: string; readonly counterId: string },
+  sent: JsonObject,
+): Promise<void> {
+  const session = row.body as unknown as Session
+  const merged = mergePolicies(session, await readPolicies(parts, row.orgId, policyIdsOf(session)))
+  if (merged instanceof Fault) return
+  const counts = new Map(Object.entries(sent).map(([scope, said]) => [scope, usedElsewhere(said)]))
+  const together = counts.get('') ?? NOTHING_USED
+  for (const [apiId, limit] of quotasOf(merged, row.counterId)) {
+    const scope = merged.rights.get(apiId)!.quota?.scope ?? ''
+    // Counted together here and apart there, no part may be forgotten.
+    const count = scope === '' ? mostUsed([...counts.values()]) : (counts.get(scope.slice(2)) ?? together)
+    const endsInMs = count.endsInMs > 0 ? Math.min(count.endsInMs, limit.windowMs || count.endsInMs) : undefined
+    if (count.used > 0) await parts.counters.resetQuota(limit.id, Math.min(count.used, limit.max), endsInMs)
+  }
+}
+
+const NOTHING_USED: UsedElsewhere = { used: 0, endsInMs: 0 }
+
+function usedElsewhere(said: Json): UsedElsewhere {
+  if (!isObject(said)) return NOTHING_USED
+  const { used, ends_in_ms: endsInMs } = said
+  return { used: wholeOf(used), endsInMs: wholeOf(endsInMs) }
+}
+
+const wholeOf = (value: Json | undefined) => (typeof value === 'number' && value > 0 ? Math.floor(value) : 0)
+
+function mostUsed(counts: readonly UsedElsewhere[]): UsedElsewhere {
+  return counts.reduce((most, count) => (count.used > most.used ? count : most), NOTHING_USED)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { JsonObject } from '../model/json.ts'
 import { counterIdOf, ROTATED_FROM, USER_NAME } from '../model/key.ts'
 import { hashKey, newSecret } from '../model/secret.ts'
 import type { Change, SessionRow } from '../store/ports.ts'
+import { isCertificateKey } from './certificate-keys.ts'
 import { type Held, hexOf, holderNamed, sealedKeyOf, stillThere } from './key-parts.ts'
 import type { SavedKey } from './keys.ts'
 import { auditOf, clockOf, type SecretParts } from './parts.ts'
@@ -28,6 +29,8 @@ export async function rotateKey(
   rotation: Rotation = {},
 ): Promise<SavedKey> {
   if (row.body[USER_NAME] !== undefined) throw fault('key_invalid', 'a user has a password, not a key')
+  if (isCertificateKey(parts, row))
+    throw fault('key_invalid', 'the key is a client certificate: it cannot be rotated here')
   return withHolder(parts, row.body, async (developer) =>
     rotateHeld(parts, developer === undefined ? row : await stillThere(parts, row), actor, { ...rotation, developer }),
   )

@@ -1,6 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import { documentOf } from '../model/api/place.ts'
 import { readApi } from '../model/api/read.ts'
+import { foldCase } from '../model/fold.ts'
 import type { DocumentId } from '../model/ids.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { policyApisOf } from '../model/policy-index.ts'
@@ -41,8 +42,10 @@ export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.c
   hook: asItWas,
   idp_profile: asItWas,
   org_session: asItWas,
-  organisation: asItWas,
+  organisation: restoreOrganisation,
   portal_configuration: asItWas,
+  portal_documentation: asItWas,
+  portal_documentation_text: asItWas,
   portal_look: asItWas,
   portal_menu: asItWas,
   portal_page: asItWas,
@@ -85,6 +88,17 @@ async function restorePolicy(
   )
   if (clients > 0) throw fault('undo_refused', `OAuth clients of policy ${where.policies} stand in the way`)
   return null
+}
+
+/** @throws Fault `portal_taken` (409) for a host that another organisation has by now */
+async function restoreOrganisation(parts: SecretParts, { id, before, after }: AuditChange): Promise<JsonObject | null> {
+  const cname = typeof before?.cname === 'string' ? before.cname : ''
+  const taken =
+    cname !== '' &&
+    cname !== after?.cname &&
+    (await others(parts, 'organisation', { cname: foldCase(cname) }, [id])) > 0
+  if (taken) throw fault('portal_taken', 'Another organisation has this host')
+  return before
 }
 
 /** A client keeps the secrets that it has now, and tokens that were ended stay so. @throws Fault `undo_refused` (409) */

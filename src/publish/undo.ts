@@ -81,6 +81,7 @@ function undoingDocuments(documents: Documents, undoes: string): Documents {
     scan: (kind) => documents.scan(kind),
     each: (kind, query) => documents.each(kind, query),
     values: (kind, index, query) => documents.values(kind, index, query),
+    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
     commit: (changes, entry) =>
       documents.commit(changes, entry && { ...entry, action: 'undo', detail: { ...entry.detail, undoes } }),
     note: (entry) => documents.note(entry),

@@ -18,6 +18,8 @@ export interface UserDraft {
   /** As on the wire, the password in `basic_auth_data.password`. */
   readonly session: JsonObject
   readonly keepQuota: boolean
+  /** True for one that comes from another installation: see `KeyDraft`. One that is there may then come without its password. */
+  readonly moved?: boolean
   readonly actor: string
 }
 
@@ -61,17 +63,20 @@ export function bringsPassword({ basic_auth_data: data }: JsonObject): boolean {
  */
 export async function createUser(
   parts: SecretParts,
-  { name, session, keepQuota, actor }: UserDraft,
+  { name, session, keepQuota, moved = false, actor }: UserDraft,
 ): Promise<SavedKey> {
   checkName(name)
   const orgId = orgOf(parts, session.org_id)
   const { basic_auth_data: data, ...rest } = session
-  if (!isObject(data) || !bringsPassword(session)) throw fault('key_invalid', 'basic_auth_data.password: is missing')
-  const own = { [USER_NAME]: name, basic_auth_data: await keptPassword(parts, data) }
+  const kept = moved && !bringsPassword(session) && (await findUser(parts, orgId, name)) !== undefined
+  if (!kept && (!isObject(data) || !bringsPassword(session)))
+    throw fault('key_invalid', 'basic_auth_data.password: is missing')
+  const own = kept ? {} : { [USER_NAME]: name, basic_auth_data: await keptPassword(parts, data as JsonObject) }
   return createKey(parts, {
     session: orgId === '' ? rest : { ...rest, org_id: orgId },
     user: { hash: userHash(parts, orgId, name), own },
     keepQuota,
+    moved,
     actor,
   })
 }

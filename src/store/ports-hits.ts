@@ -33,9 +33,9 @@ export interface Hits {
   sum(query: HitQuery): Hit[] | Promise<Hit[]>
   /**
    * A page of sums over buckets of time, sorted and cut in the store, and the number of all rows. The `hour` of a row is the
-   * first one of its bucket, 0 where all time is one bucket. Knows of everything acknowledged before the call. Days and months
-   * are added up when hits come in, keys and callers apart from APIs, so that a month of a thousand APIs, or of a hundred keys
-   * among ten thousand, costs some ten milliseconds.
+   * first one of its bucket, 0 where all time is one bucket. Knows of everything acknowledged before the call. Days are added up
+   * when hits come in, months when they are over, keys and callers apart from APIs: a month of a thousand APIs, or of a hundred
+   * keys among ten thousand, costs some ten milliseconds, a year of all ten thousand some hundred. Never holds the caller up.
    */
   usage(query: UsageQuery & { offset: number; limit: number }): Promise<{ rows: Hit[]; total: number }>
   /** The same rows, all of them, in batches; which ones is settled at the first. */

@@ -189,6 +189,16 @@ export interface Documents {
     query?: Pick<ListQuery, 'where' | 'and'>,
   ): Awaitable<{ value: string; count: number }[]>
   /**
+   * The values that the documents matching `where` and `and` are filed under by `index`, in no order, by the values that they are filed
+   * under by `by`, in order. One reading of indexes, about 2 µs a value; nothing bounds how many there are.
+   */
+  valuesBy(
+    kind: Kind,
+    by: string,
+    index: string,
+    query: Pick<ListQuery, 'where' | 'and'>,
+  ): Awaitable<ReadonlyMap<string, readonly string[]>>
+  /**
    * Writes all changes and the audit entry in one transaction, or nothing. Resolves after the commit is durable and after
    * this process's feed listeners have been called with it.
    * @throws Fault `revision_conflict` (409), `already_exists` (409, names the index), `not_found` (404), `store_full` (503)
@@ -203,12 +213,19 @@ export interface Documents {
   revision(): Awaitable<Revision>
 }
 
+/** APIs and policies, any one of which will do; none: nothing matches. */
+export interface SessionReach {
+  readonly apiIds: readonly string[]
+  readonly policyIds: readonly string[]
+}
+
 /** All that are given must match. */
 export interface SessionFilter {
   readonly orgId?: string
-  /** One, or several any one of which will do. */
-  readonly apiId?: string | readonly string[]
-  readonly policyId?: string | readonly string[]
+  readonly apiId?: string
+  readonly policyId?: string
+  /** Those with rights on one of these APIs, or with one of these policies. */
+  readonly reach?: SessionReach
   readonly clientId?: string
   /** `keys` leaves out the tokens of OAuth clients. */
   readonly only?: 'keys'
@@ -263,8 +280,17 @@ export interface Counters {
   take(limits: readonly Limit[], now: Instant): Awaitable<number>
   /** Writes `remaining` and `resetMs` of every limit without taking anything; answers what `take` would. */
   peek(limits: readonly Limit[], now: Instant): Awaitable<number>
-  /** Starts the count of a quota anew, or gives it this many used permits (`used`), in a new window. */
-  resetQuota(id: string, used?: number): Awaitable<void>
+  /**
+   * What this node admits by itself while `take` fails; answers at once, as `take`. Of a rate what it used in the window before, or
+   * a twentieth of the limit where that is more; of a quota what was left when counts were last had. What it admits is counted
+   * when they are back. Absent where counts are always at hand.
+   */
+  takeAlone?(limits: readonly Limit[], now: Instant): number
+  /**
+   * Starts the count of a quota anew, or gives it this many used permits (`used`), in a new window; in one that has begun elsewhere
+   * and ends `endsInMs` from now where that is given, never later than a new one would.
+   */
+  resetQuota(id: string, used?: number, endsInMs?: number): Awaitable<void>
   /** Gives the counts of `from` to `to`: a rotated key keeps what its predecessor has used. */
   carry(from: string, to: string): Awaitable<void>
 }
@@ -274,6 +300,27 @@ export interface FeedEvent {
   readonly changes: readonly { readonly op: 'put' | 'delete'; readonly kind: Kind; readonly id: DocumentId }[]
   /** Hashes of sessions that were written or deleted. */
   readonly sessions: readonly Uint8Array[]
+  /**
+   * True when this process was away for so long that what was committed up to this revision cannot be told any more: whoever
+   * keeps something of the store must read it anew. Names nothing else.
+   */
+  readonly missed?: true
+}
+
+/** A session that is to be stored when the store is back. */
+export interface OwedSession {
+  readonly hash: Uint8Array
+  readonly row: SessionInput
+  /** The API whose authorization server gave it out. */
+  readonly apiId: string
+}
+
+/** Sessions that this node gave out while the store was away. `getSession` finds them here, and nowhere else, until they are stored. */
+export interface OwedSessions {
+  /** True when the store was away when something was owed last, and has not been reached since: nobody need wait to find out. */
+  readonly away: boolean
+  /** Keeps one; false when too many wait. It is stored with its ticket (`owedTicket`), or not at all where that is there already. */
+  keep(owed: OwedSession): boolean
 }
 
 /** Tells every part of the installation what was committed, in order, each commit once. */
@@ -291,6 +338,10 @@ export interface Store {
   readonly feed: Feed
   readonly hits: Hits
   readonly records: Records
+  /** True while the store is away and what is read comes from a copy; absent = there is no copy. */
+  readonly behind?: () => boolean
+  /** What may be given out while the store is away; absent = nothing. */
+  readonly owed?: OwedSessions
   /** Finishes what was accepted, saves quota counts, lets go of files and sockets. */
   close(): Promise<void>
 }

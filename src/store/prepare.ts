@@ -2,7 +2,7 @@ import { fault } from '../errors/fault.ts'
 import type { Millis } from '../model/clock.ts'
 import { type DocumentId, isDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
-import { KINDS, type KindIndexes } from '../model/kinds.ts'
+import { apartIndex, apartPrefix, KINDS, type KindIndexes } from '../model/kinds.ts'
 import { bodyText, hashBytes, hashText, latin1, wellFormed, wholeNumber } from './cells.ts'
 import type { AuditEntry, Change, FeedEvent, Kind, Revision, SessionInput } from './ports.ts'
 import { type PreparedAudit, prepareAudit } from './prepare-audit.ts'
@@ -99,7 +99,7 @@ export function checkIndex(kind: Kind, index: string): void {
 
 /** The values that a body is filed under, each once. */
 export function indexEntries(kind: Kind, body: JsonObject): IndexEntry[] {
-  const { unique, lookup, sorted = {} } = indexesOf(kind)
+  const { unique, lookup, sorted = {}, apart = [] } = indexesOf(kind)
   const entries: IndexEntry[] = []
   for (const [name, extract] of Object.entries(unique)) {
     const value = extract(body)
@@ -113,6 +113,15 @@ export function indexEntries(kind: Kind, body: JsonObject): IndexEntry[] {
   }
   for (const [name, extract] of Object.entries(sorted)) {
     entries.push({ name, value: wellFormed(extract(body) ?? ''), unique: false })
+  }
+  for (const { by, sorted: names } of apart) {
+    const value = lookup[by]?.(body)
+    if (typeof value !== 'string') continue
+    const prefix = apartPrefix(wellFormed(value))
+    for (const name of names) {
+      const own = wellFormed(sorted[name]?.(body) ?? '')
+      entries.push({ name: apartIndex(by, name), value: prefix + own, unique: false })
+    }
   }
   return entries
 }

@@ -11,12 +11,15 @@ export type Secrets = Readonly<Record<(typeof NAMES)[number], string>>
 
 /**
  * Reads `secrets.json` of the data folder, or makes it (mode 0600, durable when this returns). One that is damaged is never
- * replaced: what is sealed under its key could not be read any more.
- * @throws Fault `setting_invalid` when it is damaged, `data_folder_unwritable`
+ * replaced: what is sealed under its key could not be read any more. `sealKey` stands in for the key of the file; '' = none.
+ * @throws Fault `setting_invalid` when it is damaged, or the key is none, `data_folder_unwritable`
  */
-export function openSecrets(folder: string): Secrets {
+export function openSecrets(folder: string, sealKey = ''): Secrets {
   const path = join(folder, 'secrets.json')
-  return readSecrets(path) ?? makeSecrets(folder, path)
+  const secrets = readSecrets(path) ?? makeSecrets(folder, path)
+  if (sealKey === '') return secrets
+  secretBytes(sealKey)
+  return { ...secrets, seal_key: sealKey }
 }
 
 function readSecrets(path: string): Secrets | undefined {

@@ -29,7 +29,13 @@ export function narrowed(query: UsageQuery, rows: readonly Hit[]): UsageQuery {
     where[name] = [...new Set(rows.map((row) => row[name]))]
   }
   const status = [...new Set(rows.map((row) => row.status))]
-  return { ...query, ...daysOf(query, rows), where, ...(query.by.includes('status') && { status }) }
+  // Where tags are asked for already, those of a row are among them.
+  const tags = query.tags ?? (query.by.includes('tag') ? [...new Set(rows.map((row) => row.tags))] : undefined)
+  return {
+    ...{ ...query, ...daysOf(query, rows), where },
+    ...(tags && { tags }),
+    ...(query.by.includes('status') && { status }),
+  }
 }
 
 function daysOf({ per, fromDay, toDay }: UsageQuery, rows: readonly Hit[]): { fromDay: number; toDay: number } {

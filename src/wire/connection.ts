@@ -2,32 +2,23 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type Fault, toFault } from '../errors/fault.ts'
 import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
-import type { ExchangeLink, WireExchange, WireHandler } from './exchange.ts'
+import type { ConnectionOwner } from './connection-owner.ts'
+import type { ExchangeLink, WireExchange } from './exchange.ts'
 import type { Secured } from './handshake.ts'
 import { parseRequestHead } from './head.ts'
 import { Collector, Discard, Intake } from './intake.ts'
-import type { WireLimits } from './limits.ts'
+import { DRAIN_BYTES, HALF_CLOSED_MS, LINGER_MS, MAX_PENDING_BYTES } from './limits.ts'
 import { Outlet } from './outlet.ts'
-import { isPreface, REJECT_PREFACE } from './preface.ts'
-import type { Accepted } from './read-buffer.ts'
+import { isPreface, PREFACE_BYTES, REJECTION } from './preface.ts'
+import { type Accepted, keep } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
 import { Relay, type RelaySide } from './relay.ts'
+import type { RepeatedAnswer } from './repeated-answer.ts'
 import { REFUSED, verdict } from './scan.ts'
 import { sweep, type Timed } from './sweep.ts'
 import type { Upstream } from './upstream.ts'
 
-/** What a connection needs to know of its listener, and tells it. */
-export interface ConnectionOwner<X extends WireExchange> {
-  readonly handler: WireHandler<X>
-  readonly limits: WireLimits
-  /** True once the listener is being drained: every answer is the last of its connection. */
-  readonly draining: boolean
-  /** The connection is no more. */
-  closed(connection: Connection<X>): void
-}
-
-/** Waiting for a head, or within one. */
-const READING = 0
+const READING = 0 // waiting for a head, or within one
 /** The handler has the exchange. */
 const HANDLING = 1
 const RELAYING = 2
@@ -37,17 +28,6 @@ const TUNNEL = 4
 /** Answered for the last time: what still comes is ignored until the client has closed too. */
 const CLOSING = 5
 const DEAD = 6
-
-/** Unread bytes kept for later; beyond that the socket is paused. */
-const MAX_PENDING_BYTES = 65_536
-/** Longest rest of a request body that is read for the sake of keeping the connection. */
-const DRAIN_BYTES = 65_536
-/** Longest wait for such a rest, and for the client to close after our last answer. */
-const LINGER_MS = 2000
-/** A client that has closed its sending side is taken for gone when the answer makes no progress for so long. */
-const HALF_CLOSED_MS = 1000
-
-const NOTHING = Buffer.alloc(0)
 
 /** One connection of a client: reads heads, hands exchanges to the handler, writes answers, in order, one at a time. */
 export class Connection<X extends WireExchange> implements Timed, ExchangeLink, RelaySide {
@@ -71,14 +51,14 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   private bytesOutBefore = 0
 
   /** `secured` tells of the TLS handshake that the socket has behind it; undefined for a plain one. */
-  constructor({ socket, read }: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
+  constructor({ socket, address, read }: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
     const x = owner.handler.make()
     this.x = x
     this.socket = socket
     this.outlet = new Outlet(socket)
     this.owner = owner
     x.link = this
-    x.peerAddress = socket.remoteAddress ?? ''
+    x.peerAddress = address
     x.secure = secured !== undefined
     x.serverName = secured?.serverName ?? ''
     x.peerCertificate = secured?.peerCertificate ?? ''
@@ -141,11 +121,19 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   }
 
   /** HTTP/2 with prior knowledge: the one place where the engine of a plain connection is chosen. */
-  private readPreface(text: string): boolean {
+  private readPreface(text: string): false {
     this.headBegun = true
-    if (text.length < REJECT_PREFACE.after) return false
-    this.socket.write(REJECT_PREFACE.bytes)
-    this.close()
+    if (text.length < PREFACE_BYTES) return false
+    const bytes = keep(this.intake.pending!)
+    if (this.owner.speakHttp2 === undefined) {
+      this.socket.write(REJECTION)
+      this.close()
+      return false
+    }
+    this.state = DEAD
+    this.intake.pending = undefined
+    sweep.remove(this)
+    this.owner.speakHttp2(this, bytes)
     return false
   }
 
@@ -168,7 +156,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     try {
       this.owner.handler.handle(x)
     } catch (error) {
-      this.relayFailed(toFault(error))
+      this.relayBack(toFault(error))
     }
   }
 
@@ -182,10 +170,21 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     const head = statusLine(status) + fields + dateLine()
     const tail = `${connectionLine(x.http11, keep)}\r\n`
     x.status = status
-    if (isBodiless(status)) {
+    if (isBodiless(status) || (x.forwarded && x.method === 'HEAD')) {
       x.bytesOut = head.length + tail.length
       outlet.text(head + tail)
     } else x.bytesOut = outlet.answer(head, tail, body ?? '', x.method === 'HEAD')
+    if (outlet.full) this.writeStalled()
+    this.endAnswer(keep)
+  }
+
+  repeat(answer: RepeatedAnswer, extra: string): void {
+    if (this.state === DEAD) this.finishExchange()
+    if (this.state !== HANDLING) return
+    const { x, outlet } = this
+    const keep = this.keeps()
+    x.status = answer.status
+    x.bytesOut = outlet.repeat(answer, extra + connectionLine(x.http11, keep), x.method === 'HEAD')
     if (outlet.full) this.writeStalled()
     this.endAnswer(keep)
   }
@@ -204,7 +203,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     const collector = new Collector(limitBytes)
     if (this.state !== HANDLING) collector.bodyFailed(REFUSAL.clientGone)
     else if (limitBytes > 0 && x.bodyLength > limitBytes) collector.bodyFailed(REFUSAL.bodyTooLarge)
-    else if (intake.body.finished) collector.bodyPart(NOTHING, 0, 0, true)
+    else if (intake.body.finished) collector.bodyPart(Buffer.alloc(0), 0, 0, true)
     else intake.pour(collector)
     return collector.promise.then((body) => {
       x.body = body
@@ -243,13 +242,14 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     this.writeDeadline = performance.now() + this.owner.limits.bodyIdleMs
   }
 
-  relayFailed(fault: Fault): void {
+  relayBack(how: Fault | Buffer): void {
     if (this.state === DEAD) return
     this.state = HANDLING
     this.deadline = 0
     this.intake.release()
     try {
-      this.owner.handler.failed(this.x, fault)
+      if (how instanceof Error) this.owner.handler.failed(this.x, how)
+      else this.owner.handler.held?.(this.x, how)
     } catch {
       this.socket.destroy() // the handler cannot even say what failed
     }

@@ -1,5 +1,7 @@
 import type { Fault } from '../errors/fault.ts'
 import { Fields } from './fields.ts'
+import type { Trailing } from './origin-port.ts'
+import type { RepeatedAnswer } from './repeated-answer.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What the gateway does with the exchanges of a listener. One object for all connections. */
@@ -15,6 +17,8 @@ export interface WireHandler<X extends WireExchange> {
   respond(x: X): string
   /** `x.forward` could not get an answer head. Must lead to `x.reply` (or another `x.forward` if `x.bodyUntouched`). */
   failed(x: X, fault: Fault): void
+  /** The whole answer of an exchange with `holdLimitBytes` is here, its head as for `respond`. Must lead to `x.reply`. */
+  held?(x: X, body: Buffer): void
   /** The last byte of the answer was handed to the socket, or the connection ended before (`x.aborted`). Once per `handle`. */
   done(x: X): void
   /** A head was refused before there was an exchange to speak of; the wire answers and closes. Gives the body and fields of that answer. */
@@ -29,9 +33,16 @@ export interface BodyTap {
   answerPart(chunk: Uint8Array, from: number, to: number): void
 }
 
+/** Takes what passes of the upstream's answer for another purpose than to send it. Copies what it keeps. */
+export interface AnswerTaker {
+  /** Decoded bytes of the body. */
+  take(chunk: Buffer, from: number, to: number): void
+}
+
 /** What stands behind an exchange: its connection. */
 export interface ExchangeLink {
   reply(status: number, fields: string, body: string | Uint8Array | undefined): void
+  repeat(answer: RepeatedAnswer, extra: string): void
   forward(upstream: Upstream, head: string): void
   readBody(limitBytes: number): Promise<Buffer>
 }
@@ -40,7 +51,7 @@ export interface ExchangeLink {
  * One request and its answer on one connection. Fixed shape, reused: nothing of it may be kept after `done`
  * without copying. The gateway's exchange extends it with its own fields.
  */
-export class WireExchange {
+export class WireExchange implements Trailing {
   // --- the request head, set before `handle`
   method = ''
   /** Normalised path (`*` for `OPTIONS *`, RFC 9112 section 3.2.4): begins with `/`, dot segments and doubled slashes resolved, unreserved characters decoded, other escapes in upper case. */
@@ -68,6 +79,8 @@ export class WireExchange {
   keepAlive = true
 
   // --- the connection
+  /** True for a stream of HTTP/2. */
+  http2 = false
   secure = false
   /** Address of the peer of the socket. */
   peerAddress = ''
@@ -84,8 +97,16 @@ export class WireExchange {
   bodyFault: Fault | undefined
   /** The whole body once `readBody` has it. `forward` sends this, not what came; the gateway may put another in its place. */
   body: Buffer | undefined
+  /** Largest body of an answer that is read whole and given to `held`, of which nothing is sent yet; 0 = answers stream. */
+  holdLimitBytes = 0
   /** Who looks at the bodies of this exchange; forgotten at its end. */
   tap: BodyTap | undefined
+  /** Trailer lines of the request, from one HTTP/2 side to the other. */
+  requestTrailers = ''
+  /** Trailer lines of the answer; undefined when none can come. */
+  answerTrailers: string | undefined
+  /** Who keeps the upstream's answer; forgotten at the end of the exchange. */
+  taker: AnswerTaker | undefined
 
   // --- the answer
   status = 0
@@ -123,6 +144,7 @@ export class WireExchange {
     this.bodyLimitBytes = 0
     this.bodyFault = undefined
     this.body = undefined
+    this.holdLimitBytes = 0
   }
 
   /** The exchange is over: lets go of its texts, so that an idle connection does not keep a head, or cuts of it, alive. For the wire alone. */
@@ -135,6 +157,7 @@ export class WireExchange {
     this.bodyFault = undefined
     this.body = undefined
     this.tap = undefined
+    this.taker = undefined
     this.request.clear('')
     this.response.clear('')
   }
@@ -147,6 +170,12 @@ export class WireExchange {
   reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
     if (this.link === undefined) this.status = status
     else this.link.reply(status, fields, body)
+  }
+
+  /** Answers as before: `extra` are `Name: value\r\n` lines that belong to this request. Does nothing when the client is gone. */
+  repeat(answer: RepeatedAnswer, extra: string): void {
+    if (this.link === undefined) this.status = answer.status
+    else this.link.repeat(answer, extra)
   }
 
   /**

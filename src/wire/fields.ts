@@ -189,6 +189,25 @@ export class Fields {
     this.dropSpan(lowerName, 0, lowerName.length)
   }
 
+  /** Takes every field of this name (lower case) away, as if it had never been sent: look-ups do not find it either. */
+  erase(lowerName: string): void {
+    const { spans, text } = this
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (!equalsAt(text, spans[at]!, spans[at + 1]!, lowerName)) continue
+      spans[at + 1] = spans[at]!
+      spans[at + 4] = ~FIELD.other
+    }
+  }
+
+  /** Adds a field behind those that were sent. Name and value must be checked. */
+  append(name: string, value: string): void {
+    const start = this.end
+    const valueStart = start + name.length + 2
+    this.text = `${this.text.slice(0, start)}${name}: ${value}\r\n${this.text.slice(start)}`
+    this.end = valueStart + value.length + 2
+    this.add(start, start + name.length, valueStart, valueStart + value.length, numberOfName(name))
+  }
+
   /** Leaves every field out of `kept()` whose name stands in `lower` (lower case) from `start` to `end`. Answers how many. */
   dropSpan(lower: string, start: number, end: number): number {
     const { spans, text } = this

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { NO_HELLO, readServerName } from './client-hello.ts'
+import type { WireLimits } from './limits.ts'
 import { sweep, type Timed } from './sweep.ts'
 
 /** What a server does with a handshake for one name. */
@@ -49,6 +50,7 @@ export class Handshake implements Timed {
   sweepIndex = -1
   private readonly raw: Socket
   private readonly choose: ChooseTls
+  private readonly http2: boolean
   private readonly deadline: number
   private readonly settled: (self: Handshake, secured: Secured | undefined) => void
   private hello: Buffer | undefined
@@ -58,13 +60,14 @@ export class Handshake implements Timed {
   constructor(
     raw: Socket,
     choose: ChooseTls,
-    timeoutMs: number,
+    { tlsHandshakeMs, http2Streams }: Pick<WireLimits, 'tlsHandshakeMs' | 'http2Streams'>,
     settled: (self: Handshake, secured: Secured | undefined) => void,
   ) {
     this.raw = raw
     this.choose = choose
     this.settled = settled
-    this.deadline = performance.now() + timeoutMs
+    this.http2 = http2Streams > 0
+    this.deadline = performance.now() + tlsHandshakeMs
     sweep.add(this)
     raw.on('error', () => {}) // `close` follows
     raw.on('close', () => this.settle(undefined))
@@ -119,7 +122,7 @@ export class Handshake implements Timed {
       isServer: true,
       requestCert: choice.askCertificate,
       rejectUnauthorized: false,
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: this.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
       ...(name === '' ? { secureContext: choice.context } : this.byName(choice)),
     })
     socket.on('error', () => this.fail())

@@ -11,6 +11,17 @@ export interface WireLimits {
   readonly tlsHandshakeMs: number
   /** Unfinished TLS handshakes at once. */
   readonly maxHandshakes: number
+  /** Streams that a connection of HTTP/2 may have open at once; 0 = HTTP/2 is not spoken. */
+  readonly http2Streams: number
   /** Open connections at once; 0 = no bound. */
   readonly maxConnections: number
 }
+
+/** Unread bytes kept for later; beyond that the socket is paused. */
+export const MAX_PENDING_BYTES = 65_536
+/** Longest rest of a request body that is read for the sake of keeping the connection. */
+export const DRAIN_BYTES = 65_536
+/** Longest wait for such a rest, and for the client to close after our last answer. */
+export const LINGER_MS = 2000
+/** A client that has closed its sending side is taken for gone when the answer makes no progress for so long. */
+export const HALF_CLOSED_MS = 1000

@@ -1,10 +1,13 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import { type BlockList, createServer, type Server, type Socket } from 'node:net'
 import { fault } from '../errors/fault.ts'
-import { Connection, type ConnectionOwner } from './connection.ts'
+import { Connection } from './connection.ts'
+import type { ConnectionOwner, GivenUp, OpenConnection } from './connection-owner.ts'
 import type { WireExchange, WireHandler } from './exchange.ts'
 import { type ChooseTls, Handshake, type Secured } from './handshake.ts'
+import { Http2Connection } from './http2/connection.ts'
 import type { WireLimits } from './limits.ts'
-import { acceptReading, byEvents } from './read-buffer.ts'
+import { isProxied, Preamble, type Preceded } from './preamble.ts'
+import { type Accepted, acceptReading, byEvents, releaseReading } from './read-buffer.ts'
 
 export type { TlsChoice } from './handshake.ts'
 export type { WireLimits } from './limits.ts'
@@ -13,10 +16,14 @@ export interface ListenOptions<X extends WireExchange> {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
+  /** True = other processes listen there too, and the system spreads connections over all (SO_REUSEPORT). */
+  readonly shared?: boolean
   readonly handler: WireHandler<X>
   readonly limits: WireLimits
   /** Present = TLS. Asked for every handshake, so a new certificate needs no restart. `serverName` '' without SNI. */
   readonly tls?: ChooseTls
+  /** Those whose connections begin with the PROXY protocol; undefined = nobody's do. */
+  readonly proxies?: BlockList | undefined
 }
 
 export interface Listener {
@@ -53,7 +60,8 @@ function opened<X extends WireExchange>(server: Server, options: ListenOptions<X
       const detail = `${options.host}:${options.port}: ${error.code ?? error.message}`
       reject(fault('port_in_use', detail, error))
     })
-    server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => {
+    const { host, port, shared: reusePort = false } = options
+    server.listen({ host, port, backlog: BACKLOG, reusePort }, () => {
       server.removeAllListeners('error')
       server.on('error', () => {}) // a failed accept (no descriptors left) concerns that connection alone
       resolve()
@@ -65,46 +73,80 @@ function opened<X extends WireExchange>(server: Server, options: ListenOptions<X
 class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   readonly handler: WireHandler<X>
   readonly limits: WireLimits
+  readonly speakHttp2: ConnectionOwner<X>['speakHttp2']
   draining = false
   private readonly tls: ChooseTls | undefined
-  private readonly open = new Set<Connection<X>>()
+  private readonly proxies: BlockList | undefined
+  private readonly open = new Set<OpenConnection>()
   private readonly handshakes = new Set<Handshake>()
+  private readonly preambles = new Set<Preamble>()
   private emptied: (() => void) | undefined
 
   constructor(options: ListenOptions<X>) {
     this.handler = options.handler
     this.limits = options.limits
     this.tls = options.tls
+    this.proxies = options.proxies
+    if (options.limits.http2Streams > 0) this.speakHttp2 = (given, bytes) => this.takeOver(given, bytes)
   }
 
   /** Open connections, those within their TLS handshake too. */
   get size(): number {
-    return this.open.size + this.handshakes.size
+    return this.open.size + this.handshakes.size + this.preambles.size
   }
 
   accept(socket: Socket): void {
-    const { maxConnections, maxHandshakes, tlsHandshakeMs } = this.limits
+    const { maxConnections, maxHandshakes } = this.limits
     const full = maxConnections > 0 && this.size >= maxConnections
     if (this.draining || full || (this.tls !== undefined && this.handshakes.size >= maxHandshakes)) {
       socket.destroy()
       return
     }
-    if (this.tls === undefined) {
-      this.open.add(new Connection(acceptReading(socket), this, undefined))
-      return
+    if (this.proxies !== undefined && isProxied(this.proxies, socket)) this.awaitPreamble(socket)
+    else if (this.tls === undefined) this.serve(acceptReading(socket))
+    else this.shakeHands(socket, this.tls, socket.remoteAddress ?? '')
+  }
+
+  private awaitPreamble(socket: Socket): void {
+    const accepted = this.tls === undefined ? acceptReading(socket) : byEvents(socket)
+    const settled = (preamble: Preamble, preceded: Preceded | undefined) => {
+      this.preambles.delete(preamble)
+      if (preceded === undefined || this.draining) accepted.socket.destroy()
+      else if (this.tls === undefined) this.serve(preceded.after())
+      else this.shakeHands(releaseReading(socket, preceded.rest), this.tls, preceded.address)
+      this.checkEmpty()
     }
-    const settled = (handshake: Handshake, secured: Secured | undefined) => this.settled(handshake, secured)
-    this.handshakes.add(new Handshake(socket, this.tls, tlsHandshakeMs, settled))
+    this.preambles.add(new Preamble(accepted, this.limits.headTimeoutMs, settled))
   }
 
-  private settled(handshake: Handshake, secured: Secured | undefined): void {
-    this.handshakes.delete(handshake)
-    if (secured !== undefined && !this.draining) this.open.add(new Connection(byEvents(secured.socket), this, secured))
-    else secured?.socket.destroy()
-    this.checkEmpty()
+  private serve(accepted: Accepted): void {
+    this.open.add(new Connection(accepted, this, undefined))
   }
 
-  closed(connection: Connection<X>): void {
+  private shakeHands(socket: Socket, tls: ChooseTls, address: string): void {
+    const settled = (handshake: Handshake, secured: Secured | undefined) => {
+      this.handshakes.delete(handshake)
+      if (secured !== undefined && !this.draining) this.open.add(this.secured(secured, address))
+      else secured?.socket.destroy()
+      this.checkEmpty()
+    }
+    this.handshakes.add(new Handshake(socket, tls, this.limits, settled))
+  }
+
+  private secured(secured: Secured, address: string): OpenConnection {
+    const { socket } = secured
+    if (socket.alpnProtocol === 'h2') return new Http2Connection(socket, this, { address, secured })
+    return new Connection({ ...byEvents(socket), address }, this, secured)
+  }
+
+  private takeOver(given: GivenUp, bytes: Buffer): void {
+    const { socket, x } = given
+    this.open.delete(given)
+    const peer = { address: x.peerAddress, secured: undefined }
+    this.open.add(new Http2Connection(releaseReading(socket, bytes), this, peer))
+  }
+
+  closed(connection: OpenConnection): void {
     this.open.delete(connection)
     this.checkEmpty()
   }
@@ -117,6 +159,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
     this.draining = true
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const handshake of this.handshakes) handshake.fail()
+    for (const preamble of this.preambles) preamble.fail()
     for (const connection of this.open) connection.drain()
     if (this.open.size > 0) await this.emptyWithin(boundMs)
     for (const connection of this.open) connection.destroy()

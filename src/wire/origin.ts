@@ -4,8 +4,10 @@ import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'n
 import type { FaultCode } from '../errors/catalog.ts'
 import { type Fault, prebuilt } from '../errors/fault.ts'
 import { BodyDecoder } from './body.ts'
-import type { Fields } from './fields.ts'
+import { Fields } from './fields.ts'
+import type { Origin, Trailing } from './origin-port.ts'
 import { Outlet } from './outlet.ts'
+import { isPinned } from './pins.ts'
 import { keep, readInto } from './read-buffer.ts'
 import { AnswerHead, MAX_ANSWER_HEAD_BYTES } from './response-head.ts'
 import { INCOMPLETE } from './scan.ts'
@@ -15,6 +17,8 @@ import { sweep, type Timed } from './sweep.ts'
 export interface OriginUser {
   /** Where the fields of the answer go. */
   readonly answer: Fields
+  /** Where trailers are taken from and left. */
+  readonly x?: Trailing
   /** The connection is open: the request may be sent. Not called when it was open already. */
   originReady(): void
   /** The head of the final answer has come, or 101. In the same turn `originBody` or, after 101, `originTunnel` follows. */
@@ -36,6 +40,8 @@ export interface OriginPool {
   readonly port: number
   /** Options for TLS, undefined for plain TCP. */
   readonly tls: ConnectionOptions | undefined
+  /** Hashes of keys or certificates, one of which TLS must meet; undefined = whatever is trusted. */
+  readonly pins?: ReadonlySet<string> | undefined
   readonly connectTimeoutMs: number
   readonly headTimeoutMs: number
   readonly idleTimeoutMs: number
@@ -63,8 +69,9 @@ const USUAL_HEAD_BYTES = 4096
 const HINT_MARGIN_MS = 1000
 
 /** One connection to an upstream, used for one request at a time. */
-export class OriginConnection implements Timed {
+export class OriginConnection implements Origin, Timed {
   sweepIndex = -1
+  readonly framing = false
   /** Requests that were sent on it before the present one. */
   used = 0
   socket: Socket | undefined
@@ -119,6 +126,11 @@ export class OriginConnection implements Timed {
     this.outlet = new Outlet(socket)
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
       if (this.state !== CONNECTING || this.socket !== socket) return
+      const { pins } = this.pool
+      if (pins !== undefined && !isPinned(socket as TLSSocket, pins)) {
+        this.fail(WRONG_PIN)
+        return
+      }
       this.pool.reached(address)
       this.state = AWAITING
       this.deadline = 0
@@ -178,6 +190,11 @@ export class OriginConnection implements Timed {
   resume(): void {
     if (this.state === BODY) this.deadline = this.idleDeadline()
     this.socket?.resume()
+  }
+
+  /** Its user has had enough of an answer that has no body: the connection goes back to the others. */
+  abandon(): void {
+    this.user = NOBODY
   }
 
   /** Ends the connection without a word to its user. */
@@ -259,7 +276,7 @@ export class OriginConnection implements Timed {
     this.state = BODY
     const user = this.user!
     user.originHead(head)
-    if (this.user === user) this.takeBody(chunk, at, true)
+    if (this.user !== undefined) this.takeBody(chunk, at, true)
   }
 
   /** Most heads are small, and most of a full read is body: only where that is wrong, more than the first bytes become text. */
@@ -352,10 +369,23 @@ export class OriginConnection implements Timed {
   }
 }
 
+/** Waits for nothing any more. */
+const NOBODY: OriginUser = {
+  answer: new Fields(),
+  originReady() {},
+  originHead() {},
+  originBody() {},
+  originTunnel() {},
+  originTunnelEnd() {},
+  originDrained() {},
+  originFailed() {},
+}
+
 const detailed = (code: FaultCode, detail: string) => prebuilt(code, detail)
 const MALFORMED_HEAD = detailed('upstream_malformed', 'malformed answer head')
 const MALFORMED_BODY = detailed('upstream_malformed', 'malformed answer body')
 const UNASKED_UPGRADE = detailed('upstream_malformed', '101 that nobody asked for')
 const CUT_SHORT = detailed('upstream_malformed', 'connection ended before the answer did')
 const CLOSED = detailed('upstream_unreachable', 'connection closed without an answer')
+const WRONG_PIN = detailed('upstream_pin_mismatch', 'the public key of the upstream is none of the pinned ones')
 const TIMEOUT_DETAIL = ['connecting', '', 'waiting for the answer', 'silence within the answer', 'tunnel idle']

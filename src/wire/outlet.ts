@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { isFleeting, keep } from './read-buffer.ts'
+import type { RepeatedAnswer } from './repeated-answer.ts'
 
 /** Bodies up to this size go out in one string with what stands before them: one write, one packet where it fits. */
 export const SMALL_BYTES = 16_384
@@ -121,6 +122,20 @@ export class Outlet {
     else if (typeof bytes === 'string') this.text(before + bytes)
     else this.body(before, false, bufferOf(bytes), 0, bytes.length, true)
     return before.length + (bare ? 0 : bytes.length)
+  }
+
+  /** Writes an answer that is written more than once; `extra` are more lines of its head. `bare` leaves the body out (HEAD). Answers the bytes written. */
+  repeat(answer: RepeatedAnswer, extra: string, bare: boolean): number {
+    const { head, headEnd, text, bytes } = answer
+    if (extra === '' && !bare && bytes === undefined) {
+      this.text(answer.whole)
+      return answer.whole.length
+    }
+    const before = head + extra + headEnd
+    if (bare) this.text(before)
+    else if (bytes === undefined) this.text(before + text)
+    else this.body(before, false, bytes, 0, bytes.length, true)
+    return before.length + (bare ? 0 : (bytes?.length ?? text.length))
   }
 
   /** Ends the connection at once. With bytes that the other side never took a reset frees them, here and in the kernel. */

@@ -6,9 +6,10 @@ export function isPreface(text: string): boolean {
   return text.length < PREFACE.length ? PREFACE.startsWith(text) : text.startsWith(PREFACE)
 }
 
+/** Length of the preface. */
+export const PREFACE_BYTES = PREFACE.length
+
 /** SETTINGS (empty), then GOAWAY with HTTP_1_1_REQUIRED (RFC 9113 sections 6.5, 6.8, 7): what an HTTP/2 client understands. */
-export const REJECT_PREFACE = {
-  /** The whole preface has come after so many bytes. */
-  after: PREFACE.length,
-  bytes: Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13]),
-} as const
+export const REJECTION: Buffer = Buffer.from([
+  0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13,
+])

@@ -28,7 +28,9 @@ export function readInto(take: (chunk: Buffer) => void): OnReadOpts | undefined 
 /** An accepted socket, and how to be told of its bytes. */
 export interface Accepted {
   readonly socket: Socket
-  /** Begins to read. */
+  /** Address of the peer. */
+  readonly address: string
+  /** Begins to read. Called again, it gives what comes from then on to another. */
   read(take: (chunk: Buffer) => void): void
 }
 
@@ -47,6 +49,7 @@ export function acceptReading(accepted: Socket): Accepted {
   const socket = new Socket(options)
   return {
     socket,
+    address: socket.remoteAddress ?? '',
     read(take) {
       taker = take
       socket.read(0)
@@ -58,11 +61,33 @@ export function acceptReading(accepted: Socket): Accepted {
 export function byEvents(socket: Socket): Accepted {
   return {
     socket,
+    address: socket.remoteAddress ?? '',
     read(take) {
+      socket.removeAllListeners('data')
       socket.on('data', take)
       socket.resume()
     },
   }
+}
+
+/**
+ * The way back: a socket that holds `bytes`, and whose next ones an engine may read that moves them by itself (HTTP/2, TLS).
+ * The one that was given is no more.
+ */
+export function releaseReading(reading: Socket, bytes: Buffer): Socket {
+  const handle = (reading as unknown as Handled)._handle
+  if (SHARED === undefined || handle === null || handle === undefined) {
+    reading.removeAllListeners('data')
+    reading.pause()
+    reading.unshift(bytes)
+    return reading
+  }
+  ;(reading as unknown as Handled)._handle = null
+  reading.destroy()
+  const options: object = { handle, allowHalfOpen: true, pauseOnCreate: true }
+  const socket = new Socket(options)
+  if (bytes.length > 0) socket.unshift(bytes)
+  return socket
 }
 
 /** True for bytes in the shared buffer, which the next read overwrites. */

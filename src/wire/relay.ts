@@ -4,9 +4,11 @@ import { type Fault, prebuilt, toFault } from '../errors/fault.ts'
 import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
 import type { WireExchange } from './exchange.ts'
 import { FIELD, type Fields } from './fields.ts'
+import { HeldBody } from './held-body.ts'
 import type { BodySink } from './intake.ts'
-import type { OriginConnection, OriginUser } from './origin.ts'
-import { LAST_CHUNK, type Outlet, SMALL_BYTES } from './outlet.ts'
+import type { OriginUser } from './origin.ts'
+import type { Origin, OriginOutlet } from './origin-port.ts'
+import { LAST_CHUNK, SMALL_BYTES } from './outlet.ts'
 import { keep } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
 import type { AnswerHead } from './response-head.ts'
@@ -15,8 +17,9 @@ import type { Upstream } from './upstream.ts'
 /** What a relay asks of the client's connection. */
 export interface RelaySide {
   readonly x: WireExchange
-  readonly socket: Socket
-  readonly outlet: Outlet
+  /** Carries tunnels; undefined where there can be none. */
+  readonly socket: Socket | undefined
+  readonly outlet: Pick<OriginOutlet, 'body'>
   /** The gateway looks at the head of the answer. */
   respond(): string
   /** True when the client's connection can go on after this answer. */
@@ -27,8 +30,8 @@ export interface RelaySide {
   resumeBody(): void
   /** The client's socket is full: nothing more is read from the upstream until `clientDrained`. */
   writeStalled(): void
-  /** No answer came, and none was begun: the gateway decides. */
-  relayFailed(fault: Fault): void
+  /** Nothing of an answer was sent, and the gateway decides: why none came, or the whole body of one that is held. */
+  relayBack(how: Fault | Buffer): void
   /** The answer is complete. */
   relayFinished(keep: boolean): void
   /** The answer was begun and cannot be completed. */
@@ -37,14 +40,16 @@ export interface RelaySide {
   relayTunnel(): void
 }
 
-const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+/** Methods whose requests may be sent twice (RFC 9110 section 9.2.2). */
+export const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 const BODY_SPENT = prebuilt('internal', 'forwarded again after the body was handed on')
+const TOO_LARGE_TO_HOLD = prebuilt('answer_too_large')
 const WRONG_UPGRADE = prebuilt('upstream_malformed', '101 for another protocol')
 
 /** Carries the requests of one client connection to upstreams and the answers back, one at a time. */
 export class Relay implements OriginUser, BodySink {
   private readonly side: RelaySide
-  private origin: OriginConnection | undefined
+  private origin: Origin | undefined
   private upstream!: Upstream
   /** Request line and fields as the gateway gave them. */
   private head = ''
@@ -59,11 +64,16 @@ export class Relay implements OriginUser, BodySink {
   private chunked = false
   private keep = false
   private tunnel = false
+  private held: HeldBody | undefined
   private originEnded = false
   private clientEnded = false
 
   constructor(side: RelaySide) {
     this.side = side
+  }
+
+  get x(): WireExchange {
+    return this.side.x
   }
 
   get answer(): Fields {
@@ -82,11 +92,11 @@ export class Relay implements OriginUser, BodySink {
     this.unsentAnswer = ''
     x.upstreamAt = performance.now()
     if (!x.bodyUntouched && x.body === undefined) {
-      this.side.relayFailed(BODY_SPENT)
+      this.side.relayBack(BODY_SPENT)
       return
     }
     if (x.bodyLimitBytes > 0 && x.bodyLength > x.bodyLimitBytes) {
-      this.side.relayFailed(x.bodyFault ?? REFUSAL.bodyTooLarge)
+      this.side.relayBack(x.bodyFault ?? REFUSAL.bodyTooLarge)
       return
     }
     const origin = upstream.take(this)
@@ -105,7 +115,7 @@ export class Relay implements OriginUser, BodySink {
     this.origin!.sent(now)
   }
 
-  private ask(now: number): OriginConnection {
+  private ask(now: number): Origin {
     const origin = this.origin!
     origin.ask(this.head.startsWith('HEAD '), this.side.x.upgrade !== '', now)
     return origin
@@ -133,9 +143,10 @@ export class Relay implements OriginUser, BodySink {
     origin.outlet!.text(head)
   }
 
-  private sendWhole(origin: OriginConnection, body: Buffer, now: number): void {
+  private sendWhole(origin: Origin, body: Buffer, now: number): void {
     this.requestDone = true
-    this.side.x.tap?.requestPart(body, 0, body.length)
+    // Once, however often it is sent.
+    if (this.side.x.bodyUntouched) this.side.x.tap?.requestPart(body, 0, body.length)
     origin.outlet!.body(`${this.head}Content-Length: ${body.length}\r\n\r\n`, false, body, 0, body.length, true)
     this.side.x.bodyUntouched = false
     origin.sent(now)
@@ -150,7 +161,7 @@ export class Relay implements OriginUser, BodySink {
     const chunked = x.bodyLength < 0
     if (to > from) x.bodyUntouched = false
     x.tap?.requestPart(chunk, from, to)
-    if (first !== '' && last && to - from <= SMALL_BYTES) {
+    if (first !== '' && last && to - from <= SMALL_BYTES && !origin.framing) {
       this.sendOnce(origin, first, chunk.toString('latin1', from, to), chunked)
       return
     }
@@ -165,7 +176,7 @@ export class Relay implements OriginUser, BodySink {
   }
 
   /** Head and whole body in one write, remembered so that it can be repeated on another connection. */
-  private sendOnce(origin: OriginConnection, head: string, body: string, chunked: boolean): void {
+  private sendOnce(origin: Origin, head: string, body: string, chunked: boolean): void {
     const framed = !chunked || body === '' ? body : `${body.length.toString(16)}\r\n${body}\r\n`
     this.onlyWrite = head + framed + (chunked ? LAST_CHUNK : '')
     this.requestDone = true
@@ -176,7 +187,7 @@ export class Relay implements OriginUser, BodySink {
   bodyFailed(fault: Fault): void {
     this.dropOrigin()
     if (this.answering) this.side.relayCut()
-    else this.side.relayFailed(fault)
+    else this.side.relayBack(fault)
   }
 
   originDrained(): void {
@@ -191,14 +202,18 @@ export class Relay implements OriginUser, BodySink {
     x.status = head.status
     x.forwarded = true
     if (head.status === 101 && !this.upgradeFits()) {
-      this.answerFailed(WRONG_UPGRADE)
+      this.answerFailed(WRONG_UPGRADE, false)
+      return
+    }
+    if (x.holdLimitBytes > 0 && head.status !== 101) {
+      this.held = new HeldBody(x.holdLimitBytes)
       return
     }
     let extra = ''
     try {
       extra = this.side.respond()
     } catch (error) {
-      this.answerFailed(toFault(error))
+      this.answerFailed(toFault(error), head.status === 304)
       return
     }
     this.answering = true
@@ -206,10 +221,14 @@ export class Relay implements OriginUser, BodySink {
     else this.frameAnswer(head, extra)
   }
 
-  private answerFailed(fault: Fault): void {
+  /** Parts with an answer that is not wanted. `bodiless`: it is over, and its connection can serve another request. */
+  private answerFailed(fault: Fault, bodiless: boolean): void {
+    this.held = undefined
     this.side.x.forwarded = false
-    this.dropOrigin()
-    this.side.relayFailed(fault)
+    if (bodiless) this.origin!.abandon()
+    else this.origin!.destroy()
+    this.origin = undefined
+    this.side.relayBack(fault)
   }
 
   /** Prepares the head of the answer; it goes out with the first bytes of the body. */
@@ -233,13 +252,19 @@ export class Relay implements OriginUser, BodySink {
   }
 
   originBody(chunk: Buffer, from: number, to: number, finished: boolean): void {
-    const { side } = this
+    const { side, held } = this
+    if (held !== undefined) {
+      if (!held.add(chunk, from, to)) this.answerFailed(TOO_LARGE_TO_HOLD, false)
+      else if (finished) this.handBack(held.bytes())
+      return
+    }
     const { x } = side
     const end = this.dropBody ? from : to
     const before = this.unsentAnswer
     this.unsentAnswer = ''
     x.bytesOut += before.length + (end - from)
     x.tap?.answerPart(chunk, from, end)
+    x.taker?.take(chunk, from, end)
     const ready = side.outlet.body(before, this.chunked, chunk, from, end, finished)
     if (!ready) side.writeStalled()
     if (finished) {
@@ -252,6 +277,14 @@ export class Relay implements OriginUser, BodySink {
     if (!ready) this.origin?.pause()
   }
 
+  private handBack(body: Buffer): void {
+    this.held = undefined
+    this.origin = undefined
+    this.head = ''
+    this.onlyWrite = ''
+    this.side.relayBack(body)
+  }
+
   /** The client's socket takes bytes again. */
   clientDrained(): void {
     this.origin?.resume()
@@ -261,6 +294,8 @@ export class Relay implements OriginUser, BodySink {
     const reused = this.origin !== undefined && this.origin.used > 0
     this.origin = undefined
     this.unsent = ''
+    if (this.held !== undefined) this.side.x.forwarded = false
+    this.held = undefined
     if (this.answering) {
       this.side.relayCut()
       return
@@ -271,7 +306,7 @@ export class Relay implements OriginUser, BodySink {
     }
     // The upstream has had all of it and may have acted: nobody may send it to another (RFC 9110 section 9.2.2).
     if (this.requestDone && !this.isIdempotent()) this.side.x.bodyUntouched = false
-    this.side.relayFailed(fault)
+    this.side.relayBack(fault)
   }
 
   private isIdempotent(): boolean {
@@ -313,13 +348,13 @@ export class Relay implements OriginUser, BodySink {
     const upgrade = `Connection: Upgrade\r\nUpgrade: ${x.response.known(FIELD.upgrade)}\r\n\r\n`
     const head = `${statusLine(101)}${x.response.kept()}${extra}${upgrade}`
     x.bytesOut += head.length
-    socket.write(head, 'latin1')
+    socket!.write(head, 'latin1')
     this.side.relayTunnel()
   }
 
   originTunnel(chunk: Buffer): void {
     this.side.x.bytesOut += chunk.length
-    if (this.side.socket.write(keep(chunk))) return
+    if (this.side.socket!.write(keep(chunk))) return
     this.side.writeStalled()
     this.origin?.pause()
   }
@@ -335,7 +370,7 @@ export class Relay implements OriginUser, BodySink {
 
   originTunnelEnd(): void {
     this.originEnded = true
-    this.side.socket.end()
+    this.side.socket!.end()
     if (this.clientEnded) this.endTunnel()
   }
 

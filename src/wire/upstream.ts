@@ -2,8 +2,9 @@ import { lookup } from 'node:dns'
 import { isIP } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type ConnectionOptions, createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { prebuilt } from '../errors/fault.ts'
+import { prebuilt, toFault } from '../errors/fault.ts'
 import { OriginConnection, type OriginPool, type OriginUser } from './origin.ts'
+import type { Origin } from './origin-port.ts'
 
 /** One origin server: scheme, host, port, and how long we wait for it. Holds its idle connections. */
 export interface UpstreamOptions {
@@ -13,10 +14,16 @@ export interface UpstreamOptions {
   readonly secure: boolean
   /** Server name for TLS; defaults to `host`. */
   readonly serverName?: string
+  /** Asks over HTTP/2: with prior knowledge without TLS, else where the upstream chooses it. */
+  readonly http2?: boolean
   /** PEM of additional certificate authorities for TLS. */
   readonly ca?: string
   /** Skips the check of the upstream's certificate. */
   readonly insecure?: boolean
+  /** Gives the context, with a client certificate, that a connection is opened with. What it throws ends the connection. */
+  readonly identity?: () => Promise<SecureContext>
+  /** SHA-256 of the public key (SubjectPublicKeyInfo) or certificate, lower-case hex, one of which the upstream must show. */
+  readonly pins?: ReadonlySet<string>
   /** Name look-up, TCP and TLS handshake together. */
   readonly connectTimeoutMs: number
   /** From the last byte of the request handed over to the head of the answer. */
@@ -40,6 +47,8 @@ export class Upstream {
   private addresses: string[] | undefined
   private resolvedAt = 0
   private resolving = false
+  /** With the client certificate that is shown; undefined where none is. */
+  private context: SecureContext | undefined
   private closed = false
 
   constructor(options: UpstreamOptions) {
@@ -59,7 +68,7 @@ export class Upstream {
   }
 
   /** The connection that was used last, or a new one, which calls `originReady` when it is open. */
-  take(user: OriginUser): OriginConnection {
+  take(user: OriginUser): Origin {
     for (let connection = this.idle.pop(); connection !== undefined; connection = this.idle.pop()) {
       if (connection.usable) {
         connection.assign(user)
@@ -71,16 +80,30 @@ export class Upstream {
   }
 
   /** A new connection, which calls `originReady` when it is open and `originFailed` when it cannot be; never within this call. */
-  open(user: OriginUser): OriginConnection {
+  open(user: OriginUser): Origin {
     const connection = new OriginConnection(this.pool, user)
+    if (this.options.identity === undefined) this.begin(connection)
+    else void this.beginAs(connection, this.options.identity)
+    return connection
+  }
+
+  private async beginAs(connection: OriginConnection, identity: () => Promise<SecureContext>): Promise<void> {
+    try {
+      this.context = await identity()
+      this.begin(connection)
+    } catch (error) {
+      connection.fail(toFault(error))
+    }
+  }
+
+  private begin(connection: OriginConnection): void {
     if (this.addresses === undefined) {
       this.waiting.push(connection)
       this.resolve()
-      return connection
+      return
     }
     connection.connect(this.addresses)
     if (isIP(this.options.host) === 0 && performance.now() - this.resolvedAt > REFRESH_MS) this.resolve()
-    return connection
   }
 
   /** Closes idle connections and lets busy ones end. A request that still comes gets a connection of its own. */
@@ -107,10 +130,13 @@ export class Upstream {
   private makePool(): OriginPool {
     const { port, connectTimeoutMs, headTimeoutMs, idleTimeoutMs, totalTimeoutMs, idleKeepMs } = this.options
     const { options } = this
+    const contextOf = () => this.context
+    let context: SecureContext | undefined
     let session: Buffer | undefined
     let tls: ConnectionOptions | undefined
     return {
       port,
+      pins: options.pins,
       connectTimeoutMs,
       headTimeoutMs,
       idleTimeoutMs,
@@ -118,14 +144,21 @@ export class Upstream {
       idleKeepMs,
       get tls() {
         if (!options.secure) return undefined
-        tls ??= secureOptions(options)
+        // A session goes on as whoever began it.
+        if (context !== contextOf()) {
+          tls = undefined
+          session = undefined
+          context = contextOf()
+        }
+        tls ??= secureOptions(options, context)
         return session === undefined ? tls : { ...tls, session }
       },
       release: (connection) => this.release(connection),
       forget: (connection) => this.forget(connection),
       reached: (address) => this.reached(address),
       session: (latest) => {
-        session = latest
+        // A resumed handshake shows no certificate to hold against the pins.
+        if (options.pins === undefined) session = latest
       },
     }
   }
@@ -160,10 +193,11 @@ function trust(ca: string | undefined): SecureContext {
   return defaultContext
 }
 
-function secureOptions(options: UpstreamOptions): ConnectionOptions {
+/** Options of TLS to an upstream, HTTP/1.1 alone offered; `context` holds the client certificate, if one is shown. */
+export function secureOptions(options: UpstreamOptions, context: SecureContext | undefined): ConnectionOptions {
   const name = options.serverName ?? options.host
   return {
-    secureContext: trust(options.ca),
+    secureContext: context ?? trust(options.ca),
     ...(isIP(name) === 0 ? { servername: name } : {}),
     rejectUnauthorized: options.insecure !== true,
     ALPNProtocols: ['http/1.1'],

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { fromDebian } from '../../scripts/debian.mjs'
+import { recordControls } from '../console/recorder.ts'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 /** Without these a browser without a network looks for its maker's servers at every start. */
@@ -15,7 +16,6 @@ const QUIET = [
   '--disable-component-update',
   '--disable-sync',
 ]
-const INSTALL_MS = 600_000
 /** For one thing to come about on a page: a machine that does much besides is slow. */
 const LONGEST_MS = 20_000
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -24,29 +24,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export async function startBrowser(t: TestContext): Promise<Browser> {
   const isRoot = process.getuid?.() === 0
   const browser = await chromium.launch({
-    executablePath: placeOfBrowser(isRoot),
+    executablePath: await placeOfBrowser(),
     args: [...QUIET, ...(isRoot ? ['--no-sandbox'] : [])],
   })
   t.after(() => browser.close())
   return browser
 }
 
-function placeOfBrowser(isRoot: boolean): string {
-  const found = () => PLACES.find((path) => existsSync(path))
-  if (found() === undefined && isRoot) {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    const install = (...args: string[]) =>
-      execFileSync('apt-get', ['-qq', ...args], { env, stdio: 'pipe', timeout: INSTALL_MS })
-    install('update')
-    install('install', '-y', '--no-install-recommends', 'chromium')
-  }
-  const path = found()
-  assert.ok(
-    path !== undefined,
-    'the tests of pages need a browser: install the package chromium (apt-get install chromium)',
-  )
-  return path
-}
+const placeOfBrowser = () => fromDebian('chromium', () => PLACES.find((path) => existsSync(path)))
 
 /** A page, and everything that went wrong on it: it is checked when the test ends. */
 export interface WatchedPage {
@@ -67,6 +52,7 @@ export async function openPage(
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ baseURL: base, locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options })
   context.setDefaultTimeout(LONGEST_MS)
+  await recordControls(context)
   const page = await context.newPage()
   const troubles: string[] = []
   const note = (text: string) => {
@@ -94,10 +80,15 @@ export async function openPage(
   return { page, troubles }
 }
 
-/** Looks for what people with disabilities could not use; the page must hold nothing of it. */
-export async function checkAccessible(page: Page): Promise<void> {
+/**
+ * Looks for what people with disabilities could not use; the page must hold nothing of it. `colours`: only for what depends on the
+ * theme, where the rest has been looked at.
+ */
+export async function checkAccessible(page: Page, what: 'all' | 'colours' = 'all'): Promise<void> {
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe)
+  const options = { resultTypes: ['violations'], ...(what === 'colours' && { runOnly: ['color-contrast'] }) }
   const found = (await page.evaluate(
-    `${axe}; axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`,
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | ')))`,
   )) as string[]
   assert.deepEqual(found, [], `${page.url()} can be used by everybody`)
 }

@@ -226,6 +226,14 @@ test('trusted proxies are addresses and networks', (t) => {
   }
 })
 
+test('DNS servers are addresses, with a port or not', (t) => {
+  const good = ['10.0.0.53', '10.0.0.53:5353', 'fd00::53', '[fd00::53]:5353']
+  assert.deepEqual(load(t, { SVC_GW_DNSSERVERS: good.join() }).config.gateway.dns_servers, good)
+  for (const wrong of ['dns.example', '10.0.0', '10.0.0.53:', '10.0.0.53:0', '10.0.0.53:65536', 'fd00::53:x']) {
+    assert.match(problems(t, { SVC_GW_DNSSERVERS: wrong }), /no address of a DNS server/, wrong)
+  }
+})
+
 test('the public URL is absolute and bare', (t) => {
   for (const good of ['https://api.example.org', 'http://10.0.0.1:8080/base']) {
     assert.equal(load(t, { SVC_GW_PUBLICURL: good }).config.gateway.public_url, good)
@@ -244,4 +252,43 @@ test('a map of texts is given as a JSON object', () => {
     assert.throws(() => read(wrong), {
       message: /additional_permissions .*: .* is not allowed; give a JSON object of texts/,
     })
+})
+
+test('a list of objects is JSON, in the file or the environment, and each object is checked', (t) => {
+  const name = 'SVC_DB_EDGEENDPOINTS'
+  const edges = [
+    { name: 'Paris', endpoint: 'https://paris.example.org/base', tags: ['eu', 'fr'] },
+    { name: 'Everything', endpoint: 'http://10.0.0.1:8080' },
+  ]
+  const read = (env: Env, file?: unknown) => load(t, env, file).config.dashboard.edge_endpoints
+  assert.deepEqual(read({}), [])
+  assert.deepEqual(read({ [name]: JSON.stringify(edges) }), edges)
+  assert.deepEqual(read({}, { dashboard: { edge_endpoints: edges } }), edges)
+  assert.deepEqual(read({ [name]: '[]' }, { dashboard: { edge_endpoints: edges } }), [])
+  const [edge] = edges
+  const wrong = [
+    '',
+    'paris',
+    '{}',
+    '["paris"]',
+    '[null]',
+    '[{"name":"a"}]',
+    '[{"__proto__":{"name":"a","endpoint":"http://a"}}]',
+  ]
+  for (const more of [{ tags: 'eu' }, { tags: ['eu', 'eu'] }, { tags: [1] }, { name: '' }, { other: 1 }])
+    wrong.push(JSON.stringify([{ ...edge, ...more }]))
+  for (const text of wrong)
+    assert.match(
+      problems(t, { [name]: text }),
+      /edge_endpoints \(SVC_DB_EDGEENDPOINTS\): .* give a list of objects/,
+      text,
+    )
+  for (const endpoint of ['paris.example.org', 'ftp://a', 'https://a?b', 'https://u:p@a'])
+    assert.match(
+      problems(t, { [name]: JSON.stringify([{ ...edge, endpoint }]) }),
+      /edge_endpoints .*: endpoint of "Paris" .*absolute http or https URL/,
+      endpoint,
+    )
+  assert.match(problems(t, {}, { dashboard: { edge_endpoints: [edge, edge] } }), /"Paris" is there twice/)
+  assert.throws(() => Object.assign(read({ [name]: JSON.stringify(edges) })[0]!, { name: 'x' }), TypeError)
 })

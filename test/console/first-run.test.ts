@@ -26,6 +26,12 @@ async function firstStart(t: TestContext) {
 }
 
 const steps = (page: Page) => page.getByRole('region', { name: 'Your first API in three steps' })
+/** Follows a link of a step, looks where it leads, and comes back. */
+async function lookAt(page: Page, link: string, to: string): Promise<void> {
+  await steps(page).getByRole('link', { name: link }).click()
+  await page.getByRole('heading', { name: to, level: 1 }).waitFor()
+  await page.goBack()
+}
 const ticked = (page: Page, title: string) => page.getByText(`${title} (done)`, { exact: true })
 
 test('from the set-up link to the first request through the gateway, by commands as they are printed', async (t) => {
@@ -35,6 +41,7 @@ test('from the set-up link to the first request through the gateway, by commands
   assert.equal(await page.getByText('This is needed').count(), 3, 'what is missing is said at its place')
   await page.getByLabel('Organisation').fill('Acme <b>&</b> Søhne')
   await page.getByLabel('First name').fill('Ada')
+  await page.getByLabel('Last name').fill('Lovelace')
   await page.getByLabel('Email address').fill('ada@example.test')
   await passwordOf(page).fill(PASSWORD)
   await checkThemes(page)
@@ -47,10 +54,12 @@ test('from the set-up link to the first request through the gateway, by commands
   await checkThemes(page)
   await shoot(page, 'home-new')
 
+  await lookAt(page, 'Add an API', 'Add an API')
   const commands = steps(page).locator('pre')
   await steps(page).getByRole('button', { name: 'Or with curl' }).click()
   assert.match(await paste(await commands.first().innerText()), /API created/)
   await ticked(page, 'Add an API').waitFor()
+  await lookAt(page, 'Choose what it may do', 'Make a key')
   await steps(page).getByRole('button', { name: 'Or with curl' }).click()
   assert.match(await paste(await commands.first().innerText()), /key_hash/)
   await ticked(page, 'Make a key or a client').waitFor()
@@ -74,6 +83,8 @@ test('from the set-up link to the first request through the gateway, by commands
   await page.getByText('This installation is set up already').waitFor()
   await checkThemes(page)
   await shoot(page, 'set-up-closed')
+  await page.getByRole('link', { name: 'Go to sign-in' }).click()
+  await page.getByRole('button', { name: 'You: Ada Lovelace' }).waitFor()
 })
 
 test('the key that the page makes is shown once, works, and stands in the command of the next step', async (t) => {
@@ -123,5 +134,13 @@ test('whoever may not add APIs gets no first steps, and sees what the permission
     for (const name of lacks) assert.equal(await page.getByRole('heading', { name }).count(), 0, name)
     await checkThemes(page)
     await shoot(page, `home-${person.firstName.toLowerCase()}`)
+    if (person !== world.owner) continue
+    await steps(page).getByRole('button', { name: 'Hide this' }).click()
+    await steps(page).waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('link', { name: 'All analytics' }).waitFor()
+    assert.equal(await steps(page).count(), 0, 'hidden steps stay hidden')
+    await page.getByRole('link', { name: 'All analytics' }).click()
+    await page.getByRole('heading', { name: 'Analytics', level: 1 }).waitFor()
   }
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { brokenAt } from '../../console/src/parts/json-fault.ts'
 import { lineDiff, sortedText } from '../../console/src/parts/line-diff.ts'
 import { jsonFault, lineOf, marksOf } from '../../console/src/parts/openapi-place.ts'
 
@@ -33,6 +34,22 @@ test('broken JSON is named by its line', () => {
   assert.equal(jsonFault('{}'), undefined)
   assert.equal(jsonFault('{\n "a": 1,\n "b" 2}')?.line, 3)
   assert.equal(jsonFault('{\n"a":')?.line, 2)
+  assert.equal(jsonFault('{\n  "a": "b",\n  "c": oops\n}')?.line, 3)
+  assert.equal(jsonFault('[\n1,\n]')?.line, 3)
+})
+
+test('JSON is broken nowhere, and what is cut off or spoilt is broken no later than where it was', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(), fc.boolean(), (value, place, isIndented) => {
+      const text = JSON.stringify(value, null, isIndented ? 1 : 0)
+      assert.equal(brokenAt(text), text.length)
+      const cut = place % (text.length + 1)
+      const spoilt = `${text.slice(0, cut)}\u0000${text.slice(cut)}`
+      assert.ok(brokenAt(spoilt) <= cut, spoilt)
+      const short = text.slice(0, cut)
+      assert.ok(brokenAt(short) <= short.length)
+    }),
+  )
 })
 
 test('any path of any document leads to the line of its name', () => {

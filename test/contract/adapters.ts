@@ -3,10 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../src/model/clock.ts'
+import { MemoryCounters } from '../../src/store/memory/counters.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { Store } from '../../src/store/ports.ts'
+import { openPostgresStore } from '../../src/store/postgres/open.ts'
+import { RedisCounters } from '../../src/store/redis/counters.ts'
 import { joinStore } from '../../src/store/sqlite/join.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { freshDatabase } from '../postgres.ts'
+import { commonRedis } from '../redis.ts'
 
 /** A store that forgets at once what is due, besides whenever it likes. */
 export type PurgedStore = Store & { purge(): Promise<number> }
@@ -47,7 +52,41 @@ export const adapters: readonly Adapter[] = [
       return { ...store, purge: () => owner.purge() }
     },
   },
+  postgres('postgres'),
 ]
+
+/** PostgreSQL of a version, 18 by default, with counters in memory: those of a cluster are another adapter. */
+export function postgres(name: string, version = 18): Adapter {
+  return {
+    name,
+    async open(t, clock = new FakeClock()) {
+      const counters = new MemoryCounters(clock)
+      const store = await openPostgresStore({ url: await freshDatabase(version), clock, counters })
+      t.after(() => store.close())
+      return store
+    },
+  }
+}
+
+/** Counters alone, as a cluster has them. */
+export interface CountersAdapter {
+  readonly name: string
+  open(t: TestContext, clock?: FakeClock): Promise<Pick<Store, 'counters'>>
+}
+
+let prefixes = 0
+
+/** Redis or Valkey, which counts by the clock of the test; each store has keys of its own. */
+export const redis: CountersAdapter = {
+  name: 'redis',
+  async open(t, clock = new FakeClock()) {
+    const { url } = await commonRedis()
+    const counters = new RedisCounters({ url, clock, ownTime: true, prefix: `test-${prefixes++}:{counts}:` })
+    t.after(() => counters.close())
+    await counters.check()
+    return { counters }
+  },
+}
 
 /** A folder that goes with the test. */
 export function temporaryFolder(t: TestContext): string {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../src/model/clock.ts'
 import { makeLimit } from '../../src/model/limit.ts'
-import type { Adapter } from './adapters.ts'
+import type { CountersAdapter } from './adapters.ts'
 
 const at = (clock: FakeClock) => ({ wall: clock.wall(), mono: clock.mono() })
 
 /** What every adapter of `Counters` must do. The limiter itself is tested with `model/window`. */
-export function countersSuite(adapters: readonly Adapter[]): void {
+export function countersSuite(adapters: readonly CountersAdapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: of 100 calls at once, as many pass as the limit has permits`, async (t) => {
       const clock = new FakeClock()
@@ -54,6 +54,20 @@ export function countersSuite(adapters: readonly Adapter[]): void {
       await counters.resetQuota('k|')
       await counters.peek([quota], at(clock))
       assert.equal(quota.remaining, 10)
+    })
+
+    test(`${name}: used permits can come with the end of the window that they were used in`, async (t) => {
+      const clock = new FakeClock()
+      const { counters } = await open(t, clock)
+      const quota = makeLimit('quota', 'k|', 10, 60_000)
+      await counters.resetQuota('k|', 9, 5_000)
+      assert.equal(await counters.take([quota], at(clock)), -1)
+      assert.ok(quota.remaining === 0 && quota.resetMs > 4_900 && quota.resetMs <= 5_000, String(quota.resetMs))
+      clock.advance(4_900)
+      assert.equal(await counters.take([quota], at(clock)), 0)
+      clock.advance(102)
+      assert.equal(await counters.take([quota], at(clock)), -1)
+      assert.equal(quota.remaining, 9)
     })
 
     test(`${name}: counts are carried to a rotated key`, async (t) => {

@@ -7,7 +7,7 @@ import type { Change, Store } from '../../src/store/ports.ts'
 import type { Adapter } from './adapters.ts'
 import { naiveDocuments } from './naive-documents.ts'
 
-const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 300 : 25
+const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 120 : 25
 const AUDIT = { actor: 'user:1', action: 'api.put', orgId: 'o', at: 1, detail: {} }
 
 const api = (apiId: string, more: JsonObject = {}): JsonObject => ({ api_id: apiId, org_id: 'o', name: apiId, ...more })

@@ -1,4 +1,4 @@
-import { adapters } from './adapters.ts'
+import { adapters, postgres, redis } from './adapters.ts'
 import { auditSuite } from './audit.ts'
 import { countersSuite } from './counters.ts'
 import { documentsSuite } from './documents.ts'
@@ -13,16 +13,19 @@ import { ticketsSuite } from './tickets.ts'
 import { tokensSuite } from './tokens.ts'
 import { usageSuite } from './usage.ts'
 
-documentsSuite(adapters)
-listsSuite(adapters)
-auditSuite(adapters)
-tokensSuite(adapters)
-countersSuite(adapters)
-feedSuite(adapters)
-hitsSuite(adapters)
-hitSamplesSuite(adapters)
-usageSuite(adapters)
-ticketsSuite(adapters)
-outboxSuite(adapters)
-recordsSuite(adapters)
-ticketRaces(adapters)
+// The oldest PostgreSQL that is supported, too.
+const stores = process.env.GATEHOUSE_DEEP === '1' ? [...adapters, postgres('postgres 15', 15)] : adapters
+
+documentsSuite(stores)
+listsSuite(stores)
+auditSuite(stores)
+tokensSuite(stores)
+countersSuite([...stores, redis])
+feedSuite(stores)
+hitsSuite(stores)
+hitSamplesSuite(stores)
+usageSuite(stores)
+ticketsSuite(stores)
+outboxSuite(stores)
+recordsSuite(stores)
+ticketRaces(stores)

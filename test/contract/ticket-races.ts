@@ -6,7 +6,7 @@ import { hashKey } from '../../src/model/secret.ts'
 import type { Change, Store, TicketInput } from '../../src/store/ports.ts'
 import type { Adapter } from './adapters.ts'
 
-const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 1_000 : 50
+const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 200 : 20
 const NAMES = ['a', 'b', 'c']
 const FAMILIES = ['', 'f', 'g']
 

@@ -8,7 +8,7 @@ import { SampleBlock } from '../../src/model/hit-samples.ts'
 import type { Hits, UsageDimension, UsageQuery } from '../../src/store/ports.ts'
 import type { Adapter } from './adapters.ts'
 
-const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 300 : 20
+const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 80 : 20
 /** 27 December 2023. */
 const FIRST_DAY = 19_718
 const ALL: UsageQuery = {

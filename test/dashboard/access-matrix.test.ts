@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { EXPECTED } from './expectations.ts'
 import { compareForeign } from './matrix-foreign.ts'
@@ -20,6 +22,17 @@ test('every route has an expectation, and every expectation a route', async (t) 
     'expectations without a route',
   )
   assert.equal(new Set(calls).size, calls.length, 'a call that is declared twice')
+})
+
+test('what is expected is written down without a look at the product', () => {
+  const names = readdirSync(import.meta.dirname).filter((name) => /^expect/.test(name))
+  assert.ok(names.includes('expectations.ts'))
+  for (const name of names) {
+    const text = readFileSync(join(import.meta.dirname, name), 'utf8')
+    const imported = [...text.matchAll(/\bfrom '([^']*)'|\bimport\(/g)].map(([whole, path]) => path ?? whole)
+    const others = imported.filter((path) => !names.includes(path.replace('./', '')))
+    assert.deepEqual(others, [], name)
+  }
 })
 
 test('every route lets in whom the rules let in, and nobody else', async (t) => {

@@ -21,8 +21,10 @@ const ORG = {
   own_field: { kept: true },
 }
 
+/** What gateways say and are told is of the installation. */
+const OF_NONE = ['organisation', 'installation', 'node', 'order']
 /** Every kind of document but those that belong to no organisation: a new kind is among them. */
-const OF_ORGANISATIONS = Object.keys(KINDS).filter((kind) => !['organisation', 'installation', 'node'].includes(kind))
+const OF_ORGANISATIONS = Object.keys(KINDS).filter((kind) => !OF_NONE.includes(kind))
 
 /** A document of every kind, and a key, of one organisation. */
 function fill(orgId: string, which: number): Change[] {

@@ -41,7 +41,7 @@ test('with ownership on, an API is seen and changed by its owners alone, whichev
   t.after(close)
   const admin = await newAdmin()
   const readers = await group({ apis: 'write' })
-  const [owner, other] = [await user({ apis: 'write' }), await user({ apis: 'write' })]
+  const [owner, other] = [await user({ apis: 'write', system: 'read' }), await user({ apis: 'write', system: 'read' })]
   const member = await user({}, { groupId: readers })
   const made = await call('POST', '/api/apis', { as: admin, body: { api_definition: classicApi('owned', '/owned/') } })
   await call('POST', '/api/apis', {
@@ -55,6 +55,11 @@ test('with ownership on, an API is seen and changed by its owners alone, whichev
   assert.deepEqual(await ids(other), ['free'])
   assert.equal(bodyOf(await call('GET', '/api/apis', { as: other })).pages, 1)
   assert.deepEqual(await ids(other, '?q=owned'), [])
+  const counted = async (as: TestUser) => {
+    const { json } = await call('GET', '/api/system/stats?entity=apis', { as })
+    return (json as { stats: { apis: { count: number }[] } }).stats.apis.map(({ count }) => count)
+  }
+  assert.deepEqual([await counted(owner), await counted(other)], [[2], [1]])
   const body = { api_definition: classicApi('owned', '/owned/') }
   for (const id of ['owned', String(bodyOf(made).Meta)]) {
     const calls: [string, string, unknown?][] = [
@@ -64,6 +69,7 @@ test('with ownership on, an API is seen and changed by its owners alone, whichev
       ['GET', '/access'],
       ['PUT', '/access', {}],
       ['GET', '/url'],
+      ['GET', '/urls'],
       ['GET', '/nodes'],
       ['GET', '/versions'],
     ]

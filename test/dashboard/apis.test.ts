@@ -294,10 +294,14 @@ test('permissions: reading needs read, changing needs write, with two spaces bef
   assert.deepEqual([nobody.status, bodyOf(nobody).Message], [401, 'Not authorised'])
 })
 
-test('scripts that clear the key sets of an API are told that none is kept', async (t) => {
-  const { add, admin, call } = await start(t)
+test('to clear the key sets of an API has every gateway forget them', async (t) => {
+  const { add, admin, call, store } = await start(t)
   await add('orders', '/orders/')
+  const told: string[] = []
+  const leave = store.feed.subscribe(({ changes }) => told.push(...changes.map(({ kind }) => kind)))
+  t.after(leave)
   const done = await call('DELETE', '/api/cache/jwks/orders', { as: admin })
   assert.deepEqual([done.status, done.json], [200, { status: 'OK', message: 'success' }])
+  assert.deepEqual(told, ['order'])
   assert.equal((await call('DELETE', '/api/cache/jwks/none', { as: admin })).status, 404)
 })

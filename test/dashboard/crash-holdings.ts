@@ -12,6 +12,7 @@ import { startTestDashboard } from './harness.ts'
 import { oauthDefinition } from './held-api.ts'
 import { DEVELOPERS } from './held-world.ts'
 import { keyedApi, POLICIES, policyOf } from './key-world.ts'
+import { CATALOGUE, REQUESTS } from './portal-requests-world.ts'
 
 const [path = '', seal = '', round = ''] = process.argv.slice(2)
 const LANES = 4
@@ -44,6 +45,11 @@ async function policy(id: string): Promise<void> {
 
 const names = ['a', 'b', 'c', 'd', 'o1', 'o2']
 for (const name of names) await policy(name)
+// Requests for these wait for somebody.
+const waits = { override: true, require_key_approval: true }
+const entry = (name: string) => ({ name, show: true, policy_id: name, version: 'v2', config: waits })
+await done('POST', CATALOGUE, { org_id: world.orgId })
+await done('PUT', CATALOGUE, { apis: ['d', 'o2'].map(entry) })
 say('ready', world.orgId)
 let made = 0
 let asked = 0
@@ -70,7 +76,7 @@ async function step(developer: string, keys: string[]): Promise<void> {
   say('asking', call)
   if (what < 2 || hash === undefined) {
     const name = names[randomInt(names.length)]!
-    const access = await done('POST', at, { policy_id: name, oauth_info: { redirect_uri: 'https://app.test/cb' } })
+    const access = await added(at, developer, name)
     if (access === undefined) return
     const key = access.RawKey === undefined ? undefined : hashKey(String(access.RawKey)).toString('hex')
     if (key !== undefined) keys.push(key)
@@ -92,11 +98,20 @@ async function step(developer: string, keys: string[]): Promise<void> {
   say('key', String(turned.key_id), developer, call, ...((entry?.policies ?? []) as string[]))
 }
 
-/** A policy goes now and then, and comes again. */
+/** By the call of keys, or by a request, which approves itself or waits until it is approved. */
+async function added(at: string, developer: string, name: string): Promise<JsonObject | undefined> {
+  const oauth_info = { redirect_uri: 'https://app.test/cb' }
+  if (randomInt(2) === 0) return done('POST', at, { policy_id: name, oauth_info })
+  const asked = await done('POST', REQUESTS, { by_user: developer, apply_policies: [name], oauth_info })
+  if (asked === undefined || asked.Meta !== null) return asked?.Meta as JsonObject | undefined
+  return done('PUT', `${REQUESTS}/approve/${asked.Message}`)
+}
+
+/** A policy goes now and then, and comes again: seldom enough that most keys are not taken along by one. */
 async function policies(): Promise<void> {
   for (;;) {
     const name = names[randomInt(names.length)]!
-    await new Promise((resolve) => setTimeout(resolve, randomInt(20)))
+    await new Promise((resolve) => setTimeout(resolve, randomInt(200)))
     say('dropping', name)
     if ((await done('DELETE', `${POLICIES}/${name}`)) !== undefined) say('dropped', name)
     await policy(name)

@@ -1,5 +1,7 @@
 // Written by hand from the rules, and importing nothing from the product: what the access matrix is computed from.
 
+import { analyticsCalls } from './expected-analytics.ts'
+import { MOVE_CALLS } from './expected-moves.ts'
 import { portalCalls } from './expected-portal.ts'
 
 /** What a placeholder of a path names. */
@@ -13,6 +15,7 @@ export type Thing =
   | 'group'
   | 'label'
   | 'certificate'
+  | 'spare_certificate'
   | 'hook'
   | 'asset'
   | 'profile'
@@ -45,6 +48,8 @@ export interface Expectation {
   readonly looks?: boolean
   /** What is not to be seen answers like this, in the place of a refusal from 400 on: a deletion that is done either way. */
   readonly hiddenIs?: number
+  /** What others own may be named in the answer. */
+  readonly namesOwned?: boolean
   /** Behind the path, for a call that would not end by itself. */
   readonly query?: string
   /** Sent as the body; `{}` unless given. */
@@ -82,6 +87,8 @@ says('POST /api/password/reset', 'public')
 says('GET /api/session', 'signed-in')
 says('GET /api/sessions', 'signed-in')
 says('DELETE /api/sessions/{}', 'signed-in', ['none'])
+// Looks at one organisation: of a session of its own, and refused in words to whoever has an organisation.
+says('PUT /api/session/organisation', 'signed-in', [], { body: { org_id: '' } })
 says('POST /api/logout', 'signed-in')
 says('POST /api/logout/everywhere', 'signed-in')
 says('POST /api/session/verify', 'signed-in')
@@ -189,9 +196,11 @@ says('POST /api/apis/migrate', 'apis')
 says('GET,PUT,DELETE /api/apis/{}', 'apis', ['api'], { owned: 0, body: CLASSIC })
 says('POST /api/apis/{}/try', 'apis', ['api'], { owned: 0, body: { method: 'BREW', path: '/' } })
 says('GET /api/apis/{}/url', 'apis', ['api'], { owned: 0 })
+says('GET /api/apis/{}/urls', 'apis', ['api'], { owned: 0 })
 says('GET /api/apis/{}/nodes', 'apis', ['api'], { owned: 0 })
 says('GET /api/apis/{}/versions', 'apis', ['api'], { owned: 0 })
 says('GET,PUT /api/apis/{}/access', 'apis', ['api'], { owned: 0, body: { userIds: [], userGroupIds: [] } })
+says('GET,PUT /api/apis/{}/webhooks', 'apis', ['api'], { owned: 0, body: { hook_references: [] } })
 says('POST /api/apis/oas', 'apis', [], { body: PLAIN })
 says('POST /api/apis/oas/import', 'apis', [], { body: PLAIN })
 says('POST /api/apis/oas/dry-run', 'apis', [], { body: PLAIN })
@@ -229,6 +238,8 @@ says('POST /api/apis/oauth/{}/revoke_all', 'oauth', ['client'], { owned: 0 })
 says('POST /api/apis/oauth/{}/authorize-client', 'oauth', ['api'], { owned: 0 })
 says('POST /api/apis/{}/authorize-client', 'oauth', ['api'], { owned: 0 })
 
+for (const [calls, who, names, rest] of MOVE_CALLS) says(calls, who, names, rest)
+
 says('DELETE /api/cache/jwks/{}', 'apis', ['api'], { owned: 0 })
 
 // Templates.
@@ -241,7 +252,9 @@ says('GET,POST /api/certs', 'certs')
 says('GET /api/certs/details', 'certs')
 says('GET,DELETE /api/certs/{}', 'certs', ['certificate'])
 says('GET /api/certs/{}/apis', 'certs', ['certificate'])
-says('GET,DELETE /api/certs/dependencies/{}', 'certs', ['certificate'])
+says('GET /api/certs/dependencies/{}', 'certs', ['certificate'])
+// Of one that an API of others names it would be refused.
+says('DELETE /api/certs/dependencies/{}', 'certs', ['spare_certificate'])
 const HOOK = { name: 'changed', method: 'POST', target_path: 'https://example.test/changed' }
 says('GET,POST /api/hooks', 'hooks', [], { body: HOOK })
 says('GET,PUT,DELETE /api/hooks/{}', 'hooks', ['hook'], { body: HOOK })
@@ -259,6 +272,7 @@ for (const path of ['', '/callback']) says(`GET /auth/{}/{}${path}`, 'public')
 says('POST /auth/{}/{}', 'public')
 says('POST /auth/{}/saml/callback', 'public')
 says('GET /auth/{}/saml/finish', 'public')
+says('GET /auth/{}/saml/logout', 'public')
 says('GET /auth/{}/saml/metadata', 'public')
 
 // The system. The own organisation and the licence are read by whoever is signed in: the screens of everybody need them.
@@ -273,6 +287,7 @@ says('GET,PUT /api/org/opa', 'system')
 says('GET /api/system/stats', 'system')
 says('GET /api/system/address', 'signed-in')
 says('GET /api/system/nodes', 'system')
+says('GET /api/system/placement', 'system')
 says('GET /api/system/settings', 'system')
 says('GET /api/system/standings', 'apis')
 says('GET /api/system/node/{}/{}', 'system')
@@ -280,24 +295,13 @@ says('GET /api/system/node/{}/{}', 'system')
 // The audit log. Undoing needs the rights that the change needed, which the route finds out.
 says('GET /api/logs', 'log')
 says('GET /api/logs/live', 'log', [], { query: '?seconds=0' })
-says('GET /api/audit-logs', 'audit_logs')
+// It names addresses that were called, with the ids in them; what others own is shown no further: audit-ownership.test.ts.
+says('GET /api/audit-logs', 'audit_logs', [], { namesOwned: true })
 says('GET /api/audit-logs/{}', 'audit_logs', ['audit'])
 says('POST /api/audit-logs/{}/undo', 'audit_logs', ['audit'], { reads: true, looks: true })
 
-// Analytics. The days of the path name nothing; the numbers of what is not to be seen are none.
-const DAYS = '{}/{}/{}/{}/{}/{}'
-for (const path of ['usage', 'usage/apis', 'usage/tags', 'errors/count', 'activity/errors', 'activity/keys', 'uptime'])
-  says(`GET /api/${path}/${DAYS}`, 'analytics')
-for (const path of ['usage/versions', 'usage/codes', 'activity/oauthid']) says(`GET /api/${path}/${DAYS}`, 'analytics')
-for (const path of ['activity/endpoints', 'activity/geo', 'activity/developers'])
-  says(`GET /api/${path}/${DAYS}`, 'analytics')
-for (const path of ['usage/apis/{}', 'uptime/{}', 'uptime/hosts/{}'])
-  says(`GET /api/${path}/${DAYS}`, 'analytics', ['api'])
-for (const path of ['activity/keys/{}', 'activity/keys/endpoint/{}'])
-  says(`GET /api/${path}/${DAYS}`, 'analytics', ['key'], { owned: 0 })
-says(`GET /api/activity/keys/aggregate/{}/${DAYS}`, 'analytics', ['key'])
-for (const path of ['activity/oauthid/{}', 'activity/oauthid/endpoint/{}'])
-  says(`GET /api/${path}/${DAYS}`, 'analytics', ['client'], { owned: 0 })
+// Analytics.
+for (const [calls, names, rest] of analyticsCalls()) says(calls, 'analytics', names, rest)
 
 /** By method and path, placeholders without their names: `GET /api/users/{}`. */
 export const EXPECTED: ReadonlyMap<string, Expectation> = TABLE

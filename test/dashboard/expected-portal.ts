@@ -5,7 +5,8 @@
 export function portalCalls(base: string, session: unknown) {
   const developers = `${base}/developers`
   return [
-    [`GET ${developers}`, [], {}],
+    // A record names the policies of all keys of its developer, whoever owns their APIs.
+    [`GET ${developers}`, [], { namesOwned: true }],
     [`POST ${developers}`, [], { body: { email: 'new@example.test' } }],
     [`GET ${developers}/email/{}`, [], {}],
     [`GET ${developers}/ssokey/{}`, [], {}],

@@ -6,14 +6,15 @@ import { hashKey } from '../../src/model/secret.ts'
 import type { Answer } from '../client.ts'
 import { assertSound, DEVELOPERS } from './held-world.ts'
 import type { KeyWorld } from './key-world.ts'
+import { REQUESTS } from './portal-requests-world.ts'
 
 /** A key of the model, with those that it took the place of and that are still good. */
-interface ModelKey {
+export interface ModelKey {
   policies: string[]
   formers: { hash: string; until: number }[]
 }
 
-interface ModelDeveloper {
+export interface ModelDeveloper {
   readonly id: string
   readonly keys: Map<string, ModelKey>
   /** Client id to policy. */
@@ -24,19 +25,22 @@ interface ModelDeveloper {
 export interface Model {
   readonly developers: ModelDeveloper[]
   readonly policies: Set<string>
+  /** Requests that wait for somebody to approve them. */
+  waiting: { readonly id: string; readonly developer: string; readonly policies: readonly string[] }[]
   /** Emails of all that were made, so that none comes twice. */
   made: number
 }
 
 /** Policies by name: those of an OAuth API begin with `o`. */
 export const NAMES = ['a', 'b', 'c', 'd', 'o1', 'o2'] as const
-const isOAuth = (name: string) => name.startsWith('o')
+export const isOAuth = (name: string) => name.startsWith('o')
 const sessionOf = (policies: readonly string[]) => ({ apply_policies: [...policies], alias: 'changed' })
 
 /** One step: what is done, and what the model says must come of it. */
 export type Step = (model: Model, world: KeyWorld) => Promise<void>
 
-class Stepped implements fc.AsyncCommand<Model, KeyWorld> {
+/** A step as fast-check runs it: after each the store is looked through. */
+export class Stepped implements fc.AsyncCommand<Model, KeyWorld> {
   readonly text: string
   readonly step: Step
 
@@ -56,10 +60,11 @@ class Stepped implements fc.AsyncCommand<Model, KeyWorld> {
   readonly [fc.toStringMethod] = () => this.text
 }
 
-const call = (world: KeyWorld, method: string, path: string, body?: unknown): Promise<Answer> =>
+export const call = (world: KeyWorld, method: string, path: string, body?: unknown): Promise<Answer> =>
   world.call(method, path, { as: world.root, ...(body !== undefined && { body }) })
 
-function expected(answer: Answer, status: number): JsonObject {
+/** The answer, which must have this status. */
+export function expected(answer: Answer, status: number): JsonObject {
   assert.equal(answer.status, status, answer.text)
   return answer.json as JsonObject
 }
@@ -67,7 +72,12 @@ function expected(answer: Answer, status: number): JsonObject {
 const subscribed = ({ keys }: ModelDeveloper) => new Set([...keys.values()].flatMap(({ policies }) => policies))
 
 /** Whether these policies can be given to a developer by a key, or by an app. */
-function sortFor(model: Model, developer: ModelDeveloper, policies: readonly string[], own: readonly string[] = []) {
+export function sortFor(
+  model: Model,
+  developer: ModelDeveloper,
+  policies: readonly string[],
+  own: readonly string[] = [],
+) {
   if (policies.length === 0 || policies.some((name) => !model.policies.has(name))) return undefined
   if (policies.every(isOAuth)) return policies.length === 1 ? 'oauth' : undefined
   if (policies.some(isOAuth)) return undefined
@@ -75,9 +85,9 @@ function sortFor(model: Model, developer: ModelDeveloper, policies: readonly str
   return policies.some((name) => held.has(name) && !own.includes(name)) ? undefined : 'key'
 }
 
-const index = fc.nat({ max: 5 })
-const some = fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 })
-const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % Math.max(1, list.length)]
+export const index = fc.nat({ max: 5 })
+export const some = fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 })
+export const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % Math.max(1, list.length)]
 const keyAt = (model: Model, [d, k]: readonly [number, number]) => {
   const developer = pick(model.developers, d)
   const hash = developer && pick([...developer.keys.keys()], k)
@@ -97,9 +107,15 @@ const deleteDeveloper = index.map(
       const developer = pick(model.developers, d)
       if (developer === undefined) return
       expected(await call(world, 'DELETE', `${DEVELOPERS}/${developer.id}`), 200)
-      model.developers.splice(model.developers.indexOf(developer), 1)
+      forget(model, developer)
     }),
 )
+
+/** Without the developer, and what waits for it. */
+export function forget(model: Model, developer: ModelDeveloper): void {
+  model.developers.splice(model.developers.indexOf(developer), 1)
+  model.waiting = model.waiting.filter((request) => request.developer !== developer.id)
+}
 
 const policyStep = (name: string) =>
   new Stepped(`policy ${name}`, async (model, world) => {
@@ -136,14 +152,17 @@ const addAccess = fc.tuple(index, some, fc.constantFrom('keys', 'subscriptions',
       const body = { apply_policies: policies, oauth_info: { redirect_uri: 'https://app.test/cb' } }
       const made =
         via === 'request'
-          ? expected(await call(world, 'POST', '/api/portal/requests', { ...body, by_user: developer.id }), status).Meta
+          ? expected(await call(world, 'POST', REQUESTS, { ...body, by_user: developer.id }), status).Meta
           : expected(await call(world, 'POST', `${DEVELOPERS}/${developer.id}/${via}`, body), status)
-      const access = (made ?? {}) as JsonObject
-      if (sort === 'oauth') developer.apps.set(String(access.client_id), policies[0]!)
-      if (sort === 'key')
-        developer.keys.set(hashKey(String(access.RawKey)).toString('hex'), { policies: [...policies], formers: [] })
+      if (sort !== undefined) give(developer, (made ?? {}) as JsonObject, policies)
     }),
 )
+
+/** The developer has what an answer says. */
+export function give(developer: ModelDeveloper, access: JsonObject, policies: readonly string[]): void {
+  if (access.RawKey === undefined) developer.apps.set(String(access.client_id), policies[0]!)
+  else developer.keys.set(hashKey(String(access.RawKey)).toString('hex'), { policies: [...policies], formers: [] })
+}
 
 const changeKey = fc.tuple(fc.tuple(index, index), some, fc.constantFrom('portal', 'keys')).map(
   ([at, policies, via]) =>
@@ -226,7 +245,7 @@ export const steps: fc.Arbitrary<fc.AsyncCommand<Model, KeyWorld>>[] = [
 
 /** Two developers and all policies, to begin with. */
 export async function begin(world: KeyWorld): Promise<Model> {
-  const model: Model = { developers: [], policies: new Set(), made: 0 }
+  const model: Model = { developers: [], policies: new Set(), waiting: [], made: 0 }
   const first = [...fc.sample(addDeveloper, 2), ...NAMES.map(policyStep)]
   for (const step of first) await step.run(model, world)
   return model
@@ -258,9 +277,14 @@ export async function assertModel(model: Model, world: KeyWorld): Promise<void> 
     const holders = model.developers.filter(
       (developer) => subscribed(developer).has(name) || [...developer.apps.values()].includes(name),
     )
-    const { total } = await store.documents.list('developer', { where: { policy: name }, limit: 1 })
+    const { total } = await store.documents.list('developer', {
+      where: { org_policy: `${world.orgId}/${name}` },
+      limit: 1,
+    })
     assert.equal(total, holders.length, `developers of ${name}`)
   }
+  const waiting = expected(await call(world, 'GET', `${REQUESTS}?approved=false&p=-1`), 200).Data as JsonObject[]
+  assert.deepEqual(waiting.map(({ id }) => id).sort(), model.waiting.map(({ id }) => id).sort())
   const organisation = await store.documents.get('organisation', world.orgId as DocumentId)
   assert.equal(organisation!.body.developer_count ?? 0, model.developers.length)
 }

@@ -117,6 +117,21 @@ export async function flawsOf(store: Store): Promise<string[]> {
     }
   for await (const batch of store.documents.scan('key_end'))
     for (const { body } of batch) if (!sessions.has(String(body.key_hash))) flaws.push('an end is filed of no key')
+  for await (const batch of store.documents.scan('key_request'))
+    for (const { id, body } of batch)
+      if (!developers.has(String(body.by_user))) flaws.push(`request ${id} is of a developer who is gone`)
+  return flaws
+}
+
+/** Organisations whose count of developers is not their number. */
+export async function countFlaws(store: Store): Promise<string[]> {
+  const flaws: string[] = []
+  for await (const batch of store.documents.scan('organisation'))
+    for (const { id, body } of batch) {
+      const { total } = await store.documents.list('developer', { where: { org_id: id }, limit: 1 })
+      if ((body.developer_count ?? 0) !== total)
+        flaws.push(`${id} counts ${body.developer_count} developers of ${total}`)
+    }
   return flaws
 }
 

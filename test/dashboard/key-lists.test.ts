@@ -37,17 +37,17 @@ test('the list of an API holds the keys with access to it and no others, each on
   const byPolicy = await key({ apply_policies: ['on-a'] })
   const elsewhere = await key({ apply_policies: ['on-b'] })
   const both = await key({ apply_policies: ['on-both'], access_rights: rightsOn('a', 'b') })
-  const listed = [own.hash, both.hash, byPolicy.hash]
+  const listed = [own.hash, byPolicy.hash, both.hash]
   assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=-1'), [listed, 0])
   assert.deepEqual(await names(world, root, '/api/apis/a/keys'), [listed.slice(0, 2), 2])
   assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=2'), [listed.slice(2), 2])
   assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=3'), [[], 2])
-  assert.deepEqual(await names(world, root, '/api/apis/b/keys?p=-1'), [[both.hash, elsewhere.hash], 0])
+  assert.deepEqual(await names(world, root, '/api/apis/b/keys?p=-1'), [[elsewhere.hash, both.hash], 0])
   const stored = await world.store.documents.find('api', 'api_id', 'a')
   assert.deepEqual(await names(world, root, `/api/apis/${stored!.id}/keys?p=0`), [listed, 0])
   const all = [own.hash, byPolicy.hash, elsewhere.hash, both.hash]
   const more = await key({ apply_policies: ['on-a'] })
-  assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=2'), [[byPolicy.hash, more.hash], 2])
+  assert.deepEqual(await names(world, root, '/api/apis/a/keys?p=2'), [[both.hash, more.hash], 2])
   assert.deepEqual(await names(world, root, '/api/apis/keys?p=3'), [[more.hash], 3])
   await world.asked(200, 'DELETE', `/api/keys/${more.key}`, root)
   assert.deepEqual(await names(world, root, '/api/apis/keys?p=3'), [[], 2])

@@ -72,7 +72,10 @@ export function mailSettings({ port }: { readonly port: number }): Record<string
 
 /** One part of a mail with alternatives, decoded. */
 function part(raw: string, type: string): string {
-  const found = raw.split(/\r\n--[^\r\n]+\r\n/).find((piece) => piece.toLowerCase().startsWith(`content-type: ${type}`))
+  // By the boundary that the head names: a folded line of a text may begin with two dashes as well.
+  const boundary = /boundary="([^"]+)"/.exec(raw)?.[1]
+  const pieces = boundary === undefined ? [] : raw.split(new RegExp(`\r\n--${RegExp.escape(boundary)}(?:--)?\r\n`))
+  const found = pieces.find((piece) => piece.toLowerCase().startsWith(`content-type: ${type}`))
   if (found === undefined) return ''
   const at = found.indexOf('\r\n\r\n')
   const [head, body] = [found.slice(0, at).toLowerCase(), found.slice(at + 4)]

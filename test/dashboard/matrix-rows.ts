@@ -1,7 +1,7 @@
 import type { Route } from '../../src/dashboard/route.ts'
 import type { Answer } from '../client.ts'
 import { ACTORS, type ActorKind, EXPECTED, type Expectation, type Outcome, outcomeOf } from './expectations.ts'
-import { OURS, OWNED, type World } from './matrix-world.ts'
+import { OURS, type World } from './matrix-world.ts'
 
 /** One call of the matrix. */
 export interface Row {
@@ -48,7 +48,7 @@ export async function tryRow(world: World, { route, expected, kind, outcome }: R
     const answer = await world.call(route.method, path + (expected.query ?? ''), { as, body })
     const wrong =
       flawOf(outcome, expected, path, answer) ??
-      leakOf(kind, outcome, answer) ??
+      leakOf(world, kind, outcome, expected, answer) ??
       (await unrecorded(world, outcome, noted)) ??
       (await changeOf(world, outcome, revision, before))
     return wrong && told(`${wrong}: ${answer.status} ${answer.text.slice(0, 200)}`)
@@ -88,12 +88,29 @@ function flawOf(outcome: Outcome, { hiddenIs }: Expectation, path: string, answe
   }
 }
 
+/** Members of the organisation who own nothing: also in lists, counts and searches they see nothing of what others own. */
+const OWNS_NOTHING: readonly ActorKind[] = [
+  'other permission',
+  'read-only',
+  'write',
+  'group member',
+  'member whose group lacks it',
+  'self',
+  'non-owner',
+]
+
 /** What others own, and what another organisation has, is in no answer. */
-function leakOf(kind: ActorKind, outcome: Outcome, { text }: Answer): string | undefined {
+function leakOf(
+  { telltales }: World,
+  kind: ActorKind,
+  outcome: Outcome,
+  { namesOwned }: Expectation,
+  { text }: Answer,
+): string | undefined {
   const foreign = kind === 'admin of another organisation' && outcome !== 'hidden'
   if (foreign && text.includes(OURS)) return 'reads what belongs to another organisation'
-  if (kind === 'non-owner' && text.includes(OWNED)) return 'reads what others own'
-  return undefined
+  const tells = OWNS_NOTHING.includes(kind) && telltales.some((one) => text.includes(one))
+  return tells && namesOwned !== true ? 'reads what others own' : undefined
 }
 
 const RECORDED: Readonly<Partial<Record<Outcome, string>>> = { forbidden: 'permission_missing', others: 'not_owner' }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../src/model/json.ts'
 import { KINDS } from '../../src/model/kinds.ts'
 import { PERMISSION_KEYS } from '../../src/model/permission.ts'
+import { hashKey } from '../../src/model/secret.ts'
 import { publishApi } from '../../src/publish/apis.ts'
 import { addCertificate } from '../../src/publish/certificates.ts'
 import { createHeldKey, createKey } from '../../src/publish/keys.ts'
@@ -23,6 +24,8 @@ export const OWNED = 'owned-8c1e'
 export interface World extends TestDashboard {
   readonly open: Readonly<Record<Thing, string>>
   readonly owned: Readonly<Record<Thing, string>>
+  /** Texts that nobody but its owners reads. */
+  readonly telltales: readonly string[]
   /** Who calls in a row; the credential goes where it belongs. */
   actor(kind: ActorKind, expected: Expectation): Promise<TestUser | 'installation' | undefined>
   /** Puts everything back as it was. */
@@ -38,15 +41,20 @@ export async function startWorld(options: TestDashboardOptions = {}): Promise<Wo
     env: { SVC_DB_ENABLEOWNERSHIP: 'true', ...options.env },
   })
   const people = await makePeople(dashboard)
-  const open = await makeThings(dashboard, `${OURS}-open`, {})
-  const owned = await makeThings(dashboard, `${OURS}-${OWNED}`, {
-    user_owners: [people.owner.id],
-    user_group_owners: [people.owningGroup],
-  })
+  const open = await makeThings(dashboard, { name: `${OURS}-open`, beside: `${OURS}-one` }, {})
+  const owned = await makeThings(
+    dashboard,
+    { name: `${OURS}-${OWNED}`, beside: `${OURS}-two`, certificate: open.certificate },
+    {
+      user_owners: [people.owner.id],
+      user_group_owners: [people.owningGroup],
+    },
+  )
+  const telltales = [OWNED, hashKey(owned.key).toString('hex'), owned.held_key]
   let kept = await everything(dashboard)
   return {
     ...dashboard,
-    ...{ open, owned },
+    ...{ open, owned, telltales },
     async actor(kind, expected) {
       const revision = await dashboard.store.documents.revision()
       const found = await people.actor(kind, expected)
@@ -86,14 +94,21 @@ async function makeApi(
   await store.documents.commit([{ op: 'put', kind: 'api', id, body: { ...stored!.body, ...owners } }], undefined)
 }
 
-async function makeThings(dashboard: TestDashboard, name: string, owners: JsonObject): Promise<Record<Thing, string>> {
+/** `beside` goes into the names of what is based on no API, and so has no owners; `certificate` is one that the API names. */
+async function makeThings(
+  dashboard: TestDashboard,
+  { name, beside, certificate: named }: { name: string; beside: string; certificate?: string },
+  owners: JsonObject,
+): Promise<Record<Thing, string>> {
   const { parts, orgId, store } = dashboard
   const actor = 'test'
   const oas = `${name}-oas`
   const document = defined({ id: oas, url: 'http://127.0.0.1:1', info: { orgId } })
-  const definition = { ...classic(name, `/${name}/`, 'http://127.0.0.1:1', OAUTH), org_id: orgId }
-  await makeApi(dashboard, 'classic', definition, owners)
-  await makeApi(dashboard, 'oas', document, owners)
+  const plain = classic(name, `/${name}/`, 'http://127.0.0.1:1', OAUTH)
+  const definition = { ...plain, org_id: orgId, client_certificates: named === undefined ? [] : [named] }
+  const told = { ...owners, categories: [name], labels: [{ key: 'branch', value: name }] }
+  await makeApi(dashboard, 'classic', definition, told)
+  await makeApi(dashboard, 'oas', document, told)
   const access = { access_rights: rights(name), org_id: orgId }
   const policy = `policy-${name}`
   await createPolicy(parts, { ...access, id: policy, name: `Policy ${name}` }, actor)
@@ -102,38 +117,41 @@ async function makeThings(dashboard: TestDashboard, name: string, owners: JsonOb
   const client = `client-${name}`
   const body = { client_id: client, client_name: name, redirect_uri: 'https://app.test/cb', policy_id: policy }
   await createClient(parts, { body, apiId: name, orgId, actor })
-  const { cert } = makeCertificate(`${name}.test`)
-  const certificate = await addCertificate(parts, { pem: cert, orgId, actor })
+  const certify = async (host: string) =>
+    (await addCertificate(parts, { pem: makeCertificate(host).cert, orgId, actor })).id
   const admin = await dashboard.admin()
   const made = async (path: string, sent: JsonObject) =>
     (await dashboard.call('POST', path, { as: admin, body: sent })).json as JsonObject
-  await made('/api/hooks', { name, method: 'POST', target_path: 'https://example.test/hook' })
-  const hooks = await store.documents.list('hook', { where: { name }, limit: 1 })
-  const asset = await made('/api/assets', { kind: 'oas-template', name, data: {} })
-  const label = await made('/api/labels', { name: `Label ${name}`, values: [] })
-  const developer = await made('/api/portal/developers', { email: `${name}@example.test`, fields: { Name: name } })
+  await made('/api/hooks', { name: beside, method: 'POST', target_path: 'https://example.test/hook' })
+  const hooks = await store.documents.list('hook', { where: { name: beside }, limit: 1 })
+  const asset = await made('/api/assets', { kind: 'oas-template', name: beside, data: {} })
+  const label = await made('/api/labels', { name: `Label ${beside}`, values: [] })
+  const developer = await made('/api/portal/developers', { email: `${beside}@example.test`, fields: { Name: beside } })
   await dashboard.call('PUT', '/api/portal/configuration', { as: admin, body: { require_key_approval: true } })
   const held = await makeHeld(dashboard, String(developer.Message), policy)
   const request = await made('/api/portal/requests', {
     ...{ by_user: developer.Message!, for_plan: policy, fields: { name } },
     oauth_info: { redirect_uri: 'https://app.test/cb' },
   })
-  await made('/api/portal/catalogue', { apis: [{ name, policy_id: policy }] })
-  const page = await made('/api/portal/pages', { slug: name, title: name })
+  const { apis = [] } = (await store.documents.find('catalogue', 'org_id', orgId))?.body ?? {}
+  const entries = [...(apis as JsonObject[]), { name, policy_id: policy }]
+  await dashboard.call('PUT', '/api/portal/catalogue', { as: admin, body: { apis: entries } })
+  const page = await made('/api/portal/pages', { slug: beside, title: beside })
   const text = Buffer.from(name).toString('base64')
   const documentation = await made('/api/portal/documentation', { api_id: name, documentation: text })
   // The last thing, which can be undone.
-  await made('/api/tib/profiles', { ...PROFILE, ID: `profile-${name}`, Name: name })
+  await made('/api/tib/profiles', { ...PROFILE, ID: `profile-${beside}`, Name: beside })
   const noted = await store.audit.list({ orgId, limit: 1 })
   return {
     ...{ api: name, oas, policy, key, client },
-    certificate: certificate.id,
+    certificate: await certify(`${beside}.test`),
+    spare_certificate: await certify(`spare.${beside}.test`),
     user: (await dashboard.user({ apis: 'read' })).id,
     group: await dashboard.group({ apis: 'read' }),
     label: String(label.id),
     hook: hooks.rows[0]!.id,
     asset: String(asset.Meta),
-    profile: `profile-${name}`,
+    profile: `profile-${beside}`,
     developer: String(developer.Message),
     ...held,
     request: String(request.Message),

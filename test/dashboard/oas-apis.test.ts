@@ -133,7 +133,7 @@ test('a plain document is imported with what the query says of it', async (t) =>
   const extended = await call('POST', '/api/apis/oas/import', { as: admin, body: oasApi('x', '/x/') })
   assert.equal(extended.status, 400)
   assert.equal((await call('POST', '/api/apis/oas/import?allowList=maybe', { as: admin, body: {} })).status, 400)
-  const mock = await call('POST', '/api/apis/oas/import?mockResponse=true', { as: admin, body: plainOas('Pets') })
+  const mock = await call('POST', '/api/apis/oas/import?mockResponse=1', { as: admin, body: plainOas('Pets') })
   assert.equal(mock.status, 400)
 })
 

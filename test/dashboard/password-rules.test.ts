@@ -8,7 +8,7 @@ import { Fault } from '../../src/errors/fault.ts'
 import { passwordRules } from '../../src/model/password-rules.ts'
 import { readPasswordRules } from '../../src/publish/password-file.ts'
 
-const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 20_000 : 100
+const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 4000 : 100
 
 function folder(t: TestContext): string {
   const made = mkdtempSync(join(tmpdir(), 'gatehouse-schemas-'))

@@ -207,8 +207,14 @@ test('a policy of more developers than fit one commit is deleted all the same', 
   await assertSound(world.store)
   await world.asked(200, 'DELETE', '/api/portal/policies/gold', world.root)
   await assertSound(world.store)
-  assert.equal((await world.store.documents.list('developer', { where: { policy: 'gold' }, limit: 1 })).total, 0)
-  assert.equal((await world.store.documents.list('developer', { where: { policy: 'silver' }, limit: 1 })).total, 102)
+  assert.equal(
+    (await world.store.documents.list('developer', { where: { org_policy: `${world.orgId}/gold` }, limit: 1 })).total,
+    0,
+  )
+  assert.equal(
+    (await world.store.documents.list('developer', { where: { org_policy: `${world.orgId}/silver` }, limit: 1 })).total,
+    102,
+  )
 })
 
 test('a policy that is deleted while somebody subscribes leaves no key behind', async (t) => {

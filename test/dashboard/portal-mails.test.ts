@@ -6,9 +6,8 @@ import { Deliveries } from '../../src/oauth/deliver.ts'
 import { eventually } from '../eventually.ts'
 import { startReceiver } from '../oauth/receiver.ts'
 import { mailSettings, type ReceivedMail, startMailServer } from './mail-server.ts'
-import { hashOf, PROCESSED, REQUESTS, requestWorld } from './portal-requests-world.ts'
+import { APPROVE, hashOf, PROCESSED, REQUESTS, requestWorld } from './portal-requests-world.ts'
 
-const APPROVE = `${REQUESTS}/approve`
 const PASSWORD = 'correct horse battery'
 
 async function mailWorld(t: TestContext, env: Record<string, string> = {}) {

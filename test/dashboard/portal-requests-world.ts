@@ -8,6 +8,7 @@ import { type KeyWorld, keyWorld } from './key-world.ts'
 export const REQUESTS = '/api/portal/requests'
 export const CONFIGURATION = '/api/portal/configuration'
 export const CATALOGUE = '/api/portal/catalogue'
+export const APPROVE = '/api/portal/requests/approve'
 
 /** What tests of key requests do all the time, on top of a world with APIs and policies. */
 export interface RequestCalls {

@@ -5,9 +5,7 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { approveRequest } from '../../src/publish/portal/requests.ts'
 import { gatewayWorld } from './gateway-world.ts'
 import { refusal } from './key-world.ts'
-import { hashOf, PROCESSED, REQUESTS, requestCalls, requestWorld } from './portal-requests-world.ts'
-
-const APPROVE = `${REQUESTS}/approve`
+import { APPROVE, hashOf, PROCESSED, REQUESTS, requestCalls, requestWorld } from './portal-requests-world.ts'
 
 test('without approval a request makes a key that opens the API at once', async (t) => {
   const world = await gatewayWorld(t)

@@ -9,7 +9,7 @@ import { startWorld, type World } from './matrix-world.ts'
 import { fitting, NASTY } from './schema-arbitrary.ts'
 
 const DEEP = process.env.GATEHOUSE_DEEP === '1'
-const RUNS = DEEP ? 30_000 : 2000
+const RUNS = DEEP ? 12_000 : 2000
 const RESTORE_EVERY = 40
 
 const CALLERS: readonly ActorKind[] = [

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createSign, randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { IdentityProvider, SamlLib, ServiceProvider, setSchemaValidator } from 'samlify'
 
 setSchemaValidator({ validate: async () => 'not looked at' })
@@ -53,6 +54,25 @@ export interface Wrong {
 export interface Subject {
   readonly email: string
   readonly groups?: readonly string[]
+  /** The provider's own session. */
+  readonly sessionIndex?: string
+}
+
+/** A log-out as the identity provider asks for it, and what differs from a right one. */
+export interface LogoutAsked {
+  readonly email: string
+  readonly sessionIndexes?: readonly string[]
+  readonly id?: string
+  readonly issuer?: string
+  readonly destination?: string
+  readonly issued?: Date
+  readonly until?: Date
+  readonly relayState?: string
+  readonly unsigned?: boolean
+  readonly signedBy?: RsaPair
+  readonly sha1?: boolean
+  /** In the place of the request. */
+  readonly xml?: string
 }
 
 /** A SAML identity provider that answers requests as it is told. */
@@ -82,7 +102,7 @@ export class SamlIdp {
   async respond(
     request: string,
     ownMetadata: string,
-    { email, groups = [] }: Subject,
+    { email, groups = [], sessionIndex }: Subject,
     wrong: Wrong = {},
   ): Promise<string> {
     const sp = ServiceProvider({ metadata: ownMetadata })
@@ -110,9 +130,14 @@ export class SamlIdp {
       AuthnStatement: '',
     }
     const statement = `<saml:AttributeStatement>${attribute('mail', [email])}${attribute('sn', ['Byron'])}${attribute('groups', groups)}</saml:AttributeStatement>`
+    const authn =
+      sessionIndex === undefined
+        ? ''
+        : `<saml:AuthnStatement AuthnInstant="${new Date(now).toISOString()}" SessionIndex="${sessionIndex}"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>`
     const context = (template: string) => {
       const [front, back = ''] = (wrong.template ?? ((xml: string) => xml))(template)
         .replace('{AttributeStatement}', statement)
+        .replace('{AuthnStatement}', authn)
         .split(/(?=<saml:SubjectConfirmation )/)
       const asked = wrong.inResponseTo ?? request
       const filled = `${front!.replaceAll('{InResponseTo}', asked)}${back.replaceAll('{InResponseTo}', wrong.subjectInResponseTo ?? asked)}`
@@ -129,12 +154,48 @@ export class SamlIdp {
     return Buffer.from(made.context, 'base64').toString('utf8')
   }
 
+  /** The query of a request to log out: made and signed as the binding says, without a library. */
+  logoutQuery(destination: string, asked: LogoutAsked): string {
+    const { email, sessionIndexes = [], issuer = this.entityId } = asked
+    const end = asked.until === undefined ? '' : ` NotOnOrAfter="${asked.until.toISOString()}"`
+    const head = `ID="${asked.id ?? `_${randomBytes(16).toString('hex')}`}" Version="2.0" IssueInstant="${(asked.issued ?? new Date()).toISOString()}" Destination="${asked.destination ?? destination}"${end}`
+    const indexes = sessionIndexes.map((index) => `<samlp:SessionIndex>${index}</samlp:SessionIndex>`).join('')
+    const xml =
+      asked.xml ??
+      `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ${head}><saml:Issuer>${issuer}</saml:Issuer><saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">${email}</saml:NameID>${indexes}</samlp:LogoutRequest>`
+    const parts = [['SAMLRequest', deflateRawSync(xml).toString('base64')]]
+    if (asked.relayState !== undefined) parts.push(['RelayState', asked.relayState])
+    if (asked.unsigned !== true) parts.push(['SigAlg', asked.sha1 ? SHA1 : SHA256])
+    const query = parts.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&')
+    if (asked.unsigned === true) return query
+    const { key } = asked.signedBy ?? this.#pair
+    const signature = createSign(asked.sha1 ? 'sha1' : 'sha256')
+      .update(query)
+      .sign(key, 'base64')
+    return `${query}&Signature=${encodeURIComponent(signature)}`
+  }
+
+  /** What we ask of the provider at a log-out: who, and of which session. */
+  async logoutOf(location: URL, ownMetadata: string, { signed = false } = {}) {
+    const sp = ServiceProvider({ metadata: ownMetadata })
+    const octetString = location.search.slice(1).split('&Signature=')[0]!
+    const query = Object.fromEntries(location.searchParams)
+    const { extract } = await this.#idp(this.#pair, signed).parseLogoutRequest(sp, 'redirect', { query, octetString })
+    return extract as unknown as { request: { id: string }; issuer: string; nameID: string; sessionIndex?: string }
+  }
+
+  /** The answer to a log-out of ours, XML. */
+  answerIn(location: URL): string {
+    return inflateRawSync(Buffer.from(location.searchParams.get('SAMLResponse') ?? '', 'base64')).toString('utf8')
+  }
+
   #idp({ key, cert }: RsaPair, signed = false, algorithm = SHA256) {
     return IdentityProvider({
       entityID: this.entityId,
       privateKey: key,
       signingCert: cert,
       wantAuthnRequestsSigned: signed,
+      wantLogoutRequestSigned: signed,
       requestSignatureAlgorithm: algorithm,
       singleLogoutService: [{ Binding: REDIRECT, Location: 'https://idp.example.test/out' }],
       singleSignOnService: [{ Binding: REDIRECT, Location: this.entryPoint }],

@@ -14,7 +14,7 @@ test('answers where it is asked whether it answers, with and without slashes', a
   for (const path of ['/hello', '/hello/', '//hello', '/health']) {
     const answer = await call('GET', path)
     assert.equal(answer.status, 200, path)
-    assert.equal((answer.json as JsonObject).status, 'pass')
+    assert.equal((answer.json as JsonObject).status, 'ok')
   }
   const wrong = await call('POST', '/hello', { body: '{}' })
   assert.equal(wrong.status, 405)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { writeNodeStatus } from '../../src/publish/node-status.ts'
+import { classicApi, oasApi } from './api-samples.ts'
 import { startTestDashboard } from './harness.ts'
 
 async function world(t: TestContext, env: Record<string, string> = {}) {
@@ -33,6 +34,49 @@ test('the address of the gateway: the public one, else the host of the caller at
   assert.equal(await url({ SVC_GW_PUBLICURL: 'https://api.example.org/' }), 'https://api.example.org')
   assert.equal(await url({ SVC_GW_LISTENPORT: '8181' }), 'http://box.test:8181')
   assert.equal(await url({ SVC_GW_LISTENPORT: '8181' }, '[::1]:3000'), 'http://[::1]:8181')
+})
+
+test('gateways that the settings list: an API is told at those that load it by its tags', async (t) => {
+  const edge_endpoints = JSON.stringify([
+    { name: 'Everything', endpoint: 'https://all.example.org/' },
+    { name: 'Paris', endpoint: 'https://paris.example.org:8443/base', tags: ['eu', 'fr'] },
+    { name: 'Boston', endpoint: 'http://10.0.0.1:8080', tags: ['us'] },
+  ])
+  const { call, admin, user } = await world(t, { SVC_DB_EDGEENDPOINTS: edge_endpoints })
+  const { json } = await call('GET', '/api/system/address', { as: await user({ log: 'read' }) })
+  assert.deepEqual((json as { edges: unknown }).edges, [
+    { name: 'Everything', endpoint: 'https://all.example.org', tags: [] },
+    { name: 'Paris', endpoint: 'https://paris.example.org:8443/base', tags: ['eu', 'fr'] },
+    { name: 'Boston', endpoint: 'http://10.0.0.1:8080', tags: ['us'] },
+  ])
+  const urls = async (id: string, path = `/api/apis/${id}/urls`) =>
+    ((await call('GET', path, { as: admin })).json as { urls: string[] }).urls
+  const classic = async (id: string, more: JsonObject) => {
+    const body = { api_definition: { ...classicApi(id, `/${id}/`), ...more } }
+    assert.equal((await call('POST', '/api/apis', { as: admin, body })).status, 200)
+    return urls(id)
+  }
+  const everything = (id: string) => `https://all.example.org/${id}/`
+  assert.deepEqual(await classic('a', {}), [everything('a')])
+  assert.deepEqual(await classic('b', { tags: ['fr', 'x'] }), [
+    everything('b'),
+    'https://paris.example.org:8443/base/b/',
+  ])
+  assert.deepEqual(await classic('c', { tags: ['us', 'eu'], tags_disabled: true }), [everything('c')])
+  assert.deepEqual(await classic('d', { tags: ['us'], domain: 'api.example.org' }), [
+    'https://api.example.org/d/',
+    'http://api.example.org:8080/d/',
+  ])
+  const gatewayTags = { enabled: true, tags: ['us', 'eu'] }
+  const sent = oasApi('pets', '/pets/')
+  const extension = sent['x-svc-api-gateway'] as JsonObject
+  const server = { ...(extension.server as JsonObject), gatewayTags }
+  const body = { ...sent, 'x-svc-api-gateway': { ...extension, server } }
+  assert.equal((await call('POST', '/api/apis/oas', { as: admin, body })).status, 200)
+  const both = [everything('pets'), 'https://paris.example.org:8443/base/pets/', 'http://10.0.0.1:8080/pets/']
+  assert.deepEqual(await urls('pets'), both)
+  assert.deepEqual(await urls('pets', '/api/apis/oas/pets/urls'), both)
+  assert.equal((await call('GET', '/api/apis/none/urls', { as: admin })).status, 400)
 })
 
 test('where any port will do, the address has that of a node that is up', async (t) => {

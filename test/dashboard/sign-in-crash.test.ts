@@ -9,7 +9,7 @@ import { startChild } from '../store/child.ts'
 import { startTestDashboard } from './harness.ts'
 import { Browser, meta } from './sign-in-world.ts'
 
-const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 40 : 2
+const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 15 : 2
 
 /** How many of the last codes are tried again. */
 const CODES = 8

@@ -2,63 +2,11 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls'
-import ldap from 'ldapjs'
 import { escapeFilterValue, escapeNameValue } from '../../src/dashboard/sso/ldap-escape.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { makeCertificate } from '../wire/certificates.ts'
+import { ADMIN, BASE, directory, type Person } from './ldap-directory.ts'
 import { Browser, locationOf, sessionIn, ssoWorld, whyRefused } from './sso-world.ts'
-
-const BASE = 'dc=example,dc=test'
-const ADMIN = { dn: `cn=reader,${BASE}`, password: 'password of the reader' }
-
-interface Person {
-  readonly uid: string
-  readonly password: string
-  readonly mail?: string
-  readonly memberOf?: readonly string[]
-}
-
-/** A real directory. Like many, it lets a bind without a password succeed, as nobody. */
-async function directory(t: TestContext, people: readonly Person[], tls?: { certificate: string; key: string }) {
-  const server = ldap.createServer(tls)
-  const dnOf = (uid: string) => ldap.parseDN(`uid=${uid},${BASE}`).toString()
-  const filters: string[] = []
-  const binds: string[] = []
-  server.bind('', (request, response, next) => {
-    const dn = request.name.toString()
-    binds.push(dn)
-    const right = [
-      { dn: ldap.parseDN(ADMIN.dn).toString(), password: ADMIN.password },
-      ...people.map(({ uid, password }) => ({ dn: dnOf(uid), password })),
-    ]
-    const known =
-      request.credentials === '' || right.some((one) => one.dn === dn && one.password === request.credentials)
-    if (!known) return next(new ldap.InvalidCredentialsError())
-    response.end()
-    return next()
-  })
-  server.search(BASE, (request, response, next) => {
-    filters.push(request.filter.toString())
-    for (const { uid, mail, memberOf } of people) {
-      const attributes = {
-        objectclass: ['person'],
-        uid,
-        ...(mail && { mail }),
-        givenname: `First ${uid}`,
-        ...(memberOf && { memberOf }),
-      }
-      // ldapjs compares the escaped form of a value: names with characters of filters are compared here.
-      const [, asked = ''] = /uid=([^)*]+)\)/.exec(request.filter.toString()) ?? []
-      const exact = asked.replace(/\\([0-9a-f]{2})/g, (_all, code) => String.fromCharCode(Number.parseInt(code, 16)))
-      if (exact === uid || request.filter.matches(attributes)) response.send({ dn: dnOf(uid), attributes })
-    }
-    response.end()
-    return next()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  return { port: server.address().port, filters, binds }
-}
 
 const PEOPLE: readonly Person[] = [
   { uid: 'ada', password: 'right', mail: 'ada@example.test', memberOf: ['CN=Ops,DC=example', 'CN=All,DC=example'] },
@@ -107,6 +55,11 @@ test('somebody of the directory signs in with the form', async (t) => {
   const form = await browser.visit(`${dashboard.base}/auth/ad/ADProvider`)
   assert.equal(form.status, 200)
   assert.match(form.text, /<form method="post" action="\/auth\/ad\/ADProvider">/)
+  assert.equal(
+    form.headers.get('referrer-policy'),
+    'same-origin',
+    'what browsers send by the form names where it comes from',
+  )
   const end = await browser.visit(form.url, { username: 'ada', password: 'right' })
   assert.deepEqual([end.status, locationOf(end)], [303, '/'], whyRefused(dashboard))
   const session = await sessionIn(dashboard, browser)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { unitePermissions } from '../../src/model/permission-union.ts'
-import type { Answer } from '../client.ts'
+import { type Answer, call as plainCall } from '../client.ts'
 import { startTestDashboard } from './harness.ts'
 
 type Env = Readonly<Record<string, string>>
@@ -76,6 +76,19 @@ test('a nonce is base64 of a UUID and opens one browser session', async (t) => {
   const both = await nonce({ EmailAddress: 'race@example.test' })
   const raced = await Promise.all([tap(both), tap(both), tap(both)])
   assert.deepEqual(raced.map(({ status }) => status).sort(), [303, 403, 403])
+})
+
+test('whoever only looks where a link leads uses nothing up', async (t) => {
+  const { port, nonce, tap, dashboard } = await world(t)
+  const value = await nonce({})
+  const looked = await plainCall(port, `/tap?nonce=${encodeURIComponent(value)}`, { method: 'HEAD' })
+  assert.deepEqual([looked.status, looked.headers['set-cookie']], [404, undefined])
+  assert.equal((await tap(value)).status, 303)
+  for (const { path } of dashboard.routes.filter(({ once }) => once)) {
+    const { status } = await plainCall(port, path.replace(/\{[^}]*\}/g, 'x'), { method: 'HEAD' })
+    assert.ok(status === 404 || status === 405, `${path} ${status}`)
+  }
+  assert.equal((await plainCall(port, '/hello', { method: 'HEAD' })).status, 200)
 })
 
 test('a nonce lapses after 60 seconds, and is good for its section only', async (t) => {
@@ -288,4 +301,32 @@ test('united rights: the higher of each, never an administrator by accident', ()
   const owned = { analytics: 'read', owned_analytics: 'owned' }
   assert.deepEqual(unitePermissions([owned, { apis: 'read' }]), { ...owned, apis: 'read' })
   assert.deepEqual(unitePermissions([owned, { analytics: 'read' }]), { analytics: 'read' })
+})
+
+test('the page of sign-in knows where each profile begins', async (t) => {
+  const { call, admin } = await world(t)
+  const as = await admin()
+  const kinds = [
+    [
+      'SocialProvider',
+      'redirect',
+      { UseProviders: [{ Name: 'openid-connect', Key: 'k', Secret: 's', DiscoverURL: 'http://127.0.0.1:1/' }] },
+    ],
+    ['SAMLProvider', 'redirect', { IDPMetadata: '<EntityDescriptor/>' }],
+    ['ADProvider', 'form', { LDAPServer: '127.0.0.1', LDAPPort: '1', LDAPUserDN: 'uid=*USERNAME*' }],
+  ] as const
+  for (const [ProviderName, , ProviderConfig] of kinds) {
+    const Type = ProviderName === 'ADProvider' ? 'passthrough' : 'redirect'
+    const profile = { ID: `by-${ProviderName}`, Name: ProviderName, Type, ActionType: 'GenerateOrLoginUserProfile' }
+    const made = await call('POST', '/api/tib/profiles', { as, body: { ...profile, ProviderName, ProviderConfig } })
+    assert.equal(made.status, 200, made.text)
+  }
+  const { doors } = (await call('GET', '/api/login/doors')).json as {
+    doors: { name: string; url: string; kind: string }[]
+  }
+  assert.deepEqual(
+    doors.map(({ name, kind }) => [name, kind]),
+    kinds.map(([name, kind]) => [name, kind]).sort(),
+  )
+  for (const { url } of doors) assert.notEqual((await call('GET', url)).status, 404, url)
 })

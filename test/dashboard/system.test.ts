@@ -112,8 +112,9 @@ test('nodes are listed with what they run with, and nothing is limited', async (
       },
       ...{ segmented: true, tags: ['eu'], started_at: seen_at, seen_at, ...more },
     })
-  await node('one')
-  await node('two', { up: false, segmented: false, tags: [] })
+  const load = { requests_per_second: 12.5, connections: 3, busy: 0.25, memory_bytes: 100_000_000 }
+  await node('one', { load })
+  await node('two', { up: false, segmented: false, tags: [], load })
   const answer = await call('GET', '/api/system/nodes', { as: admin })
   const { data } = answer.json as { data: { nodes: JsonObject[] } & JsonObject }
   assert.deepEqual(
@@ -122,6 +123,11 @@ test('nodes are listed with what they run with, and nothing is limited', async (
       [nodeDocumentId('one'), 'one.test', true, ['eu']],
       [nodeDocumentId('two'), 'two.test', false, []],
     ],
+  )
+  assert.deepEqual(
+    [data.nodes[0]!.load, data.nodes[1]!.load],
+    [load, undefined],
+    'of a node that is gone there is none',
   )
   assert.deepEqual([data.active_node_count, data.nodes_available, data.nodes_remaining], [1, -1, -1])
   assert.ok(Number(data.valid_until) * 1000 > clock.wall() + 1000 * DAY_MS)
@@ -143,6 +149,42 @@ test('nodes are listed with what they run with, and nothing is limited', async (
   clock.advance(DAY_MS)
   const later = (await call('GET', '/api/system/nodes', { as: admin })).json as { data: JsonObject }
   assert.equal(later.data.active_node_count, 0)
+})
+
+test('placement tells which nodes would load an API, why, and where nodes contradict each other', async (t) => {
+  const { call, admin, parts, clock, user } = await world(t)
+  const seen_at = new Date(clock.wall()).toISOString()
+  const node = (name: string, more: object) =>
+    writeNodeStatus(parts, {
+      ...{ name, hostname: name, version: '1', management: false, up: true, behind: false, revision: 1 },
+      ...{ loaded: 0, troubled: 0, troubles: [], segmented: true, tags: [], started_at: seen_at, seen_at, ...more },
+    })
+  await node('eu', { tags: ['eu', 'gold'] })
+  await node('us', { tags: ['us'] })
+  await node('bare', {})
+  await node('gone', { up: false, segmented: false })
+  const ask = async (query: string) => {
+    const { nodes, warnings } = (await call('GET', `/api/system/placement${query}`, { as: admin })).json as {
+      nodes: { node: string; loads: boolean; reason: string }[]
+      warnings: string[]
+    }
+    return { loads: nodes.filter(({ loads }) => loads).map(({ node: name }) => name), nodes, warnings }
+  }
+  const both = await ask('?tags=gold,%20us')
+  assert.deepEqual(both.loads, ['eu', 'us'])
+  assert.deepEqual(
+    both.nodes.map(({ reason }) => reason),
+    ['it is segmented and has no tags: it loads nothing', 'it has the tag gold', 'it has the tag us'],
+  )
+  assert.deepEqual((await ask('?tags=EU')).loads, [], 'compared exactly')
+  assert.deepEqual((await ask('')).loads, [])
+  assert.match(both.warnings.join(), /every node is segmented/)
+  await node('control', { segmented: false, management: true })
+  const later = await ask('')
+  assert.deepEqual(later.loads, ['control'])
+  assert.match(later.warnings.join(), /^control has gateway\.management_node set/)
+  assert.equal((await call('GET', '/api/system/placement')).status, 401)
+  assert.equal((await call('GET', '/api/system/placement', { as: await user({ apis: 'read' }) })).status, 403)
 })
 
 test('stats count what is there today, and no other day', async (t) => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { DocumentId } from '../../src/model/ids.ts'
 import type { JsonObject } from '../../src/model/json.ts'
@@ -22,6 +23,12 @@ export async function openUndoWorld(t: TestContext, options: TestDashboardOption
     ...dashboard,
     admin,
     last,
+    /** A call of the administrator that must succeed. */
+    async sent(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
+      const answer = await call(method, path, { as: admin, body })
+      assert.equal(answer.status, 200, `${method} ${path} ${answer.text}`)
+      return answer.json as JsonObject
+    },
     /** Undoes the newest entry, or this one. */
     async undo(as: TestUser = admin, id?: string) {
       return call('POST', `/api/audit-logs/${id ?? (await last()).id}/undo`, { as })
@@ -47,18 +54,27 @@ export function definition(apiId: string, orgId: string): JsonObject {
 
 export interface Noun {
   readonly kind: string
+  /** The permission that writes it; undefined where it takes an administrator. */
+  readonly needs?: string | undefined
   /** Answers what it is found by in the store. */
   readonly make: (w: UndoWorld) => Promise<string>
   readonly change?: (w: UndoWorld, id: string) => Promise<unknown>
   readonly remove?: (w: UndoWorld, id: string) => Promise<unknown>
 }
 
+const PROFILE = {
+  // Unknown members stay, and mean nothing.
+  org_id: 'of-another',
+  ...{ ID: 'ad', Name: 'Directory', ActionType: 'GenerateOrLoginUserProfile', ProviderName: 'ADProvider' },
+  ProviderConfig: { LDAPServer: 'ldap.test', LDAPUserDN: 'uid=*USERNAME*,dc=test' },
+}
 const ASSET = { kind: 'oas-template', name: 'Template', data: {} }
 
 /** Each kind of document with the three ways in which it changes. */
 export const NOUNS: readonly Noun[] = [
   {
     kind: 'api',
+    needs: 'apis',
     make: async ({ api }) => (await api('orders')).id,
     change: ({ api, parts, orgId }) =>
       publishApi(parts, {
@@ -71,6 +87,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     kind: 'policy',
+    needs: 'policies',
     make: async ({ parts, orgId }) =>
       String(
         (await createPolicy(parts, { id: 'gold', name: 'Gold', org_id: orgId, rate: 5, per: 1 }, 'test')).policy._id,
@@ -80,6 +97,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     kind: 'oauth_client',
+    needs: 'oauth',
     async make({ parts, api, store }) {
       await api('orders')
       const body = { client_id: 'c1', redirect_uri: 'https://app.test/cb' }
@@ -92,6 +110,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     kind: 'certificate',
+    needs: 'certs',
     async make({ parts, orgId, store }) {
       const { cert, key } = selfSigned('api.example.org')
       const { id } = await addCertificate(parts, { pem: cert + key, orgId, actor: 'test' })
@@ -102,6 +121,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     kind: 'user',
+    needs: 'users',
     make: async ({ parts, orgId }) => (await newUser(parts, draft(orgId), 'test')).user.id,
     change: async ({ parts, store }, id) => {
       const user = userOf((await store.documents.get('user', id as DocumentId))!)
@@ -113,6 +133,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     kind: 'user_group',
+    needs: 'user_groups',
     make: async ({ parts, orgId }) => (await newGroup(parts, group(orgId), 'test')).group.id,
     change: async ({ parts, body }, id) => {
       const revision = (await parts.documents.get('user_group', id as DocumentId))!.revision
@@ -131,6 +152,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     kind: 'asset',
+    needs: 'api_assets',
     make: async ({ call, admin }) =>
       ((await call('POST', '/api/assets', { as: admin, body: ASSET })).json as { Meta: string }).Meta,
     change: ({ call, admin }, id) =>
@@ -139,6 +161,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     kind: 'hook',
+    needs: 'hooks',
     async make({ call, admin, store }) {
       await call('POST', '/api/hooks', {
         as: admin,
@@ -153,7 +176,57 @@ export const NOUNS: readonly Noun[] = [
       }),
     remove: ({ call, admin }, id) => call('DELETE', `/api/hooks/${id}`, { as: admin }),
   },
+  {
+    kind: 'idp_profile',
+    needs: 'idm',
+    make: async ({ sent, store }) => {
+      await sent('POST', '/api/tib/profiles', PROFILE)
+      return (await store.documents.find('idp_profile', 'id', 'ad'))!.id
+    },
+    change: ({ sent }) => sent('PUT', '/api/tib/profiles/ad', { ...PROFILE, Name: 'Other' }),
+    remove: ({ sent }) => sent('DELETE', '/api/tib/profiles/ad'),
+  },
+  sole('portal_configuration', 'portal', '/api/portal/configuration', [
+    { signup_fields: ['A'] },
+    { signup_fields: [] },
+  ]),
+  sole('portal_look', 'portal', '/api/portal/css', [{ page_css: 'a {}' }, { page_css: 'b {}' }]),
+  sole('portal_menu', 'portal', '/api/portal/menus', [{ menus: { Main: [] } }, { menus: { Main: [], Other: [] } }]),
+  {
+    ...sole('catalogue', '', '/api/portal/catalogue', [{ email: 'a@b.test' }, { email: 'c@d.test' }]),
+    needs: undefined,
+  },
+  {
+    kind: 'portal_page',
+    needs: 'portal',
+    make: async ({ sent }) =>
+      (await sent('POST', '/api/portal/pages', { slug: 'home', title: 'Home' })).Message as string,
+    change: ({ sent }, id) => sent('PUT', `/api/portal/pages/${id}`, { slug: 'home', title: 'Another' }),
+    remove: ({ sent }, id) => sent('DELETE', `/api/portal/pages/${id}`),
+  },
+  {
+    kind: 'portal_documentation',
+    needs: 'portal',
+    make: async ({ sent, api }) => {
+      await api('orders')
+      const documentation = Buffer.from('{"openapi":"3.0.3"}').toString('base64')
+      return (await sent('POST', '/api/portal/documentation', { api_id: 'orders', documentation })).Message as string
+    },
+    remove: ({ sent }, id) => sent('DELETE', `/api/portal/documentation/${id}`),
+  },
 ]
+
+/** One of which each organisation has one: written by `PUT`, and never deleted by a call. */
+function sole(kind: string, needs: string, path: string, [first, second]: readonly [JsonObject, JsonObject]): Noun {
+  return {
+    ...{ kind, needs },
+    async make({ sent, store, orgId }) {
+      await sent('PUT', path, first)
+      return (await store.documents.find(kind, 'org_id', orgId))!.id
+    },
+    change: ({ sent }) => sent('PUT', path, second),
+  }
+}
 
 /** A user to be. */
 export function draft(orgId: string) {

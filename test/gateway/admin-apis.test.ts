@@ -92,7 +92,7 @@ test('a definition that is not valid, or asks for what is not served, is refused
     [classicApi('C', '/c/', { active: 'yes' }), /active/],
     [classicApi('C', '/c/', { api_id: 5 }), /api_id/],
     [classicApi('C', '/c/', { proxy: { listen_path: '/c/', target_url: 'ftp://x/' } }), /target_url/],
-    [classicApi('C', '/c/', { use_keyless: false, use_basic_auth: true }), /basic authentication/],
+    [classicApi('C', '/c/', { use_keyless: false, use_openid: true }), /OpenID Connect/],
     [{}, /./],
   ] as const) {
     const refused = await gate.svc('POST', '/svc/apis', definition)

@@ -11,7 +11,7 @@ import { eventually } from '../eventually.ts'
 import { TEST_SECRET } from '../harness.ts'
 import { startChild } from '../store/child.ts'
 
-const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 40 : 2
+const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 15 : 2
 
 test(`${KILLS} gateways killed while they record: what was told as stored is there, whole, and no more than was sent`, async (t) => {
   const path = temporaryFolder(t)

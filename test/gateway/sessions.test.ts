@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
+import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
@@ -190,6 +191,28 @@ test('many requests with one cold key ask the store once', async (t) => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => use(gateway, key)))
   for (const { status } of answers) assert.equal(status, 200)
   assert.ok(asked <= 3, `asked ${asked} times`)
+})
+
+test('a caller who leaves while the key is looked up is counted as one who left', async (t) => {
+  const store = new SlowStore(openMemoryStore())
+  const gateway = await open(t, store)
+  const key = await makeKey(gateway, { access_rights: rights('a') })
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  store.onRead = (name) => {
+    if (name !== 'getSession') return undefined
+    asked.resolve()
+    return held.promise
+  }
+  const socket = connect(gateway.port, '127.0.0.1')
+  socket.write(`GET /a/x HTTP/1.1\r\nHost: a\r\nAuthorization: ${key}\r\n\r\n`)
+  await asked.promise
+  socket.resetAndDestroy()
+  // The one that asks is the only one left.
+  await eventually('its connection is gone', async () => (await gauge(gateway, 'svc_connections')) === 1)
+  held.resolve()
+  const left = async () =>
+    /^svc_http_requests_total\{api="[^"]*",status="499"\} 1$/m.test((await gateway.svc('GET', '/metrics')).text)
+  await eventually('the request is counted', left)
 })
 
 test('a store that fails a look-up gives 503 and no verdict on the key; the next look-up is a new one', async (t) => {

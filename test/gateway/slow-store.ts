@@ -45,6 +45,7 @@ export class SlowStore implements Store {
       },
       each: (kind, query) => documents.each(kind, query),
       values: (kind, index, query) => documents.values(kind, index, query),
+      valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
       commit: (changes, audit) => documents.commit(changes, audit),
       note: (entry) => documents.note(entry),
       revision: () => later('revision', () => documents.revision()),

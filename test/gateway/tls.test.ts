@@ -137,6 +137,24 @@ for (const slow of [false, true]) {
   })
 }
 
+test('a certificate of one organisation serves no domain of another', async (t) => {
+  const { gateway, url, met } = await open(t)
+  const [ours, theirs] = ['1'.repeat(24), '2'.repeat(24)]
+  const added = await gateway.svc('POST', `/svc/certs?org_id=${ours}`, `${SHOP.cert}\n${SHOP.key}`)
+  const { id } = added.json as { id: string }
+  for (const [name, orgId] of [
+    ['stolen', theirs],
+    ['shop', ours],
+  ] as const) {
+    const customDomain = { enabled: true, name: `${name}.example`, certificates: [id] }
+    const server = { listenPath: { value: `/${name}/`, strip: true }, customDomain }
+    const made = await gateway.svc('POST', '/svc/apis/oas', defined({ id: name, url, server, info: { orgId } }))
+    assert.equal(made.status, 200, made.text)
+  }
+  await eventually('the domain has its certificate', async () => (await met('shop.example')) === SHOP.fingerprint)
+  assert.equal(await met('stolen.example'), FALLBACK.fingerprint)
+})
+
 test('a domain of an API in a file has its certificate too', async (t) => {
   const apis = mkdtempSync(join(tmpdir(), 'gatehouse-tls-apis-'))
   t.after(() => rmSync(apis, { recursive: true }))

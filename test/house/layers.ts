@@ -35,6 +35,9 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { gateway:
 /** The embedded store counts in memory, as the memory adapter does, and saves quotas: one limiter, not two. */
 const ADAPTER_MAY_IMPORT: Readonly<Record<string, string>> = { 'store/sqlite': 'store/memory' }
 
+/** The commands that move objects run beside a dashboard anywhere, of this version or another. */
+const OVER_HTTP = 'src/cli/moves/'
+
 const WRITES = /^src\/gateway\/(?:admin\/|gateway\.ts$)/
 
 /** Packages that one part alone may use. */
@@ -46,8 +49,14 @@ const FENCES: Readonly<Record<string, (path: string) => boolean>> = {
   otpauth: (path) => path.startsWith('src/dashboard/session/'),
   '@simplewebauthn/server': (path) => path.startsWith('src/dashboard/session/'),
   pg: (path) => path.startsWith('src/store/postgres/'),
-  redis: (path) => path.startsWith('src/store/redis/'),
-  'node:sqlite': (path) => path.startsWith('src/store/sqlite/'),
+  '@redis/client': (path) => path.startsWith('src/store/redis/'),
+  'node:sqlite': (path) => path.startsWith('src/store/sqlite/') || path.startsWith('src/store/local-copy/'),
+  ...Object.fromEntries(
+    ['api', 'exporter-metrics-otlp-http', 'exporter-trace-otlp-http', 'resources', 'sdk-metrics', 'sdk-trace'].map(
+      (name) => [`@opentelemetry/${name}`, (path: string) => path.startsWith('src/gateway/telemetry/')],
+    ),
+  ),
+  'node:http2': (path) => path.startsWith('src/wire/http2/'),
   'openid-client': (path) => path.startsWith('src/dashboard/sso/'),
   '@node-saml/node-saml': (path) => path.startsWith('src/dashboard/sso/'),
   ldapts: (path) => path.startsWith('src/dashboard/sso/'),
@@ -77,6 +86,8 @@ function checkUse(file: SourceFile, use: Import): string[] {
   const where = `${file.path}:${use.line}`
   if (!use.target.startsWith('src/')) return isManifest(use) ? [] : [`${where} reaches out of src: ${use.specifier}`]
   if (!(kind(from) in MAY_IMPORT)) return [`${file.path} is in a part that the house does not know: ${from}`]
+  if (file.path.startsWith(OVER_HTTP) && !['errors', 'model', 'cli'].includes(to))
+    return [`${where} speaks to a dashboard over HTTP alone, and must not import ${to}`]
   if (from === to || ADAPTER_MAY_IMPORT[from] === to) return []
   if (MAY_IMPORT[kind(from)]!.includes(kind(to)) && kind(from) !== kind(to)) return checkPublish(file, use, to)
   if (use.typeOnly && MAY_IMPORT_TYPES[from]?.includes(to)) return []

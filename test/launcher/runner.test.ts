@@ -10,7 +10,7 @@ const BAD = `import { test } from 'node:test'\ntest('outer', async (t) => { awai
 
 function withTests(t: TestContext, files: Record<string, string>): string {
   const clone = installed(t, '')
-  mkdirSync(join(clone, 'test/deep'), { recursive: true })
+  for (const folder of ['deep', 'model']) mkdirSync(join(clone, 'test', folder), { recursive: true })
   for (const [name, text] of Object.entries(files)) writeFileSync(join(clone, 'test', name), text)
   return clone
 }
@@ -55,6 +55,28 @@ for (const [what, text] of Object.entries(BROKEN)) {
   })
 }
 
+test('files that may share a process do, and are named together; a failure has the place that it has', async (t) => {
+  const saysPid = `import { test } from 'node:test'\ntest('t', () => console.log('of ' + process.pid + ';'))\n`
+  const files = { 'model/a.test.ts': saysPid, 'model/b.test.ts': BAD, 'model/c.test.ts': saysPid, 'd.test.ts': saysPid }
+  const { code, stdout, last } = await run(t, files)
+  assert.equal(code, 1)
+  assert.match(last!, /^3 passed, [12] failed$/)
+  assert.match(stdout, /✖ inner \(test\/model\/b\.test\.ts:2\)/)
+  assert.match(stdout, /✖ test\/model, a to c {2}2\/\d {2}/)
+  const pids = [...stdout.matchAll(/of (\d+);/g)].map(([, pid]) => pid)
+  assert.equal(pids.length, 3)
+  assert.equal(new Set(pids).size, 2)
+})
+
+test('where one of several files in a process ends it, or cannot be read, that is a failure', async (t) => {
+  for (const broken of ['ends its process', 'imports what is not there']) {
+    const files = { 'model/a.test.ts': GOOD, 'model/b.test.ts': BROKEN[broken]!, 'model/c.test.ts': GOOD }
+    const { code, last } = await run(t, files)
+    assert.equal(code, 1, broken)
+    assert.match(last!, /^\d passed, [1-9] failed$/)
+  }
+})
+
 test('no test at all is no success', async (t) => {
   assert.equal((await run(t, {})).code, 1)
 })
@@ -68,11 +90,14 @@ test('the long runs are those of the files that have any, directly or by what th
     'c.test.ts': GOOD,
     'counts.ts': `import './more.ts'\n`,
     'more.ts': `export const deep = process.env.GATEHOUSE_DEEP\n`,
+    'long.deep.test.ts': GOOD,
   }
   const deep = await run(t, files, '--deep')
-  assert.equal(deep.last, '2 passed, 0 failed')
+  assert.equal(deep.last, '3 passed, 0 failed')
   assert.match(deep.stdout, /deep 1 undefined/)
-  assert.match((await run(t, files)).stdout, /deep undefined undefined/)
+  const short = await run(t, files)
+  assert.match(short.stdout, /deep undefined undefined/)
+  assert.equal(short.last, '3 passed, 0 failed', 'without the one that is for long runs alone')
 })
 
 const LEAVING = `import { spawn } from 'node:child_process'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import {
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -14,7 +13,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { eventually } from '../eventually.ts'
-import { bareClone, environment, fakeNpm, freshClone, installed, runtimePackage, start } from './clone.ts'
+import { bareClone, fakeNpm, installed, runtimePackage, start } from './clone.ts'
 
 const NAME = runtimePackage().split('/').at(-1)!
 const SETUP = ['scripts/setup.mjs']
@@ -158,21 +157,3 @@ test('where the pinned Node does not run, a host with Node 26 stands in and an o
     /^gatehouse: the pinned Node does not run on this .*, and Node 20\.1\.0 is too old.* install Node 26\n$/,
   )
 })
-
-test('a real install from a fresh clone, after one that was interrupted, gives the pinned server', async (t) => {
-  const clone = freshClone(t)
-  mkdirSync(join(clone, 'node_modules/left-over'), { recursive: true })
-  mkdirSync(join(clone, '.setup.lock'))
-  writeFileSync(join(clone, '.setup.lock', `999999999@${hostname()}`), '')
-  const { code, stdout, stderr } = await start(t, hostNode(), ['bin/gatehouse', '--version'], clone).ended
-  assert.equal(code, 0, stderr)
-  assert.match(stdout, new RegExp(`^gatehouse \\d+\\.\\d+\\.\\d+ \\(Node ${process.version}\\)\n$`))
-  assert.ok(existsSync(join(clone, 'node_modules/.setup')))
-  assert.ok(!existsSync(join(clone, 'node_modules/left-over')))
-  assert.ok(lstatSync(join(clone, 'node_modules/.bin/node')).isSymbolicLink())
-})
-
-/** The Node that the machine brings, where npm or the shell can name one. */
-function hostNode(): string {
-  return process.env.npm_node_execpath ?? (environment().PATH ? 'node' : process.execPath)
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Fault } from '../../src/errors/fault.ts'
-import { classicWishes, oasWishes } from '../../src/model/api/check-parts.ts'
+import { oasWishes } from '../../src/model/api/check-parts.ts'
 import { toClassic, toOas } from '../../src/model/api/convert.ts'
 import { EXTENSION, extensionOf } from '../../src/model/api/extension.ts'
 import { readApi } from '../../src/model/api/read.ts'
@@ -14,7 +14,7 @@ import type { Api } from '../../src/model/api.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { documentAround, fitting } from './api-arbitraries.ts'
 
-const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 20_000 : 600
+const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 6_000 : 600
 
 const classics = fitting({ ...CLASSIC_SCHEMA, type: 'object' }).map((tree) => {
   const { oas: _, ...classic } = tree as JsonObject
@@ -64,7 +64,7 @@ test('a conversion does not change what it converts', () => {
 function servable(definition: JsonObject, format: 'classic' | 'oas'): JsonObject {
   const copy = copyTree(definition)
   const wishes = () => {
-    if (format === 'classic') return [...wishesOf(copy, 'classic'), ...classicWishes(copy)]
+    if (format === 'classic') return wishesOf(copy, 'classic')
     const extension = extensionOf(copy)!
     return [...wishesOf(extension, 'oas', [EXTENSION]), ...oasWishes(copy, extension)]
   }
@@ -72,12 +72,20 @@ function servable(definition: JsonObject, format: 'classic' | 'oas'): JsonObject
   return copy
 }
 
+/** Two compiled checks are never the same function. */
+function withoutFunctions<T>(value: T): T {
+  if (typeof value === 'function') return 'a function' as T
+  if (Array.isArray(value)) return value.map(withoutFunctions) as T
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) === Map.prototype) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutFunctions(each)])) as T
+}
+
 type Outcome = { api: Api } | { refused: string }
 
 function outcome(format: 'classic' | 'oas', definition: JsonObject): Outcome {
   try {
     const api = readApi({ api_id: 'i', org_id: 'o', name: 'n', format, definition })
-    return { api: { ...api, format: 'classic' } }
+    return { api: withoutFunctions({ ...api, format: 'classic' }) }
   } catch (error) {
     assert.ok(error instanceof Fault, String(error))
     return { refused: error.message }

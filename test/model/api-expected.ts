@@ -1,5 +1,6 @@
 import { readApi } from '../../src/model/api/read.ts'
 import type { Api } from '../../src/model/api.ts'
+import type { CacheRules } from '../../src/model/cache-rules.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 
 export const NO_RULES = {
@@ -22,6 +23,20 @@ export const TOKEN_IN_HEADER = {
   stripCookies: [],
 } as const
 
+/** Said nowhere: stored is what operations ask for. */
+const NO_CACHE_OPTIONS: CacheRules = {
+  allSafe: false,
+  timeoutS: 60,
+  statuses: [],
+  byHeaders: [],
+  upstreamDecides: false,
+  lifetimeHeader: '',
+  shared: false,
+  keepCookies: false,
+  staleWhileRevalidateS: 0,
+  staleIfErrorS: 0,
+}
+
 export const PLAIN: Api = {
   apiId: 'i',
   orgId: 'o',
@@ -43,10 +58,15 @@ export const PLAIN: Api = {
   versioning: undefined,
   rules: NO_RULES,
   cors: undefined,
+  cache: NO_CACHE_OPTIONS,
   ip: undefined,
   rateLimit: undefined,
+  batches: false,
+  modules: undefined,
+  contextVariables: false,
   skipRateLimit: false,
   skipQuota: false,
+  onStoreFailure: 'refuse',
   keepQuotaOnSave: false,
   sessionLifetimeS: 0,
   record: { tagHeaders: [], detailed: false },
@@ -59,6 +79,7 @@ export const OPERATION = {
   ignoreCase: false,
   allow: false,
   block: false,
+  internal: false,
   ignoreAuthentication: false,
   sizeLimitBytes: 0,
   rateLimit: undefined,
@@ -67,6 +88,13 @@ export const OPERATION = {
   timeoutMs: 0,
   track: false,
   doNotTrack: false,
+  mock: undefined,
+  checks: [],
+  requestBody: undefined,
+  answerBody: undefined,
+  rewrite: undefined,
+  toMethod: '',
+  cache: undefined,
   scopes: undefined,
 }
 

@@ -39,6 +39,28 @@ describe('import of a plain document', () => {
     assert.deepEqual(api.record, { tagHeaders: [], detailed: false })
   })
 
+  test('turns on checks and mocks where an operation is described well enough', () => {
+    const paths = {
+      '/pets': { parameters: [{ name: 'q', in: 'query' }], get: { operationId: 'list', responses: { 200: {} } } },
+      '/other': { post: { operationId: 'make', requestBody: { content: {} } }, get: { operationId: 'bare' } },
+    }
+    const document = importOas({ ...PLAIN, paths }, { validateRequest: true, mockResponse: true })
+    assert.deepEqual(at(document, 'middleware', 'operations'), {
+      list: {
+        validateRequest: { enabled: true },
+        mockResponse: { fromOASExamples: { enabled: true }, enabled: true },
+      },
+      make: { validateRequest: { enabled: true } },
+    })
+    readApi({ ...fillIds('oas', document, { orgId: 'o' }), format: 'oas' })
+    const off = patchOas(document, { ...PLAIN, paths }, { validateRequest: false, mockResponse: false })
+    assert.deepEqual(at(off, 'middleware', 'operations', 'make'), { validateRequest: { enabled: false } })
+    assert.deepEqual(at(off, 'middleware', 'operations', 'list', 'mockResponse'), {
+      fromOASExamples: { enabled: true },
+      enabled: false,
+    })
+  })
+
   test('takes every option', () => {
     const options = {
       upstreamURL: 'http://u/',
@@ -87,8 +109,6 @@ describe('import of a plain document', () => {
         /^security: "key" is not declared/,
       ],
       ['what is no OpenAPI', { swagger: '2.0' }, {}, /openapi: is missing/],
-      ['validation', PLAIN, { validateRequest: true }, /^validateRequest: not served/, 'definition_unsupported'],
-      ['mocks', PLAIN, { mockResponse: true }, /^mockResponse: not served/, 'definition_unsupported'],
     ]
   for (const [name, document, options, says, code] of refused) {
     test(`refuses ${name}`, () => {

@@ -380,10 +380,13 @@ describe('refused definitions name the place', () => {
     )
   })
 
-  test('the auth token beside OAuth is refused by name', () => {
-    assert.throws(
-      () => read('classic', classicOAuth({}, { use_standard_auth: true })),
-      /use_oauth2: several authentication methods at once/,
+  test('the auth token beside OAuth: both must be met, and the key gives the session', () => {
+    const { auth, oauth } = read('classic', classicOAuth({}, { use_standard_auth: true }))
+    assert.deepEqual(
+      auth?.alternatives?.map((group) => group.map(({ method }) => method)),
+      [['oauth', 'token']],
     )
+    assert.equal(auth?.method, 'token')
+    assert.ok(oauth)
   })
 })

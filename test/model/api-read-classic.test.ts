@@ -75,6 +75,7 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
     { disable_rate_limit: true, disable_quota: true, dont_set_quota_on_create: true, session_lifetime: 60 },
     { skipRateLimit: true, skipQuota: true, keepQuotaOnSave: true, sessionLifetimeS: 60 },
   ],
+  ['the counters’ store away', { on_store_failure: 'allow' }, { onStoreFailure: 'allow' }],
   [
     'targets by weight, the scheme taken from the target URL',
     {

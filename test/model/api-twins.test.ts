@@ -4,7 +4,7 @@ import { toClassic, toOas } from '../../src/model/api/convert.ts'
 import { EXTENSION } from '../../src/model/api/extension.ts'
 import { getAt, pathOf, putAt } from '../../src/model/api/tree.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
-import { classic, oas } from './api-samples.ts'
+import { classic, MODULE, oas, PLUGIN } from './api-samples.ts'
 
 /** Classic path and value, path below the extension and value (the same when it is left out). `Default.` stands for the main version. */
 const TWINS: readonly [classic: string, value: Json, oas: string, value?: Json][] = [
@@ -42,6 +42,47 @@ const TWINS: readonly [classic: string, value: Json, oas: string, value?: Json][
   ['proxy.preserve_host_header', true, 'upstream.preserveHostHeader.enabled'],
   ['proxy.transport.ssl_insecure_skip_verify', true, 'upstream.tlsTransport.insecureSkipVerify'],
   ['proxy.transport.proxy_url', 'http://p/', 'upstream.proxy', { enabled: true, url: 'http://p/' }],
+  ['proxy.service_discovery.use_discovery_service', true, 'upstream.serviceDiscovery.enabled'],
+  ['proxy.service_discovery.srv_name', '_http._tcp.a', 'upstream.serviceDiscovery.srvName'],
+  ['proxy.service_discovery.refresh_interval', 5, 'upstream.serviceDiscovery.refreshInterval', '5s'],
+  ['proxy.outlier_ejection.enabled', true, 'upstream.outlierEjection.enabled'],
+  ['proxy.outlier_ejection.consecutive_failures', 5, 'upstream.outlierEjection.consecutiveFailures'],
+  ['proxy.outlier_ejection.base_time', 30, 'upstream.outlierEjection.baseTime', '30s'],
+  ['proxy.outlier_ejection.max_time', 300, 'upstream.outlierEjection.maxTime', '5m'],
+  ['proxy.outlier_ejection.max_percent', 50, 'upstream.outlierEjection.maxPercent'],
+  ['proxy.retries.enabled', true, 'upstream.retries.enabled'],
+  ['proxy.retries.attempts', 3, 'upstream.retries.attempts'],
+  ['proxy.retries.statuses', [503], 'upstream.retries.statuses'],
+  ['proxy.retries.budget_percent', 20, 'upstream.retries.budgetPercent'],
+  ['proxy.retries.min_per_second', 10, 'upstream.retries.minPerSecond'],
+  ['uptime_tests.disabled', true, 'upstream.uptimeTests.enabled', false],
+  ['uptime_tests.config.interval', 10, 'upstream.uptimeTests.interval', '10s'],
+  ['uptime_tests.config.recheck_wait', 60, 'upstream.uptimeTests.hostDownRetestPeriod', '1m'],
+  ['uptime_tests.config.failure_threshold', 3, 'upstream.uptimeTests.unhealthyThreshold'],
+  ['uptime_tests.config.success_threshold', 2, 'upstream.uptimeTests.healthyThreshold'],
+  [
+    'uptime_tests.check_list',
+    [{ url: '/h', method: 'PUT', headers: { X: 'y' }, body: 'b', timeout: 2_000_000_000, expected_statuses: [204] }],
+    'upstream.uptimeTests.tests',
+    [{ url: '/h', method: 'PUT', headers: { X: 'y' }, body: 'b', timeout: '2s', expectedStatuses: [204] }],
+  ],
+  [
+    'upstream_certificates',
+    { 'a.example': 'c1', '*': 'c2' },
+    'upstream.mutualTLS.domainToCertificates',
+    [
+      { domain: 'a.example', certificate: 'c1' },
+      { domain: '*', certificate: 'c2' },
+    ],
+  ],
+  ['upstream_certificates_disabled', true, 'upstream.mutualTLS.enabled', false],
+  [
+    'pinned_public_keys',
+    { '*': 'p1,p2' },
+    'upstream.certificatePinning.domainToPublicKeysMapping',
+    [{ domain: '*', publicKeys: ['p1', 'p2'] }],
+  ],
+  ['certificate_pinning_disabled', true, 'upstream.certificatePinning.enabled', false],
   ['proxy.listen_path', '/x/', 'server.listenPath.value'],
   ['proxy.strip_listen_path', true, 'server.listenPath.strip'],
   ['use_keyless', true, 'server.authentication.enabled', false],
@@ -60,6 +101,41 @@ const TWINS: readonly [classic: string, value: Json, oas: string, value?: Json][
   ['allowed_ips', ['::1'], 'server.ipAccessControl.allow'],
   ['blacklisted_ips', ['::1'], 'server.ipAccessControl.block'],
   ['enable_detailed_recording', true, 'server.detailedActivityLogs.enabled'],
+  ['detailed_tracing', true, 'server.detailedTracing.enabled'],
+  [
+    'event_handlers.events',
+    {
+      AuthFailure: [
+        {
+          handler_name: 'eh_web_hook_handler',
+          handler_meta: {
+            name: 'n',
+            method: 'PUT',
+            target_path: 'https://r.example/',
+            template_path: 't',
+            header_map: { 'X-A': 'b' },
+            event_timeout: 90,
+          },
+        },
+        { handler_name: 'eh_log_handler', handler_meta: { disabled: true, prefix: 'p' } },
+      ],
+    },
+    'server.eventHandlers',
+    [
+      {
+        enabled: true,
+        trigger: 'AuthFailure',
+        type: 'webhook',
+        name: 'n',
+        method: 'PUT',
+        url: 'https://r.example/',
+        bodyTemplate: 't',
+        headers: [{ name: 'X-A', value: 'b' }],
+        cooldownPeriod: '90s',
+      },
+      { enabled: false, trigger: 'AuthFailure', type: 'log', logPrefix: 'p' },
+    ],
+  ],
   ['enable_batch_request_support', true, 'server.batchProcessing.enabled'],
   ['protocol', 'https', 'server.protocol'],
   ['listen_port', 81, 'server.port'],
@@ -79,12 +155,24 @@ const TWINS: readonly [classic: string, value: Json, oas: string, value?: Json][
   ['cache_options.cache_by_headers', ['X'], 'middleware.global.cache.cacheByHeaders'],
   ['cache_options.enable_upstream_cache_control', true, 'middleware.global.cache.enableUpstreamCacheControl'],
   ['cache_options.cache_control_ttl_header', 'X', 'middleware.global.cache.controlTTLHeaderName'],
+  ['cache_options.share_between_keys', true, 'middleware.global.cache.shareBetweenKeys'],
+  ['cache_options.store_set_cookie', true, 'middleware.global.cache.storeSetCookie'],
+  ['cache_options.stale_while_revalidate', 5, 'middleware.global.cache.staleWhileRevalidate'],
+  ['cache_options.stale_if_error', 5, 'middleware.global.cache.staleIfError'],
   ['do_not_track', true, 'middleware.global.trafficLogs.enabled', false],
   ['tag_headers', ['X'], 'middleware.global.trafficLogs.tagHeaders'],
   ['expire_analytics_after', 3600, 'middleware.global.trafficLogs.customRetentionPeriod', '1h'],
   ['enable_context_vars', true, 'middleware.global.contextVariables.enabled'],
+  ['custom_middleware.driver', 'typescript', 'middleware.global.pluginConfig.driver'],
+  ['custom_middleware.pre', MODULE, 'middleware.global.prePlugins', PLUGIN],
+  ['custom_middleware.post_key_auth', MODULE, 'middleware.global.postAuthenticationPlugins', PLUGIN],
+  ['custom_middleware.post', MODULE, 'middleware.global.postPlugins', PLUGIN],
+  ['custom_middleware.response', MODULE, 'middleware.global.responsePlugins', PLUGIN],
+  ['config_data', { a: 1 }, 'middleware.global.pluginConfig.data.value'],
+  ['config_data_disabled', true, 'middleware.global.pluginConfig.data.enabled', false],
   ['disable_rate_limit', true, 'middleware.global.skipRateLimit'],
   ['disable_quota', true, 'middleware.global.skipQuota'],
+  ['on_store_failure', 'allow', 'middleware.global.onStoreFailure'],
   ['dont_set_quota_on_create', true, 'middleware.global.skipQuotaReset'],
   ['Default.global_headers', { X: 'y' }, 'middleware.global.transformRequestHeaders.add', [{ name: 'X', value: 'y' }]],
   ['Default.global_headers_remove', ['X'], 'middleware.global.transformRequestHeaders.remove'],
@@ -125,6 +213,8 @@ const OPERATIONS: readonly [list: string, entry: JsonObject, section: string, he
     'transformResponseHeaders',
     { add: [{ name: 'X', value: 'y' }], remove: ['Z'] },
   ],
+  ['transform', { template_data: { enable_session: true } }, 'transformRequestBody', { enableSession: true }],
+  ['transform_response', { template_data: { template_source: 'e30=' } }, 'transformResponseBody', { body: 'e30=' }],
   ['method_transforms', { to_method: 'POST' }, 'transformRequestMethod', { toMethod: 'POST' }],
   [
     'circuit_breakers',
@@ -133,6 +223,53 @@ const OPERATIONS: readonly [list: string, entry: JsonObject, section: string, he
     { threshold: 0.5, sampleSize: 3, coolDownPeriod: 9, halfOpenStateEnabled: false },
   ],
   ['url_rewrites', { match_pattern: 'a', rewrite_to: 'b' }, 'urlRewrite', { pattern: 'a', rewriteTo: 'b' }],
+  [
+    'url_rewrites',
+    {
+      triggers: [
+        {
+          on: 'all',
+          options: {
+            header_matches: { 'X-A': { match_rx: 'a' } },
+            query_val_matches: { q: { match_rx: 'b', reverse: true } },
+            path_part_matches: { p: { match_rx: 'c' } },
+            session_meta_matches: { m: { match_rx: 'd' } },
+            payload_matches: { match_rx: 'e' },
+          },
+          rewrite_to: '/t',
+        },
+      ],
+    },
+    'urlRewrite',
+    {
+      triggers: [
+        {
+          condition: 'all',
+          rules: [
+            { in: 'header', name: 'X-A', pattern: 'a' },
+            { in: 'query', name: 'q', pattern: 'b', negate: true },
+            { in: 'path', name: 'p', pattern: 'c' },
+            { in: 'sessionMetadata', name: 'm', pattern: 'd' },
+            { in: 'requestBody', pattern: 'e' },
+          ],
+          rewriteTo: '/t',
+        },
+      ],
+    },
+  ],
+  ['validate_request', { error_response_code: 418 }, 'validateRequest', { errorResponseCode: 418 }],
+  [
+    'mock_response',
+    { code: 201, body: 'b', headers: { 'X-A': 'c' } },
+    'mockResponse',
+    { code: 201, body: 'b', headers: [{ name: 'X-A', value: 'c' }] },
+  ],
+  [
+    'mock_response',
+    { from_oas_examples: { enabled: true, code: 404, content_type: 'a/b', example_name: 'n' } },
+    'mockResponse',
+    { fromOASExamples: { enabled: true, code: 404, contentType: 'a/b', exampleName: 'n' } },
+  ],
   [
     'advance_cache_config',
     { cache_key_regex: 'a', cache_response_codes: [200], timeout: 3 },
@@ -168,7 +305,7 @@ describe('members with twins', () => {
 describe('operations with twins', () => {
   for (const [list, entry, section, held] of OPERATIONS) {
     for (const enabled of [true, false]) {
-      test(`${list} is ${section}, ${enabled ? 'on' : 'off'}`, () => {
+      test(`${list} is ${section} (${Object.keys(held)}), ${enabled ? 'on' : 'off'}`, () => {
         const definition = empty()
         const listed = { path: '/a/{id}', method: 'GET', ...(enabled ? {} : { disabled: true }), ...entry }
         putAt(definition, [...MAIN, 'extended_paths'], { [list]: [listed] })

@@ -11,34 +11,47 @@ import { classic, oas } from './api-samples.ts'
 
 /** A value that asks for the feature, where `true` or an entry of a list does not. */
 const ASKING: Readonly<Record<string, Json>> = {
-  'auth_configs.*.use_certificate': true,
+  'server.authentication.securitySchemes.*.customClaimValidation': { a: {} },
   response_processors: [{ name: 'custom' }],
   'version_data.versions.*.extended_paths.*.*.path': '/a/[0-9]+',
   protocol: 'tcp',
   'server.protocol': 'tcp',
   listen_port: 9000,
   'server.port': 9000,
-  'proxy.target_url': 'h2c://up/',
+  'proxy.target_url': 'tcp://up/',
   'proxy.target_list.*': 'tcp://up:1',
   'version_data.versions.*.override_target': 'ws://up/',
-  'upstream.url': 'h2c://up/',
+  'upstream.url': 'tcp://up/',
   'upstream.loadBalancing.targets.*.url': 'tcp://up:1',
   'proxy.transport.proxy_url': 'http://proxy:3128',
   'proxy.transport.ssl_min_version': 771,
   'proxy.transport.ssl_max_version': 772,
   'upstream.tlsTransport.minVersion': '1.2',
   'upstream.tlsTransport.maxVersion': '1.3',
+  custom_middleware: { driver: 'otto', pre: [{ name: 'x' }] },
+  'middleware.global': { pluginConfig: { driver: 'otto' }, postPlugins: [{ enabled: true }] },
+  'version_data.versions.*.extended_paths.transform': [
+    { path: '/a', method: 'GET', template_data: { template_mode: 'file' } },
+  ],
+  'version_data.versions.*.extended_paths.transform_response': [
+    { path: '/a', method: 'GET', template_data: { input_type: 'xml' } },
+  ],
+  'middleware.operations.*.transformRequestBody': { enabled: true, format: 'xml' },
+  'middleware.operations.*.transformResponseBody': { enabled: true, path: 'a.tmpl', body: 'e30=' },
   custom_middleware_bundle: 'bundle.zip',
   'custom_middleware.auth_check.name': 'check',
-  pinned_public_keys: { '*': 'x' },
-  upstream_certificates: { '*': 'x' },
+  'middleware.operations.*.urlRewrite.triggers.*.rules.*.in': 'requestContext',
   'uptime_tests.test_list': [{ url: 'http://up/' }],
+  'uptime_tests.check_list.*.commands': [{ name: 'send', message: 'x' }],
+  'uptime_tests.check_list.*.protocol': 'tcp',
+  'upstream.uptimeTests.tests.*.commands': [{ name: 'send', message: 'x' }],
   'event_handlers.events.*': [{ handler_name: 'x' }],
   'proxy.transport.ssl_ciphers': ['x'],
   'upstream.tlsTransport.ciphers': ['x'],
 }
 
-const LISTS = new Set(['targets', 'target_list', 'add', '*'])
+const CHECKS = new Set(['check_list', 'tests'])
+const LISTS = new Set(['tests', 'targets', 'target_list', 'add', 'triggers', 'rules', '*'])
 
 /** Puts a value at the path of a probe, with objects and lists on the way as the format has them. */
 function build(path: readonly string[], value: Json, format: 'classic' | 'oas'): [JsonObject, string] {
@@ -56,6 +69,7 @@ function build(path: readonly string[], value: Json, format: 'classic' | 'oas'):
       const entry: Json = next
       if (isObject(entry) && path.includes('extended_paths')) entry.path = '/a'
       if (isObject(entry) && before === 'add') entry.name = 'X-A'
+      if (isObject(entry) && CHECKS.has(before)) entry.url = '/'
       holder.push(entry)
     } else (holder as JsonObject)[own] = next
     holder = next
@@ -76,7 +90,7 @@ function isList(path: readonly string[], index: number, format: 'classic' | 'oas
   if (path[index + 1] !== '*') return false
   if (format === 'oas') return LISTS.has(name)
   return (
-    ['target_list', 'transform_headers', 'transform_response_headers'].includes(name) ||
+    ['check_list', 'target_list', 'transform_headers', 'transform_response_headers'].includes(name) ||
     (name === '*' && path[index - 1] === 'extended_paths')
   )
 }
@@ -89,7 +103,7 @@ function askingValue(path: string, format: 'classic' | 'oas'): Json {
   if (/(?:Plugins|eventHandlers)$/.test(path)) return [{ enabled: true }]
   if (/custom_middleware\./.test(path)) return [{ name: 'x' }]
   if (/(?:white_list|black_list|ignored)$/.test(path)) {
-    return [{ path: '/a', method: 'GET', method_actions: { GET: { action: 'reply', code: 200 } } }]
+    return [{ path: '/a', method: 'GET', method_actions: { GET: { action: 'redirect', code: 200 } } }]
   }
   if (/extended_paths\.cache$/.test(path)) return ['/a']
   if (/extended_paths\./.test(path) && format === 'classic') return [{ path: '/a', method: 'GET' }]
@@ -166,8 +180,6 @@ describe('what is not served yet is refused, never served without', () => {
 
 describe('methods', () => {
   const declared: readonly [JsonObject, RegExp][] = [
-    [{ type: 'http', scheme: 'Bearer' }, /JSON Web Tokens/],
-    [{ type: 'http', scheme: 'basic' }, /basic authentication/],
     [{ type: 'openIdConnect' }, /OpenID Connect/],
     [{ type: 'mutualTLS' }, /not served by this gateway yet/],
   ]
@@ -186,16 +198,16 @@ describe('methods', () => {
     })
   }
 
-  test('several at once are refused', () => {
+  test('two schemes of one kind are refused', () => {
     const scheme = { type: 'apiKey', in: 'header', name: 'K' }
     const document = oas({
       document: { components: { securitySchemes: { a: scheme, b: scheme } }, security: [{ a: [], b: [] }] },
       server: { authentication: { enabled: true, securitySchemes: { a: { enabled: true }, b: { enabled: true } } } },
     })
-    assert.match(read('oas', document)?.message ?? '', /securitySchemes\.b: several authentication methods at once/)
+    assert.match(read('oas', document)?.message ?? '', /securitySchemes\.b: several security schemes of one kind/)
   })
 
-  test('a choice between requirements is refused', () => {
+  test('a requirement that everybody meets is refused where callers may choose', () => {
     const document = oas({
       document: {
         components: { securitySchemes: { a: { type: 'apiKey', in: 'header', name: 'K' } } },
@@ -209,7 +221,7 @@ describe('methods', () => {
         },
       },
     })
-    assert.match(read('oas', document)?.message ?? '', /securityProcessingMode: a choice/)
+    assert.match(read('oas', document)?.message ?? '', /security\[1\]: must not be empty/)
   })
 })
 
@@ -227,7 +239,7 @@ test('values kept elsewhere are refused wherever they would be used', () => {
 })
 
 test('what a document carries from its classic days is refused like the rest', () => {
-  const carried = { kept: { '/enable_jwt': { is: true } } }
+  const carried = { kept: { '/use_openid': { is: true } } }
   const document = oas({})
   putAt(document, [EXTENSION, 'classic'], carried)
   putAt(document, [EXTENSION, 'server', 'authentication'], {
@@ -236,7 +248,7 @@ test('what a document carries from its classic days is refused like the rest', (
   })
   putAt(document, ['components'], { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'K' } } })
   putAt(document, ['security'], [{ key: [] }])
-  assert.match(read('oas', document)?.message ?? '', /x-svc-api-gateway\.classic\.enable_jwt: JSON Web Tokens/)
+  assert.match(read('oas', document)?.message ?? '', /x-svc-api-gateway\.classic\.use_openid: OpenID Connect/)
 })
 
 test('extended paths that are switched off ask for nothing', () => {

@@ -51,7 +51,10 @@ test('a store that is away is 503, a defect 500: neither tells what happened ins
   const ask = () => world.token({ grant_type: 'client_credentials' })
   broken = fault('store_away', 'at /somewhere/secret')
   const away = await ask()
-  assert.deepEqual([away.status, away.body], [503, { error: 'server_error', error_description: 'Try again later' }])
+  assert.deepEqual(
+    [away.status, away.body],
+    [503, { error: 'temporarily_unavailable', error_description: 'Try again later' }],
+  )
   broken = new TypeError('at /somewhere/secret')
   const defect = await ask()
   assert.deepEqual([defect.status, defect.body.error], [500, 'server_error'])

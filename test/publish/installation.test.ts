@@ -5,7 +5,12 @@ import { FakeClock } from '../../src/model/clock.ts'
 import { publishApi } from '../../src/publish/apis.ts'
 import { createKey } from '../../src/publish/keys.ts'
 import type { SecretParts } from '../../src/publish/parts.ts'
-import { openInstallation, readInstallation, setupToken } from '../../src/publish/people/installation.ts'
+import {
+  openInstallation,
+  putInstallation,
+  readInstallation,
+  setupToken,
+} from '../../src/publish/people/installation.ts'
 import { newOrganisation } from '../../src/publish/people/organisations.ts'
 import { setUpUnattended } from '../../src/publish/people/set-up.ts'
 import { createPolicy } from '../../src/publish/policies.ts'
@@ -138,5 +143,18 @@ test('an installation that has users already has no link', async (t) => {
   await parts.documents.commit([{ op: 'delete', kind: 'installation', id: '0'.repeat(24) as never }], undefined)
   const again = await openInstallation(parts)
   const { rows } = await parts.documents.list('organisation', { limit: 1 })
-  assert.deepEqual(again, { default_org: rows[0]!.id, setup_hash: '' })
+  assert.deepEqual([again.default_org, again.setup_hash], [rows[0]!.id, ''])
+})
+
+test('the seal key of the first start is held to: another is refused, and one of an older version is noted', async (t) => {
+  const parts = emptyParts(t)
+  const made = await openInstallation(parts)
+  assert.match(made.seal_hash, /^[0-9a-f]{64}$/)
+  assert.equal((await openInstallation(parts)).seal_hash, made.seal_hash)
+  const other = { ...parts, sealKey: new Uint8Array(32).fill(9) }
+  await assert.rejects(openInstallation(other), { code: 'seal_key_differs' })
+  const { revision } = (await readInstallation(parts))!
+  await parts.documents.commit([putInstallation({ ...made, seal_hash: '' }, revision)], undefined)
+  assert.equal((await openInstallation(parts)).seal_hash, made.seal_hash)
+  await assert.rejects(openInstallation(other), { code: 'seal_key_differs' })
 })

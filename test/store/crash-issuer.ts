@@ -5,14 +5,21 @@ import { hashKey } from '../../src/model/secret.ts'
 import type { Change } from '../../src/store/ports.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 
-const [path = '', round = '0'] = process.argv.slice(2)
+// A folder, or the address of a PostgreSQL database.
+const [place = '', round = '0'] = process.argv.slice(2)
 const say = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`)
 const end = Date.now() + 86_400_000
 
-const { documents } = await openStore({ path })
+const { documents } = place.startsWith('postgres:') ? await openDatabase(place) : await openStore({ path: place })
 // A test that fails must not leave it behind.
 process.stdin.on('end', () => process.exit()).resume()
 say('ready', process.pid)
+
+async function openDatabase(url: string) {
+  // Only where it is wanted: what it needs takes a moment to load.
+  const { openPostgresStore } = await import('../../src/store/postgres/open.ts')
+  return openPostgresStore({ url })
+}
 
 async function rotate(lane: string): Promise<never> {
   const family = `${round}-${lane}`

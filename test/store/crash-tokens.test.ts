@@ -8,10 +8,11 @@ import { openReadable } from '../../src/store/sqlite/database.ts'
 import { openStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
 import { startChild } from './child.ts'
+import { checkFamily } from './token-families.ts'
 
 // Two folders at a time, one a core.
 const LANES = 2
-const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 250 : 25
+const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 80 : 8
 
 test(`${LANES * KILLS} processes killed while they issue tokens: what was acknowledged is there, nothing by half`, async (t) => {
   const lanes = Array.from({ length: LANES }, async () => {
@@ -24,13 +25,14 @@ test(`${LANES * KILLS} processes killed while they issue tokens: what was acknow
   const counts = await Promise.all(lanes)
   const total = counts.reduce((sum, count) => sum + count, 0)
   t.diagnostic(`${total} tokens acknowledged`)
-  assert.ok(total > LANES * KILLS, 'the processes lived long enough to issue')
+  assert.ok(total >= (LANES * KILLS) / 2, 'the processes lived long enough to issue')
 })
 
 /** `issued`: family to the number of its last token that was acknowledged, over all rounds. */
 async function killOnce(path: string, round: number, issued: Map<string, number>): Promise<void> {
   const child = startChild('crash-issuer.ts', [path, String(round)])
-  await child.line('ready').then(() => wait(randomInt(60)))
+  // Every other may be hit before its first token.
+  await child.line(round % 2 === 0 ? 'ready' : 'issued').then(() => wait(randomInt(60)))
   child.process.kill('SIGKILL')
   await child.ended
   const own = new Map<string, number>()
@@ -40,7 +42,7 @@ async function killOnce(path: string, round: number, issued: Map<string, number>
   }
   const store = await openStore({ path })
   try {
-    for (const [family, last] of own) await checkFamily(store, family, last)
+    for (const [family, last] of own) await checkClaims(store.documents, family, await checkFamily(store, family, last))
     for (const [family, last] of own) issued.set(family, last)
     // Earlier families are as they were left.
     for (const [family, last] of issued) assert.ok(await store.tokens.getSession(hashKey(`token ${family} ${last}`)))
@@ -49,24 +51,7 @@ async function killOnce(path: string, round: number, issued: Map<string, number>
   }
 }
 
-async function checkFamily({ documents, tokens, outbox }: SqliteStore, family: string, last: number): Promise<void> {
-  const messages = (await outbox.list({ queue: family, dead: false, after: 0, limit: 1000 })).map(({ sealed }) =>
-    Number(Buffer.from(sealed).toString()),
-  )
-  const stored = messages.length - 1
-  assert.ok(stored >= last, `${family}: message ${last} was acknowledged, ${stored} is there`)
-  assert.deepEqual(
-    messages,
-    messages.map((_, n) => n),
-    'each message once and in order',
-  )
-  for (let n = 0; n <= stored + 1; n++) {
-    const there = n <= stored
-    const ticket = await tokens.getTicket(hashKey(`refresh ${family} ${n}`))
-    assert.equal((await tokens.getSession(hashKey(`token ${family} ${n}`))) !== undefined, there, `token ${n}`)
-    assert.equal(ticket !== undefined, there, `refresh token ${n}`)
-    assert.equal((ticket?.claimedAt ?? 0) > 0, n < stored, `use of refresh token ${n} of ${stored}`)
-  }
+async function checkClaims(documents: SqliteStore['documents'], family: string, stored: number): Promise<void> {
   for (const n of new Set([0, stored - 1])) {
     if (n < 0 || n >= stored) continue
     const hash = hashKey(`refresh ${family} ${n}`)

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { JsonObject } from '../../src/model/json.ts'
 import { hashKey } from '../../src/model/secret.ts'
+import { unpackBodies } from '../../src/store/audit-bodies.ts'
 import { indexEntries } from '../../src/store/prepare.ts'
-import { unpackBodies } from '../../src/store/sqlite/audit-bodies.ts'
 import { openReadable } from '../../src/store/sqlite/database.ts'
 import { openStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
@@ -15,7 +15,7 @@ import { startChild } from './child.ts'
 
 // Two lanes of their own folder each, one a core.
 const LANES = 2
-const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 250 : 26
+const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 100 : 25
 
 /** What a session of the process is listed by: its organisation, two APIs, a policy, and twice as a key. */
 const REFS = 6

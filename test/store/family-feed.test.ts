@@ -7,7 +7,7 @@ import type { Change } from '../../src/store/ports.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
 
-const DEATHS = process.env.GATEHOUSE_DEEP === '1' ? 200 : 20
+const DEATHS = process.env.GATEHOUSE_DEEP === '1' ? 80 : 20
 const FAMILIES = 100
 
 const putSession = (name: string, family: string): Change => ({

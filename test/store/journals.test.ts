@@ -16,7 +16,7 @@ import { usageReader } from '../../src/store/sqlite/read-usage.ts'
 import { inTransaction } from '../../src/store/sqlite/schema.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
 
-const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 1000 : 30
+const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 400 : 30
 const HOUR = 470_000
 const ALL = { fromHour: 0, toHour: 1_000_000, by: ['keyHash', 'status'], limit: 10_000 } as const
 const dimensions = (keyHash: string) => ({

@@ -15,18 +15,11 @@ import {
   pageSql,
   type Sql,
   totalSql,
+  valuesBySql,
   valuesSql,
 } from '../../src/store/sqlite/list-plan.ts'
-import {
-  canWalk,
-  countSql,
-  dueSql,
-  fewCountSql,
-  firstEntriesSql,
-  plainCountSql,
-  sortedSql,
-  walkSql,
-} from '../../src/store/sqlite/session-plan.ts'
+import { dueSql, plainCountSql, walkSql } from '../../src/store/sqlite/session-plan.ts'
+import { dueNumbersSql, sourcesOf } from '../../src/store/sqlite/session-sets.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
 
 function emptyStore(t: TestContext): DatabaseSync {
@@ -79,6 +72,7 @@ test('lists of documents read indexes alone: no body, and no index from end to e
     const list = prepareList('api', { ...query, limit: 10, offset: 20 })
     for (const entries of [1, 100_000]) {
       const drive = chooseDrive(
+        'api',
         list,
         () => entries,
         () => 10_000,
@@ -89,7 +83,8 @@ test('lists of documents read indexes alone: no body, and no index from end to e
         pageSql('api', list, drive, WIDE),
         pageSql('api', list, drive, NARROW),
         valuesSql('api', list, drive, 'label', 10),
-        ...list.conditions.map((condition) => entriesSql('api', condition)),
+        valuesBySql('api', list, 'category', 'name'),
+        ...list.conditions.map((condition) => entriesSql('api', condition, 500)),
       ]
       for (const sql of statements) {
         const lines = plan(db, sql)
@@ -105,6 +100,7 @@ test('a page of many is read in its order, without sorting all of them', (t) => 
   for (const query of LISTS.filter(({ order }) => order === undefined || order !== 'owner')) {
     const list = prepareList('api', { ...query, limit: 10 })
     const drive = chooseDrive(
+      'api',
       list,
       () => 9000,
       () => 10_000,
@@ -118,11 +114,57 @@ test('a page of many is read in its order, without sorting all of them', (t) => 
   }
 })
 
+test('developers of an organisation are walked in their order, and searched there, without a look at others', (t) => {
+  const db = emptyStore(t)
+  const where = { org_id: 'o' }
+  for (const query of [
+    { where, order: 'email_folded', offset: 50_000 },
+    { where, order: 'date_created', descending: true },
+    { where, order: 'email_folded', contains: { index: 'email', part: 'x' } },
+  ]) {
+    const list = prepareList('developer', { ...query, limit: 10 })
+    const drive = chooseDrive(
+      'developer',
+      list,
+      () => 100_000,
+      () => 100_000,
+    )
+    for (const size of [WIDE, NARROW]) {
+      const lines = plan(db, pageSql('developer', list, drive, size))
+      assert.deepEqual(lines, ['SEARCH c USING PRIMARY KEY (kind=? AND name=? AND value>? AND value<?)'])
+    }
+    const [counted, ...more] = plan(db, totalSql('developer', list, drive))
+    assert.match(counted!, /^SEARCH c USING PRIMARY KEY \(kind=\? AND name=\? AND value(=\?|>\? AND value<\?)\)$/)
+    assert.deepEqual(more, [])
+  }
+})
+
+test('deep in a search those that match, or the others, are gathered once: no developer is looked up by itself', (t) => {
+  const db = emptyStore(t)
+  const list = prepareList('developer', {
+    where: { org_id: 'o' },
+    contains: { index: 'email', part: 'x' },
+    order: 'date_created',
+    offset: 40_000,
+    limit: 10,
+  })
+  const walk = 'SEARCH c USING PRIMARY KEY (kind=? AND name=? AND value>? AND value<?)'
+  for (const total of [90_000, 20_000]) {
+    const { text, values } = pageSql('developer', list, 'part', { total, documents: 100_000 })
+    assert.equal(text.includes('NOT IN'), total === 90_000)
+    const lines = plan(db, { text, values }).filter((line) => /^(SCAN|SEARCH)/.test(line))
+    assert.deepEqual(lines, [walk, walk])
+  }
+  const near = plan(db, pageSql('developer', { ...list, offset: 0 }, 'part', { total: 90_000, documents: 100_000 }))
+  assert.ok(near.some((line) => line.startsWith('SEARCH w')))
+})
+
 test('what is read first is what leaves fewest documents', () => {
   const list = prepareList('api', { where: { org_id: 'o', owner: ['a', 'b'], active: 'true' }, limit: 1 })
   const entries = { org_id: 3000, owner: 2500, active: 9000 } as Record<string, number>
   const choose = (query: typeof list) =>
     chooseDrive(
+      'api',
       query,
       ({ name }) => entries[name]!,
       () => 10_000,
@@ -138,44 +180,54 @@ test('what is read first is what leaves fewest documents', () => {
   assert.equal(choose(prepareList('api', { limit: 1 })), 'all')
 })
 
-/** True for a line that reads entries of more than one value; aliases are read one after the other, in the order of sessions. */
-function readsMoreSessions(line: string): boolean {
-  if (/^(SCAN|SEARCH) (session_ref|r\d)\b/.test(line)) return !/\(sort=\? AND value=\?/.test(line)
-  return /^SCAN (s|a)\b/.test(line)
-}
-
-const FILTERS: readonly SessionFilter[] = [
+const WALKED: readonly SessionFilter[] = [
   {},
   { orgId: 'o' },
   { orgId: 'o', only: 'keys' },
-  { orgId: 'o', only: 'keys', contains: 'x' },
   { only: 'keys' },
-  { only: 'keys', apiId: 'a', contains: 'x' },
-  { apiId: ['a', 'b'], orgId: 'o' },
   { clientId: 'c', policyId: 'p', apiId: 'a', orgId: 'o' },
 ]
 
-test('lists of sessions read the bodies of their page alone', (t) => {
+test('lists of sessions that are walked read one index in order, and the bodies of their page alone', (t) => {
   const db = emptyStore(t)
-  const page = { after: 0, offset: 10, limit: 10, now: 1 }
-  for (const query of FILTERS) {
+  for (const query of WALKED) {
     const filter = prepareSessionFilter(query)
-    const { refs, part } = filter
-    const counts = [
-      ...(refs.length < 2 && part === '' ? [plainCountSql(filter), dueSql(filter, 1)] : []),
-      ...(refs.length > 0 ? [fewCountSql(filter, 1), firstEntriesSql(filter)] : []),
-      ...(refs.length > 0 || part !== '' ? [countSql(filter, 1)] : []),
-    ]
-    for (const sql of counts) {
+    const page = plan(db, walkSql(filter, { after: 0, offset: 10, limit: 10, now: 1 }))
+    // By the number of the row, once for the page and once, where all are listed, to see whether it may be forgotten.
+    for (const line of bodiesRead(page, 's|session')) assert.match(line, /^SEARCH s USING INTEGER PRIMARY KEY/)
+    const entries = page.filter((line) => /^(SCAN|SEARCH) r\d\b/.test(line))
+    for (const [i, line] of entries.entries()) {
+      const by = i === 0 ? 'session>\\?' : 'session=\\?'
+      assert.match(line, new RegExp(`^SEARCH r${i + 1} .*USING PRIMARY KEY \\(sort=\\? AND value=\\? AND ${by}\\)$`))
+    }
+    assert.equal(entries.length, filter.refs.length)
+    if (filter.refs.length > 1) continue
+    for (const sql of [plainCountSql(filter), dueSql(filter, 1)]) {
       const lines = plan(db, sql)
       assert.deepEqual(bodiesRead(lines, 's|session'), [], `${sql.text}\n${lines.join('\n')}`)
-      assert.deepEqual(lines.filter(readsMoreSessions), [], sql.text)
     }
-    const lines = plan(db, canWalk(filter) ? walkSql(filter, page) : sortedSql(filter, page))
-    // By the number of the row, once for the page and once, on the walk, to see whether it may be forgotten.
-    for (const line of bodiesRead(lines, 's|session')) assert.match(line, /^SEARCH s USING INTEGER PRIMARY KEY/)
-    assert.deepEqual(lines.filter(readsMoreSessions), [], lines.join('\n'))
   }
+})
+
+test('sets of sessions are read by value, or one by one among few: never all of an index for a few, never a body', (t) => {
+  const db = emptyStore(t)
+  const reach = { apiIds: ['a', 'b'], policyIds: ['p'] }
+  const sources = sourcesOf(
+    prepareSessionFilter({ clientId: 'c', policyId: 'p', apiId: 'a', orgId: 'o', reach, contains: 'x' }),
+  )
+  assert.equal(sources.length, 6)
+  const values = /^SEARCH r USING PRIMARY KEY \(sort=\? AND value=\?\)$/
+  const one =
+    /^SEARCH (r USING PRIMARY KEY \(sort=\? AND value=\? AND session=\?\)|[as] USING INTEGER PRIMARY KEY \(rowid=\?\))$/
+  const tables = (sql: Sql) => plan(db, sql).filter((line) => /^(SCAN|SEARCH) (r|a|s|session\w*)\b/.test(line))
+  for (const { entries, all, among } of sources) {
+    if (entries !== undefined) for (const line of [...tables(entries), ...tables(all)]) assert.match(line, values)
+    else assert.deepEqual(tables(all), ['SCAN a'])
+    const few = tables(among(Float64Array.of(1, 2)))
+    assert.equal(few.length, 1)
+    assert.match(few[0]!, one)
+  }
+  assert.match(plan(db, dueNumbersSql(1)).join(), /^SEARCH session USING COVERING INDEX session_by_evict_at/)
 })
 
 test('a search of the audit reads one index and no row', (t) => {

@@ -9,7 +9,7 @@ import type { Change, FeedEvent } from '../../src/store/ports.ts'
 import { openStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
 
-const DEATHS = process.env.GATEHOUSE_DEEP === '1' ? 200 : 20
+const DEATHS = process.env.GATEHOUSE_DEEP === '1' ? 80 : 20
 const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
 const latency = { sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) }
 const hit: Hit = {

@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import type { Fault } from '../../src/errors/fault.ts'
 import { WireExchange, type WireHandler } from '../../src/wire/exchange.ts'
 import { FIELD } from '../../src/wire/fields.ts'
+import { Http2Upstream } from '../../src/wire/http2/upstream.ts'
 import { type Listener, type ListenOptions, listen, type WireLimits } from '../../src/wire/listen.ts'
 import { Upstream, type UpstreamOptions } from '../../src/wire/upstream.ts'
 
@@ -14,6 +15,7 @@ export const LIMITS: WireLimits = {
   bodyIdleMs: 60_000,
   tlsHandshakeMs: 60_000,
   maxHandshakes: 100,
+  http2Streams: 0,
   maxConnections: 0,
 }
 
@@ -50,6 +52,7 @@ export interface GateOptions {
   readonly limits?: Partial<WireLimits>
   readonly upstream?: Partial<UpstreamOptions>
   readonly tls?: ListenOptions<WireExchange>['tls']
+  readonly proxies?: ListenOptions<WireExchange>['proxies']
   /** Called instead of forwarding. */
   readonly handle?: (x: WireExchange, upstream: Upstream) => void
   readonly respond?: (x: WireExchange) => string
@@ -71,7 +74,8 @@ export function forward(x: WireExchange, upstream: Upstream): void {
 
 /** Opens a gate on a free port; it is drained, and its upstream closed, with the test. */
 export async function openGate(t: TestContext, options: GateOptions): Promise<Gate> {
-  const upstream = new Upstream({ ...UPSTREAM, port: options.originPort, ...options.upstream })
+  const settings = { ...UPSTREAM, port: options.originPort, ...options.upstream }
+  const upstream = settings.http2 === true ? new Http2Upstream(settings) : new Upstream(settings)
   const refused: string[] = []
   const failures: string[] = []
   const peers: Gate['peers'] = []
@@ -108,6 +112,7 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
     handler,
     limits: { ...LIMITS, ...options.limits },
     ...(options.tls === undefined ? {} : { tls: options.tls }),
+    proxies: options.proxies,
   })
   t.after(async () => {
     await listener.drain(0)

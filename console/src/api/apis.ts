@@ -140,6 +140,11 @@ export async function readUrl(id: string, signal?: AbortSignal): Promise<string>
   return (await call<{ ApiURL: string }>('GET', `${at(id)}/url`, { ...(signal && { signal }) })).ApiURL
 }
 
+/** Where callers reach an API: at each gateway that loads it. @throws CallError */
+export async function readUrls(id: string, signal: AbortSignal): Promise<readonly string[]> {
+  return (await call<{ urls: readonly string[] }>('GET', `${at(id)}/urls`, { signal })).urls
+}
+
 /** Where an OpenAPI document comes from: its text, JSON or YAML, or the address that the dashboard reads it from. */
 export type Source = { readonly text: string } | { readonly url: string }
 
@@ -162,13 +167,13 @@ export async function importApi(source: Source, tuning: Tuning): Promise<string>
 }
 
 /** The document that an import over an API would store. @throws CallError */
-export function tryReimport(id: string, source: Source, signal?: AbortSignal): Promise<Definition> {
-  return importTo('PATCH', oasAt(id), source, { dry_run: 'true' }, signal)
+export function tryReimport(id: string, source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Definition> {
+  return importTo('PATCH', oasAt(id), source, { ...tuning, dry_run: 'true' }, signal)
 }
 
 /** Puts a plain document over an API, which keeps its settings. @throws CallError */
-export function reimport(id: string, source: Source): Promise<unknown> {
-  return importTo('PATCH', oasAt(id), source, {})
+export function reimport(id: string, source: Source, tuning: Tuning): Promise<unknown> {
+  return importTo('PATCH', oasAt(id), source, { ...tuning })
 }
 
 /** The text goes as a file, so that the dashboard reads YAML as well as JSON. */

@@ -33,7 +33,13 @@ export interface Envelope<Meta = unknown> {
   readonly Meta: Meta
 }
 
+/** Holds the tag of what was read last under it. */
+export interface Tag {
+  value?: string | null
+}
+
 let csrfToken = ''
+let current: Tag | undefined
 const endings = new Set<() => void>()
 const connections = new Set<(isUp: boolean) => void>()
 
@@ -54,6 +60,25 @@ export function onConnection(listener: (isUp: boolean) => void): () => void {
   return () => connections.delete(listener)
 }
 
+/**
+ * Runs `work`. What it reads leaves its tag; what it writes is refused with 412 where the thing is no longer as it was when the tag
+ * was left. Only calls that `work` begins before it first waits stand under the tag.
+ */
+export function underTag<Result>(tag: Tag, work: () => Result): Result {
+  const outer = current
+  current = tag
+  try {
+    return work()
+  } finally {
+    current = outer
+  }
+}
+
+/** True for the refusal of a write under a tag: somebody else was faster. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof CallError && error.status === 412
+}
+
 /** Calls the dashboard and answers the JSON that it answers. @throws CallError for every status from 400 on, and without an answer */
 export async function call<Answer>(method: string, path: string, sent: Sent = {}): Promise<Answer> {
   return (await callWhole<Answer>(method, path, sent)).answer
@@ -65,12 +90,18 @@ export async function callWhole<Answer>(
   path: string,
   sent: Sent = {},
 ): Promise<{ readonly answer: Answer; readonly headers: Headers }> {
-  const response = await reach(method, path, sent)
+  const tag = current
+  const response = await reach(method, path, method === 'GET' ? sent : held(sent, tag))
   const text = await response.text()
   const answer = jsonOf(text)
+  if (response.ok && method === 'GET' && tag !== undefined) tag.value = response.headers.get('etag')
   if (response.ok) return { answer: (answer ?? text) as Answer, headers: response.headers }
   if (response.status === 401 && isSessionOver(response, answer)) for (const listener of endings) listener()
   throw refusalOf(response, answer)
+}
+
+function held(sent: Sent, tag: Tag | undefined): Sent {
+  return tag?.value ? { ...sent, headers: { ...sent.headers, 'if-match': tag.value } } : sent
 }
 
 /** Calls the dashboard for something that is no JSON, such as a file. @throws CallError */

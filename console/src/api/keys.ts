@@ -40,6 +40,11 @@ export interface KeySession extends Limits {
   readonly meta_data?: Readonly<Record<string, unknown>> | null
   /** Name of a basic-auth user. */
   readonly user_name?: string
+  /** Id or SHA-256 of the client certificate that it is found by. */
+  readonly certificate?: string
+  /** It may sign requests, with this secret. */
+  readonly hmac_enabled?: boolean
+  readonly hmac_string?: string
   readonly [member: string]: unknown
 }
 

@@ -15,6 +15,14 @@ export interface GatewayNode {
   readonly troubled: number
   readonly behind: boolean
   readonly management: boolean
+  /** Absent while the node is not heard of. */
+  readonly load?: {
+    readonly requests_per_second: number
+    readonly connections: number
+    /** 0 to 1. */
+    readonly busy: number
+    readonly memory_bytes: number
+  }
 }
 
 export type StandingState = 'loaded' | 'inactive' | 'elsewhere' | 'stale' | 'failed' | 'taken' | 'pending' | 'unknown'
@@ -66,4 +74,19 @@ export function readStandings(
   signal: AbortSignal,
 ): Promise<{ readonly revision: number; readonly nodes: readonly Standing[] }> {
   return call('GET', `/api/apis/${encodeURIComponent(apiId)}/nodes`, { signal })
+}
+
+/** A gateway that the settings list. */
+export interface Edge {
+  readonly name: string
+  readonly endpoint: string
+  /** Of these an API has one that it loads; empty: it loads every API. */
+  readonly tags: readonly string[]
+}
+
+export const EDGES_KEY = ['edges'] as const
+
+/** The gateways that the settings list; none where there is one gateway. @throws CallError */
+export async function readEdges({ signal }: { readonly signal: AbortSignal }): Promise<readonly Edge[]> {
+  return (await call<{ readonly edges: readonly Edge[] }>('GET', '/api/system/address', { signal })).edges
 }

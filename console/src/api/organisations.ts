@@ -28,3 +28,15 @@ export function listOrganisations(page: number, signal: AbortSignal): Promise<Or
 export function readOrganisation(signal: AbortSignal): Promise<Organisation> {
   return call('GET', '/api/org', { signal })
 }
+
+const ALL = -1
+
+/** All organisations that somebody without one may look at. @throws CallError */
+export async function allOrganisations(signal: AbortSignal): Promise<readonly Organisation[]> {
+  return (await listOrganisations(ALL, signal)).organisations
+}
+
+/** Looks at one organisation from now on, in this session; '' for all. @throws CallError 403 for whoever belongs to one */
+export function lookAtOrganisation(id: string): Promise<unknown> {
+  return call('PUT', '/api/session/organisation', { body: { org_id: id } })
+}

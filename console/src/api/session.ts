@@ -13,7 +13,10 @@ export interface Session {
     readonly is_admin: boolean
     readonly permissions: Readonly<Record<string, string>>
   }
+  /** The own one; for somebody without one, that which is looked at, or null for all. */
   readonly organisation: { readonly id: string; readonly name: string } | null
+  /** True for somebody who belongs to no organisation, and writes nowhere. */
+  readonly unbounded: boolean
   readonly csrf_token: string
   readonly via: string
 }
@@ -45,7 +48,8 @@ export function useForget(): () => void {
 export type Intent = 'read' | 'write'
 
 /** Whether the person may, by the rule of the dashboard; it decides again on every call. */
-export function mayDo({ user }: Session, permission: string, intent: Intent): boolean {
+export function mayDo({ user, unbounded }: Session, permission: string, intent: Intent): boolean {
+  if (unbounded && intent === 'write') return false
   const value = user.permissions[permission]
   if (user.is_admin) return value !== 'deny'
   return value === 'write' || (value === 'read' && intent === 'read')
@@ -54,4 +58,10 @@ export function mayDo({ user }: Session, permission: string, intent: Intent): bo
 /** Whether the person who is signed in may. */
 export function useMay(permission: string, intent: Intent = 'read'): boolean {
   return mayDo(useSession(), permission, intent)
+}
+
+/** Whether the person who is signed in is an administrator who may change things. */
+export function useIsAdministrator(): boolean {
+  const { user, unbounded } = useSession()
+  return user.is_admin && !unbounded
 }

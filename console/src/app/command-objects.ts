@@ -1,4 +1,15 @@
-import { KeyRoundIcon, type LucideIcon, ShieldCheckIcon, UserIcon, UsersIcon, WaypointsIcon } from 'lucide-react'
+import {
+  IdCardIcon,
+  KeyRoundIcon,
+  type LucideIcon,
+  ShieldCheckIcon,
+  TagsIcon,
+  UserIcon,
+  UsersIcon,
+  UsersRoundIcon,
+  WaypointsIcon,
+  WebhookIcon,
+} from 'lucide-react'
 import { call, isRecord, type Sent } from '../api/call.ts'
 import { mayDo, type Session } from '../api/session.ts'
 
@@ -9,6 +20,10 @@ export const ICONS = {
   'shell.keys': KeyRoundIcon,
   'shell.developers': UsersIcon,
   'shell.users': UserIcon,
+  'shell.groups': UsersRoundIcon,
+  'shell.identity': IdCardIcon,
+  'shell.webhooks': WebhookIcon,
+  'shell.labels': TagsIcon,
 } as const satisfies Readonly<Record<string, LucideIcon>>
 
 type Kind = keyof typeof ICONS
@@ -29,9 +44,12 @@ interface Search {
   /** Member of the answer that holds the rows. */
   readonly list: string
   readonly read: (row: Row) => Omit<Found, 'kind'> | undefined
+  /** The dashboard does not search these, of which there are few: all are read. */
+  readonly isWhole?: true
 }
 
 const MOST = 5
+const EVERY: Sent = { query: { p: -1 } }
 
 const SEARCHES: readonly Search[] = [
   {
@@ -69,20 +87,40 @@ const SEARCHES: readonly Search[] = [
     list: 'users',
     read: (row) => named(row, '/users', 'id', 'email_address'),
   },
+  {
+    ...{ permission: 'user_groups', kind: 'shell.groups', list: 'groups', isWhole: true },
+    ask: () => ['GET', '/api/usergroups', EVERY],
+    read: (row) => named(row, '/groups', 'id', 'name'),
+  },
+  {
+    ...{ permission: 'idm', kind: 'shell.identity', list: 'Data', isWhole: true },
+    ask: () => ['GET', '/api/tib/profiles', {}],
+    read: (row) => named(row, '/identity', 'ID', 'Name'),
+  },
+  {
+    ...{ permission: 'hooks', kind: 'shell.webhooks', list: 'hooks', isWhole: true },
+    ask: () => ['GET', '/api/hooks', EVERY],
+    read: (row) => named(row, '/webhooks', 'id', 'name'),
+  },
+  {
+    ...{ permission: 'apis', kind: 'shell.labels', list: 'labels', isWhole: true },
+    ask: () => ['GET', '/api/labels', EVERY],
+    read: ({ name }) =>
+      typeof name === 'string' ? { to: `/labels?q=${encodeURIComponent(name)}`, label: name } : undefined,
+  },
 ]
 
 /** What the person may see whose name holds the text; a search that fails finds nothing, so that the others show. */
 export async function findObjects(session: Session, text: string, signal: AbortSignal): Promise<readonly Found[]> {
   const searches = SEARCHES.filter(({ permission }) => mayDo(session, permission, 'read'))
   const answers = await Promise.allSettled(
-    searches.map(async ({ ask, list, kind, read }) => {
+    searches.map(async ({ ask, list, kind, read, isWhole }) => {
       const [method, path, sent] = ask(text)
       const answer = await call(method, path, { ...sent, signal })
       const rows = isRecord(answer) && Array.isArray(answer[list]) ? answer[list].filter(isRecord) : []
-      return rows.slice(0, MOST).flatMap((row) => {
-        const one = read(row)
-        return one === undefined ? [] : [{ ...one, kind }]
-      })
+      const found = rows.flatMap((row) => read(row) ?? [])
+      const fits = isWhole ? found.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase())) : found
+      return fits.slice(0, MOST).map((one) => ({ ...one, kind }))
     }),
   )
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))

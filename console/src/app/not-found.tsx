@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useRouter } from '@tanstack/react-router'
+import { useCanGoBack, useRouter } from '@tanstack/react-router'
 import { MapPinOffIcon } from 'lucide-react'
 import { Empty } from '../parts/empty.tsx'
 import { say } from '../texts/say.ts'
@@ -7,11 +7,15 @@ import { say } from '../texts/say.ts'
 /** Stands at addresses without a page. */
 export function NotFound() {
   const router = useRouter()
+  // Whoever followed a wrong link came from another site, or from nowhere.
+  const canGoBack = useCanGoBack()
   return (
-    <Empty icon={MapPinOffIcon} title={say('shell.notFound')} hint={say('shell.notFoundHint')}>
-      <Button variant="light" onClick={() => router.history.back()}>
-        {say('shell.back')}
-      </Button>
-    </Empty>
+    <main>
+      <Empty icon={MapPinOffIcon} title={say('shell.notFound')} order={1} hint={say('shell.notFoundHint')}>
+        <Button variant="light" onClick={() => (canGoBack ? router.history.back() : void router.navigate({ to: '/' }))}>
+          {say('shell.back')}
+        </Button>
+      </Empty>
+    </main>
   )
 }

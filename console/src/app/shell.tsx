@@ -18,7 +18,7 @@ import {
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { CircleUserIcon, LogOutIcon, MoonIcon, SearchIcon, SunIcon } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { call } from '../api/call.ts'
 import { useForget, useSession } from '../api/session.ts'
 import { notifyFault } from '../parts/notify.ts'
@@ -27,6 +27,7 @@ import { Connection } from './connection.tsx'
 import { menuOf } from './navigation.ts'
 
 const CommandBar = lazy(() => import('./command-bar.tsx'))
+const OrganisationSwitch = lazy(() => import('./organisation-switch.tsx'))
 
 /** The frame around every page: menu, search, who is signed in. */
 export function Shell() {
@@ -75,6 +76,11 @@ export function Shell() {
 function MainMenu({ onChoose }: { readonly onChoose: () => void }) {
   const groups = menuOf(useSession())
   const path = useRouterState({ select: (state) => state.location.pathname })
+  // Where the window is low, the page that is shown may stand below its edge.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another place in the menu
+  useEffect(() => {
+    document.querySelector('nav a[data-active]')?.scrollIntoView({ block: 'nearest' })
+  }, [path])
   return groups.map(({ text, places }) => (
     <Box key={text ?? ''} mb="sm">
       {text !== undefined && (
@@ -98,7 +104,13 @@ function MainMenu({ onChoose }: { readonly onChoose: () => void }) {
 }
 
 function OrganisationName() {
-  const { organisation } = useSession()
+  const { organisation, unbounded } = useSession()
+  if (unbounded)
+    return (
+      <Suspense>
+        <OrganisationSwitch />
+      </Suspense>
+    )
   if (organisation === null) return null
   return (
     <Text c="dimmed" size="sm" visibleFrom="sm" truncate maw={220}>
@@ -163,13 +175,16 @@ function Person() {
   const { user } = useSession()
   const forget = useForget()
   const signOut = async () => {
+    let next = '/'
     try {
-      await call('POST', '/api/logout')
+      const { Meta } = await call<{ readonly Meta: { readonly location: string } | null }>('POST', '/api/logout')
+      // Whoever came from an identity provider ends the session there, too.
+      next = Meta?.location ?? next
     } catch (error) {
       return notifyFault(error)
     }
     forget()
-    window.location.assign('/')
+    window.location.assign(next)
   }
   const name = `${user.first_name} ${user.last_name}`.trim() || user.email_address
   return (

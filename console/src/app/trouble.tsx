@@ -5,7 +5,7 @@ import { FaultBox } from '../parts/fault-box.tsx'
 /** Stands in the place of a page that failed to draw. */
 export function Trouble({ error, reset }: ErrorComponentProps) {
   return (
-    <Container py="xl">
+    <Container component="main" py="xl">
       <FaultBox error={error} retry={reset} />
     </Container>
   )

@@ -2,7 +2,7 @@ import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { APIS_KEY, listApis } from '../api/apis.ts'
+import { APIS_KEY, apiKey, listApis, readApi } from '../api/apis.ts'
 import { useMay } from '../api/session.ts'
 import { say } from '../texts/say.ts'
 
@@ -36,7 +36,13 @@ export function ApiPicker(props: {
   })
   const offered = (data?.apis ?? []).filter(({ api_id }) => !props.without?.includes(api_id))
   const known = new Map(offered.map(({ api_id, name }) => [api_id, name]))
-  if (props.value !== '' && !known.has(props.value)) known.set(props.value, props.value)
+  const isElsewhere = props.value !== '' && !known.has(props.value)
+  const chosen = useQuery({
+    queryKey: apiKey(props.value),
+    queryFn: ({ signal }) => readApi(props.value, signal),
+    enabled: mayRead && isElsewhere && data !== undefined,
+  })
+  if (isElsewhere) known.set(props.value, chosen.data?.name ?? props.value)
   return (
     <Select
       {...(props.hiddenLabel ? { 'aria-label': props.label } : { label: props.label })}

@@ -35,7 +35,9 @@ export default function ChartCanvas(props: {
         ...(isDashed && { strokeDasharray: '5 4' }),
       }))}
       curveType="monotone"
-      withDots={false}
+      // A lone point has no line that would show it.
+      withDots={props.lines.some(({ name }) => points.some((_, i) => isAlone(points, i, name)))}
+      dotProps={{ r: 2, strokeWidth: 1 }}
       maxBarWidth={48}
       strokeWidth={1.75}
       textColor="dimmed"
@@ -50,4 +52,9 @@ export default function ChartCanvas(props: {
       {...(onPoint && { composedChartProps: { onClick: choose, style: { cursor: 'pointer' } } })}
     />
   )
+}
+
+function isAlone(points: readonly ChartPoint[], i: number, name: string): boolean {
+  const [before, here, after] = [points[i - 1]?.[name], points[i]?.[name], points[i + 1]?.[name]]
+  return typeof here === 'number' && typeof before !== 'number' && typeof after !== 'number'
 }

@@ -1,5 +1,5 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
-import { json, jsonParseLinter } from '@codemirror/lang-json'
+import { json } from '@codemirror/lang-json'
 import { yaml } from '@codemirror/lang-yaml'
 import {
   bracketMatching,
@@ -18,18 +18,22 @@ import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 import { styleNonce } from '../app/nonce.ts'
 import type { EditorProps, Mark } from './editor-props.ts'
+import { jsonFault } from './openapi-place.ts'
 
+/** Light enough to be read on the line of the cursor too, which is lighter than the others. */
 const DARK = HighlightStyle.define([
   { tag: tags.propertyName, color: '#9cdcfe' },
   { tag: tags.string, color: '#e6b07f' },
   { tag: tags.number, color: '#b5cea8' },
-  { tag: [tags.bool, tags.null, tags.keyword], color: '#79b8ff' },
-  { tag: tags.comment, color: '#8fae7c' },
+  { tag: [tags.bool, tags.null, tags.keyword], color: '#9cc9ff' },
+  { tag: tags.comment, color: '#a8c796' },
 ])
 
-const parseFaults = jsonParseLinter()
-/** Where nothing is yet, nothing is wrong. */
-const faultsOf = (view: EditorView) => (view.state.doc.length === 0 ? [] : parseFaults(view))
+/** Where nothing is yet, nothing is wrong. The library's own linter marks the first line where the browser names none. */
+function faultsOf({ state }: EditorView): Diagnostic[] {
+  const fault = state.doc.length === 0 ? undefined : jsonFault(state.doc.toString())
+  return fault === undefined ? [] : diagnosticsOf(state, [fault])
+}
 
 /** The editor itself; `CodeEditor` loads it. */
 export default function CodeMirror({ label, value, language, onChange, marks, isDark, height }: EditorProps) {
@@ -38,9 +42,10 @@ export default function CodeMirror({ label, value, language, onChange, marks, is
   const changed = useRef(onChange)
   changed.current = onChange
   const look = useRef(new Compartment())
+  const speech = useRef(new Compartment())
 
   // The editor lives as long as its place; what changes meanwhile is handed to it below.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: text, look and marks have effects of their own
+  // biome-ignore lint/correctness/useExhaustiveDependencies: text, language, look and marks have effects of their own
   useEffect(() => {
     const editor = new EditorView({
       parent: place.current!,
@@ -57,7 +62,7 @@ export default function CodeMirror({ label, value, language, onChange, marks, is
           highlightActiveLine(),
           highlightSelectionMatches(),
           lintGutter(),
-          language === 'json' ? [json(), linter(faultsOf)] : yaml(),
+          speech.current.of(speechOf(language)),
           keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...foldKeymap, indentWithTab]),
           EditorState.readOnly.of(onChange === undefined),
           EditorView.lineWrapping,
@@ -77,13 +82,16 @@ export default function CodeMirror({ label, value, language, onChange, marks, is
     editor.scrollDOM.tabIndex = 0
     view.current = editor
     return () => editor.destroy()
-  }, [language, label])
+  }, [label])
 
   useEffect(() => {
     const editor = view.current
     const change = editor === null ? undefined : changeTo(editor.state.doc.toString(), value)
     if (change !== undefined) editor?.dispatch({ changes: change })
   }, [value])
+
+  // Whoever types the first letter of a YAML document is not to lose the place.
+  useEffect(() => view.current?.dispatch({ effects: speech.current.reconfigure(speechOf(language)) }), [language])
 
   useEffect(() => view.current?.dispatch({ effects: look.current.reconfigure(lookOf(isDark === true)) }), [isDark])
 
@@ -110,6 +118,10 @@ function changeTo(old: string, value: string): { from: number; to: number; inser
   while (end < shorter - from && old.charCodeAt(old.length - 1 - end) === value.charCodeAt(value.length - 1 - end))
     end++
   return { from, to: old.length - end, insert: value.slice(from, value.length - end) }
+}
+
+function speechOf(language: EditorProps['language']) {
+  return language === 'json' ? [json(), linter(faultsOf)] : yaml()
 }
 
 function lookOf(isDark: boolean) {

@@ -35,7 +35,8 @@ function Asked({ name, depends, verb = say('part.delete'), run, onDone, onClose 
       onDone()
     },
   })
-  const isSame = typed.trim() === name.trim()
+  // Keyboards write the same letters in different ways.
+  const isSame = typed.normalize().trim() === name.normalize().trim()
   return (
     <form
       onSubmit={(event) => {

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { type ReactNode, useCallback, useState } from 'react'
+import { isOutdated, type Tag, underTag } from '../api/call.ts'
 import { say } from '../texts/say.ts'
 import { DiffLines } from './diff-lines.tsx'
 import { sortedText } from './line-diff.ts'
@@ -25,14 +26,19 @@ export interface GuardedSave<Thing> {
   /** As it was when editing began. */
   readonly loaded: Thing
   readonly mine: Thing
-  /** As it is stored now. */
+  /** As it is stored now; it begins with the call that reads it. */
   readonly read: () => Promise<Thing>
+  /** Begins with the call that writes it. */
   readonly write: (thing: Thing) => Promise<unknown>
 }
 
+/** One that changes all the time is no longer a thing that people edit. */
+const MOST_TRIES = 5
+
 /**
  * Saves something that two people may edit. What is stored is read again first; where it is no longer what was loaded, the page
- * shows the difference and asks. `save` answers `saved`, or `theirs` with what is to be shown now.
+ * shows the difference and asks. The dashboard takes the save only where nothing has changed since that look; if it has, the page
+ * looks again. `save` answers `saved`, or `theirs` with what is to be shown now.
  * `dialog` must stand on the page. @throws StillEditing when the form is to stay; whatever `read` and `write` throw
  */
 export function useGuardedSave(): {
@@ -43,15 +49,25 @@ export function useGuardedSave(): {
 } {
   const [question, setQuestion] = useState<Question>()
   const save = useCallback(async <Thing,>({ loaded, mine, read, write }: GuardedSave<Thing>) => {
-    const theirs = await read()
-    if (!isSame(theirs, loaded) && !isSame(theirs, mine)) {
-      const chosen = await new Promise<Chosen>((answer) => setQuestion({ mine, theirs, answer }))
-      setQuestion(undefined)
-      if (chosen === 'editing') throw new StillEditing()
-      if (chosen === 'theirs') return { outcome: 'theirs', theirs } as const
+    const tag: Tag = {}
+    let known = loaded
+    for (let tries = 1; ; tries++) {
+      const theirs = await underTag(tag, read)
+      if (!isSame(theirs, known) && !isSame(theirs, mine)) {
+        const chosen = await new Promise<Chosen>((answer) => setQuestion({ mine, theirs, answer }))
+        setQuestion(undefined)
+        if (chosen === 'editing') throw new StillEditing()
+        if (chosen === 'theirs') return { outcome: 'theirs', theirs } as const
+        // This much was seen, and may go.
+        known = theirs
+      }
+      try {
+        await underTag(tag, () => write(mine))
+        return { outcome: 'saved' } as const
+      } catch (error) {
+        if (!isOutdated(error) || tries === MOST_TRIES) throw error
+      }
     }
-    await write(mine)
-    return { outcome: 'saved' } as const
   }, [])
   return { save, dialog: question && <Asked {...question} /> }
 }

@@ -35,7 +35,7 @@ export function CopyBlock({ value, label }: { readonly value: string; readonly l
         {value}
       </Code>
       <Box pos="absolute" top={4} right={4} className="over-code">
-        <Copy value={value} {...(label !== undefined && { label })} />
+        <Copy value={value} {...(label !== undefined && { label: say('part.copyOf', { name: label }) })} />
       </Box>
     </Box>
   )

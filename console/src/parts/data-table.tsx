@@ -90,7 +90,13 @@ function Tall<Row>(props: Props<Row> & { readonly rows: readonly Row[] }) {
         <Table.Tbody>
           <tr aria-hidden style={{ height: above }} />
           {drawn.map(({ index }) => (
-            <Line key={props.rowKey(rows[index]!)} columns={columns} row={rows[index]!} index={index} />
+            <Line
+              key={props.rowKey(rows[index]!)}
+              columns={columns}
+              row={rows[index]!}
+              index={index}
+              measure={view.measureElement}
+            />
           ))}
           <tr aria-hidden style={{ height: below }} />
         </Table.Tbody>
@@ -99,9 +105,18 @@ function Tall<Row>(props: Props<Row> & { readonly rows: readonly Row[] }) {
   )
 }
 
-function Line<Row>(props: { readonly columns: readonly Column<Row>[]; readonly row: Row; readonly index?: number }) {
+function Line<Row>(props: {
+  readonly columns: readonly Column<Row>[]
+  readonly row: Row
+  /** Place of a row among all, where only some are drawn. */
+  readonly index?: number
+  /** Told how high the row has become: long names take more than one line. */
+  readonly measure?: (row: HTMLElement | null) => void
+}) {
+  const { index, measure } = props
+  const place = index !== undefined && { 'aria-rowindex': index + 2, 'data-index': index }
   return (
-    <Table.Tr {...(props.index !== undefined && { 'aria-rowindex': props.index + 2 })}>
+    <Table.Tr {...place} {...(measure && { ref: measure })}>
       {props.columns.map((column) => (
         <Table.Td key={column.name} className={classOf(column)} {...(column.wideOnly && { visibleFrom: 'sm' })}>
           {column.cell(props.row)}

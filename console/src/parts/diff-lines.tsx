@@ -38,7 +38,7 @@ function Line({ line: { kind, text, line } }: { readonly line: DiffLine }) {
   if (kind === 'gap')
     return (
       <Box px="sm" py={2} c="dimmed">
-        {say('conflict.same', { count: count(line) })}
+        {line === 1 ? say('conflict.sameOne') : say('conflict.same', { count: count(line) })}
       </Box>
     )
   return (

@@ -5,7 +5,10 @@ import type { ReactNode } from 'react'
 /** A place where nothing is yet: what would be here, and the first thing to do. */
 export function Empty(props: {
   readonly icon?: LucideIcon
-  readonly title: string
+  /** Left out where the page is headed by it. */
+  readonly title?: string
+  /** 1 where the page has no other heading. */
+  readonly order?: 1 | 2
   readonly hint?: ReactNode
   readonly children?: ReactNode
 }) {
@@ -16,9 +19,11 @@ export function Empty(props: {
         <ThemeIcon size={48} radius="xl" variant="light" aria-hidden>
           <Sign size={26} />
         </ThemeIcon>
-        <Title order={2} size="h4">
-          {props.title}
-        </Title>
+        {props.title !== undefined && (
+          <Title order={props.order ?? 2} size="h4">
+            {props.title}
+          </Title>
+        )}
         {props.hint !== undefined && (
           <Text c="dimmed" size="sm" component="div">
             {props.hint}

@@ -1,9 +1,10 @@
 import { Button, type ButtonProps, Tooltip } from '@mantine/core'
 import { LockIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { type Intent, useMay } from '../api/session.ts'
+import { type Intent, useMay, useSession } from '../api/session.ts'
 import { say } from '../texts/say.ts'
 import { Empty } from './empty.tsx'
+import { PageHead } from './page-head.tsx'
 
 interface Right {
   readonly permission: string
@@ -18,7 +19,10 @@ export function GuardedButton({
   ...button
 }: ButtonProps & Right & { readonly reason?: string; readonly onClick?: () => void; readonly children: ReactNode }) {
   const may = useMay(permission, intent)
-  const refusal = may ? reason : say('part.needsPermission', { permission, intent })
+  const { unbounded } = useSession()
+  const lack =
+    unbounded && intent === 'write' ? say('part.onlyLooks') : say('part.needsPermission', { permission, intent })
+  const refusal = may ? reason : lack
   if (refusal === undefined) return <Button {...button} />
   return (
     <Tooltip label={refusal}>
@@ -27,8 +31,18 @@ export function GuardedButton({
   )
 }
 
-/** A page, or part of one, for those who may; others are told what they lack. */
-export function Guarded({ permission, intent = 'read', children }: Right & { readonly children: ReactNode }) {
+/** A page, or part of one, for those who may; others are told what they lack. `title`: of a page that has none else. */
+export function Guarded({
+  permission,
+  intent = 'read',
+  title,
+  children,
+}: Right & { readonly title?: string; readonly children: ReactNode }) {
   if (useMay(permission, intent)) return children
-  return <Empty icon={LockIcon} title={say('part.noAccess')} hint={say('part.noAccessHint', { permission })} />
+  return (
+    <>
+      {title !== undefined && <PageHead title={title} />}
+      <Empty icon={LockIcon} title={say('part.noAccess')} hint={say('part.noAccessHint', { permission })} />
+    </>
+  )
 }

@@ -14,15 +14,20 @@ interface Props {
 
 /** Fields without a button, of values that live somewhere else and may change there too. */
 export function LiveFields({ fields, values, onChange, readOnly }: Props) {
+  const own = useRef(new OwnChanges())
   const told = useRef(onChange)
   told.current = onChange
   const form = useForm<FormValues>({
     initialValues: values,
-    onValuesChange: (next) => told.current(Object.fromEntries(fields.map(({ name }) => [name, next[name]!]))),
+    onValuesChange: (next, before) => {
+      own.current.made(next, before)
+      told.current(Object.fromEntries(fields.map(({ name }) => [name, next[name]!])))
+    },
   })
   const { getValues, setValues } = form
   useEffect(() => {
-    if (JSON.stringify(getValues()) !== JSON.stringify(values)) setValues(values)
+    const there = own.current.ofOthers(values, getValues())
+    if (Object.keys(there).length > 0) setValues(there)
   }, [values, getValues, setValues])
   return (
     <Stack gap="md">
@@ -33,4 +38,45 @@ export function LiveFields({ fields, values, onChange, readOnly }: Props) {
       )}
     </Stack>
   )
+}
+
+/**
+ * Tells changes of others from one's own that come back. Whoever types on is ahead of what comes back: taking it over would
+ * undo what was typed since.
+ */
+class OwnChanges {
+  /** By field, what was typed and has not come back yet, as text. */
+  readonly #underWay = new Map<string, string[]>()
+  #seen: FormValues | undefined
+
+  made(next: FormValues, before: FormValues): void {
+    for (const name of Object.keys(next)) {
+      const text = JSON.stringify(next[name])
+      if (text === JSON.stringify(before[name])) continue
+      const list = this.#underWay.get(name) ?? []
+      list.push(text)
+      this.#underWay.set(name, list)
+    }
+  }
+
+  /** Of the values that came, those that somebody else has changed and the form does not show. */
+  ofOthers(values: FormValues, shown: FormValues): Partial<FormValues> {
+    const seen = this.#seen
+    this.#seen = values
+    const names = Object.keys(values).filter((name) => this.#isOfOthers(name, values, shown, seen))
+    return Object.fromEntries(names.map((name) => [name, values[name]!]))
+  }
+
+  #isOfOthers(name: string, values: FormValues, shown: FormValues, seen: FormValues | undefined): boolean {
+    const text = JSON.stringify(values[name])
+    const underWay = this.#underWay.get(name) ?? []
+    if (text === JSON.stringify(shown[name])) {
+      this.#underWay.delete(name)
+      return false
+    }
+    if (seen !== undefined && text === JSON.stringify(seen[name]) && underWay.length > 0) return false
+    const at = underWay.indexOf(text)
+    underWay.splice(0, at + 1)
+    return at === -1
+  }
 }

@@ -1,4 +1,5 @@
 import type { Mark } from './editor-props.ts'
+import { brokenAt } from './json-fault.ts'
 
 /** A name or position in a document, from its root. */
 export type Path = readonly string[]
@@ -10,7 +11,7 @@ export function jsonFault(text: string): Mark | undefined {
     return undefined
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { line: faultLine(text, message), message: plainly(message) }
+    return { line: lineAt(text, brokenAt(text)), message: plainly(message) }
   }
 }
 
@@ -29,12 +30,36 @@ export function lineOf(text: string, path: Path): number {
 
 /** Faults of a definition as the dashboard names them, `path: reason; path: reason`, at their lines. */
 export function marksOf(text: string, message: string): Mark[] {
+  return flawsIn(message).map(({ at, words, reason }) => ({ line: lineOf(text, at), message: `${words}: ${reason}` }))
+}
+
+/** One thing that the dashboard finds wrong with a definition: where, also in its own words, and what. */
+export interface Flaw {
+  readonly at: Path
+  readonly words: string
+  readonly reason: string
+}
+
+/** What the dashboard finds wrong with a definition, of a refusal in its words. */
+export function flawsIn(message: string): readonly Flaw[] {
   const words = /^(?:(?:Validation|Pattern|The API asks)[^:]*: )?(.*)$/s.exec(message)?.[1] ?? message
   return words.split('; ').flatMap((each) => {
     const found = /^((?:[\w$-]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.)+): (.+)$/s.exec(each)
-    if (found === null) return []
-    return [{ line: lineOf(text, pathOf(found[1]!)), message: `${found[1]}: ${found[2]}` }]
+    return found === null ? [] : [{ at: pathOf(found[1]!), words: found[1]!, reason: found[2]! }]
   })
+}
+
+/** What a refusal says of single fields of a form, by the places that these stand for; the first word of each field counts. */
+export function faultsByField(
+  message: string,
+  places: readonly (readonly [field: string, place: Path])[],
+): Readonly<Record<string, string>> {
+  const faults: Record<string, string> = {}
+  for (const { at, reason } of flawsIn(message)) {
+    const named = places.find(([, place]) => place.every((name, index) => at[index] === name))
+    if (named !== undefined) faults[named[0]] ??= reason
+  }
+  return faults
 }
 
 /** `a.b[0]["c d"]` as names. */
@@ -48,11 +73,6 @@ function pathOf(words: string): Path {
 export function lineNamed(message: string): number | undefined {
   const line = /line (\d+)/i.exec(message)?.[1]
   return line === undefined ? undefined : Number(line)
-}
-
-function faultLine(text: string, message: string): number {
-  const position = /position (\d+)/.exec(message)?.[1]
-  return lineNamed(message) ?? lineAt(text, position === undefined ? text.length : Number(position))
 }
 
 /** Without the pieces of the text that browsers quote. */

@@ -1,6 +1,9 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 
+/** Names longer than this are written smaller. */
+const LONG = 60
+
 /** The head of a page: what it is, what to do on it. Also names the browser's tab. */
 export function PageHead(props: { readonly title: string; readonly hint?: ReactNode; readonly children?: ReactNode }) {
   useEffect(() => {
@@ -9,11 +12,11 @@ export function PageHead(props: { readonly title: string; readonly hint?: ReactN
   return (
     <Group justify="space-between" align="flex-start" mb="md" gap="sm">
       <Stack gap={2} miw={0} flex="1 1 16rem">
-        <Title order={1} size="h2" className="wrap-anywhere">
-          {props.title}
+        <Title order={1} size={props.title.length > LONG ? 'h4' : 'h2'} className="wrap-anywhere" dir="auto" ta="start">
+          <bdi>{props.title}</bdi>
         </Title>
         {props.hint !== undefined && (
-          <Text c="dimmed" size="sm" component="div">
+          <Text c="dimmed" size="sm" component="div" className="wrap-anywhere">
             {props.hint}
           </Text>
         )}

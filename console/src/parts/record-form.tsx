@@ -15,14 +15,14 @@ import {
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { say } from '../texts/say.ts'
 import { FaultBox } from './fault-box.tsx'
+import type { FormValue, FormValues } from './form-values.ts'
 import { LeaveQuestion } from './leave-question.tsx'
 import { notifyDone } from './notify.ts'
 
-export type FormValue = string | number | boolean | readonly string[]
-export type FormValues = Record<string, FormValue>
+export type { FormValue, FormValues }
 
 interface FieldPart {
   readonly name: string
@@ -49,15 +49,22 @@ export type Field = FieldPart &
     | { readonly kind: 'area'; readonly rows?: number; readonly isCode?: boolean }
     | { readonly kind: 'number'; readonly min?: number; readonly max?: number; readonly unit?: string }
     | { readonly kind: 'switch' }
-    | { readonly kind: 'list' }
+    | {
+        readonly kind: 'list'
+        readonly suggestions?: readonly string[]
+        /** Entries may hold commas, which else end one. */
+        readonly isWhole?: boolean
+      }
     | { readonly kind: 'choice' | 'choices'; readonly choices: readonly Choice[]; readonly clearable?: boolean }
-    | { readonly kind: 'part'; readonly draw: (form: UseFormReturnType<FormValues>) => ReactNode }
+    | { readonly kind: 'part'; readonly draw: (form: UseFormReturnType<FormValues>, readOnly: boolean) => ReactNode }
   )
 
 /** What stands above some fields; `when` leaves it out with them. */
 export interface Heading {
   readonly heading: string
   readonly hint?: string
+  /** The fields up to the next heading are a part of the page by this name: others are called the same. */
+  readonly isPart?: boolean
   readonly when?: (all: FormValues) => boolean
 }
 
@@ -75,17 +82,24 @@ interface Props {
   readonly wide?: boolean
   /** Asks before a page with changes is left. */
   readonly guarded?: boolean
+  /** Holds whether something was typed that is not saved. */
+  readonly dirtiness?: RefObject<boolean>
+  /** Of a refusal, what is said at single fields, by their names. */
+  readonly faultsOf?: (error: Error, values: FormValues) => Readonly<Record<string, string>>
 }
 
 /** The form of every page: fields by declaration, checks beside them, the refusal of the dashboard above the button. */
 export function RecordForm(props: Props) {
   const fields = props.fields.filter((field): field is Field => 'name' in field)
+  // What is done with the answer may lead away at once, before the page is drawn again.
+  const isSaved = useRef(false)
   const form = useForm<FormValues>({
     initialValues: props.initial,
     validate: Object.fromEntries(fields.map((field) => [field.name, checkOf(field)])),
+    onValuesChange: () => {
+      isSaved.current = false
+    },
   })
-  // What is done with the answer may lead away at once, before the page is drawn again.
-  const isSaved = useRef(false)
   const saving = useMutation({
     mutationFn: (values: FormValues) => {
       isSaved.current = false
@@ -98,6 +112,12 @@ export function RecordForm(props: Props) {
       if (done !== '') notifyDone(done)
       props.onDone?.(answer)
     },
+    onError: (error, values) => {
+      if (props.faultsOf !== undefined) form.setErrors(props.faultsOf(error, values))
+    },
+  })
+  useEffect(() => {
+    if (props.dirtiness !== undefined) props.dirtiness.current = form.isDirty()
   })
   const isDirty = props.guarded === true && form.isDirty()
   const leaving = useBlocker({
@@ -109,22 +129,13 @@ export function RecordForm(props: Props) {
     <form noValidate onSubmit={form.onSubmit((values) => saving.mutate(values))}>
       <LeaveQuestion leaving={leaving} />
       <Stack gap="md">
-        {props.fields.map((field) =>
-          field.when?.(form.values) === false ? null : 'heading' in field ? (
-            <div key={field.heading}>
-              <Text fw={650} mt="sm">
-                {field.heading}
-              </Text>
-              {field.hint !== undefined && (
-                <Text size="sm" c="dimmed">
-                  {field.hint}
-                </Text>
-              )}
-            </div>
-          ) : (
-            <FormField key={field.name} field={field} form={form} readOnly={props.readOnly === true} />
-          ),
-        )}
+        {partsOf(props.fields, form.values).map(({ heading, fields: own }) => (
+          <FormPart key={heading?.heading ?? ''} heading={heading}>
+            {own.map((field) => (
+              <FormField key={field.name} field={field} form={form} readOnly={props.readOnly === true} />
+            ))}
+          </FormPart>
+        ))}
         <FaultBox error={saving.error} />
         {!props.readOnly && (
           <Group justify="flex-end" grow={props.wide === true}>
@@ -143,6 +154,48 @@ export function RecordForm(props: Props) {
   )
 }
 
+interface Part {
+  /** None before the first heading. */
+  readonly heading: Heading | undefined
+  readonly fields: Field[]
+}
+
+/** The fields that are shown, each with the heading that it stands below. */
+function partsOf(entries: readonly (Field | Heading)[], values: FormValues): readonly Part[] {
+  const parts: Part[] = [{ heading: undefined, fields: [] }]
+  for (const entry of entries) {
+    if (entry.when?.(values) === false) continue
+    if ('heading' in entry) parts.push({ heading: entry, fields: [] })
+    else parts.at(-1)!.fields.push(entry)
+  }
+  return parts
+}
+
+function FormPart({ heading, children }: Pick<Part, 'heading'> & { readonly children: ReactNode }) {
+  if (heading === undefined) return children
+  const all = (
+    <>
+      <div>
+        <Text fw={650} mt="sm">
+          {heading.heading}
+        </Text>
+        {heading.hint !== undefined && (
+          <Text size="sm" c="dimmed">
+            {heading.hint}
+          </Text>
+        )}
+      </div>
+      {children}
+    </>
+  )
+  if (heading.isPart !== true) return all
+  return (
+    <Stack gap="md" component="section" aria-label={heading.heading}>
+      {all}
+    </Stack>
+  )
+}
+
 function checkOf(field: Field) {
   return (value: FormValue, all: FormValues): string | null => {
     if (field.when?.(all) === false) return null
@@ -152,6 +205,8 @@ function checkOf(field: Field) {
   }
 }
 
+/** More are found by typing. */
+const MOST_CHOICES = 100
 const CODE = { input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } } as const
 
 interface FieldProps {
@@ -162,7 +217,7 @@ interface FieldProps {
 
 /** One field of a form. */
 export function FormField({ field, form, readOnly }: FieldProps) {
-  if (field.kind === 'part') return field.draw(form)
+  if (field.kind === 'part') return field.draw(form, readOnly)
   const common = {
     label: field.label,
     description: field.hint,
@@ -196,11 +251,24 @@ export function FormField({ field, form, readOnly }: FieldProps) {
         thousandSeparator=" "
       />
     )
-  if (field.kind === 'list') return <TagsInput {...common} {...bound} />
+  if (field.kind === 'list') {
+    const whole = field.isWhole && { splitChars: [] }
+    return <TagsInput data={[...(field.suggestions ?? [])]} {...whole} {...common} {...bound} />
+  }
   if ('choices' in field) {
-    if (field.kind === 'choices') return <MultiSelect data={[...field.choices]} searchable {...common} {...bound} />
+    if (field.kind === 'choices')
+      return <MultiSelect data={[...field.choices]} limit={MOST_CHOICES} searchable {...common} {...bound} />
     return (
-      <Select data={[...field.choices]} allowDeselect={field.clearable === true} searchable {...common} {...bound} />
+      <Select
+        data={[...field.choices]}
+        limit={MOST_CHOICES}
+        allowDeselect={field.clearable === true}
+        searchable
+        {...common}
+        {...bound}
+        // What is taken back is nothing, which forms hold as an empty text.
+        onChange={(value) => form.getInputProps(field.name).onChange(value ?? '')}
+      />
     )
   }
   const filling = field.autoComplete === undefined ? {} : { autoComplete: field.autoComplete }

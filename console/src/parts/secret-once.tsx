@@ -4,11 +4,13 @@ import type { ReactNode } from 'react'
 import { say } from '../texts/say.ts'
 import { CopyBlock } from './copy.tsx'
 
-/** Secrets that can be seen this one time: the dialog goes only by saying that they are copied. */
+/** Secrets that are mostly seen this one time: the dialog goes only by saying that they are copied. */
 export function SecretOnce(props: {
   readonly title: string
   /** What it is called, and what it is; undefined keeps the dialog closed. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[] | undefined
+  /** They can be shown again. */
+  readonly isKept?: boolean
   readonly children?: ReactNode
   readonly onDone: () => void
 }) {
@@ -23,9 +25,11 @@ export function SecretOnce(props: {
       withCloseButton={false}
     >
       <Stack>
-        <Alert icon={<EyeOffIcon aria-hidden />} color="yellow">
-          {say('part.shownOnce')}
-        </Alert>
+        {!props.isKept && (
+          <Alert icon={<EyeOffIcon aria-hidden />} color="yellow">
+            {say('part.shownOnce')}
+          </Alert>
+        )}
         {props.secrets?.map(({ name, value }) => (
           <div key={name}>
             <Text size="sm" fw={600} mb={4}>
@@ -36,7 +40,7 @@ export function SecretOnce(props: {
         ))}
         {props.children}
         <Button onClick={props.onDone} data-autofocus>
-          {say('part.done')}
+          {say(props.isKept ? 'part.close' : 'part.done')}
         </Button>
       </Stack>
     </Modal>

@@ -1,4 +1,5 @@
 import { ANALYTICS } from './analytics.ts'
+import { API_AUTH } from './api-auth.ts'
 import { API_SETTINGS } from './api-settings.ts'
 import { APIS } from './apis.ts'
 import { CLIENTS } from './clients.ts'
@@ -18,6 +19,7 @@ export const AREAS = {
   ...CLIENTS,
   ...APIS,
   ...API_SETTINGS,
+  ...API_AUTH,
   ...IDENTITY,
   ...PEOPLE,
   ...PLATFORM,

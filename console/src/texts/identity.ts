@@ -26,6 +26,7 @@ export const IDENTITY = {
   'identity.jsonHint': 'The whole profile as it is stored. Secrets read blank; what is sent blank stays as it was.',
   'identity.jsonBad': 'This is no JSON object.',
   'identity.made': 'The way to sign in is added',
+  'identity.gone': 'There is no such way to sign in',
   'identity.delete': 'Delete',
   'identity.deleteDepends': 'Nobody can sign in by it any more. Sessions that are open stay until they end.',
   'identity.general': 'General',

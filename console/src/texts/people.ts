@@ -62,6 +62,7 @@ export const PEOPLE = {
   'users.deleteDepends':
     'Sessions end and the API credential stops working. What the user made stays. APIs that only this user owns are then seen by administrators alone.',
   'users.deleteSelf': 'This is you: you will be signed out.',
+  'users.gone': 'There is no such user',
   'users.id': 'User id',
 
   'permit.everything': 'Administrator',
@@ -133,6 +134,7 @@ export const PEOPLE = {
   'groups.deleteDepends': 'A group that still has members is not deleted: move them first.',
   'groups.noAdmin': 'A group cannot make administrators. What it does not give, its members do not have.',
   'groups.passwordMaxDaysHint': '0 = as each user has it.',
+  'groups.gone': 'There is no such group',
   'groups.seesNoUsers': 'To see the members you need the permission “users: read”.',
 
   'custom.title': 'Permissions of your own',
@@ -149,7 +151,12 @@ export const PEOPLE = {
   'organisations.own': 'Yours',
   'organisations.unbounded': 'You belong to no organisation',
   'organisations.unboundedHint':
-    'You see what belongs to all of them in every list, and can write only your own record. To change something in one, sign in as a user of it.',
+    'You see what belongs to all of them in every list, or to the one that you choose, and can write only your own record. To change something in one, sign in as a user of it.',
+  'organisations.looking': 'You look at {name}, and belong to no organisation',
+  'organisations.lookAt': 'Look at it',
+  'organisations.lookAtNamed': 'Look at it: {name}',
+  'organisations.lookAtAll': 'Look at all of them',
+  'organisations.shown': 'Shown',
   'organisations.switch':
     'With an account in several organisations, you choose one when signing in. To change it, sign out and sign in again.',
   'organisations.admin': 'Organisations are made and changed through the admin API by whoever runs the installation.',

@@ -43,6 +43,8 @@ export const PLATFORM = {
   'audit.undoText':
     'What it changed is put back as it was before, and gateways serve it at once. It is refused where something has changed it since, or where you may not make the change yourself.',
   'audit.undone': 'The change is undone',
+  'audit.gone': 'There is no such entry',
+  'audit.adminOnly': 'Only administrators change this back.',
 
   'nodes.title': 'Nodes',
   'nodes.hint': 'Gateways that take traffic, and what each has loaded. Looks again by itself.',
@@ -61,6 +63,10 @@ export const PLATFORM = {
   'nodes.management': 'Administration',
   'nodes.loaded': 'APIs',
   'nodes.troubled': '{count} not as stored',
+  'nodes.load': 'Load',
+  'nodes.perSecond': '{count} requests/s',
+  'nodes.busy': '{percent} % busy',
+  'nodes.loadHint': '{connections} open connections, {mib} MiB of memory',
   'nodes.version': 'Version',
   'nodes.seen': 'Last heard of',
   'nodes.started': 'Started',
@@ -106,6 +112,7 @@ export const PLATFORM = {
   'webhooks.targetHint': 'Private and loopback addresses are refused unless the setting webhooks.allow_private is on.',
   'webhooks.method': 'Method',
   'webhooks.secret': 'Shared secret',
+  'webhooks.secretNewHint': 'Messages are signed with it, in X-Svc-Signature. It is never shown again.',
   'webhooks.secretHint':
     'Messages are signed with it, in X-Svc-Signature. It is never shown again; leave it blank to keep the present one.',
   'webhooks.unsigned': 'Do not sign messages any more',
@@ -133,6 +140,7 @@ export const PLATFORM = {
   'webhooks.waitCount': '{count} waiting',
   'webhooks.delivered': 'All delivered',
   'webhooks.resend': 'Send again',
+  'webhooks.gone': 'There is no such webhook',
   'webhooks.resent': 'The message is on its way again',
 
   'certificates.title': 'Certificates',

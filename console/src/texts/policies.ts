@@ -50,6 +50,10 @@ export const POLICIES = {
   'policies.togetherHint': 'What a key gets that has this policy and those that you choose.',
   'policies.togetherResult': 'What it comes to',
   'policies.withOthers': 'Other policies',
+  'policies.gone': 'There is no such policy',
+  'policies.dependentKeys': 'Keys that have it: {count}',
+  'policies.dependentKeysMany': 'Keys that have it: more than {count}',
+  'policies.dependentOffers': 'Entries of the catalogue that offer it: {count} ({names})',
   'policies.deleteWhat':
     'Keys and clients keep the id of the policy and are refused until another is given to them. Developers lose what they subscribed to by it.',
 } as const

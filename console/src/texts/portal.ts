@@ -30,8 +30,6 @@ export const PORTAL = {
   'portal.customFieldsHint':
     'What the portal asks for at sign-up, or anything else you keep about somebody. Fields of the sign-up go with the keys to your upstreams.',
   'portal.developerGone': 'There is no such developer',
-  'portal.developerGoneHint': 'Somebody may have deleted the account.',
-  'portal.toDevelopers': 'All developers',
   'portal.developerUnknown': 'Developer is deleted',
   'portal.details': 'Details',
   'portal.keysTab': 'Keys ({count})',

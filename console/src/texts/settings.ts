@@ -15,7 +15,6 @@ export const SETTINGS = {
   'settings.envFrom': 'Environment',
   'settings.name': 'Setting',
   'settings.value': 'Value',
-  'settings.copyEnv': 'Copy {env}',
   'settings.secretSet': 'Set, not shown',
   'settings.secretUnset': 'Not set',
   'settings.empty': 'empty',

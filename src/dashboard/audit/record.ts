@@ -35,6 +35,9 @@ export const RecordShape = Type.Object({
   ),
 })
 
+/** In the place of the difference, where others own what was changed. */
+const OTHERS = 'not shown: others own what was changed'
+
 /** A record without what makes it long. Holds no secret. */
 export function recordOf(row: AuditRow): JsonObject {
   const { request_dump, response_dump } = row.detail
@@ -51,6 +54,7 @@ export function recordOf(row: AuditRow): JsonObject {
     url: row.request?.url ?? '',
     status: row.request?.status ?? 0,
     ...(row.changes.length > 0 && { diff: diffOf(row.changes) }),
+    ...(row.detail.withheld === true && { diff: OTHERS }),
     ...(typeof request_dump === 'string' && { request_dump }),
     ...(typeof response_dump === 'string' && { response_dump }),
   }

@@ -1,16 +1,16 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { ownersOf } from '../../model/ownership.ts'
 import { mayDo } from '../../model/permission.ts'
 import { userOf } from '../../model/user.ts'
 import { groupOf } from '../../model/user-group.ts'
 import { apisOf } from '../../publish/undo-restore.ts'
 import type { AuditChange, AuditRow } from '../../store/ports.ts'
-import type { Actor } from '../actor.ts'
+import { isUnbounded } from '../actor.ts'
 import type { Call } from '../call.ts'
+import { seesDocumented } from '../owned.ts'
 import type { DashboardParts } from '../parts.ts'
 import { checkGiven, checkGroupReach, checkReach } from '../people/reach.ts'
-import { NOBODYS } from '../sight.ts'
+import { ownsState } from './owned-state.ts'
 
 /** What undoing a change of a kind needs: the permission to make such a change, for writing; kinds that are not here nobody may undo. */
 const NEEDS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
@@ -28,7 +28,10 @@ const NEEDS: Readonly<Record<string, string>> = Object.assign(Object.create(null
   user_group: 'user_groups',
   label: 'admin',
   organisation: 'admin',
+  key_request: 'portal',
   portal_configuration: 'portal',
+  portal_documentation: 'portal',
+  portal_documentation_text: 'portal',
   portal_look: 'portal',
   portal_menu: 'portal',
   portal_page: 'portal',
@@ -38,8 +41,11 @@ const NEEDS: Readonly<Record<string, string>> = Object.assign(Object.create(null
 
 /** Kinds that are based on APIs, whose owners alone may change them. */
 const BASED_ON_APIS: ReadonlySet<string> = new Set(['api', 'policy', 'session', 'oauth_client'])
-/** What of an organisation its own administrators may change. */
-const OWN_SETTINGS: ReadonlySet<string> = new Set(['additional_permissions', 'open_policy'])
+/** What of an organisation its own administrators may change, and the count that follows from its developers. */
+const OWN_SETTINGS: ReadonlySet<string> = new Set([
+  ...['additional_permissions', 'open_policy', 'require_second_factor', 'cname', 'cname_enabled'],
+  'developer_count',
+])
 
 /**
  * Refuses whoever could not have made the change back by the calls of the nouns themselves: for lack of rights, because others own
@@ -49,7 +55,7 @@ const OWN_SETTINGS: ReadonlySet<string> = new Set(['additional_permissions', 'op
 export async function checkUndoRights(parts: DashboardParts, call: Call, row: AuditRow): Promise<void> {
   const { actor } = call
   // An unbounded user writes nothing.
-  if (actor === undefined || actor.orgId === '') throw refusal(call)
+  if (actor === undefined || isUnbounded(actor)) throw refusal(call)
   for (const change of row.changes) {
     checkOrganisation(actor.orgId, change)
     const needed = NEEDS[change.kind]
@@ -58,6 +64,7 @@ export async function checkUndoRights(parts: DashboardParts, call: Call, row: Au
     if (!may) throw refusal(call)
     if (BASED_ON_APIS.has(change.kind)) checkOwners(call, change)
     if (change.kind === 'organisation' && !touchesOwnSettings(change)) throw refusal(call)
+    if (change.kind === 'portal_documentation') await checkDocumented(parts, call, change)
     if (change.kind === 'user') await checkUser(parts, call, change)
     if (change.kind === 'user_group') checkGroup(call, change)
   }
@@ -71,7 +78,7 @@ function refusal({ url }: Call): Error {
 function checkOrganisation(orgId: string, { kind, id, before, after, session }: AuditChange): void {
   for (const body of [before, after]) {
     if (body === null) continue
-    const named = kind === 'organisation' ? id : (body.org_id ?? body.OrgID ?? session?.orgId)
+    const named = kind === 'organisation' ? id : kind === 'idp_profile' ? body.OrgID : (body.org_id ?? session?.orgId)
     if (named !== orgId) throw fault('not_found', 'could not retrieve audit record')
   }
 }
@@ -81,16 +88,18 @@ function checkOwners({ sight, actor }: Call, { kind, before, after }: AuditChang
   const was = before === null ? [] : apisOf(kind, before)
   const is = after === null ? [] : apisOf(kind, after)
   const seen = (body: JsonObject | null, ids: readonly string[]) =>
-    body === null || (kind === 'api' ? sight.everything || owns(actor!, body) : sight.anyApi(ids))
+    body === null || (kind === 'api' ? sight.everything || ownsState(actor!, body) : sight.anyApi(ids))
   if (!seen(before, was) || !seen(after, is)) throw fault('not_owner')
   if (sight.everything || kind === 'api') return
   if (was.some((apiId) => !is.includes(apiId) && !sight.apiId(apiId))) throw fault('not_owner')
 }
 
-/** By the owners of that state: an API that is gone has no others. */
-function owns({ userId, groupId }: Actor, body: JsonObject): boolean {
-  const mine = [NOBODYS, `u:${userId}`, ...(groupId === '' ? [] : [`g:${groupId}`])]
-  return ownersOf(body).some((owner) => mine.includes(owner))
+/** What it is about must be the caller's in each state. */
+async function checkDocumented(parts: DashboardParts, { sight, actor }: Call, { before, after }: AuditChange) {
+  for (const body of [before, after]) {
+    if (body === null || (await seesDocumented(parts, sight, actor!.orgId, String(body.api_id ?? '')))) continue
+    throw fault('not_owner')
+  }
 }
 
 function touchesOwnSettings({ before, after }: AuditChange): boolean {

@@ -1,6 +1,8 @@
-import type { Awaitable } from '../../store/ports.ts'
+import { isDocumentId } from '../../model/ids.ts'
+import type { Awaitable, StoredDocument } from '../../store/ports.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
 
 /**
@@ -15,4 +17,15 @@ export function whereFound<Found extends { readonly org_id: string }>(
     const seen = found !== undefined && call.sight.org({ body: { org_id: found.org_id } })
     return seen ? work(call, found) : missing
   }
+}
+
+/** The document of the person or group that `{id}` names; undefined where the caller sees none. */
+export async function personIn(
+  { documents }: Pick<DashboardParts, 'documents'>,
+  kind: 'user' | 'user_group',
+  call: Call,
+): Promise<StoredDocument | undefined> {
+  const id = call.param('id')
+  const found = isDocumentId(id) ? await documents.get(kind, id) : undefined
+  return found !== undefined && call.sight.org(found) ? found : undefined
 }

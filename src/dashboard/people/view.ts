@@ -7,7 +7,7 @@ import { groupOf, groupShape, NOTHING, type StoredGroup } from '../../model/user
 import { accessKeyOf } from '../../publish/people/credential.ts'
 import { inForce } from '../../publish/people/effective.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
-import type { Actor } from '../actor.ts'
+import { type Actor, isUnbounded } from '../actor.ts'
 import type { DashboardParts } from '../parts.ts'
 
 /** Members of permissions that every installation knows; `mcp` is sent by existing clients and gives nothing here. */
@@ -57,7 +57,7 @@ export class PeopleView {
     const viewer = this.#viewer
     if (viewer === undefined || viewer.userId === user.id) return true
     if (this.#parts.config.dashboard.security.forbid_admin_view_access_token) return false
-    if (!viewer.admin || viewer.orgId === '' || viewer.orgId !== user.org_id) return false
+    if (!viewer.admin || isUnbounded(viewer) || viewer.orgId !== user.org_id) return false
     return covers(viewer.permissions, inForce(user, group).permissions)
   }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
+import { DAY_MS } from '../../model/civil.ts'
 import { DEVELOPER_ID } from '../../model/developer.ts'
 import { isExpired } from '../../model/expiry.ts'
-import { HOUR_MS } from '../../model/hit.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { counterIdOf, ROTATED_FROM, ROTATED_TO } from '../../model/key.ts'
 import { policyIdsOf } from '../../model/merge-policies.ts'
@@ -93,8 +93,10 @@ function statusOf({ clock }: DashboardParts, { body }: SessionRow, shown: JsonOb
 
 /** When the key was last sent with a request, as far as requests are counted. */
 async function lastUsed({ store, clock }: DashboardParts, orgId: string, keyHash: string): Promise<string> {
-  const toHour = Math.floor(clock.wall() / HOUR_MS)
-  const rows = await store.hits.sum({ fromHour: 0, toHour, where: { orgId, keyHash }, by: [], limit: 1 })
+  const where = { orgId: [orgId], keyHash: [keyHash] }
+  const page = { per: 'all', by: [], sort: 'lastAt', descending: true, offset: 0, limit: 1 } as const
+  // By days, where sums are looked up by the key; hours are walked through from the first one.
+  const { rows } = await store.hits.usage({ fromDay: 0, toDay: Math.floor(clock.wall() / DAY_MS), where, ...page })
   const last = rows[0]?.lastAt ?? 0
   return last > 0 ? new Date(last).toISOString() : NEVER
 }

@@ -34,6 +34,7 @@ export function apiAccessRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read who owns an API',
       answers: { 200: Owners },
+      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       async run(call) {
         const { users, groups } = readOwners((await apiDocumentOf(parts, call, call.param('apiID'))).body)
         return bare({ userIds: [...users], userGroupIds: [...groups] })
@@ -47,6 +48,7 @@ export function apiAccessRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace who owns an API',
       body: Body,
       answers: { 200: Done },
+      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       run: (call) => replace(parts, call),
     },
   ]

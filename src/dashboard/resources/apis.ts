@@ -9,8 +9,9 @@ import { shortWrapperOf, wrapperOf } from '../../publish/api-wrapper.ts'
 import { listNodes } from '../../publish/node-status.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { type Answer, bare, refused } from '../answer.ts'
+import { apiDocumentOf } from '../api-document.ts'
 import { API_QUERY, apiQuery } from '../apis/api-query.ts'
-import { apiUrl, UrlParts } from '../apis/api-url.ts'
+import { apiUrl, apiUrls, UrlParts } from '../apis/api-url.ts'
 import { ApiFacts, factsOf } from '../apis/facts.ts'
 import { besideSent } from '../apis/owners.ts'
 import { apiOf, Created, create, notChangeable, notReadable, remove, update, VERSION_QUERY } from '../apis/store-api.ts'
@@ -94,6 +95,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read an API',
       query: { extension: API_QUERY.extension },
       answers: { 200: Wrapper },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
         return stored === undefined ? notReadable() : bare(wrapperOf(stored, aliasOf(parts, call)))
@@ -107,6 +109,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace a classic API',
       body: Body,
       answers: { 200: Done },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => replace(parts, call),
     },
     {
@@ -128,6 +131,20 @@ function oneRoutes(parts: DashboardParts): Route[] {
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
         return stored === undefined ? notReadable() : bare({ ...(await apiUrl(parts, call, documentOf(stored.body))) })
+      },
+    },
+    {
+      method: 'GET',
+      path: `${path}/urls`,
+      access: READ,
+      owned: OWNED,
+      summary: 'Tell where an API of either format answers: at each gateway that loads it',
+      answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
+      async run(call) {
+        const stored = await apiOf(parts, call, call.param('id'))
+        return stored === undefined
+          ? notReadable()
+          : bare({ urls: await apiUrls(parts, call, documentOf(stored.body)) })
       },
     },
   ]

@@ -7,6 +7,7 @@ import { type Answer, bare, ok } from '../answer.ts'
 import { auditQueryOf } from '../audit/query.ts'
 import { csvOf, fullRecordOf, jsonOf, RecordShape, recordOf } from '../audit/record.ts'
 import { checkUndoRights } from '../audit/undo-rights.ts'
+import { withheldBatches, withheldRows } from '../audit/withhold.ts'
 import type { Call } from '../call.ts'
 import { pageAnswer, streamed } from '../listed.ts'
 import { pageOf } from '../page.ts'
@@ -57,7 +58,10 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read an entry of the audit log with the documents before and after',
       answers: { 200: RecordShape },
-      run: async (call) => bare(fullRecordOf(await rowOf(parts, call))),
+      run: async (call) => {
+        const [row] = await withheldRows(parts, call, [await rowOf(parts, call)])
+        return bare(fullRecordOf(row!))
+      },
     },
     {
       method: 'POST',
@@ -71,16 +75,17 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-async function page({ store: { audit } }: DashboardParts, call: Call): Promise<Answer> {
+async function page(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { audit } = parts.store
   const query = auditQueryOf(call)
   const asked = pageOf(call)
-  if (asked === 'all') return streamed(audit.scan(query), LIST)
+  if (asked === 'all') return streamed(withheldBatches(parts, call, audit.scan(query)), LIST)
   const { rows, total } = await audit.list({ ...query, ...asked })
-  return pageAnswer(rows, total, asked, LIST)
+  return pageAnswer(await withheldRows(parts, call, rows), total, asked, LIST)
 }
 
-function download({ store: { audit } }: DashboardParts, call: Call): Answer {
-  const rows = audit.scan(auditQueryOf(call))
+function download(parts: DashboardParts, call: Call): Answer {
+  const rows = withheldBatches(parts, call, parts.store.audit.scan(auditQueryOf(call)))
   const csv = call.query('type') === 'csv'
   const name = `audit_logs.${csv ? 'csv' : 'json'}`
   return {

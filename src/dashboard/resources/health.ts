@@ -7,7 +7,7 @@ const Health = Type.Object({ status: Type.String(), version: Type.String(), desc
 
 /** Whether the dashboard answers: `/hello`, and `/health` for those who look there. */
 export function healthRoutes(parts: DashboardParts): Route[] {
-  const run = () => bare({ status: 'pass', version: parts.version, description: 'Gatehouse dashboard' })
+  const run = () => bare({ status: 'ok', version: parts.version, description: 'Gatehouse dashboard' })
   const health = (path: string): Route => ({
     method: 'GET',
     path,

@@ -67,6 +67,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read a webhook',
       answers: { 200: HookShape },
+      standing: (call) => knownHook(parts, call),
       run: async (call) => {
         const stored = await hookOf(parts, call)
         return stored === undefined ? refused(400, 'Could not retrieve webhook detail') : bare(shape(stored))
@@ -78,6 +79,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Change a webhook',
       answers: { 200: Done },
+      standing: (call) => knownHook(parts, call),
       run: async (call) => {
         await updateHook(parts, await knownHook(parts, call), readHook(call.object(), settings), call.actor!.email)
         return ok('Hook updated')

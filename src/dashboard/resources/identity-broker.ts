@@ -14,6 +14,7 @@ import { askDirectory, type Typed } from '../sso/ldap.ts'
 import { beginOidc, endOidc, OPENID } from '../sso/oidc.ts'
 import { type UsedProfile, usedProfile } from '../sso/profiles.ts'
 import { beginSaml, endSaml, ownSamlMetadata, takeSamlResponse } from '../sso/saml.ts'
+import { takeSamlLogout } from '../sso/saml-logout.ts'
 
 /** Providers by the name that they have in sign-in addresses. */
 const PROVIDERS: ReadonlyMap<string, IdpProviderName> = new Map([
@@ -21,14 +22,23 @@ const PROVIDERS: ReadonlyMap<string, IdpProviderName> = new Map([
   ['saml', 'SAMLProvider'],
   ['ADProvider', 'ADProvider'],
 ])
+const WORDS = new Map([...PROVIDERS].map(([word, provider]) => [provider, word] as const))
 const ANSWERS = { 200: Type.Unknown(), 303: Type.String(), 403: Type.String(), 404: Type.String(), 429: Type.String() }
 const PATH = '/auth/{profile_id}'
+/** Where what a provider sent is used up. */
+const ONCE = /\/(?:callback|finish|logout)$/
+
+/** Where people begin to sign in by a profile, below the address of the dashboard. */
+export function signInPath(profileId: string, provider: IdpProviderName): string {
+  return `/auth/${encodeURIComponent(profileId)}/${WORDS.get(provider)}`
+}
 
 /** Signing in elsewhere: at an OpenID provider, a SAML identity provider, or with the password of a directory. */
 export function identityBrokerRoutes(parts: DashboardParts): Route[] {
   const route = (method: 'GET' | 'POST', path: string, summary: string, run: Route['run']): Route => ({
     ...{ method, path, summary, run },
     ...(method === 'POST' && { bodyIs: 'form' as const }),
+    ...(method === 'GET' && ONCE.test(path) && { once: true as const }),
     access: 'public',
     answers: ANSWERS,
     answerType: 'text/html',
@@ -52,6 +62,9 @@ export function identityBrokerRoutes(parts: DashboardParts): Route[] {
         const { proven, changes } = await endSaml(parts, call, used)
         return finishSignIn(parts, call, used, proven, changes)
       }),
+    ),
+    route('GET', `${PATH}/saml/logout`, 'Where a SAML identity provider sends the browser to log out', (call) =>
+      guarded(parts, call, 'SAMLProvider', (used) => takeSamlLogout(parts, call, used)),
     ),
     {
       ...route('GET', `${PATH}/saml/metadata`, 'What a SAML identity provider is told of this dashboard', (call) =>

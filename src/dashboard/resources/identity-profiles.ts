@@ -59,6 +59,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       access: ACCESS,
       summary: 'Read an identity profile',
       answers: { 200: One, ...REFUSALS },
+      standing: (call) => profileOf(parts, call),
       run: async (call) => {
         const stored = await profileOf(parts, call)
         if (stored === undefined) return unknown()
@@ -73,6 +74,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace an identity profile; secrets that are sent blank stay',
       body: Type.Object({}, { additionalProperties: true }),
       answers: { 200: answerOf(Profile), ...REFUSALS },
+      standing: (call) => profileOf(parts, call),
       run: (call) =>
         worded(async () => {
           const stored = await profileOf(parts, call)

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { orderGateways } from '../../publish/orders.ts'
 import { type Answer, bare } from '../answer.ts'
 import { apiOf, notChangeable } from '../apis/store-api.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -7,8 +8,8 @@ import type { Route } from '../route.ts'
 const Cleared = Type.Object({ status: Type.Literal('OK'), message: Type.Literal('success') })
 
 /**
- * `/api/cache/jwks`: scripts call it after keys were changed at an identity provider. Gateways keep no key sets of others between
- * requests, so there is nothing to forget.
+ * `/api/cache/jwks`: has every gateway forget the keys of identity providers. Scripts call it after keys were changed there; what was
+ * added is found anyway, because a gateway reads a key set again as soon as a token names a key that is not in it.
  */
 export function jwksCacheRoutes(parts: DashboardParts): Route[] {
   return [
@@ -17,11 +18,13 @@ export function jwksCacheRoutes(parts: DashboardParts): Route[] {
       path: '/api/cache/jwks/{apiId}',
       access: { permission: 'apis', intent: 'write' },
       owned: { noun: 'api', by: 'apiId' },
-      summary: 'Makes sure that no key set of an identity provider is kept for an API',
+      summary: 'Has every gateway forget the key sets of identity providers',
       answers: { 200: Cleared },
       async run(call): Promise<Answer> {
         const stored = await apiOf(parts, call, call.param('apiId'))
-        return stored === undefined ? notChangeable() : bare({ status: 'OK', message: 'success' })
+        if (stored === undefined) return notChangeable()
+        await orderGateways(parts, { order: 'key_sets', subject: '' })
+        return bare({ status: 'OK', message: 'success' })
       },
     },
   ]

@@ -13,6 +13,7 @@ import { changeKey, createChosenKey, createNamedUser, createRandomKey, isForUser
 import type { DashboardParts } from '../parts.ts'
 import { KeyFacts, keyFacts } from '../portal/key-entry.ts'
 import type { Route } from '../route.ts'
+import { digestOf } from '../standing.ts'
 import { keyListRoutes } from './key-lists.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
@@ -94,6 +95,7 @@ function createRoutes(parts: DashboardParts): Route[] {
 }
 
 function oneRoutes(parts: DashboardParts, path: string): Route[] {
+  const standing = async (call: Call) => digestOf((await keyOf(parts, call)).row.body)
   return [
     {
       method: 'GET',
@@ -103,6 +105,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       summary: 'Read a key',
       query: { ...NAMING, facts: FACTS },
       answers: { 200: Told },
+      standing,
       run: async (call) => {
         const { row, key } = await keyOf(parts, call)
         const data = await keyData(parts, row, key)
@@ -119,6 +122,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       query: { ...NAMING, ...SAVING },
       body: Session,
       answers: { 200: KeyData },
+      standing,
       run: (call) => changeKey(parts, call),
     },
     {

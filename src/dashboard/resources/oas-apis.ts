@@ -14,7 +14,8 @@ import { readImportOptions } from '../../publish/import-options.ts'
 import { isYaml, jsonToYaml } from '../../publish/yaml.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { type Answer, bare, refused } from '../answer.ts'
-import { apiUrl } from '../apis/api-url.ts'
+import { apiDocumentOf } from '../api-document.ts'
+import { apiUrls } from '../apis/api-url.ts'
 import { type SentDocument, sentDocument, sentOrNamedDocument, withExtension } from '../apis/sent-document.ts'
 import {
   apiOf,
@@ -105,6 +106,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read an API as an OpenAPI document, as YAML where that is accepted',
       query: EXTENSION_WORD,
       answers: { 200: Type.Union([Document, Type.String()]) },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => read(parts, call),
     },
     {
@@ -116,6 +118,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace an API by an OpenAPI document with the extension',
       body: Body,
       answers: { 200: Done },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
       async run(call) {
         const found = await oasOf(parts, call, notChangeable)
         if ('status' in found) return found
@@ -133,6 +136,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       query: { ...TUNING, dry_run: Flag },
       body: Body,
       answers: { 200: Type.Union([Done, Document]) },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => patch(parts, call),
     },
     {
@@ -160,12 +164,12 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: `${ONE}/urls`,
       access: READ,
       owned: OWNED,
-      summary: 'Tell where an API answers',
+      summary: 'Tell where an API answers: at each gateway that loads it',
       answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
       async run(call) {
         const found = await oasOf(parts, call, notReadable)
         if ('status' in found) return found
-        return bare({ urls: [(await apiUrl(parts, call, documentOf(found.body))).ApiURL] })
+        return bare({ urls: await apiUrls(parts, call, documentOf(found.body)) })
       },
     },
   ]

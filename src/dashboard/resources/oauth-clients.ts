@@ -6,7 +6,7 @@ import { createClient, deleteClient, rotateClient, updateClient } from '../../pu
 import { bare, ok } from '../answer.ts'
 import { AuthorizeClients } from '../authorize-client.ts'
 import type { Call } from '../call.ts'
-import { apiAt, clientAt, placeAt } from '../client-seen.ts'
+import { apiAt, clientAt, clientStored, placeAt } from '../client-seen.ts'
 import { ClientShape, clientView, withRedirects, withRest } from '../client-shape.ts'
 import { Done } from '../envelope.ts'
 import { type ListShape, pageAnswer, streamed } from '../listed.ts'
@@ -83,6 +83,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read an OAuth client',
       answers: { 200: ClientShape },
+      standing: (call) => clientStored(parts, call),
       run: async (call) => bare(clientView(parts, call, (await clientAt(parts, call)).client, 'writers')),
     },
     {
@@ -93,6 +94,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Change an OAuth client; its id and secret stay',
       body: Body,
       answers: { 200: ClientShape },
+      standing: (call) => clientStored(parts, call),
       run: async (call) => {
         const { client: before } = await clientAt(parts, call)
         const body = withRest(before, withRedirects(parts, call.object()))

@@ -6,6 +6,7 @@ import { organisationShape } from '../../model/organisation.ts'
 import { redact } from '../../model/redact.ts'
 import { findOrganisation, setOpenPolicy } from '../../publish/people/organisations.ts'
 import type { StoredDocument } from '../../store/ports.ts'
+import { isUnbounded } from '../actor.ts'
 import { bare, ok, refused } from '../answer.ts'
 import { Done } from '../envelope.ts'
 import { listed } from '../listed.ts'
@@ -47,10 +48,11 @@ function listRoute({ documents }: DashboardParts): Route {
     query: { p: Type.Integer() },
     answers: { 200: Type.Object({ organisations: Type.Array(OrgShape), pages: Type.Integer() }) },
     run: async (call) => {
-      const { orgId } = call.actor!
+      const actor = call.actor!
+      const { orgId } = actor
       const shape = (stored: StoredDocument) => shown(organisationShape(stored))
       const list = { name: 'organisations', shape }
-      if (orgId === '') return listed(documents, 'organisation', {}, pageOf(call), list)
+      if (isUnbounded(actor)) return listed(documents, 'organisation', {}, pageOf(call), list)
       const own = isDocumentId(orgId) ? await documents.get('organisation', orgId) : undefined
       return bare({ organisations: own === undefined ? [] : [shape(own)], pages: 1 })
     },

@@ -6,7 +6,7 @@ import { userOf } from '../../model/user.ts'
 import { securityOf } from '../../model/user-security.ts'
 import { changePassword, sharingPassword } from '../../publish/sign-in/passwords.ts'
 import type { StoredDocument } from '../../store/ports.ts'
-import type { Actor } from '../actor.ts'
+import { type Actor, isUnbounded } from '../actor.ts'
 import { type Answer, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -113,7 +113,7 @@ async function mayReplace(
  */
 async function another(parts: DashboardParts, actor: Actor, id: string): Promise<StoredDocument> {
   const { allow_admin_reset_password: allowed } = parts.config.dashboard.security
-  const entitled = actor.admin && actor.orgId !== '' && (allowed || actor.permissions.ResetPassword === 'admin')
+  const entitled = actor.admin && !isUnbounded(actor) && (allowed || actor.permissions.ResetPassword === 'admin')
   if (!entitled) throw fault('password_not_yours')
   const user = await found(parts, id)
   if (user.body.org_id !== actor.orgId) throw fault('not_found', 'Could not retrieve user detail.')

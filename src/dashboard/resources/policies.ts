@@ -98,6 +98,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned,
       summary: 'Read a policy',
       answers: { 200: PolicyShape },
+      standing: (call) => policyOf(parts, call),
       run: async (call) => bare(shownPolicy((await policyOf(parts, call)).body)),
     },
     {
@@ -108,6 +109,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace a policy',
       body: Body,
       answers: { 200: Done },
+      standing: (call) => policyOf(parts, call),
       run: async (call) => {
         const stored = await policyOf(parts, call)
         return save(parts, call, stored, call.object())
@@ -121,6 +123,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Change parts of a policy (RFC 7396)',
       body: Type.Object({}),
       answers: { 200: Done },
+      standing: (call) => policyOf(parts, call),
       run: async (call) => {
         const stored = await policyOf(parts, call)
         return save(parts, call, stored, mergePatch(stored.body, call.object()) as JsonObject)

@@ -1,14 +1,17 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { Millis } from '../../model/clock.ts'
-import { bare, ok } from '../answer.ts'
+import { isDocumentId } from '../../model/ids.ts'
+import { isUnbounded } from '../actor.ts'
+import { type Answer, bare, ok } from '../answer.ts'
+import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
-import { uncached, withCookie } from '../session/browser.ts'
+import { browserOf, uncached, withCookie } from '../session/browser.ts'
 import { endedCookie } from '../session/cookie.ts'
 import { cameByTls } from '../session/origin.ts'
 import { OK } from '../session/schemas.ts'
-import { endSessionOf, type ListedSession, listSessions } from '../session/sessions.ts'
+import { endSessionOf, type ListedSession, listSessions, lookAt } from '../session/sessions.ts'
 
 const Sessions = Type.Object({
   sessions: Type.Array(
@@ -54,7 +57,28 @@ export function sessionRoutes(parts: DashboardParts): Route[] {
         return id === sessionId ? withCookie(answer, endedCookie(cameByTls(parts, call))) : uncached(answer)
       },
     },
+    {
+      method: 'PUT',
+      path: '/api/session/organisation',
+      access: 'signed-in',
+      summary: 'Makes the browser session of a user without an organisation look at one, or with an empty id at all',
+      body: Type.Object({ org_id: Type.String({ maxLength: 64 }) }),
+      answers: { 200: OK },
+      run: (call) => look(parts, call),
+    },
   ]
+}
+
+/** @throws Fault `session_needed`, `permission_missing` (403) for whoever belongs to an organisation, `not_found` (404) */
+async function look(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { cookie } = await browserOf(parts, call)
+  const actor = call.actor!
+  if (!isUnbounded(actor)) throw fault('permission_missing', 'only users without an organisation choose one to look at')
+  const orgId = String(call.object().org_id)
+  const found = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
+  if (orgId !== '' && found === undefined) throw fault('not_found', 'Could not retrieve org detail')
+  await lookAt(parts, cookie, { orgId, actor: actor.email })
+  return uncached(ok(orgId === '' ? 'All organisations are shown' : 'One organisation is shown'))
 }
 
 function shown({ id, via, address, agent, createdAt, seenAt, expiresAt }: ListedSession, own: string | undefined) {

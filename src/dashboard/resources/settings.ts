@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { bare } from '../answer.ts'
+import { edgesOf } from '../apis/api-url.ts'
 import { gatewayUrl } from '../gateway-url.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
@@ -15,6 +16,13 @@ const Setting = Type.Object({
   description: text,
   allowed: text,
   secret: Type.Boolean(),
+})
+
+const Address = Type.String({ description: 'Without a slash at its end.' })
+const Edge = Type.Object({
+  name: text,
+  endpoint: Address,
+  tags: Type.Array(text, { description: 'Of these an API has one that it loads; empty: it loads every API.' }),
 })
 
 /** What this process was started with, to be read: settings are changed where they come from, and by a restart. */
@@ -38,9 +46,13 @@ export function settingRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/system/address',
       access: 'signed-in',
-      summary: 'Tell where callers reach the gateway',
-      answers: { 200: Type.Object({ url: Type.String({ description: 'Without a slash at its end.' }) }) },
-      run: async (call) => bare({ url: (await gatewayUrl(parts, call)).href.replace(/\/$/, '') }),
+      summary: 'Tell where callers reach the gateway, and the gateways that the settings list',
+      answers: { 200: Type.Object({ url: Address, edges: Type.Array(Edge) }) },
+      run: async (call) =>
+        bare({
+          url: (await gatewayUrl(parts, call)).href.replace(/\/$/, ''),
+          edges: edgesOf(parts).map(({ name, endpoint, tags }) => ({ name, endpoint, tags: [...tags] })),
+        }),
     },
   ]
 }

@@ -10,6 +10,7 @@ import type { Route } from '../route.ts'
 import { uncached } from '../session/browser.ts'
 import { readSessionCookie } from '../session/cookie.ts'
 import { sessionOf } from '../session/sessions.ts'
+import { signInPath } from './identity-broker.ts'
 
 const MOST_DOORS = 50
 
@@ -62,7 +63,7 @@ async function doorsOf(parts: DashboardParts) {
     .filter((_profile, i) => open[i])
     .map(({ id, name, provider }) => ({
       name: name === '' ? id : name,
-      url: `/auth/${encodeURIComponent(id)}/${provider}`,
+      url: signInPath(id, provider!),
       kind: provider === 'ADProvider' ? ('form' as const) : ('redirect' as const),
     }))
 }

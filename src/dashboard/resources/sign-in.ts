@@ -4,6 +4,7 @@ import { isDocumentId } from '../../model/ids.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { newSecret } from '../../model/secret.ts'
 import { stampOf } from '../../publish/sign-in/passwords.ts'
+import { isUnbounded } from '../actor.ts'
 import { type Answer, bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -13,11 +14,20 @@ import { keepChallenge, takeChallenge } from '../session/challenges.ts'
 import { endedCookie, readSessionCookie } from '../session/cookie.ts'
 import { cameByTls, checkOrigin, relyingParty } from '../session/origin.ts'
 import { assertionOptions, ownerOfAssertion } from '../session/passkeys.ts'
-import { CONTINUE_BODY, OK, PASSKEY_BODY, PASSKEY_LOGIN_OPTIONS, SESSION, SIGN_IN_ANSWER } from '../session/schemas.ts'
+import {
+  CONTINUE_BODY,
+  OK,
+  PASSKEY_BODY,
+  PASSKEY_LOGIN_OPTIONS,
+  SESSION,
+  SIGN_IN_ANSWER,
+  SIGNED_OUT,
+} from '../session/schemas.ts'
 import { guarded, usePasskey } from '../session/second-factor.ts'
 import { endSession, endSessions, sessionOf } from '../session/sessions.ts'
 import { continueSignIn, type Given, goOn, type SignInResult, signInWithPassword } from '../session/sign-in.ts'
 import { begunSignIn } from '../session/sign-in-state.ts'
+import { logoutElsewhere } from '../sso/saml-logout.ts'
 
 /** Signing in and out of the dashboard in a browser. */
 export function signInRoutes(parts: DashboardParts): Route[] {
@@ -80,12 +90,15 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       path: '/api/logout',
       access: 'signed-in',
       summary: 'Ends this browser session',
-      answers: { 200: OK },
+      answers: { 200: SIGNED_OUT },
       run: async (call) => {
         const cookie = readSessionCookie(call.header('cookie'))
         if (call.actor?.sessionId === undefined || cookie === undefined) throw fault('session_needed')
+        const session = await sessionOf(parts, cookie)
         await endSession(parts, cookie)
-        return withCookie(ok('Signed out'), endedCookie(cameByTls(parts, call)))
+        const location = session?.subject && (await logoutElsewhere(parts, call, session.subject))
+        const meta = location === undefined ? null : { location }
+        return withCookie(ok('Signed out', meta), endedCookie(cameByTls(parts, call)))
       },
     },
     {
@@ -169,6 +182,7 @@ async function session(parts: DashboardParts, call: Call): Promise<Answer> {
         permissions: { ...permissions },
       },
       organisation: organisation === undefined ? null : { id: orgId, name: text(organisation.body.owner_name) },
+      unbounded: isUnbounded(call.actor!),
       csrf_token: browser?.csrf ?? '',
       via: browser?.via ?? 'credential',
     }),

@@ -78,6 +78,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/tap',
       access: 'public',
+      once: true,
       summary: 'Opens a browser session for a sign-in nonce and leads to the dashboard',
       query: { nonce: Type.String() },
       answers: { 303: Type.String(), 403: Type.String() },

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { isUp, type NodeStatus } from '../../model/node.ts'
+import { isUp, loadsHere, type NodeStatus, nodeWarnings } from '../../model/node.ts'
 import { findNode, listNodes, nodeDocumentId } from '../../publish/node-status.ts'
 import { type Answer, bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
@@ -18,14 +18,35 @@ const Stats = Type.Object({
   message: text,
   stats: Type.Object({ apis: Counts, dataplanes: Counts, dataplanes_gateways: Counts }),
 })
+const Load = Type.Object(
+  {
+    requests_per_second: Type.Number({ description: 'Averaged over the last ten to thirty seconds' }),
+    connections: Type.Integer({ description: 'Of clients' }),
+    busy: Type.Number({ description: 'Share of that time in which its event loop was at work: 0 to 1' }),
+    memory_bytes: Type.Integer({ description: 'Resident, of the whole process' }),
+  },
+  { description: 'As of `last_seen`; absent while the node is not heard of.' },
+)
 const Nodes = Type.Object({
   data: Type.Object({
-    nodes: Type.Array(Type.Object({ id: text, hostname: text, version: text, tags: Type.Array(text) })),
+    nodes: Type.Array(
+      Type.Object({ id: text, hostname: text, version: text, tags: Type.Array(text), load: Type.Optional(Load) }),
+    ),
     active_node_count: Type.Integer(),
     nodes_available: Type.Integer({ description: '-1 = without bound' }),
     nodes_remaining: Type.Integer({ description: '-1 = without bound' }),
     valid_until: Type.Integer({ description: 'Seconds since 1970' }),
   }),
+})
+const Placement = Type.Object({
+  nodes: Type.Array(
+    Type.Object({
+      node: text,
+      loads: Type.Boolean(),
+      reason: text,
+    }),
+  ),
+  warnings: Type.Array(text, { description: 'Where nodes contradict each other.' }),
 })
 const Node = Type.Object({ data: Type.Object({ db_app_conf_options: Type.Object({}) }) })
 const Licence = Type.Object({ Status: Type.Literal('OK'), Message: text, Meta: Type.Object({}) })
@@ -56,6 +77,17 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       query: { p: Type.Integer() },
       answers: { 200: Nodes },
       run: async (call) => nodes(await listNodes(parts), parts.clock.wall(), call),
+    },
+    {
+      method: 'GET',
+      path: '/api/system/placement',
+      access: READ,
+      summary: 'Tell which gateway nodes would load an API with these tags, and why',
+      query: {
+        tags: Type.String({ maxLength: 4096, description: 'Separated by commas; none = an API without tags.' }),
+      },
+      answers: { 200: Placement },
+      run: async (call) => placement(await listNodes(parts), parts.clock.wall(), call.query('tags')),
     },
     {
       method: 'GET',
@@ -137,8 +169,29 @@ function nodes(all: readonly NodeStatus[], now: number, call: Call): Answer {
   })
 }
 
+/** Of nodes that are up: what the others would do nobody can tell. */
+function placement(all: readonly NodeStatus[], now: number, sent: string): Answer {
+  const tags = sent.split(',').map((tag) => tag.trim())
+  const wanted = tags.filter((tag) => tag !== '')
+  const nodes = all
+    .filter((node) => isUp(node, now))
+    .map((node) => ({ node: node.name, loads: loadsHere({ tags: wanted }, node), reason: whyPlaced(node, wanted) }))
+  return bare({ nodes, warnings: nodeWarnings(all, now) })
+}
+
+function whyPlaced(node: NodeStatus, wanted: readonly string[]): string {
+  if (!node.segmented) return 'it is not segmented: it loads every API'
+  const common = wanted.filter((tag) => node.tags.includes(tag))
+  if (common.length > 0) return `it has the ${common.length > 1 ? 'tags' : 'tag'} ${common.join(', ')}`
+  if (node.tags.length === 0) return 'it is segmented and has no tags: it loads nothing'
+  return wanted.length === 0
+    ? `it is segmented, and an API without tags is for no segment: it takes ${node.tags.join(', ')}`
+    : `it takes ${node.tags.join(', ')}`
+}
+
 /** How a node stands, without the APIs on it: they may be those of others. */
 function nodeShape(node: NodeStatus, now: number): JsonObject {
+  const active = isUp(node, now)
   return {
     id: nodeDocumentId(node.name),
     hostname: node.hostname,
@@ -146,13 +199,14 @@ function nodeShape(node: NodeStatus, now: number): JsonObject {
     version: node.version,
     tags: [...node.tags],
     segmented: node.segmented,
-    active: isUp(node, now),
+    active,
     last_seen: node.seen_at,
     started_at: node.started_at,
     loaded: node.loaded,
     troubled: node.troubled,
     behind: node.behind,
     management: node.management,
+    ...(active && node.load !== undefined && { load: { ...node.load } }),
   }
 }
 

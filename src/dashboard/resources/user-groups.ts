@@ -8,7 +8,7 @@ import { bare, ok, refused } from '../answer.ts'
 import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
-import { whereFound } from '../people/found.ts'
+import { personIn, whereFound } from '../people/found.ts'
 import { givenPermissions, withoutReset } from '../people/given.ts'
 import { checkGroupReach } from '../people/reach.ts'
 import { DoneShape, GroupBody, GroupShape, MadeShape, pageShape } from '../people/shapes.ts'
@@ -69,6 +69,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'user_groups' },
       summary: 'Shows a group',
       answers: { 200: GroupShape },
+      standing: (call) => personIn(parts, 'user_group', call),
       run: onGroup(UNKNOWN, async (call, group) => bare(await new PeopleView(parts, call.actor).group(group))),
     },
     {
@@ -79,6 +80,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       body: GroupBody,
       invalid: INVALID,
       answers: { 200: DoneShape },
+      standing: (call) => personIn(parts, 'user_group', call),
       run: onGroup(NOT_CHANGEABLE, async (call, group) => {
         const edit = givenGroup(call.object())
         checkGroupReach(call.actor!, group)

@@ -18,7 +18,7 @@ import type { Call } from '../call.ts'
 import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
-import { whereFound } from '../people/found.ts'
+import { personIn, whereFound } from '../people/found.ts'
 import { type GivenUser, givenUser, withoutReset } from '../people/given.ts'
 import { checkGiven, checkReach } from '../people/reach.ts'
 import { DoneShape, MadeShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from '../people/shapes.ts'
@@ -104,6 +104,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       own: 'id',
       summary: 'Shows a user',
       answers: { 200: UserShape },
+      standing: (call) => personIn(parts, 'user', call),
       run: onUser(UNKNOWN, async (call, user) => bare(await new PeopleView(parts, call.actor).user(user))),
     },
     {
@@ -114,6 +115,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       body: UserEditBody,
       invalid: INVALID,
       answers: { 200: DoneShape },
+      standing: (call) => personIn(parts, 'user', call),
       run: onUser(NOT_CHANGEABLE, (call, user) => change(parts, call, user)),
     },
     {

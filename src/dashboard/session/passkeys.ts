@@ -1,17 +1,13 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { fault } from '../../errors/fault.ts'
 import type { Millis } from '../../model/clock.ts'
 import { type DocumentId, isDocumentId } from '../../model/ids.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import type { StoredPasskey } from '../../model/user-security.ts'
 import type { RelyingParty } from './origin.ts'
+
+/** Loaded with the first passkey: a tenth of a start would be spent on it. */
+const library = () => import('@simplewebauthn/server')
 
 /** How long a browser may take to answer a challenge. */
 export const CHALLENGE_MS = 300_000
@@ -30,6 +26,7 @@ export interface PasskeyOwner {
 
 /** What `navigator.credentials.create` is given; the passkey can be found without a user name. */
 export async function registrationOptions(rp: RelyingParty, owner: PasskeyOwner): Promise<JsonObject> {
+  const { generateRegistrationOptions } = await library()
   const options = await generateRegistrationOptions({
     rpName: 'Gatehouse',
     rpID: rp.id,
@@ -55,6 +52,7 @@ export async function readRegistration(
   response: Json | undefined,
   { name, now }: { readonly name: string; readonly now: Millis },
 ): Promise<StoredPasskey> {
+  const { verifyRegistrationResponse } = await library()
   const { verified, registrationInfo } = await checked(
     verifyRegistrationResponse({
       response: credentialOf(response) as unknown as RegistrationResponseJSON,
@@ -85,6 +83,7 @@ export async function assertionOptions(
   rp: RelyingParty,
   passkeys: readonly StoredPasskey[] = [],
 ): Promise<JsonObject & { readonly challenge: string }> {
+  const { generateAuthenticationOptions } = await library()
   const options = await generateAuthenticationOptions({
     rpID: rp.id,
     timeout: CHALLENGE_MS,
@@ -116,6 +115,7 @@ export async function readAssertion(
   const credential = credentialOf(response)
   const passkey = passkeys.find(({ id }) => id === credential.id)
   if (passkey === undefined) throw fault('passkey_invalid', 'the passkey is not known')
+  const { verifyAuthenticationResponse } = await library()
   const { verified, authenticationInfo } = await checked(
     verifyAuthenticationResponse({
       response: credential as unknown as AuthenticationResponseJSON,

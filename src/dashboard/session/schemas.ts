@@ -6,6 +6,14 @@ export const okWith = (meta: TSchema) => Type.Object({ Status: Type.Literal('OK'
 /** A success that says nothing besides. */
 export const OK = okWith(Type.Null())
 
+/** A browser session has ended here; whoever came from a SAML identity provider goes on there. */
+export const SIGNED_OUT = okWith(
+  Type.Union([
+    Type.Null(),
+    Type.Object({ location: Type.String({ description: 'Where the browser ends its session elsewhere, too.' }) }),
+  ]),
+)
+
 const TICKET = Type.String({ minLength: 43, maxLength: 43, description: 'What `ticket` was answered.' })
 
 /** What a browser's passkey calls answer; looked at by the library that checks it. */
@@ -68,7 +76,10 @@ export const SESSION = Type.Object({
     is_admin: Type.Boolean(),
     permissions: Type.Record(Type.String(), Type.String()),
   }),
-  organisation: Type.Union([Type.Null(), Type.Object({ id: Type.String(), name: Type.String() })]),
+  organisation: Type.Union([Type.Null(), Type.Object({ id: Type.String(), name: Type.String() })], {
+    description: 'The own one; for a user without one, what `PUT /api/session/organisation` chose, or null for all.',
+  }),
+  unbounded: Type.Boolean({ description: 'True for a user without an organisation: it only looks.' }),
   csrf_token: CSRF,
   via: Type.String(),
 })

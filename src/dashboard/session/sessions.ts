@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { toFault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import type { Millis } from '../../model/clock.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { hashKey, newSecret } from '../../model/secret.ts'
@@ -8,9 +8,12 @@ import { auditOf } from '../../publish/parts.ts'
 import type { Change, TicketInput, TicketRow } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { sessionCookie } from './cookie.ts'
+import { type IdpSubject, idpSubjectOf, noteSubject, subjectFamily } from './idp-subject.ts'
 
 /** Of what a browser calls itself this much is kept. */
 const LONGEST_AGENT = 200
+/** Of a write that others may be ahead of. */
+const MOST_TRIES = 4
 
 /** How somebody came in; in the audit log. */
 export type Via = 'password' | 'passkey' | 'sso' | 'bootstrap'
@@ -32,6 +35,8 @@ export interface OpenOptions {
   readonly clientAddress?: string
   /** What the browser calls itself. */
   readonly agent?: string | undefined
+  /** Who a SAML identity provider said it is: its log-out then ends the session. */
+  readonly subject?: IdpSubject | undefined
   /** What must be true and change in the same commit: a ticket that is used up, a user that is written. */
   readonly changes?: readonly Change[]
 }
@@ -56,6 +61,10 @@ export interface BrowserSession {
   /** When the caller last proved who they are: at sign-in or since. */
   readonly verifiedAt: Millis
   readonly via: string
+  /** Undefined for a session that did not come by SAML. */
+  readonly subject: IdpSubject | undefined
+  /** Organisation that an unbounded user looks at; '' = all. */
+  readonly viewed: string
 }
 
 /**
@@ -66,18 +75,21 @@ export async function openSession(
   parts: DashboardParts,
   who: SignedIn,
   via: Via,
-  { secure = isSecure(parts), clientAddress = '', agent = '', changes = [] }: OpenOptions = {},
+  { secure = isSecure(parts), clientAddress = '', agent = '', subject, changes = [] }: OpenOptions = {},
 ): Promise<OpenedSession> {
   const value = newSecret()
   const now = parts.clock.wall()
   const times = { created: now, seen: now, verified: now }
   const body: JsonObject = { user: who.id, via, ...times, address: clientAddress, agent: agent.slice(0, LONGEST_AGENT) }
   if (who.guest !== undefined) body.guest = who.guest
+  if (subject !== undefined) body.subject = { ...subject }
+  const lastsUntil = now + parts.config.dashboard.dashboard_session_lifetime * 1000
   const alone = parts.config.dashboard.disable_parallel_sessions
   await parts.documents.commit(
     [
       ...(alone ? [endOfSessions(who.id)] : []),
       ...changes,
+      ...(subject === undefined ? [] : [noteSubject(subject, who.id, lastsUntil)]),
       { op: 'putTicket', hash: hashOf(value), row: rowOf(parts, body), ifAbsent: true },
     ],
     auditOf(parts, who.email, 'Sign in', who.orgId, { user: who.id, via }),
@@ -108,6 +120,33 @@ export async function sessionOf(
     guest: isObject(body.guest) ? body.guest : undefined,
     verifiedAt: Number(body.verified),
     via: String(body.via),
+    subject: idpSubjectOf(body.subject),
+    viewed: String(body.viewed ?? ''),
+  }
+}
+
+/**
+ * Makes a session look at one organisation, or with '' at all: for users who belong to none. The look at one is recorded with it.
+ * @throws Fault `login_required` (401) when the session has ended meanwhile
+ */
+export async function lookAt(
+  parts: DashboardParts,
+  cookie: string,
+  { orgId, actor }: { readonly orgId: string; readonly actor: string },
+): Promise<void> {
+  const hash = hashOf(cookie)
+  const entry = orgId === '' ? undefined : auditOf(parts, actor, 'Look at organisation', orgId, { id: orgId })
+  for (let tries = 1; ; tries++) {
+    const row = await parts.tokens.getTicket(hash)
+    if (row === undefined || !isOpen(row, parts.clock.wall())) throw fault('login_required')
+    const next = rowOf(parts, { ...row.body, viewed: orgId })
+    try {
+      await parts.documents.commit([{ op: 'putTicket', hash, row: next, ifVersion: row.version }], entry)
+      return
+    } catch (error) {
+      // The same call may have put the end of the session off.
+      if (toFault(error).code !== 'ticket_unusable' || tries === MOST_TRIES) throw error
+    }
   }
 }
 
@@ -181,6 +220,30 @@ export async function endSessionOf(parts: DashboardParts, userId: string, sessio
 /** Ends all browser sessions of a user, and what it had begun. */
 export async function endSessions(parts: DashboardParts, userId: string): Promise<void> {
   await parts.documents.commit([endOfSessions(userId)], undefined)
+}
+
+/**
+ * Ends the browser sessions that a subject of a SAML identity provider has opened: all, or those of the provider's sessions that are
+ * named. Answers how many.
+ */
+export async function endSessionsOfSubject(
+  parts: DashboardParts,
+  named: Pick<IdpSubject, 'profile' | 'nameId'>,
+  sessionIndexes: readonly string[],
+): Promise<number> {
+  const notes = await parts.tokens.familyTickets(subjectFamily(named))
+  const ended: Change[] = []
+  for (const user of new Set(notes.map(({ body }) => String(body.user)))) {
+    for (const row of await parts.tokens.familyTickets(loginFamily(user))) {
+      const subject = idpSubjectOf(row.body.subject)
+      if (subject?.profile !== named.profile || subject.nameId !== named.nameId) continue
+      if (!isOpen(row, parts.clock.wall())) continue
+      if (sessionIndexes.length === 0 || sessionIndexes.includes(subject.sessionIndex))
+        ended.push({ op: 'deleteTicket', hash: row.hash })
+    }
+  }
+  if (ended.length > 0) await parts.documents.commit(ended, undefined)
+  return ended.length
 }
 
 /** The change that ends all browser sessions of a user, for a commit that does more. */

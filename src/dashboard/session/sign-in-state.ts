@@ -4,6 +4,7 @@ import type { JsonObject } from '../../model/json.ts'
 import { newSecret } from '../../model/secret.ts'
 import type { Change } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
+import type { IdpSubject } from './idp-subject.ts'
 import { ticketHash } from './sessions.ts'
 
 /** How long a sign-in may be on its way. */
@@ -33,6 +34,8 @@ export interface SignInState {
   /** Secret, sealed, of a second factor that is being set up; '' = none. */
   readonly enrolling: string
   readonly tries: number
+  /** Who a SAML identity provider said it is. */
+  readonly subject?: IdpSubject | undefined
 }
 
 /** A sign-in as its ticket has it. */
@@ -45,11 +48,11 @@ export interface SignIn {
 }
 
 /** A sign-in that has just begun. */
-export function begunSignIn(candidates: readonly Candidate[], via: SignInState['via']): SignIn {
+export function begunSignIn(candidates: readonly Candidate[], via: SignInState['via'], subject?: IdpSubject): SignIn {
   const user = candidates.length === 1 ? candidates[0]!.id : ''
   const second = via === 'passkey'
   const state: SignInState = { candidates, user, via, second, renewed: false, challenge: '', enrolling: '', tries: 0 }
-  return { text: newSecret(), version: 0, state }
+  return { text: newSecret(), version: 0, state: subject === undefined ? state : { ...state, subject } }
 }
 
 /** The sign-in that a ticket stands for. @throws Fault `sign_in_void` (401) when it has lapsed or was finished */

@@ -186,6 +186,7 @@ async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: St
     secure: cameByTls(parts, call),
     clientAddress: call.clientAddress,
     agent: call.header('user-agent'),
+    subject: signIn.state.subject,
     changes: [...finished(parts, signIn), putUser(user, body)],
   })
 }

@@ -2,6 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import type { IdpProfile } from '../../model/idp-profile.ts'
 import type { Permissions } from '../../model/permission.ts'
 import { toEmail } from '../../model/user.ts'
+import type { IdpSubject } from '../session/idp-subject.ts'
 import type { SsoPerson } from './person.ts'
 
 /** What an identity provider says of somebody, by the provider's own names. */
@@ -15,6 +16,8 @@ export interface Proven {
   /** As the provider says it; '' = it does not. */
   readonly email: string
   readonly displayName: string
+  /** What a SAML log-out must name. */
+  readonly samlSubject?: IdpSubject | undefined
 }
 
 /** Somebody, as a profile maps them. */

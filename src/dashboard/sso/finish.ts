@@ -37,7 +37,8 @@ export async function finishSignIn(
     // Behind `#`, which no server log and no Referer gets to see.
     return goTo(`${locationOf(place)}#token=${encodeURIComponent(made.key)}`)
   }
-  if (place.is === 'own') return enterBySso(parts, call, person, { path: place.path, changes })
+  if (place.is === 'own')
+    return enterBySso(parts, call, person, { path: place.path, changes, subject: proven.samlSubject })
   await entryOf(parts, person)
   if (changes.length > 0) await parts.documents.commit(changes, undefined)
   const nonce = await createNonce(parts, { section: 'dashboard', person, notAllowed: false }, person.email || userId)

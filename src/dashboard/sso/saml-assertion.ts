@@ -1,7 +1,7 @@
 import type { Profile } from '@node-saml/node-saml'
 import { fault } from '../../errors/fault.ts'
-import { textAt } from '../../model/idp-profile.ts'
-import type { JsonObject } from '../../model/json.ts'
+import { type IdpProfile, textAt } from '../../model/idp-profile.ts'
+import type { IdpSubject } from '../session/idp-subject.ts'
 import { firstText, type Proven } from './claims.ts'
 import { asList, attribute, member, textOf } from './saml-metadata.ts'
 
@@ -44,7 +44,7 @@ export function checkBearer(
 }
 
 /** What an assertion says of somebody. */
-export function provenBy(profile: Profile, config: JsonObject): Proven {
+export function provenBy(profile: Profile, { id, config }: Pick<IdpProfile, 'id' | 'config'>): Proven {
   const claims = new Map<string, unknown>(Object.entries((profile.attributes ?? {}) as Record<string, unknown>))
   const one = (chosen: string, usual: readonly string[]) =>
     (chosen === '' ? usual : [chosen]).map((name) => firstText(claims.get(name))).find((text) => text !== '') ?? ''
@@ -58,5 +58,19 @@ export function provenBy(profile: Profile, config: JsonObject): Proven {
     subject,
     email: email === '' && textAt(config, 'SAMLEmailClaim') === '' ? named : email,
     displayName: [forename, surname].filter((text) => text !== '').join(' '),
+    ...(subject !== '' && { samlSubject: subjectBy(profile, id, subject) }),
+  }
+}
+
+/** What a log-out will have to name (SAML 2.0 Core section 3.7.1). */
+function subjectBy(profile: Profile, profileId: string, nameId: string): IdpSubject {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  return {
+    profile: profileId,
+    nameId,
+    format: text(profile.nameIDFormat),
+    nameQualifier: text(profile.nameQualifier),
+    spNameQualifier: text(profile.spNameQualifier),
+    sessionIndex: text(profile.sessionIndex),
   }
 }

@@ -9,6 +9,8 @@ export interface IdpMetadata {
   readonly entryPoint: string
   /** Certificates that answers may be signed with, base64 of their DER. */
   readonly certificates: readonly string[]
+  /** Where log-outs go by redirect, and answers to its own; undefined = it has none. */
+  readonly logout?: { readonly url: string; readonly answerUrl: string } | undefined
 }
 
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
@@ -47,10 +49,16 @@ export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
     .filter(isCertificate)
     .slice(0, MOST_CERTIFICATES)
   const entityId = attribute(entity, 'entityID')
-  if (entityId === '' || !/^https?:\/\//.test(entryPoint) || !URL.canParse(entryPoint) || certificates.length === 0)
+  const leaving = asList(member(idp, 'SingleLogoutService')).find((one) => attribute(one, 'Binding') === REDIRECT)
+  const url = attribute(leaving, 'Location')
+  const answerUrl = attribute(leaving, 'ResponseLocation') || url
+  if (entityId === '' || !isWeb(entryPoint) || certificates.length === 0)
     throw fault('sso_failed', 'the metadata names no identity provider with HTTP-Redirect and a signing certificate')
-  return { entityId, entryPoint, certificates }
+  const logout = isWeb(url) && isWeb(answerUrl) ? { url, answerUrl } : undefined
+  return { entityId, entryPoint, certificates, logout }
 }
+
+const isWeb = (text: string) => /^https?:\/\//.test(text) && URL.canParse(text)
 
 /** Refuses XML that is too large, or that declares anything of its own: entities that grow, files that are read. @throws Fault `sso_failed` */
 export function checkXml(xml: string): void {

@@ -7,6 +7,7 @@ import type { Change } from '../../store/ports.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { idpSubjectOf } from '../session/idp-subject.ts'
 import { ticketHash } from '../session/sessions.ts'
 import { goTo } from './answers.ts'
 import type { Proven } from './claims.ts'
@@ -26,6 +27,7 @@ const OLDEST_MS = 600_000
 /** How long the browser has to come for what its answer led to. */
 const HANDOVER_MS = 60_000
 const MOST_RESPONSE = 700_000
+const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
 
 const fetchedMetadata = new WeakMap<object, Remembered<IdpMetadata>>()
 
@@ -61,7 +63,7 @@ export async function takeSamlResponse(parts: DashboardParts, call: Call, used: 
   const found = await validated(saml, encoded)
   const assertion = checkBearer(found, { issuer: metadata.entityId, recipient: acsOf(parts, used), requestId: claimed })
   const now = parts.clock.wall()
-  const body = { use: 'saml', request: claimed, ...provenBody(provenBy(found, profile.config)) }
+  const body = { use: 'saml', request: claimed, ...provenBody(provenBy(found, profile)) }
   const hand = ticketHash('sso_saml', claimed)
   await commitOnce(parts, [
     once(ticketHash('saml_assertion', JSON.stringify([profile.id, assertion.id])), now + OLDEST_MS + 2 * SKEW_MS, {}),
@@ -92,7 +94,9 @@ export async function ownSamlMetadata(parts: DashboardParts, used: UsedProfile):
   const own = { entityId: '', entryPoint: 'https://idp.invalid/', certificates: ['MA=='] }
   const saml = await samlOf(parts, used, own, '_')
   const { certificate } = await keyOf(parts, used)
-  return saml.generateServiceProviderMetadata(certificate ?? null, certificate ?? null)
+  const xml = saml.generateServiceProviderMetadata(certificate ?? null, certificate ?? null)
+  // The library knows log-out by POST alone. A browser that is redirected brings its cookies along.
+  return xml.replace(/(<SingleLogoutService Binding=")[^"]*"/, `$1${REDIRECT}"`)
 }
 
 async function validated(saml: SAML, SAMLResponse: string): Promise<Profile> {
@@ -105,7 +109,8 @@ async function validated(saml: SAML, SAMLResponse: string): Promise<Profile> {
   }
 }
 
-async function samlOf(
+/** The library, for one profile and one message of ours with this id. @throws Fault `sso_failed` (403) */
+export async function samlOf(
   parts: DashboardParts,
   used: UsedProfile,
   metadata: IdpMetadata,
@@ -119,6 +124,8 @@ async function samlOf(
     audience: issuer,
     callbackUrl: acsOf(parts, used),
     entryPoint: metadata.entryPoint,
+    logoutCallbackUrl: logoutPlaceOf(parts, used),
+    ...(metadata.logout !== undefined && { logoutUrl: metadata.logout.url }),
     idpCert: [...metadata.certificates],
     wantAssertionsSigned: true,
     wantAuthnResponseSigned: false,
@@ -155,7 +162,8 @@ async function keyOf(parts: DashboardParts, { profile }: UsedProfile): Promise<{
   return { key, certificate: textAt(stored.body, 'certificate') }
 }
 
-function metadataOf(parts: DashboardParts, { profile, version }: UsedProfile): Promise<IdpMetadata> {
+/** What is known of the identity provider of a profile, for an hour. @throws Fault `sso_failed` (403) */
+export function metadataOf(parts: DashboardParts, { profile, version }: UsedProfile): Promise<IdpMetadata> {
   const known = fetchedMetadata.get(parts.store) ?? new Remembered<IdpMetadata>(parts.clock)
   fetchedMetadata.set(parts.store, known)
   return known.get(version, async () => {
@@ -178,33 +186,42 @@ function entityIdOf(parts: DashboardParts, { profile }: UsedProfile): string {
   return textAt(profile.config, 'EntityId') || `${base}/auth/${profile.id}/saml/metadata`
 }
 
+/** Where a SAML identity provider sends the browser to log out. @throws Fault `sso_failed` (403) */
+export function logoutPlaceOf(parts: DashboardParts, { profile }: UsedProfile): string {
+  return `${baseOf(parts, textAt(profile.config, 'SAMLBaseURL'))}/auth/${profile.id}/saml/logout`
+}
+
 function acsOf(parts: DashboardParts, { profile }: UsedProfile): string {
   return `${baseOf(parts, textAt(profile.config, 'SAMLBaseURL'))}/auth/${profile.id}/saml/callback`
 }
 
-function once(hash: Uint8Array, expiresAt: number, body: JsonObject): Change {
+/** A ticket that says that something was taken: it cannot be put twice. */
+export function once(hash: Uint8Array, expiresAt: number, body: JsonObject): Change {
   const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
   return { op: 'putTicket', hash, row, ifAbsent: true }
 }
 
-async function commitOnce({ documents }: DashboardParts, changes: readonly Change[]): Promise<void> {
+/** Commits what may happen once. @throws Fault `sso_failed` (403) when it has */
+export async function commitOnce({ documents }: DashboardParts, changes: readonly Change[]): Promise<void> {
   try {
     await documents.commit(changes, undefined)
   } catch (error) {
     if (toFault(error).code !== 'already_exists') throw error
-    throw fault('sso_failed', 'the assertion, or an answer to the same request, was taken before')
+    throw fault('sso_failed', 'the message, or an answer to the same request, was taken before')
   }
 }
 
-function provenBody({ claims, subject, email, displayName }: Proven): JsonObject {
-  return { claims: Object.fromEntries(claims) as JsonObject, subject, email, displayName }
+function provenBody({ claims, subject, email, displayName, samlSubject }: Proven): JsonObject {
+  const said = { claims: Object.fromEntries(claims) as JsonObject, subject, email, displayName }
+  return samlSubject === undefined ? said : { ...said, samlSubject: { ...samlSubject } }
 }
 
-function provenFrom({ claims, subject, email, displayName }: JsonObject): Proven {
+function provenFrom({ claims, subject, email, displayName, samlSubject }: JsonObject): Proven {
   return {
     claims: new Map(Object.entries(isObject(claims) ? claims : {})),
     subject: String(subject),
     email: String(email),
     displayName: String(displayName),
+    samlSubject: idpSubjectOf(samlSubject),
   }
 }

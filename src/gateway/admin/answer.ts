@@ -39,16 +39,14 @@ export function changed(
   return json({ key, status: 'ok', action, ...more })
 }
 
-/** Sends an answer, unless the client has left. */
+/** Sends an answer; nobody gets it where the client has left. */
 export function send(x: Exchange, answer: AdminAnswer, style: AnswerStyle): void {
-  if (x.aborted) return
   x.reply(answer.status, answer.fields + usual(x, style), answer.body)
 }
 
 /** Refuses in the words of management calls. `fields` are more lines, such as Allow. */
 export function sendFault(x: Exchange, refusal: Fault, style: AnswerStyle, fields = ''): void {
   x.fault = refusal
-  if (x.aborted) return
   x.reply(
     statusOf(refusal, style.legacyStatuses),
     JSON_TYPE + fields + retryField(refusal) + usual(x, style),

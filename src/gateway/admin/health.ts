@@ -7,6 +7,8 @@ import type { Route } from './route.ts'
 /** How long an answer of the store stands, so that callers without a secret cannot keep it busy. */
 const STORE_CHECK_MS = 10_000
 
+const BEHIND = 'The store is away: this node serves what it has'
+
 interface Check {
   readonly status: 'pass' | 'fail'
   readonly output?: string
@@ -53,7 +55,8 @@ function hello(parts: AdminParts, store: Check): AdminAnswer {
 async function ready(parts: AdminParts): Promise<AdminAnswer> {
   if (parts.stopping()) throw fault('shutting_down')
   if (!parts.ready()) throw fault('not_ready')
-  await parts.store.documents.revision()
+  // In a cluster a node serves what it has while the store is away: taking it out of service would help nobody.
+  if (!parts.clustered) await parts.store.documents.revision()
   return json({ status: 'pass', version: parts.version, description: 'Gatehouse' })
 }
 
@@ -64,6 +67,7 @@ function storeCheck(parts: AdminParts): () => Promise<Check> {
   const check = async (): Promise<Check> => {
     try {
       await parts.store.documents.revision()
+      if (parts.store.behind?.()) return { status: 'fail', output: BEHIND, time: now(parts) }
       return { status: 'pass', time: now(parts) }
     } catch (error) {
       return { status: 'fail', output: toFault(error).entry.text, time: now(parts) }

@@ -1,6 +1,8 @@
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION_SCHEMA } from '../../model/api/schema-oas.ts'
+import type { GatewayOrder } from '../../model/gateway-order.ts'
 import { isObject } from '../../model/json.ts'
+import { orderGateways } from '../../publish/orders.ts'
 import { done, json } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import type { AdminRequest } from './request.ts'
@@ -9,10 +11,22 @@ import type { Route } from './route.ts'
 /** What a node does and knows of itself: reload, its APIs, the schema of definitions, explanations. */
 export function nodeRoutes(parts: AdminParts): Route[] {
   const reload = reloads(parts)
+  const tell = async (order: GatewayOrder) => {
+    await parts.live.settled(await orderGateways(parts, order))
+    return done('cache invalidated')
+  }
+  const forget = () => tell({ order: 'key_sets', subject: '' })
   return [
     { method: 'GET', path: '/reload', run: reload },
     { method: 'GET', path: '/reload/group', run: reload },
     { method: 'GET', path: '/node', run: () => node(parts) },
+    { method: 'DELETE', path: '/cache/jwks', run: forget },
+    { method: 'DELETE', path: '/cache/jwks/{api}', run: forget },
+    {
+      method: 'DELETE',
+      path: '/cache/{api}',
+      run: (request) => tell({ order: 'responses', subject: request.param('api') }),
+    },
     {
       method: 'GET',
       path: '/schema',
@@ -47,6 +61,7 @@ function reloads(parts: AdminParts) {
 
 function node(parts: AdminParts) {
   const { live, catalogue, shard } = parts
+  const upstreams = parts.upstreamCares?.states() ?? []
   return json({
     name: parts.nodeName,
     version: parts.version,
@@ -58,6 +73,7 @@ function node(parts: AdminParts) {
     apis: catalogue
       .states()
       .map(({ apiId, name, state, reason, revision }) => ({ api_id: apiId, name, state, reason, revision })),
+    ...(upstreams.length > 0 && { upstreams }),
   })
 }
 

@@ -22,12 +22,16 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly nodeName: string
   /** What `X-Svc-Authorization` must hold. */
   readonly secret: string
+  /** True when other gateways stand on the same store. */
+  readonly clustered: boolean
   /** How the dashboard of this process stands; undefined when there is none in it. */
   readonly dashboard: (() => 'pass' | 'fail') | undefined
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly catalogue: ApiCatalogue
   readonly live: LiveConfig
+  /** How targets and breakers of this node stand. */
+  readonly upstreamCares?: { states(): JsonObject[] }
   readonly ready: () => boolean
   readonly stopping: () => boolean
   readonly nextRequestId: () => string

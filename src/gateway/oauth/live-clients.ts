@@ -18,8 +18,8 @@ export class LiveClients implements Clients {
 
   constructor(documents: Documents, feed: Feed) {
     this.#cache = new ClientCache(documents, feed)
-    this.#unsubscribe = feed.subscribe(({ changes }) => {
-      if (changes.some(({ kind }) => kind === 'oauth_client')) this.generation++
+    this.#unsubscribe = feed.subscribe(({ changes, missed }) => {
+      if (missed || changes.some(({ kind }) => kind === 'oauth_client')) this.generation++
     })
   }
 

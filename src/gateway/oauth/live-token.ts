@@ -19,7 +19,7 @@ export interface LiveToken {
 
 /** The access token that a stored session is, with the client that goes by its id; undefined for a key. */
 export function liveToken(
-  row: SessionRow,
+  row: Pick<SessionRow, 'body' | 'orgId'>,
   found: { readonly client: OAuthClient | undefined; readonly generation: number },
 ): LiveToken | undefined {
   const facts = tokenFactsOf(row.body)
@@ -33,7 +33,7 @@ export function liveToken(
   }
 }
 
-function issuedBy(client: OAuthClient | undefined, row: SessionRow, facts: TokenFacts): boolean {
+function issuedBy(client: OAuthClient | undefined, row: Pick<SessionRow, 'orgId'>, facts: TokenFacts): boolean {
   return client !== undefined && client.epoch === facts.epoch && client.org_id === row.orgId
 }
 

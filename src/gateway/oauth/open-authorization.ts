@@ -4,6 +4,7 @@ import type { Clock } from '../../model/clock.ts'
 import type { Log } from '../../model/log.ts'
 import type { Policy } from '../../model/session.ts'
 import { Deliveries } from '../../oauth/deliver.ts'
+import { Lease } from '../../oauth/lease.ts'
 import type { OAuthParts } from '../../oauth/parts.ts'
 import { AuthorizationServer } from '../../oauth/server.ts'
 import type { Store } from '../../store/ports.ts'
@@ -24,6 +25,8 @@ export interface AuthorizationParts {
   readonly findApi: (apiId: string) => Api | undefined
   /** A policy that is in force. */
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
+  /** True when other gateways stand on the same store. */
+  readonly clustered: boolean
 }
 
 /** The authorization servers of a node. */
@@ -44,9 +47,11 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const publicUrl = config.gateway.public_url
   const clients = new LiveClients(documents, store.feed)
   const common = { documents, tokens, outbox, clock, log, config, sealKey, findApi, findPolicy }
-  const deliveries = new Deliveries({ ...common, allowPrivate: config.webhooks.allow_private })
+  const turn = parts.clustered ? { turn: new Lease({ documents, tokens, clock }, 'outbox') } : {}
+  const deliveries = new Deliveries({ ...common, ...turn, allowPrivate: config.webhooks.allow_private })
   const oauth: OAuthParts = {
     ...common,
+    ...(store.owed !== undefined && { owed: store.owed }),
     findClient: (clientId) => clients.find(clientId),
     wakeDeliveries: () => deliveries.wake(),
   }

@@ -15,6 +15,8 @@ const VARIANTS_PER_CELL = 256
 /** Countries that the requests of one key, and those without a key, are told apart by; the others are counted without. */
 const COUNTRIES_PER_KEY = 16
 const COUNTRIES_WITHOUT_KEY = 256
+/** Tells hits that were answered with a stored answer. */
+const CACHED_TAG = 'cached-response'
 
 /**
  * The handle by which a request is counted: made once for a session at an API version and kept there, so that a
@@ -39,6 +41,7 @@ export class HitCell {
   #lastVariant: HitCell | undefined
   #countries: Map<string, HitCell> | undefined
   #lastCountry: HitCell | undefined
+  #fromCache: HitCell | undefined
 
   constructor(source: SlotSource, dimensions: HitDimensions) {
     this.first = undefined
@@ -81,6 +84,15 @@ export class HitCell {
     return found
   }
 
+  /** The cell of the same requests as far as they were answered from the cache, which a tag tells. */
+  fromCache(): HitCell {
+    this.#fromCache ??= new HitCell(this.#source, {
+      ...this.dimensions,
+      tags: withTag(this.dimensions.tags, CACHED_TAG),
+    })
+    return this.#fromCache
+  }
+
   #findCountry(country: string): HitCell {
     this.#countries ??= new Map()
     const known = this.#countries.get(country)
@@ -104,6 +116,11 @@ export class HitCell {
     else byTags.set(tags, made)
     return made
   }
+}
+
+/** Adds a tag to others that are joined in order. */
+function withTag(tags: string, tag: string): string {
+  return tags === '' ? tag : [...new Set([...tags.split(','), tag])].sort().join(',')
 }
 
 function isCell(cell: HitCell, tags: string, endpoint: string): boolean {

@@ -1,5 +1,5 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
-import type { AuthRules } from '../../model/api.ts'
+import type { SchemeRules } from '../../model/scheme-rules.ts'
 import type { OAuthApi } from '../../oauth/parts.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
 import { challenged, type SchemeWord } from '../oauth/challenge.ts'
@@ -18,7 +18,7 @@ const EXPIRED = prebuilt('token_expired')
  * API and has not ended it since, not lapsed, and in the hands of whom it was issued to. A key is no token.
  * Waits for the store only when the token is not in memory, or for a proof to be used up.
  */
-export function authenticateToken(auth: AuthRules, api: OAuthApi, sessions: Sessions, parts: BindingParts): Step {
+export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Sessions, parts: BindingParts): Step {
   const { dpop, mutualTls } = api.oauth
   const bindsAll = dpop === 'required' || mutualTls === 'required'
   const refuse = (x: Exchange, refusal: Fault, word: SchemeWord) => challenged(x, refusal, word, dpop)

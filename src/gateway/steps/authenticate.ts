@@ -1,5 +1,6 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { Api, AuthRules } from '../../model/api.ts'
+import type { SchemeRules } from '../../model/scheme-rules.ts'
 import { FIELD, numberOfName } from '../../wire/fields.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
 import { challenged } from '../oauth/challenge.ts'
@@ -18,7 +19,7 @@ const EXPIRED = prebuilt('key_expired')
  * Finds the session behind the request's key, or behind an access token of an API with the OAuth method (auth-token method). Waits
  * for the store only when it is not in memory, or for a proof that a token is bound to.
  */
-export function authenticate(auth: AuthRules, api: Api, sessions: Sessions, parts: BindingParts): Step {
+export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, parts: BindingParts): Step {
   const { orgId } = api
   const accept = (x: Exchange, session: LiveSession | undefined, sent: string): Outcome | Promise<Outcome> => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN

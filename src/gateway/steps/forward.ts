@@ -6,7 +6,7 @@ export function forward(targets: Targets, preserveHost: boolean): Step {
   return function forward(x) {
     x.requestHead = requestFields(x)
     if (x.dry) return SENT
-    send(x, (x.operation?.targets ?? targets).next(), preserveHost)
+    send(x, (x.operation?.targets ?? targets).next()!, preserveHost)
     return SENT
   }
 }
@@ -15,10 +15,14 @@ export function forward(targets: Targets, preserveHost: boolean): Step {
 export function send(x: Exchange, target: Target, preserveHost: boolean): void {
   x.target = target
   x.attempts++
+  x.forward(target.upstream, requestHead(x, target, x.operation?.toMethod || x.method, preserveHost))
+}
+
+/** Request line, Host and the fields that the exchange has for its upstream. */
+export function requestHead(x: Exchange, target: Target, method: string, preserveHost: boolean): string {
   const path = target.basePath + x.forwardPath
   const host = preserveHost && x.authority !== '' ? x.authority : target.authority
-  const head = `${x.method} ${path === '' ? '/' : path}${queryOf(x, target)} HTTP/1.1\r\nHost: ${host}\r\n${x.requestHead}`
-  x.forward(target.upstream, head)
+  return `${method} ${path === '' ? '/' : path}${queryOf(x, target)} HTTP/1.1\r\nHost: ${host}\r\n${x.requestHead}`
 }
 
 function queryOf(x: Exchange, target: Target): string {
@@ -27,7 +31,7 @@ function queryOf(x: Exchange, target: Target): string {
 }
 
 /** All fields but Host: what is kept of the request's, the chain of addresses, what steps added. */
-function requestFields(x: Exchange): string {
+export function requestFields(x: Exchange): string {
   const told = x.request.known(FIELD.xForwardedFor)
   let forwarded = x.peerAddress
   if (told !== undefined) {

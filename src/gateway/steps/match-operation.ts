@@ -1,9 +1,12 @@
 import { prebuilt } from '../../errors/fault.ts'
 import type { OperationRule } from '../../model/api.ts'
 import { makeLimit } from '../../model/limit.ts'
+import type { BreakerRule } from '../../model/upstream-care.ts'
+import { compileRewrite } from '../compile-rewrite.ts'
 import { compileTransform } from '../compile-transform.ts'
 import type { CompiledOperation, Step, Targets } from '../exchange.ts'
 import { PathPattern } from '../path-pattern.ts'
+import type { Breaker } from '../upstream/breaker.ts'
 
 const FORBIDDEN = prebuilt('endpoint_forbidden')
 
@@ -19,6 +22,9 @@ export interface OperationParts {
   readonly version: string
   /** Opens the version's targets under a time limit of their own, milliseconds to the head of the answer. */
   readonly openTargets: (timeoutMs: number) => Targets
+  /** Opens another origin that an operation leads to. */
+  readonly openOrigin: (url: string) => Targets
+  readonly openBreaker: (operation: string, rule: BreakerRule) => Breaker
 }
 
 /**
@@ -50,7 +56,7 @@ export function matchOperation(rules: readonly OperationRule[], parts: Operation
       }
     }
     x.operation = operation
-    if (operation?.block) return FORBIDDEN
+    if (operation?.block || (operation?.internal && x.hops === 0)) return FORBIDDEN
     if (allowOnly && !operation?.allow && !operation?.ignoreAuthentication) return FORBIDDEN
     if (operation?.ignoreAuthentication) x.skipAuthentication = true
     return undefined
@@ -68,7 +74,8 @@ function add(map: Map<string, Matcher[]>, path: string, found: Matcher): void {
   else list.push(found)
 }
 
-function matcher(rule: OperationRule, { apiId, version, openTargets }: OperationParts): Matcher {
+function matcher(rule: OperationRule, parts: OperationParts): Matcher {
+  const { apiId, version, openTargets, openOrigin } = parts
   const name = `${rule.method === '' ? 'ANY' : rule.method} ${rule.path}`
   const rate =
     rule.rateLimit === undefined
@@ -81,14 +88,23 @@ function matcher(rule: OperationRule, { apiId, version, openTargets }: Operation
       name,
       allow: rule.allow,
       block: rule.block,
+      internal: rule.internal,
       ignoreAuthentication: rule.ignoreAuthentication,
       sizeLimitBytes: rule.sizeLimitBytes,
       rate,
       requestHeaders: compileTransform(rule.requestHeaders),
       responseHeaders: compileTransform(rule.responseHeaders),
       targets: rule.timeoutMs > 0 ? openTargets(rule.timeoutMs) : undefined,
+      breaker: rule.breaker === undefined ? undefined : parts.openBreaker(name, rule.breaker),
       track: rule.track,
       doNotTrack: rule.doNotTrack,
+      mock: rule.mock,
+      checks: rule.checks,
+      requestBody: rule.requestBody,
+      answerBody: rule.answerBody,
+      rewrite: rule.rewrite === undefined ? undefined : compileRewrite(rule.rewrite, openOrigin),
+      toMethod: rule.toMethod,
+      cache: rule.cache,
       scopes: rule.scopes,
     },
   }
@@ -101,14 +117,23 @@ function joined(first: CompiledOperation | undefined, second: CompiledOperation)
     name: first.name,
     allow: first.allow || second.allow,
     block: first.block || second.block,
+    internal: first.internal || second.internal,
     ignoreAuthentication: first.ignoreAuthentication || second.ignoreAuthentication,
     sizeLimitBytes: first.sizeLimitBytes || second.sizeLimitBytes,
     rate: first.rate ?? second.rate,
     requestHeaders: first.requestHeaders ?? second.requestHeaders,
     responseHeaders: first.responseHeaders ?? second.responseHeaders,
     targets: first.targets ?? second.targets,
+    breaker: first.breaker ?? second.breaker,
     track: first.track || second.track,
     doNotTrack: first.doNotTrack || second.doNotTrack,
+    mock: first.mock ?? second.mock,
+    checks: second.checks.length === 0 ? first.checks : [...first.checks, ...second.checks],
+    requestBody: first.requestBody ?? second.requestBody,
+    answerBody: first.answerBody ?? second.answerBody,
+    rewrite: first.rewrite ?? second.rewrite,
+    toMethod: first.toMethod || second.toMethod,
+    cache: first.cache ?? second.cache,
     scopes: first.scopes ?? second.scopes,
   }
 }

@@ -1,11 +1,11 @@
-import type { AuthRules } from '../../model/api.ts'
+import type { SchemeRules } from '../../model/scheme-rules.ts'
 import { FIELD } from '../../wire/fields.ts'
 import type { Exchange } from '../exchange.ts'
 
 /**
  * The credential as the request carries it: a cookie beats a query parameter, which beats a header. '' when there is none.
  */
-export function readCredential(auth: AuthRules, x: Exchange): string {
+export function readCredential(auth: SchemeRules, x: Exchange): string {
   let found = ''
   if (auth.header === 'authorization') found = x.request.known(FIELD.authorization) ?? ''
   else if (auth.header !== undefined) found = x.request.get(auth.header) ?? ''
@@ -34,6 +34,15 @@ export function queryValue(query: string, name: string): string {
     at = end + 1
   }
   return ''
+}
+
+/** Values of every query parameter of this exact name, percent-decoded, in order; undefined for one that is not decodable. */
+export function queryValues(query: string, name: string): (string | undefined)[] {
+  return query.split('&').flatMap((pair) => {
+    const equals = pair.indexOf('=')
+    if (decodedOrNone(equals === -1 ? pair : pair.slice(0, equals)) !== name) return []
+    return [equals === -1 ? '' : decodedOrNone(pair.slice(equals + 1))]
+  })
 }
 
 /** The query without every parameter of this exact name. */
@@ -69,12 +78,16 @@ export function withoutCookies(header: string, prefixes: readonly string[]): str
     .join('; ')
 }
 
+/** What is not decodable equals no name and no key. */
 function decoded(text: string): string {
+  return decodedOrNone(text) ?? ''
+}
+
+function decodedOrNone(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // Not decodable: it equals no name and no key.
-    return ''
+    return undefined
   }
 }

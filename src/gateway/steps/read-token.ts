@@ -1,4 +1,4 @@
-import type { AuthRules } from '../../model/api.ts'
+import type { SchemeRules } from '../../model/scheme-rules.ts'
 import { FIELD } from '../../wire/fields.ts'
 import type { Exchange } from '../exchange.ts'
 import type { SchemeWord } from '../oauth/challenge.ts'
@@ -17,7 +17,7 @@ export type NoToken = 'missing' | 'malformed'
  * The access token of a request: a cookie beats a query parameter, which beats a header. In `Authorization` it stands behind
  * `Bearer` or `DPoP`; anywhere else the word may be left out.
  */
-export function readToken(auth: AuthRules, x: Exchange): PresentedToken | NoToken {
+export function readToken(auth: SchemeRules, x: Exchange): PresentedToken | NoToken {
   const bare = bareValue(auth, x)
   if (bare !== '') return parse(bare, true)
   if (auth.header === undefined) return 'missing'
@@ -25,7 +25,7 @@ export function readToken(auth: AuthRules, x: Exchange): PresentedToken | NoToke
   return parse(x.request.known(FIELD.authorization) ?? '', false)
 }
 
-function bareValue(auth: AuthRules, x: Exchange): string {
+function bareValue(auth: SchemeRules, x: Exchange): string {
   const inCookie = auth.cookie === undefined ? '' : cookieValue(x.request.known(FIELD.cookie), auth.cookie)
   if (inCookie !== '' || auth.query === undefined || !x.hasQuery) return inCookie
   return queryValue(x.query, auth.query)

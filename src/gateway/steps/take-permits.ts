@@ -1,8 +1,9 @@
-import { type Fault, prebuilt } from '../../errors/fault.ts'
+import { Fault, prebuilt } from '../../errors/fault.ts'
 import type { Clock } from '../../model/clock.ts'
 import type { Grant } from '../../model/grant.ts'
 import { type Limit, rateName } from '../../model/limit.ts'
 import type { Counters } from '../../store/ports.ts'
+import type { WatchLimits } from '../events.ts'
 import type { Exchange, OrgLimits, Outcome, Step } from '../exchange.ts'
 import { limitFields, secondsOf } from '../limit-fields.ts'
 
@@ -12,22 +13,51 @@ const QUOTA = prebuilt('quota_exceeded')
 const ORG_QUOTA = prebuilt('org_quota_exceeded')
 const ORG_INACTIVE = prebuilt('org_inactive')
 
+/** Counts cannot be had: all of these are the store's, none is the caller's. */
+const COUNTS_AWAY: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_read_only', 'store_refused'])
+/** Tells that limits were not those of the whole cluster. */
+const AWAY_FIELD = 'X-Svc-Counters: away\r\n'
+
 const NO_LIMITS: readonly Limit[] = []
 
 /** Requests that may wait at once for their key's rate (`throttle_interval`); more are refused as without it. */
 const MAX_THROTTLED = 1000
 let throttled = 0
 
+export interface TakeOptions {
+  /** Whether refusals say when to come again. */
+  readonly sendRetryAfter: boolean
+  /** True = while counts cannot be had the node admits what it may by itself; false = it refuses. */
+  readonly alone: boolean
+  /** Looks at the limits of each admitted request; undefined = nobody wants to know. */
+  readonly watch?: WatchLimits | undefined
+}
+
 /**
  * Takes one permit of every limit that the request meets, or none of any: the organisation's, the operation's, the API's,
  * the key's, and last the quota. Checked in this order, in one step, so that a refused call costs nothing anywhere.
  * A key with `throttle_interval` and `throttle_retry_limit` waits and tries again before it is refused for its rate.
  */
-export function takePermits(counters: Counters, clock: Clock, sendRetryAfter: boolean): Step {
+export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, alone, watch }: TakeOptions): Step {
   const attempt = (x: Exchange, org: OrgLimits | undefined, limits: readonly Limit[]) => {
     const refused = x.dry ? counters.peek(limits, x) : counters.take(limits, x)
     if (typeof refused === 'number') return conclude(x, limits, refused, org)
-    return refused.then((late) => conclude(x, limits, late, org))
+    return refused.then(
+      (late) => conclude(x, limits, late, org),
+      (error: unknown) => withoutCounts(x, org, limits, error),
+    )
+  }
+
+  const withoutCounts = (
+    x: Exchange,
+    org: OrgLimits | undefined,
+    limits: readonly Limit[],
+    error: unknown,
+  ): Fault | undefined => {
+    if (!(error instanceof Fault && COUNTS_AWAY.has(error.code))) throw error
+    if (!x.answerExtra.includes(AWAY_FIELD)) x.answerExtra += AWAY_FIELD
+    if (!alone || x.dry || counters.takeAlone === undefined) return error
+    return conclude(x, limits, counters.takeAlone(limits, x), org)
   }
 
   const refuse = (x: Exchange, fault: Fault | undefined): Outcome => {
@@ -54,6 +84,7 @@ export function takePermits(counters: Counters, clock: Clock, sendRetryAfter: bo
         x.mono = clock.mono()
         fault = await attempt(x, org, limits)
       }
+      if (fault === undefined) watch?.(x, limits)
       return refuse(x, fault)
     } finally {
       throttled--
@@ -61,6 +92,7 @@ export function takePermits(counters: Counters, clock: Clock, sendRetryAfter: bo
   }
 
   const end = (x: Exchange, org: OrgLimits | undefined, limits: readonly Limit[], fault: Fault | undefined) => {
+    if (fault === undefined && !x.dry) watch?.(x, limits)
     const grant = x.plan?.grant
     if (fault !== RATE || grant === undefined || x.dry) return refuse(x, fault)
     const waits = grant.throttleIntervalMs > 0 && grant.throttleRetryLimit > 0 && throttled < MAX_THROTTLED
@@ -74,7 +106,7 @@ export function takePermits(counters: Counters, clock: Clock, sendRetryAfter: bo
     const limits = limitsOf(x, grant, org)
     if (limits.length === 0) return undefined
     const fault = attempt(x, org, limits)
-    if (fault === undefined) return undefined
+    if (fault === undefined) return watch === undefined ? undefined : end(x, org, limits, undefined)
     return fault instanceof Promise ? fault.then((late) => end(x, org, limits, late)) : end(x, org, limits, fault)
   }
 }

@@ -10,7 +10,14 @@ export function transformRequest(own: CompiledTransform | undefined, perOperatio
   }
 }
 
+/** What the API before has added is the request's, for the one that it was led on to. */
+function withoutFields(lines: string, names: readonly string[]): string {
+  const kept = lines.split('\r\n').filter((line) => !names.includes(line.slice(0, line.indexOf(':')).toLowerCase()))
+  return kept.join('\r\n')
+}
+
 function apply(x: Exchange, edit: CompiledTransform): void {
   for (const name of edit.remove) x.request.drop(name)
+  if (x.hops > 0 && x.requestExtra !== '') x.requestExtra = withoutFields(x.requestExtra, edit.remove)
   x.requestExtra += edit.lines
 }

@@ -1,12 +1,28 @@
 import { fault } from '../../errors/fault.ts'
+import type { UpstreamRules } from '../../model/api.ts'
+import { Http2Upstream } from '../../wire/http2/upstream.ts'
 import { Upstream, type UpstreamOptions } from '../../wire/upstream.ts'
 import type { Target, Targets } from '../exchange.ts'
+import type { HeldTarget } from './balance.ts'
+import type { ClientIdentities } from './client-identities.ts'
+import { NO_PROOF, proofFor } from './proof.ts'
+import { spread } from './spread.ts'
+import type { TargetHealth } from './target-health.ts'
 
 /** What of an upstream's settings the installation decides. */
 export type UpstreamDefaults = Pick<
   UpstreamOptions,
-  'connectTimeoutMs' | 'headTimeoutMs' | 'idleTimeoutMs' | 'totalTimeoutMs' | 'maxIdle' | 'idleKeepMs'
+  'connectTimeoutMs' | 'headTimeoutMs' | 'idleTimeoutMs' | 'totalTimeoutMs' | 'maxIdle' | 'idleKeepMs' | 'http2'
 >
+
+/** `h2c` is HTTP/2 without TLS, with prior knowledge. */
+const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'h2c:'])
+/** What a target is opened with besides its URL. */
+export interface HoldRules extends Pick<UpstreamRules, 'insecure' | 'timeoutMs' | 'tls'> {
+  /** Whose certificates it may be shown. */
+  readonly orgId: string
+  readonly health: TargetHealth | undefined
+}
 
 /**
  * All upstreams of the process: APIs with the same origin and settings share one, with its idle connections,
@@ -14,10 +30,12 @@ export type UpstreamDefaults = Pick<
  */
 export class UpstreamPool {
   readonly #defaults: UpstreamDefaults
+  readonly #identities: ClientIdentities
   readonly #shared = new Map<string, { upstream: Upstream; users: number }>()
 
-  constructor(defaults: UpstreamDefaults) {
+  constructor(defaults: UpstreamDefaults, identities: ClientIdentities) {
     this.#defaults = defaults
+    this.#identities = identities
   }
 
   /** Number of origins that are in use. */
@@ -27,24 +45,15 @@ export class UpstreamPool {
 
   /**
    * Opens the targets of an API; `close` of the answer lets them go again.
-   * @throws Fault `definition_invalid` when a URL is not an absolute http or https URL
+   * @throws Fault `definition_invalid` when a URL is not an absolute http, https or h2c URL
    */
-  open(rules: {
-    readonly targets: readonly { readonly url: string; readonly weight: number }[]
-    readonly insecure: boolean
-    readonly timeoutMs: number
-  }): Targets & { close(): void } {
-    const keys: string[] = []
+  open(rules: UpstreamRules, orgId: string): Targets & { close(): void } {
     const weighted = rules.targets.filter(({ weight }) => Math.round(weight) > 0)
     const used = weighted.length > 0 ? weighted : rules.targets
-    const list = used.map(({ url }) => {
-      const { target, key } = this.#target(url, rules.insecure, rules.timeoutMs)
-      keys.push(key)
-      return target
-    })
+    const held = used.map(({ url, weight }) => this.hold(url, weight, { ...rules, orgId, health: undefined }))
+    const list = held.map(({ target }) => target)
     const close = () => {
-      for (const key of keys) this.#release(key)
-      keys.length = 0
+      for (const { release } of held.splice(0)) release()
     }
     if (list.length === 1) {
       const only = list[0]!
@@ -60,29 +69,42 @@ export class UpstreamPool {
     return { list, next, after, close }
   }
 
-  close(): void {
-    for (const { upstream } of this.#shared.values()) upstream.close()
-    this.#shared.clear()
-  }
-
-  #target(text: string, insecure: boolean, timeoutMs: number): { target: Target; key: string } {
+  /**
+   * Opens one target.
+   * @throws Fault `definition_invalid` when its URL is not an absolute http, https or h2c URL
+   */
+  hold(text: string, weight: number, { orgId, insecure, timeoutMs, tls, health }: HoldRules): HeldTarget {
     const url = URL.parse(text)
-    if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-      throw fault('definition_invalid', `target ${text}: not an absolute http or https URL`)
+    if (url === null || !SCHEMES.has(url.protocol)) {
+      throw fault('definition_invalid', `target ${text}: not an absolute http, https or h2c URL`)
     }
     const secure = url.protocol === 'https:'
     const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
     const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
-    const options: UpstreamOptions = { ...this.#defaults, host, port, secure, insecure }
-    const timed = timeoutMs > 0 ? { ...options, headTimeoutMs: timeoutMs } : options
-    const key = `${url.protocol}//${host} ${port} ${insecure} ${timed.headTimeoutMs}`
+    const http2 = url.protocol === 'h2c:' || (secure && this.#defaults.http2 === true)
+    const proof = secure ? proofFor(url.hostname, port, tls) : NO_PROOF
+    const options: UpstreamOptions = {
+      ...{ ...this.#defaults, host, port, secure, insecure, http2 },
+      ...(timeoutMs > 0 && { headTimeoutMs: timeoutMs }),
+      ...(proof.certificate !== '' && { identity: () => this.#identities.contextOf(proof.certificate, orgId) }),
+      ...(proof.pins !== undefined && { pins: new Set(proof.pins) }),
+    }
+    const shown = proof.certificate === '' ? '' : ` ${orgId}/${proof.certificate}`
+    const key = `${url.protocol}//${host} ${port} ${insecure} ${options.headTimeoutMs}${shown} ${proof.pins ?? ''}`
     const target: Target = {
-      upstream: this.#acquire(key, timed),
+      upstream: this.#acquire(key, options),
       authority: url.host,
       basePath: url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname,
       query: url.search.slice(1),
+      health,
     }
-    return { target, key }
+    return { target, weight, release: () => this.#release(key) }
+  }
+
+  close(): void {
+    for (const { upstream } of this.#shared.values()) upstream.close()
+    this.#shared.clear()
+    this.#identities.close()
   }
 
   #acquire(key: string, options: UpstreamOptions): Upstream {
@@ -91,7 +113,7 @@ export class UpstreamPool {
       known.users++
       return known.upstream
     }
-    const upstream = new Upstream(options)
+    const upstream = options.http2 === true ? new Http2Upstream(options) : new Upstream(options)
     this.#shared.set(key, { upstream, users: 1 })
     return upstream
   }
@@ -102,34 +124,4 @@ export class UpstreamPool {
     this.#shared.delete(key)
     known.upstream.close()
   }
-}
-
-/**
- * Lays out one round of turns so that targets of unlike weight alternate as evenly as they can
- * (smooth weighted round-robin): weights 5, 1, 1 give a a b a c a a. A round has at most 1,000 turns.
- */
-export function spread(weights: readonly number[]): number[] {
-  const whole = weights.map((weight) => Math.max(0, Math.round(weight)))
-  const sum = whole.reduce((total, weight) => total + weight, 0)
-  if (sum === 0) return weights.map((_, index) => index)
-  const divisor = whole.reduce(gcd, 0)
-  const scale = Math.max(divisor, sum / 1000)
-  const scaled = whole.map((weight) => (weight === 0 ? 0 : Math.max(1, Math.round(weight / scale))))
-  const round = scaled.reduce((total, weight) => total + weight, 0)
-  const current = scaled.map(() => 0)
-  const order: number[] = []
-  for (let turn = 0; turn < round; turn++) {
-    let best = 0
-    for (let i = 0; i < scaled.length; i++) {
-      current[i] = current[i]! + scaled[i]!
-      if (current[i]! > current[best]!) best = i
-    }
-    current[best] = current[best]! - round
-    order.push(best)
-  }
-  return order
-}
-
-function gcd(a: number, b: number): number {
-  return b === 0 ? a : gcd(b, a % b)
 }

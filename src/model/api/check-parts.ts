@@ -1,12 +1,18 @@
 import { isObject, type JsonObject } from '../json.ts'
+import { classicAuthFlaws, oasAuthFlaws } from './check-auth.ts'
+import { classicEventFlaws, oasEventFlaws } from './check-events.ts'
 import { classicOAuthFlaws, oasOAuthFlaws } from './check-oauth.ts'
+import { classicOperationFlaws, oasOperationFlaws } from './check-operations.ts'
+import { classicUpstreamFlaws, oasUpstreamFlaws } from './check-upstream.ts'
 import { operationsOf } from './convert-operations.ts'
+import { groupsOf } from './convert-schemes.ts'
 import { EXTENSION } from './extension.ts'
-import { flagOf, isEmpty, objectOf, objectsOf, textOf } from './members.ts'
+import { flagOf, objectOf, objectsOf, textOf } from './members.ts'
 import { methodsOf } from './read-auth.ts'
 import { hasInlineVersions } from './read-classic.ts'
+import { classicModuleFlaws, oasModuleFlaws } from './read-modules.ts'
 import { member } from './tree.ts'
-import { schemeKind, schemeWish, type Wish } from './unsupported.ts'
+import { type SchemeKind, schemeKind, schemeWish, type Wish } from './unsupported.ts'
 import type { Flaw } from './validate.ts'
 
 /** What a classic definition says in two places that do not fit together. */
@@ -23,24 +29,27 @@ export function classicFlaws(classic: JsonObject): Flaw[] {
     flaws.push({ at: ['version_data', 'default_version'], reason: 'must name one of the versions' })
   }
   if (methodsOf(classic).includes('use_oauth2')) flaws.push(...classicOAuthFlaws(classic))
-  return flaws
+  return [
+    ...flaws,
+    ...classicAuthFlaws(classic),
+    ...classicOperationFlaws(classic),
+    ...classicUpstreamFlaws(classic),
+    ...classicEventFlaws(classic),
+    ...classicModuleFlaws(classic),
+  ]
 }
-
-/** Several methods at once are served by none of our steps yet. */
-export function classicWishes(classic: JsonObject): Wish[] {
-  return methodsOf(classic)
-    .slice(1)
-    .map((name) => ({ at: [name], feature: SEVERAL }))
-}
-
-const SEVERAL = 'several authentication methods at once'
 
 /** What a document says in two places that do not fit together: operations, schemes, versions, targets. */
 export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
   const flaws = [
     ...operationFlaws(document, extension),
+    ...oasOperationFlaws(document, extension),
     ...schemeFlaws(document, extension),
     ...oasOAuthFlaws(document, extension),
+    ...oasAuthFlaws(document, extension),
+    ...oasModuleFlaws(extension, [EXTENSION]),
+    ...oasUpstreamFlaws(extension),
+    ...oasEventFlaws(extension),
   ]
   const versioning = objectOf(objectOf(extension, 'info'), 'versioning')
   if (flagOf(versioning, 'enabled') && needsKey(versioning)) {
@@ -57,26 +66,20 @@ export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
   return flaws
 }
 
-/** Schemes that are asked for and not served: of another kind, or more than one. */
+/** Schemes that are asked for and not served: of another kind, or a second one of a kind. */
 export function oasWishes(document: JsonObject, extension: JsonObject): Wish[] {
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
   const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
-  const names = enabledSchemes(authentication)
   const at = (name: string) => [EXTENSION, 'server', 'authentication', 'securitySchemes', name]
   const wishes: Wish[] = []
-  names.forEach((name, index) => {
+  const kinds = new Set<SchemeKind>()
+  for (const name of enabledSchemes(authentication)) {
     const declaration = member(declared, name)
-    if (declaration === undefined || !isObject(declaration)) return
-    const feature = schemeWish(schemeKind(declaration))
+    if (declaration === undefined || !isObject(declaration)) continue
+    const kind = schemeKind(declaration)
+    const feature = schemeWish(kind) ?? (kinds.has(kind) ? 'several security schemes of one kind' : undefined)
     if (feature !== undefined) wishes.push({ at: at(name), feature })
-    if (index > 0) wishes.push({ at: at(name), feature: SEVERAL })
-  })
-  const groups = objectsOf(document, 'security').length + (isEmpty(authentication.security) ? 0 : 1)
-  if (names.length > 0 && textOf(authentication, 'securityProcessingMode') === 'compliant' && groups > 1) {
-    wishes.push({
-      at: [EXTENSION, 'server', 'authentication', 'securityProcessingMode'],
-      feature: 'a choice between security requirements',
-    })
+    kinds.add(kind)
   }
   return wishes
 }
@@ -113,9 +116,10 @@ function schemeFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
   if (!flagOf(authentication, 'enabled')) return []
   const names = enabledSchemes(authentication)
   const at = [EXTENSION, 'server', 'authentication', 'securitySchemes']
+  if (names.length === 0 && flagOf(objectOf(authentication, 'hmac'), 'enabled')) return []
   if (names.length === 0) return [{ at, reason: 'must hold a scheme that is enabled, because authentication is' }]
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
-  const groups = objectsOf(document, 'security')
+  const groups = groupsOf(document, extension)
   const flaws: Flaw[] = []
   for (const name of names) {
     const declaration = member(declared, name)
@@ -123,7 +127,7 @@ function schemeFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
       flaws.push({ at: [...at, name], reason: 'is not declared in components.securitySchemes' })
       continue
     }
-    if (!groups.some((group) => member(group, name) !== undefined)) {
+    if (!groups.some((group) => group.includes(name))) {
       flaws.push({ at: [...at, name], reason: 'is not asked for in security' })
     }
     if (declaration.type !== 'apiKey') continue

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../json.ts'
 import { defaultScopesToClassic, defaultScopesToOas, oauthToClassic, oauthToOas } from './convert-oauth.ts'
+import { groupsOf, hmacToClassic, hmacToOas, offersChoice, SCHEME_PAIRS, writeGroups } from './convert-schemes.ts'
 import { copyPairs, type Pair } from './convert-table.ts'
-import { flagOf, isEmpty, objectOf, textOf } from './members.ts'
+import { flagOf, isEmpty, objectOf, textOf, textsOf } from './members.ts'
 import { METHODS } from './read-auth.ts'
-import { getAt, member, pathOf, putAt, setMember } from './tree.ts'
+import { getAt, member, pathOf, putAt, sameTree, setMember } from './tree.ts'
 
 /** A method that both formats can name: its switch and settings in classic, and how OpenAPI declares its scheme. */
 interface SchemeKind {
@@ -68,12 +69,15 @@ export function authToOas(classic: JsonObject, document: JsonObject, extension: 
     const held: JsonObject = { enabled: on, header: { enabled: !flagOf(config, 'disable_header') } }
     if (config.auth_header_name !== undefined) putAt(held, ['header', 'name'], config.auth_header_name)
     copyPairs(CONFIG_PAIRS, config, held, 'toOas')
+    copyPairs(SCHEME_PAIRS[kind.config] ?? [], classic, held, 'toOas')
     if (kind.config === 'oauth') oauthToOas(classic, declared, held)
     putAt(extension, [...SCHEMES, name], held)
     if (on && !keyless) asked.push(name)
     if (kind.config === 'oauth') oauth = name
   }
-  askFor(document, asked)
+  hmacToOas(classic, extension)
+  const several = asked.length + Number(flagOf(classic, 'enable_signature_checking')) > 1
+  if (!(several && askForOne(classic, document, extension, used))) askFor(document, asked)
   if (oauth !== undefined) defaultScopesToOas(classic, document, oauth)
 }
 
@@ -81,6 +85,11 @@ export function authToOas(classic: JsonObject, document: JsonObject, extension: 
 export function authToClassic(document: JsonObject, extension: JsonObject, classic: JsonObject): void {
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
   const schemes = getAt(extension, SCHEMES)
+  hmacToClassic(extension, classic)
+  if (offersChoice(extension)) {
+    const groups = metGroups(document, extension)
+    if (groups.length > 0) classic.security_requirements = groups
+  }
   if (schemes === undefined || !isObject(schemes)) return
   for (const kind of KINDS) {
     const names = Object.keys(schemes).filter((name) => {
@@ -94,6 +103,7 @@ export function authToClassic(document: JsonObject, extension: JsonObject, class
     const config = placesToClassic(declared[name] as JsonObject, held)
     if (name !== kind.config) config.name = name
     copyPairs(CONFIG_PAIRS, held, config, 'toClassic')
+    copyPairs(SCHEME_PAIRS[kind.config] ?? [], held, classic, 'toClassic')
     putAt(classic, ['auth_configs', kind.config], config)
     if (kind.config !== 'oauth') continue
     oauthToClassic(declared[name] as JsonObject, held, classic)
@@ -163,6 +173,32 @@ function declareApiKey(config: JsonObject): JsonObject {
   if (flagOf(config, 'use_cookie'))
     return { type: 'apiKey', in: 'cookie', name: textOf(config, 'cookie_name') || header }
   return { type: 'apiKey', in: 'header', name: header }
+}
+
+/** The groups that can be met: of schemes that are on. */
+function metGroups(document: JsonObject, extension: JsonObject): string[][] {
+  const schemes = getAt(extension, SCHEMES)
+  const on = (name: string) =>
+    flagOf(member(schemes, name), 'enabled') ||
+    (name === 'hmac' && flagOf(getAt(extension, ['server', 'authentication', 'hmac']), 'enabled'))
+  return groupsOf(document, extension).filter((group) => group.length > 0 && group.every(on))
+}
+
+/**
+ * Asks for the groups that a classic definition lets callers choose from; false when it does not. What the document asks for
+ * already stays as it is written there.
+ */
+function askForOne(
+  classic: JsonObject,
+  document: JsonObject,
+  extension: JsonObject,
+  declared: ReadonlySet<string>,
+): boolean {
+  const listed = member(classic, 'security_requirements')
+  const groups = (Array.isArray(listed) ? listed : []).map((group) => textsOf({ group }, 'group'))
+  if (groups.length === 0 || !offersChoice(extension)) return false
+  if (!sameTree(groups, metGroups(document, extension))) writeGroups(groups, declared, document, extension)
+  return true
 }
 
 /** Every scheme that is on must be asked for in `security`; in one group, because all of them must be met. */

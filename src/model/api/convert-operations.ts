@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { TRIGGERS } from './convert-rewrite.ts'
 import { type Codec, copyPairs, DURATION, HEADERS, type Pair } from './convert-table.ts'
 import { flagOf, objectOf, objectsOf, textOf } from './members.ts'
 import { getAt, member, pathOf, putAt, setMember } from './tree.ts'
@@ -33,7 +34,14 @@ const EDITS = [
   ['delete_headers', 'remove'],
 ] as const
 
-const TWINS: readonly ListTwin[] = [
+const TEMPLATE = [
+  ['template_data.input_type', 'format'],
+  ['template_data.template_source', 'body'],
+  ['template_data.enable_session', 'enableSession'],
+] as const
+
+/** What the lists of classic definitions and the sections of operations have in common. */
+export const OPERATION_TWINS: readonly ListTwin[] = [
   twin('white_list', 'allow', ['ignore_case', 'ignoreCase']),
   twin('black_list', 'block', ['ignore_case', 'ignoreCase']),
   twin('ignored', 'ignoreAuthentication', ['ignore_case', 'ignoreCase']),
@@ -45,6 +53,8 @@ const TWINS: readonly ListTwin[] = [
   twin('do_not_track_endpoints', 'doNotTrackEndpoint'),
   twin('transform_headers', 'transformRequestHeaders', ...EDITS),
   twin('transform_response_headers', 'transformResponseHeaders', ...EDITS),
+  twin('transform', 'transformRequestBody', ...TEMPLATE),
+  twin('transform_response', 'transformResponseBody', ...TEMPLATE),
   twin('method_transforms', 'transformRequestMethod', ['to_method', 'toMethod']),
   twin(
     'circuit_breakers',
@@ -54,7 +64,25 @@ const TWINS: readonly ListTwin[] = [
     ['return_to_service_after', 'coolDownPeriod'],
     ['disable_half_open_state', 'halfOpenStateEnabled', NOT],
   ),
-  twin('url_rewrites', 'urlRewrite', ['match_pattern', 'pattern'], ['rewrite_to', 'rewriteTo']),
+  twin(
+    'url_rewrites',
+    'urlRewrite',
+    ['match_pattern', 'pattern'],
+    ['rewrite_to', 'rewriteTo'],
+    ['triggers', 'triggers', TRIGGERS],
+  ),
+  twin('validate_request', 'validateRequest', ['error_response_code', 'errorResponseCode']),
+  twin(
+    'mock_response',
+    'mockResponse',
+    ['code', 'code'],
+    ['body', 'body'],
+    ['headers', 'headers', HEADERS],
+    ['from_oas_examples.enabled', 'fromOASExamples.enabled'],
+    ['from_oas_examples.code', 'fromOASExamples.code'],
+    ['from_oas_examples.content_type', 'fromOASExamples.contentType'],
+    ['from_oas_examples.example_name', 'fromOASExamples.exampleName'],
+  ),
   twin(
     'advance_cache_config',
     'cache',
@@ -92,7 +120,7 @@ export function operationsToClassic(document: JsonObject, extension: JsonObject,
   for (const { path, method, id } of operationsOf(document)) {
     const operation = id === '' ? undefined : member(sections, id)
     if (operation === undefined) continue
-    for (const { list, section, pairs } of TWINS) {
+    for (const { list, section, pairs } of OPERATION_TWINS) {
       const held = member(operation, section)
       if (held === undefined || !isObject(held)) continue
       const entry: JsonObject = { path, method }
@@ -115,7 +143,7 @@ export function operationsToClassic(document: JsonObject, extension: JsonObject,
 export function operationsToOas(version: JsonObject, document: JsonObject, extension: JsonObject): void {
   const lists = objectOf(version, 'extended_paths')
   const ids = idsOf(document)
-  for (const { list, section, pairs } of TWINS) {
+  for (const { list, section, pairs } of OPERATION_TWINS) {
     for (const entry of objectsOf(lists, list)) {
       const path = textOf(entry, 'path')
       const method = METHODS.find((each) => each.toUpperCase() === textOf(entry, 'method'))

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { MODULES } from './convert-modules.ts'
 import { mainVersion } from './read-classic.ts'
 import { copyTree, getAt, member, pathOf, putAt, setMember, type TreePath } from './tree.ts'
 import { durationMs, durationText } from './values.ts'
@@ -89,12 +90,13 @@ export interface Switch {
   readonly within?: TreePath
 }
 
-function pair(classic: string, oas: string, as?: Codec): Pair {
+/** Two members, by their dotted paths. */
+export function pair(classic: string, oas: string, as?: Codec): Pair {
   return { classic: pathOf(classic), oas: pathOf(oas), ...(as === undefined ? {} : { as }) }
 }
 
 /** One pair for each member of a section, named `classic=oas`. */
-function section(classic: string, oas: string, members: string): Pair[] {
+export function section(classic: string, oas: string, members: string): Pair[] {
   return members
     .trim()
     .split(/\s+/)
@@ -135,6 +137,7 @@ const PAIRS: readonly Pair[] = [
   pair('proxy.strip_listen_path', 'server.listenPath.strip'),
   pair('strip_auth_data', 'server.authentication.stripAuthorizationData'),
   pair('base_identity_provided_by', 'server.authentication.baseIdentityProvider'),
+  pair('security_processing_mode', 'server.authentication.securityProcessingMode'),
   pair('session_lifetime', 'server.authentication.customKeyLifetime', LIFETIME),
   pair('session_lifetime_respects_key_expiration', 'server.authentication.customKeyLifetime.respectValidity'),
   pair('tags', 'server.gatewayTags.tags'),
@@ -145,6 +148,7 @@ const PAIRS: readonly Pair[] = [
   pair('allowed_ips', 'server.ipAccessControl.allow'),
   pair('blacklisted_ips', 'server.ipAccessControl.block'),
   pair('enable_detailed_recording', 'server.detailedActivityLogs.enabled'),
+  pair('detailed_tracing', 'server.detailedTracing.enabled'),
   pair('enable_batch_request_support', 'server.batchProcessing.enabled'),
   pair('protocol', 'server.protocol'),
   pair('listen_port', 'server.port'),
@@ -160,13 +164,22 @@ const PAIRS: readonly Pair[] = [
     'middleware.global.cache',
     `enable_cache=enabled cache_timeout=timeout cache_all_safe_requests=cacheAllSafeRequests
      cache_response_codes=cacheResponseCodes cache_by_headers=cacheByHeaders
-     enable_upstream_cache_control=enableUpstreamCacheControl cache_control_ttl_header=controlTTLHeaderName`,
+     enable_upstream_cache_control=enableUpstreamCacheControl cache_control_ttl_header=controlTTLHeaderName
+     share_between_keys=shareBetweenKeys store_set_cookie=storeSetCookie
+     stale_while_revalidate=staleWhileRevalidate stale_if_error=staleIfError`,
   ),
   pair('tag_headers', 'middleware.global.trafficLogs.tagHeaders'),
   pair('expire_analytics_after', 'middleware.global.trafficLogs.customRetentionPeriod', DURATION),
   pair('enable_context_vars', 'middleware.global.contextVariables.enabled'),
+  pair('custom_middleware.driver', 'middleware.global.pluginConfig.driver'),
+  pair('custom_middleware.pre', 'middleware.global.prePlugins', MODULES),
+  pair('custom_middleware.post_key_auth', 'middleware.global.postAuthenticationPlugins', MODULES),
+  pair('custom_middleware.post', 'middleware.global.postPlugins', MODULES),
+  pair('custom_middleware.response', 'middleware.global.responsePlugins', MODULES),
+  pair('config_data', 'middleware.global.pluginConfig.data.value'),
   pair('disable_rate_limit', 'middleware.global.skipRateLimit'),
   pair('disable_quota', 'middleware.global.skipQuota'),
+  pair('on_store_failure', 'middleware.global.onStoreFailure'),
   pair('dont_set_quota_on_create', 'middleware.global.skipQuotaReset'),
 ]
 
@@ -179,7 +192,8 @@ const VERSION_PAIRS: readonly Pair[] = [
   pair('ignore_endpoint_case', 'middleware.global.ignoreCase.enabled'),
 ]
 
-function opposite(classic: string, oas: string, always = false): Switch {
+/** A switch of opposite sense, by its dotted paths; `always` = written also where its section is absent. */
+export function opposite(classic: string, oas: string, always = false): Switch {
   const path = pathOf(oas)
   return { classic: pathOf(classic), oas: path, ...(always ? {} : { within: path.slice(0, -1) }) }
 }
@@ -191,6 +205,7 @@ const SWITCHES: readonly Switch[] = [
   opposite('global_rate_limit.disabled', 'upstream.rateLimit.enabled'),
   opposite('domain_disabled', 'server.customDomain.enabled'),
   opposite('ip_access_control_disabled', 'server.ipAccessControl.enabled'),
+  opposite('config_data_disabled', 'middleware.global.pluginConfig.data.enabled'),
 ]
 
 const VERSION_SWITCHES: readonly Switch[] = [
@@ -239,7 +254,8 @@ export function versionOf(classic: JsonObject): JsonObject | undefined {
   return version !== undefined && isObject(version) ? version : undefined
 }
 
-function switchesToOas(switches: readonly Switch[], classic: JsonObject, extension: JsonObject): void {
+/** Writes switches into the extension. */
+export function switchesToOas(switches: readonly Switch[], classic: JsonObject, extension: JsonObject): void {
   for (const each of switches) {
     const disabled = getAt(classic, each.classic)
     if (typeof disabled === 'boolean') putAt(extension, each.oas, !disabled)
@@ -247,7 +263,8 @@ function switchesToOas(switches: readonly Switch[], classic: JsonObject, extensi
   }
 }
 
-function switchesToClassic(switches: readonly Switch[], extension: JsonObject, classic: JsonObject): void {
+/** Writes switches into a classic definition. */
+export function switchesToClassic(switches: readonly Switch[], extension: JsonObject, classic: JsonObject): void {
   for (const each of switches) {
     const enabled = getAt(extension, each.oas)
     if (typeof enabled === 'boolean') putAt(classic, each.classic, !enabled)

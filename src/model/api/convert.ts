@@ -1,8 +1,10 @@
 import type { JsonObject } from '../json.ts'
 import { authToClassic, authToOas } from './convert-auth.ts'
+import { eventsToClassic, eventsToOas } from './convert-events.ts'
 import { operationsToClassic, operationsToOas } from './convert-operations.ts'
 import { scopesToClassic, scopesToOas } from './convert-scopes.ts'
 import { membersToClassic, membersToOas, versionOf } from './convert-table.ts'
+import { upstreamToClassic, upstreamToOas } from './convert-upstream.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
 import { keptOf, layOver, namesOf } from './kept.ts'
 import { objectOf, textOf } from './members.ts'
@@ -108,7 +110,9 @@ function coreToOas(classic: JsonObject, outside?: JsonObject): JsonObject {
       ? { openapi: '3.0.3', info: { title: textOf(classic, 'name'), version: '1.0.0' }, paths: {} }
       : copyTree(outside)
   const extension = membersToOas(classic)
+  upstreamToOas(classic, extension)
   authToOas(classic, document, extension)
+  eventsToOas(classic, extension)
   const version = versionOf(classic)
   if (version !== undefined && version.use_extended_paths !== false) {
     operationsToOas(version, document, extension)
@@ -124,7 +128,9 @@ function coreToClassic(document: JsonObject, main?: string): JsonObject {
   const classic: JsonObject = {}
   const rules: JsonObject = {}
   membersToClassic(extension, classic, rules)
+  upstreamToClassic(extension, classic)
   authToClassic(document, extension, classic)
+  eventsToClassic(extension, classic)
   const operations = operationsToClassic(document, extension, rules)
   const scopes = scopesToClassic(document, extension, rules)
   if (!operations && !scopes && Object.keys(rules).length === 0) return classic

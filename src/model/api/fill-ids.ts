@@ -3,7 +3,7 @@ import type { ApiDocument } from '../api.ts'
 import { newApiId, newDocumentId } from '../ids.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
-import { flagOf, objectOf, textOf } from './members.ts'
+import { flagOf, objectOf, textOf, textsOf } from './members.ts'
 
 /**
  * A copy of a definition with the ids that it lacks: `api_id` (32 hex), storage id (24 hex), organisation, and a slug (classic).
@@ -62,6 +62,13 @@ export interface ApiSummary {
   readonly listenPath: string
   /** Lower case; '' = every host. */
   readonly domain: string
+}
+
+/** The tags of an API, from documents that may no longer be valid too; undefined where they are switched off. */
+export function tagsOf({ format, definition }: ApiDocument): readonly string[] | undefined {
+  if (format === 'classic') return flagOf(definition, 'tags_disabled') ? undefined : textsOf(definition, 'tags')
+  const gatewayTags = objectOf(objectOf(extensionOf(definition), 'server'), 'gatewayTags')
+  return flagOf(gatewayTags, 'enabled') ? textsOf(gatewayTags, 'tags') : undefined
 }
 
 /** Reads the line that a list shows, from documents that may no longer be valid too. */

@@ -2,7 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { nameOperations, operationsOf } from './convert-operations.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
-import { objectOf, objectsOf, textOf } from './members.ts'
+import { isEmpty, objectOf, objectsOf, textOf } from './members.ts'
 import { copyTree, getAt, member, putAt, setMember } from './tree.ts'
 import { checkBounds, flawsOf, refuseFlaws } from './validate.ts'
 
@@ -16,7 +16,9 @@ export interface ImportOptions {
   readonly authentication?: boolean
   /** Lets in only the operations of the document, or ends that. */
   readonly allowList?: boolean
+  /** Checks requests of operations that are described with parameters or a body, or ends that. */
   readonly validateRequest?: boolean
+  /** Answers operations that are described with answers from their examples, or ends that. */
   readonly mockResponse?: boolean
 }
 
@@ -24,10 +26,9 @@ export interface ImportOptions {
  * Makes an API of a plain OpenAPI document: active, listen path stripped, traffic recorded, named by its title.
  * Ids other than a given `apiID` are left to `fillIds`. The document itself stays as it is.
  * @throws Fault `definition_invalid` when it has the extension already, names no absolute upstream, or is no OpenAPI document
- * @throws Fault `definition_unsupported` for options that this gateway does not serve yet
  */
 export function importOas(plain: JsonObject, options: ImportOptions = {}): JsonObject {
-  const document = checkedPlain(plain, options)
+  const document = checkedPlain(plain)
   const url = options.upstreamURL ?? serverUrl(document)
   const title = textOf(objectOf(document, 'info'), 'title')
   document[EXTENSION] = {
@@ -42,10 +43,10 @@ export function importOas(plain: JsonObject, options: ImportOptions = {}): JsonO
 /**
  * Puts a new OpenAPI document in the place of a stored one: its extension stays, and what it says about an operation stays with
  * the operation of that id, else with the one of that method and path. What became of neither goes.
- * @throws Fault `definition_invalid` and `definition_unsupported` as `importOas`
+ * @throws Fault `definition_invalid` as `importOas`
  */
 export function patchOas(stored: JsonObject, plain: JsonObject, options: ImportOptions = {}): JsonObject {
-  const document = checkedPlain(plain, options)
+  const document = checkedPlain(plain)
   const extension = extensionOf(stored)
   if (extension === undefined) throw fault('definition_invalid', `${EXTENSION}: is missing in the stored document`)
   document[EXTENSION] = copyTree(extension)
@@ -68,17 +69,44 @@ export function withServer(document: JsonObject, url: string): JsonObject {
   return { ...document, servers: [{ url }, ...others] }
 }
 
-function checkedPlain(plain: JsonObject, options: ImportOptions): JsonObject {
+function checkedPlain(plain: JsonObject): JsonObject {
   if (member(plain, EXTENSION) !== undefined) {
     throw fault('definition_invalid', `${EXTENSION}: must not be in the document`)
-  }
-  for (const name of ['validateRequest', 'mockResponse'] as const) {
-    if (options[name] === true) throw fault('definition_unsupported', `${name}: not served by this gateway yet`)
   }
   checkBounds(plain)
   refuseFlaws(flawsOf('openapi', plain))
   return copyTree(plain)
 }
+
+/** What an option of an import turns on or off at operations. */
+interface Section {
+  readonly option: 'allowList' | 'validateRequest' | 'mockResponse'
+  /** Of the extension's operations. */
+  readonly name: string
+  /** What it holds where it was not there before. */
+  readonly first: JsonObject
+  /** True for the operations that it can speak of. */
+  readonly fits: (operation: JsonObject, path: string, document: JsonObject) => boolean
+}
+
+const SECTIONS: readonly Section[] = [
+  { option: 'allowList', name: 'allow', first: {}, fits: () => true },
+  {
+    option: 'validateRequest',
+    name: 'validateRequest',
+    first: {},
+    fits: (operation, path, document) =>
+      [operation.parameters, operation.requestBody, getAt(document, ['paths', path, 'parameters'])].some(
+        (part) => !isEmpty(part),
+      ),
+  },
+  {
+    option: 'mockResponse',
+    name: 'mockResponse',
+    first: { fromOASExamples: { enabled: true } },
+    fits: (operation) => !isEmpty(operation.responses),
+  },
+]
 
 /** Address of the first server, its variables replaced by their defaults. @throws Fault `definition_invalid` */
 function serverUrl(document: JsonObject): string {
@@ -107,7 +135,10 @@ function apply(document: JsonObject, options: ImportOptions): JsonObject {
     putAt(extension, ['server', 'customDomain'], { ...known, enabled: true, name: customDomain })
   }
   if (options.authentication !== undefined) setAuthentication(document, extension, options.authentication)
-  if (options.allowList !== undefined) setAllowList(document, extension, options.allowList)
+  for (const section of SECTIONS) {
+    const on = options[section.option]
+    if (on !== undefined) setSection(document, extension, section, on)
+  }
   refuseFlaws(flawsOf('extension', extension, [EXTENSION]))
   return document
 }
@@ -133,12 +164,15 @@ function setAuthentication(document: JsonObject, extension: JsonObject, on: bool
   putAt(extension, [...at, 'enabled'], true)
 }
 
-function setAllowList(document: JsonObject, extension: JsonObject, on: boolean): void {
+function setSection(document: JsonObject, extension: JsonObject, section: Section, on: boolean): void {
   if (on) nameOperations(document)
-  for (const { id } of operationsOf(document)) {
-    const at = ['middleware', 'operations', id, 'allow']
-    if (id === '' || (!on && getAt(extension, at) === undefined)) continue
-    putAt(extension, at, { ...objectOf(getAt(extension, at.slice(0, -1)), 'allow'), enabled: on })
+  for (const { id, path, object } of operationsOf(document)) {
+    const at = ['middleware', 'operations', id, section.name]
+    const known = getAt(extension, at)
+    const skipped = on ? !section.fits(object, path, document) : known === undefined
+    if (id === '' || skipped) continue
+    const held = objectOf(getAt(extension, at.slice(0, -1)), section.name)
+    putAt(extension, at, { ...(known === undefined ? section.first : {}), ...held, enabled: on })
   }
 }
 

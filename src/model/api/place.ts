@@ -79,8 +79,9 @@ export function versionIdsOf(api: Api): string[] {
 }
 
 function authTypesOf({ auth, clientCertificates }: Api): string[] {
-  const method = auth === undefined ? [] : [auth.method === 'oauth' ? 'oauth' : 'authToken']
-  const methods = [...method, ...(clientCertificates === undefined ? [] : ['mutualTLS'])]
+  const schemes = auth === undefined ? [] : (auth.alternatives?.flat() ?? [auth])
+  const words = new Set(schemes.map(({ method }) => (method === 'token' ? 'authToken' : method)))
+  const methods = [...words, ...(clientCertificates === undefined ? [] : ['mutualTLS'])]
   return methods.length === 0 ? ['keyless'] : methods
 }
 

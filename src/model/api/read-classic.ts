@@ -1,9 +1,13 @@
-import type { Api, CorsRules, UpstreamRules, Versioning } from '../api.ts'
+import type { Api, CorsRules, Versioning } from '../api.ts'
 import type { JsonObject } from '../json.ts'
+import type { Described } from './described.ts'
 import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from './members.ts'
-import { readAuth } from './read-auth.ts'
+import { methodsOf, readAuth } from './read-auth.ts'
+import { readCache } from './read-cache.ts'
+import { readModules } from './read-modules.ts'
 import { readOAuth } from './read-oauth.ts'
 import { readExpiry, readRate, readRules } from './read-rules.ts'
+import { readUpstream } from './read-upstream.ts'
 import { member } from './tree.ts'
 
 /**
@@ -24,10 +28,10 @@ export function hasInlineVersions(classic: JsonObject): boolean {
 }
 
 /** The served model of a classic definition that passed its schema and asks for nothing unsupported. */
-export function readClassic(classic: JsonObject, format: Api['format']): Api {
+export function readClassic(classic: JsonObject, format: Api['format'], described: Described): Api {
   const main = mainVersion(classic)
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
-  const auth = readAuth(classic)
+  const methods = methodsOf(classic)
   return {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
@@ -38,16 +42,21 @@ export function readClassic(classic: JsonObject, format: Api['format']): Api {
     expiresAt: readExpiry(textOf(classic, 'expiration')),
     ...readPlace(classic),
     ignoreCase: main !== undefined && flagOf(objectOf(versions, main), 'ignore_endpoint_case'),
-    upstream: readUpstream(objectOf(classic, 'proxy')),
-    auth,
-    oauth: auth?.method === 'oauth' ? readOAuth(classic) : undefined,
-    versioning: readVersioning(classic),
-    rules: readRules(main === undefined ? {} : objectOf(versions, main)),
+    upstream: readUpstream(classic),
+    auth: readAuth(classic),
+    oauth: methods.includes('use_oauth2') ? readOAuth(classic) : undefined,
+    versioning: readVersioning(classic, described),
+    rules: readRules(main === undefined ? {} : objectOf(versions, main), described),
     cors: readCors(objectOf(classic, 'CORS')),
+    cache: readCache(classic),
     ip: readAddresses(classic),
     rateLimit: readRate(objectOf(classic, 'global_rate_limit')),
+    modules: readModules(classic),
+    contextVariables: flagOf(classic, 'enable_context_vars'),
+    batches: flagOf(classic, 'enable_batch_request_support'),
     skipRateLimit: flagOf(classic, 'disable_rate_limit'),
     skipQuota: flagOf(classic, 'disable_quota'),
+    onStoreFailure: textOf(classic, 'on_store_failure') === 'allow' ? 'allow' : 'refuse',
     keepQuotaOnSave: flagOf(classic, 'dont_set_quota_on_create'),
     sessionLifetimeS: numberOf(classic, 'session_lifetime'),
     record: flagOf(classic, 'do_not_track')
@@ -70,36 +79,13 @@ function readPlace(classic: JsonObject) {
   }
 }
 
-function readUpstream(proxy: JsonObject): UpstreamRules {
-  return {
-    targets: readTargets(proxy),
-    preserveHost: flagOf(proxy, 'preserve_host_header'),
-    insecure: flagOf(objectOf(proxy, 'transport'), 'ssl_insecure_skip_verify'),
-    timeoutMs: 0,
-  }
-}
-
-/** In the classic form a target's weight is how often it stands in the list. Targets without a scheme take the target URL's. */
-function readTargets(proxy: JsonObject): UpstreamRules['targets'] {
-  const single = textOf(proxy, 'target_url')
-  const listed = flagOf(proxy, 'enable_load_balancing') ? textsOf(proxy, 'target_list') : []
-  if (listed.length === 0) return [{ url: single, weight: 1 }]
-  const scheme = single.slice(0, single.indexOf('://'))
-  const weights = new Map<string, number>()
-  for (const target of listed) {
-    const url = target.includes('://') ? target : `${scheme}://${target}`
-    weights.set(url, (weights.get(url) ?? 0) + 1)
-  }
-  return [...weights].map(([url, weight]) => ({ url, weight }))
-}
-
 const LOCATIONS: Readonly<Record<string, Versioning['location']>> = {
   header: 'header',
   'url-param': 'query',
   url: 'url',
 }
 
-function readVersioning(classic: JsonObject): Versioning | undefined {
+function readVersioning(classic: JsonObject, described: Described): Versioning | undefined {
   const definition = objectOf(classic, 'definition')
   const data = objectOf(classic, 'version_data')
   const inline = hasInlineVersions(classic)
@@ -116,7 +102,9 @@ function readVersioning(classic: JsonObject): Versioning | undefined {
     strip: flagOf(definition, 'strip_versioning_data') || flagOf(definition, 'strip_path'),
     urlPattern: textOf(definition, 'url_versioning_pattern'),
     apis: table(toApis ? objectOf(definition, 'versions') : {}, (id) => (typeof id === 'string' ? id : '')),
-    inline: table(inline ? objectOf(data, 'versions') : {}, (rules) => readRules((rules ?? {}) as JsonObject)),
+    inline: table(inline ? objectOf(data, 'versions') : {}, (rules) =>
+      readRules((rules ?? {}) as JsonObject, described),
+    ),
   }
 }
 

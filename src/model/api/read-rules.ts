@@ -1,23 +1,44 @@
 import type { HeaderTransform, OperationRule, Rules } from '../api.ts'
 import type { Millis } from '../clock.ts'
 import type { JsonObject } from '../json.ts'
+import type { RequestCheck } from '../operation.ts'
+import { type Described, NOTHING_DESCRIBED } from './described.ts'
 import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from './members.ts'
 import { listedScopes } from './oauth-members.ts'
-import { member } from './tree.ts'
+import { readBodyTransform } from './read-body-transform.ts'
+import { plainCachePaths, readOperationCache } from './read-cache.ts'
+import { readMock, readReply } from './read-mock.ts'
+import { readRewrite } from './read-rewrite.ts'
+import { readBreaker } from './read-upstream.ts'
+import { RequestSchemas } from './read-validation.ts'
+import { member, type TreePath } from './tree.ts'
 import { expiryMs, isNever } from './values.ts'
+
+/** What entries are read with besides themselves. */
+interface Source {
+  readonly described: Described
+  readonly schemas: RequestSchemas
+  /** Where the entry stands in its version. */
+  readonly at: TreePath
+}
 
 type Draft = { -readonly [Member in keyof OperationRule]: OperationRule[Member] }
 
 /** What an entry of each list of `extended_paths` says about its path. */
-const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject) => void>> = {
-  white_list: (rule) => {
+const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Source) => void>> = {
+  white_list: (rule, entry) => {
     rule.allow = true
+    rule.mock ??= readReply(entry, rule.method)
   },
   black_list: (rule) => {
     rule.block = true
   },
-  ignored: (rule) => {
+  internal: (rule) => {
+    rule.internal = true
+  },
+  ignored: (rule, entry) => {
     rule.ignoreAuthentication = true
+    rule.mock ??= readReply(entry, rule.method)
   },
   rate_limit: (rule, entry) => {
     rule.rateLimit ??= readRate(entry)
@@ -34,21 +55,54 @@ const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject) => void>> 
   transform_response_headers: (rule, entry) => {
     rule.responseHeaders ??= readHeaders(entry, 'add_headers', 'delete_headers')
   },
+  circuit_breakers: (rule, entry) => {
+    rule.breaker ??= readBreaker(entry)
+  },
   track_endpoints: (rule) => {
     rule.track = true
   },
   do_not_track_endpoints: (rule) => {
     rule.doNotTrack = true
   },
+  mock_response: (rule, entry, { described }) => {
+    rule.mock ??= readMock(entry, described(rule.method, rule.path), rule.path)
+  },
+  validate_request: (rule, entry, { schemas, described }) => {
+    rule.checks = [...rule.checks, schemas.described(entry, described(rule.method, rule.path), rule.path)]
+  },
+  validate_json: (rule, entry, { schemas, at }) => {
+    rule.checks = [...rule.checks, schemas.alone(entry, rule.path, at)]
+  },
+  url_rewrites: (rule, entry) => {
+    rule.rewrite ??= readRewrite(entry)
+  },
+  method_transforms: (rule, entry) => {
+    rule.toMethod ||= textOf(entry, 'to_method').toUpperCase()
+  },
+  transform: (rule, entry) => {
+    rule.requestBody ??= readBodyTransform(entry)
+  },
+  transform_response: (rule, entry) => {
+    rule.answerBody ??= readBodyTransform(entry)
+  },
+  advance_cache_config: (rule, entry) => {
+    rule.cache ??= readOperationCache(entry)
+  },
   oauth_scopes: (rule, entry) => {
     rule.scopes ??= listedScopes(member(entry, 'scopes'))
   },
 }
 
+const NO_CHECKS: readonly RequestCheck[] = []
+
 const OLD_LISTS = ['white_list', 'black_list', 'ignored'] as const
 
-/** Rules of one version of a classic definition, or of a definition that has none. */
-export function readRules(version: JsonObject): Rules {
+/**
+ * Rules of one version of a classic definition, or of a definition that has none; `described` finds the operations of the OpenAPI
+ * document that goes with it.
+ * @throws Fault `definition_invalid` where what is asked of an operation needs a description that is missing or cannot be used
+ */
+export function readRules(version: JsonObject, described: Described = NOTHING_DESCRIBED): Rules {
   return {
     expiresAt: readExpiry(textOf(version, 'expires')),
     overrideTarget: textOf(version, 'override_target'),
@@ -59,7 +113,7 @@ export function readRules(version: JsonObject): Rules {
       ? undefined
       : readHeaders(version, 'global_response_headers', 'global_response_headers_remove'),
     sizeLimitBytes: flagOf(version, 'global_size_limit_disabled') ? 0 : numberOf(version, 'global_size_limit'),
-    operations: readOperations(version),
+    operations: readOperations(version, described),
   }
 }
 
@@ -80,7 +134,8 @@ export function readRate(limit: JsonObject): OperationRule['rateLimit'] {
  * Rules by path and method, each once. `extended_paths` counts unless it is switched off in so many words:
  * a block list that is written down must not be passed over because the switch was forgotten.
  */
-function readOperations(version: JsonObject): OperationRule[] {
+function readOperations(version: JsonObject, described: Described): OperationRule[] {
+  const schemas = new RequestSchemas()
   const drafts = new Map<string, Draft>()
   const foldAll = flagOf(version, 'ignore_endpoint_case')
   const draftOf = (method: string, path: string, ignoreCase: boolean): Draft => {
@@ -94,21 +149,27 @@ function readOperations(version: JsonObject): OperationRule[] {
   if (version.use_extended_paths === false) {
     const paths = objectOf(version, 'paths')
     for (const list of OLD_LISTS) {
-      for (const path of textsOf(paths, list)) LISTS[list]!(draftOf('', rooted(path), foldAll), {})
+      for (const path of textsOf(paths, list))
+        LISTS[list]!(draftOf('', rooted(path), foldAll), {}, { described, schemas, at: [] })
     }
     return [...drafts.values()]
   }
   const lists = objectOf(version, 'extended_paths')
   for (const [list, apply] of Object.entries(LISTS)) {
-    for (const entry of objectsOf(lists, list)) {
+    for (const [index, entry] of objectsOf(lists, list).entries()) {
       if (flagOf(entry, 'disabled')) continue
       const fold = foldAll || flagOf(entry, 'ignore_case')
-      for (const method of methodsOf(entry)) apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry)
+      const from = { described, schemas, at: ['extended_paths', list, String(index)] }
+      for (const method of methodsOf(entry)) apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry, from)
     }
   }
+  for (const path of plainCachePaths(lists)) draftOf('', rooted(path), foldAll).cache ??= readOperationCache({})
   // An upstream answers HEAD as GET, so what GET asks for is asked there too, unless HEAD speaks for itself.
-  for (const { method, path, ignoreCase, scopes } of [...drafts.values()]) {
-    if (method === 'GET' && scopes !== undefined) draftOf('HEAD', path, ignoreCase).scopes ??= scopes
+  for (const { method, path, ignoreCase, scopes, cache } of [...drafts.values()]) {
+    if (method !== 'GET' || (scopes === undefined && cache === undefined)) continue
+    const head = draftOf('HEAD', path, ignoreCase)
+    head.scopes ??= scopes
+    head.cache ??= cache
   }
   return [...drafts.values()]
 }
@@ -132,6 +193,7 @@ function emptyRule(method: string, path: string, ignoreCase: boolean): Draft {
     ignoreCase,
     allow: false,
     block: false,
+    internal: false,
     ignoreAuthentication: false,
     sizeLimitBytes: 0,
     rateLimit: undefined,
@@ -140,6 +202,13 @@ function emptyRule(method: string, path: string, ignoreCase: boolean): Draft {
     timeoutMs: 0,
     track: false,
     doNotTrack: false,
+    mock: undefined,
+    checks: NO_CHECKS,
+    requestBody: undefined,
+    answerBody: undefined,
+    rewrite: undefined,
+    toMethod: '',
+    cache: undefined,
     scopes: undefined,
   }
 }

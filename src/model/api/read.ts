@@ -1,10 +1,14 @@
 import type { Api, ApiDocument } from '../api.ts'
+import { eventRules } from '../event-handlers.ts'
 import type { JsonObject } from '../json.ts'
-import { classicFlaws, classicWishes, oasFlaws, oasWishes } from './check-parts.ts'
+import { besideOf } from './beside.ts'
+import { classicFlaws, oasFlaws, oasWishes } from './check-parts.ts'
 import { servedClassic } from './convert.ts'
+import type { Described } from './described.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
-import { isEmpty, objectOf } from './members.ts'
+import { flagOf, isEmpty, objectOf } from './members.ts'
 import { readClassic } from './read-classic.ts'
+import { describedBy } from './read-described.ts'
 import { member } from './tree.ts'
 import { refuseWishes, wishesOf } from './unsupported.ts'
 import { checkBounds, type Flaw, flawsOf, refuseFlaws } from './validate.ts'
@@ -17,14 +21,27 @@ import { checkBounds, type Flaw, flawsOf, refuseFlaws } from './validate.ts'
  */
 export function readApi(document: ApiDocument): Api {
   const classic = document.format === 'oas' ? checkedOas(document.definition) : checkedClassic(document.definition)
-  return { ...readClassic(classic, document.format), apiId: document.api_id, orgId: document.org_id }
+  const events = eventRules(classic, [...(besideOf(document as unknown as JsonObject).hook_references ?? [])])
+  return {
+    ...readClassic(classic, document.format, describedIn(document)),
+    ...(events !== undefined && { events }),
+    ...(flagOf(classic, 'detailed_tracing') && { detailedTracing: true }),
+    apiId: document.api_id,
+    orgId: document.org_id,
+  }
+}
+
+/** A definition that was an OpenAPI document carries what it said of operations. */
+function describedIn({ format, definition }: ApiDocument): Described {
+  if (format === 'oas') return describedBy(definition, [])
+  return describedBy(objectOf(objectOf(definition, 'oas'), 'document'), ['oas', 'document'])
 }
 
 function checkedClassic(definition: JsonObject): JsonObject {
   checkBounds(definition)
   refuseFlaws(flawsOf('classic', definition))
   refuseFlaws(classicFlaws(definition))
-  refuseWishes([...wishesOf(definition, 'classic'), ...classicWishes(definition)])
+  refuseWishes(wishesOf(definition, 'classic'))
   return definition
 }
 
@@ -45,7 +62,7 @@ function checkCarried(classic: JsonObject): void {
   const root = [EXTENSION, 'classic']
   refuseFlaws(flawsOf('classic', classic, root))
   refuseFlaws(classicFlaws(classic).map(({ at, reason }) => ({ at: [...root, ...at], reason })))
-  const wishes = [...wishesOf(classic, 'classic'), ...classicWishes(classic)]
+  const wishes = wishesOf(classic, 'classic')
   refuseWishes(wishes.map(({ at, feature }) => ({ at: [...root, ...at], feature })))
 }
 

@@ -13,8 +13,24 @@ import {
   text,
   whole,
 } from './schema.ts'
+import { CLASSIC_AUTH } from './schema-auth.ts'
+import { CLASSIC_CARE, CLASSIC_PROXY_CARE } from './schema-upstream.ts'
 
 const headerMap = () => map(text('fieldValue'), 'fieldName')
+const eventHandler = () =>
+  object({
+    handler_name: text(),
+    handler_meta: object({
+      disabled: bool(),
+      method: text(),
+      target_path: text(),
+      template_path: text(),
+      header_map: map(text()),
+      event_timeout: number(86_400),
+      prefix: text(),
+    }),
+  })
+
 const headerNames = () => list(text('fieldName'), 500)
 
 /** Where one method reads its credential (section "auth token" of the classic format). */
@@ -67,6 +83,25 @@ const bodyTransform = () =>
     }),
   )
 
+const modules = () =>
+  list(object({ disabled: bool(), name: text(), path: text(), require_session: bool(), raw_body_only: bool() }), 1000)
+
+const matches = () => map(object({ match_rx: text(), reverse: bool() }))
+
+const trigger = () =>
+  object({
+    on: oneOf('', 'any', 'all'),
+    options: object({
+      header_matches: matches(),
+      query_val_matches: matches(),
+      path_part_matches: matches(),
+      session_meta_matches: matches(),
+      request_context_matches: matches(),
+      payload_matches: object({ match_rx: text(), reverse: bool() }),
+    }),
+    rewrite_to: text(),
+  })
+
 const extendedPaths = () =>
   object({
     ignored: listed(),
@@ -91,16 +126,23 @@ const extendedPaths = () =>
         disable_half_open_state: bool(),
       }),
     ),
-    url_rewrites: list(entry({ match_pattern: text(), rewrite_to: text(), triggers: list(object({})) })),
+    url_rewrites: list(entry({ match_pattern: text(), rewrite_to: text(), triggers: list(trigger()) })),
     advance_cache_config: list(
       entry({ cache_key_regex: text(), cache_response_codes: list(whole(599)), timeout: number() }),
     ),
     oauth_scopes: list(entry({ scopes: list(list(text())) })),
     cache: list(text()),
     virtual: list(object({})),
-    validate_json: list(object({})),
-    validate_request: list(object({})),
-    mock_response: list(object({})),
+    validate_json: list(entry({ schema: object({}), schema_b64: text(), error_response_code: whole(599) })),
+    validate_request: list(entry({ error_response_code: whole(599) })),
+    mock_response: list(
+      entry({
+        code: whole(599),
+        body: text(),
+        headers: headerMap(),
+        from_oas_examples: object({ enabled: bool(), code: whole(599), content_type: text(), example_name: text() }),
+      }),
+    ),
   })
 
 /** Rules of one version of a classic definition. */
@@ -134,7 +176,7 @@ const proxy = () =>
       target_list: list(text('target'), 10_000),
       check_host_against_uptime_tests: bool(),
       disable_strip_slash: bool(),
-      service_discovery: object({ use_discovery_service: bool() }),
+      ...CLASSIC_PROXY_CARE(),
       transport: object({
         proxy_url: text(),
         ssl_insecure_skip_verify: bool(),
@@ -173,6 +215,7 @@ export const CLASSIC_SCHEMA: Schema = object(
     base_identity_provided_by: oneOf(...IDENTITY_SOURCES),
     auth: authConfig(),
     auth_configs: map(authConfig()),
+    ...CLASSIC_AUTH,
     oauth_meta: object({
       allowed_access_types: list(text()),
       allowed_authorize_types: list(text()),
@@ -207,8 +250,10 @@ export const CLASSIC_SCHEMA: Schema = object(
     }),
     version_data: object({ not_versioned: bool(), default_version: text(), versions: map(version()) }),
     proxy: proxy(),
+    ...CLASSIC_CARE(),
     disable_rate_limit: bool(),
     disable_quota: bool(),
+    on_store_failure: oneOf('', 'refuse', 'allow'),
     global_rate_limit: object({ disabled: bool(), rate: number(), per: number(31_622_400) }),
     dont_set_quota_on_create: bool(),
     session_lifetime: whole(),
@@ -244,12 +289,25 @@ export const CLASSIC_SCHEMA: Schema = object(
       cache_timeout: whole(),
       cache_all_safe_requests: bool(),
       cache_response_codes: list(whole(599)),
-      cache_by_headers: list(text()),
+      cache_by_headers: list(text('fieldName')),
       enable_upstream_cache_control: bool(),
-      cache_control_ttl_header: text(),
+      cache_control_ttl_header: text('optionalFieldName'),
+      share_between_keys: bool(),
+      store_set_cookie: bool(),
+      stale_while_revalidate: whole(),
+      stale_if_error: whole(),
     }),
-    event_handlers: object({ events: map(list(object({}))) }),
+    event_handlers: object({ events: map(list(eventHandler(), 100)) }),
+    detailed_tracing: bool(),
     config_data: object({}),
+    config_data_disabled: bool(),
+    custom_middleware: object({
+      driver: text(),
+      pre: modules(),
+      post_key_auth: modules(),
+      post: modules(),
+      response: modules(),
+    }),
     enable_context_vars: bool(),
     enable_batch_request_support: bool(),
     enable_proxy_protocol: bool(),

@@ -14,6 +14,8 @@ import {
   text,
   whole,
 } from './schema.ts'
+import { OAS_HMAC, OAS_SCHEME_AUTH } from './schema-auth.ts'
+import { OAS_CARE } from './schema-upstream.ts'
 
 const switched = (members: Readonly<Record<string, Schema>> = {}) => object({ enabled: bool(), ...members })
 
@@ -25,6 +27,11 @@ const headerEdits = () =>
     add: list(object({ name: text('fieldName'), value: text('fieldValue') }, ['name']), 500),
     remove: list(text('fieldName'), 500),
   })
+
+const bodyTransform = () => switched({ format: text(), path: text(), body: text(), enableSession: bool() })
+
+const modules = () =>
+  list(switched({ functionName: text(), path: text(), requireSession: bool(), rawBodyOnly: bool() }), 1000)
 
 const rate = () => switched({ rate: number(), per: text('duration') })
 
@@ -51,6 +58,21 @@ const securityScheme = () =>
     dpop: oneOf('', 'off', 'allowed', 'required'),
     mutualTls: oneOf('', 'off', 'allowed', 'required'),
     deviceAuthorization: bool(),
+    ...OAS_SCHEME_AUTH,
+  })
+
+const trigger = () =>
+  object({
+    condition: oneOf('', 'any', 'all'),
+    rules: list(
+      object({
+        in: oneOf('', 'header', 'query', 'path', 'sessionMetadata', 'requestBody', 'requestContext'),
+        name: text(),
+        pattern: text(),
+        negate: bool(),
+      }),
+    ),
+    rewriteTo: text(),
   })
 
 const operation = () =>
@@ -68,17 +90,22 @@ const operation = () =>
       coolDownPeriod: whole(),
       halfOpenStateEnabled: bool(),
     }),
-    urlRewrite: switched({ pattern: text(), rewriteTo: text(), triggers: list(object({})) }),
+    urlRewrite: switched({ pattern: text(), rewriteTo: text(), triggers: list(trigger()) }),
     validateRequest: switched({ errorResponseCode: whole(599) }),
-    mockResponse: switched(),
+    mockResponse: switched({
+      code: whole(599),
+      body: text(),
+      headers: list(object({ name: text('fieldName'), value: text('fieldValue') }, ['name']), 500),
+      fromOASExamples: switched({ code: whole(599), contentType: text(), exampleName: text() }),
+    }),
     cache: switched({ timeout: number(), cacheKeyRegex: text(), cacheResponseCodes: list(whole(599)) }),
     trackEndpoint: switched(),
     doNotTrackEndpoint: switched(),
     transformRequestHeaders: headerEdits(),
     transformResponseHeaders: headerEdits(),
     transformRequestMethod: switched({ toMethod: text('method') }),
-    transformRequestBody: switched(),
-    transformResponseBody: switched(),
+    transformRequestBody: bodyTransform(),
+    transformResponseBody: bodyTransform(),
     virtualEndpoint: switched(),
     postPlugins: list(object({})),
   })
@@ -125,13 +152,23 @@ const upstream = () =>
       }),
       proxy: switched({ url: text() }),
       authentication: switched(),
-      mutualTLS: switched(),
-      certificatePinning: switched(),
-      serviceDiscovery: switched(),
-      uptimeTests: switched(),
+      ...OAS_CARE(),
     },
     ['url'],
   )
+
+const eventHandler = () =>
+  object({
+    enabled: bool(),
+    trigger: text(),
+    type: text(),
+    url: text(),
+    method: text(),
+    headers: list(object({ name: text(), value: text() }, ['name', 'value']), 50),
+    bodyTemplate: text(),
+    cooldownPeriod: text('duration'),
+    logPrefix: text(),
+  })
 
 const server = () =>
   object(
@@ -141,6 +178,7 @@ const server = () =>
         stripAuthorizationData: bool(),
         baseIdentityProvider: oneOf(...IDENTITY_SOURCES),
         securitySchemes: map(securityScheme()),
+        hmac: OAS_HMAC(place),
         securityProcessingMode: oneOf('', 'legacy', 'compliant'),
         security: list(list(text())),
         customKeyLifetime: switched({ value: anything(), respectValidity: bool() }),
@@ -150,7 +188,8 @@ const server = () =>
       clientCertificates: switched({ allowlist: list(text()) }),
       ipAccessControl: switched({ allow: list(text('address')), block: list(text('address')) }),
       detailedActivityLogs: switched(),
-      eventHandlers: list(object({ enabled: bool() })),
+      detailedTracing: switched(),
+      eventHandlers: list(eventHandler(), 100),
       batchProcessing: switched(),
       protocol: text(),
       port: whole(65_535),
@@ -175,9 +214,13 @@ const middleware = () =>
         timeout: whole(),
         cacheAllSafeRequests: bool(),
         cacheResponseCodes: list(whole(599)),
-        cacheByHeaders: list(text()),
+        cacheByHeaders: list(text('fieldName')),
         enableUpstreamCacheControl: bool(),
-        controlTTLHeaderName: text(),
+        controlTTLHeaderName: text('optionalFieldName'),
+        shareBetweenKeys: bool(),
+        storeSetCookie: bool(),
+        staleWhileRevalidate: whole(),
+        staleIfError: whole(),
       }),
       transformRequestHeaders: headerEdits(),
       transformResponseHeaders: headerEdits(),
@@ -187,12 +230,13 @@ const middleware = () =>
       ignoreCase: switched(),
       skipRateLimit: bool(),
       skipQuota: bool(),
+      onStoreFailure: oneOf('', 'refuse', 'allow'),
       skipQuotaReset: bool(),
-      pluginConfig: object({}),
-      prePlugins: list(object({})),
-      postAuthenticationPlugins: list(object({})),
-      postPlugins: list(object({})),
-      responsePlugins: list(object({})),
+      pluginConfig: object({ driver: text(), data: switched({ value: object({}) }) }),
+      prePlugins: modules(),
+      postAuthenticationPlugins: modules(),
+      postPlugins: modules(),
+      responsePlugins: modules(),
     }),
     operations: map(operation()),
   })

@@ -1,6 +1,8 @@
 import { fault } from '../../errors/fault.ts'
+import { HANDLER_NAMES } from '../event-handlers.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { flagOf, isEmpty, objectsOf, textOf } from './members.ts'
+import { flagOf, isEmpty, objectOf, objectsOf, textOf } from './members.ts'
+import { MODULE_DRIVER, MODULE_LISTS } from './read-modules.ts'
 import { member, pathOf, type TreePath, toWords } from './tree.ts'
 import { isReference } from './values.ts'
 
@@ -56,12 +58,14 @@ const isProcessor = (value: Json) =>
       !Object.values(isObject(each.options ?? null) ? (each.options as JsonObject) : {}).every(isEmpty),
   )
 
-const asksReply = (value: Json) =>
+const asksAction = (served: readonly string[]) => (value: Json) =>
   Array.isArray(value) &&
   value.some((entry) => {
     const actions = member(entry, 'method_actions')
     if (flagOf(entry, 'disabled') || actions === undefined || !isObject(actions ?? null)) return false
-    return Object.values(actions as JsonObject).some((action) => !['', 'no_action'].includes(textOf(action, 'action')))
+    return Object.values(actions as JsonObject).some(
+      (action) => !['', 'no_action', ...served].includes(textOf(action, 'action')),
+    )
   })
 
 /** Paths of the classic form may be regular expressions; ours are words, `{name}` and a last `/*`. */
@@ -71,22 +75,59 @@ const isExpression = (value: Json) =>
 const VARIABLE = /\$(?:[a-z]+_(?:context|meta)|secret_[a-z]+)\./i
 const hasVariable = (value: Json) => typeof value === 'string' && VARIABLE.test(value)
 
+/** Templates that stand elsewhere, or are for bodies that are not JSON. */
+const hasOtherTemplate = (value: Json) =>
+  objectsOf({ value }, 'value').some((entry) => {
+    const { template_mode: mode, input_type: type } = objectOf(entry, 'template_data')
+    return !flagOf(entry, 'disabled') && (mode === 'file' || isOtherFormat(type))
+  })
+const isOtherTransform = (value: Json) =>
+  flagOf(value, 'enabled') && (isOtherFormat(member(value, 'format')) || textOf(value, 'path') !== '')
+const isOtherFormat = (value: Json | undefined) =>
+  typeof value === 'string' && !['', 'json'].includes(value.toLowerCase())
+
+/** Plugins without a driver are written in what the incumbent takes for granted. */
+const hasOtherPlugins = (value: Json) =>
+  textOf(value, 'driver') !== MODULE_DRIVER &&
+  Object.values(MODULE_LISTS).some(({ classic }) => hasEntries(member(value, classic) ?? null))
+const asksOtherPlugins = (value: Json) =>
+  textOf(objectOf(value, 'pluginConfig'), 'driver') !== MODULE_DRIVER &&
+  Object.values(MODULE_LISTS).some(({ oas }) => someEnabled(member(value, oas) ?? null))
+const SERVED_HANDLERS: readonly string[] = ['', HANDLER_NAMES.webhook, HANDLER_NAMES.log]
+const asksOtherHandler = (value: Json) =>
+  objectsOf({ value }, 'value').some(
+    (each) =>
+      !SERVED_HANDLERS.includes(textOf(each, 'handler_name')) && !flagOf(objectOf(each, 'handler_meta'), 'disabled'),
+  )
+const asksOtherType = (value: Json) =>
+  objectsOf({ value }, 'value').some(
+    (each) => flagOf(each, 'enabled') && !Object.hasOwn(HANDLER_NAMES, textOf(each, 'type')),
+  )
+
 const isOtherProtocol = (value: Json) =>
   typeof value === 'string' && !['', 'http', 'https'].includes(value.toLowerCase())
 const isOtherScheme = (value: Json) =>
-  typeof value === 'string' && value.includes('://') && !/^https?:\/\//i.test(value) && !isReference(value)
+  typeof value === 'string' && value.includes('://') && !/^(?:https?|h2c):\/\//i.test(value) && !isReference(value)
+/** A whole upstream may be another API; one of several targets may not. */
+const isNoUpstream = (value: Json) => isOtherScheme(value) && !/^svc:\/\/./i.test(String(value))
 
 /**
  * What a definition can ask for and this gateway does not serve yet, each with the places of both formats that ask for it.
  * Building a feature means deleting its row. Served without a row: everything that `Api` has a member for.
  */
 export const UNSUPPORTED: readonly Row[] = [
-  { feature: 'JSON Web Tokens as the method of an API', classic: [method('enable_jwt')], oas: [], scheme: 'bearer' },
-  { feature: 'basic authentication', classic: [method('use_basic_auth')], oas: [], scheme: 'basic' },
   {
-    feature: 'HMAC signatures as the method of an API',
-    classic: [method('enable_signature_checking')],
-    oas: [on('server.authentication.hmac.enabled')],
+    feature: 'basic credentials in bodies',
+    classic: [on('basic_auth.extract_from_body')],
+    oas: [on('server.authentication.securitySchemes.*.extractCredentialsFromBody.enabled')],
+  },
+  {
+    feature: 'checks of further claims of JSON Web Tokens',
+    classic: [],
+    oas: [
+      on('server.authentication.securitySchemes.*.jtiValidation.enabled'),
+      at('server.authentication.securitySchemes.*.customClaimValidation'),
+    ],
   },
   {
     feature: 'OpenID Connect as the method of an API',
@@ -101,11 +142,6 @@ export const UNSUPPORTED: readonly Row[] = [
     oas: [on('server.authentication.custom.enabled')],
   },
   {
-    feature: 'keys derived from client certificates',
-    classic: [on('auth.use_certificate'), on('auth_configs.*.use_certificate')],
-    oas: [on('server.authentication.securitySchemes.*.enableClientCertificate')],
-  },
-  {
     feature: 'signatures beside the auth token',
     classic: [on('auth.validate_signature'), on('auth_configs.*.validate_signature')],
     oas: [
@@ -114,58 +150,37 @@ export const UNSUPPORTED: readonly Row[] = [
     ],
   },
   {
-    feature: 'cache',
-    classic: [on('cache_options.enable_cache')],
-    oas: [on('middleware.global.cache.enabled')],
+    feature: 'actions of paths other than replies, and replies of blocked paths',
+    classic: ['white_list', 'black_list', 'ignored'].map((list) =>
+      at(`version_data.versions.*.extended_paths.${list}`, asksAction(list === 'black_list' ? [] : ['reply'])),
+    ),
+    oas: [],
   },
   {
-    feature: 'cache per operation',
-    classic: [listed('advance_cache_config'), listed('cache')],
-    oas: [operation('cache')],
+    feature: 'triggers that look at the request context',
+    // The classic form is refused where its triggers are checked.
+    classic: [],
+    oas: [at('middleware.operations.*.urlRewrite.triggers.*.rules.*.in', (value) => value === 'requestContext')],
   },
+  { feature: 'body transforms in jq', classic: [listed('transform_jq'), listed('transform_jq_response')], oas: [] },
   {
-    feature: 'mock responses',
+    feature: 'templates of bodies in files, and of XML',
     classic: [
-      listed('mock_response'),
-      ...['white_list', 'black_list', 'ignored'].map((list) =>
-        at(`version_data.versions.*.extended_paths.${list}`, asksReply),
-      ),
+      at('version_data.versions.*.extended_paths.transform', hasOtherTemplate),
+      at('version_data.versions.*.extended_paths.transform_response', hasOtherTemplate),
     ],
-    oas: [operation('mockResponse')],
-  },
-  {
-    feature: 'request validation',
-    classic: [listed('validate_json'), listed('validate_request')],
-    oas: [operation('validateRequest')],
-  },
-  { feature: 'URL rewriting', classic: [listed('url_rewrites')], oas: [operation('urlRewrite')] },
-  {
-    feature: 'change of the method',
-    classic: [listed('method_transforms')],
-    oas: [operation('transformRequestMethod')],
-  },
-  {
-    feature: 'body transforms',
-    classic: [
-      listed('transform'),
-      listed('transform_response'),
-      listed('transform_jq'),
-      listed('transform_jq_response'),
+    oas: [
+      at('middleware.operations.*.transformRequestBody', isOtherTransform),
+      at('middleware.operations.*.transformResponseBody', isOtherTransform),
     ],
-    oas: [operation('transformRequestBody'), operation('transformResponseBody')],
   },
   { feature: 'response processors', classic: [at('response_processors', isProcessor)], oas: [] },
-  { feature: 'circuit breaker', classic: [listed('circuit_breakers')], oas: [operation('circuitBreaker')] },
   { feature: 'virtual endpoints', classic: [listed('virtual')], oas: [operation('virtualEndpoint')] },
-  { feature: 'internal endpoints', classic: [listed('internal')], oas: [operation('internal')] },
   {
-    feature: 'plugins',
+    feature: 'plugins that are no TypeScript modules',
     classic: [
       listed('go_plugin'),
-      at('custom_middleware.pre'),
-      at('custom_middleware.post'),
-      at('custom_middleware.post_key_auth'),
-      at('custom_middleware.response'),
+      at('custom_middleware', hasOtherPlugins),
       at('custom_middleware.auth_check.name'),
       at(
         'custom_middleware_bundle',
@@ -174,10 +189,7 @@ export const UNSUPPORTED: readonly Row[] = [
     ],
     oas: [
       on('middleware.global.pluginConfig.bundle.enabled'),
-      at('middleware.global.prePlugins', someEnabled),
-      at('middleware.global.postAuthenticationPlugins', someEnabled),
-      at('middleware.global.postPlugins', someEnabled),
-      at('middleware.global.responsePlugins', someEnabled),
+      at('middleware.global', asksOtherPlugins),
       at('middleware.operations.*.postPlugins', someEnabled),
     ],
   },
@@ -203,14 +215,9 @@ export const UNSUPPORTED: readonly Row[] = [
   },
   { feature: 'GraphQL', classic: [on('graphql.enabled'), listed('persist_graphql')], oas: [] },
   {
-    feature: 'batch requests',
-    classic: [on('enable_batch_request_support')],
-    oas: [on('server.batchProcessing.enabled')],
-  },
-  {
-    feature: 'event handlers',
-    classic: [at('event_handlers.events.*')],
-    oas: [at('server.eventHandlers', someEnabled)],
+    feature: 'event handlers other than webhooks and logs',
+    classic: [at('event_handlers.events.*', asksOtherHandler)],
+    oas: [at('server.eventHandlers', asksOtherType)],
   },
   {
     feature: 'protocols other than HTTP',
@@ -220,26 +227,40 @@ export const UNSUPPORTED: readonly Row[] = [
   { feature: 'ports of their own', classic: [at('listen_port')], oas: [at('server.port')] },
   { feature: 'the PROXY protocol', classic: [on('enable_proxy_protocol')], oas: [] },
   {
-    feature: 'upstream schemes other than http and https',
+    feature: 'upstream schemes other than http, https and h2c',
     classic: [
-      at('proxy.target_url', isOtherScheme),
+      at('proxy.target_url', isNoUpstream),
       at('proxy.target_list.*', isOtherScheme),
-      at('version_data.versions.*.override_target', isOtherScheme),
+      at('version_data.versions.*.override_target', isNoUpstream),
     ],
-    oas: [at('upstream.url', isOtherScheme), at('upstream.loadBalancing.targets.*.url', isOtherScheme)],
+    oas: [at('upstream.url', isNoUpstream), at('upstream.loadBalancing.targets.*.url', isOtherScheme)],
   },
   {
-    feature: 'health checks of targets',
+    feature: 'health checks other than by HTTP',
     classic: [
-      on('proxy.check_host_against_uptime_tests'),
       at('uptime_tests.test_list', (value, holder) => filled(value) && !flagOf(holder, 'disabled')),
+      at('uptime_tests.check_list.*.commands'),
+      at('uptime_tests.check_list.*.protocol', isOtherProtocol),
+      on('uptime_tests.check_list.*.enable_proxy_protocol'),
+      on('uptime_tests.config.service_discovery.use_discovery_service'),
     ],
-    oas: [on('upstream.loadBalancing.skipUnavailableHosts'), on('upstream.uptimeTests.enabled')],
+    oas: [
+      at('upstream.uptimeTests.tests.*.commands'),
+      on('upstream.uptimeTests.tests.*.enableProxyProtocol'),
+      on('upstream.uptimeTests.serviceDiscovery.enabled'),
+    ],
   },
   {
-    feature: 'service discovery',
-    classic: [on('proxy.service_discovery.use_discovery_service')],
-    oas: [on('upstream.serviceDiscovery.enabled')],
+    feature: 'service discovery other than by DNS',
+    classic: [
+      at(
+        'proxy.service_discovery.use_discovery_service',
+        (value, holder) => value === true && textOf(holder, 'srv_name') === '',
+      ),
+    ],
+    oas: [
+      at('upstream.serviceDiscovery.enabled', (value, holder) => value === true && textOf(holder, 'srvName') === ''),
+    ],
   },
   {
     feature: 'a proxy on the way to the upstream',
@@ -253,27 +274,18 @@ export const UNSUPPORTED: readonly Row[] = [
       at('proxy.transport.ssl_min_version'),
       at('proxy.transport.ssl_max_version'),
       on('proxy.transport.ssl_force_common_name_check'),
-      at('pinned_public_keys', (value, holder) => filled(value) && !flagOf(holder, 'certificate_pinning_disabled')),
     ],
     oas: [
       at('upstream.tlsTransport.ciphers'),
       at('upstream.tlsTransport.minVersion'),
       at('upstream.tlsTransport.maxVersion'),
       on('upstream.tlsTransport.forceCommonNameCheck'),
-      on('upstream.certificatePinning.enabled'),
     ],
   },
   {
     feature: 'authentication towards the upstream',
-    classic: [
-      on('upstream_auth.enabled'),
-      at(
-        'upstream_certificates',
-        (value, holder) => filled(value) && !flagOf(holder, 'upstream_certificates_disabled'),
-      ),
-      on('request_signing.is_enabled'),
-    ],
-    oas: [on('upstream.authentication.enabled'), on('upstream.mutualTLS.enabled')],
+    classic: [on('upstream_auth.enabled'), on('request_signing.is_enabled')],
+    oas: [on('upstream.authentication.enabled')],
   },
 ]
 

@@ -71,7 +71,7 @@ export async function prepareOrganisation(
         'organisation_in_use',
         `more than ${MOST_MOVED} objects belong to the first organisation already: give it the id ${reserved}`,
       )
-    const next = { default_org: id, setup_hash: installation?.setup_hash ?? '' }
+    const next = { setup_hash: '', seal_hash: '', ...installation, default_org: id }
     changes.push(...moved, putInstallation(next, installation?.revision ?? 0))
   }
   return { id, body, changes, ...(from !== undefined && { from }) }

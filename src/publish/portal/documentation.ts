@@ -18,7 +18,7 @@ export async function createDocumentation(
   await parts.documents.commit(
     [
       { op: 'put', kind: KIND, id, body, ifRevision: 0 },
-      { op: 'put', kind: TEXT, id, body: { documentation }, ifRevision: 0 },
+      { op: 'put', kind: TEXT, id, body: { org_id: orgId, documentation }, ifRevision: 0 },
     ],
     auditOf(parts, actor, `${KIND}.create`, orgId, { id, api_id }),
   )

@@ -53,7 +53,7 @@ async function holdersOf(
   { documents }: Pick<PublishParts, 'documents'>,
   policy: GonePolicy,
 ): Promise<StoredDocument[]> {
-  const where = { policy: policy.id, org_id: policy.orgId }
+  const where = { org_policy: `${policy.orgId}/${policy.id}` }
   return (await documents.list('developer', { where, limit: CHUNK + 1 })).rows
 }
 

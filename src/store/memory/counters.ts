@@ -119,15 +119,15 @@ export class MemoryCounters implements Counters {
     return refused
   }
 
-  /** See `Counters.resetQuota`. The new window starts with the next call. */
-  resetQuota(id: string, used = 0): void {
+  /** See `Counters.resetQuota`. A new window starts with the next call. */
+  resetQuota(id: string, used = 0, endsInMs = Number.POSITIVE_INFINITY): void {
     if (used <= 0) {
       const slot = this.quotas.slotOf.get(id)
       if (slot !== undefined) this.forgetQuota(slot)
       return
     }
     const slot = this.quotas.claim(id)
-    this.quotas.table.set(slot, Math.floor(used), Number.POSITIVE_INFINITY, this.clock.mono())
+    this.quotas.table.set(slot, Math.floor(used), endsInMs, this.clock.mono())
     this.quotas.table.mark(slot)
   }
 

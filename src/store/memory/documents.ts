@@ -70,6 +70,18 @@ export class MemoryDocuments {
     return found.sort((a, b) => byBytes(a.value, b.value)).slice(0, MOST_VALUES)
   }
 
+  valuesBy(kind: Kind, by: string, index: string, query: Pick<ListQuery, 'where' | 'and'>): Map<string, string[]> {
+    checkIndex(kind, by)
+    checkIndex(kind, index)
+    const groups = new Map<string, string[]>()
+    for (const [, { entries }] of this.matching(kind, prepareList(kind, { ...query, limit: 0 }))) {
+      const values = entries.filter(({ name }) => name === index).map(({ value }) => value)
+      for (const { name, value } of entries)
+        if (name === by && values.length > 0) groups.set(value, [...(groups.get(value) ?? []), ...values])
+    }
+    return new Map([...groups].sort(([a], [b]) => byBytes(a, b)))
+  }
+
   /** Ids of a kind in order. */
   ids(kind: Kind): DocumentId[] {
     return [...(this.kinds.get(kind)?.keys() ?? [])].sort(byBytes)

@@ -109,6 +109,7 @@ export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {})
     find: (kind, index, value) => held.find(kind, index, value),
     list: (kind, query) => held.list(kind, query),
     values: (kind, index, query = {}) => held.values(kind, index, query),
+    valuesBy: (kind, by, index, query) => held.valuesBy(kind, by, index, query),
     scan: (kind) => inBatches(held, kind, () => held.ids(kind)),
     each: (kind, query) => inBatches(held, kind, () => held.matchingIds(kind, query)),
     commit,

@@ -95,8 +95,12 @@ export class MemorySessions implements Omit<Tokens, 'getTicket' | 'familyTickets
   private matching(filter: SessionFilter): (Held & { readonly hash: string })[] {
     const now = this.clock.wall()
     const wanted = prepareSessionFilter(filter)
+    const { reach } = wanted
     const meets = (row: PreparedRow) =>
-      wanted.refs.every(({ sort, values }) => refsOf(row, sort).some((value) => values.includes(value)))
+      wanted.refs.every(({ sort, value }) => refsOf(row, sort).includes(value)) &&
+      (reach === undefined ||
+        row.apiIds.some((id) => reach.apiIds.includes(id)) ||
+        row.policyIds.some((id) => reach.policyIds.includes(id)))
     const found = [...this.rows].filter(
       ([, { row }]) => !isEvicted(row, now) && meets(row) && (wanted.part === '' || row.alias.includes(wanted.part)),
     )

@@ -1,12 +1,13 @@
 import { performance } from 'node:perf_hooks'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Millis } from '../../model/clock.ts'
+import { packBodies } from '../audit-bodies.ts'
 import { type AuditedChange, type Before, Gathering } from '../audited.ts'
 import { hashBytes, latin1 } from '../cells.ts'
 import type { Revision } from '../ports.ts'
 import type { PreparedAudit } from '../prepare-audit.ts'
-import { packBodies } from './audit-bodies.ts'
 import { OF_HASH } from './schema-sessions.ts'
+import type { Uncut } from './uncut.ts'
 
 /** How long a round of purging may delete; what it changed must be committed as well. */
 const ROUND_MS = 4
@@ -21,7 +22,7 @@ export interface AuditRows {
 }
 
 /** Prepares the statements that write audit entries inside an open transaction. */
-export function auditRows(db: DatabaseSync): AuditRows {
+export function auditRows(db: DatabaseSync, uncut: Uncut): AuditRows {
   const insert = db.prepare(`INSERT INTO
     audit(revision, at, actor, action, org_id, detail, request, user, method, path, ip, status)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
@@ -38,7 +39,10 @@ export function auditRows(db: DatabaseSync): AuditRows {
         ...[revision, at, actor, action, orgId, text, request],
         ...[user, method, path, ip, status],
       )
-      for (const { kind, id, bodies } of changes) addChange.run(lastInsertRowid, kind, id, packBodies(bodies))
+      for (const { kind, id, bodies } of changes) {
+        const packed = uncut.do(() => packBodies(bodies))
+        addChange.run(lastInsertRowid, kind, id, packed)
+      }
     },
     purge(limit) {
       const endsAt = performance.now() + ROUND_MS

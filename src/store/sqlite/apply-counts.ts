@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DIMENSIONS, type HitPack, ROW_NUMBERS, unpackDimensions } from '../hit-pack.ts'
+import { DIMENSION_COLUMNS } from '../hit-times.ts'
 import type { HitBatch } from '../ports.ts'
-import { DIMENSION_COLUMNS } from './hit-columns.ts'
 import type { HitTables } from './hit-tables.ts'
 
 /** How many sets of dimensions are remembered with their numbers; the oldest go first. About 400 bytes each. */

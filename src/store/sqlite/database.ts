@@ -84,10 +84,11 @@ function insertEntry(insert: () => void, what: string): void {
 }
 
 function declaration(): string {
-  const kinds = Object.entries(KINDS).map(([kind, { unique, lookup, sorted = {} }]) => {
+  const kinds = Object.entries(KINDS).map(([kind, { unique, lookup, sorted = {}, apart = [] }]) => {
     const texts = (index: Readonly<Record<string, unknown>>) =>
       Object.entries(index).map(([name, of]) => `${name}=${of}`)
-    return [kind, ...texts(unique), '|', ...texts(lookup), '|', ...texts(sorted)].join(' ')
+    const kept = apart.map(({ by, sorted: names }) => `| ${by}/${names}`)
+    return [kind, ...texts(unique), '|', ...texts(lookup), '|', ...texts(sorted), ...kept].join(' ')
   })
   return kinds.sort().join('\n')
 }

@@ -1,10 +1,6 @@
 import { ROW_NUMBERS } from '../hit-pack.ts'
+import { type HitTable, timeColumn } from '../hit-times.ts'
 import { latencyColumns } from './schema-latency.ts'
-
-/** Columns of `hit_dimension` in the order of `DIMENSIONS`. */
-export const DIMENSION_COLUMNS: readonly string[] = [
-  ...['org_id', 'api_id', 'version', 'key_hash', 'alias', 'client_id', 'tags', 'endpoint', 'country'],
-]
 
 const COUNTS = ['count', 'success', 'error']
 const LATENCIES = (['t', 'u'] as const).map(latencyColumns)
@@ -17,15 +13,6 @@ export const HIT_COLUMNS: readonly string[] = [
 
 if (HIT_COLUMNS.length !== ROW_NUMBERS + 1) throw new Error('the columns of hits do not fit the numbers of a pack')
 
-/** The tables of sums: of an hour or a day, of whole sets of dimensions or of those without the callers (`api`). */
-export const HIT_TABLES = ['hit', 'hit_day', 'hit_api', 'hit_api_day'] as const
-export type HitTable = (typeof HIT_TABLES)[number]
-
-/** The column that tells the times of a table apart; the others are the same in all. */
-export function timeColumn(table: HitTable): 'hour' | 'day' {
-  return table.endsWith('_day') ? 'day' : 'hour'
-}
-
 /** Inserts one row of hits into `table`, with a value for each of `HIT_COLUMNS`. */
 export function insertHitSql(table: string, time = 'hour'): string {
   const columns = [time, ...HIT_COLUMNS.slice(1)]
@@ -34,6 +21,11 @@ export function insertHitSql(table: string, time = 'hour'): string {
 
 /** The same, adding to the row that is there. */
 export function addHitSql(table: HitTable): string {
+  return upsertHitSql(table, `VALUES (${HIT_COLUMNS.map(() => '?').join(', ')})`)
+}
+
+/** Adds rows to those of `table`, from values or a query, with a column for each of `HIT_COLUMNS`. */
+export function upsertHitSql(table: HitTable, rows: string): string {
   const sets = COUNTS.map((name) => `${name} = ${name} + excluded.${name}`)
   sets.push('last_at = max(last_at, excluded.last_at)')
   for (const { sum, min, max, buckets } of LATENCIES) {
@@ -41,7 +33,8 @@ export function addHitSql(table: HitTable): string {
     sets.push(`${min} = min(${min}, excluded.${min})`, `${max} = max(${max}, excluded.${max})`)
   }
   const time = timeColumn(table)
-  return `${insertHitSql(table, time)} ON CONFLICT (${time}, dimension, status) DO UPDATE SET ${sets.join(', ')}`
+  const columns = [time, ...HIT_COLUMNS.slice(1)].join(', ')
+  return `INSERT INTO ${table}(${columns}) ${rows} ON CONFLICT (${time}, dimension, status) DO UPDATE SET ${sets.join(', ')}`
 }
 
 // Positions among the values of `HIT_COLUMNS`.

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import type { DatabaseSync } from 'node:sqlite'
-import { HIT_TABLES, type HitTable, timeColumn } from './hit-columns.ts'
+import { HIT_TABLES, type HitTable, HOURS_PER_DAY, timeColumn } from '../hit-times.ts'
+import { type HitMonths, hitMonths } from './hit-months.ts'
 
 /** How long a round may delete; what it changed must be committed as well. */
 const ROUND_MS = 4
 const STEP_ROWS = 50
-const HOURS_PER_DAY = 24
 /**
  * Sets of dimensions stay for so long after their hits: a number that was given out holds for a day after a row was added, and
  * may stand in the journal a while longer.
@@ -16,14 +16,16 @@ const SET_DAYS = 2
 export type HitPurge = (beforeDay: number) => { rows: number; sets: number }
 
 /** Prepares the statements; they run inside an open transaction. */
-export function hitPurge(db: DatabaseSync): HitPurge {
+export function hitPurge(db: DatabaseSync, months: HitMonths = hitMonths(db)): HitPurge {
   const tables = HIT_TABLES.map((table) => deleteOf(db, table))
   const due = db.prepare('SELECT dimension FROM hit_dimension_use WHERE last_day < ? LIMIT ?')
   const newest = db.prepare('SELECT coalesce(max(row), 0) AS row FROM hit_dimension')
   const removeSet = db.prepare('DELETE FROM hit_dimension WHERE row = ? AND row < ?')
   const removeUse = db.prepare('DELETE FROM hit_dimension_use WHERE dimension = ?')
 
-  const purgeRows = (beforeDay: number): number => tables.reduce((sum, purge) => sum + purge(beforeDay), 0)
+  // Months first: one of which a day is missing must not be read any more.
+  const purgeRows = (beforeDay: number): number =>
+    [months.purge, ...tables].reduce((sum, purge) => sum + purge(beforeDay), 0)
   const purgeSets = (beforeDay: number): number => {
     // The highest number stays, so that none is given to another set while somebody may still hold it.
     const last = newest.get()!.row as number

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DIMENSIONS } from '../hit-pack.ts'
-import { addHitSql, DIMENSION_COLUMNS, HIT_COLUMNS, type HitTable, mergeHitValues } from './hit-columns.ts'
+import { DIMENSION_COLUMNS, type HitTable, HOURS_PER_DAY } from '../hit-times.ts'
+import { addHitSql, HIT_COLUMNS, mergeHitValues } from './hit-columns.ts'
+import { type HitMonths, hitMonths } from './hit-months.ts'
 import { inTransaction } from './schema.ts'
 
-const HOURS_PER_DAY = 24
 const DAY_MS = 86_400_000
 /** How many numbers of dimensions are remembered with what stands for them; about 100 bytes each. */
 const KNOWN = 50_000
@@ -18,6 +19,7 @@ export interface HitTables {
   flush(): void
   /** Must be called after a rollback, and when sets of dimensions were deleted. */
   forget(): void
+  readonly months: HitMonths
 }
 
 interface Use {
@@ -26,7 +28,11 @@ interface Use {
 }
 
 /** Prepares the statements. `nowMs`: the clock of the machine. */
-export function hitTables(db: DatabaseSync, nowMs: () => number = Date.now): HitTables {
+export function hitTables(
+  db: DatabaseSync,
+  nowMs: () => number = Date.now,
+  months: HitMonths = hitMonths(db),
+): HitTables {
   const hours = db.prepare(addHitSql('hit'))
   const days = db.prepare(addHitSql('hit_day'))
   const uses = dimensionUses(db)
@@ -34,6 +40,7 @@ export function hitTables(db: DatabaseSync, nowMs: () => number = Date.now): Hit
   const apiDays = gathering(db, 'hit_api_day')
   const values: number[] = new Array(HIT_COLUMNS.length)
   return {
+    months,
     add(row) {
       const [hour = 0, dimension = 0] = row
       const day = Math.floor(hour / HOURS_PER_DAY)
@@ -41,6 +48,7 @@ export function hitTables(db: DatabaseSync, nowMs: () => number = Date.now): Hit
       for (let i = 0; i < row.length; i++) values[i] = row[i]!
       values[0] = day
       days.run(...values)
+      months.add(values)
       const coarse = uses.touch(dimension, Math.floor(nowMs() / DAY_MS))
       values[1] = coarse
       apiDays.add(values)
@@ -53,6 +61,7 @@ export function hitTables(db: DatabaseSync, nowMs: () => number = Date.now): Hit
     },
     forget() {
       uses.forget()
+      months.forget()
       apiHours.forget()
       apiDays.forget()
     },

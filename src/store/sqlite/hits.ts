@@ -6,19 +6,20 @@ import { wholeNumber } from '../cells.ts'
 import { dimensionTexts, packHits } from '../hit-pack.ts'
 import type { Hits } from '../ports.ts'
 import { checkSamples } from '../sample-sums.ts'
-import { checkUsage, USAGE_BATCH } from '../usage-rows.ts'
+import { checkUsage } from '../usage-rows.ts'
 import { findDimensionSql } from './apply-counts.ts'
 import type { Write } from './messages.ts'
-import { inRounds } from './purge-rounds.ts'
 import { hitReader } from './read-hits.ts'
 import { usageReader } from './read-usage.ts'
 import { reading } from './reading.ts'
+import { inRounds } from './rounds.ts'
+import type { UsageLink } from './usage-link.ts'
 
 /** Sets of dimensions that are looked up in one go: about 5 µs each on the thread that asks. */
 const LOOKED_UP_AT_ONCE = 50
 
-/** Hits that are read on a connection of this thread and written through the one writer. */
-export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<number>): Hits {
+/** Hits that are read on a connection of this thread, usage by `link`, and written through the one writer. */
+export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<number>, link: UsageLink): Hits {
   const find = db.prepare(findDimensionSql())
   const reader = hitReader(db)
   const usage = usageReader(db)
@@ -69,16 +70,11 @@ export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<nu
     },
     async usage(query) {
       checkUsage(query, [query.offset, query.limit])
-      return usage.page(query, await journalLeft())
+      return link.page(query, await journalLeft())
     },
     async *eachUsage(query) {
       checkUsage(query)
-      const journal = await journalLeft()
-      const names = usage.names(query, journal)
-      for (let at = 0; at < names.length; at += USAGE_BATCH) {
-        if (at > 0) await nextTurn()
-        yield usage.numbers(query, names.slice(at, at + USAGE_BATCH), journal)
-      }
+      yield* link.each(query, await journalLeft())
     },
     knows: (orgId, name, value) => usage.knows(orgId, name, value),
     async purgeHits(beforeDay) {

@@ -8,6 +8,7 @@ import { openReadable } from './database.ts'
 import { unpackEvents } from './event-pack.ts'
 import { makeParts } from './parts.ts'
 import type { Ask, FromOwner, LimitNumbers, SharedStore, Taken, ToOwner } from './share.ts'
+import { UsageLink } from './usage-link.ts'
 
 /**
  * Opens the store of this process on another thread: reads on a connection of its own, writes through the one writer,
@@ -20,12 +21,14 @@ export function joinStore({ file, port }: SharedStore, clock: Clock = systemCloc
   const owner = new OwnerLink(port, (events) => {
     for (const event of events) feed.publish(event)
   })
+  const usage = new UsageLink(file)
   return {
-    ...makeParts(db, clock, async (write) => (await owner.ask({ sort: 'write', write })) as number),
+    ...makeParts(db, clock, async (write) => (await owner.ask({ sort: 'write', write })) as number, usage),
     counters: remoteCounters(owner),
     feed,
     async close() {
       owner.close()
+      await usage.close()
       if (db.isOpen) db.close()
     },
   }
@@ -91,7 +94,7 @@ function remoteCounters(owner: OwnerLink): Counters {
   return {
     take: (limits) => count('take', limits),
     peek: (limits) => count('peek', limits),
-    resetQuota: async (id, used = 0) => void (await owner.ask({ sort: 'resetQuota', id, used })),
+    resetQuota: async (id, used = 0, endsInMs) => void (await owner.ask({ sort: 'resetQuota', id, used, endsInMs })),
     carry: async (from, to) => void (await owner.ask({ sort: 'carry', from, to })),
   }
 }

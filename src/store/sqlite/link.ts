@@ -10,7 +10,9 @@ import {
   type Write,
   type WriteResult,
   type WriterData,
+  type WriterStart,
 } from './messages.ts'
+import { Uncut } from './uncut.ts'
 
 export interface LinkOptions extends WriterData {
   /** Called with the commits of a group, in order, before their writers get their answers. */
@@ -24,6 +26,9 @@ interface Waiting {
   readonly reject: (fault: Fault) => void
 }
 
+/** Longer than the writer packs anything. */
+const PACKING_MS = 1_000
+
 /**
  * This thread's end of the writer thread. When the writer ends, what waits gets `store_away`, and so does what comes later,
  * until the owner calls `start` again.
@@ -33,6 +38,10 @@ export class WriterLink {
   revision: Revision = 0
   private readonly options: LinkOptions
   private worker: Worker | undefined
+  /** Of the thread that was started last. */
+  private uncut = new Uncut()
+  /** Set when that one is ended from here. */
+  private ending: Promise<void> | undefined
   private closing: Promise<void> | undefined
   private starting = false
   private nextNumber = 1
@@ -96,9 +105,16 @@ export class WriterLink {
     return this.closing
   }
 
-  /** Ends the thread at once, as a crash would: for tests and for an owner that finds it stuck. */
-  async terminate(): Promise<void> {
-    await this.worker?.terminate()
+  /** Ends the thread at once, as a crash would: for tests, and for an owner that finds it stuck. */
+  terminate(): Promise<void> {
+    this.ending ??= this.cut()
+    return this.ending
+  }
+
+  private async cut(): Promise<void> {
+    if (this.worker === undefined) return
+    this.uncut.take(PACKING_MS)
+    await this.worker.terminate()
   }
 
   private startThread(): Promise<void> {
@@ -149,9 +165,11 @@ export class WriterLink {
   private spawn(): Worker {
     const { file, limitBytes, resourceLimits } = this.options
     const cache = process.env.NODE_COMPILE_CACHE
+    this.uncut = new Uncut()
+    this.ending = undefined
     return new Worker(new URL(import.meta.url.replace(/link\.([jt]s)$/, 'writer.$1')), {
       name: 'store-writer',
-      workerData: { file, limitBytes } satisfies WriterData,
+      workerData: { file, limitBytes, uncut: this.uncut.cell } satisfies WriterStart,
       // Secrets in the environment are none of its business.
       env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
       execArgv: [],

@@ -8,10 +8,16 @@ import type { PreparedCommit } from '../prepare.ts'
 import type { PreparedAudit } from '../prepare-audit.ts'
 import type { PreparedDrop, PreparedRecord } from '../prepare-records.ts'
 
-/** What the writer thread is started with. */
+/** What a writer opens. */
 export interface WriterData {
   readonly file: string
   readonly limitBytes: number
+}
+
+/** What the writer thread is started with. */
+export interface WriterStart extends WriterData {
+  /** The cell of `Uncut`. */
+  readonly uncut: Int32Array
 }
 
 /** One thing to write. Its number is given by the link and answered with the result. */
@@ -33,6 +39,8 @@ export type Write =
   | { readonly sort: 'purge'; readonly now: Millis }
   /** Forgets some of the hits of days before this one (since the Unix epoch); answers how many rows. */
   | { readonly sort: 'purgeHits'; readonly beforeDay: number }
+  /** Adds some of the hits of months that were over before this day to the sums of months; answers 0 when none is left. */
+  | { readonly sort: 'rollUpHits'; readonly beforeDay: number }
   /** Writes an audit entry without a change. */
   | { readonly sort: 'note'; readonly entry: PreparedAudit }
   /** Forgets some of the audit entries from before; answers how many. */

@@ -1,5 +1,6 @@
 import type { ResourceLimits } from 'node:worker_threads'
 import { fault } from '../../errors/fault.ts'
+import { DAY_MS } from '../../model/civil.ts'
 import { type Clock, systemClock } from '../../model/clock.ts'
 import { type Log, silentLog } from '../../model/log.ts'
 import { ThreadFeed } from '../feed.ts'
@@ -10,10 +11,11 @@ import { folderPaths, prepareFolder } from './folder.ts'
 import { WriterLink } from './link.ts'
 import { lockFolder } from './lock.ts'
 import { makeParts, type Parts } from './parts.ts'
-import { PurgeRounds } from './purge-rounds.ts'
 import { savedQuotas } from './quota-journal.ts'
 import { QuotaKeeper } from './quota-keeper.ts'
+import { Rounds } from './rounds.ts'
 import { type SharedStore, Sharing } from './share.ts'
+import { UsageLink } from './usage-link.ts'
 import { keepWriter } from './writer-keeper.ts'
 
 export interface OpenOptions {
@@ -51,10 +53,14 @@ export interface SqliteStore extends Store {
    * @throws Fault `store_full`, `store_away`
    */
   purge(): Promise<number>
+  /** Adds the hits of months that are over to the sums of months. The store does it by itself as well. @throws Fault `store_full`, `store_away` */
+  rollUpHits(): Promise<number>
   /** Saves the quota counts that changed so far. @throws Fault `store_full`, `store_away` */
   saveQuotas(): Promise<void>
 }
 
+const PURGE_EVERY_MS = 1_000
+const ROLL_UP_EVERY_MS = 600_000
 const WRITER_MEMORY: ResourceLimits = { maxOldGenerationSizeMb: 512 }
 
 /**
@@ -85,24 +91,29 @@ export async function openStore(options: OpenOptions): Promise<SqliteStore> {
     counters.loadQuotas(savedQuotas(db))
     const write = link.write.bind(link)
     const quotas = new QuotaKeeper(counters, write)
-    const purge = new PurgeRounds(clock, write)
+    const purge = new Rounds(PURGE_EVERY_MS, () => write({ sort: 'purge', now: clock.wall() }))
+    const usage = new UsageLink(paths.database)
+    // Until then readers add up days.
+    const rollUp = new Rounds(ROLL_UP_EVERY_MS, () => write({ sort: 'rollUpHits', beforeDay: today(clock) }))
     const stopKeeping = options.keepWriter === false ? () => {} : keepWriter(link, log)
     let closing: Promise<void> | undefined
     const close = async () => {
       stopKeeping()
       purge.close()
+      rollUp.close()
       sharing.close()
       try {
         await quotas.close()
       } catch (error) {
         log.error({ err: error }, 'the last quota counts could not be saved')
       }
-      // The reader goes before the writer, which as the last one folds the log of changes into the file.
+      // The readers go before the writer, which as the last one folds the log of changes into the file.
+      await usage.close()
       await link.close(() => db.close())
       lock.release()
     }
     return {
-      ...makeParts(db, clock, write),
+      ...makeParts(db, clock, write, usage),
       counters,
       feed,
       get writerUp() {
@@ -116,6 +127,7 @@ export async function openStore(options: OpenOptions): Promise<SqliteStore> {
         return sharing.open({ file: paths.database, write, counters, clock })
       },
       purge: () => purge.run(),
+      rollUpHits: () => rollUp.run(),
       saveQuotas: () => quotas.save(),
       close() {
         closing ??= close()
@@ -127,4 +139,8 @@ export async function openStore(options: OpenOptions): Promise<SqliteStore> {
     lock.release()
     throw error
   }
+}
+
+function today(clock: Clock): number {
+  return Math.max(0, Math.floor(clock.wall() / DAY_MS))
 }

@@ -7,12 +7,13 @@ import { prepareCommit } from '../prepare.ts'
 import { prepareAudit } from '../prepare-audit.ts'
 import { sqliteHits } from './hits.ts'
 import type { Write } from './messages.ts'
-import { inRounds } from './purge-rounds.ts'
 import { auditReader } from './read-audit.ts'
 import { documentReader } from './read-documents.ts'
 import { outboxReader } from './read-outbox.ts'
 import { tokenReader } from './read-tokens.ts'
 import { sqliteRecords } from './records.ts'
+import { inRounds } from './rounds.ts'
+import type { UsageLink } from './usage-link.ts'
 
 /** The ports that read on a connection of their own thread and write through the one writer. */
 export interface Parts {
@@ -24,8 +25,13 @@ export interface Parts {
   readonly records: Records
 }
 
-/** Joins reading connection and writer to ports. `write` resolves with the revision of a commit. */
-export function makeParts(db: DatabaseSync, clock: Clock, write: (write: Write) => Promise<number>): Parts {
+/** Joins reading connections and writer to ports. `write` resolves with the revision of a commit. */
+export function makeParts(
+  db: DatabaseSync,
+  clock: Clock,
+  write: (write: Write) => Promise<number>,
+  usage: UsageLink,
+): Parts {
   return {
     documents: {
       ...documentReader(db),
@@ -38,7 +44,7 @@ export function makeParts(db: DatabaseSync, clock: Clock, write: (write: Write) 
     },
     tokens: tokenReader(db, clock),
     outbox: outboxReader(db),
-    hits: sqliteHits(db, write),
+    hits: sqliteHits(db, write, usage),
     records: sqliteRecords(db, write),
   }
 }

@@ -2,19 +2,22 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentId } from '../../model/ids.ts'
 import { wellFormed } from '../cells.ts'
-import { type ListCondition, type PreparedList, prepareList } from '../list-query.ts'
+import { type PreparedList, prepareList } from '../list-query.ts'
 import type { Documents, Kind, StoredDocument } from '../ports.ts'
 import { checkIndex } from '../prepare.ts'
 import {
   chooseDrive,
   type Drive,
   entriesSql,
+  fromBehind,
   kindSql,
   matchingSql,
+  orderAlone,
   orderedSql,
   pageSql,
   type Sql,
   totalSql,
+  valuesBySql,
   valuesSql,
 } from './list-plan.ts'
 import { reading } from './reading.ts'
@@ -24,6 +27,9 @@ const SCAN_BATCH = 256
 /** Less, because whoever asks puts each of them into words. */
 const EACH_BATCH = 64
 const MOST_VALUES = 1_000
+const MOST_COUNTS = 1_000
+/** Counts of longer queries are not kept: they are seldom asked for twice. */
+const MOST_WORDS = 16
 /** Of a whole list: where fewer than one in so many match, they are sorted rather than picked out of all. */
 const FEW = 8
 
@@ -54,10 +60,22 @@ export function documentReader(
   }
   const statement = statementsOf(db)
   const all = ({ text, values }: Sql) => statement(text).all(...values)
-  const count = (sql: Sql) => all(sql)[0]!.n as number
+  const count = countsOf(db, (sql) => all(sql)[0]!.n as number)
   const driveOf = (kind: Kind, list: PreparedList): Drive => {
-    const entries = (condition: ListCondition) => count(entriesSql(kind, condition))
-    return chooseDrive(list, entries, () => count(kindSql(kind)))
+    return chooseDrive(
+      kind,
+      list,
+      (condition, most) => count(entriesSql(kind, condition, most)),
+      () => count(kindSql(kind)),
+    )
+  }
+  /** Deep in a list its end is nearer than its beginning. */
+  const pageIds = (kind: Kind, list: PreparedList, drive: Drive, size: { total: number; documents: number }) => {
+    const shown = Math.min(list.limit, size.total - list.offset)
+    const back = list.limit !== -1 && list.offset > size.total - list.offset - shown
+    const rows = all(pageSql(kind, back ? fromBehind(list, size.total, shown) : list, drive, size))
+    const ids = rows.map((row) => row.id as DocumentId)
+    return back ? ids.reverse() : ids
   }
   /** Ids only: sorting whole bodies would copy them all. */
   const listIds = (kind: Kind, list: PreparedList): { total: number; ids: DocumentId[] } => {
@@ -66,13 +84,13 @@ export function documentReader(
     const drive = driveOf(kind, list)
     const total = drive === 'all' ? documents : count(totalSql(kind, list, drive))
     if (total <= list.offset || list.limit === 0) return { total, ids: [] }
-    const rows = all(pageSql(kind, list, drive, { total, documents }))
-    return { total, ids: rows.map((row) => row.id as DocumentId) }
+    return { total, ids: pageIds(kind, list, drive, { total, documents }) }
   }
   /** All that match. Where many do, to look each of them up under the conditions is what costs. */
   const allIds = (kind: Kind, list: PreparedList): DocumentId[] => {
     const narrowed = list.conditions.length > 0 || list.part !== undefined
     if (!narrowed || list.order === undefined || !list.sorted || matchesNothing(list)) return listIds(kind, list).ids
+    if (orderAlone(kind, list)) return listIds(kind, list).ids
     const found = all(matchingSql(kind, list, driveOf(kind, list))).map(({ id }) => id as DocumentId)
     if (found.length * FEW < count(kindSql(kind))) return listIds(kind, list).ids
     const wanted = new Set(found)
@@ -106,6 +124,15 @@ export function documentReader(
         return found.map(({ value, n }) => ({ value: value as string, count: n as number }))
       })
     },
+    valuesBy(kind, by, index, query) {
+      checkIndex(kind, by)
+      checkIndex(kind, index)
+      const list = prepareList(kind, { ...query, limit: 0 })
+      return reading(() => {
+        const found = matchesNothing(list) ? [] : all(valuesBySql(kind, list, by, index))
+        return new Map(found.map(({ value, held }) => [value as string, JSON.parse(held as string) as string[]]))
+      })
+    },
     async *each(kind, query) {
       const list = { ...prepareList(kind, { ...query, limit: 0 }), limit: -1 }
       const ids = reading(() => together(() => allIds(kind, list)))
@@ -129,6 +156,26 @@ export function documentReader(
       }
     },
     revision: () => reading(() => state.get()!.revision as number),
+  }
+}
+
+/**
+ * Counts, kept until the next commit: whoever goes from page to page asks for the same ones, and to count 100,000 documents of an
+ * organisation takes longer than to find a page of them.
+ */
+function countsOf(db: DatabaseSync, count: (sql: Sql) => number): (sql: Sql) => number {
+  const state = db.prepare('SELECT revision FROM store_state')
+  const held = new Map<string, number>()
+  let heldAt = -1
+  return (sql) => {
+    if (sql.values.length > MOST_WORDS) return count(sql)
+    const revision = state.get()!.revision as number
+    if (revision !== heldAt || held.size >= MOST_COUNTS) held.clear()
+    heldAt = revision
+    const key = JSON.stringify([sql.text, ...sql.values])
+    const known = held.get(key) ?? count(sql)
+    held.set(key, known)
+    return known
   }
 }
 

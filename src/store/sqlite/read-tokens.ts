@@ -8,18 +8,11 @@ import { isEvicted } from './apply-session.ts'
 import type { Sql } from './list-plan.ts'
 import { reading } from './reading.ts'
 import { OF_HASH } from './schema-sessions.ts'
-import {
-  canWalk,
-  countSql,
-  dueSql,
-  fewCountSql,
-  firstEntriesSql,
-  MANY_ENTRIES,
-  plainCountSql,
-  sortedSql,
-  walkSql,
-} from './session-plan.ts'
+import { canWalk, dueSql, plainCountSql, ROW_SQL, type SessionPage, walkSql } from './session-plan.ts'
+import { dueNumbersSql, matchingNumbers, numbersOf, placeBehind, type SessionNumbers, without } from './session-sets.ts'
 import { statementsOf } from './statements.ts'
+
+type Row = Record<string, unknown>
 
 /** `Tokens` on a connection of this thread: answers at once. */
 export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
@@ -29,13 +22,39 @@ export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
   const family = db.prepare(
     "SELECT * FROM ticket WHERE family = ? AND family <> '' AND keep_until > ? ORDER BY hash LIMIT 1000",
   )
+  const byNumber = db.prepare(ROW_SQL)
+  // Changes whenever another connection, of whatever thread, has written.
+  const version = db.prepare('PRAGMA data_version')
+  const begin = db.prepare('BEGIN')
+  const end = db.prepare('COMMIT')
   const statement = statementsOf(db)
   const all = ({ text, values }: Sql) => statement(text).all(...values)
   const countOf = (sql: Sql) => all(sql)[0]!.n as number
+  const found = (sql: Sql) => all(sql)[0]!.found
 
-  /** True when the first condition alone leaves few. */
-  const isFew = (filter: PreparedSessionFilter) =>
-    filter.refs.length > 0 && countOf(firstEntriesSql(filter)) <= MANY_ENTRIES
+  /** The last set that was asked for: whoever counts a list shows a page of it next, and then another. */
+  let last: { readonly of: string; readonly version: unknown; readonly numbers: SessionNumbers } | undefined
+  /** Several statements see one state of the data. */
+  const together = <T>(work: () => T): T => {
+    begin.run()
+    try {
+      return work()
+    } finally {
+      end.run()
+    }
+  }
+  const matching = (filter: PreparedSessionFilter, now: Millis): SessionNumbers => {
+    const of = JSON.stringify(filter)
+    const { data_version: state } = version.get()!
+    if (last?.of !== of || last.version !== state)
+      last = { of, version: state, numbers: matchingNumbers(filter, found) }
+    return without(last.numbers, numbersOf(found(dueNumbersSql(now))))
+  }
+  const picked = (filter: PreparedSessionFilter, { after, offset, limit, now }: SessionPage): Row[] => {
+    const numbers = matching(filter, now)
+    const from = placeBehind(numbers, after) + offset
+    return Array.from(numbers.subarray(from, from + limit), (number) => byNumber.get(number)!)
+  }
   /** Where a page begins: a cursor is the number of a row, a hash has 64 digits. */
   const rowAfter = (after: string): number => {
     if (after.length < 64) return Number(after) || 0
@@ -54,20 +73,18 @@ export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
       return reading(() => {
         const after = query.after === undefined ? 0 : rowAfter(query.after)
         const page = { after, offset: wholeOffset(query.offset), limit, now: clock.wall() }
-        const walks = canWalk(filter) && (filter.part === '' || isFew(filter))
-        const rows = all(walks ? walkSql(filter, page) : sortedSql(filter, page))
-        const last = rows.length < limit ? undefined : rows.at(-1)
-        return { rows: rows.map(toSession), next: last && String(last.row) }
+        const rows = canWalk(filter) ? all(walkSql(filter, page)) : together(() => picked(filter, page))
+        const behind = rows.length < limit ? undefined : rows.at(-1)
+        return { rows: rows.map(toSession), next: behind && String(behind.row) }
       })
     },
     countSessions(query) {
       const filter = prepareSessionFilter(query)
-      const { refs, part } = filter
       return reading(() => {
         const now = clock.wall()
-        const plain = refs.length < 2 && part === '' && canWalk(filter)
-        if (plain) return countOf(plainCountSql(filter)) - countOf(dueSql(filter, now))
-        return countOf(isFew(filter) ? fewCountSql(filter, now) : countSql(filter, now))
+        if (canWalk(filter) && filter.refs.length < 2)
+          return countOf(plainCountSql(filter)) - countOf(dueSql(filter, now))
+        return together(() => matching(filter, now).length)
       })
     },
     getTicket: (hash) =>
@@ -79,7 +96,7 @@ export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
   }
 }
 
-function toSession(row: Record<string, unknown>): SessionRow {
+function toSession(row: Row): SessionRow {
   const [apiIds, policyIds] = JSON.parse(row.links as string) as [string[], string[]]
   const sealedKey = row.sealed_key as Uint8Array
   return {
@@ -95,7 +112,7 @@ function toSession(row: Record<string, unknown>): SessionRow {
   }
 }
 
-function toTicket(row: Record<string, unknown>): TicketRow {
+function toTicket(row: Row): TicketRow {
   return {
     hash: row.hash as Uint8Array,
     sort: row.sort as TicketSort,

@@ -1,23 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { monthOf } from '../../model/civil.ts'
+import { monthOf, nextMonthOf } from '../../model/civil.ts'
 import type { Hit } from '../../model/hit.ts'
+import { type HitTable, HOURS_PER_DAY, tableFor, timeColumn, timesOf } from '../hit-times.ts'
 import type { UsageQuery } from '../ports.ts'
 import { wellFormed } from '../prepare.ts'
 import { narrowed, rowName } from '../usage-rows.ts'
-import { HIT_COLUMNS, type HitTable, timeColumn } from './hit-columns.ts'
+import { HIT_COLUMNS } from './hit-columns.ts'
+import { monthStateReader, wholeMonths } from './hit-months.ts'
 import { NO_NUMBERS, toHit } from './hit-row.ts'
 import { reading } from './reading.ts'
 import { unfoldedTable } from './unfolded-table.ts'
-import { type Source, setsSql, tableFor, timesOf, usageSql } from './usage-plan.ts'
+import { isPlain, type Source, setsSql, usageSql } from './usage-plan.ts'
 
 /** Looking one set of dimensions up at one time costs some microseconds: beyond so many it is cheaper to read them all. */
 const MOST_SEEKS = 400_000
-const HOURS_PER_DAY = 24
 
 /** Reads usage on a connection of this thread: answers at once. `journal`: what is not in the tables yet is added (slow). */
 export interface UsageReader {
   page(query: UsageQuery & { offset: number; limit: number }, journal: boolean): { rows: Hit[]; total: number }
-  /** All rows of the answer in order, without their numbers. */
+  /** All rows of the answer in order; where they have names to be told apart by, without their numbers. */
   names(query: UsageQuery, journal: boolean): Hit[]
   /** The numbers of some of these rows, in the same order; those that went meanwhile are left out. */
   numbers(query: UsageQuery, names: readonly Hit[], journal: boolean): Hit[]
@@ -35,10 +36,21 @@ export function usageReader(db: DatabaseSync): UsageReader {
       WHERE ${condition} AND (d.org_id = ? OR ? = '') LIMIT 1`)
   const knows = { keyHash: known('d.key_hash = ?'), clientId: known("d.client_id = ? AND d.client_id <> ''") }
 
+  const monthState = monthStateReader(db)
+  const sources = (query: UsageQuery, journal: boolean, table: HitTable = tableFor(query)): readonly Source[] => {
+    const times = timesIn(db, query, table)
+    if (times === undefined) return []
+    const seek = (length: number) => isWorthSeeking(db, query, table, length)
+    const span = times[1] - times[0] + 1
+    if (journal) return [{ table, from: withJournal(table), times, seek: seek(span) }]
+    const months = table === 'hit_day' && addsMonths(query) ? wholeMonths(monthState(), query.fromDay, query.toDay) : []
+    if (months.length === 0) return [{ table, from: table, times, seek: seek(span) }]
+    return withMonths(times, months, seek)
+  }
   const order = (query: UsageQuery, journal: boolean, limit = -1, offset = 0): Hit[] & { total?: number } => {
-    const source = sourceOf(db, query, journal)
-    if (source === undefined) return []
-    const { sql, values } = usageSql(query, source, 'order')
+    const from = sources(query, journal)
+    if (from.length === 0) return []
+    const { sql, values } = usageSql(query, from, isPlain(query) ? 'both' : 'order')
     const found = db.prepare(`${sql} LIMIT ? OFFSET ?`).all(...values, limit, offset)
     const total = found[0]?.rows
     const rows: Hit[] & { total?: number } = found.map((row) => toHit({ ...NO_NUMBERS, ...row, hour: row.bucket }))
@@ -46,11 +58,11 @@ export function usageReader(db: DatabaseSync): UsageReader {
     return rows
   }
   const numbers = (query: UsageQuery, names: readonly Hit[], journal: boolean): Hit[] => {
-    if (names.length === 0) return []
+    if (names.length === 0 || isPlain(query)) return [...names]
     const narrow = narrowed(query, names)
-    const source = sourceOf(db, narrow, journal, tableFor(query))
-    if (source === undefined) return []
-    const { sql, values } = usageSql(narrow, source, 'numbers')
+    const from = sources(narrow, journal, tableFor(query))
+    if (from.length === 0) return []
+    const { sql, values } = usageSql(narrow, from, 'numbers')
     const found = new Map<string, Hit>()
     for (const row of db.prepare(sql).all(...values)) {
       const hit = toHit({ ...row, hour: row.bucket })
@@ -85,30 +97,42 @@ function snapshot<T>(db: DatabaseSync, journal: boolean, read: () => T): T {
   }
 }
 
-/** Where the rows of a query are; undefined where there can be none. */
-function sourceOf(
-  db: DatabaseSync,
-  query: UsageQuery,
-  journal: boolean,
-  table: HitTable = tableFor(query),
-): Source | undefined {
+/** First and last time of which there can be rows of a query; undefined where there are none. */
+function timesIn(db: DatabaseSync, query: UsageQuery, table: HitTable): readonly [number, number] | undefined {
   const [first, last] = boundsOf(db, table)
   const [from, to] = timesOf(query, table)
   const times = [Math.max(from, first), Math.min(to, last)] as const
-  if (times[0] > times[1]) return undefined
-  return { table, from: journal ? withJournal(table) : table, times, seek: isWorthSeeking(db, query, table, times) }
+  return times[0] > times[1] ? undefined : times
 }
 
-function isWorthSeeking(
-  db: DatabaseSync,
-  query: UsageQuery,
-  table: HitTable,
+/** True when days of one month need not be told apart. */
+const addsMonths = ({ per }: UsageQuery) => per === 'all' || per === 'month'
+
+/** Whole months, and the days before and behind them. */
+function withMonths(
   [first, last]: readonly [number, number],
-): boolean {
+  months: readonly number[],
+  seek: (times: number) => boolean,
+): readonly Source[] {
+  const firstMonth = months[0]!
+  const lastMonth = months.at(-1)!
+  const rest = [
+    [first, firstMonth - 1],
+    [nextMonthOf(lastMonth), last],
+  ] as const
+  const days = rest.filter(([from, to]) => from <= to)
+  const seeks = seek(days.reduce((sum, [from, to]) => sum + to - from + 1, months.length))
+  return [
+    { table: 'hit_month', from: 'hit_month', times: [firstMonth, lastMonth], each: months, seek: seeks },
+    ...days.map((times): Source => ({ table: 'hit_day', from: 'hit_day', times, seek: seeks })),
+  ]
+}
+
+function isWorthSeeking(db: DatabaseSync, query: UsageQuery, table: HitTable, times: number): boolean {
   const { keyHash, clientId, apiId } = query.where ?? {}
   const narrow = [keyHash, clientId, apiId, query.tags].some((some) => some !== undefined)
   if (table.startsWith('hit_api') || !narrow) return false
-  const most = Math.floor(MOST_SEEKS / (last - first + 1))
+  const most = Math.floor(MOST_SEEKS / times)
   const { sql, values } = setsSql(query)
   const sets = db.prepare(`SELECT count(*) AS n FROM (${sql} LIMIT ?)`).get(...values, most + 1)!.n as number
   return sets <= most

@@ -6,9 +6,9 @@ import type { RecordRow, Records } from '../ports-records.ts'
 import { minutesOf, prepareDrop, prepareRecord, prepareRecordQuery, toRecord } from '../prepare-records.ts'
 import type { Sql } from './list-plan.ts'
 import type { Write } from './messages.ts'
-import { inRounds } from './purge-rounds.ts'
 import { reading } from './reading.ts'
 import { recordAfterSql, recordBatchSql, recordCountSql, recordPageSql, recordPlan, recordsOf } from './record-plan.ts'
+import { inRounds } from './rounds.ts'
 import { statementsOf } from './statements.ts'
 
 /** Small: each may bring its details. */

@@ -33,3 +33,17 @@ export const ROLL_UPS = `
   ) STRICT;
   INSERT INTO hit_rolled_up VALUES (1, 0);
 `
+
+/** The hits of whole months, made of `hit_day` when a month is over; see `HitMonths`. */
+export const MONTHS = `
+  CREATE TABLE hit_month(day INTEGER NOT NULL, ${NUMBERS}, PRIMARY KEY (day, dimension, status)) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE hit_month_state(
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    from_day INTEGER NOT NULL, -- the first day that is in hit_month; -1 = none is
+    day INTEGER NOT NULL,      -- how far, up to and with this row of hit_day
+    dimension INTEGER NOT NULL,
+    status INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO hit_month_state VALUES (1, -1, -1, -1, -1);
+`

@@ -4,7 +4,7 @@ import { foldCase } from '../../model/fold.ts'
 import { foldedAlias } from '../session-filter.ts'
 import { latencySql } from './schema-latency.ts'
 import { COUNTRY_AND_RECORDS } from './schema-records.ts'
-import { ROLL_UPS } from './schema-rollups.ts'
+import { MONTHS, ROLL_UPS } from './schema-rollups.ts'
 import { SESSIONS_BY_HASH_HEAD } from './schema-sessions.ts'
 
 /** Stands in the header of the file ("Gath"), so that a database of another program is told apart. */
@@ -229,6 +229,7 @@ export const MIGRATIONS: readonly string[] = [
   COUNTRY_AND_RECORDS,
   ROLL_UPS,
   SESSIONS_BY_HASH_HEAD,
+  MONTHS,
 ]
 
 /**

@@ -19,7 +19,7 @@ export type LimitNumbers = readonly [kind: Limit['kind'], id: string, max: numbe
 export type Ask =
   | { readonly sort: 'write'; readonly write: Write }
   | { readonly sort: 'take' | 'peek'; readonly limits: readonly LimitNumbers[] }
-  | { readonly sort: 'resetQuota'; readonly id: string; readonly used: number }
+  | { readonly sort: 'resetQuota'; readonly id: string; readonly used: number; readonly endsInMs?: number | undefined }
   | { readonly sort: 'carry'; readonly from: string; readonly to: string }
 
 export interface ToOwner {
@@ -96,7 +96,7 @@ async function answer({ write, counters, clock }: OwnerParts, ask: Ask): Promise
     case 'write':
       return write(ask.write)
     case 'resetQuota':
-      await counters.resetQuota(ask.id, ask.used)
+      await counters.resetQuota(ask.id, ask.used, ask.endsInMs)
       return 0
     case 'carry':
       await counters.carry(ask.from, ask.to)

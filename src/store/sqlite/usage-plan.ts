@@ -2,15 +2,10 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { HitDimensions } from '../../model/hit.ts'
 import { DIMENSIONS } from '../hit-pack.ts'
 import { ALL_DIMENSIONS } from '../hit-sums.ts'
+import { DIMENSION_COLUMNS, type HitTable, HOURS_PER_DAY, timeColumn } from '../hit-times.ts'
 import type { HitDimension, UsageQuery, UsageSort } from '../ports.ts'
 import { wellFormed } from '../prepare.ts'
-import { DIMENSION_COLUMNS, type HitTable, timeColumn } from './hit-columns.ts'
 import { latencyColumns } from './schema-latency.ts'
-
-const HOURS_PER_DAY = 24
-const EVERY_HOUR = [0, Number.MAX_SAFE_INTEGER] as const
-/** What `hit_api` does not tell apart. */
-const OF_CALLERS: readonly (keyof HitDimensions)[] = ['keyHash', 'alias', 'clientId', 'tags']
 
 /** Text and values of a statement, put together piece by piece. */
 export interface Sql {
@@ -18,7 +13,7 @@ export interface Sql {
   readonly values: readonly SQLInputValue[]
 }
 
-/** From where the rows of a query are read. */
+/** From where some of the rows of a query are read. */
 export interface Source {
   readonly table: HitTable
   /** A table, or a query in parentheses with the same columns. */
@@ -27,21 +22,8 @@ export interface Source {
   readonly times: readonly [number, number]
   /** True: look each set of dimensions up at each time; false: read everything within the times. */
   readonly seek: boolean
-}
-
-/** The smallest table that tells apart what the query does. */
-export function tableFor({ per, by, where = {}, tags, has, hours }: UsageQuery): HitTable {
-  const asked: readonly string[] = [...by, ...Object.keys(where), ...(has === undefined ? [] : [has])]
-  const callers = tags !== undefined || asked.includes('tag') || OF_CALLERS.some((name) => asked.includes(name))
-  if (per === 'hour' || hours !== undefined) return callers ? 'hit' : 'hit_api'
-  return callers ? 'hit_day' : 'hit_api_day'
-}
-
-/** First and last time of a query, as the table counts. */
-export function timesOf({ fromDay, toDay, hours = EVERY_HOUR }: UsageQuery, table: HitTable): [number, number] {
-  if (timeColumn(table) === 'day') return [fromDay, toDay]
-  const [from, to] = hours
-  return [Math.max(from, fromDay * HOURS_PER_DAY), Math.min(to, toDay * HOURS_PER_DAY + HOURS_PER_DAY - 1)]
+  /** Times that there are, where they do not follow one another. */
+  readonly each?: readonly number[]
 }
 
 /** The sets of dimensions that a query is about, by their numbers. */
@@ -80,12 +62,19 @@ const SORT: Readonly<Record<Exclude<UsageSort, 'time'>, { sql: string; columns: 
   minUpstreamMs: { sql: 'min(u_min)', columns: ['u_min'] },
 }
 
-/** A query for the names of the rows alone, with `sorted` and in order; or for all their numbers, in any order. */
-export function usageSql(query: UsageQuery, source: Source, wanted: 'order' | 'numbers'): Sql {
+/** True when rows are told apart by time and status alone: they are few, and need not be looked for twice. */
+export function isPlain({ by }: UsageQuery): boolean {
+  return by.every((name) => name === 'status')
+}
+
+/** A query for the names of the rows alone, in order and with their number (`order`), for all their numbers in any order, or for both. */
+export function usageSql(query: UsageQuery, sources: readonly Source[], wanted: 'order' | 'numbers' | 'both'): Sql {
   const sort = query.sort === 'time' ? undefined : SORT[query.sort]
-  const sums = wanted === 'numbers' ? SUMS : SUMS.filter(([name]) => sort?.columns.includes(name))
-  const part = partSql(query, source, sums)
-  const outer = conditionsOn(query)
+  const sums = wanted !== 'order' ? SUMS : SUMS.filter(([name]) => sort?.columns.includes(name))
+  const part = partSql(query, sources, sums)
+  // Sets of dimensions that were looked up are those that are meant.
+  const named = !isPlain(query) || sources.some(({ seek }) => !seek)
+  const outer = named ? conditionsOn(query) : { sql: '1', values: [] }
   const names = namesOf(query)
   const groups = ['bucket', ...names.map(({ sql }) => sql)].join(', ')
   const shown = ['bucket', ...names.map(({ name, sql }) => `${sql} AS ${name}`)]
@@ -94,14 +83,14 @@ export function usageSql(query: UsageQuery, source: Source, wanted: 'order' | 'n
   const down = query.descending ? ' DESC' : ''
   const order =
     sort === undefined ? `bucket${down}` : `${sort.sql}${down} NULLS ${query.descending ? 'LAST' : 'FIRST'}, bucket`
-  if (wanted === 'order') shown.push('count(*) OVER () AS rows')
-  const own = wanted === 'numbers' ? sums.map(([name, how]) => `${how}(part.${name}) AS ${name}`) : []
+  if (wanted !== 'numbers') shown.push('count(*) OVER () AS rows')
+  const own = wanted !== 'order' ? sums.map(([name, how]) => `${how}(part.${name}) AS ${name}`) : []
   return {
     sql: `WITH ${part.sql}
       SELECT ${[...shown, ...own].join(', ')}
-      FROM part JOIN hit_dimension d ON d.row = part.dimension${tags}
+      FROM part ${named ? `JOIN hit_dimension d ON d.row = part.dimension${tags}` : ''}
       WHERE ${outer.sql}${prefix ? ' AND substr(tag.value, 1, length(?)) = ?' : ''}
-      GROUP BY ${groups} ${wanted === 'order' ? `ORDER BY ${[order, ...names.map(({ sql }) => sql)].join(', ')}` : ''}`,
+      GROUP BY ${groups} ${wanted !== 'numbers' ? `ORDER BY ${[order, ...names.map(({ sql }) => sql)].join(', ')}` : ''}`,
     values: [...part.values, ...outer.values, ...(prefix ? [query.tagPrefix!, query.tagPrefix!] : [])],
   }
 }
@@ -115,36 +104,66 @@ function namesOf({ by }: UsageQuery): { name: HitDimension; sql: string }[] {
   })
 }
 
-/** Sums for each bucket, set of dimensions and, where it is asked for, status: everything but the texts. */
-function partSql(query: UsageQuery, { table, from, times, seek }: Source, sums: typeof SUMS): Sql {
+/** Sums for each source, bucket, set of dimensions and, where it is asked for, status: everything but the texts. */
+function partSql(query: UsageQuery, sources: readonly Source[], sums: typeof SUMS): Sql {
+  const sets = sources.some(({ seek }) => seek) ? setsSql(query) : undefined
+  const picked = sets && { sql: `picked AS MATERIALIZED (${sets.sql}), `, values: sets.values }
+  const some = sources.map((source, i) => sourceSql(query, source, sums, `times${i}`))
+  const times = some.flatMap((each) => each.times ?? [])
+  return {
+    sql: `RECURSIVE ${times.map(({ sql }) => `${sql}, `).join('')}${picked?.sql ?? ''}part AS MATERIALIZED (
+      ${some.map(({ sql }) => sql).join(' UNION ALL ')})`,
+    values: [
+      ...times.flatMap(({ values }) => values),
+      ...(picked?.values ?? []),
+      ...some.flatMap(({ values }) => values),
+    ],
+  }
+}
+
+/** The same of one source; `times`: the table that it looks rows up by, to be made before. */
+function sourceSql(
+  query: UsageQuery,
+  { table, from, times, seek, each }: Source,
+  sums: typeof SUMS,
+  name: string,
+): Sql & { times?: Sql } {
   const time = timeColumn(table)
   const status = statusConditions(query)
   const shown = [
     `${bucketSql(query, time)} AS bucket`,
-    'h.dimension',
+    // Where they are not looked at any more they need not be kept apart.
+    seek && isPlain(query) ? '0 AS dimension' : 'h.dimension',
     `${query.by.includes('status') ? 'h.status' : '0'} AS status`,
     ...sums.map(([name, how]) => `${how}(h.${name}) AS ${name}`),
   ]
   const tail = 'GROUP BY 1, 2, 3'
   if (!seek) {
     return {
-      sql: `part AS MATERIALIZED (SELECT ${shown.join(', ')} FROM ${from} h
-        WHERE h.${time} BETWEEN ? AND ?${status.sql} ${tail})`,
+      sql: `SELECT ${shown.join(', ')} FROM ${from} h WHERE h.${time} BETWEEN ? AND ?${status.sql} ${tail}`,
       values: [...times, ...status.values],
     }
   }
-  const sets = setsSql(query)
   // Left alone, SQLite builds an index over the whole table first where few columns are wanted: 20 s for a year of 10,000 keys.
   const byKey = from === table ? ` INDEXED BY sqlite_autoindex_${table}_1` : ''
   return {
     // CROSS JOIN keeps the order: times, then sets, then one look-up in the table.
-    sql: `RECURSIVE times(t) AS (VALUES (?) UNION ALL SELECT t + 1 FROM times WHERE t < ?),
-      picked AS MATERIALIZED (${sets.sql}),
-      part AS MATERIALIZED (SELECT ${shown.join(', ')} FROM times CROSS JOIN picked CROSS JOIN ${from} h${byKey}
-        ON h.${time} = times.t AND h.dimension = picked.row${status.sql} ${tail})`,
-    values: [...times, ...sets.values, ...status.values],
+    sql: `SELECT ${shown.join(', ')} FROM ${name} CROSS JOIN picked CROSS JOIN ${from} h${byKey}
+        ON h.${time} = ${name}.t AND h.dimension = picked.row${status.sql} ${tail}`,
+    values: status.values,
+    times: each === undefined ? following(name, times) : listed(name, each),
   }
 }
+
+const following = (name: string, times: readonly [number, number]): Sql => ({
+  sql: `${name}(t) AS (VALUES (?) UNION ALL SELECT t + 1 FROM ${name} WHERE t < ?)`,
+  values: times,
+})
+
+const listed = (name: string, each: readonly number[]): Sql => ({
+  sql: `${name}(t) AS MATERIALIZED (SELECT value FROM json_each(?))`,
+  values: [JSON.stringify(each)],
+})
 
 /** The first hour of the bucket that a row belongs to. */
 function bucketSql({ per }: UsageQuery, time: 'hour' | 'day'): string {

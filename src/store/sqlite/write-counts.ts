@@ -34,7 +34,7 @@ export class CountWriter {
   constructor(db: DatabaseSync, onBusy: () => void) {
     this.tables = hitTables(db)
     this.hits = hitRows(db, this.tables)
-    this.purge = hitPurge(db)
+    this.purge = hitPurge(db, this.tables.months)
     this.isNew = batchKeeper(db)
     this.hitJournal = hitJournal(db, undefined, this.tables)
     this.quotaJournal = quotaJournal(db)
@@ -73,6 +73,11 @@ export class CountWriter {
     const { rows, sets } = this.purge(beforeDay)
     if (sets > 0) this.forget()
     return rows + sets
+  }
+
+  /** Adds some rows of months that were over before a day to their sums, inside an open transaction; 0 = none is left. */
+  rollUpHits(beforeDay: number): number {
+    return this.tables.months.rollUp(beforeDay)
   }
 
   forget(): void {

@@ -19,9 +19,10 @@ import {
   packResults,
   type ToWriter,
   type WriteResult,
-  type WriterData,
+  type WriterStart,
 } from './messages.ts'
 import { type Purge, purger } from './purger.ts'
+import { Uncut } from './uncut.ts'
 import { type CountWrite, CountWriter, weightOf } from './write-counts.ts'
 
 /** One transaction holds at most this many changes, or this much text, so that nobody waits long for a group of others. */
@@ -50,12 +51,12 @@ class Writer {
   private closing = false
   private scheduled = false
 
-  constructor(db: DatabaseSync, port: MessagePort) {
+  constructor(db: DatabaseSync, port: MessagePort, uncut: Uncut) {
     this.db = db
     this.port = port
     const sessions = sessionRows(db)
     const tickets = ticketRows(db)
-    this.audit = auditRows(db)
+    this.audit = auditRows(db, uncut)
     this.records = recordRows(db)
     const deliveries = deliveryRows(db)
     this.apply = commitApplier(db, { sessions, tickets, deliveries, audit: this.audit })
@@ -150,6 +151,8 @@ class Writer {
         return { number, value: 1 }
       case 'purgeHits':
         return { number, value: this.countWriter.purgeHits(write.beforeDay) }
+      case 'rollUpHits':
+        return { number, value: this.countWriter.rollUpHits(write.beforeDay) }
       case 'purgeAudit':
         return { number, value: this.audit.purge(write.before) }
       case 'records':
@@ -226,16 +229,16 @@ function plain(fault: Fault): PlainFault {
   return { code: fault.code, detail: fault.message }
 }
 
-function start(port: MessagePort, data: WriterData): void {
+function start(port: MessagePort, data: WriterStart): void {
   try {
     const db = openWritable(data)
     refreshIndexes(db)
     fillRollUps(db)
-    new Writer(db, port)
+    new Writer(db, port, new Uncut(data.uncut))
   } catch (error) {
     port.postMessage({ type: 'refused', fault: plain(storeFault(error)) } satisfies FromWriter)
     port.close()
   }
 }
 
-if (parentPort !== null) start(parentPort, workerData as WriterData)
+if (parentPort !== null) start(parentPort, workerData as WriterStart)

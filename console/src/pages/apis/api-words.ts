@@ -11,6 +11,9 @@ const AUTH = {
   keyless: 'apis.auth.keyless',
   authToken: 'apis.auth.authToken',
   oauth: 'apis.auth.oauth',
+  jwt: 'apis.auth.jwt',
+  basic: 'apis.auth.basic',
+  hmac: 'apis.auth.hmac',
   mutualTLS: 'apis.auth.mutualTLS',
 } as const
 

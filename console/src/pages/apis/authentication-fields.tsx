@@ -1,5 +1,8 @@
 import type { Choice, Field, FormValues, Heading } from '../../parts/record-form.tsx'
 import { say, type TextName } from '../../texts/say.ts'
+import { basicFields, hmacFields, jwtFields, letInFields } from './authentication-method-fields.tsx'
+import { PROOFS, type Proof, proofsIn } from './authentication-methods.ts'
+import { setWord, strangerIn, unnamedIn } from './authentication-several.ts'
 
 type Entry = Field | Heading
 
@@ -12,30 +15,86 @@ const words = (name: string) => ({
   hint: say(`apiAuth.${name}Hint` as TextName),
 })
 
-const reads = ({ method }: FormValues) => method === 'token' || method === 'oauth'
-const isOauth = ({ method }: FormValues) => method === 'oauth'
-const hasCode = (all: FormValues) => isOauth(all) && listed(all).includes('authorization_code')
-const listed = ({ flows }: FormValues) => (Array.isArray(flows) ? flows : [])
+const uses = (proof: Proof) => (all: FormValues) => proofsIn(all).includes(proof)
+const asks = ({ method }: FormValues) => method !== 'keyless' && method !== 'other'
+const isSeveral = ({ method }: FormValues) => method === 'several'
+const isOauth = uses('oauth')
+const hasCode = (all: FormValues) => isOauth(all) && listed(all.flows).includes('authorization_code')
+const listed = (value: unknown): readonly string[] => (Array.isArray(value) ? value : [])
 const isAddress = (value: unknown) => (/^https?:\/\/\S+$/i.test(String(value)) ? undefined : say('apis.addressWanted'))
 
 /** The fields of the Authentication tab; `isOther` adds the method that only the text can set up. */
 export function authenticationFields(isOther: boolean): readonly Entry[] {
-  return [...placeFields(isOther), ...oauthFields(), ...lifeFields(), ...notificationFields()]
-}
-
-function placeFields(isOther: boolean): readonly Entry[] {
-  const methods = ['keyless', 'token', 'oauth', ...(isOther ? ['other'] : [])]
+  const methods = ['keyless', ...PROOFS, 'several', ...(isOther ? ['other'] : [])]
   return [
     { ...words('method'), kind: 'choice', choices: choices('method', methods) },
-    { heading: say('apiAuth.where'), when: reads },
-    { ...words('header'), kind: 'switch', when: reads },
-    { ...words('headerName'), kind: 'text', required: true, when: (all) => reads(all) && all.header === true },
-    { ...words('query'), kind: 'switch', when: reads },
-    { ...words('queryName'), kind: 'text', required: true, when: (all) => reads(all) && all.query === true },
-    { ...words('cookie'), kind: 'switch', when: reads },
-    { ...words('cookieName'), kind: 'text', required: true, when: (all) => reads(all) && all.cookie === true },
-    { ...words('strip'), kind: 'switch', when: reads },
+    ...severalFields(),
+    ...part('token', certificateFields()),
+    ...part('jwt', jwtFields(uses('jwt'))),
+    ...part('basic', basicFields(uses('basic'))),
+    ...part('hmac', hmacFields(uses('hmac'))),
+    ...part('oauth', []),
+    ...oauthFields(),
+    ...lifeFields(),
+    ...notificationFields(),
+    { heading: say('apiAuth.besides'), isPart: true, when: (all) => all.method !== 'other' },
+    { ...words('strip'), kind: 'switch', when: asks },
+    ...letInFields(({ method }) => method !== 'other'),
   ]
+}
+
+function severalFields(): readonly Entry[] {
+  const atLeastTwo = (value: unknown) => (listed(value).length < 2 ? say('apiAuth.methodsFew') : undefined)
+  const isChoice = (all: FormValues) => isSeveral(all) && all.mode === 'one'
+  return [
+    {
+      ...{ ...words('methods'), kind: 'choices', required: true, when: isSeveral, check: atLeastTwo },
+      choices: choices('proof', PROOFS),
+    },
+    { ...words('mode'), kind: 'choice', choices: choices('mode', ['all', 'one']), when: isSeveral },
+    {
+      ...{ ...words('sets'), kind: 'list', when: isChoice, suggestions: PROOFS.map(setWord) },
+      check: (value, all) => setsFault(listed(value), proofsIn(all)),
+    },
+    {
+      ...{ ...words('identity'), kind: 'choice', clearable: true, when: isSeveral },
+      choices: choices('proof', PROOFS),
+      check: (value, all) => (listed(all.methods).includes(String(value)) ? undefined : say('apiAuth.identityOther')),
+    },
+  ]
+}
+
+function setsFault(sets: readonly string[], proofs: readonly Proof[]): string | undefined {
+  for (const set of sets) {
+    const word = strangerIn(set, proofs)
+    if (word !== undefined) return say('apiAuth.setsStranger', { word, words: proofs.map(setWord).join(', ') })
+  }
+  const unnamed = unnamedIn(sets, proofs)
+  return unnamed === undefined ? undefined : say('apiAuth.setsUnnamed', { word: setWord(unnamed) })
+}
+
+/** One way to prove who calls: where the proof stands, and what else it needs. */
+function part(proof: Proof, more: readonly Entry[]): readonly Entry[] {
+  const isUsed = uses(proof)
+  const place = (name: string, where: string) => ({ ...words(name), name: `${proof}${where}` })
+  const named = (where: string) => (all: FormValues) => isUsed(all) && all[`${proof}${where}`] === true
+  return [
+    {
+      ...{ heading: say(`apiAuth.proof.${proof}`), hint: say(`apiAuth.proofHint.${proof}`) },
+      ...{ isPart: true, when: isUsed },
+    },
+    { ...place('header', 'Header'), kind: 'switch', when: isUsed },
+    { ...place('headerName', 'HeaderName'), kind: 'text', required: true, when: named('Header') },
+    { ...place('query', 'Query'), kind: 'switch', when: isUsed },
+    { ...place('queryName', 'QueryName'), kind: 'text', required: true, when: named('Query') },
+    { ...place('cookie', 'Cookie'), kind: 'switch', when: isUsed },
+    { ...place('cookieName', 'CookieName'), kind: 'text', required: true, when: named('Cookie') },
+    ...more,
+  ]
+}
+
+function certificateFields(): readonly Entry[] {
+  return [{ ...words('tokenCertificate'), kind: 'switch', when: uses('token') }]
 }
 
 function oauthFields(): readonly Entry[] {

@@ -10,11 +10,11 @@ const WHOLE = { root: { flexShrink: 0 }, label: { overflow: 'visible' } } as con
 export function StateBadge({ active, internal }: { readonly active: boolean; readonly internal: boolean }) {
   return (
     <Group gap={4}>
-      <Badge variant="light" color={active ? 'teal' : 'gray'} c={TEXT} styles={WHOLE}>
+      <Badge variant="light" color={active ? 'teal' : 'gray'} c={TEXT} styles={WHOLE} tt="none">
         {say(active ? 'apis.active' : 'apis.inactive')}
       </Badge>
       {internal && (
-        <Badge variant="light" color="grape" c={TEXT} styles={WHOLE}>
+        <Badge variant="light" color="grape" c={TEXT} styles={WHOLE} tt="none">
           {say('apis.internal')}
         </Badge>
       )}

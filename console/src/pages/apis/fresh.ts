@@ -6,46 +6,49 @@ interface Wanted {
   readonly name: string
   readonly path: string
   readonly upstream: string
-  /** `keyless`, `authToken` or `oauth`. */
+  /** `keyless`, `authToken`, `oauth`, `basic` or `hmac`. */
   readonly auth: string
 }
 
 const TOKEN = '/oauth/token'
 const AUTHORIZE = '/oauth/authorize'
 
+/** How OpenAPI declares each way; signed requests are none of its schemes. */
+const DECLARED: Readonly<Record<string, Definition>> = {
+  authToken: { type: 'apiKey', in: 'header', name: 'Authorization' },
+  oauth: {
+    type: 'oauth2',
+    flows: {
+      authorizationCode: { authorizationUrl: AUTHORIZE, tokenUrl: TOKEN, scopes: {} },
+      clientCredentials: { tokenUrl: TOKEN, scopes: {} },
+    },
+  },
+  basic: { type: 'http', scheme: 'basic' },
+}
+
 /** The document of a new API: nothing but what is needed, so that the rest stays at its defaults. */
 export function freshDefinition({ name, path, upstream, auth }: Wanted): Definition {
-  const held = { enabled: true, header: { enabled: true, name: 'Authorization' } }
-  const scheme = auth === 'oauth' ? 'oauth' : 'authToken'
-  const isOpen = auth === 'keyless'
-  const declared: Definition =
-    auth === 'oauth'
-      ? {
-          type: 'oauth2',
-          flows: {
-            authorizationCode: { authorizationUrl: AUTHORIZE, tokenUrl: TOKEN, scopes: {} },
-            clientCredentials: { tokenUrl: TOKEN, scopes: {} },
-          },
-        }
-      : { type: 'apiKey', in: 'header', name: 'Authorization' }
+  const declared = DECLARED[auth]
   return {
     openapi: '3.0.3',
     info: { title: name, version: '1.0.0' },
     paths: {},
-    ...(!isOpen && { components: { securitySchemes: { [scheme]: declared } }, security: [{ [scheme]: [] }] }),
+    ...(declared !== undefined && {
+      components: { securitySchemes: { [auth]: declared } },
+      security: [{ [auth]: [] }],
+    }),
     [EXTENSION]: {
       info: { name, state: { active: true, internal: false } },
       upstream: { url: upstream },
-      server: {
-        listenPath: { value: path, strip: true },
-        authentication: isOpen
-          ? { enabled: false }
-          : {
-              enabled: true,
-              securitySchemes: { [scheme]: auth === 'oauth' ? { ...held, refreshToken: true } : held },
-            },
-      },
+      server: { listenPath: { value: path, strip: true }, authentication: authenticationOf(auth) },
       middleware: { global: { contextVariables: { enabled: true }, trafficLogs: { enabled: true } } },
     },
   }
+}
+
+function authenticationOf(auth: string): Definition {
+  if (auth === 'keyless') return { enabled: false }
+  const held = { enabled: true, header: { enabled: true, name: 'Authorization' } }
+  if (auth === 'hmac') return { enabled: true, hmac: held }
+  return { enabled: true, securitySchemes: { [auth]: auth === 'oauth' ? { ...held, refreshToken: true } : held } }
 }

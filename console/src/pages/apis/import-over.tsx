@@ -1,24 +1,49 @@
-import { Anchor, Breadcrumbs, Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
+import { Anchor, Breadcrumbs, Button, Group, Loader, Paper, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
-import { APIS_KEY, type ApiSeen, apiKey, readApi, reimport, type Source, tryReimport } from '../../api/apis.ts'
+import { useMemo, useState } from 'react'
+import {
+  APIS_KEY,
+  type ApiSeen,
+  apiKey,
+  readApi,
+  reimport,
+  type Source,
+  type Tuning,
+  tryReimport,
+} from '../../api/apis.ts'
 import { useGuardedSave } from '../../parts/conflict.tsx'
 import { FaultBox } from '../../parts/fault-box.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
 import { notifyDone } from '../../parts/notify.ts'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { Changes } from './import-preview.tsx'
+import { operationsOf } from './openapi-operations.ts'
 import { OpenapiSource } from './openapi-source.tsx'
+import { at } from './tree.ts'
 import { useTrial } from './use-trial.ts'
 
 /** Puts a newer OpenAPI document over an API: shows first what changes. */
 export default function ImportOver() {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
+  return (
+    <Guarded permission="apis" intent="write" title={say('shell.apis')}>
+      <Loaded key={id} id={id} />
+    </Guarded>
+  )
+}
+
+function Loaded({ id }: { readonly id: string }) {
   const api = useQuery({ queryKey: apiKey(id), queryFn: ({ signal }) => readApi(id, signal) })
-  if (api.error !== null) return <FaultBox error={api.error} retry={() => void api.refetch()} />
-  if (api.data === undefined) return <Loader role="status" aria-label={say('part.loading')} />
+  // A later try that fails leaves what is there: a document may have been chosen.
+  if (api.data === undefined)
+    return api.error === null ? (
+      <Loader role="status" aria-label={say('part.loading')} />
+    ) : (
+      <Unread error={api.error} retry={api.refetch} title={say('apis.gone')} to="/apis" />
+    )
   const to = `/apis/${encodeURIComponent(id)}` as '/'
   return (
     <>
@@ -31,9 +56,7 @@ export default function ImportOver() {
         </Anchor>
       </Breadcrumbs>
       <PageHead title={say('apis.reimportTitle', { name: api.data.name })} hint={say('apis.reimportHint')} />
-      <Guarded permission="apis" intent="write">
-        <Over api={api.data} to={to} />
-      </Guarded>
+      <Over api={api.data} to={to} />
     </>
   )
 }
@@ -43,14 +66,19 @@ function Over({ api, to }: { readonly api: ApiSeen; readonly to: '/' }) {
   const navigate = useNavigate()
   const [source, setSource] = useState<Source>()
   const { save, dialog } = useGuardedSave()
-  const trial = useTrial(source, [api.id, api.updatedAt], (from, signal) => tryReimport(api.id, from, signal))
+  const listed = useMemo(() => allowedOf(api), [api])
+  const [isOpened, setOpened] = useState(listed === 'all')
+  const tuning: Tuning = isOpened ? { allowList: 'true' } : {}
+  const trial = useTrial(source, [api.id, api.updatedAt, isOpened], (from, signal) =>
+    tryReimport(api.id, from, tuning, signal),
+  )
   const putting = useMutation({
     mutationFn: () =>
       save({
         loaded: api.definition,
         mine: trial.document!,
         read: async () => (await readApi(api.id)).definition,
-        write: () => reimport(api.id, source!),
+        write: () => reimport(api.id, source!, tuning),
       }),
     onSuccess: ({ outcome }) => {
       void client.invalidateQueries({ queryKey: APIS_KEY })
@@ -63,6 +91,15 @@ function Over({ api, to }: { readonly api: ApiSeen; readonly to: '/' }) {
       {dialog}
       <Paper withBorder p="lg">
         <OpenapiSource onSource={setSource} marks={trial.marks} />
+        {listed !== 'none' && (
+          <Switch
+            mt="md"
+            label={say('apis.import.allowNew')}
+            description={say('apis.import.allowNewHint')}
+            checked={isOpened}
+            onChange={({ currentTarget }) => setOpened(currentTarget.checked)}
+          />
+        )}
       </Paper>
       {trial.isPending && <Loader role="status" aria-label={say('part.loading')} />}
       <FaultBox error={trial.error ?? putting.error} />
@@ -86,4 +123,12 @@ function Over({ api, to }: { readonly api: ApiSeen; readonly to: '/' }) {
       )}
     </Stack>
   )
+}
+
+/** Which of its operations are let in by name: with one of them all others are refused. */
+function allowedOf({ definition }: ApiSeen): 'none' | 'some' | 'all' {
+  const operations = operationsOf(definition)
+  const allowed = operations.filter(({ settings }) => at(settings, ['allow', 'enabled']) === true)
+  if (allowed.length === 0) return 'none'
+  return allowed.length === operations.length ? 'all' : 'some'
 }

@@ -119,7 +119,7 @@ const CHANGED = (): readonly Column<Compared>[] => [
   {
     ...{ name: 'change', title: say('apis.change'), width: 130 },
     cell: ({ change }) => (
-      <Badge variant="light" color={CHANGE_COLOUR[change]} c="var(--mantine-color-text)">
+      <Badge variant="light" color={CHANGE_COLOUR[change]} c="var(--mantine-color-text)" tt="none">
         {say(`apis.changed.${change}`)}
       </Badge>
     ),

@@ -1,7 +1,7 @@
 import { Box, Button, Group, MultiSelect, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { APIS_KEY, listCategories } from '../../api/apis.ts'
-import { labelsInUse } from '../../api/labels.ts'
+import { LABELS_KEY, labelsInUse, listLabels } from '../../api/labels.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { say } from '../../texts/say.ts'
 import { AUTH_TYPES, authWord } from './api-words.ts'
@@ -22,6 +22,11 @@ interface Props {
 /** Search and filters of the list of APIs. */
 export function Filters({ words, onChange }: Props) {
   const labels = useQuery({ queryKey: [...APIS_KEY, 'labels'], queryFn: ({ signal }) => labelsInUse(signal) })
+  const all = useQuery({
+    queryKey: LABELS_KEY,
+    queryFn: ({ signal }) => listLabels(signal),
+    enabled: labels.data?.length !== 0,
+  })
   const categories = useQuery({
     queryKey: [...APIS_KEY, 'categories'],
     queryFn: ({ signal }) => listCategories(signal),
@@ -34,6 +39,7 @@ export function Filters({ words, onChange }: Props) {
     clearButtonProps: { 'aria-label': say('apis.clearFilter') },
   })
   const known = labels.data ?? []
+  const titles = new Map(all.data?.map(({ key, name }) => [key, name]))
   const names = categories.data ?? []
   return (
     <Group gap="xs" align="flex-end">
@@ -80,7 +86,7 @@ export function Filters({ words, onChange }: Props) {
           value={words.labels === '' ? [] : words.labels.split('\n')}
           onChange={(values) => onChange({ labels: values.join('\n') })}
           data={known.map(({ key, values }) => ({
-            group: key,
+            group: titles.get(key) ?? key,
             items: values.map(({ value, count }) => ({ value: `${key}:${value}`, label: `${value} (${count})` })),
           }))}
         />

@@ -4,11 +4,11 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { PlusIcon, WaypointsIcon } from 'lucide-react'
 import { APIS_KEY, type ApiFacts, listApis } from '../../api/apis.ts'
 import { useAddress } from '../../app/address.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Guarded, GuardedButton } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
 import { AuthBadges, StateBadge } from './badges.tsx'
@@ -60,18 +60,19 @@ function ApiList() {
   return (
     <Stack gap="md">
       <Filters words={words} onChange={(change) => setWords({ ...change, page: '' })} />
-      <DataTable
+      <PagedTable
         label={say('shell.apis')}
         columns={COLUMNS()}
         rows={apis.data?.apis}
         rowKey={({ id }) => id}
-        error={apis.error}
-        retry={() => void apis.refetch()}
+        source={apis}
+        page={page}
+        pages={apis.data?.pages}
+        onPage={(next) => setWords({ page: next === 1 ? '' : String(next) })}
         sorting={{ by: sort.replace('-', ''), descending: sort.startsWith('-') }}
         onSort={({ by, descending }) => setWords({ sort: `${descending ? '-' : ''}${by}`, page: '' })}
         empty={isFiltered ? <Empty title={say('apis.noMatch')} hint={say('apis.noMatchHint')} /> : <First />}
       />
-      <Pager page={page} pages={apis.data?.pages ?? 1} onPage={(next) => setWords({ page: String(next) })} />
     </Stack>
   )
 }

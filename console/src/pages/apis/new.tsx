@@ -38,7 +38,7 @@ export default function NewApi() {
   )
 }
 
-const AUTH = ['keyless', 'authToken', 'oauth'] as const
+const AUTH = ['keyless', 'authToken', 'oauth', 'basic', 'hmac'] as const
 const INITIAL = { name: '', path: '', upstream: '', auth: 'authToken' }
 
 function FromScratch() {

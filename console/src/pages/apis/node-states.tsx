@@ -23,7 +23,14 @@ export function LoadedOn({ nodes }: { readonly nodes: Readonly<Record<string, nu
     <Group gap={6} wrap="nowrap">
       <span>{total === 0 ? '–' : say('apis.loadedOf', { loaded, total })}</span>
       {trouble.map((state) => (
-        <Badge key={state} size="sm" variant="light" color={STATE_COLOUR[state]!} c="var(--mantine-color-text)">
+        <Badge
+          key={state}
+          size="sm"
+          variant="light"
+          color={STATE_COLOUR[state]!}
+          c="var(--mantine-color-text)"
+          tt="none"
+        >
           {say(`apis.nodeState.${state}` as TextName)}
         </Badge>
       ))}

@@ -1,18 +1,17 @@
-import { Anchor, Box, Breadcrumbs, Button, Group, Loader, Tabs } from '@mantine/core'
+import { Anchor, Box, Breadcrumbs, Button, Group, Loader, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { FileUpIcon } from 'lucide-react'
 import { type LazyExoticComponent, lazy, Suspense } from 'react'
-import { type ApiSeen, apiKey, readApi, readUrl } from '../../api/apis.ts'
-import { CallError } from '../../api/call.ts'
+import { type ApiSeen, apiKey, readApi, readUrls } from '../../api/apis.ts'
 import { useMay } from '../../api/session.ts'
 import { useAddress } from '../../app/address.ts'
 import { CopyText } from '../../parts/copy.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
+import { Guarded } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { say, type TextName } from '../../texts/say.ts'
-import { methodOf } from './authentication.ts'
+import { methodOf, proofsOf } from './authentication-methods.ts'
 import { StateBadge } from './badges.tsx'
 
 type Tab = LazyExoticComponent<(props: { readonly api: ApiSeen }) => React.ReactNode>
@@ -28,6 +27,7 @@ const TABS: readonly { readonly name: string; readonly Tab: Tab; readonly permis
   { name: 'versions', Tab: lazy(() => import('./tabs/versions.tsx')) },
   { name: 'owners', Tab: lazy(() => import('./tabs/owners.tsx')) },
   { name: 'labels', Tab: lazy(() => import('./tabs/labels.tsx')) },
+  { name: 'webhooks', Tab: lazy(() => import('./tabs/webhooks.tsx')) },
   { name: 'nodes', Tab: lazy(() => import('./tabs/nodes.tsx')) },
   { name: 'danger', Tab: lazy(() => import('./tabs/danger.tsx')) },
 ]
@@ -35,25 +35,18 @@ const TABS: readonly { readonly name: string; readonly Tab: Tab; readonly permis
 /** One API with everything about it. */
 export default function OneApi() {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
-  const api = useQuery({ queryKey: apiKey(id), queryFn: ({ signal }) => readApi(id, signal) })
-  if (api.data !== undefined) return <Page key={id} api={api.data} />
-  if (api.error instanceof CallError && [400, 404].includes(api.error.status)) return <Gone />
-  if (api.error !== null) return <FaultBox error={api.error} retry={() => void api.refetch()} />
-  return <Loader role="status" aria-label={say('part.loading')} />
+  return (
+    <Guarded permission="apis" title={say('shell.apis')}>
+      <Loaded key={id} id={id} />
+    </Guarded>
+  )
 }
 
-/** Stands where there is no such API, or none that the reader may know of. */
-function Gone() {
-  return (
-    <>
-      <PageHead title={say('apis.gone')} />
-      <Empty title={say('apis.gone')} hint={say('apis.goneHint')}>
-        <Button component={Link} to="/apis" variant="light">
-          {say('apis.toList')}
-        </Button>
-      </Empty>
-    </>
-  )
+function Loaded({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useQuery({ queryKey: apiKey(id), queryFn: ({ signal }) => readApi(id, signal) })
+  if (data !== undefined) return <Page api={data} />
+  if (error !== null) return <Unread error={error} retry={refetch} title={say('apis.gone')} to="/apis" />
+  return <Loader role="status" aria-label={say('part.loading')} />
 }
 
 function Page({ api }: { readonly api: ApiSeen }) {
@@ -100,18 +93,30 @@ function useShownTabs(api: ApiSeen) {
     oauth: useMay('oauth'),
   }
   const method = methodOf(api.classic)
+  const proofs = proofsOf(api.classic)
   return TABS.filter(({ name, permission }) => {
     if (permission !== undefined && may[permission] !== true) return false
-    if (name === 'clients') return method === 'oauth'
+    if (name === 'clients') return proofs.includes('oauth')
     return name !== 'keys' || method !== 'keyless'
   })
 }
 
 function Address({ api }: { readonly api: ApiSeen }) {
-  const url = useQuery({ queryKey: [...apiKey(api.id), 'url'], queryFn: ({ signal }) => readUrl(api.id, signal) })
+  const { data } = useQuery({
+    queryKey: [...apiKey(api.id), 'urls'],
+    queryFn: ({ signal }) => readUrls(api.id, signal),
+  })
+  const urls = data === undefined || data.length === 0 ? [api.listenPath] : data
   return (
     <Group gap="xs" mt={2}>
-      <CopyText value={url.data ?? api.listenPath} />
+      {urls.map((url) => (
+        <CopyText key={url} value={url} />
+      ))}
+      {data?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {say('apis.noGateway')}
+        </Text>
+      )}
     </Group>
   )
 }

@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, Progress, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { FileUpIcon } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { Source } from '../../api/apis.ts'
 import { useAddress } from '../../app/address.ts'
 import { CodeEditor } from '../../parts/code-editor.tsx'
@@ -87,6 +87,7 @@ function FromFile({ onText }: { readonly onText: (text: string) => void }) {
   const [name, setName] = useState('')
   const [refusal, setRefusal] = useState('')
   const [isReading, setReading] = useState(false)
+  const reset = useRef<() => void>(null)
   const read = async (file: File | null) => {
     if (file === null) return
     const isYaml = /\.ya?ml$/i.test(file.name)
@@ -97,8 +98,14 @@ function FromFile({ onText }: { readonly onText: (text: string) => void }) {
     }
     setRefusal('')
     setReading(true)
-    onText(await file.text())
+    try {
+      onText(await file.text())
+    } catch {
+      setRefusal(say('apis.fileUnreadable'))
+    }
     setReading(false)
+    // The same file may be chosen again, once it is mended.
+    reset.current?.()
   }
   return (
     <Stack
@@ -113,7 +120,11 @@ function FromFile({ onText }: { readonly onText: (text: string) => void }) {
       }}
     >
       <Group>
-        <FileButton onChange={(file) => void read(file)} accept=".json,.yaml,.yml,application/json,application/yaml">
+        <FileButton
+          resetRef={reset}
+          onChange={(file) => void read(file)}
+          accept=".json,.yaml,.yml,application/json,application/yaml"
+        >
           {(button) => (
             <Button {...button} variant="light" leftSection={<FileUpIcon size={16} aria-hidden />}>
               {say('apis.chooseFile')}

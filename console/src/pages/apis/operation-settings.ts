@@ -2,10 +2,13 @@ import type { Definition } from '../../api/apis.ts'
 import type { Field, FormValues } from '../../parts/record-form.tsx'
 import { say, type TextName } from '../../texts/say.ts'
 import { type Operation, operationsOf } from './openapi-operations.ts'
+import { ruleFields, ruleValues, sectionOf, sectionWith } from './operation-rules.ts'
 import { DURATION, NUMBER } from './settings-codec.ts'
 import { at, EXTENSION, objectAt, withAt } from './tree.ts'
 
-const SWITCHES = ['allow', 'block', 'ignoreAuthentication', 'internal', 'trackEndpoint'] as const
+const SWITCHES = [
+  ...['allow', 'block', 'ignoreAuthentication', 'internal', 'trackEndpoint', 'doNotTrackEndpoint'],
+] as readonly string[]
 
 interface NumberSetting {
   readonly name: string
@@ -35,6 +38,7 @@ export function operationFields(): readonly Field[] {
     ...NUMBERS.map(
       ({ name, unit }): Field => ({ ...words(name), kind: 'number', min: 0, ...(unit !== '' && { unit }) }),
     ),
+    ...ruleFields(),
   ]
 }
 
@@ -48,13 +52,14 @@ export function operationValues(settings: Definition): FormValues {
         return [setting.name, on ? codecOf(setting).read(at(settings, [setting.section, setting.member])) : '']
       }),
     ),
+    ...ruleValues(settings),
   }
 }
 
 /** The document with what differs in the form of one operation; one without a name is given one. */
 export function withOperation(definition: Definition, { key, settings }: Operation, values: FormValues): Definition {
   const before = operationValues(settings)
-  const changed = Object.keys(values).filter((name) => values[name] !== before[name])
+  const changed = Object.keys(values).filter((name) => JSON.stringify(values[name]) !== JSON.stringify(before[name]))
   const operation = operationsOf(definition).find((each) => each.key === key)
   if (changed.length === 0 || operation === undefined) return definition
   const id = operation.id || freeId(definition, operation)
@@ -62,7 +67,10 @@ export function withOperation(definition: Definition, { key, settings }: Operati
   if (operation.id === '')
     next = withAt(next, ['paths', operation.path, operation.method.toLowerCase(), 'operationId'], id)
   const place = [EXTENSION, 'middleware', 'operations', id]
-  for (const name of changed) {
+  for (const section of new Set(changed.map(sectionOf)))
+    if (section !== undefined)
+      next = withAt(next, [...place, section], sectionWith(objectAt(next, place), section, values))
+  for (const name of changed.filter((each) => sectionOf(each) === undefined)) {
     const number = NUMBERS.find((each) => each.name === name)
     if (number === undefined) {
       next = withAt(next, [...place, name], values[name] === true ? { enabled: true } : undefined)

@@ -1,5 +1,5 @@
 import type { Definition, Json } from '../../api/apis.ts'
-import type { FormValue } from '../../parts/record-form.tsx'
+import type { FormValue } from '../../parts/form-values.ts'
 import { isObject } from './tree.ts'
 
 /** How a value of the form is written in a definition. `undefined` = not there. */

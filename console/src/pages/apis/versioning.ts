@@ -1,4 +1,5 @@
 import { type ApiSeen, type Definition, type Json, readApi, saveDefinition } from '../../api/apis.ts'
+import type { FormValues } from '../../parts/record-form.tsx'
 import { at, EXTENSION, isObject, objectAt, textAt, withAt } from './tree.ts'
 
 const place = (isOas: boolean) => (isOas ? [EXTENSION, 'info', 'versioning'] : ['definition'])
@@ -69,8 +70,29 @@ export function copyFor(api: ApiSeen, name: string, listenPath: string, upstream
   return withAt(copy, isOas ? [EXTENSION, 'upstream', 'url'] : ['proxy', 'target_url'], upstream)
 }
 
-/** Where callers name the version that they want; '' where there are none yet. */
-export function locationOf({ definition, isOas }: ApiSeen): { readonly location: string; readonly key: string } {
+/** Where callers name the version that they want: member of the form, of an OpenAPI document, of a classic definition. */
+const CALLING = [
+  ['location', 'location', 'location'],
+  ['key', 'key', 'key'],
+  ['strip', 'stripVersioningData', 'strip_versioning_data'],
+  ['fallback', 'fallbackToDefault', 'fallback_to_default'],
+] as const
+
+/** How callers name a version, as the form shows it. */
+export function callingOf({ definition, isOas }: ApiSeen): FormValues {
   const said = objectAt(definition, place(isOas))
-  return { location: textAt(said, ['location']), key: textAt(said, ['key']) }
+  return {
+    location: textAt(said, ['location']) || 'header',
+    key: textAt(said, ['key']),
+    strip: said[isOas ? CALLING[2][1] : CALLING[2][2]] === true,
+    fallback: said[isOas ? CALLING[3][1] : CALLING[3][2]] === true,
+  }
+}
+
+/** The definition in which callers name a version as the form says. */
+export function withCalling(definition: Definition, isOas: boolean, values: FormValues): Definition {
+  return CALLING.reduce(
+    (next, [field, oas, classic]) => withAt(next, [...place(isOas), isOas ? oas : classic], values[field] as Json),
+    definition,
+  )
 }

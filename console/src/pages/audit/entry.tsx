@@ -1,4 +1,4 @@
-import { Badge, Box, Button, Code, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Badge, Box, Code, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Undo2Icon } from 'lucide-react'
@@ -6,20 +6,23 @@ import { useState } from 'react'
 import { AUDIT_KEY, type AuditChange, type AuditEntry, readAuditEntry, undoAuditEntry } from '../../api/audit.ts'
 import { Ask } from '../../parts/ask.tsx'
 import { CopyText } from '../../parts/copy.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
+import { GuardedButton } from '../../parts/guarded.tsx'
 import { JsonDifference } from '../../parts/json-difference.tsx'
 import { notifyDone } from '../../parts/notify.ts'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { fullTime, When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
 import { Fact } from '../users/side-cards.tsx'
 import { StatusBadge } from './status-badge.tsx'
+import { useLacked } from './undo-rights.ts'
 
 /** One entry of the audit log: who did what, with what it changed, and taking it back. */
 export default function Entry() {
   const { id = '' } = useParams({ strict: false })
   const entry = useQuery({ queryKey: [...AUDIT_KEY, id], queryFn: ({ signal }) => readAuditEntry(id, signal) })
-  if (entry.error !== null) return <FaultBox error={entry.error} retry={() => void entry.refetch()} />
+  if (entry.data === undefined && entry.error !== null)
+    return <Unread error={entry.error} retry={entry.refetch} title={say('audit.gone')} to="/audit" />
   if (entry.data === undefined) return <Skeleton h={400} />
   return <Page entry={entry.data} />
 }
@@ -37,7 +40,7 @@ function Page({ entry }: { readonly entry: AuditEntry }) {
           </>
         }
       >
-        {changes.length > 0 && <Undo entry={entry} />}
+        {changes.length > 0 && <Undo entry={entry} changes={changes} />}
       </PageHead>
       <Stack gap="lg">
         <Facts entry={entry} />
@@ -127,14 +130,22 @@ function detailOf({ detail }: AuditEntry): string {
   return detail === undefined || Object.keys(detail).length === 0 ? '' : JSON.stringify(detail, undefined, 2)
 }
 
-function Undo({ entry }: { readonly entry: AuditEntry }) {
+function Undo({ entry, changes }: { readonly entry: AuditEntry; readonly changes: readonly AuditChange[] }) {
   const [asked, setAsked] = useState(false)
   const client = useQueryClient()
+  const lacks = useLacked(changes)
   return (
     <>
-      <Button variant="light" leftSection={<Undo2Icon size={16} aria-hidden />} onClick={() => setAsked(true)}>
+      <GuardedButton
+        permission="audit_logs"
+        intent="read"
+        variant="light"
+        leftSection={<Undo2Icon size={16} aria-hidden />}
+        onClick={() => setAsked(true)}
+        {...(lacks !== undefined && { reason: lacks })}
+      >
         {say('audit.undo')}
-      </Button>
+      </GuardedButton>
       <Ask
         opened={asked}
         title={say('audit.undoTitle')}

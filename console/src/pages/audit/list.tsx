@@ -3,13 +3,14 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { DownloadIcon, HistoryIcon } from 'lucide-react'
 import { AUDIT_KEY, type AuditEntry, downloadAudit, listAudit } from '../../api/audit.ts'
+import { useMay } from '../../api/session.ts'
 import { useAddress } from '../../app/address.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
 import { notifyFault } from '../../parts/notify.ts'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
@@ -24,10 +25,11 @@ type SetFilters = (change: Partial<Filters>) => void
 /** Who did what. */
 export default function Audit() {
   const [filters, set] = useAddress(ABSENT)
+  const may = useMay('audit_logs')
   return (
     <>
       <PageHead title={say('audit.title')} hint={say('audit.hint')}>
-        <Export filters={filters} />
+        {may && <Export filters={filters} />}
       </PageHead>
       <Guarded permission="audit_logs">
         <FilterBar filters={filters} set={set} />
@@ -99,13 +101,15 @@ function List({ filters, set }: { readonly filters: Filters; readonly set: SetFi
   })
   return (
     <Stack gap="sm">
-      <DataTable
+      <PagedTable
         label={say('audit.title')}
         columns={COLUMNS}
         rows={log.data?.audit_logs}
         rowKey={({ _id: id }) => id}
-        error={log.error}
-        retry={() => void log.refetch()}
+        source={log}
+        page={page}
+        pages={log.data?.pages}
+        onPage={(next) => set({ p: String(next) })}
         empty={
           isFiltered ? (
             <Empty icon={HistoryIcon} title={say('audit.none')} hint={say('audit.noneHint')}>
@@ -121,7 +125,6 @@ function List({ filters, set }: { readonly filters: Filters; readonly set: SetFi
           )
         }
       />
-      <Pager page={page} pages={log.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
     </Stack>
   )
 }
@@ -135,7 +138,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
         <Anchor component={Link} to={`/audit/${entry._id}`} fw={550} size="sm">
           {entry.action || entry.url}
         </Anchor>
-        <Text size="xs" c="dimmed" lineClamp={1}>
+        <Text size="xs" c="dimmed" truncate maw={{ base: 130, sm: 320 }} title={subjectOf(entry)}>
           {subjectOf(entry)}
         </Text>
       </>

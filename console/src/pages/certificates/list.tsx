@@ -1,38 +1,41 @@
 import { Anchor, Badge, Group, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { FileBadgeIcon } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { CERTIFICATES_KEY, type Certificate, listCertificates } from '../../api/certificates.ts'
 import { useAddress } from '../../app/address.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
 import { CertificateDrawer } from './certificate-drawer.tsx'
 import { certificateName, commonName, endingOf } from './names.ts'
-import { Upload } from './upload.tsx'
+import { UploadButton, UploadDialog } from './upload.tsx'
 import { useUses } from './uses.ts'
 
-const ABSENT = { p: '1', id: '' } as const
+const ABSENT = { p: '1', id: '', new: '' } as const
 
 /** Stored certificates, and when they end. */
 export default function Certificates() {
+  const [words, set] = useAddress(ABSENT)
+  const upload = <UploadButton onClick={() => set({ new: '1' })} />
   return (
     <>
       <PageHead title={say('certificates.title')} hint={say('certificates.hint')}>
-        <Upload />
+        {upload}
       </PageHead>
       <Guarded permission="certs">
-        <List />
+        <List upload={upload} />
+        <UploadDialog opened={words.new === '1'} onClose={() => set({ new: '' })} />
       </Guarded>
     </>
   )
 }
 
-function List() {
+function List({ upload }: { readonly upload: ReactNode }) {
   const [{ p, id }, set] = useAddress(ABSENT)
   const page = Number(p) || 1
   const [now] = useState(Date.now)
@@ -44,20 +47,21 @@ function List() {
   const rows = certificates.data?.certificates
   return (
     <>
-      <DataTable
+      <PagedTable
         label={say('certificates.title')}
         columns={columns(now, (one) => set({ id: one.id }))}
         rows={rows}
         rowKey={(one) => one.id}
-        error={certificates.error}
-        retry={() => void certificates.refetch()}
+        source={certificates}
+        page={page}
+        pages={certificates.data?.pages}
+        onPage={(next) => set({ p: String(next) })}
         empty={
           <Empty icon={FileBadgeIcon} title={say('certificates.empty')} hint={say('certificates.emptyHint')}>
-            <Upload />
+            {upload}
           </Empty>
         }
       />
-      <Pager page={page} pages={certificates.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
       <CertificateDrawer certificate={rows?.find((one) => one.id === id)} onClose={() => set({ id: '' })} />
     </>
   )

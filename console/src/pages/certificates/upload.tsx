@@ -1,7 +1,6 @@
 import { Button, FileButton, Group, Modal, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { UploadIcon } from 'lucide-react'
-import { useState } from 'react'
 import { addCertificate, CERTIFICATES_KEY } from '../../api/certificates.ts'
 import { useMay } from '../../api/session.ts'
 import { notifyFault } from '../../parts/notify.ts'
@@ -10,47 +9,51 @@ import { say } from '../../texts/say.ts'
 
 const MOST_BYTES = 256 * 1024
 
-/** Uploads a certificate: as text, or from files that are put together. */
-export function Upload() {
-  const [open, setOpen] = useState(false)
-  const client = useQueryClient()
+/** Opens the dialog, for those who may upload. */
+export function UploadButton({ onClick }: { readonly onClick: () => void }) {
   if (!useMay('certs', 'write')) return null
   return (
-    <>
-      <Button leftSection={<UploadIcon size={16} aria-hidden />} onClick={() => setOpen(true)}>
-        {say('certificates.upload')}
-      </Button>
-      <Modal opened={open} onClose={() => setOpen(false)} title={say('certificates.upload')} size="lg">
-        <RecordForm
-          fields={[
-            {
-              name: 'pem',
-              label: say('certificates.pem'),
-              hint: say('certificates.pemHint'),
-              kind: 'area',
-              rows: 10,
-              required: true,
-              placeholder: '-----BEGIN CERTIFICATE-----',
-            },
-            {
-              name: 'files',
-              label: say('certificates.file'),
-              kind: 'part',
-              draw: (form) => <Files onText={(text) => form.setFieldValue('pem', text)} />,
-            },
-          ]}
-          initial={{ pem: '', files: '' }}
-          verb={say('certificates.upload')}
-          done={say('certificates.added')}
-          submit={({ pem }) => addCertificate(String(pem))}
-          onDone={async () => {
-            setOpen(false)
-            await client.invalidateQueries({ queryKey: CERTIFICATES_KEY })
-          }}
-          onCancel={() => setOpen(false)}
-        />
-      </Modal>
-    </>
+    <Button leftSection={<UploadIcon size={16} aria-hidden />} onClick={onClick}>
+      {say('certificates.upload')}
+    </Button>
+  )
+}
+
+/** Uploads a certificate: as text, or from files that are put together. */
+export function UploadDialog({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
+  const client = useQueryClient()
+  const may = useMay('certs', 'write')
+  return (
+    <Modal opened={may && opened} onClose={onClose} title={say('certificates.upload')} size="lg">
+      <RecordForm
+        fields={[
+          {
+            name: 'pem',
+            label: say('certificates.pem'),
+            hint: say('certificates.pemHint'),
+            kind: 'area',
+            rows: 10,
+            required: true,
+            placeholder: '-----BEGIN CERTIFICATE-----',
+          },
+          {
+            name: 'files',
+            label: say('certificates.file'),
+            kind: 'part',
+            draw: (form) => <Files onText={(text) => form.setFieldValue('pem', text)} />,
+          },
+        ]}
+        initial={{ pem: '', files: '' }}
+        verb={say('certificates.upload')}
+        done={say('certificates.added')}
+        submit={({ pem }) => addCertificate(String(pem))}
+        onDone={async () => {
+          onClose()
+          await client.invalidateQueries({ queryKey: CERTIFICATES_KEY })
+        }}
+        onCancel={onClose}
+      />
+    </Modal>
   )
 }
 

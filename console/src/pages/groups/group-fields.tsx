@@ -1,4 +1,4 @@
-import type { GroupEdit, UserGroup } from '../../api/groups.ts'
+import type { GroupEdit } from '../../api/groups.ts'
 import type { Rights } from '../../api/users.ts'
 import type { Field, FormValues } from '../../parts/record-form.tsx'
 import { say } from '../../texts/say.ts'
@@ -37,7 +37,7 @@ export function groupFields(readOnly: boolean): readonly (Field | { readonly hea
 }
 
 /** What the form begins with. */
-export function groupValues(group: UserGroup | undefined): FormValues {
+export function groupValues(group: Required<GroupEdit> | undefined): FormValues {
   return {
     name: group?.name ?? '',
     description: group?.description ?? '',

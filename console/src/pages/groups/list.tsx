@@ -5,11 +5,11 @@ import { PlusIcon, UsersRoundIcon } from 'lucide-react'
 import { GROUPS_KEY, listGroups, type UserGroup } from '../../api/groups.ts'
 import { useMay } from '../../api/session.ts'
 import { useAddress } from '../../app/address.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { say } from '../../texts/say.ts'
 import { rightsText } from '../users/rights.ts'
 
@@ -47,22 +47,21 @@ function List() {
     placeholderData: keepPreviousData,
   })
   return (
-    <>
-      <DataTable
-        label={say('groups.title')}
-        columns={COLUMNS}
-        rows={groups.data?.groups}
-        rowKey={({ id }) => id}
-        error={groups.error}
-        retry={() => void groups.refetch()}
-        empty={
-          <Empty icon={UsersRoundIcon} title={say('groups.empty')} hint={say('groups.emptyHint')}>
-            <NewGroup />
-          </Empty>
-        }
-      />
-      <Pager page={page} pages={groups.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
-    </>
+    <PagedTable
+      label={say('groups.title')}
+      columns={COLUMNS}
+      rows={groups.data?.groups}
+      rowKey={({ id }) => id}
+      source={groups}
+      page={page}
+      pages={groups.data?.pages}
+      onPage={(next) => set({ p: String(next) })}
+      empty={
+        <Empty icon={UsersRoundIcon} title={say('groups.empty')} hint={say('groups.emptyHint')}>
+          <NewGroup />
+        </Empty>
+      }
+    />
   )
 }
 

@@ -2,20 +2,19 @@ import { Box, Button, Paper, Skeleton, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Trash2Icon, UsersRoundIcon } from 'lucide-react'
-import { useState } from 'react'
-import { changeGroup, deleteGroup, GROUPS_KEY, readGroup, type UserGroup } from '../../api/groups.ts'
+import { useMemo, useState } from 'react'
+import { changeGroup, deleteGroup, GROUPS_KEY, type GroupEdit, readGroup, type UserGroup } from '../../api/groups.ts'
 import { useMay } from '../../api/session.ts'
 import { listMembers, USERS_KEY } from '../../api/users.ts'
 import { useAddress } from '../../app/address.ts'
 import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
-import { useGuardedSave } from '../../parts/conflict.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
-import { notifyDone } from '../../parts/notify.ts'
+import { Guarded } from '../../parts/guarded.tsx'
+import { GuardedForm } from '../../parts/guarded-form.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Pager } from '../../parts/pager.tsx'
-import { RecordForm } from '../../parts/record-form.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { USER_COLUMNS } from '../users/list.tsx'
 import { groupFields, groupIn, groupValues } from './group-fields.tsx'
@@ -25,54 +24,50 @@ const ABSENT = { p: '1' } as const
 /** One group: what it gives, and to whom. */
 export default function OneGroup() {
   const { id = '' } = useParams({ strict: false })
-  const group = useQuery({ queryKey: [...GROUPS_KEY, id], queryFn: ({ signal }) => readGroup(id, signal) })
-  if (group.error !== null) return <FaultBox error={group.error} retry={() => void group.refetch()} />
-  if (group.data === undefined) return <Skeleton h={400} />
+  return (
+    <Guarded permission="user_groups" title={say('groups.title')}>
+      <Loaded key={id} id={id} />
+    </Guarded>
+  )
+}
+
+function Loaded({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: [...GROUPS_KEY, 'one', id],
+    queryFn: ({ signal }) => readGroup(id, signal),
+  })
+  if (error !== null) return <Unread error={error} retry={refetch} title={say('groups.gone')} to="/groups" />
+  if (data === undefined) return <Skeleton h={400} />
   return (
     <>
-      <PageHead title={group.data.name} hint={group.data.description}>
-        <DeleteGroup group={group.data} />
+      <PageHead title={data.name} hint={<bdi>{data.description}</bdi>}>
+        <DeleteGroup group={data} />
       </PageHead>
       <Paper withBorder p="md" maw={900}>
-        <Form group={group.data} />
+        <Form group={data} />
       </Paper>
       <Members groupId={id} />
     </>
   )
 }
 
+const editable = (group: UserGroup) => groupIn(groupValues(group))
+
 function Form({ group }: { readonly group: UserGroup }) {
   const client = useQueryClient()
   const may = useMay('user_groups', 'write')
-  const { save, dialog } = useGuardedSave()
-  const [loaded, setLoaded] = useState(group)
-  const editable = (one: UserGroup) => groupIn(groupValues(one))
+  const stored = useMemo(() => editable(group), [group])
   return (
-    <>
-      {dialog}
-      <RecordForm
-        key={JSON.stringify(loaded)}
-        guarded
-        readOnly={!may}
-        fields={groupFields(!may)}
-        initial={groupValues(loaded)}
-        done=""
-        submit={async (values) => {
-          const { outcome } = await save({
-            loaded: editable(loaded),
-            mine: groupIn(values),
-            read: async () => editable(await readGroup(group.id)),
-            write: (edit) => changeGroup(group.id, edit),
-          })
-          if (outcome === 'saved') notifyDone(say('part.saved'))
-          return readGroup(group.id)
-        }}
-        onDone={async (stored) => {
-          setLoaded(stored as UserGroup)
-          await client.invalidateQueries({ queryKey: GROUPS_KEY })
-        }}
-      />
-    </>
+    <GuardedForm<Required<GroupEdit>>
+      readOnly={!may}
+      fields={groupFields(!may)}
+      stored={stored}
+      valuesOf={groupValues}
+      changed={groupIn}
+      read={async () => editable(await readGroup(group.id))}
+      write={(edit) => changeGroup(group.id, edit)}
+      onDone={() => void client.invalidateQueries({ queryKey: GROUPS_KEY })}
+    />
   )
 }
 
@@ -131,8 +126,8 @@ function DeleteGroup({ group }: { readonly group: UserGroup }) {
         run={() => deleteGroup(group.id)}
         onClose={() => setAsked(false)}
         onDone={async () => {
-          client.removeQueries({ queryKey: [...GROUPS_KEY, group.id] })
           await navigate({ to: '/groups', replace: true })
+          client.removeQueries({ queryKey: [...GROUPS_KEY, 'one', group.id] })
           await client.invalidateQueries({ queryKey: GROUPS_KEY })
         }}
       />

@@ -1,56 +1,54 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Input } from '@mantine/core'
 import { isRecord } from '../../api/call.ts'
 import { CodeEditor } from '../../parts/code-editor.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
-import { notifyDone } from '../../parts/notify.ts'
+import { type Field, type FormValue, RecordForm } from '../../parts/record-form.tsx'
 import { say } from '../../texts/say.ts'
+
+type Profile = Readonly<Record<string, unknown>>
 
 /** A profile as it is stored, to be edited as text. */
 export function JsonForm(props: {
   readonly stored: unknown
   readonly readOnly: boolean
-  readonly submit: (profile: Readonly<Record<string, unknown>>) => Promise<unknown>
+  readonly submit: (profile: Profile) => Promise<unknown>
   readonly onDone: (answer: unknown) => void
 }) {
-  const [text, setText] = useState(() => JSON.stringify(props.stored, undefined, 2))
-  const saving = useMutation({
-    mutationFn: async () => props.submit(readProfile(text)),
-    onSuccess: (answer) => {
-      notifyDone(say('part.saved'))
-      props.onDone(answer)
-    },
-  })
   return (
-    <Stack>
-      <Text size="sm" c="dimmed">
-        {say('identity.jsonHint')}
-      </Text>
-      <CodeEditor
-        label={say('identity.json')}
-        language="json"
-        value={text}
-        {...(!props.readOnly && { onChange: setText })}
-      />
-      <FaultBox error={saving.error} />
-      {!props.readOnly && (
-        <Group justify="flex-end">
-          <Button loading={saving.isPending} onClick={() => saving.mutate()}>
-            {say('part.save')}
-          </Button>
-        </Group>
-      )}
-    </Stack>
+    <RecordForm
+      guarded
+      readOnly={props.readOnly}
+      fields={[{ heading: say('identity.json'), hint: say('identity.jsonHint') }, editor(props.readOnly)]}
+      initial={{ text: JSON.stringify(props.stored, undefined, 2) }}
+      done=""
+      submit={({ text }) => props.submit(readProfile(text)!)}
+      onDone={props.onDone}
+    />
   )
 }
 
-function readProfile(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isRecord(value)) return value
-  } catch {
-    // Said below, as for everything else that is no object.
+function editor(readOnly: boolean): Field {
+  return {
+    kind: 'part',
+    name: 'text',
+    label: say('identity.json'),
+    required: true,
+    check: (value) => (readProfile(value) === undefined ? say('identity.jsonBad') : undefined),
+    draw: (form) => {
+      const { value, onChange, error } = form.getInputProps('text')
+      return (
+        <Input.Wrapper error={error}>
+          <CodeEditor label={say('identity.json')} language="json" value={value} {...(!readOnly && { onChange })} />
+        </Input.Wrapper>
+      )
+    },
   }
-  throw new Error(say('identity.jsonBad'))
+}
+
+function readProfile(text: FormValue | undefined): Profile | undefined {
+  try {
+    const value: unknown = JSON.parse(String(text))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }

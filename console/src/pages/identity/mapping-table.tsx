@@ -34,10 +34,10 @@ export function MappingTable(props: {
   const choices = groups.map(({ id, name }) => ({ value: id, label: name }))
   return (
     <Stack gap="xs">
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={600}>
         {say('identity.mapping')}
       </Text>
-      {lines.map((line) => (
+      {lines.map((line, at) => (
         <Group key={line.id} gap="xs" wrap="nowrap" align="center">
           <TextInput
             flex={1}
@@ -64,7 +64,7 @@ export function MappingTable(props: {
             <ActionIcon
               variant="subtle"
               color="red"
-              aria-label={say('identity.mapRemove', { name: line.theirs })}
+              aria-label={say('identity.mapRemove', { name: line.theirs || at + 1 })}
               onClick={() => set(lines.filter(({ id }) => id !== line.id))}
             >
               <Trash2Icon size={16} aria-hidden />

@@ -8,8 +8,10 @@ import { useMay } from '../../api/session.ts'
 import { useAddress } from '../../app/address.ts'
 import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
 import { useGuardedSave } from '../../parts/conflict.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
+import { Guarded } from '../../parts/guarded.tsx'
+import { notifyDone } from '../../parts/notify.ts'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { AddressCard } from './address-card.tsx'
 import { JsonForm } from './json-form.tsx'
@@ -23,10 +25,21 @@ const ABSENT = { tab: 'form' } as const
 /** One way to sign in elsewhere. */
 export default function OneProfile() {
   const { id = '' } = useParams({ strict: false })
-  const profile = useQuery({ queryKey: [...PROFILES_KEY, id], queryFn: ({ signal }) => readProfile(id, signal) })
-  if (profile.error !== null) return <FaultBox error={profile.error} retry={() => void profile.refetch()} />
-  if (profile.data === undefined) return <Skeleton h={400} />
-  return <Page key={profile.data.ID} profile={profile.data} />
+  return (
+    <Guarded permission="idm" title={say('identity.title')}>
+      <Loaded key={id} id={id} />
+    </Guarded>
+  )
+}
+
+function Loaded({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: [...PROFILES_KEY, 'one', id],
+    queryFn: ({ signal }) => readProfile(id, signal),
+  })
+  if (error !== null) return <Unread error={error} retry={refetch} title={say('identity.gone')} to="/identity" />
+  if (data === undefined) return <Skeleton h={400} />
+  return <Page profile={data} />
 }
 
 function Page({ profile }: { readonly profile: IdentityProfile }) {
@@ -37,12 +50,13 @@ function Page({ profile }: { readonly profile: IdentityProfile }) {
   const { save, dialog } = useGuardedSave()
   const kind = kindOf(loaded)
   const submit = async (mine: unknown) => {
-    await save<unknown>({
+    const { outcome } = await save<unknown>({
       loaded,
       mine,
       read: () => readProfile(loaded.ID),
       write: (one) => replaceProfile(loaded.ID, one as IdentityProfile),
     })
+    if (outcome === 'saved') notifyDone(say('part.saved'))
     return readProfile(loaded.ID)
   }
   const onDone = async (stored: unknown) => {
@@ -109,8 +123,8 @@ function DeleteProfile({ profile: { ID, Name } }: { readonly profile: IdentityPr
         run={() => deleteProfile(ID)}
         onClose={() => setAsked(false)}
         onDone={async () => {
-          client.removeQueries({ queryKey: [...PROFILES_KEY, ID] })
           await navigate({ to: '/identity', replace: true })
+          client.removeQueries({ queryKey: [...PROFILES_KEY, 'one', ID] })
           await client.invalidateQueries({ queryKey: PROFILES_KEY })
         }}
       />

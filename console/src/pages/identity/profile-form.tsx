@@ -57,7 +57,7 @@ export function ProfileForm(props: {
         },
       ]}
       initial={{ ...profileValues(stored, kind), plain: '', warning: '', more: false }}
-      done={isNew ? say('identity.made') : say('part.saved')}
+      done={isNew ? say('identity.made') : ''}
       verb={isNew ? say('identity.new') : say('part.save')}
       submit={(values) => props.submit(profileIn(values, stored, kind))}
       onDone={props.onDone}

@@ -3,13 +3,14 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { PencilIcon, PowerIcon, RefreshCwIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
-import { deleteKey, KEYS_KEY, type KeyTold, readKey, saveKey } from '../../api/keys.ts'
+import { deleteKey, KEYS_KEY, type KeySession, type KeyTold, readKey, saveKey } from '../../api/keys.ts'
 import { useMay } from '../../api/session.ts'
 import { Ask } from '../../parts/ask.tsx'
 import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
 import { GuardedButton } from '../../parts/guarded.tsx'
 import { notifyDone } from '../../parts/notify.ts'
 import { say } from '../../texts/say.ts'
+import { isOfCertificate } from './key-proofs.ts'
 import { nameOfKey } from './key-words.ts'
 import { RotateKey } from './rotate-key.tsx'
 
@@ -27,7 +28,7 @@ export function KeyActions({ told, onEdit }: { readonly told: KeyTold; readonly 
   const isFormer = facts.status === 'rotated'
   const reasons = {
     edit: isFormer ? say('keys.rotatedEdit') : undefined,
-    rotate: isFormer ? say('keys.rotatedEdit') : own.user_name === undefined ? undefined : say('keys.userRotate'),
+    rotate: isFormer ? say('keys.rotatedEdit') : unrotated(own),
     switch: isFormer ? say('keys.rotatedEdit') : data.is_inactive && !isOff ? say('keys.byPolicyOff') : undefined,
   }
   return (
@@ -96,6 +97,12 @@ export function KeyActions({ told, onEdit }: { readonly told: KeyTold; readonly 
       />
     </Group>
   )
+}
+
+/** Why a session has no key that another could take the place of. */
+function unrotated(own: KeySession): string | undefined {
+  if (own.user_name !== undefined) return say('keys.userRotate')
+  return isOfCertificate(own) ? say('keys.certificateRotate') : undefined
 }
 
 function because(reason: string | undefined): { reason?: string } {

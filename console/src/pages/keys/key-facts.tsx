@@ -7,6 +7,7 @@ import { CopyText } from '../../parts/copy.tsx'
 import { When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
 import { PolicyBadges, usePolicyNames } from '../portal/policy-names.tsx'
+import { isOfCertificate } from './key-proofs.ts'
 
 /** What is known of a key besides its rights. */
 export function KeyFactsCard({ told }: { readonly told: KeyTold }) {
@@ -30,6 +31,12 @@ export function KeyFactsCard({ told }: { readonly told: KeyTold }) {
               <PolicyBadges ids={facts.policies} nameOf={nameOf} />
             </Fact>
           )}
+          {isOfCertificate(data) && (
+            <Fact name={say('keys.certificate')}>
+              <CopyText value={String(data.certificate)} />
+            </Fact>
+          )}
+          {data.hmac_enabled === true && <Fact name={say('keys.signs')}>{say('keys.signsSo')}</Fact>}
           {facts.developer_id !== '' && (
             <Fact name={say('keys.developer')}>
               {mayOpenDevelopers ? (

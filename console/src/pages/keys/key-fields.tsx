@@ -7,6 +7,7 @@ import { say } from '../../texts/say.ts'
 import { pairsField } from '../portal/pairs-input.tsx'
 import { policiesField } from '../portal/policy-picker.tsx'
 import { KeyPreview } from './key-preview.tsx'
+import { proofFields } from './key-proofs.ts'
 import { endOfDay, limitsIn, rightsIn } from './key-values.ts'
 
 type Row = Field | { readonly heading: string; readonly hint?: string }
@@ -70,6 +71,7 @@ export function keyFields(before: KeySession): readonly Row[] {
       ),
     },
     { kind: 'part', name: 'preview', label: '', draw: (form) => <KeyPreview values={form.values} before={before} /> },
+    ...proofFields(before),
     { heading: say('keys.about') },
     { kind: 'text', name: 'alias', label: say('keys.alias'), hint: say('keys.aliasHint') },
     {

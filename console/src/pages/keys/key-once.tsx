@@ -3,17 +3,22 @@ import type { KeyMade } from '../../api/keys.ts'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { say } from '../../texts/say.ts'
 
+/** A key, perhaps with the secret that it signs with. */
+export type KeyShown = KeyMade & { readonly secret?: string | undefined }
+
 /** A key that is shown this one time. */
 export function KeyOnce(props: {
-  readonly made: KeyMade | undefined
+  readonly made: KeyShown | undefined
   readonly title: string
   readonly hint?: string
   readonly onDone: () => void
 }) {
+  const { made } = props
+  const secret = made?.secret === undefined ? [] : [{ name: say('keys.secret'), value: made.secret }]
   return (
     <SecretOnce
       title={props.title}
-      secrets={props.made && [{ name: say('keys.key'), value: props.made.key_id }]}
+      secrets={made && [{ name: say('keys.key'), value: made.key_id }, ...secret]}
       onDone={props.onDone}
     >
       <Text size="sm">{props.hint ?? say('keys.shownOnceHint')}</Text>

@@ -3,12 +3,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { KEYS_KEY, type KeyEntry, type KeyQuery, listKeys } from '../../api/keys.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { QuotaGauge } from '../../parts/quota-gauge.tsx'
 import { When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
 import { PolicyBadges, usePolicyNames } from '../portal/policy-names.tsx'
+import { isOfCertificate } from './key-proofs.ts'
 import { hasQuotaPerApi, nameOfKey, STATE_COLOURS } from './key-words.ts'
 
 /** A page of keys: how they stand, what gives them rights, what is left of their quotas. */
@@ -18,25 +19,24 @@ export function KeyTable(props: {
   readonly empty: ReactNode
 }) {
   const { query } = props
-  const { data, error, refetch } = useQuery({
+  const keys = useQuery({
     queryKey: [...KEYS_KEY, 'list', query],
     queryFn: ({ signal }) => listKeys(query, signal),
     placeholderData: keepPreviousData,
   })
-  const nameOf = usePolicyNames((data?.keys ?? []).flatMap(({ facts }) => facts.policies))
+  const nameOf = usePolicyNames((keys.data?.keys ?? []).flatMap(({ facts }) => facts.policies))
   return (
-    <>
-      <DataTable
-        label={say('keys.title')}
-        columns={columnsOf(nameOf)}
-        rows={data?.keys}
-        rowKey={({ key_hash }) => key_hash}
-        error={error}
-        retry={() => void refetch()}
-        empty={props.empty}
-      />
-      <Pager page={query.p} pages={data?.pages ?? 1} onPage={props.onPage} />
-    </>
+    <PagedTable
+      label={say('keys.title')}
+      columns={columnsOf(nameOf)}
+      rows={keys.data?.keys}
+      rowKey={({ key_hash }) => key_hash}
+      source={keys}
+      page={query.p}
+      pages={keys.data?.pages}
+      onPage={props.onPage}
+      empty={props.empty}
+    />
   )
 }
 
@@ -70,30 +70,35 @@ function columnsOf(policyName: (id: string) => string): readonly Column<KeyEntry
 }
 
 function Name({ entry }: { readonly entry: KeyEntry }) {
-  const { data, key_hash: hash } = entry
+  const { key_hash: hash } = entry
   return (
     <Stack gap={4} align="flex-start">
       <Anchor component={Link} to={`/keys/${hash}`} size="sm" fw={550} dir="auto" lineClamp={2} miw={110}>
         {nameOfKey(entry)}
       </Anchor>
-      <Group gap={6}>
-        <KeyState entry={entry} />
-        {data.user_name !== undefined && (
-          <Badge variant="default" size="sm" tt="none">
-            {say('keys.user')}
-          </Badge>
-        )}
-      </Group>
+      <KeyState entry={entry} />
     </Stack>
   )
 }
 
-/** How a key stands. */
-export function KeyState({ entry: { facts } }: { readonly entry: Pick<KeyEntry, 'facts'> }) {
+/** How a key stands, and whether it is a user with a password or a client certificate. */
+export function KeyState({ entry: { data, facts } }: { readonly entry: Pick<KeyEntry, 'data' | 'facts'> }) {
   return (
-    <Badge variant="light" color={STATE_COLOURS[facts.status]} size="sm" tt="none">
-      {say(`keys.${facts.status}`)}
-    </Badge>
+    <Group gap={6}>
+      <Badge variant="light" color={STATE_COLOURS[facts.status]} size="sm" tt="none">
+        {say(`keys.${facts.status}`)}
+      </Badge>
+      {data.user_name !== undefined && (
+        <Badge variant="default" size="sm" tt="none">
+          {say('keys.user')}
+        </Badge>
+      )}
+      {isOfCertificate(data) && (
+        <Badge variant="default" size="sm" tt="none">
+          {say('keys.certificate')}
+        </Badge>
+      )}
+    </Group>
   )
 }
 

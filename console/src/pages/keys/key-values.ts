@@ -1,6 +1,7 @@
 import type { KeySession, Limits, Rights } from '../../api/keys.ts'
 import type { FormValues } from '../../parts/record-form.tsx'
 import { pairsOf, textsOf } from '../portal/pairs-input.tsx'
+import { proofValues } from './key-proofs.ts'
 
 const LAST_SECOND_MS = 86_399_000
 
@@ -21,10 +22,11 @@ export function valuesOf(session: KeySession): FormValues {
     expires: dayOf(session.expires ?? 0),
     tags: session.tags ?? [],
     metadata: pairsOf(Object.fromEntries(texts)),
+    ...proofValues(session),
   }
 }
 
-/** The session that a form describes, over the one before: what the form does not show stays. */
+/** The session that a form describes, its proofs apart, over the one before: what the form does not show stays. */
 export function sessionOf(values: FormValues, before: KeySession): KeySession {
   const isByPolicy = values.by === 'policies'
   const { apply_policy_id: _older, ...rest } = before

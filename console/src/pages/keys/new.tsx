@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { apiKey, readApi } from '../../api/apis.ts'
-import { createBasicUser, createKey, KEYS_KEY, type KeyMade, type KeySession, type Rights } from '../../api/keys.ts'
+import { createBasicUser, createKey, KEYS_KEY, type KeySession, type Rights } from '../../api/keys.ts'
 import { useAddress } from '../../app/address.ts'
 import { FaultBox } from '../../parts/fault-box.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
@@ -11,11 +11,13 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { type Field, type FormValues, RecordForm } from '../../parts/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { keyFields } from './key-fields.tsx'
-import { KeyOnce } from './key-once.tsx'
+import { KeyOnce, type KeyShown } from './key-once.tsx'
+import { withProofs } from './key-proofs.ts'
 import { sessionOf, valuesOf } from './key-values.ts'
 
 const ABSENT = { api: '', policy: '' } as const
 const isUser = ({ kind }: FormValues) => kind === 'user'
+const isCertificate = ({ kind }: FormValues) => kind === 'certificate'
 
 const HEAD_FIELDS: readonly Field[] = [
   {
@@ -26,6 +28,7 @@ const HEAD_FIELDS: readonly Field[] = [
     choices: [
       { value: 'key', label: say('keys.kindKey') },
       { value: 'user', label: say('keys.kindUser') },
+      { value: 'certificate', label: say('keys.kindCertificate') },
     ],
   },
   {
@@ -36,14 +39,19 @@ const HEAD_FIELDS: readonly Field[] = [
     ...{ kind: 'password', name: 'password', label: say('keys.password'), required: true, when: isUser },
     autoComplete: 'new-password',
   },
+  {
+    ...{ kind: 'text', name: 'certificate', label: say('keys.certificate'), hint: say('keys.certificateHint') },
+    ...{ required: true, when: isCertificate, autoComplete: 'off' },
+    check: (value) => (/[0-9a-f]{64}$/i.test(String(value).trim()) ? undefined : say('keys.certificateWanted')),
+  },
 ]
 
 const CUSTOM_FIELD: Field = {
   ...{ kind: 'text', name: 'custom', label: say('keys.custom'), hint: say('keys.customHint'), autoComplete: 'off' },
-  when: (values) => !isUser(values),
+  when: ({ kind }) => kind === 'key',
 }
 
-/** A new key or basic-auth user; the address may name an API or a policy to begin with. */
+/** A new key, basic-auth user or client certificate; the address may name an API or a policy to begin with. */
 export default function NewKey() {
   return (
     <>
@@ -72,7 +80,7 @@ function Begun() {
 }
 
 function Form({ begun }: { readonly begun: KeySession }) {
-  const [made, setMade] = useState<KeyMade>()
+  const [made, setMade] = useState<KeyShown>()
   const navigate = useNavigate()
   const client = useQueryClient()
   return (
@@ -80,20 +88,22 @@ function Form({ begun }: { readonly begun: KeySession }) {
       <RecordForm
         guarded
         fields={[...HEAD_FIELDS, ...keyFields({}), CUSTOM_FIELD]}
-        initial={{ ...valuesOf(begun), kind: 'key', userName: '', password: '', custom: '' }}
+        initial={{ ...valuesOf(begun), kind: 'key', userName: '', password: '', certificate: '', custom: '' }}
         verb={say('keys.create')}
         done={''}
-        submit={async (values) => {
-          const session = sessionOf(values, {})
-          if (!isUser(values)) return createKey(session, String(values.custom).trim())
+        submit={async (values): Promise<KeyShown> => {
+          const session = withProofs(sessionOf(values, {}), values, {})
+          if (isCertificate(values)) return createKey(session)
+          if (!isUser(values))
+            return { ...(await createKey(session, String(values.custom).trim())), secret: session.hmac_string }
           const user = await createBasicUser(String(values.userName), String(values.password), session)
           return { ...user, key_id: '' }
         }}
         onCancel={() => void navigate({ to: '/keys' })}
         onDone={(answer) => {
           void client.invalidateQueries({ queryKey: KEYS_KEY })
-          const key = answer as KeyMade
-          // A user's password is what was typed: there is nothing to show.
+          const key = answer as KeyShown
+          // Of a user and of a certificate there is nothing to show that was not typed.
           if (key.key_id === '') void navigate({ to: `/keys/${key.key_hash}` })
           else setMade(key)
         }}

@@ -2,21 +2,23 @@ import { Button, Card, Grid, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { ChartLineIcon, GaugeIcon } from 'lucide-react'
+import { useState } from 'react'
 import { KEYS_KEY, type KeySession, type KeyTold, readKey, resetKeyQuota, saveKey } from '../../api/keys.ts'
 import { useMay } from '../../api/session.ts'
 import { useAddress } from '../../app/address.ts'
-import { useGuardedSave } from '../../parts/conflict.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
 import { Guarded, GuardedButton } from '../../parts/guarded.tsx'
+import { GuardedForm } from '../../parts/guarded-form.tsx'
 import { notifyDone, notifyFault } from '../../parts/notify.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { QuotaGauge } from '../../parts/quota-gauge.tsx'
-import { RecordForm } from '../../parts/record-form.tsx'
 import { RightsTable, rateText } from '../../parts/rights-table.tsx'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { KeyActions } from './key-actions.tsx'
 import { KeyFactsCard } from './key-facts.tsx'
 import { keyFields } from './key-fields.tsx'
+import { withoutSecrets, withProofs } from './key-proofs.ts'
 import { KeyState } from './key-table.tsx'
 import { sessionOf, valuesOf } from './key-values.ts'
 import { hasQuotaPerApi, nameOfKey } from './key-words.ts'
@@ -27,7 +29,7 @@ const ABSENT = { edit: '' } as const
 export default function Key() {
   const { hash = '' } = useParams({ strict: false }) as { hash?: string }
   return (
-    <Guarded permission="keys">
+    <Guarded permission="keys" title={say('keys.title')}>
       <Loaded key={hash} hash={hash} />
     </Guarded>
   )
@@ -42,14 +44,13 @@ function Loaded({ hash }: { readonly hash: string }) {
     queryKey: keyOf(hash),
     queryFn: ({ signal }) => readKey(hash, signal),
   })
-  if (error !== null)
-    return (
-      <>
-        <PageHead title={say('keys.title')} />
-        <FaultBox error={error} retry={() => void refetch()} />
-      </>
+  // A later try that fails leaves what is there: somebody may be typing.
+  if (data === undefined)
+    return error === null ? (
+      <PageHead title={say('keys.name')} />
+    ) : (
+      <Unread error={error} retry={refetch} title={say('keys.gone')} to="/keys" />
     )
-  if (data === undefined) return <PageHead title={say('keys.name')} />
   const name = nameOfKey(data)
   const close = () => set({ edit: '' })
   if (edit === 'yes' && mayWrite)
@@ -152,29 +153,33 @@ function Limits({ told: { data, key_hash: hash } }: { readonly told: KeyTold }) 
 
 function Edit({ told, onClose }: { readonly told: KeyTold; readonly onClose: () => void }) {
   const client = useQueryClient()
-  const { save, dialog } = useGuardedSave()
+  const [secret, setSecret] = useState<string>()
   const { key_hash: hash, own } = told
   return (
     <Paper withBorder p="lg" maw={820}>
-      {dialog}
-      <RecordForm
-        guarded
+      <GuardedForm<KeySession>
         fields={keyFields(own)}
-        initial={valuesOf(own)}
-        submit={(values) =>
-          save<KeySession>({
-            loaded: own,
-            mine: sessionOf(values, own),
-            read: async () => (await readKey(hash)).own,
-            write: (session) => saveKey(hash, session),
-          })
-        }
-        onDone={() => {
+        stored={own}
+        valuesOf={valuesOf}
+        changed={(values, loaded) => withProofs(sessionOf(values, loaded), values, loaded)}
+        edited={withoutSecrets}
+        read={async () => (await readKey(hash)).own}
+        write={(session) => saveKey(hash, session)}
+        onDone={(stored) => {
           void client.invalidateQueries({ queryKey: KEYS_KEY })
-          onClose()
+          const isNew = stored.hmac_enabled === true && stored.hmac_string !== own.hmac_string
+          if (isNew) setSecret(stored.hmac_string)
+          else onClose()
         }}
         onCancel={onClose}
       />
+      <SecretOnce
+        title={say('keys.secretNew')}
+        secrets={secret === undefined ? undefined : [{ name: say('keys.secret'), value: secret }]}
+        onDone={onClose}
+      >
+        <Text size="sm">{say('keys.secretNewHint')}</Text>
+      </SecretOnce>
     </Paper>
   )
 }

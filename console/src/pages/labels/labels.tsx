@@ -8,10 +8,11 @@ import {
   LABEL_DEFINITIONS_KEY,
   LABEL_USE_KEY,
   type LabelDefinition,
+  type LabelUse,
   listLabels,
   listLabelUse,
 } from '../../api/labels-admin.ts'
-import { useSession } from '../../api/session.ts'
+import { useIsAdministrator } from '../../api/session.ts'
 import { useAddress } from '../../app/address.ts'
 import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
@@ -24,16 +25,19 @@ import { LabelForm } from './label-form.tsx'
 
 const ABSENT = { q: '' }
 const MOST_SHOWN = 6
+const MOST_LINKED = 30
 
 interface Row extends LabelDefinition {
   /** APIs that carry it. */
   readonly apis: number
+  /** The values that they carry it with. */
+  readonly carried: readonly string[]
 }
 
 /** The vocabulary of labels. Administrators define it, everybody who sees APIs reads it. */
 export default function Labels() {
   return (
-    <Guarded permission="apis">
+    <Guarded permission="apis" title={say('labels.title')}>
       <LabelsPage />
     </Guarded>
   )
@@ -41,16 +45,14 @@ export default function Labels() {
 
 function LabelsPage() {
   const client = useQueryClient()
-  const isAdmin = useSession().user.is_admin
+  const isAdmin = useIsAdministrator()
   const [{ q }, setWords] = useAddress<'q'>(ABSENT)
   const [edited, setEdited] = useState<LabelDefinition | 'new'>()
   const [deleted, setDeleted] = useState<Row>()
   const labels = useQuery({ queryKey: LABEL_DEFINITIONS_KEY, queryFn: listLabels })
   const use = useQuery({ queryKey: LABEL_USE_KEY, queryFn: listLabelUse })
-  const counts = new Map(
-    use.data?.map(({ key, values }) => [key, values.reduce((sum, { count: number }) => sum + number, 0)]),
-  )
-  const all = labels.data?.map((label): Row => ({ ...label, apis: counts.get(label.key) ?? 0 }))
+  const uses = new Map(use.data?.map(({ key, values }) => [key, values]))
+  const all = labels.data?.map((label) => rowOf(label, uses.get(label.key) ?? []))
   const rows = all?.filter((label) => holds(label, q))
   const add = (
     <GuardedButton
@@ -110,6 +112,11 @@ function LabelsPage() {
   )
 }
 
+function rowOf(label: LabelDefinition, uses: LabelUse['values']): Row {
+  const apis = uses.reduce((sum, { count: number }) => sum + number, 0)
+  return { ...label, apis, carried: uses.map(({ value }) => value) }
+}
+
 function Depends({ apis }: Row) {
   return <Text size="sm">{apis === 0 ? say('labels.free') : say('labels.depends', { number: count(apis) })}</Text>
 }
@@ -150,7 +157,7 @@ function columns(isAdmin: boolean, edit: (row: Row) => void, remove: (row: Row) 
       title: say('labels.use'),
       isNumber: true,
       width: 80,
-      cell: (row) => <Use {...row} />,
+      cell: (row) => <Use row={row} />,
     },
     ...(isAdmin ? [ofAdmins] : []),
   ]
@@ -203,15 +210,23 @@ function Values({ values }: Row) {
   )
 }
 
-function Use({ name, apis }: Row) {
+function Use({ row: { name, key, apis, carried } }: { readonly row: Row }) {
   if (apis === 0)
     return (
       <Text size="sm" c="dimmed">
         {say('labels.unused')}
       </Text>
     )
+  // Values of one label are looked for together; an address has room for so many.
+  const labels = carried.slice(0, MOST_LINKED).map((value) => `${key}:${value}`)
   return (
-    <Anchor component={Link} to="/apis" size="sm" aria-label={say('labels.showApis', { name })}>
+    <Anchor
+      component={Link}
+      to="/apis"
+      search={{ labels: labels.join('\n') } as never}
+      size="sm"
+      aria-label={say('labels.showApis', { name })}
+    >
       {count(apis)}
     </Anchor>
   )

@@ -25,6 +25,8 @@ export function NodeTable(props: {
   )
 }
 
+const MIB = 1_048_576
+
 const COLUMNS: readonly Column<GatewayNode>[] = [
   {
     name: 'name',
@@ -59,6 +61,7 @@ const COLUMNS: readonly Column<GatewayNode>[] = [
       </>
     ),
   },
+  { name: 'load', title: say('nodes.load'), isNumber: true, wideOnly: true, cell: loadOf },
   { name: 'version', title: say('nodes.version'), wideOnly: true, cell: ({ version }) => version },
   { name: 'started', title: say('nodes.started'), wideOnly: true, cell: ({ started_at: at }) => <When at={at} /> },
   { name: 'seen', title: say('nodes.seen'), wideOnly: true, cell: ({ last_seen: at }) => <When at={at} /> },
@@ -77,6 +80,22 @@ function State({ node: { active, behind } }: { readonly node: GatewayNode }) {
       <Badge variant="light" color="yellow">
         {say('nodes.behind')}
       </Badge>
+    </Tooltip>
+  )
+}
+
+function loadOf({ load }: GatewayNode) {
+  if (load === undefined) return null
+  const busy = say('nodes.busy', { percent: count(Math.round(load.busy * 100)) })
+  const mib = count(Math.round(load.memory_bytes / MIB))
+  return (
+    <Tooltip label={say('nodes.loadHint', { connections: count(load.connections), mib })}>
+      <div>
+        {say('nodes.perSecond', { count: count(load.requests_per_second) })}
+        <Text size="xs" c="dimmed">
+          {busy}
+        </Text>
+      </div>
     </Tooltip>
   )
 }

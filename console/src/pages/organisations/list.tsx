@@ -1,9 +1,10 @@
-import { Alert, Badge, Code, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Building2Icon, EyeIcon } from 'lucide-react'
 import { listOrganisations, ORGANISATIONS_KEY, type Organisation } from '../../api/organisations.ts'
 import { useSession } from '../../api/session.ts'
 import { useAddress } from '../../app/address.ts'
+import { useLook } from '../../app/organisation-switch.tsx'
 import { CopyText } from '../../parts/copy.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -14,9 +15,9 @@ import { say } from '../../texts/say.ts'
 
 const ABSENT = { p: '1' } as const
 
-/** The own organisation; for a user who belongs to none, all of them. */
+/** The own organisation; for a user who belongs to none, all of them, to be looked at one by one. */
 export default function Organisations() {
-  const { organisation } = useSession()
+  const { organisation, unbounded } = useSession()
   const [{ p }, set] = useAddress(ABSENT)
   const page = Number(p) || 1
   const list = useQuery({
@@ -28,14 +29,10 @@ export default function Organisations() {
     <>
       <PageHead title={say('organisations.title')} hint={say('organisations.hint')} />
       <Stack>
-        {organisation === null && (
-          <Alert icon={<EyeIcon aria-hidden />} title={say('organisations.unbounded')}>
-            {say('organisations.unboundedHint')}
-          </Alert>
-        )}
+        {unbounded && <Unbounded name={organisation?.name} />}
         <DataTable
           label={say('organisations.title')}
-          columns={columns(organisation?.id)}
+          columns={columns(organisation?.id, unbounded)}
           rows={list.data?.organisations}
           rowKey={({ id }) => id}
           error={list.error}
@@ -44,14 +41,50 @@ export default function Organisations() {
         />
         <Pager page={page} pages={list.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
         <Text size="sm" c="dimmed">
-          {say('organisations.switch')} {say('organisations.admin')}
+          {!unbounded && say('organisations.switch')} {say('organisations.admin')}
         </Text>
       </Stack>
     </>
   )
 }
 
-function columns(ownId: string | undefined): readonly Column<Organisation>[] {
+function Unbounded({ name }: { readonly name: string | undefined }) {
+  const look = useLook()
+  return (
+    <Alert
+      icon={<EyeIcon aria-hidden />}
+      title={name === undefined ? say('organisations.unbounded') : say('organisations.looking', { name })}
+    >
+      <Group justify="space-between">
+        <Text size="sm" flex="1 1 20rem">
+          {say('organisations.unboundedHint')}
+        </Text>
+        {name !== undefined && (
+          <Button size="xs" variant="default" loading={look.isPending} onClick={() => look.mutate('')}>
+            {say('organisations.lookAtAll')}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  )
+}
+
+function LookButton({ organisation: { id, owner_name: name } }: { readonly organisation: Organisation }) {
+  const look = useLook()
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={look.isPending}
+      aria-label={say('organisations.lookAtNamed', { name: name || id })}
+      onClick={() => look.mutate(id)}
+    >
+      {say('organisations.lookAt')}
+    </Button>
+  )
+}
+
+function columns(shownId: string | undefined, unbounded: boolean): readonly Column<Organisation>[] {
   return [
     {
       name: 'name',
@@ -61,7 +94,9 @@ function columns(ownId: string | undefined): readonly Column<Organisation>[] {
           <Text span fw={550} dir="auto">
             {name || slug || id}
           </Text>{' '}
-          {id === ownId && <Badge variant="light">{say('organisations.own')}</Badge>}
+          {id === shownId && (
+            <Badge variant="light">{say(unbounded ? 'organisations.shown' : 'organisations.own')}</Badge>
+          )}
           <CopyText value={id} />
         </>
       ),
@@ -95,5 +130,16 @@ function columns(ownId: string | undefined): readonly Column<Organisation>[] {
       cell: ({ developer_count: has, developer_quota: most }) =>
         `${count(has)} / ${most > 0 ? count(most) : say('organisations.noLimit')}`,
     },
+    ...(unbounded
+      ? [
+          {
+            name: 'look',
+            title: say('part.actions'),
+            width: 110,
+            cell: (organisation: Organisation) =>
+              organisation.id !== shownId && <LookButton organisation={organisation} />,
+          },
+        ]
+      : []),
   ]
 }

@@ -5,12 +5,12 @@ import { PlusIcon, ShieldCheckIcon } from 'lucide-react'
 import { listPolicies, POLICIES_KEY, POLICY_STATES, type Policy } from '../../api/policies.ts'
 import { useAddress } from '../../app/address.ts'
 import { ApiPicker } from '../../parts/api-picker.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Guarded, GuardedButton } from '../../parts/guarded.tsx'
 import { timeText } from '../../parts/limit-inputs.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { rateText } from '../../parts/rights-table.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { count, When } from '../../parts/when.tsx'
@@ -22,9 +22,22 @@ const COLOURS = { active: 'green', draft: 'yellow', deny: 'red' } as const
 
 /** Policies: found by name, state and the APIs that they give access to. */
 export default function Policies() {
+  return (
+    <>
+      <PageHead title={say('shell.policies')} hint={say('policies.hint')}>
+        <AddButton />
+      </PageHead>
+      <Guarded permission="policies">
+        <PolicyList />
+      </Guarded>
+    </>
+  )
+}
+
+function PolicyList() {
   const [address, set] = useAddress(ABSENT)
   const { q, p, state, api_id: api, sort } = address
-  const { data, error, refetch } = useQuery({
+  const policies = useQuery({
     queryKey: [...POLICIES_KEY, 'list', address],
     queryFn: ({ signal }) => listPolicies(address, signal),
     placeholderData: keepPreviousData,
@@ -32,46 +45,42 @@ export default function Policies() {
   const isFiltered = q + state + api !== ''
   const clear = () => set({ q: '', state: '', api_id: '', p: '' })
   return (
-    <Guarded permission="policies">
-      <PageHead title={say('shell.policies')} hint={say('policies.hint')}>
-        <AddButton />
-      </PageHead>
-      <Stack gap="sm">
-        <Group gap="sm">
-          <Box flex="1 1 16rem" maw={360}>
-            <SearchBox label={say('policies.search')} value={q} onSearch={(text) => set({ q: text.trim(), p: '' })} />
-          </Box>
-          <Select
-            aria-label={say('policies.state')}
-            placeholder={say('policies.anyState')}
-            clearable={state !== ''}
-            clearButtonProps={{ 'aria-label': say('policies.clear') }}
-            value={state === '' ? null : state}
-            data={POLICY_STATES.map((value) => ({ value, label: say(`policies.state.${value}`) }))}
-            onChange={(value) => set({ state: value ?? '', p: '' })}
-          />
-          <ApiPicker
-            label={say('policies.filterApi')}
-            placeholder={say('policies.filterApi')}
-            hiddenLabel
-            value={api}
-            onPick={(picked) => set({ api_id: picked?.id ?? '', p: '' })}
-          />
-        </Group>
-        <DataTable
-          label={say('shell.policies')}
-          columns={COLUMNS}
-          rows={data?.Data}
-          rowKey={({ _id }) => _id}
-          error={error}
-          retry={() => void refetch()}
-          sorting={{ by: sort.replace('-', ''), descending: sort.startsWith('-') }}
-          onSort={({ by, descending }) => set({ sort: descending ? `-${by}` : by, p: '' })}
-          empty={isFiltered ? <NoneFound onClear={clear} /> : <None />}
+    <Stack gap="sm">
+      <Group gap="sm">
+        <Box flex="1 1 16rem" maw={360}>
+          <SearchBox label={say('policies.search')} value={q} onSearch={(text) => set({ q: text.trim(), p: '' })} />
+        </Box>
+        <Select
+          aria-label={say('policies.state')}
+          placeholder={say('policies.anyState')}
+          clearable={state !== ''}
+          clearButtonProps={{ 'aria-label': say('policies.clear') }}
+          value={state === '' ? null : state}
+          data={POLICY_STATES.map((value) => ({ value, label: say(`policies.state.${value}`) }))}
+          onChange={(value) => set({ state: value ?? '', p: '' })}
         />
-        <Pager page={Number(p) || 1} pages={data?.Pages ?? 1} onPage={(page) => set({ p: String(page) })} />
-      </Stack>
-    </Guarded>
+        <ApiPicker
+          label={say('policies.filterApi')}
+          placeholder={say('policies.filterApi')}
+          hiddenLabel
+          value={api}
+          onPick={(picked) => set({ api_id: picked?.id ?? '', p: '' })}
+        />
+      </Group>
+      <PagedTable
+        label={say('shell.policies')}
+        columns={COLUMNS}
+        rows={policies.data?.Data}
+        rowKey={({ _id }) => _id}
+        source={policies}
+        page={Number(p) || 1}
+        pages={policies.data?.Pages}
+        onPage={(page) => set({ p: String(page) })}
+        sorting={{ by: sort.replace('-', ''), descending: sort.startsWith('-') }}
+        onSort={({ by, descending }) => set({ sort: descending ? `-${by}` : by, p: '' })}
+        empty={isFiltered ? <NoneFound onClear={clear} /> : <None />}
+      />
+    </Stack>
   )
 }
 

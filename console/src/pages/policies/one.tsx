@@ -6,13 +6,12 @@ import { useState } from 'react'
 import { deletePolicy, POLICIES_KEY, type Policy, readPolicy, savePolicy } from '../../api/policies.ts'
 import { useMay } from '../../api/session.ts'
 import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
-import { useGuardedSave } from '../../parts/conflict.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
-import { notifyDone } from '../../parts/notify.ts'
+import { GuardedForm } from '../../parts/guarded-form.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { RecordForm } from '../../parts/record-form.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { say } from '../../texts/say.ts'
+import { PolicyDependents } from './policy-dependents.tsx'
 import { policyFields } from './policy-fields.tsx'
 import { policyOf, valuesOf } from './policy-values.ts'
 import { Together } from './together.tsx'
@@ -20,53 +19,55 @@ import { Together } from './together.tsx'
 /** One policy: what it gives, and what it comes to with others. */
 export default function OnePolicy() {
   const { id = '' } = useParams({ strict: false })
-  const policy = useQuery({ queryKey: [...POLICIES_KEY, id], queryFn: ({ signal }) => readPolicy(id, signal) })
-  if (policy.error !== null) return <FaultBox error={policy.error} retry={() => void policy.refetch()} />
-  if (policy.data === undefined) return <Skeleton h={400} />
   return (
-    <Guarded permission="policies">
-      <PageHead title={policy.data.name || policy.data.id} hint={policy.data.id}>
-        <Actions policy={policy.data} />
-      </PageHead>
-      <Paper withBorder p="lg" maw={820}>
-        <Form policy={policy.data} />
-      </Paper>
-      <Together policy={policy.data} />
+    <Guarded permission="policies" title={say('shell.policies')}>
+      <Loaded key={id} id={id} />
     </Guarded>
   )
 }
 
+function Loaded({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: policyKey(id),
+    queryFn: ({ signal }) => readPolicy(id, signal),
+  })
+  // A later try that fails leaves what is there: somebody may be typing.
+  if (data === undefined)
+    return error === null ? (
+      <Skeleton h={400} />
+    ) : (
+      <Unread error={error} retry={refetch} title={say('policies.gone')} to="/policies" />
+    )
+  return (
+    <>
+      <PageHead title={data.name || data.id} hint={data.id}>
+        <Actions policy={data} />
+      </PageHead>
+      <Paper withBorder p="lg" maw={820}>
+        <Form policy={data} />
+      </Paper>
+      <Together policy={data} />
+    </>
+  )
+}
+
+const policyKey = (id: string) => [...POLICIES_KEY, 'one', id] as const
+
 function Form({ policy }: { readonly policy: Policy }) {
   const client = useQueryClient()
   const may = useMay('policies', 'write')
-  const { save, dialog } = useGuardedSave()
-  const [loaded, setLoaded] = useState(policy)
   return (
-    <>
-      {dialog}
-      <RecordForm
-        key={JSON.stringify(loaded)}
-        guarded
-        readOnly={!may}
-        fields={policyFields(!may)}
-        initial={valuesOf(loaded)}
-        done=""
-        submit={async (values) => {
-          const { outcome } = await save<Partial<Policy>>({
-            loaded,
-            mine: policyOf(values, loaded),
-            read: () => readPolicy(policy.id),
-            write: (edited) => savePolicy(policy.id, edited),
-          })
-          if (outcome === 'saved') notifyDone(say('part.saved'))
-          return readPolicy(policy.id)
-        }}
-        onDone={async (stored) => {
-          setLoaded(stored as Policy)
-          await client.invalidateQueries({ queryKey: POLICIES_KEY })
-        }}
-      />
-    </>
+    <GuardedForm<Policy>
+      readOnly={!may}
+      fields={policyFields(!may)}
+      stored={policy}
+      valuesOf={valuesOf}
+      changed={(values, loaded) => ({ ...loaded, ...policyOf(values, loaded) })}
+      read={() => readPolicy(policy.id)}
+      write={(edited) => savePolicy(policy.id, edited)}
+      edited={({ last_updated: _at, ...policy }) => policy}
+      onDone={() => void client.invalidateQueries({ queryKey: POLICIES_KEY })}
+    />
   )
 }
 
@@ -88,18 +89,24 @@ function Actions({ policy }: { readonly policy: Policy }) {
         </Button>
       )}
       {mayDelete && (
-        <Button variant="default" leftSection={<Trash2Icon size={16} aria-hidden />} onClick={() => setAsked(true)}>
+        <Button
+          variant="default"
+          c="red"
+          leftSection={<Trash2Icon size={16} aria-hidden />}
+          onClick={() => setAsked(true)}
+        >
           {say('part.delete')}
         </Button>
       )}
       <ConfirmDelete
         name={asked ? policy.name || policy.id : undefined}
-        depends={say('policies.deleteWhat')}
+        depends={<PolicyDependents policy={policy} />}
         run={() => deletePolicy(policy.id)}
         onClose={() => setAsked(false)}
         onDone={() => {
-          void navigate({ to: '/policies' })
-          void client.invalidateQueries({ queryKey: POLICIES_KEY })
+          void navigate({ to: '/policies', replace: true })
+          client.removeQueries({ queryKey: policyKey(policy.id) })
+          void client.invalidateQueries({ queryKey: [...POLICIES_KEY, 'list'] })
         }}
       />
     </>

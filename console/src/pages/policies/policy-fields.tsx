@@ -44,7 +44,7 @@ export function policyFields(readOnly: boolean): readonly Field[] {
           >
             <Box mt={6}>
               {readOnly ? (
-                <RightsTable rights={rights} label={say('policies.rights')} />
+                <RightsTable rights={rights} label={say('policies.rights')} isPlan />
               ) : (
                 <RightsEditor value={rights} onChange={(next) => onChange(JSON.stringify(next))} />
               )}
@@ -77,7 +77,7 @@ export function policyFields(readOnly: boolean): readonly Field[] {
       kind: 'part',
       name: 'decides',
       label: say('policies.decides'),
-      check: (value) => (Array.isArray(value) && value.length === 0 ? say('part.required') : undefined),
+      required: true,
       draw: (form) => (
         <Checkbox.Group
           label={say('policies.decides')}

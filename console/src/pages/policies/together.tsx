@@ -31,7 +31,9 @@ export function Together({ policy }: { readonly policy: Policy }) {
       </Text>
       <PolicyPicker label={say('policies.withOthers')} value={others} onChange={setOthers} />
       {error !== null && <FaultBox error={error} />}
-      {data !== undefined && <RightsTable rights={data.access_rights ?? {}} label={say('policies.togetherResult')} />}
+      {data !== undefined && (
+        <RightsTable rights={data.access_rights ?? {}} label={say('policies.togetherResult')} isPlan />
+      )}
     </Paper>
   )
 }

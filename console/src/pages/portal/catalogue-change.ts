@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { isOutdated, type Tag, underTag } from '../../api/call.ts'
 import {
   CATALOGUE_KEY,
   type Catalogue,
@@ -10,16 +11,16 @@ import { notifyFault } from '../../parts/notify.ts'
 
 type Edit = (entries: readonly CatalogueEntry[]) => readonly CatalogueEntry[]
 
+const MOST_TRIES = 5
+
 /**
- * Changes the catalogue: the edit is made on what is stored now, so that it takes nobody's change back.
- * @throws CallError
+ * Changes the catalogue: the edit is made on what is stored now, and again where another was faster, so that it takes nobody's
+ * change back. @throws CallError
  */
 export function useCatalogueChange(): (edit: Edit) => Promise<void> {
   const client = useQueryClient()
   return async (edit) => {
-    const stored = await readCatalogue()
-    const next: Catalogue = { ...stored, apis: edit(stored.apis) }
-    await saveCatalogue(next)
+    const next = await editStored(edit)
     client.setQueryData(CATALOGUE_KEY, next)
     await client.invalidateQueries({ queryKey: CATALOGUE_KEY })
   }
@@ -42,4 +43,18 @@ export function useQuickChange(): (edit: Edit) => void {
     },
   })
   return mutate
+}
+
+async function editStored(edit: Edit): Promise<Catalogue> {
+  const tag: Tag = {}
+  for (let tries = 1; ; tries++) {
+    const stored = await underTag(tag, () => readCatalogue())
+    const next: Catalogue = { ...stored, apis: edit(stored.apis) }
+    try {
+      await underTag(tag, () => saveCatalogue(next))
+      return next
+    } catch (error) {
+      if (!isOutdated(error) || tries === MOST_TRIES) throw error
+    }
+  }
 }

@@ -1,5 +1,4 @@
 import { Grid, Skeleton, Text } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { BookOpenIcon, MousePointerClickIcon } from 'lucide-react'
 import { CATALOGUE_KEY, type CatalogueEntry, readCatalogue } from '../../api/catalogue.ts'
@@ -18,24 +17,31 @@ const ABSENT = { entry: '', tab: 'texts' }
 
 /** What the portal offers: the list in its order, and beside it the entry that is worked on. */
 export default function CataloguePage() {
+  return (
+    <Guarded permission="portal" title={say('shell.catalogue')}>
+      <Catalogue />
+    </Guarded>
+  )
+}
+
+function Catalogue() {
   const { data, error, refetch } = useQuery({
     queryKey: CATALOGUE_KEY,
     queryFn: ({ signal }) => readCatalogue(signal),
   })
   return (
-    <Guarded permission="portal">
+    <>
       <PageHead title={say('shell.catalogue')} hint={say('portal.catalogueHint')}>
         <AddEntry entries={data?.apis ?? []} />
       </PageHead>
       <FaultBox error={error} retry={refetch} />
       {data === undefined ? error === null && <Skeleton h={320} /> : <Shown entries={data.apis} />}
-    </Guarded>
+    </>
   )
 }
 
 function Shown({ entries }: { readonly entries: readonly CatalogueEntry[] }) {
   const [address, setAddress] = useAddress(ABSENT)
-  const isNarrow = useMediaQuery('(max-width: 62em)', false, { getInitialValueInEffect: false })
   const keys = keysOfEntries(entries)
   const at = keys.indexOf(address.entry)
   const entry = entries[at]
@@ -62,11 +68,13 @@ function Shown({ entries }: { readonly entries: readonly CatalogueEntry[] }) {
       onClose={() => setAddress({ entry: '', tab: '' })}
     />
   )
-  if (isNarrow) return editor ?? list
+  // Where there is no room for both, one hides the other; what is typed stays whatever the width becomes.
   return (
     <Grid gap="lg">
-      <Grid.Col span={4}>{list}</Grid.Col>
-      <Grid.Col span={8}>
+      <Grid.Col span={{ base: 12, md: 4 }} {...(entry && { visibleFrom: 'md' })}>
+        {list}
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 8 }} {...(!entry && { visibleFrom: 'md' })}>
         {editor ?? (
           <Empty
             icon={MousePointerClickIcon}

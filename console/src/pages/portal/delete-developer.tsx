@@ -46,11 +46,11 @@ export function DeleteDeveloper(props: {
         </Stack>
       }
       run={() => deleteDeveloper(developer.id)}
-      onDone={() => {
-        client.removeQueries({ queryKey: [...DEVELOPERS_KEY, developer.id] })
-        void client.invalidateQueries({ queryKey: [...DEVELOPERS_KEY, 'list'] })
-        void client.invalidateQueries({ queryKey: KEY_REQUESTS_KEY })
-        void navigate({ to: '/developers', replace: true })
+      onDone={async () => {
+        await navigate({ to: '/developers', replace: true })
+        client.removeQueries({ queryKey: [...DEVELOPERS_KEY, 'one', developer.id] })
+        await client.invalidateQueries({ queryKey: DEVELOPERS_KEY })
+        await client.invalidateQueries({ queryKey: KEY_REQUESTS_KEY })
       }}
       onClose={props.onClose}
     />

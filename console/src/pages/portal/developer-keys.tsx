@@ -17,7 +17,7 @@ const COLOURS = { active: 'green', inactive: 'gray', expired: 'red', rotated: 'y
 /** Keys of a developer: what they are for, how much is left, when they were last used. */
 export function DeveloperKeys({ developer }: { readonly developer: Developer }) {
   const { data, error, refetch } = useQuery({
-    queryKey: [...DEVELOPERS_KEY, developer.id, 'keys'],
+    queryKey: [...DEVELOPERS_KEY, 'one', developer.id, 'keys'],
     queryFn: ({ signal }) => listDeveloperKeys(developer.id, signal),
   })
   const nameOf = usePolicyNames((data ?? []).flatMap(({ policies }) => policies))

@@ -1,17 +1,15 @@
 import { Button, Group, Menu, Paper, SimpleGrid, Skeleton, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
-import { ChevronDownIcon, LockKeyholeIcon, Trash2Icon, UserXIcon } from 'lucide-react'
+import { useParams } from '@tanstack/react-router'
+import { ChevronDownIcon, LockKeyholeIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
-import { CallError } from '../../api/call.ts'
 import { DEVELOPERS_KEY, type Developer, readDeveloper } from '../../api/developers.ts'
 import { useMay } from '../../api/session.ts'
 import { useAddress } from '../../app/address.ts'
 import { CopyText } from '../../parts/copy.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { count, When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
 import { DeleteDeveloper } from './delete-developer.tsx'
@@ -28,17 +26,22 @@ const ABSENT = { tab: 'keys' }
 /** A developer: who it is, keys, apps and requests. */
 export default function DeveloperPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const { data, error, refetch } = useQuery({
-    queryKey: [...DEVELOPERS_KEY, id],
-    queryFn: ({ signal }) => readDeveloper(id, signal),
-  })
-  if (error instanceof CallError && error.status === 404) return <Gone />
   return (
-    <Guarded permission="portal">
-      <FaultBox error={error} retry={refetch} />
-      {data === undefined ? error === null && <Skeleton h={320} /> : <Shown key={data.id} developer={data} />}
+    <Guarded permission="portal" title={say('shell.developers')}>
+      <Loaded key={id} id={id} />
     </Guarded>
   )
+}
+
+function Loaded({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: [...DEVELOPERS_KEY, 'one', id],
+    queryFn: ({ signal }) => readDeveloper(id, signal),
+  })
+  if (error !== null)
+    return <Unread error={error} retry={refetch} title={say('portal.developerGone')} to="/developers" />
+  if (data === undefined) return <Skeleton h={320} />
+  return <Shown developer={data} />
 }
 
 function Shown({ developer }: { readonly developer: Developer }) {
@@ -110,8 +113,8 @@ function Facts({ developer }: { readonly developer: Developer }) {
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md" component="dl" m={0}>
         {facts.map(([name, value]) => (
           <Fact key={name} name={name}>
-            <Text size="sm" className="wrap-anywhere" dir="auto" lineClamp={4} component="span">
-              {value}
+            <Text size="sm" className="wrap-anywhere" lineClamp={4} component="span">
+              <bdi>{value}</bdi>
             </Text>
           </Fact>
         ))}
@@ -126,8 +129,8 @@ function Facts({ developer }: { readonly developer: Developer }) {
 function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
   return (
     <Stack gap={2} miw={0}>
-      <Text size="xs" c="dimmed" component="dt" className="wrap-anywhere" dir="auto">
-        {name}
+      <Text size="xs" c="dimmed" component="dt" className="wrap-anywhere">
+        <bdi>{name}</bdi>
       </Text>
       <Text size="sm" component="dd" m={0}>
         {children}
@@ -159,19 +162,6 @@ function More({ developer }: { readonly developer: Developer }) {
       </Menu>
       <PasswordDialog developer={developer} opened={asked === 'password'} onClose={close} />
       <DeleteDeveloper developer={developer} opened={asked === 'delete'} onClose={close} />
-    </>
-  )
-}
-
-function Gone() {
-  return (
-    <>
-      <PageHead title={say('shell.developers')} />
-      <Empty icon={UserXIcon} title={say('portal.developerGone')} hint={say('portal.developerGoneHint')}>
-        <Button component={Link} to="/developers" variant="default" mt="sm">
-          {say('portal.toDevelopers')}
-        </Button>
-      </Empty>
     </>
   )
 }

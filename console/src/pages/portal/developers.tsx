@@ -4,11 +4,11 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { PlusIcon, UsersIcon } from 'lucide-react'
 import { DEVELOPERS_KEY, type Developer, listDevelopers } from '../../api/developers.ts'
 import { useAddress } from '../../app/address.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Guarded, GuardedButton } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { count, When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
@@ -18,15 +18,23 @@ const ABSENT = { q: '', page: '1', sort: '-date_created' }
 
 /** Developers of the portal: found by their address. */
 export default function Developers() {
+  return (
+    <Guarded permission="portal" title={say('shell.developers')}>
+      <List />
+    </Guarded>
+  )
+}
+
+function List() {
   const [address, setAddress] = useAddress(ABSENT)
   const { q, page, sort } = address
-  const { data, error, refetch } = useQuery({
+  const source = useQuery({
     queryKey: [...DEVELOPERS_KEY, 'list', address],
     queryFn: ({ signal }) => listDevelopers({ p: page, q, sort }, signal),
     placeholderData: keepPreviousData,
   })
   return (
-    <Guarded permission="portal">
+    <>
       <PageHead title={say('shell.developers')} hint={say('portal.developersHint')}>
         <Add />
       </PageHead>
@@ -38,20 +46,21 @@ export default function Developers() {
             onSearch={(text) => setAddress({ q: text.trim(), page: '' })}
           />
         </Box>
-        <DataTable
+        <PagedTable
           label={say('shell.developers')}
           columns={COLUMNS}
-          rows={data?.Data}
+          rows={source.data?.Data}
           rowKey={({ id }) => id}
-          error={error}
-          retry={refetch}
+          source={source}
+          page={Number(page) || 1}
+          pages={source.data?.Pages}
+          onPage={(to) => setAddress({ page: String(to) })}
           sorting={{ by: sort.replace('-', ''), descending: sort.startsWith('-') }}
           onSort={({ by, descending }) => setAddress({ sort: descending ? `-${by}` : by, page: '' })}
           empty={q === '' ? <None /> : <NoneFound onClear={() => setAddress({ q: '', page: '' })} />}
         />
-        <Pager page={Number(page)} pages={data?.Pages ?? 1} onPage={(to) => setAddress({ page: String(to) })} />
       </Stack>
-    </Guarded>
+    </>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Tabs, Text, Title } from '@mantine/core'
+import { Box, Button, Group, Paper, Tabs, Text, Title } from '@mantine/core'
 import { ArrowLeftIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
 import type { CatalogueEntry } from '../../api/catalogue.ts'
@@ -25,7 +25,7 @@ export function EntryEditor(props: {
   return (
     <Paper withBorder p={{ base: 'sm', sm: 'lg' }}>
       <Group justify="space-between" align="flex-start" mb="sm" wrap="nowrap">
-        <div>
+        <Box miw={0} flex={1}>
           <Button
             hiddenFrom="md"
             variant="subtle"
@@ -46,7 +46,7 @@ export function EntryEditor(props: {
           ) : (
             <PolicyBadges ids={[entry.policy_id]} nameOf={nameOf} />
           )}
-        </div>
+        </Box>
         <Remove id={id} entry={entry} onDone={props.onClose} />
       </Group>
       <Tabs value={props.tab} onChange={(tab) => props.onTab(tab ?? '')} keepMounted={false}>
@@ -79,6 +79,7 @@ function Remove(props: { readonly id: string; readonly entry: CatalogueEntry; re
         variant="subtle"
         color="red"
         size="compact-sm"
+        flex="none"
         leftSection={<Trash2Icon size={14} aria-hidden />}
         onClick={() => setAsked(true)}
       >

@@ -54,7 +54,7 @@ const LONG: Field = {
   kind: 'part',
   name: 'long_description',
   label: say('portal.long'),
-  draw: (form) => {
+  draw: (form, readOnly) => {
     const { value, onChange, error } = form.getInputProps('long_description')
     return (
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
@@ -65,6 +65,7 @@ const LONG: Field = {
           minRows={10}
           maxRows={24}
           maxLength={65_536}
+          disabled={readOnly}
           dir="auto"
           value={value}
           onChange={onChange}

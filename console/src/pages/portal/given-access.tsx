@@ -12,7 +12,7 @@ export function GivenAccess(props: {
   const { access } = props
   const isRotated = access?.valid_until !== undefined
   return (
-    <SecretOnce title={access === undefined ? '' : titleOf(access)} secrets={secretsOf(access)} onDone={props.onDone}>
+    <SecretOnce title={titleOf(access)} secrets={secretsOf(access)} onDone={props.onDone}>
       {isRotated && (
         <Text size="sm">
           {access.valid_until === ''
@@ -24,8 +24,9 @@ export function GivenAccess(props: {
   )
 }
 
-function titleOf(access: Access): string {
-  return say('RawKey' in access ? 'portal.keyMade' : 'portal.appMade')
+/** A dialog that is closing still has a name. */
+function titleOf(access: Access | undefined): string {
+  return say(access === undefined || 'RawKey' in access ? 'portal.keyMade' : 'portal.appMade')
 }
 
 function secretsOf(access: Access | undefined) {

@@ -17,6 +17,14 @@ const AGAIN_MS = 30_000
 
 /** Requests for keys, those that wait first. */
 export default function KeyRequests() {
+  return (
+    <Guarded permission="portal" title={say('shell.requests')}>
+      <List />
+    </Guarded>
+  )
+}
+
+function List() {
   const [{ state, page }, setAddress] = useAddress(ABSENT)
   const { data, error, refetch } = useQuery({
     queryKey: [...KEY_REQUESTS_KEY, 'list', state, page],
@@ -25,7 +33,7 @@ export default function KeyRequests() {
     refetchInterval: AGAIN_MS,
   })
   return (
-    <Guarded permission="portal">
+    <>
       <PageHead title={say('shell.requests')} hint={say('portal.requestsHint')} />
       <Stack gap="sm" align="stretch">
         <SegmentedControl
@@ -42,7 +50,7 @@ export default function KeyRequests() {
         <RequestTable rows={data?.Data} error={error} retry={refetch} empty={<None state={state} />} />
         <Pager page={Number(page)} pages={data?.Pages ?? 1} onPage={(to) => setAddress({ page: String(to) })} />
       </Stack>
-    </Guarded>
+    </>
   )
 }
 

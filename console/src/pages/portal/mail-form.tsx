@@ -47,7 +47,7 @@ function fieldsOf(sort: MailSort): readonly Field[] {
       name: 'body',
       label: say('portal.body'),
       check,
-      draw: (form) => <Body sort={sort} form={form} />,
+      draw: (form, readOnly) => <Body sort={sort} form={form} readOnly={readOnly} />,
     },
     { kind: 'area', name: 'sign_off', rows: 2, label: say('portal.signOff'), check },
     ...(sort === 'key_email'
@@ -70,7 +70,8 @@ function checkWords(sort: MailSort, text: string): string | undefined {
   return unknown && say('portal.unknownPlaceholder', { name: unknown[0], known: known.join(', ') })
 }
 
-function Body({ sort, form }: { readonly sort: MailSort; readonly form: Form }) {
+function Body(props: { readonly sort: MailSort; readonly form: Form; readonly readOnly: boolean }) {
+  const { sort, form, readOnly } = props
   const area = useRef<HTMLTextAreaElement>(null)
   const { value, onChange, error } = form.getInputProps('body')
   const insert = (name: string) => {
@@ -90,6 +91,7 @@ function Body({ sort, form }: { readonly sort: MailSort; readonly form: Form }) 
         minRows={6}
         maxRows={20}
         dir="auto"
+        disabled={readOnly}
         value={value}
         onChange={onChange}
         error={error}
@@ -99,7 +101,14 @@ function Body({ sort, form }: { readonly sort: MailSort; readonly form: Form }) 
           {say('portal.insert')}
         </Text>
         {PLACEHOLDERS[sort].map((name) => (
-          <Button key={name} variant="default" size="compact-xs" ff="monospace" onClick={() => insert(name)}>
+          <Button
+            key={name}
+            variant="default"
+            size="compact-xs"
+            ff="monospace"
+            disabled={readOnly}
+            onClick={() => insert(name)}
+          >
             {`{{${name}}}`}
           </Button>
         ))}

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Group, Input, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Input, Stack, TextInput } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, PlusIcon, XIcon } from 'lucide-react'
 import { useRef } from 'react'
 import type { PortalField } from '../../api/portal-settings.ts'
 import type { Field, FormValue } from '../../parts/record-form.tsx'
 import { say } from '../../texts/say.ts'
+import { Tool } from './tool.tsx'
 
 const LONGEST = 128
 
@@ -15,11 +16,11 @@ export function namesField(name: string, label: string, hint: string, rest: Part
     label,
     ...rest,
     check: checkNames,
-    draw: (form) => {
+    draw: (form, readOnly) => {
       const { value, onChange, error } = form.getInputProps(name)
       return (
         <Input.Wrapper label={label} description={hint} error={error} labelElement="div">
-          <NamesInput label={label} value={value} onChange={onChange} />
+          <NamesInput label={label} value={value} onChange={onChange} readOnly={readOnly} />
         </Input.Wrapper>
       )
     },
@@ -46,9 +47,10 @@ interface Props {
   readonly label: string
   readonly value: readonly string[]
   readonly onChange: (names: string[]) => void
+  readonly readOnly: boolean
 }
 
-function NamesInput({ label, value, onChange }: Props) {
+function NamesInput({ label, value, onChange, readOnly }: Props) {
   const frame = useRef<HTMLDivElement>(null)
   const change = (at: number, to: readonly string[]) => onChange(value.toSpliced(at, 1, ...to))
   const swap = (at: number) => onChange(value.toSpliced(at, 2, value[at + 1]!, value[at]!))
@@ -67,45 +69,36 @@ function NamesInput({ label, value, onChange }: Props) {
             aria-label={say('portal.nameAt', { label, at: at + 1 })}
             value={name}
             maxLength={LONGEST}
+            disabled={readOnly}
             dir="auto"
             onChange={({ currentTarget }) => change(at, [currentTarget.value])}
           />
-          <Tool label={say('portal.moveUp', { name })} disabled={at === 0} run={() => swap(at - 1)}>
-            <ArrowUpIcon size={16} aria-hidden />
-          </Tool>
-          <Tool label={say('portal.moveDown', { name })} disabled={at === value.length - 1} run={() => swap(at)}>
-            <ArrowDownIcon size={16} aria-hidden />
-          </Tool>
-          <Tool label={say('portal.removeName', { name })} run={() => change(at, [])}>
-            <XIcon size={16} aria-hidden />
-          </Tool>
+          {!readOnly && (
+            <>
+              <Tool label={say('portal.moveUp', { name: name || at + 1 })} disabled={at === 0} run={() => swap(at - 1)}>
+                <ArrowUpIcon size={16} aria-hidden />
+              </Tool>
+              <Tool
+                label={say('portal.moveDown', { name: name || at + 1 })}
+                disabled={at === value.length - 1}
+                run={() => swap(at)}
+              >
+                <ArrowDownIcon size={16} aria-hidden />
+              </Tool>
+              <Tool label={say('portal.removeName', { name: name || at + 1 })} run={() => change(at, [])}>
+                <XIcon size={16} aria-hidden />
+              </Tool>
+            </>
+          )}
         </Group>
       ))}
-      <Group>
-        <Button variant="default" size="xs" leftSection={<PlusIcon size={14} aria-hidden />} onClick={add}>
-          {say('portal.addField')}
-        </Button>
-      </Group>
+      {!readOnly && (
+        <Group>
+          <Button variant="default" size="xs" leftSection={<PlusIcon size={14} aria-hidden />} onClick={add}>
+            {say('portal.addField')}
+          </Button>
+        </Group>
+      )}
     </Stack>
-  )
-}
-
-function Tool(props: {
-  readonly label: string
-  readonly disabled?: boolean
-  readonly run: () => void
-  readonly children: React.ReactNode
-}) {
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={props.label}
-      disabled={props.disabled === true}
-      {...(props.disabled && { bg: 'transparent' })}
-      onClick={props.run}
-    >
-      {props.children}
-    </ActionIcon>
   )
 }

@@ -14,18 +14,26 @@ import { pairsField, pairsOf, textsOf } from './pairs-input.tsx'
 
 /** Adds a developer by hand, with the fields that a sign-up asks for. */
 export default function NewDeveloper() {
+  return (
+    <Guarded permission="portal" intent="write" title={say('shell.newDeveloper')}>
+      <NewOne />
+    </Guarded>
+  )
+}
+
+function NewOne() {
   const { data, error } = useQuery({
     queryKey: PORTAL_SETTINGS_KEY,
     queryFn: ({ signal }) => readPortalSettings(signal),
   })
   return (
-    <Guarded permission="portal" intent="write">
+    <>
       <PageHead title={say('shell.newDeveloper')} hint={say('portal.newDeveloperHint')} />
       <Paper withBorder p="lg" maw="44rem">
         <FaultBox error={error} />
         {data === undefined ? error === null && <Skeleton h={260} /> : <Form asked={namesOf(data.signup_fields)} />}
       </Paper>
-    </Guarded>
+    </>
   )
 }
 

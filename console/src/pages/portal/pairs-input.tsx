@@ -21,11 +21,11 @@ export function pairsField(name: string, label: string, hint: string): Field {
     name,
     label,
     check: checkPairs,
-    draw: (form) => {
+    draw: (form, readOnly) => {
       const { value, onChange, error } = form.getInputProps(name)
       return (
         <Input.Wrapper label={label} description={hint} error={error} labelElement="div">
-          <PairsInput value={value} onChange={onChange} />
+          <PairsInput value={value} onChange={onChange} readOnly={readOnly} />
         </Input.Wrapper>
       )
     },
@@ -42,8 +42,12 @@ function checkPairs(value: FormValue): string | undefined {
   return new Set(rows.map(([name]) => name)).size < rows.length ? say('portal.nameTwice') : undefined
 }
 
-function PairsInput(props: { readonly value: readonly string[]; readonly onChange: (pairs: string[]) => void }) {
-  const { value, onChange } = props
+function PairsInput(props: {
+  readonly value: readonly string[]
+  readonly onChange: (pairs: string[]) => void
+  readonly readOnly: boolean
+}) {
+  const { value, onChange, readOnly } = props
   const rows = rowsOf(value)
   return (
     <Stack gap="xs" mt={6}>
@@ -57,6 +61,7 @@ function PairsInput(props: { readonly value: readonly string[]; readonly onChang
             placeholder={say('portal.pairNameHint')}
             value={name}
             maxLength={128}
+            disabled={readOnly}
             dir="auto"
             onChange={({ currentTarget }) => onChange(value.toSpliced(row * 2, 1, currentTarget.value))}
           />
@@ -66,29 +71,34 @@ function PairsInput(props: { readonly value: readonly string[]; readonly onChang
             aria-label={say('portal.pairValue', { name: name || row + 1 })}
             value={text}
             maxLength={4096}
+            disabled={readOnly}
             dir="auto"
             onChange={({ currentTarget }) => onChange(value.toSpliced(row * 2 + 1, 1, currentTarget.value))}
           />
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={say('portal.removeName', { name })}
-            onClick={() => onChange(value.toSpliced(row * 2, 2))}
-          >
-            <XIcon size={16} aria-hidden />
-          </ActionIcon>
+          {!readOnly && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={say('portal.removeName', { name: name || row + 1 })}
+              onClick={() => onChange(value.toSpliced(row * 2, 2))}
+            >
+              <XIcon size={16} aria-hidden />
+            </ActionIcon>
+          )}
         </Group>
       ))}
-      <Group>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<PlusIcon size={14} aria-hidden />}
-          onClick={() => onChange([...value, '', ''])}
-        >
-          {say('portal.addField')}
-        </Button>
-      </Group>
+      {!readOnly && (
+        <Group>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<PlusIcon size={14} aria-hidden />}
+            onClick={() => onChange([...value, '', ''])}
+          >
+            {say('portal.addField')}
+          </Button>
+        </Group>
+      )}
     </Stack>
   )
 }

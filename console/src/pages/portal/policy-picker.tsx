@@ -33,6 +33,7 @@ export function PolicyPicker(props: {
   readonly onChange: (ids: string[]) => void
   readonly error?: ReactNode
   readonly required?: boolean
+  readonly readOnly?: boolean
 }) {
   const [text, setText] = useState('')
   const [wanted] = useDebouncedValue(text, PAUSE_MS)
@@ -50,6 +51,7 @@ export function PolicyPicker(props: {
       description={props.hint}
       placeholder={props.value.length === 0 ? say('portal.policiesSearch') : ''}
       withAsterisk={props.required === true}
+      disabled={props.readOnly === true}
       searchable
       hidePickedOptions
       value={[...props.value]}

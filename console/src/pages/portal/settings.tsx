@@ -10,6 +10,7 @@ import { say, type TextName } from '../../texts/say.ts'
 import { SettingsAccess } from './settings-access.tsx'
 import { SettingsLook } from './settings-look.tsx'
 import { SettingsMail } from './settings-mail.tsx'
+import { SettingsPages } from './settings-pages.tsx'
 import { SettingsRequests } from './settings-requests.tsx'
 
 const ABSENT = { tab: 'access' }
@@ -18,17 +19,26 @@ const TABS: readonly (readonly [string, TextName, ComponentType<{ readonly setti
   ['requests', 'portal.tabRequests', SettingsRequests],
   ['mail', 'portal.tabMail', SettingsMail],
   ['look', 'portal.tabLook', SettingsLook],
+  ['pages', 'portal.tabPages', SettingsPages],
 ]
 
-/** How the portal behaves, in four parts. */
+/** How the portal behaves, in five parts. */
 export default function PortalSettingsPage() {
+  return (
+    <Guarded permission="portal" title={say('shell.portalSettings')}>
+      <Settings />
+    </Guarded>
+  )
+}
+
+function Settings() {
   const [{ tab }, setAddress] = useAddress(ABSENT)
   const { data, error, refetch } = useQuery({
     queryKey: PORTAL_SETTINGS_KEY,
     queryFn: ({ signal }) => readPortalSettings(signal),
   })
   return (
-    <Guarded permission="portal">
+    <>
       <PageHead title={say('shell.portalSettings')} hint={say('portal.settingsHint')} />
       <FaultBox error={error} retry={refetch} />
       {data === undefined && error === null && <Skeleton h={320} />}
@@ -48,6 +58,6 @@ export default function PortalSettingsPage() {
           ))}
         </Tabs>
       )}
-    </Guarded>
+    </>
   )
 }

@@ -43,10 +43,11 @@ function Names({ me }: { readonly me: Me }) {
 }
 
 function Account({ me }: { readonly me: Me }) {
-  const { user, organisation } = useSession()
+  const { user, organisation, unbounded } = useSession()
+  const home = unbounded ? undefined : organisation?.name
   const rows = [
     [say('profile.email'), me.email_address],
-    [say('profile.organisation'), organisation?.name ?? say('profile.everywhere')],
+    [say('profile.organisation'), home ?? say('profile.everywhere')],
     [say('profile.group'), me.group_name || say('profile.noGroup')],
     [say('profile.rights'), rightsOf(user)],
   ]

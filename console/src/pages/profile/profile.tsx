@@ -23,7 +23,7 @@ export default function Profile() {
     return (
       <>
         <PageHead title={say('profile.title')} />
-        {me.isPending ? <Loader aria-label={say('part.loading')} /> : <FaultBox error={me.error} />}
+        {me.isPending ? <Loader role="status" aria-label={say('part.loading')} /> : <FaultBox error={me.error} />}
       </>
     )
   // Whoever came by single sign-on without an account has no credential: nothing of them is stored.

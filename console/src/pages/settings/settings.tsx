@@ -16,7 +16,7 @@ const SOURCES = ['all', 'set', 'default'] as const
 /** Every setting with its value and where it comes from; they are changed there, and by a restart. */
 export default function Settings() {
   return (
-    <Guarded permission="system">
+    <Guarded permission="system" title={say('settings.title')}>
       <SettingsPage />
     </Guarded>
   )
@@ -91,7 +91,7 @@ const COLUMNS: readonly Column<Setting>[] = [
     cell: ({ env }) => (
       <Group gap={2} wrap="nowrap">
         <Code className="wrap-anywhere">{env}</Code>
-        <Copy value={env} label={say('settings.copyEnv', { env })} />
+        <Copy value={env} label={say('part.copyOf', { name: env })} />
       </Group>
     ),
   },

@@ -16,6 +16,9 @@ interface Props {
   readonly onSignedIn: () => void
 }
 
+/** A long name goes on in the next line. */
+const WRAPS = { label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } } as const
+
 /** Signing in without the password of the dashboard: by passkey, single sign-on, a directory. */
 export function OtherWays({ doors, stays, onStep, onSignedIn }: Props) {
   const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onStep })
@@ -44,6 +47,9 @@ export function OtherWays({ doors, stays, onStep, onSignedIn }: Props) {
             component="a"
             href={url}
             variant="default"
+            h="auto"
+            py={7}
+            styles={WRAPS}
             leftSection={<LogInIcon size={16} aria-hidden />}
             {...(stays && { target: '_blank', onClick: () => setElsewhere(true) })}
           >

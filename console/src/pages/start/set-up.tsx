@@ -17,7 +17,7 @@ export default function SetUp() {
   if (doors.isPending || doors.isError)
     return (
       <Card title={say('start.setUpTitle')}>
-        {doors.isPending ? <Loader aria-label={say('part.loading')} mx="auto" /> : null}
+        {doors.isPending ? <Loader role="status" aria-label={say('part.loading')} mx="auto" /> : null}
         <FaultBox error={doors.error} retry={() => void doors.refetch()} />
       </Card>
     )

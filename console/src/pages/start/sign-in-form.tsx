@@ -56,7 +56,7 @@ export function SignInForm({ email = '', ticket = '', stays = false, onDone }: P
     )
   if (step !== undefined)
     return <SignInNeed key={step.ticket + step.needs} step={step} onStep={take} onLapse={startOver} />
-  if (ticket !== '' && arrival.isPending) return <Loader aria-label={say('part.loading')} mx="auto" />
+  if (ticket !== '' && arrival.isPending) return <Loader role="status" aria-label={say('part.loading')} mx="auto" />
   return (
     <Stack>
       <FaultBox error={lapse ?? arrival.error} />

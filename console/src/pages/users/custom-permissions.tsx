@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput, Title } from 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { PlusIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
-import { useSession } from '../../api/session.ts'
+import { useIsAdministrator } from '../../api/session.ts'
 import { type Rights, readCustomPermissions, saveCustomPermissions } from '../../api/users.ts'
 import { FaultBox } from '../../parts/fault-box.tsx'
 import { notifyDone } from '../../parts/notify.ts'
@@ -12,13 +12,13 @@ const KEY = ['custom-permissions'] as const
 
 /** Permissions that the organisation adds to those of the product. Administrators alone may see and change them. */
 export function CustomPermissions() {
-  const { user } = useSession()
+  const isAdministrator = useIsAdministrator()
   const stored = useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => readCustomPermissions(signal),
-    enabled: user.is_admin,
+    enabled: isAdministrator,
   })
-  if (!user.is_admin || stored.data === undefined) return null
+  if (!isAdministrator || stored.data === undefined) return null
   return (
     <Paper withBorder p="md" mt="xl">
       <Title order={2} size="h4">
@@ -56,7 +56,7 @@ function Editor({ stored }: { readonly stored: Rights }) {
   const add = () => setLines([...lines, { id: Math.max(-1, ...lines.map(({ id }) => id)) + 1, key: '', label: '' }])
   return (
     <Stack gap="xs">
-      {lines.map((line) => (
+      {lines.map((line, at) => (
         <Group key={line.id} gap="xs" wrap="nowrap">
           <TextInput
             flex={1}
@@ -75,7 +75,7 @@ function Editor({ stored }: { readonly stored: Rights }) {
           <ActionIcon
             variant="subtle"
             color="red"
-            aria-label={say('custom.remove', { name: line.label || line.key })}
+            aria-label={say('custom.remove', { name: line.label || line.key || at + 1 })}
             onClick={() => setLines(lines.filter(({ id }) => id !== line.id))}
           >
             <Trash2Icon size={16} aria-hidden />

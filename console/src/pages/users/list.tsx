@@ -5,11 +5,11 @@ import { PlusIcon, UserIcon } from 'lucide-react'
 import { useMay } from '../../api/session.ts'
 import { listUsers, USERS_KEY, type User } from '../../api/users.ts'
 import { useAddress } from '../../app/address.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { When } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
@@ -53,13 +53,15 @@ function List() {
   return (
     <Stack gap="sm">
       <SearchBox value={q} label={say('users.search')} onSearch={(text) => set({ q: text, p: '' })} />
-      <DataTable
+      <PagedTable
         label={say('users.title')}
         columns={USER_COLUMNS}
         rows={users.data?.users}
         rowKey={({ id }) => id}
-        error={users.error}
-        retry={() => void users.refetch()}
+        source={users}
+        page={page}
+        pages={users.data?.pages}
+        onPage={(next) => set({ p: String(next) })}
         empty={
           q === '' ? (
             <Empty icon={UserIcon} title={say('users.empty')} hint={say('users.emptyHint')} />
@@ -68,7 +70,6 @@ function List() {
           )
         }
       />
-      <Pager page={page} pages={users.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
     </Stack>
   )
 }

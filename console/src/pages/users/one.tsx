@@ -2,15 +2,16 @@ import { Button, Grid, Paper, Skeleton } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Trash2Icon } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
+import { CallError } from '../../api/call.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { changeUser, deleteUser, readUser, USERS_KEY, type User, type UserEdit } from '../../api/users.ts'
 import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
-import { isSame, useGuardedSave } from '../../parts/conflict.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
-import { notifyDone } from '../../parts/notify.ts'
+import { isSame } from '../../parts/conflict.tsx'
+import { Guarded } from '../../parts/guarded.tsx'
+import { GuardedForm } from '../../parts/guarded-form.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { RecordForm } from '../../parts/record-form.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { nameOf } from './list.tsx'
 import { CredentialCard, FactsCard, PasswordCard } from './side-cards.tsx'
@@ -19,10 +20,23 @@ import { useGroups, userFields, userIn, userValues } from './user-fields.tsx'
 /** One user: who it is, what it may do, its credential and password. */
 export default function OneUser() {
   const { id = '' } = useParams({ strict: false })
-  const user = useQuery({ queryKey: [...USERS_KEY, id], queryFn: ({ signal }) => readUser(id, signal) })
-  if (user.error !== null) return <FaultBox error={user.error} retry={() => void user.refetch()} />
-  if (user.data === undefined) return <Skeleton h={400} />
-  return <Page user={user.data} />
+  const { data, error, refetch } = useQuery({
+    queryKey: [...USERS_KEY, 'one', id],
+    queryFn: ({ signal }) => readUser(id, signal),
+  })
+  if (error instanceof CallError && error.status === 403) return <NotForYou />
+  if (error !== null) return <Unread error={error} retry={refetch} title={say('users.gone')} to="/users" />
+  if (data === undefined) return <Skeleton h={400} />
+  return <Page key={data.id} user={data} />
+}
+
+/** The own record opens without any permission, that of others does not. */
+function NotForYou() {
+  return (
+    <Guarded permission="users" title={say('users.title')}>
+      {null}
+    </Guarded>
+  )
 }
 
 function Page({ user }: { readonly user: User }) {
@@ -51,40 +65,22 @@ function Page({ user }: { readonly user: User }) {
 function Form({ user, readOnly }: { readonly user: User; readonly readOnly: boolean }) {
   const client = useQueryClient()
   const groups = useGroups()
-  const { save, dialog } = useGuardedSave()
-  // What is stored as editing begins; a newer state is taken over when it is saved or chosen.
-  const [loaded, setLoaded] = useState(user)
+  const stored = useMemo(() => editable(user), [user])
+  const latest = useRef(user)
   return (
-    <>
-      {dialog}
-      <RecordForm
-        key={JSON.stringify(editable(loaded))}
-        guarded
-        readOnly={readOnly}
-        fields={userFields(groups, loaded, readOnly)}
-        initial={userValues(loaded)}
-        done=""
-        submit={async (values) => {
-          const edit = userIn(values)
-          let stored = loaded
-          const { outcome } = await save({
-            loaded: editable(loaded),
-            mine: edit,
-            read: async () => {
-              stored = await readUser(user.id)
-              return editable(stored)
-            },
-            write: () => changeUser(user.id, differing(edit, stored)),
-          })
-          if (outcome === 'saved') notifyDone(say('part.saved'))
-          return readUser(user.id)
-        }}
-        onDone={async (stored) => {
-          setLoaded(stored as User)
-          await client.invalidateQueries({ queryKey: USERS_KEY })
-        }}
-      />
-    </>
+    <GuardedForm<Required<UserEdit>>
+      readOnly={readOnly}
+      fields={userFields(groups, user, readOnly)}
+      stored={stored}
+      valuesOf={userValues}
+      changed={userIn}
+      read={async () => {
+        latest.current = await readUser(user.id)
+        return editable(latest.current)
+      }}
+      write={(edit) => changeUser(user.id, differing(edit, latest.current))}
+      onDone={() => void client.invalidateQueries({ queryKey: USERS_KEY })}
+    />
   )
 }
 
@@ -125,8 +121,9 @@ function DeleteUser({ user }: { readonly user: User }) {
         run={() => deleteUser(user.id)}
         onClose={() => setAsked(false)}
         onDone={async () => {
-          client.removeQueries({ queryKey: [...USERS_KEY, user.id] })
+          if (isSelf) return window.location.assign('/')
           await navigate({ to: '/users', replace: true })
+          client.removeQueries({ queryKey: [...USERS_KEY, 'one', user.id] })
           await client.invalidateQueries({ queryKey: USERS_KEY })
         }}
       />

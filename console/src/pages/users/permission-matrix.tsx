@@ -108,6 +108,7 @@ function Matrix(props: {
 }) {
   const { isAdmin, rights } = props
   const choices: readonly Choice[] = isAdmin ? ADMIN_CHOICES : CHOICES
+  const titleOf = (choice: Choice) => say(isAdmin && choice === 'none' ? 'permit.allowed' : `permit.${choice}`)
   return (
     <Table.ScrollContainer minWidth={0}>
       <Table aria-label={say('permit.matrix')} withRowBorders={false} verticalSpacing="xs" horizontalSpacing={6}>
@@ -116,7 +117,7 @@ function Matrix(props: {
             <Table.Th>{say('permit.permission')}</Table.Th>
             {choices.map((choice) => (
               <Table.Th key={choice} ta="center" w={{ base: 46, sm: 60 }} px={0}>
-                {say(isAdmin && choice === 'none' ? 'permit.allowed' : `permit.${choice}`)}
+                {titleOf(choice)}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -132,6 +133,7 @@ function Matrix(props: {
                   <Table.Td key={choice} px={0}>
                     <Choose
                       {...{ row, choice }}
+                      title={titleOf(choice)}
                       isChosen={isChosen(rights, row.key, choice, isAdmin)}
                       readOnly={props.readOnly}
                       onChoose={() => props.onChange(withChoice(rights, row.key, choice))}
@@ -177,6 +179,7 @@ function PermissionName({ row: { key, label, gives } }: { readonly row: Permissi
 function Choose(props: {
   readonly row: PermissionRow
   readonly choice: Choice
+  readonly title: string
   readonly isChosen: boolean
   readonly readOnly: boolean
   readonly onChoose: () => void
@@ -191,7 +194,7 @@ function Choose(props: {
         disabled={props.readOnly}
         {...(choice === 'deny' && { color: 'red' })}
         onChange={props.onChoose}
-        label={<VisuallyHidden>{`${row.label}: ${say(`permit.${choice}`)}`}</VisuallyHidden>}
+        label={<VisuallyHidden>{`${row.label}: ${props.title}`}</VisuallyHidden>}
         styles={{ label: { padding: 0 } }}
       />
     </Group>

@@ -1,7 +1,7 @@
 import { Box, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { useMay, useSession } from '../../api/session.ts'
+import { useIsAdministrator, useMay, useSession } from '../../api/session.ts'
 import { renewCredential, setPassword, USERS_KEY, type User } from '../../api/users.ts'
 import { Ask } from '../../parts/ask.tsx'
 import { CopyText } from '../../parts/copy.tsx'
@@ -75,12 +75,13 @@ export function CredentialCard({ user }: { readonly user: User }) {
 /** Sets the password of another; whether that is allowed is the dashboard's to say. */
 export function PasswordCard({ user }: { readonly user: User }) {
   const session = useSession()
+  const isAdministrator = useIsAdministrator()
   const client = useQueryClient()
   const [open, setOpen] = useState(false)
   const [round, setRound] = useState(0)
   if (session.user.id === user.id)
     return <SideCard title={say('users.password')}>{<Text size="sm">{say('users.ownPassword')}</Text>}</SideCard>
-  if (!session.user.is_admin) return null
+  if (!isAdministrator) return null
   return (
     <SideCard title={say('users.password')} hint={say('users.setPasswordHint')}>
       {!open && (

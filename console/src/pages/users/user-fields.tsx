@@ -97,7 +97,7 @@ export function rightsIn(values: FormValues): Rights {
 }
 
 /** What the form begins with. */
-export function userValues(user: User | undefined): FormValues {
+export function userValues(user: Required<UserEdit> | undefined): FormValues {
   return {
     first_name: user?.first_name ?? '',
     last_name: user?.last_name ?? '',

@@ -2,7 +2,6 @@ import { Anchor, Badge, Button, Code, Group, Modal } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { PlusIcon, WebhookIcon } from 'lucide-react'
-import { useState } from 'react'
 import { useMay } from '../../api/session.ts'
 import {
   createWebhook,
@@ -13,16 +12,16 @@ import {
   type Webhook,
 } from '../../api/webhooks.ts'
 import { useAddress } from '../../app/address.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Guarded } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
 import { RecordForm } from '../../parts/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { webhookFields, webhookIn, webhookValues } from './webhook-fields.ts'
 
-const ABSENT = { p: '1' } as const
+const ABSENT = { p: '1', new: '' } as const
 
 /** Webhooks of the organisation. */
 export default function Webhooks() {
@@ -33,35 +32,43 @@ export default function Webhooks() {
       </PageHead>
       <Guarded permission="hooks">
         <List />
+        <NewWebhookDialog />
       </Guarded>
     </>
   )
 }
 
 function NewWebhook() {
-  const [open, setOpen] = useState(false)
-  const client = useQueryClient()
+  const [, set] = useAddress(ABSENT)
   if (!useMay('hooks', 'write')) return null
   return (
-    <>
-      <Button leftSection={<PlusIcon size={16} aria-hidden />} onClick={() => setOpen(true)}>
-        {say('webhooks.new')}
-      </Button>
-      <Modal opened={open} onClose={() => setOpen(false)} title={say('webhooks.new')} size="lg">
-        <RecordForm
-          fields={webhookFields(true)}
-          initial={webhookValues(undefined)}
-          verb={say('webhooks.new')}
-          done={say('webhooks.made')}
-          submit={(values) => createWebhook(webhookIn(values))}
-          onDone={async () => {
-            setOpen(false)
-            await client.invalidateQueries({ queryKey: WEBHOOKS_KEY })
-          }}
-          onCancel={() => setOpen(false)}
-        />
-      </Modal>
-    </>
+    <Button leftSection={<PlusIcon size={16} aria-hidden />} onClick={() => set({ new: '1' })}>
+      {say('webhooks.new')}
+    </Button>
+  )
+}
+
+/** Opened by a word of the address, so that it can be begun from anywhere. */
+function NewWebhookDialog() {
+  const [words, set] = useAddress(ABSENT)
+  const client = useQueryClient()
+  const may = useMay('hooks', 'write')
+  const close = () => set({ new: '' })
+  return (
+    <Modal opened={may && words.new === '1'} onClose={close} title={say('webhooks.new')} size="lg">
+      <RecordForm
+        fields={webhookFields(true)}
+        initial={webhookValues(undefined)}
+        verb={say('webhooks.new')}
+        done={say('webhooks.made')}
+        submit={(values) => createWebhook(webhookIn(values))}
+        onDone={async () => {
+          close()
+          await client.invalidateQueries({ queryKey: WEBHOOKS_KEY })
+        }}
+        onCancel={close}
+      />
+    </Modal>
   )
 }
 
@@ -74,22 +81,21 @@ function List() {
     placeholderData: keepPreviousData,
   })
   return (
-    <>
-      <DataTable
-        label={say('webhooks.title')}
-        columns={COLUMNS}
-        rows={hooks.data?.hooks}
-        rowKey={({ id }) => id}
-        error={hooks.error}
-        retry={() => void hooks.refetch()}
-        empty={
-          <Empty icon={WebhookIcon} title={say('webhooks.empty')} hint={say('webhooks.emptyHint')}>
-            <NewWebhook />
-          </Empty>
-        }
-      />
-      <Pager page={page} pages={hooks.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
-    </>
+    <PagedTable
+      label={say('webhooks.title')}
+      columns={COLUMNS}
+      rows={hooks.data?.hooks}
+      rowKey={({ id }) => id}
+      source={hooks}
+      page={page}
+      pages={hooks.data?.pages}
+      onPage={(next) => set({ p: String(next) })}
+      empty={
+        <Empty icon={WebhookIcon} title={say('webhooks.empty')} hint={say('webhooks.emptyHint')}>
+          <NewWebhook />
+        </Empty>
+      }
+    />
   )
 }
 

@@ -11,13 +11,13 @@ import {
   testWebhook,
   WEBHOOKS_KEY,
   type Webhook,
+  type WebhookEdit,
 } from '../../api/webhooks.ts'
 import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
-import { useGuardedSave } from '../../parts/conflict.tsx'
 import { FaultBox } from '../../parts/fault-box.tsx'
-import { notifyDone } from '../../parts/notify.ts'
+import { GuardedForm } from '../../parts/guarded-form.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { RecordForm } from '../../parts/record-form.tsx'
+import { Unread } from '../../parts/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { Deliveries } from './deliveries.tsx'
 import { webhookFields, webhookIn, webhookValues } from './webhook-fields.ts'
@@ -26,8 +26,12 @@ import { webhookFields, webhookIn, webhookValues } from './webhook-fields.ts'
 export default function OneWebhook() {
   const { id = '' } = useParams({ strict: false })
   const webhook = useQuery({ queryKey: [...WEBHOOKS_KEY, id], queryFn: ({ signal }) => readWebhook(id, signal) })
-  if (webhook.error !== null) return <FaultBox error={webhook.error} retry={() => void webhook.refetch()} />
-  if (webhook.data === undefined) return <Skeleton h={400} />
+  if (webhook.data === undefined)
+    return webhook.error === null ? (
+      <Skeleton h={400} />
+    ) : (
+      <Unread error={webhook.error} retry={webhook.refetch} title={say('webhooks.gone')} to="/webhooks" />
+    )
   return <Page key={webhook.data.id} webhook={webhook.data} />
 }
 
@@ -67,38 +71,23 @@ function Page({ webhook }: { readonly webhook: Webhook }) {
 
 function Form({ webhook, readOnly }: { readonly webhook: Webhook; readonly readOnly: boolean }) {
   const client = useQueryClient()
-  const [loaded, setLoaded] = useState(webhook)
-  const { save, dialog } = useGuardedSave()
   return (
-    <>
-      {dialog}
-      <RecordForm
-        key={JSON.stringify(loaded)}
-        guarded
-        readOnly={readOnly}
-        fields={webhookFields(false)}
-        initial={webhookValues(loaded)}
-        done=""
-        submit={async (values) => {
-          const edit = webhookIn(values)
-          const { shared_secret: _secret, ...seen } = edit
-          const { outcome } = await save<Webhook>({
-            loaded,
-            mine: { ...loaded, ...seen },
-            read: () => readWebhook(webhook.id),
-            write: () => changeWebhook(loaded, edit),
-          })
-          if (outcome === 'saved') notifyDone(say('part.saved'))
-          return readWebhook(webhook.id)
-        }}
-        onDone={async (stored) => {
-          setLoaded(stored as Webhook)
-          await client.invalidateQueries({ queryKey: WEBHOOKS_KEY })
-        }}
-      />
-    </>
+    <GuardedForm<Edited>
+      readOnly={readOnly}
+      fields={webhookFields(false)}
+      stored={webhook}
+      valuesOf={webhookValues}
+      changed={(values, loaded) => ({ ...loaded, ...webhookIn(values) })}
+      // The secret is never read, so it cannot be compared.
+      edited={({ shared_secret: _secret, ...seen }) => seen}
+      read={() => readWebhook(webhook.id)}
+      write={(mine) => changeWebhook(webhook.id, mine)}
+      onDone={() => void client.invalidateQueries({ queryKey: WEBHOOKS_KEY })}
+    />
   )
 }
+
+type Edited = Webhook & Pick<WebhookEdit, 'shared_secret'>
 
 function DeleteWebhook({ webhook: { id, name, target_path: target } }: { readonly webhook: Webhook }) {
   const [asked, setAsked] = useState(false)

@@ -25,7 +25,7 @@ export function webhookFields(isNew: boolean): readonly Field[] {
     {
       name: 'shared_secret',
       label: say('webhooks.secret'),
-      hint: say('webhooks.secretHint'),
+      hint: say(isNew ? 'webhooks.secretNewHint' : 'webhooks.secretHint'),
       kind: 'password',
       autoComplete: 'new-password',
       when: ({ unsigned }) => unsigned !== true,

@@ -47,6 +47,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       summary: 'Read the catalogue',
       query: { or_empty: Type.Boolean({ description: 'true: before it is made, an empty one instead of a 404.' }) },
       answers: { 200: Shape },
+      standing: (call) => catalogueOf(parts, call.actor!.orgId),
       run: async (call) => {
         const { orgId } = call.actor!
         const stored = await catalogueOf(parts, orgId)
@@ -74,6 +75,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace the entries that the caller sees; the others stay in their places',
       body: Body,
       answers: { 200: Done },
+      standing: (call) => catalogueOf(parts, call.actor!.orgId),
       run: async (call) => {
         await saveCatalogue(parts, changeOf(call))
         return ok('Data updated')

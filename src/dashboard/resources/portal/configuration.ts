@@ -59,6 +59,7 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read how the portal behaves; before anybody has said so, as usual',
       answers: { 200: Shape },
+      standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
       run: async (call) => {
         const { orgId } = call.actor!
         const stored = await soleOf(parts, 'portal_configuration', orgId)
@@ -73,6 +74,7 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       summary: 'Say how the portal behaves: what is not sent stays. An empty body is fine',
       bodyIs: 'any',
       answers: { 200: Done },
+      standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
       run: async (call) => {
         await saveConfiguration(parts, { orgId: call.actor!.orgId, sent: sentOf(call), actor: call.actor!.email })
         return ok('Data updated')

@@ -14,6 +14,7 @@ import {
   setDeveloperPassword,
 } from '../../../publish/portal/developers-write.ts'
 import type { ListQuery, StoredDocument } from '../../../store/ports.ts'
+import { isUnbounded } from '../../actor.ts'
 import { type Answer, bare, ok, refused } from '../../answer.ts'
 import { apiDocumentOf } from '../../api-document.ts'
 import type { Call } from '../../call.ts'
@@ -50,11 +51,14 @@ function readRoutes(parts: DashboardParts): Route[] {
       summary: 'List developers',
       query: {
         p: Type.Integer(),
-        q: Type.String({ maxLength: 256, description: 'Part of the email address.' }),
+        q: Type.String({
+          maxLength: 256,
+          description: 'Part of the email address; without sort, in the order of addresses.',
+        }),
         sort: Type.String({ pattern: '^-?(?:email|date_created)$' }),
       },
       answers: { 200: DeveloperPage },
-      run: (call) => list(parts, call, { where: call.sight.whereOrg(), ...sorted(call), ...searched(call) }),
+      run: (call) => list(parts, call, { where: call.sight.whereOrg(), ...searched(call), ...sorted(call) }),
     },
     {
       method: 'GET',
@@ -96,6 +100,7 @@ function readRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read a developer',
       answers: { 200: DeveloperShape },
+      standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
       run: async (call) => shown(call, await developerIn(parts, call.actor!.orgId, call.param('id'))),
     },
   ]
@@ -122,6 +127,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       body: DeveloperBody,
       bodyIs: 'any',
       answers: { 200: Done },
+      standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
       run: async (call) => {
         const sent = call.object()
         await replaceDeveloper(parts, call.param('id'), () => sent, rulesOf(parts, call))
@@ -136,6 +142,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       body: DeveloperPatch,
       bodyIs: 'any',
       answers: { 200: Done },
+      standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
       run: async (call) => {
         const patch = call.object()
         const patched = ({ password: _stored, ...body }: JsonObject) => mergePatch(body, patch) as JsonObject
@@ -211,7 +218,7 @@ async function verify(parts: DashboardParts, call: Call): Promise<Answer> {
 
 /** Who may write a developer may see the nonce, which opens its session: they could set one. */
 function seen({ actor }: Call, developer: StoredDocument): JsonObject {
-  const writes = actor !== undefined && actor.orgId !== '' && mayDo(actor.permissions, 'portal', 'write')
+  const writes = actor !== undefined && !isUnbounded(actor) && mayDo(actor.permissions, 'portal', 'write')
   return developerSeen(developer, { withNonce: writes })
 }
 
@@ -225,7 +232,7 @@ async function byEmail(parts: DashboardParts, call: Call): Promise<StoredDocumen
   const address = call.param('email')
   if (orgId !== '') return developerByEmail(parts, orgId, address)
   const { rows } = await parts.documents.list('developer', {
-    where: { email: foldCase(address) },
+    where: { email_folded: foldCase(address) },
     limit: 1,
   })
   return rows[0]
@@ -235,8 +242,8 @@ async function ofApi(parts: DashboardParts, call: Call): Promise<Answer> {
   const { body } = await apiDocumentOf(parts, call, call.param('apiId'))
   const where = { org_id: String(body.org_id ?? ''), api_id: String(body.api_id) }
   const { rows } = await parts.documents.list('policy', { where, limit: MOST_POLICIES })
-  const policy = rows.flatMap(({ id, body: { id: named } }) => [id, ...(typeof named === 'string' ? [named] : [])])
-  return list(parts, call, { where: { org_id: where.org_id, policy } })
+  const ids = rows.flatMap(({ id, body: { id: named } }) => [id, ...(typeof named === 'string' ? [named] : [])])
+  return list(parts, call, { where: { org_policy: ids.map((id) => `${where.org_id}/${id}`) } })
 }
 
 function list(parts: DashboardParts, call: Call, query: Omit<ListQuery, 'offset' | 'limit'>): Promise<Answer> {
@@ -244,14 +251,15 @@ function list(parts: DashboardParts, call: Call, query: Omit<ListQuery, 'offset'
   return listed(parts.documents, 'developer', query, pageOf(call), shape)
 }
 
-function searched(call: Call): Pick<ListQuery, 'contains'> {
+/** What is found by a part of the address stands in the order of addresses, unless another one is asked for. */
+function searched(call: Call): Pick<ListQuery, 'contains' | 'order'> {
   const part = call.query('q')
-  return part === '' ? {} : { contains: { index: 'email', part } }
+  return part === '' ? {} : { contains: { index: 'email', part }, order: 'email_folded' }
 }
 
 function sorted(call: Call): Pick<ListQuery, 'order' | 'descending'> {
   const [, minus, order] = /^(-?)(.+)$/.exec(call.query('sort')) ?? []
-  return order === undefined ? {} : { order, descending: minus === '-' }
+  return order === undefined ? {} : { order: order === 'email' ? 'email_folded' : order, descending: minus === '-' }
 }
 
 function rulesOf({ config }: DashboardParts, { actor }: Call): DeveloperRules {

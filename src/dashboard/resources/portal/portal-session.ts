@@ -97,6 +97,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/portal/sso',
       access: 'public',
+      once: true,
       summary: 'Opens a portal session for a sign-in nonce, and leads to the portal',
       query: { nonce: Type.String() },
       answers: { 303: Type.String(), 403: Type.String() },

@@ -91,8 +91,8 @@ function listRoutes(parts: DashboardParts): Route[] {
         const and: Where[] = []
         const visible = await visiblePolicies(apis, call.actor!.orgId, call.sight)
         if (visible !== undefined) and.push({ policy: visible })
-        for (const name of ['approved', 'by_user']) if (call.query(name) !== '') and.push({ [name]: call.query(name) })
-        const query = { where: call.sight.whereOrg(), and, order: 'date_created', descending: true }
+        if (call.query('by_user') !== '') and.push({ by_user: call.query('by_user') })
+        const query = { where: whereState(call), and, order: 'date_created', descending: true }
         const shape = requestViews(parts, call.sight)
         return listed(parts.documents, 'key_request', query, pageOf(call), { name: 'Data', pages: 'Pages', shape })
       },
@@ -111,6 +111,14 @@ function listRoutes(parts: DashboardParts): Route[] {
       },
     },
   ]
+}
+
+/** Organisation and state, by one index where both are asked for. */
+function whereState(call: Call): Where {
+  const where = call.sight.whereOrg()
+  const approved = call.query('approved')
+  if (approved === '') return where
+  return typeof where.org_id === 'string' ? { org_approved: `${where.org_id}/${approved}` } : { ...where, approved }
 }
 
 function oneRoutes(parts: DashboardParts): Route[] {

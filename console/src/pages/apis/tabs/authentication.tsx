@@ -1,45 +1,56 @@
 import { Alert, Paper, Stack } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { InfoIcon } from 'lucide-react'
-import { APIS_KEY, type ApiSeen, readApi, saveDefinition } from '../../../api/apis.ts'
+import { APIS_KEY, type ApiSeen, type Definition, readApi, saveDefinition } from '../../../api/apis.ts'
+import { CallError } from '../../../api/call.ts'
 import { useMay } from '../../../api/session.ts'
-import { useGuardedSave } from '../../../parts/conflict.tsx'
-import { type FormValues, RecordForm } from '../../../parts/record-form.tsx'
+import { GuardedForm } from '../../../parts/guarded-form.tsx'
+import { faultsByField } from '../../../parts/openapi-place.ts'
+import type { FormValues } from '../../../parts/record-form.tsx'
 import { say } from '../../../texts/say.ts'
-import { authenticationOf, methodOf, withAuthentication } from '../authentication.ts'
+import { authenticationOf, fieldPlaces, withAuthentication } from '../authentication.ts'
 import { authenticationFields } from '../authentication-fields.tsx'
+import { methodOf } from '../authentication-methods.ts'
 
-/** How callers of an API say who they are, and all settings of its authorization server. */
+/** How callers of an API say who they are: each way with its settings, and all of its authorization server. */
 export default function AuthenticationTab({ api }: { readonly api: ApiSeen }) {
   const mayWrite = useMay('apis', 'write')
   const client = useQueryClient()
-  const { save, dialog } = useGuardedSave()
-  const initial = authenticationOf(api.classic)
   const isOther = methodOf(api.classic) === 'other'
-  const submit = async (values: FormValues) => {
-    const mine = withAuthentication(api.definition, api.isOas, initial, values)
-    const read = async () => (await readApi(api.id)).definition
-    await save({ loaded: api.definition, mine, read, write: (definition) => saveDefinition(api, definition) })
-    await client.invalidateQueries({ queryKey: APIS_KEY })
-  }
+  const changed = (values: FormValues, { definition, classic }: Shapes): Definition =>
+    withAuthentication(definition, api.isOas, authenticationOf(classic), values)
   return (
     <Stack maw={820}>
-      {dialog}
       {isOther && (
         <Alert color="yellow" icon={<InfoIcon aria-hidden />} title={say('apis.otherMethod')}>
           {say('apis.otherMethodHint')}
         </Alert>
       )}
       <Paper withBorder p="lg">
-        <RecordForm
-          key={`${api.updatedAt} ${JSON.stringify(initial)}`}
+        <GuardedForm
           fields={authenticationFields(isOther)}
-          initial={initial}
-          submit={submit}
+          stored={shapesOf(api)}
+          valuesOf={({ classic }) => authenticationOf(classic)}
+          changed={(values, loaded) => ({ definition: changed(values, loaded), classic: loaded.classic })}
+          faultsOf={(error, values) =>
+            error instanceof CallError
+              ? faultsByField(error.message, fieldPlaces(changed(values, api), api.isOas, values))
+              : {}
+          }
+          read={async () => shapesOf(await readApi(api.id))}
+          write={({ definition }) => saveDefinition(api, definition)}
+          edited={({ definition }) => definition}
+          onDone={() => void client.invalidateQueries({ queryKey: APIS_KEY })}
           readOnly={!mayWrite}
-          guarded
         />
       </Paper>
     </Stack>
   )
+}
+
+type Shapes = Pick<ApiSeen, 'definition' | 'classic'>
+
+/** What is edited, and the classic words that the form is read from. */
+function shapesOf({ definition, classic }: ApiSeen): Shapes {
+  return { definition, classic }
 }

@@ -13,6 +13,14 @@ import { fullTime } from '../../../parts/when.tsx'
 import { say } from '../../../texts/say.ts'
 import { needsSecret } from './clients-fields.ts'
 
+interface Shown {
+  readonly title: string
+  readonly secret: string
+  /** Until when the old one works; '' = it does not any more. */
+  readonly until?: string
+  readonly isKept?: boolean
+}
+
 /** What can be done with a client, for those who may write clients. */
 export function ClientActions(props: {
   readonly api: ApiSeen
@@ -22,7 +30,7 @@ export function ClientActions(props: {
 }) {
   const { api, client } = props
   const [asked, setAsked] = useState<'rotate' | 'delete'>()
-  const [shown, setShown] = useState<{ readonly title: string; readonly secret: string; readonly until?: string }>()
+  const [shown, setShown] = useState<Shown>()
   const cache = useQueryClient()
   const close = () => setAsked(undefined)
   if (!useMay('oauth', 'write')) return null
@@ -36,7 +44,7 @@ export function ClientActions(props: {
         <Button
           variant="default"
           leftSection={<EyeIcon size={16} aria-hidden />}
-          onClick={() => setShown({ title: say('clients.secretNow', { name }), secret: client.secret })}
+          onClick={() => setShown({ title: say('clients.secretNow', { name }), secret: client.secret, isKept: true })}
         >
           {say('clients.showSecret')}
         </Button>
@@ -73,6 +81,7 @@ export function ClientActions(props: {
       />
       <SecretOnce
         title={shown?.title ?? ''}
+        isKept={shown?.isKept === true}
         secrets={shown && [{ name: say('clients.secret'), value: shown.secret }]}
         onDone={() => setShown(undefined)}
       >

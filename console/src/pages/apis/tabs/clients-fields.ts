@@ -60,7 +60,7 @@ export function clientFields(isNew: boolean): readonly Field[] {
 }
 
 /** What the form shows of a client. */
-export function clientValues(client: Partial<OAuthClient>): FormValues {
+export function clientValues(client: Partial<OAuthClient> | ClientWanted): FormValues {
   const texts = Object.entries(client.metadata ?? {}).map(([name, value]) => [
     name,
     typeof value === 'string' ? value : JSON.stringify(value),
@@ -78,7 +78,7 @@ export function clientValues(client: Partial<OAuthClient>): FormValues {
 }
 
 /** What the form says of a client, over what was known of it. */
-export function clientOf(values: FormValues, before: Partial<OAuthClient>): ClientWanted {
+export function clientOf(values: FormValues, before: Partial<OAuthClient> | ClientWanted): ClientWanted {
   const old = before.metadata ?? {}
   const metadata = Object.entries(textsOf(values.metadata)).map(([name, text]) => {
     const was = Object.hasOwn(old, name) ? old[name] : ''

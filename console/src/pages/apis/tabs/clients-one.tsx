@@ -3,11 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ArrowLeftIcon } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { ApiSeen } from '../../../api/apis.ts'
-import { CLIENTS_KEY, type OAuthClient, readClient, saveClient } from '../../../api/clients.ts'
-import { useGuardedSave } from '../../../parts/conflict.tsx'
+import { CLIENTS_KEY, type ClientWanted, type OAuthClient, readClient, saveClient } from '../../../api/clients.ts'
 import { CopyText } from '../../../parts/copy.tsx'
 import { FaultBox } from '../../../parts/fault-box.tsx'
-import { RecordForm } from '../../../parts/record-form.tsx'
+import { GuardedForm } from '../../../parts/guarded-form.tsx'
 import { When } from '../../../parts/when.tsx'
 import { say } from '../../../texts/say.ts'
 import { PolicyBadges, usePolicyNames } from '../../portal/policy-names.tsx'
@@ -36,10 +35,12 @@ export function OneClient({ api, clientId, onBack }: Props) {
           {say('clients.back')}
         </Group>
       </Anchor>
-      {error !== null ? (
-        <FaultBox error={error} retry={() => void refetch()} />
-      ) : data === undefined ? (
-        <Skeleton h={160} />
+      {data === undefined ? (
+        error === null ? (
+          <Skeleton h={160} />
+        ) : (
+          <FaultBox error={error} retry={() => void refetch()} />
+        )
       ) : isEditing ? (
         <Edit api={api} client={data} onClose={() => setEditing(false)} />
       ) : (
@@ -131,29 +132,19 @@ function methodOf({ auth_method: method }: OAuthClient): Method {
 function Edit(props: { readonly api: ApiSeen; readonly client: OAuthClient; readonly onClose: () => void }) {
   const { api, client, onClose } = props
   const cache = useQueryClient()
-  const { save, dialog } = useGuardedSave()
   return (
     <Paper withBorder p="lg" maw={820}>
-      {dialog}
       <Title order={2} size="h4" mb="md" className="wrap-anywhere">
         {say('clients.editTitle', { name: client.client_name || client.client_id })}
       </Title>
-      <RecordForm
-        guarded
+      <GuardedForm<OAuthClient | ClientWanted>
         fields={clientFields(false)}
-        initial={clientValues(client)}
-        submit={(values) => {
-          const loaded = clientOf(clientValues(client), client)
-          return save({
-            loaded,
-            mine: clientOf(values, client),
-            read: async () => {
-              const stored = await readClient(api.id, client.client_id)
-              return clientOf(clientValues(stored), stored)
-            },
-            write: (mine) => saveClient(api.id, client.client_id, mine),
-          })
-        }}
+        stored={client}
+        valuesOf={clientValues}
+        changed={clientOf}
+        read={() => readClient(api.id, client.client_id)}
+        write={(mine) => saveClient(api.id, client.client_id, clientOf(clientValues(mine), mine))}
+        edited={(each) => clientOf(clientValues(each), each)}
         onDone={() => {
           void cache.invalidateQueries({ queryKey: CLIENTS_KEY })
           onClose()

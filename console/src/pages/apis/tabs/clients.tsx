@@ -6,10 +6,10 @@ import { CLIENTS_KEY, listClients, type OAuthClient } from '../../../api/clients
 import { useMay } from '../../../api/session.ts'
 import { useAddress } from '../../../app/address.ts'
 import { CopyText } from '../../../parts/copy.tsx'
-import { type Column, DataTable } from '../../../parts/data-table.tsx'
+import type { Column } from '../../../parts/data-table.tsx'
 import { Empty } from '../../../parts/empty.tsx'
 import { Guarded } from '../../../parts/guarded.tsx'
-import { Pager } from '../../../parts/pager.tsx'
+import { PagedTable } from '../../../parts/paged-table.tsx'
 import { When } from '../../../parts/when.tsx'
 import { say } from '../../../texts/say.ts'
 import { PolicyBadges, usePolicyNames } from '../../portal/policy-names.tsx'
@@ -48,12 +48,13 @@ function List(props: {
   const { api, onOpen } = props
   const [{ clients: page }, set] = useAddress(ABSENT)
   const p = Number(page) || 1
-  const { data, error, refetch } = useQuery({
+  const clients = useQuery({
     queryKey: [...CLIENTS_KEY, api.id, 'list', p],
     queryFn: ({ signal }) => listClients(api.id, p, signal),
     placeholderData: keepPreviousData,
   })
-  const nameOf = usePolicyNames((data?.apps ?? []).flatMap(({ policies }) => policies))
+  const apps = clients.data?.apps
+  const nameOf = usePolicyNames((apps ?? []).flatMap(({ policies }) => policies))
   const add = <AddButton onNew={props.onNew} />
   return (
     <>
@@ -61,22 +62,23 @@ function List(props: {
         <Text size="sm" c="dimmed" flex="1 1 16rem">
           {say('clients.hint')}
         </Text>
-        {(data?.apps.length ?? 0) > 0 && add}
+        {(apps?.length ?? 0) > 0 && add}
       </Group>
-      <DataTable
+      <PagedTable
         label={say('clients.title')}
         columns={columnsOf(onOpen, nameOf)}
-        rows={data?.apps}
+        rows={apps}
         rowKey={({ client_id }) => client_id}
-        error={error}
-        retry={() => void refetch()}
+        source={clients}
+        page={p}
+        pages={clients.data?.pages}
+        onPage={(next) => set({ clients: String(next) })}
         empty={
           <Empty icon={AppWindowIcon} title={say('clients.empty')} hint={say('clients.emptyHint')}>
             {add}
           </Empty>
         }
       />
-      <Pager page={p} pages={data?.pages ?? 1} onPage={(next) => set({ clients: String(next) })} />
     </>
   )
 }

@@ -41,7 +41,7 @@ const COLUMNS = (): readonly Column<Standing>[] => [
     name: 'state',
     title: say('apis.state'),
     cell: ({ state }) => (
-      <Badge variant="light" color={STATE_COLOUR[state]!} c="var(--mantine-color-text)">
+      <Badge variant="light" color={STATE_COLOUR[state]!} c="var(--mantine-color-text)" tt="none">
         {say(`apis.nodeState.${state}`)}
       </Badge>
     ),

@@ -1,11 +1,11 @@
 import { Alert, Paper, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { InfoIcon } from 'lucide-react'
-import { type ApiSeen, apiKey, listOwners, readAccess, saveAccess } from '../../../api/apis.ts'
-import { useMay } from '../../../api/session.ts'
-import { useGuardedSave } from '../../../parts/conflict.tsx'
+import { APIS_KEY, type ApiSeen, apiKey, listOwners, readAccess, saveAccess } from '../../../api/apis.ts'
+import { useMay, useSession } from '../../../api/session.ts'
 import { FaultBox } from '../../../parts/fault-box.tsx'
-import { type Choice, type FormValue, RecordForm } from '../../../parts/record-form.tsx'
+import { GuardedForm } from '../../../parts/guarded-form.tsx'
+import type { Choice, FormValue } from '../../../parts/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 
 /** Who owns an API. */
@@ -14,22 +14,23 @@ export default function OwnersTab({ api }: { readonly api: ApiSeen }) {
   const may = { users: useMay('users'), groups: useMay('user_groups') }
   const mayWrite = useMay('apis', 'write')
   const client = useQueryClient()
-  const { save, dialog } = useGuardedSave()
+  const { user } = useSession()
   const access = useQuery({ queryKey: key, queryFn: ({ signal }) => readAccess(api.id, signal) })
   const people = useQuery({
     queryKey: ['apis', 'owners', may.users, may.groups],
     queryFn: ({ signal }) => listOwners(may, signal),
     staleTime: 60_000,
   })
-  const error = access.error ?? people.error
-  if (error !== null) return <FaultBox error={error} retry={() => void access.refetch()} />
-  if (access.data === undefined || people.data === undefined) return null
+  if (access.data === undefined || people.data === undefined) {
+    const error = access.error ?? people.error
+    return error === null ? null : <FaultBox error={error} retry={() => void access.refetch()} />
+  }
   const loaded = access.data
-  const users = people.data.users.map((user) => ({ value: user.id, label: personName(user) }))
+  // Who may not list users knows at least one of them.
+  const users = (may.users ? people.data.users : [user]).map((each) => ({ value: each.id, label: personName(each) }))
   const groups = people.data.groups.map(({ id, name }) => ({ value: id, label: name }))
   return (
     <Stack maw={720}>
-      {dialog}
       <Text size="sm" c="dimmed">
         {say('apis.ownersHint')}
       </Text>
@@ -39,24 +40,18 @@ export default function OwnersTab({ api }: { readonly api: ApiSeen }) {
         </Alert>
       )}
       <Paper withBorder p="lg">
-        <RecordForm
-          key={JSON.stringify(loaded)}
-          guarded
+        <GuardedForm
           readOnly={!mayWrite}
           fields={[
             ownerField('userIds', say('apis.ownerUsers'), withUnknown(users, loaded.userIds)),
             ownerField('userGroupIds', say('apis.ownerGroups'), withUnknown(groups, loaded.userGroupIds)),
           ]}
-          initial={{ userIds: loaded.userIds, userGroupIds: loaded.userGroupIds }}
-          submit={(values) =>
-            save({
-              loaded,
-              mine: { userIds: idsIn(values.userIds), userGroupIds: idsIn(values.userGroupIds) },
-              read: () => readAccess(api.id),
-              write: (mine) => saveAccess(api.id, mine),
-            })
-          }
-          onDone={() => void client.invalidateQueries({ queryKey: key })}
+          stored={loaded}
+          valuesOf={({ userIds, userGroupIds }) => ({ userIds, userGroupIds })}
+          changed={(values) => ({ userIds: idsIn(values.userIds), userGroupIds: idsIn(values.userGroupIds) })}
+          read={() => readAccess(api.id)}
+          write={(mine) => saveAccess(api.id, mine)}
+          onDone={() => void client.invalidateQueries({ queryKey: APIS_KEY })}
         />
       </Paper>
     </Stack>

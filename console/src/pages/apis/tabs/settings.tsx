@@ -1,13 +1,16 @@
 import { Accordion, Alert, Box, Grid, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { TriangleAlertIcon } from 'lucide-react'
 import { useMemo } from 'react'
 import type { ApiSeen } from '../../../api/apis.ts'
+import { EDGES_KEY, readEdges } from '../../../api/nodes.ts'
 import { useMay } from '../../../api/session.ts'
 import { useAddress } from '../../../app/address.ts'
 import { CodeEditor } from '../../../parts/code-editor.tsx'
 import { LeaveQuestion } from '../../../parts/leave-question.tsx'
 import { LiveFields } from '../../../parts/live-fields.tsx'
+import type { Field } from '../../../parts/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 import { Operations } from '../operations.tsx'
 import { SaveBar } from '../save-bar.tsx'
@@ -70,7 +73,13 @@ function SettingsForm(props: { readonly api: ApiSeen; readonly way: TwoWay; read
   const { api, way } = props
   const { isOas } = api
   const values = useMemo(() => valuesOf(way.definition, isOas), [way.definition, isOas])
-  const fields = useMemo(() => SECTIONS.map((section) => ({ section, fields: fieldsOf(section, isOas) })), [isOas])
+  const edges = useQuery({ queryKey: EDGES_KEY, queryFn: readEdges })
+  const fields = useMemo(() => {
+    const suggestions = [...new Set(edges.data?.flatMap(({ tags }) => tags))]
+    const suggesting = (field: Field): Field =>
+      field.name === 'tags' ? { ...field, kind: 'list', suggestions } : field
+    return SECTIONS.map((section) => ({ section, fields: fieldsOf(section, isOas).map(suggesting) }))
+  }, [isOas, edges.data])
   return (
     <Stack gap="sm">
       {way.fault !== undefined && (

@@ -4,7 +4,15 @@ import type { ApiSeen } from '../../../api/apis.ts'
 import type { Field, FormValues } from '../../../parts/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 import { pairsField } from '../../portal/pairs-input.tsx'
-import { credentialOf, hasBody, METHODS, openPart, pathAt, triedOperations } from './try-it-request.ts'
+import {
+  type CredentialPlace,
+  credentialOf,
+  hasBody,
+  METHODS,
+  openPart,
+  pathAt,
+  triedOperations,
+} from './try-it-request.ts'
 
 /** What is said of a request that is tried. Choosing an operation fills in method and path. */
 export function tryFields(api: ApiSeen, onOperation: (key: string) => void): readonly Field[] {
@@ -54,7 +62,7 @@ export function tryFields(api: ApiSeen, onOperation: (key: string) => void): rea
         return open === undefined ? undefined : say('try.pathOpen', { name: open })
       },
     },
-    ...(credential === undefined ? [] : [credentialField(credential.header)]),
+    ...(credential === undefined ? [] : [credentialField(credential)]),
     pairsField('headers', say('try.headers'), ''),
     {
       ...{ kind: 'area', name: 'body', label: say('try.body'), rows: 5 },
@@ -63,9 +71,11 @@ export function tryFields(api: ApiSeen, onOperation: (key: string) => void): rea
   ]
 }
 
-function credentialField(header: string): Field {
+function credentialField({ where, name, isLogin }: CredentialPlace): Field {
+  const hint = say(`try.credentialHint.${where}`, { name })
   return {
-    ...{ kind: 'password', name: 'credential', label: say('try.credential'), autoComplete: 'off' },
-    hint: say('try.credentialHint', { header }),
+    ...{ kind: 'password', name: 'credential', autoComplete: 'off' },
+    label: say(isLogin ? 'try.login' : 'try.credential'),
+    hint: isLogin ? `${say('try.loginHint')} ${hint}` : hint,
   }
 }

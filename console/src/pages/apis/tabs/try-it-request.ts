@@ -2,12 +2,11 @@ import type { ApiSeen } from '../../../api/apis.ts'
 import type { TrySent } from '../../../api/try-it.ts'
 import type { FormValues } from '../../../parts/record-form.tsx'
 import { textsOf } from '../../portal/pairs-input.tsx'
-import { methodOf } from '../authentication.ts'
+import { methodOf, placeOf } from '../authentication-methods.ts'
 import { type Operation, operationsOf } from '../openapi-operations.ts'
 import { textAt } from '../tree.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
-const CONFIG = { token: 'authToken', oauth: 'oauth' } as const
 const WITHOUT_BODY: readonly unknown[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 
 /** True for a method that mostly comes with a body. */
@@ -30,27 +29,61 @@ export function openPart(path: string): string | undefined {
   return /\{([^{}/]*)\}/.exec(path)?.[1]
 }
 
-/** Which header an API reads its credential from, and what stands before it; undefined where it asks for none. */
-export function credentialOf({ classic }: ApiSeen): { readonly header: string; readonly prefix: string } | undefined {
+/** Where an API reads its credential. */
+export interface CredentialPlace {
+  readonly where: 'header' | 'query' | 'cookie'
+  readonly name: string
+  /** What stands before it. */
+  readonly prefix: string
+  /** A name and a password with a colon between them: they are sent in base64 (RFC 7617). */
+  readonly isLogin: boolean
+}
+
+const PREFIXES = { token: '', oauth: 'Bearer ', jwt: 'Bearer ', basic: 'Basic ' } as const
+
+/** Where an API reads its credential, a header before other places; undefined where it asks for none, or for more than one word. */
+export function credentialOf({ classic }: ApiSeen): CredentialPlace | undefined {
   const method = methodOf(classic)
-  if (method === 'keyless' || method === 'other') return undefined
-  const header =
-    textAt(classic, ['auth_configs', CONFIG[method], 'auth_header_name']) ||
-    textAt(classic, ['auth', 'auth_header_name'])
-  return { header: header || 'Authorization', prefix: method === 'oauth' ? 'Bearer ' : '' }
+  if (method === 'keyless' || method === 'other' || method === 'several' || method === 'hmac') return undefined
+  const config = placeOf(classic, method)
+  const isLogin = method === 'basic'
+  const prefix = PREFIXES[method]
+  // A token needs its word in a header alone.
+  const elsewhere = isLogin ? prefix : ''
+  if (config.disable_header === true) {
+    if (config.use_param === true)
+      return { where: 'query', name: textAt(config, ['param_name']), prefix: elsewhere, isLogin }
+    if (config.use_cookie === true)
+      return { where: 'cookie', name: textAt(config, ['cookie_name']), prefix: elsewhere, isLogin }
+  }
+  return { where: 'header', name: textAt(config, ['auth_header_name']) || 'Authorization', prefix, isLogin }
+}
+
+/** The credential of the form as it is sent, without what stands before it: what a command must not show. */
+export function secretOf(api: ApiSeen, { credential }: FormValues): string {
+  const given = String(credential).trim()
+  const place = credentialOf(api)
+  if (place?.isLogin !== true || !given.includes(':')) return given
+  return btoa(String.fromCharCode(...new TextEncoder().encode(given)))
 }
 
 /** The request that the form describes. */
 export function requestOf(api: ApiSeen, values: FormValues): TrySent {
   const credential = credentialOf(api)
-  const given = String(values.credential).trim()
+  const given = secretOf(api, values)
   const headers = Object.entries(textsOf(values.headers)).map(([name, value]) => ({ name, value }))
-  if (credential !== undefined && given !== '')
-    headers.unshift({ name: credential.header, value: withPrefix(given, credential.prefix) })
+  // Whatever a person types is meant literally; what is encoded already stays.
+  let path = encodeURI(String(values.path).trim()).replace(/%25([0-9A-Fa-f]{2})/g, '%$1')
+  if (credential !== undefined && given !== '') {
+    const { where, name, prefix } = credential
+    const sent = withPrefix(given, prefix)
+    if (where === 'header') headers.unshift({ name, value: sent })
+    else if (where === 'cookie') headers.unshift({ name: 'Cookie', value: `${name}=${sent}` })
+    else path += `${path.includes('?') ? '&' : '?'}${encodeURIComponent(name)}=${encodeURIComponent(sent)}`
+  }
   return {
     method: String(values.method),
-    // Whatever a person types is meant literally; what is encoded already stays.
-    path: encodeURI(String(values.path).trim()).replace(/%25([0-9A-Fa-f]{2})/g, '%$1'),
+    path,
     headers,
     body: hasBody(values.method) ? String(values.body) : '',
   }
@@ -58,12 +91,14 @@ export function requestOf(api: ApiSeen, values: FormValues): TrySent {
 
 /** The same as a command for a shell, the credential left to be filled in. */
 export function curlOf(origin: string, { method, path, headers, body }: TrySent, secret: string): string {
-  const shown = headers.map(({ name, value }) => {
-    const text = secret !== '' && value.endsWith(secret) ? `${value.slice(0, -secret.length)}<key>` : value
-    return `-H ${quoted(`${name}: ${text}`)}`
-  })
+  const hidden = (text: string) =>
+    [secret, encodeURIComponent(secret)].reduce(
+      (rest, word) => (word !== '' && rest.endsWith(word) ? `${rest.slice(0, -word.length)}<key>` : rest),
+      text,
+    )
+  const shown = headers.map(({ name, value }) => `-H ${quoted(`${name}: ${hidden(value)}`)}`)
   const parts = [
-    `curl -i${method === 'GET' ? '' : ` -X ${method}`} ${quoted(`${origin}${path}`)}`,
+    `curl -i${method === 'GET' ? '' : ` -X ${method}`} ${quoted(`${origin}${hidden(path)}`)}`,
     ...shown,
     ...(body === '' ? [] : [`--data-raw ${quoted(body)}`]),
   ]

@@ -10,7 +10,7 @@ import { RecordForm } from '../../../parts/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 import { TryAnswer, TryNothing } from './try-it-answer.tsx'
 import { tryFields } from './try-it-fields.tsx'
-import { curlOf, pathAt, requestOf, triedOperations } from './try-it-request.ts'
+import { curlOf, pathAt, requestOf, secretOf, triedOperations } from './try-it-request.ts'
 import { TrySteps } from './try-it-steps.tsx'
 
 /** `view` is the operation that is tried. */
@@ -70,7 +70,7 @@ function TryIt({ api }: { readonly api: ApiSeen }) {
             done=""
             submit={async (values): Promise<Outcome> => {
               const sent = requestOf(api, values)
-              return { sent, secret: String(values.credential).trim(), tried: await tryRequest(api.id, sent) }
+              return { sent, secret: secretOf(api, values), tried: await tryRequest(api.id, sent) }
             }}
             onDone={(answer) => setOutcome(answer as Outcome)}
           />

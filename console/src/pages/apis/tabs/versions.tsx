@@ -13,6 +13,7 @@ import { GuardedButton } from '../../../parts/guarded.tsx'
 import { notifyDone, notifyFault } from '../../../parts/notify.ts'
 import { When } from '../../../parts/when.tsx'
 import { say } from '../../../texts/say.ts'
+import { VersionCalling } from '../version-calling.tsx'
 import { NewVersion, RenameVersion } from '../version-forms.tsx'
 import { detached, useChangeVersions, withDefault } from '../versioning.ts'
 
@@ -44,6 +45,7 @@ export default function VersionsTab({ api }: { readonly api: ApiSeen }) {
             {add}
           </Group>
           <Rows api={api} rows={rows} error={versions.error} retry={versions.refetch} onRename={setOpen} />
+          {rows?.[0]?.id === api.id && <VersionCalling api={api} />}
         </>
       )}
       <Modal opened={open === 'new'} onClose={close} title={say('apis.newVersion')} size="lg">
@@ -112,9 +114,21 @@ function VersionName({ row, baseId }: { readonly row: VersionSeen; readonly base
       <Text span fw={600} size="sm" className="wrap-anywhere">
         {row.versionName || say('apis.unnamed')}
       </Text>
-      {row.isDefaultVersion && <Badge variant="light">{say('apis.default')}</Badge>}
-      {row.id === baseId && <Badge variant="default">{say('apis.base')}</Badge>}
-      {row.internal && <Badge variant="default">{say('apis.internal')}</Badge>}
+      {row.isDefaultVersion && (
+        <Badge variant="light" tt="none">
+          {say('apis.default')}
+        </Badge>
+      )}
+      {row.id === baseId && (
+        <Badge variant="default" tt="none">
+          {say('apis.base')}
+        </Badge>
+      )}
+      {row.internal && (
+        <Badge variant="default" tt="none">
+          {say('apis.internal')}
+        </Badge>
+      )}
     </Group>
   )
 }

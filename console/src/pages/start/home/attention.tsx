@@ -69,7 +69,7 @@ export function Attention() {
       </Title>
       <Stack gap="xs">
         {items}
-        {isReading && <Loader size="sm" aria-label={say('part.loading')} />}
+        {isReading && <Loader size="sm" role="status" aria-label={say('part.loading')} />}
         {items.length === 0 && !isReading && (
           <Group gap="xs" wrap="nowrap">
             <CircleCheckIcon size={18} aria-hidden color="var(--mantine-color-teal-6)" />

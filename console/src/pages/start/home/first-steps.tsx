@@ -1,7 +1,7 @@
 import { Button, Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { FIRST_STEPS_KEY, newKey, readFirstSteps } from '../../../api/home.ts'
+import { FIRST_STEPS_KEY, type FirstSteps as Found, newKey, readFirstSteps } from '../../../api/home.ts'
 import { type Session, useSession } from '../../../api/session.ts'
 import { FaultBox } from '../../../parts/fault-box.tsx'
 import { say } from '../../../texts/say.ts'
@@ -12,11 +12,13 @@ const LOOK_MS = 3_000
 /** The three steps of somebody new, which tick themselves; gone when they are done or dismissed. */
 export function FirstSteps() {
   const session = useSession()
+  // Whoever was elsewhere for a moment finds what was read before, and it is not read again at once.
+  const known = useQueryClient().getQueryData<Found>(FIRST_STEPS_KEY)
   const [isDismissed, setDismissed] = useState(() => isHidden(session))
   // Somebody for whom everything was done before they came needs no list of it.
-  const [wasOpen, setWasOpen] = useState(false)
+  const [wasOpen, setWasOpen] = useState(() => known !== undefined && !isDone(known))
   const [key] = useState(newKey)
-  const [hadKey, setHadKey] = useState<boolean>()
+  const [hadKey, setHadKey] = useState(known?.hasKey)
   const steps = useQuery({
     queryKey: FIRST_STEPS_KEY,
     queryFn: async ({ signal }) => {
@@ -29,7 +31,8 @@ export function FirstSteps() {
     refetchInterval: ({ state }) => (isDone(state.data) ? false : LOOK_MS),
   })
   if (isDismissed) return null
-  if (steps.data === undefined) return steps.isPending ? <Loader size="sm" aria-label={say('part.loading')} /> : null
+  if (steps.data === undefined)
+    return steps.isPending ? <Loader size="sm" role="status" aria-label={say('part.loading')} /> : null
   const done = isDone(steps.data)
   if (done && !wasOpen) return null
   const dismiss = () => {

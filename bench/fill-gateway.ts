@@ -1,0 +1,40 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Admin, definition, policy } from './product.ts'
+
+export interface GatewayFill {
+  readonly apis: number
+  readonly keys: number
+  readonly upstreamPort: number
+  /** Where the file of requests goes. */
+  readonly folder: string
+  /** Of every key, in the place of the usual one. */
+  readonly rate?: { readonly rate: number; readonly per: number }
+}
+
+/** Keys by number, and the file for `requests.lua`. */
+export interface FilledGateway {
+  readonly keys: readonly string[]
+  readonly file: string
+}
+
+/** Makes APIs `api-<i>`, a policy with rate and quota for each, and keys of these in turn. */
+export async function fillGateway(admin: Admin, fill: GatewayFill): Promise<FilledGateway> {
+  const { apis, upstreamPort, folder } = fill
+  await Admin.times(apis, async (i) => {
+    await admin.call('POST', '/apis/oas', definition(`api-${i}`, upstreamPort))
+    await admin.call('POST', '/policies', { ...policy(`policy-${i}`, [`api-${i}`]), ...fill.rate })
+  })
+  const keys: string[] = new Array(fill.keys)
+  await Admin.times(fill.keys, async (i) => {
+    const { key } = await admin.call('POST', '/keys/create', { apply_policies: [`policy-${i % apis}`] })
+    keys[i] = String(key)
+  })
+  return { keys, file: requestsFile(join(folder, 'requests.tsv'), keys, (i) => `/api-${i % apis}`) }
+}
+
+/** Writes the file for `requests.lua`: key i is used at `pathOf(i)`. */
+export function requestsFile(file: string, keys: readonly string[], pathOf: (i: number) => string): string {
+  writeFileSync(file, `${keys.map((key, i) => `${pathOf(i)}\t${key}`).join('\n')}\n`)
+  return file
+}

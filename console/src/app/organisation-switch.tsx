@@ -1,0 +1,49 @@
+import { Select } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { allOrganisations, lookAtOrganisation, ORGANISATIONS_KEY } from '../api/organisations.ts'
+import { useSession } from '../api/session.ts'
+import { notifyFault } from '../parts/notify.ts'
+import { say } from '../texts/say.ts'
+
+const ALL = 'all'
+const MOST_SHOWN = 100
+
+/** Chooses which organisation somebody looks at who belongs to none. */
+export default function OrganisationSwitch() {
+  const { organisation } = useSession()
+  const { data } = useQuery({
+    queryKey: [...ORGANISATIONS_KEY, 'all'],
+    queryFn: ({ signal }) => allOrganisations(signal),
+  })
+  const look = useLook()
+  const names = data ?? (organisation === null ? [] : [{ id: organisation.id, owner_name: organisation.name }])
+  return (
+    <Select
+      aria-label={say('shell.lookAt')}
+      size="xs"
+      w={{ base: 130, xs: 200 }}
+      searchable
+      allowDeselect={false}
+      limit={MOST_SHOWN}
+      nothingFoundMessage={say('shell.lookAtNone')}
+      comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
+      maxDropdownHeight={360}
+      value={organisation?.id ?? ALL}
+      disabled={look.isPending}
+      onChange={(id) => id !== null && look.mutate(id === ALL ? '' : id)}
+      data={[
+        { value: ALL, label: say('shell.allOrganisations') },
+        ...names.map(({ id, owner_name: name }) => ({ value: id, label: name || id })),
+      ]}
+    />
+  )
+}
+
+/** Looks at another organisation: nothing of the page below belongs to it, so the console begins anew. */
+export function useLook() {
+  return useMutation({
+    mutationFn: lookAtOrganisation,
+    onSuccess: () => window.location.assign('/'),
+    onError: notifyFault,
+  })
+}

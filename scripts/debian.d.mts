@@ -1,0 +1,1 @@
+export function fromDebian<Place>(name: string, find: () => Place | undefined): Promise<Place>

@@ -1,0 +1,25 @@
+import type { JsonObject } from '../../model/json.ts'
+import type { MoveKind } from '../moves/kind.ts'
+
+/** An object that could be taken. */
+export interface Candidate {
+  readonly kind: MoveKind
+  readonly identity: string
+  /** Where it stands there, with nothing secret in it. */
+  readonly from: string
+  readonly body: JsonObject
+  /** What is another than it was there. */
+  readonly changes: readonly string[]
+}
+
+/** An object that is not taken. */
+export interface Refusal {
+  readonly from: string
+  readonly why: string
+}
+
+/** What was read of one sort. */
+export interface Read {
+  readonly candidates: Candidate[]
+  readonly refused: Refusal[]
+}

@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fault } from '../../errors/fault.ts'
+import { EXTENSION, renameExtension } from '../../model/api/extension.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { textAt } from '../moves/kind.ts'
+import { APIS } from '../moves/kind-apis.ts'
+import { POLICIES } from '../moves/kind-policies.ts'
+import type { Candidate, Read } from './candidate.ts'
+
+const MOST_BYTES = 64 << 20
+const EXTENSION_NAME = /^x-([a-z][a-z0-9]*)-api-gateway$/
+
+/** What definitions hold besides themselves. */
+export interface Definitions extends Read {
+  /** Words that stand in them where ours is `svc`. */
+  readonly words: ReadonlySet<string>
+}
+
+/**
+ * The API definitions of a folder: classic ones, bare or within `api_definition`, and OpenAPI documents, whose extension gets our name.
+ * @throws Fault `files_unreadable`
+ */
+export function readDefinitions(folder: string): Definitions {
+  const read: Read = { candidates: [], refused: [] }
+  const words = new Set<string>()
+  const files = documentsIn(folder)
+  const names = new Set(files.map(({ file }) => file))
+  for (const { file, body } of files) {
+    const document = isObject(body.oas) && Object.keys(body.oas).length > 0 ? body.oas : body
+    const definition = isObject(body.api_definition) ? body.api_definition : body
+    // Its half of a pair; the other half says everything.
+    if (definition.is_oas === true && document === body && typeof body.openapi !== 'string') {
+      if (!names.has(file.replace(/\.json$/, '-oas.json')))
+        read.refused.push({
+          from: file,
+          why: 'is the classic half of an OpenAPI definition whose other half is missing',
+        })
+      continue
+    }
+    const found = Object.keys(document).flatMap((name) => EXTENSION_NAME.exec(name)?.[1] ?? [])
+    const changes: string[] = []
+    let named = body
+    for (const word of found.filter((each) => each !== 'svc')) {
+      words.add(word)
+      changes.push(`x-${word}-api-gateway is now ${EXTENSION}`)
+    }
+    if (found.length > 1) {
+      read.refused.push({
+        from: file,
+        why: `has several extensions: ${found.map((word) => `x-${word}-api-gateway`).join(', ')}`,
+      })
+      continue
+    }
+    if (found[0] !== undefined && found[0] !== 'svc') named = renameExtension(document, found).document
+    else if (document !== body) named = document
+    read.candidates.push(candidateOf(APIS.normal(named), file, changes))
+  }
+  return { ...read, words }
+}
+
+/** The policies of a file or a folder: one, a list, or a map by id in each file. @throws Fault `files_unreadable` */
+export function readPolicies(path: string): Read & { readonly renamed: ReadonlyMap<string, string> } {
+  const read: Read = { candidates: [], refused: [] }
+  const renamed = new Map<string, string>()
+  for (const { file, body } of documentsIn(path)) {
+    const normal = POLICIES.normal(body)
+    const id = textAt(normal, 'id')
+    const older = textAt(body, '_id')
+    if (older !== '' && older !== id) renamed.set(older, id)
+    if (id === '') read.refused.push({ from: file, why: 'a policy without id' })
+    else read.candidates.push({ kind: POLICIES, identity: id, from: `${file} (${id})`, body: normal, changes: [] })
+  }
+  return { ...read, renamed }
+}
+
+function candidateOf(body: JsonObject, file: string, changes: readonly string[]): Candidate {
+  return { kind: APIS, identity: textAt(body, 'api_id'), from: file, body, changes }
+}
+
+interface Found {
+  readonly file: string
+  readonly body: JsonObject
+}
+
+function documentsIn(path: string): Found[] {
+  const files = isFolder(path) ? jsonFiles(path).map((name) => join(path, name)) : [path]
+  return files.flatMap((file) => objectsIn(parsed(file)).map((body) => ({ file: basename(file), body })))
+}
+
+function objectsIn(value: Json): JsonObject[] {
+  if (Array.isArray(value)) return value.filter(isObject)
+  if (!isObject(value)) return []
+  const members = Object.entries(value)
+  const isMap = members.length > 0 && members.every(([, each]) => isObject(each) && isObject(each.access_rights))
+  if (!isMap) return [value]
+  return members.map(([id, each]) => ({
+    ...(textAt(each as JsonObject, '_id') === '' && { id }),
+    ...(each as JsonObject),
+  }))
+}
+
+function jsonFiles(path: string): string[] {
+  return readdirSync(path)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function parsed(file: string): Json {
+  try {
+    if (statSync(file).size > MOST_BYTES) throw new Error('is too large')
+    return JSON.parse(readFileSync(file, 'utf8')) as Json
+  } catch (error) {
+    throw fault('files_unreadable', `${file}: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+}

@@ -1,0 +1,76 @@
+import type { LegacyAlgorithm } from '../../model/legacy-hash.ts'
+import type { Step } from '../moves/plan.ts'
+import { counted } from '../moves/told.ts'
+import type { Refusal } from './candidate.ts'
+
+/** What an import would do, or has done. */
+export interface Report {
+  readonly steps: readonly Step[]
+  readonly changed: ReadonlyMap<Step, readonly string[]>
+  readonly refused: readonly Refusal[]
+  readonly kept: number
+  readonly refreshTokens: number
+  readonly words: ReadonlySet<string>
+  readonly algorithms: ReadonlySet<LegacyAlgorithm>
+  readonly orgs: ReadonlySet<string>
+  /** Those that keys belong to there. */
+  readonly organisations: ReadonlySet<string>
+}
+
+/** The report line by line: what is taken, what of it changes, what is refused and why, what is to be set. */
+export function reportLines(report: Report): string[] {
+  const { steps, changed, refused, kept } = report
+  const withChanges = steps.filter((step) => changed.get(step)!.length > 0).length
+  return [
+    ...steps.flatMap((step) => [`+ ${nameOf(step)}`, ...changed.get(step)!.map((change) => `    ${change}`)]),
+    ...refused.map(({ from, why }) => `! ${from}: ${why}`),
+    ...(report.refreshTokens > 0
+      ? [`! ${counted(report.refreshTokens, 'refresh token')} of OAuth clients: are not taken, people sign in again`]
+      : []),
+    `${steps.length} to take, of them ${withChanges} with changes, ${refused.length} refused, ${kept} there already.`,
+    ...[...report.organisations].map((id) => `Keys of its organisation ${id} become keys of yours.`),
+    ...settingLines(report),
+  ]
+}
+
+/** The same for programs. */
+export function reportJson(report: Report, done: boolean): string {
+  const { steps, changed, refused, kept, refreshTokens } = report
+  const taken = steps.map((step) => ({
+    ...{ kind: step.kind.name, id: step.identity, from: step.file, changes: changed.get(step)! },
+  }))
+  return JSON.stringify(
+    { done, taken, refused, kept, refresh_tokens: refreshTokens, settings: settingsFor(report) },
+    null,
+    2,
+  )
+}
+
+/** Members of the settings that gateways and dashboards need for what is taken. */
+function settingsFor({ algorithms, orgs, words }: Report): Record<string, readonly string[]> {
+  return {
+    ...(algorithms.size > 0 && { 'gateway.hash_key_function_fallback': [...algorithms].sort() }),
+    ...(orgs.size > 0 && { 'gateway.legacy_key_orgs': [...orgs].sort() }),
+    ...(words.size > 0 && { 'compat.vendor_aliases': [...words].sort() }),
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  'gateway.hash_key_function_fallback': 'its keys are found so, each until its first use',
+  'gateway.legacy_key_orgs': 'and keys that people chose, which begin with it there',
+  'compat.vendor_aliases': 'for clients and files that go on using its word',
+}
+
+function settingLines(report: Report): string[] {
+  const settings = Object.entries(settingsFor(report))
+  if (settings.length === 0) return []
+  return [
+    'Settings that are needed:',
+    ...settings.map(([name, values]) => `  ${name} = ${JSON.stringify(values)}  (${WHY[name]})`),
+  ]
+}
+
+/** What an object is called: a key by what it was called there. */
+export function nameOf({ kind, identity, file }: Step): string {
+  return kind.name === 'keys' ? file : `${kind.one} ${identity}`
+}

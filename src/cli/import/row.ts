@@ -1,0 +1,33 @@
+import type { Command } from '../commands.ts'
+import type { ReadEntries } from './read-entries.ts'
+
+const HELP = `  -d, --dashboard URL      the dashboard to import into; else SVC_SYNC_DASHBOARD
+  -s, --secret CREDENTIAL  API credential of one of its users; better in SVC_SYNC_SECRET
+  --from-redis URL         the other product's Redis: keys, quotas, OAuth clients; better in SVC_IMPORT_REDIS
+  --definitions DIR        its API definitions, classic and OpenAPI, one or a list in each JSON file
+  --policies PATH          its policies: a JSON file, or a folder of them
+  --raw-keys               the names in its key space are the keys themselves; else their form tells
+  --redirect-separator C   what parts several addresses in one redirect_uri there
+  -y, --yes                does it; without, only the report, and status 2 when there is something to do
+  --json                   for programs`
+
+/** `gatehouse import`. `read`: how its Redis is read. */
+export function importCommand(read: ReadEntries): Command {
+  return {
+    name: 'import',
+    summary: 'take over APIs, policies, keys and OAuth clients of the product that was there before',
+    options: {
+      dashboard: { type: 'string', short: 'd' },
+      secret: { type: 'string', short: 's' },
+      'from-redis': { type: 'string' },
+      definitions: { type: 'string' },
+      policies: { type: 'string' },
+      'raw-keys': { type: 'boolean' },
+      'redirect-separator': { type: 'string' },
+      yes: { type: 'boolean', short: 'y' },
+      json: { type: 'boolean' },
+    },
+    help: HELP,
+    run: async (context) => (await import('./run-import.ts')).runImport(context, read),
+  }
+}

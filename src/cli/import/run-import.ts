@@ -1,0 +1,145 @@
+import { resolve } from 'node:path'
+import { fault } from '../../errors/fault.ts'
+import { isObject } from '../../model/json.ts'
+import { LEGACY_KEY } from '../../model/legacy-hash.ts'
+import type { CommandContext } from '../commands.ts'
+import { textAt } from '../moves/kind.ts'
+import { APIS } from '../moves/kind-apis.ts'
+import { CLIENTS } from '../moves/kind-clients.ts'
+import { KEYS } from '../moves/kind-keys.ts'
+import { POLICIES } from '../moves/kind-policies.ts'
+import { mayCollide } from '../moves/obstacles.ts'
+import { textOption } from '../moves/options.ts'
+import { ordered } from '../moves/order.ts'
+import { openPlace, readStanding } from '../moves/place.ts'
+import { runSteps } from '../moves/run.ts'
+import type { Candidate } from './candidate.ts'
+import { clientsIn } from './clients-in.ts'
+import { type KeysRead, type Known, keysIn, knownRights } from './keys-in.ts'
+import { readDefinitions, readPolicies } from './read-definitions.ts'
+import { type KeySpace, type ReadEntries, readKeySpace } from './read-entries.ts'
+import { nameOf, type Report, reportJson, reportLines } from './report.ts'
+import { type Settled, settle, unsettled } from './settle.ts'
+
+/** What a report ends with that found something to take. */
+const TO_DO = 2
+const NO_KEYS: KeySpace = { sessions: new Map(), used: new Map(), clients: [], refreshTokens: 0 }
+
+/**
+ * Takes over what another product has, through the dashboard's API alone; what is there already stays as it is. Without `--yes` only
+ * the report, and status 2 when there is something to take.
+ */
+export async function runImport(context: CommandContext, read: ReadEntries): Promise<number> {
+  const { options, env, print } = context
+  const url = textOption(options, 'from-redis', env.SVC_IMPORT_REDIS)
+  const folders = [textOption(options, 'definitions'), textOption(options, 'policies')]
+  if (url === '' && folders.every((folder) => folder === ''))
+    throw fault('option_invalid', 'name what to import: --from-redis URL, --definitions DIR, --policies PATH')
+  const place = await openPlace(options, env, { withSecrets: false })
+  const space = url === '' ? NO_KEYS : await readKeySpace(url, read)
+  const { standing } = await readStanding(place, [APIS, POLICIES, CLIENTS, KEYS])
+  const settled = unsettled(standing)
+  const report = await reported(context, { place, space, settled })
+  const { flaws, order } = ordered({
+    ...{ dir: '', steps: settled.steps, standing, mayCollide: await mayCollide(place, settled.steps) },
+  })
+  if (flaws.length > 0) throw fault('move_refused', flaws.map(({ file, why }) => `${file}: ${why}`).join('\n'))
+  const quiet = options.json === true
+  const isDone = options.yes === true && order.length > 0
+  if (!quiet) for (const line of reportLines(report)) print(line)
+  else if (!isDone) print(reportJson(report, false))
+  if (order.length === 0) return 0
+  if (!isDone) {
+    if (!quiet) print('Nothing was changed: --yes does it.')
+    return TO_DO
+  }
+  await runAll(place, order, (step) => void (quiet || print(`took ${nameOf(step)}`)))
+  print(quiet ? reportJson(report, true) : 'Done.')
+  return 0
+}
+
+type Steps = Parameters<typeof runSteps>[0]
+
+/** A signal ends the run between two objects; another run goes on from there. */
+async function runAll(place: Steps['place'], order: Steps['order'], done: Steps['done']): Promise<void> {
+  const stop = new AbortController()
+  const onSignal = () => stop.abort()
+  process.once('SIGINT', onSignal)
+  process.once('SIGTERM', onSignal)
+  try {
+    await runSteps({ place, order, stop: stop.signal, done })
+  } finally {
+    process.off('SIGINT', onSignal)
+    process.off('SIGTERM', onSignal)
+  }
+}
+
+interface Given {
+  readonly place: Awaited<ReturnType<typeof openPlace>>
+  readonly space: KeySpace
+  readonly settled: Settled
+}
+
+/** Sort by sort, so that what names something refused is looked at with that in mind. */
+async function reported({ options, cwd }: CommandContext, { place, space, settled }: Given): Promise<Report> {
+  const path = (name: string) => {
+    const text = textOption(options, name)
+    return text === '' ? undefined : resolve(cwd, text)
+  }
+  const take = async (found: { candidates: readonly Candidate[]; refused: Settled['refused'] }) => {
+    settled.refused.push(...found.refused)
+    await settle(place, settled, found.candidates)
+  }
+  const [definitions, policyFiles] = [path('definitions'), path('policies')]
+  const apis = definitions === undefined ? undefined : readDefinitions(definitions)
+  if (apis !== undefined) await take(apis)
+  const policies = policyFiles === undefined ? undefined : readPolicies(policyFiles)
+  if (policies !== undefined) await take(withKnownRights(policies, namesOf(settled, 'apis')))
+  const known: Known = {
+    apis: namesOf(settled, 'apis'),
+    policies: namesOf(settled, 'policies'),
+    renamed: policies?.renamed ?? new Map(),
+  }
+  await take(clientsIn(space, known, textOption(options, 'redirect-separator')))
+  const keys = keysIn(space, known, { raw: options['raw-keys'] === true })
+  await takeKeys(place, settled, keys)
+  const { steps, changed, refused, kept } = settled
+  const { algorithms, orgs, organisations } = keys
+  const words = apis?.words ?? new Set<string>()
+  return {
+    ...{ steps, changed, refused, kept, algorithms, orgs, organisations, words },
+    refreshTokens: space.refreshTokens,
+  }
+}
+
+/** One that was used since has another hash now, but still says where it came from. */
+async function takeKeys(place: Given['place'], settled: Settled, keys: KeysRead): Promise<void> {
+  const there = [...(settled.standing.get(KEYS)?.values() ?? [])]
+  const origins = new Set(there.map(({ body }) => textAt(body, LEGACY_KEY)).filter((origin) => origin !== ''))
+  settled.refused.push(...keys.refused)
+  await settle(place, settled, keys.candidates, ({ body }) => origins.has(textAt(body, LEGACY_KEY)))
+}
+
+function withKnownRights(read: ReturnType<typeof readPolicies>, apis: ReadonlySet<string>) {
+  const candidates: Candidate[] = []
+  const refused = [...read.refused]
+  for (const candidate of read.candidates) {
+    const changes = [...candidate.changes]
+    const { access_rights: sent } = candidate.body
+    const rights = knownRights(sent, { apis }, changes)
+    if (changes.length > 0 && isObject(sent) && Object.keys(rights).length === 0)
+      refused.push({ from: `policy ${candidate.identity}`, why: 'has rights only on APIs that are not there' })
+    else
+      candidates.push({
+        ...candidate,
+        body: { ...candidate.body, ...(sent !== undefined && { access_rights: rights }) },
+        changes,
+      })
+  }
+  return { candidates, refused }
+}
+
+function namesOf({ standing }: Settled, name: string): ReadonlySet<string> {
+  const kind = [...standing.keys()].find((each) => each.name === name)
+  return new Set(kind === undefined ? [] : standing.get(kind)!.keys())
+}

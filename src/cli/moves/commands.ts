@@ -1,0 +1,185 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Fault, fault } from '../../errors/fault.ts'
+import type { CommandContext } from '../commands.ts'
+import { type FileFlaw, type Folder, indexBefore, located, readFolder, readIndex } from './files.ts'
+import type { MoveKind } from './kind.ts'
+import { KINDS, kindsOf } from './kinds.ts'
+import { mayCollide, obstaclesTo } from './obstacles.ts'
+import { identityOf, neededOption, recipientOf, selectionOf, variablesOf } from './options.ts'
+import { type Order, ordered } from './order.ts'
+import { openPlace, readStanding } from './place.ts'
+import { expectedFiles, type Mode, makePlan, type Plan } from './plan.ts'
+import { runSteps } from './run.ts'
+import { dumped, heldAfter, narrowed, type Selection, selects } from './selection.ts'
+import { counted, doneLine, flawLine, planJson, planLines } from './told.ts'
+import { writeDump } from './write-files.ts'
+
+/** What a comparison ends with that found a difference. */
+const DRIFT = 2
+const MOST_FLAWS = 100
+
+/** `gatehouse dump`: writes what a dashboard has into files. */
+export async function dump({ env, options, cwd, print }: CommandContext): Promise<number> {
+  const dir = resolve(cwd, neededOption(options, 'target', 'the folder to write to'))
+  const withSecrets = options.secrets === true
+  const recipient = withSecrets ? recipientOf(options, env) : undefined
+  const place = await openPlace(options, env, { withSecrets })
+  const selection = dumped(selectionOf(options))
+  const held = heldAfter(indexBefore(dir, KINDS), selection)
+  const kinds = kindsOf(new Set(selection.kinds.keys()))
+  const read = await readStanding(place, withPolicies(kinds, selection))
+  refuse(read.flaws)
+  const bodies = (name: string) => {
+    return [...read.standing]
+      .filter(([kind]) => kind.name === name)
+      .flatMap(([, all]) => [...all.values()].map(({ body }) => body))
+  }
+  const isMeant = selects(selection, { apis: bodies('apis'), policies: bodies('policies') })
+  const objects = kinds.flatMap((kind) =>
+    [...read.standing.get(kind)!.values()]
+      .filter(({ identity, body }) => isMeant(kind, identity, body))
+      .map((there) => ({ kind, there })),
+  )
+  refuse(unknownIn(selection, kinds, objects))
+  const rule = recipient === undefined ? 'kept' : { recipient, seed: place.secret }
+  const result = writeDump({ dir, selection, held, kinds, objects, rule, env: variablesOf(options, env) })
+  if (options.json === true) print(JSON.stringify({ target: dir, ...result, removed: [...result.removed] }, null, 2))
+  else {
+    for (const path of result.removed) print(`removed ${path}`)
+    print(
+      `${counted(objects.length, 'object')} in ${dir}: ${counted(result.written, 'file')} written, ${result.unchanged} unchanged, ${result.removed.length} removed.`,
+    )
+  }
+  return 0
+}
+
+/** `gatehouse validate`: checks files by themselves, with no dashboard at all. */
+export function validate({ env, options, cwd, print }: CommandContext): number {
+  const dir = folderOf(options, cwd)
+  const selection = narrowed(readIndex(dir, KINDS), selectionOf(options))
+  const opening = { env: variablesOf(options, env), identity: identityOf(options, env) }
+  const folder = readFolder(dir, kindsOf(new Set(selection.kinds.keys())), opening)
+  const flaws = [
+    ...folder.flaws,
+    ...folder.filed.flatMap(({ kind, file, body }) => located(dir, file, kind.flaws(body))),
+  ]
+  if (options.json === true) print(JSON.stringify({ objects: folder.filed.length, flaws }, null, 2))
+  else {
+    for (const flaw of flaws) print(flawLine(flaw))
+    print(
+      flaws.length === 0
+        ? `${counted(folder.filed.length, 'object')} without a mistake.`
+        : counted(flaws.length, 'mistake'),
+    )
+  }
+  return flaws.length === 0 ? 0 : 1
+}
+
+/** `gatehouse diff`: what sync would do; status 2 when that is anything. */
+export async function diff(context: CommandContext): Promise<number> {
+  const { plan, order } = await planned(context, 'sync')
+  tell(context, plan, order, false)
+  return order.length === 0 ? 0 : DRIFT
+}
+
+/** `gatehouse sync`, `apply`, `publish`: show the plan, and with `--yes` do it. Without, status 2 says that there is something to do. */
+export async function change(context: CommandContext, mode: Mode): Promise<number> {
+  const { plan, order, place } = await planned(context, mode)
+  const { options, print } = context
+  const quiet = options.json === true
+  if (order.length === 0 || options.yes !== true) {
+    tell(context, plan, order, false)
+    if (order.length === 0) return 0
+    if (!quiet) print('Nothing was changed: --yes does it.')
+    return DRIFT
+  }
+  if (!quiet) tell(context, plan, order, false)
+  const stop = new AbortController()
+  const onSignal = () => stop.abort()
+  process.once('SIGINT', onSignal)
+  process.once('SIGTERM', onSignal)
+  try {
+    await runSteps({ place, order, stop: stop.signal, done: (step) => void (quiet || print(doneLine(step))) })
+  } finally {
+    process.off('SIGINT', onSignal)
+    process.off('SIGTERM', onSignal)
+  }
+  if (quiet) tell(context, plan, order, true)
+  else print('Done.')
+  return 0
+}
+
+async function planned({ env, options, cwd }: CommandContext, mode: Mode) {
+  const dir = folderOf(options, cwd)
+  const files = readIndex(dir, KINDS)
+  const selection = narrowed(files, selectionOf(options))
+  refuseUndumped(dir, selection, files)
+  const kinds = kindsOf(new Set(selection.kinds.keys()))
+  const opening = { env: variablesOf(options, env), identity: identityOf(options, env) }
+  const place = await openPlace(options, env, { withSecrets: opening.identity !== undefined })
+  const all = withPolicies(kinds, selection)
+  const { standing, flaws: unclear } = await readStanding(place, all)
+  const folder: Folder = readFolder(dir, all, opening, expectedFiles(standing))
+  const plan = makePlan({ dir, folder, standing, selection, mode, noDelete: options['no-delete'] === true })
+  refuse([...unclear, ...plan.flaws])
+  const { steps } = plan
+  const { order, flaws } = ordered({ dir, steps, standing, mayCollide: await mayCollide(place, steps) })
+  refuse(flaws)
+  const allowMissing = options['allow-missing'] === true
+  refuse(await obstaclesTo({ dir, place, steps, standing, allowMissing }))
+  return { plan, order, place }
+}
+
+/** Which keys and clients belong to some APIs is seen by the APIs and policies, whether these are moved or not. */
+function withPolicies(kinds: readonly MoveKind[], { tags, labels }: Selection): MoveKind[] {
+  const needed = tags.length + labels.length > 0 ? ['apis', 'policies'] : []
+  return KINDS.filter((kind) => kinds.includes(kind) || needed.includes(kind.name))
+}
+
+/** What was never dumped is not in the files because nobody wanted it there, not because it should go. */
+function refuseUndumped(dir: string, { kinds }: Selection, files: Selection): void {
+  for (const choice of kinds.keys()) {
+    const folders = KINDS.filter((kind) => kind.choice === choice).map(({ folder }) => folder)
+    if (files.kinds.has(choice) || folders.some((folder) => existsSync(resolve(dir, folder)))) continue
+    throw fault('files_unreadable', `${dir} holds no ${choice}: dump them first`)
+  }
+}
+
+function unknownIn(
+  { kinds: chosen }: Selection,
+  kinds: readonly MoveKind[],
+  objects: readonly { readonly kind: MoveKind; readonly there: { readonly identity: string } }[],
+): FileFlaw[] {
+  return [...chosen].flatMap(([choice, ids]) => {
+    const known = new Set(objects.filter(({ kind }) => kind.choice === choice).map(({ there }) => there.identity))
+    const one = kinds.find((kind) => kind.choice === choice)?.one ?? choice
+    const missing = ids === 'all' ? [] : ids.filter((id) => !known.has(id))
+    return missing.map((id): FileFlaw => {
+      return { name: 'not_there', file: '', line: 0, field: `--${choice}`, why: `the dashboard has no ${one} ${id}` }
+    })
+  })
+}
+
+function folderOf(options: CommandContext['options'], cwd: string): string {
+  const dir = resolve(cwd, neededOption(options, 'path', 'the folder of a dump'))
+  if (!existsSync(dir)) throw fault('files_unreadable', `there is no folder ${dir}`)
+  return dir
+}
+
+function tell({ options, print }: CommandContext, plan: Plan, order: Order, done: boolean): void {
+  if (options.json === true) print(planJson(plan, order, done))
+  else for (const line of planLines(plan, order)) print(line)
+}
+
+/** @throws Fault `move_refused` with every flaw, one in a line */
+function refuse(flaws: readonly FileFlaw[]): void {
+  if (flaws.length === 0) return
+  const more = flaws.length - MOST_FLAWS
+  const lines = flaws.slice(0, MOST_FLAWS).map(flawLine)
+  throw refusal([...lines, ...(more > 0 ? [`and ${more} more`] : []), 'Nothing was changed.'])
+}
+
+function refusal(lines: readonly string[]): Fault {
+  return fault('move_refused', lines.join('\n'))
+}

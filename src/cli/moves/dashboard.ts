@@ -1,0 +1,137 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Fault, fault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+
+const TIMEOUT_MS = 300_000
+const TRIES = 3
+const RETRY_MS = 300
+
+/** What a dashboard answered. */
+export interface Told {
+  readonly status: number
+  readonly json: Json | undefined
+}
+
+/** A dashboard as anybody calls it: over HTTP, with the credential of one of its users. */
+export class DashboardApi {
+  readonly #base: string
+  readonly #secret: string
+  readonly #stop: AbortSignal | undefined
+
+  /** @throws Fault `option_invalid` for what is no address */
+  constructor({ url, secret, stop }: { readonly url: string; readonly secret: string; readonly stop?: AbortSignal }) {
+    const parsed = URL.canParse(url) ? new URL(url) : undefined
+    if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+      throw fault('option_invalid', `--dashboard: ${url} is no http or https address`)
+    if (!/^[\x21-\x7e]+$/.test(secret))
+      throw fault('option_invalid', '--secret: is no credential that a header can carry')
+    this.#base = parsed.origin + parsed.pathname.replace(/\/+$/, '')
+    this.#secret = secret
+    this.#stop = stop
+  }
+
+  /** Reads; tried again where nobody answers. @throws Fault `dashboard_away`, `dashboard_refused` with what the dashboard says */
+  async get(path: string): Promise<JsonObject> {
+    const { json } = accepted('GET', path, await this.ask('GET', path))
+    if (!isObject(json)) throw fault('dashboard_refused', `GET ${path}: the answer is no JSON object`)
+    return json
+  }
+
+  /** Reads what may not be there: undefined then. */
+  async find(path: string): Promise<JsonObject | undefined> {
+    const told = await this.ask('GET', path)
+    // APIs, webhooks and others that are not there are answered with 400.
+    if (told.status === 404 || told.status === 400) return undefined
+    const { json } = accepted('GET', path, told)
+    return isObject(json) ? json : undefined
+  }
+
+  /** Writes, once: what may have been done is not done again. @throws Fault as `get` */
+  async send(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: JsonObject): Promise<JsonObject> {
+    const { json } = accepted(method, path, await this.ask(method, path, body))
+    return isObject(json) ? json : {}
+  }
+
+  /** One call, whatever comes of it. @throws Fault `dashboard_away` */
+  async ask(method: string, path: string, body?: JsonObject): Promise<Told> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const told = await this.#once(method, path, body)
+        const away = told.status === 502 || told.status === 503
+        if (!away || method !== 'GET' || tries === TRIES) return told
+      } catch (error) {
+        if (method !== 'GET' || tries === TRIES || this.#stop?.aborted) throw this.#away(error)
+      }
+      await wait(RETRY_MS * tries)
+    }
+  }
+
+  async #once(method: string, path: string, body: JsonObject | undefined): Promise<Told> {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const answer = await fetch(this.#base + path, {
+      method,
+      headers: {
+        authorization: this.#secret,
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: 'error',
+      signal: timeout,
+    })
+    const text = await answer.text()
+    try {
+      return { status: answer.status, json: JSON.parse(text) as Json }
+    } catch {
+      return { status: answer.status, json: undefined }
+    }
+  }
+
+  #away(error: unknown): Fault {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    const why = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause)
+    return fault('dashboard_away', `no dashboard answers at ${this.#base} (${why})`, error)
+  }
+}
+
+function accepted(method: string, path: string, told: Told): Told {
+  if (told.status < 300) return told
+  const message = isObject(told.json) ? String(told.json.Message ?? told.json.message ?? '') : ''
+  const [plain = path] = path.split('?')
+  const hint = told.status === 401 ? '; is --secret the API credential of an active user?' : ''
+  throw fault(
+    'dashboard_refused',
+    `${method} ${plain} was answered with ${told.status}: ${message || 'no message'}${hint}`,
+  )
+}
+
+/** A part of a path. */
+export function segment(text: string): string {
+  return encodeURIComponent(text)
+}
+
+/** The query that names some objects of a list by their ids; '' for all. */
+export function idsQuery(ids: readonly string[] | undefined): string {
+  if (ids === undefined) return ''
+  return `?ids=${encodeURIComponent(ids.map((id) => encodeURIComponent(id)).join(','))}`
+}
+
+/** Does the work for every item, a few at a time, and stops at the first that fails. Answers in the order of the items. */
+export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results = new Array<R>(items.length)
+  let next = 0
+  const failed: { error?: unknown } = {}
+  const hand = async () => {
+    while (next < items.length && !('error' in failed)) {
+      const at = next++
+      try {
+        results[at] = await work(items[at]!)
+      } catch (error) {
+        if (!('error' in failed)) failed.error = error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, hand))
+  if ('error' in failed) throw failed.error
+  return results
+}

@@ -1,0 +1,253 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseDocument } from 'yaml'
+import { fault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { type Flaw, type FlawName, type MoveKind, type There, textAt } from './kind.ts'
+import { KEPT_MARK, type MarkReader, readMarks } from './marks.ts'
+import { type Path, pathText } from './paths.ts'
+import { jsonOffset, lineAt, twiceNamed, yamlLine } from './positions.ts'
+import { type Identity, openSealed } from './seal.ts'
+import { type Selection, selectionIn } from './selection.ts'
+
+export const INDEX_FILE = 'gatehouse.json'
+/** Grows when files of before cannot be read as they were any more. */
+export const FORMAT = 1
+const MOST_BYTES = 64 << 20
+const MOST_ALIASES = 100
+
+/** One object of a folder. */
+export interface Filed {
+  readonly kind: MoveKind
+  readonly identity: string
+  /** Below the folder, with slashes. */
+  readonly file: string
+  /** What it says, marks read; what is kept is `KEPT_MARK`. */
+  readonly body: JsonObject
+  /** True when the file says exactly what the dashboard has, so that nobody needs to look closer. */
+  readonly unchanged: boolean
+}
+
+/** Something that is wrong, with where it stands. */
+export interface FileFlaw {
+  readonly name: FlawName
+  readonly file: string
+  readonly line: number
+  readonly field: string
+  readonly why: string
+}
+
+/** What a folder holds. */
+export interface Folder {
+  readonly filed: readonly Filed[]
+  readonly flaws: readonly FileFlaw[]
+}
+
+/** What marks in files are read with. */
+export interface Opening {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly identity: Identity | undefined
+}
+
+/** How an object of the dashboard would stand in its file. */
+export interface Expected {
+  readonly text: string
+  readonly there: There
+}
+
+/** What a folder was dumped for; of one without the file that says so, the sorts that it has folders of. @throws Fault `files_unreadable` */
+export function readIndex(dir: string, kinds: readonly MoveKind[], mayBeUnfinished = false): Selection {
+  const text = textOf(dir, INDEX_FILE)
+  if (text === undefined) {
+    const held = kinds.filter(({ folder }) => isFolder(join(dir, folder)))
+    if (held.length === 0) throw fault('files_unreadable', `${dir} holds no files of a dump`)
+    return { kinds: new Map(held.map(({ choice }) => [choice, 'all'])), tags: [], labels: [] }
+  }
+  const index = parsedIndex(text)
+  if (typeof index.format !== 'number' || index.format > FORMAT)
+    throw fault(
+      'files_unreadable',
+      `version_unknown: ${INDEX_FILE}: format ${String(index.format)} is of another version`,
+    )
+  if (index.unfinished === true && !mayBeUnfinished)
+    throw fault('files_unreadable', `the last dump into ${dir} was not finished: run it again`)
+  return selectionIn(index, INDEX_FILE)
+}
+
+/** What a folder was dumped for before; undefined for one that holds no dump. @throws Fault `files_unreadable` */
+export function indexBefore(dir: string, kinds: readonly MoveKind[]): Selection | undefined {
+  return textOf(dir, INDEX_FILE) === undefined ? undefined : readIndex(dir, kinds, true)
+}
+
+/** Reads the objects of some kinds. `expected`, by file: what is exactly so is not looked at closer. */
+export function readFolder(
+  dir: string,
+  kinds: readonly MoveKind[],
+  opening: Opening,
+  expected: ReadonlyMap<string, Expected> = new Map(),
+): Folder {
+  const filed: Filed[] = []
+  const flaws: FileFlaw[] = []
+  for (const kind of kinds) {
+    const first = new Map<string, string>()
+    for (const name of namesIn(join(dir, kind.folder))) {
+      const file = `${kind.folder}/${name}`
+      const read = readOne({ dir, file, kind, opening, expected: expected.get(file) })
+      flaws.push(...read.flaws)
+      if (read.filed === undefined) continue
+      const { identity } = read.filed
+      const other = first.get(identity)
+      if (other === undefined) filed.push(read.filed)
+      else flaws.push({ name: 'id_twice', file, line: 1, field: kind.identityAt, why: `${other} has ${identity} too` })
+      first.set(identity, other ?? file)
+    }
+  }
+  return { filed, flaws }
+}
+
+/** The same flaws with the line of the file that each stands in. */
+export function located(dir: string, file: string, flaws: readonly Flaw[]): FileFlaw[] {
+  if (flaws.length === 0) return []
+  const text = textOf(dir, file) ?? ''
+  const raw = parsed(text, isYaml(file)).value
+  return flaws.map(({ name, path, why }) => {
+    const inFile = pathInFile(path, raw)
+    return { name, file, line: lineOf(text, file, inFile), field: pathText(inFile) || 'the document', why }
+  })
+}
+
+interface One {
+  readonly dir: string
+  readonly file: string
+  readonly kind: MoveKind
+  readonly opening: Opening
+  readonly expected: Expected | undefined
+}
+
+function readOne({ dir, file, kind, opening, expected }: One): { filed?: Filed; flaws: FileFlaw[] } {
+  const refused = (name: FlawName, why: string, line = 1): { flaws: FileFlaw[] } => {
+    return { flaws: [{ name, file, line, field: 'the document', why }] }
+  }
+  // One that leads out of the folder would bring in what nobody has reviewed.
+  if (isLink(join(dir, file))) return refused('file_unreadable', 'is a link, and links are not followed')
+  const text = textOf(dir, file)
+  if (text === undefined) return refused('file_unreadable', 'cannot be read, or is too large')
+  if (expected !== undefined && expected.text === text) {
+    const { identity, body } = expected.there
+    return { filed: { kind, identity, file, body, unchanged: true }, flaws: [] }
+  }
+  const { value, malformed, line } = parsed(text, isYaml(file))
+  if (malformed !== undefined) return refused('file_malformed', malformed, line)
+  if (!isObject(value)) return refused('file_malformed', 'is no object')
+  const flaws: Flaw[] = []
+  if (!isYaml(file)) {
+    const twice = twiceNamed(text)
+    if (twice !== undefined) flaws.push({ name: 'named_twice', path: twice.path, why: 'stands there twice' })
+  }
+  const read = readMarks(value, readerFor(kind, value, opening, flaws)) as JsonObject
+  const body = kind.normal(read)
+  const identity = textAt(body, kind.identityAt)
+  if (identity === '') flaws.push({ name: 'id_missing', path: [kind.identityAt], why: 'is missing' })
+  const found = located(dir, file, flaws)
+  return identity === '' ? { flaws: found } : { filed: { kind, identity, file, body, unchanged: false }, flaws: found }
+}
+
+function readerFor(kind: MoveKind, raw: JsonObject, { env, identity }: Opening, flaws: Flaw[]): MarkReader {
+  const owner = textAt(kind.normal(raw), kind.identityAt)
+  return {
+    env,
+    open(sealed, path) {
+      if (identity === undefined) return undefined
+      try {
+        return { text: openSealed(identity, sealPlace(kind, owner, path), sealed) }
+      } catch (error) {
+        return { why: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    flaw: (path, name, why) => flaws.push({ name, path, why }),
+  }
+}
+
+/** What a sealed value is bound to: the object and the place in it. */
+export function sealPlace(kind: MoveKind, identity: string, path: Path): string {
+  return `${kind.name}/${identity}/${pathText(path)}`
+}
+
+/** True for a value that stands for one that is kept. */
+export function isKept(value: Json | undefined): boolean {
+  return value === KEPT_MARK
+}
+
+/** Names of files of objects in a folder, sorted. */
+export function namesIn(folder: string): string[] {
+  if (!isFolder(folder)) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && /\.(?:json|ya?ml)$/.test(entry.name) && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .sort()
+}
+
+/** The text of a file below a folder; undefined when it cannot be read. */
+export function textOf(dir: string, file: string): string | undefined {
+  const path = join(dir, file)
+  try {
+    return statSync(path).size > MOST_BYTES ? undefined : readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function parsed(text: string, yaml: boolean): { value?: Json; malformed?: string; line?: number } {
+  if (yaml) return parsedYaml(text)
+  try {
+    return { value: JSON.parse(text) as Json }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    const at = /at position (\d+)/.exec(message)?.[1]
+    const line = at === undefined ? lineAt(text, text.length) : lineAt(text, Number(at))
+    // The parser quotes the text, which may hold a secret.
+    return { malformed: 'is not JSON from here on', line }
+  }
+}
+
+function parsedYaml(text: string): { value?: Json; malformed?: string; line?: number } {
+  const document = parseDocument(text, { version: '1.2', schema: 'core', logLevel: 'silent' })
+  const [first] = document.errors
+  if (first !== undefined)
+    return { malformed: `is not YAML from here on (${first.code})`, line: lineAt(text, first.pos[0]) }
+  try {
+    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }) as Json }
+  } catch {
+    return { malformed: 'its aliases make it too large', line: 1 }
+  }
+}
+
+/** A file may hold the definition of an API without anything around it. */
+function pathInFile(path: Path, raw: Json | undefined): Path {
+  const [first, ...rest] = path
+  const wraps = (first === 'oas' || first === 'api_definition') && isObject(raw) && !Object.hasOwn(raw, first)
+  return wraps ? rest : path
+}
+
+function lineOf(text: string, file: string, path: Path): number {
+  if (isYaml(file)) return yamlLine(text, path)
+  return text === '' ? 1 : lineAt(text, jsonOffset(text, path))
+}
+
+function parsedIndex(text: string): JsonObject {
+  const { value } = parsed(text, false)
+  if (!isObject(value)) throw fault('files_unreadable', `${INDEX_FILE} is no JSON object`)
+  return value
+}
+
+function isYaml(file: string): boolean {
+  return !file.endsWith('.json')
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}

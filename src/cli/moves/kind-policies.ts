@@ -1,0 +1,97 @@
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { checkPolicy, withRightsMap } from '../../model/policy.ts'
+import { policyApisOf, stateOf } from '../../model/policy-index.ts'
+import { segment } from './dashboard.ts'
+import { flawsThrown, type MoveKind, type There, textAt } from './kind.ts'
+import { pruned, without } from './rendered.ts'
+import { secretPlaces } from './secret-places.ts'
+
+/** What belongs to one installation: storage id, organisation, owners, times. */
+const OF_STORAGE = ['_id', 'org_id', 'date_created', 'last_updated', 'user_owners', 'user_group_owners'] as const
+const FLAGS = ['state', 'active', 'is_inactive'] as const
+
+/** Policies, by the `id` that keys name them by. */
+export const POLICIES: MoveKind = {
+  name: 'policies',
+  choice: 'policies',
+  one: 'policy',
+  folder: 'policies',
+  identityAt: 'id',
+  head: ['id', 'name', 'state'],
+  deletable: true,
+  findsNew: true,
+  normal,
+  secrets: (body) => secretPlaces(body.meta_data ?? {}, ['meta_data']),
+  flaws: (body) => flawsThrown(() => checkPolicy(body, { allowUnsafeIds: true }), body),
+  references: (body) => policyApisOf(body).map((id) => ({ to: 'apis' as const, id, path: ['access_rights', id] })),
+  claims(body) {
+    const name = textAt(body, 'name')
+    return name === '' ? [] : [{ what: name, flaw: 'name_taken', path: ['name'] }]
+  },
+  async list({ api }) {
+    const { Data } = await api.get('/api/portal/policies?p=-1')
+    return Array.isArray(Data) ? Data.filter(isObject).map(thereOf) : []
+  },
+  async find({ api }, { identity }) {
+    const found = await api.find(`/api/portal/policies/${segment(identity)}`)
+    return found && thereOf(found)
+  },
+  async create({ api }, body) {
+    await api.send('POST', '/api/portal/policies', sentOf(body))
+  },
+  async update({ api }, there, body) {
+    await api.send('PUT', `/api/portal/policies/${segment(there.identity)}`, sentOf(body))
+  },
+  async remove({ api }, there) {
+    await api.send('DELETE', `/api/portal/policies/${segment(there.identity)}`)
+  },
+}
+
+/** Takes the files of a dump and answers of `GET /api/portal/policies/{id}`: of one without `id` the `_id` is what keys name. */
+function normal(sent: JsonObject): JsonObject {
+  const body = Array.isArray(sent.access_rights_array) ? mapped(sent) : sent
+  const state = stateOf(body)
+  const { partitions, access_rights: rights, ...rest } = without(body, ...OF_STORAGE, ...FLAGS)
+  const said = pruned({
+    ...rest,
+    id: textAt(body, 'id') || textAt(body, '_id'),
+    state: state === 'active' ? '' : state,
+    ...(partitions !== undefined && { partitions: isObject(partitions) ? pruned(partitions) : partitions }),
+    ...(rights !== undefined && { access_rights: shortRights(rights) }),
+  })
+  // Refused by hand, and not in force before either.
+  return state === 'deny' && body.active === false ? { ...said, active: false } : said
+}
+
+/** What is no list of rights stays, and is refused by the checks. */
+function mapped(sent: JsonObject): JsonObject {
+  try {
+    return withRightsMap(sent)
+  } catch {
+    return sent
+  }
+}
+
+/** Rights without what says nothing; the API of each stands in front of it. */
+export function shortRights(rights: Json): Json {
+  if (!isObject(rights)) return rights
+  return Object.fromEntries(Object.entries(rights).map(([apiId, right]) => [apiId, shortRight(apiId, right)]))
+}
+
+function shortRight(apiId: string, right: Json): Json {
+  if (!isObject(right)) return right
+  const rest = pruned(right)
+  return rest.api_id === apiId ? without(rest, 'api_id') : rest
+}
+
+/** All three words for whether it is in force, so that none of before counts. */
+function sentOf(body: JsonObject): JsonObject {
+  const state = stateOf(body)
+  const active = state === 'deny' ? body.active !== false : state === 'active'
+  return { ...body, state, active, is_inactive: state === 'deny' }
+}
+
+function thereOf(row: JsonObject): There {
+  const body = normal(row)
+  return { identity: textAt(body, 'id'), body, at: textAt(row, '_id') }
+}

@@ -1,0 +1,158 @@
+import { toFault } from '../../errors/fault.ts'
+import type { Json, JsonObject } from '../../model/json.ts'
+import type { DashboardApi } from './dashboard.ts'
+import { type Path, pathOfWords } from './paths.ts'
+
+/** What can be chosen on the command line. */
+export const CHOICES = ['labels', 'groups', 'hooks', 'apis', 'policies', 'clients', 'keys', 'portal'] as const
+export type Choice = (typeof CHOICES)[number]
+
+/** What is wrong, by name: scripts and people look it up in the documentation. */
+export type FlawName =
+  | 'file_unreadable'
+  | 'file_malformed'
+  | 'named_twice'
+  | 'field_invalid'
+  | 'id_missing'
+  | 'id_twice'
+  | 'version_unknown'
+  | 'env_missing'
+  | 'mark_malformed'
+  | 'sealed_unreadable'
+  | 'secret_missing'
+  | 'not_there'
+  | 'already_there'
+  | 'api_missing'
+  | 'policy_missing'
+  | 'label_missing'
+  | 'hook_missing'
+  | 'documentation_missing'
+  | 'certificate_missing'
+  | 'name_ambiguous'
+  | 'format_differs'
+  | 'policy_id_lost'
+  | 'listen_path_taken'
+  | 'name_taken'
+  | 'swap'
+  | 'api_id_taken'
+  | 'client_id_taken'
+  | 'key_taken'
+  | 'in_use'
+  | 'definition_refused'
+
+/** Something that is wrong with an object, or in its way. */
+export interface Flaw {
+  readonly name: FlawName
+  readonly path: Path
+  readonly why: string
+}
+
+/** An object as a dashboard has it. */
+export interface There {
+  readonly identity: string
+  /** As files have it, secrets in clear where they could be read. */
+  readonly body: JsonObject
+  /** What the dashboard calls it by. */
+  readonly at: string
+}
+
+/** The dashboard that is read or written, and what is known of it. */
+export interface Place {
+  readonly api: DashboardApi
+  readonly orgId: string
+  /** True = read with secrets. */
+  readonly withSecrets: boolean
+  /** Webhooks by id, read when first needed. */
+  readonly hooks: { names?: Promise<ReadonlyMap<string, string>> }
+}
+
+/** What an object claims for itself alone within an organisation, and how that is called when somebody else has it. */
+export interface Claim {
+  readonly what: string
+  readonly flaw: 'listen_path_taken' | 'name_taken'
+  readonly path: Path
+}
+
+/** A reference to another object: what must be there when this one is. */
+export interface Reference {
+  readonly to: 'apis' | 'policies' | 'labels' | 'hooks' | 'documentation'
+  readonly id: string
+  readonly path: Path
+  /** Labels: the value that is applied. */
+  readonly value?: string
+}
+
+/** How one sort of objects is moved. */
+export interface MoveKind {
+  readonly name: string
+  readonly choice: Choice
+  /** What one of them is called. */
+  readonly one: string
+  readonly folder: string
+  /** Member that holds the identity: the same in every installation. */
+  readonly identityAt: string
+  /** Members that stand first in files. */
+  readonly head: readonly string[]
+  /** Members that hold a secret as a whole; a file without them says nothing about it. */
+  readonly own?: readonly string[]
+  /** False: there is always one of each, and none is ever deleted. */
+  readonly deletable: boolean
+  /** What a file says, in the words of files. May be handed anything. */
+  normal(body: JsonObject): JsonObject
+  secrets(body: JsonObject): readonly Path[]
+  /** Everything that is wrong with a body by itself. */
+  flaws(body: JsonObject): Flaw[]
+  references(body: JsonObject): readonly Reference[]
+  claims(body: JsonObject): readonly Claim[]
+  /** Of two with one claim: whether they cannot both have it. True unless said otherwise. */
+  readonly apart?: (one: JsonObject, other: JsonObject) => boolean
+  list(place: Place): Promise<There[]>
+  /** True where `find` needs the identity alone, so that it can tell whether somebody has made one meanwhile. */
+  readonly findsNew: boolean
+  /** One object as it is now. */
+  find(place: Place, there: Pick<There, 'identity' | 'at'>): Promise<There | undefined>
+  create(place: Place, body: JsonObject): Promise<void>
+  update(place: Place, there: There, body: JsonObject): Promise<void>
+  remove(place: Place, there: There): Promise<void>
+}
+
+/**
+ * The flaws that a check of the product names in one message, each by its path in `document`; `under` is where the document stands in
+ * the file.
+ */
+export function flawsThrown(check: () => unknown, document: Json, under: Path = []): Flaw[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    const { code, message } = toFault(error)
+    if (code === 'internal') throw error
+    return partsOf(message).map((part) => {
+      const [, words = '', why = part] = /^((?:[^\s:[]|\[(?:\d+|"(?:[^"\\]|\\.)*")\])+): (.*)$/s.exec(part) ?? []
+      return { name: 'field_invalid', path: [...under, ...pathOfWords(words, document)], why }
+    })
+  }
+}
+
+/** The reasons in a message; one that holds a semicolon itself stays whole. */
+function partsOf(message: string): string[] {
+  const parts: string[] = []
+  for (const part of message.split('; ')) {
+    const begins = parts.length === 0 || /^(?:[^\s:[]|\[(?:\d+|"(?:[^"\\]|\\.)*")\])+: /.test(part)
+    if (begins) parts.push(part)
+    else parts[parts.length - 1] += `; ${part}`
+  }
+  return parts
+}
+
+/** The texts of a member that should be a list of texts. */
+export function textsAt(body: JsonObject, name: string): string[] {
+  const list = body[name]
+  return Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : []
+}
+
+/** The text of a member; '' when it is none. */
+export function textAt(body: JsonObject, name: string): string {
+  const value = body[name]
+  return typeof value === 'string' ? value : ''
+}

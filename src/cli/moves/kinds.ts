@@ -1,0 +1,27 @@
+import type { Choice, MoveKind } from './kind.ts'
+import { APIS } from './kind-apis.ts'
+import { CLIENTS } from './kind-clients.ts'
+import { HOOKS } from './kind-hooks.ts'
+import { KEYS } from './kind-keys.ts'
+import { GROUPS, LABELS } from './kind-people.ts'
+import { POLICIES } from './kind-policies.ts'
+import { DOCUMENTATION, PAGES, PORTAL } from './kind-portal.ts'
+
+/** Every sort of objects that is moved, in the order in which they are made: what is named stands before what names it. */
+export const KINDS: readonly MoveKind[] = [
+  LABELS,
+  GROUPS,
+  HOOKS,
+  APIS,
+  POLICIES,
+  CLIENTS,
+  KEYS,
+  DOCUMENTATION,
+  PORTAL,
+  PAGES,
+]
+
+/** The sorts that a choice stands for. */
+export function kindsOf(choices: ReadonlySet<Choice>): MoveKind[] {
+  return KINDS.filter(({ choice }) => choices.has(choice))
+}

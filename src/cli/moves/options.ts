@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { type ParseArgsOptionsConfig, parseEnv } from 'node:util'
+import { fault } from '../../errors/fault.ts'
+import { CHOICES, type Choice } from './kind.ts'
+import { type Identity, type Recipient, readIdentity, readRecipient } from './seal.ts'
+import type { Selection } from './selection.ts'
+
+/** What options were given, by their long names. */
+export type Given = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+
+/** Without ids it stands for all: `cli/commands.ts` gives it an empty text then. */
+const CHOSEN = { type: 'string', multiple: true } as const
+const FLAG = { type: 'boolean' } as const
+const WHERE = { dashboard: { type: 'string', short: 'd' }, secret: { type: 'string', short: 's' } } as const
+const WHAT = {
+  ...Object.fromEntries(CHOICES.map((choice) => [choice, CHOSEN])),
+  tag: CHOSEN,
+  label: CHOSEN,
+} satisfies ParseArgsOptionsConfig
+const READING = { identity: { type: 'string' }, 'env-file': { type: 'string' } } as const
+
+export const DUMP_OPTIONS = {
+  ...WHERE,
+  ...WHAT,
+  target: { type: 'string', short: 't' },
+  secrets: FLAG,
+  recipient: { type: 'string' },
+  'env-file': { type: 'string' },
+  json: FLAG,
+} as const satisfies ParseArgsOptionsConfig
+
+export const VALIDATE_OPTIONS = {
+  ...WHAT,
+  ...READING,
+  path: { type: 'string', short: 'p' },
+  json: FLAG,
+} as const satisfies ParseArgsOptionsConfig
+
+export const DIFF_OPTIONS = {
+  ...WHERE,
+  ...VALIDATE_OPTIONS,
+  'no-delete': FLAG,
+  'allow-missing': FLAG,
+} as const satisfies ParseArgsOptionsConfig
+
+export const SYNC_OPTIONS = {
+  ...DIFF_OPTIONS,
+  yes: { type: 'boolean', short: 'y' },
+} as const satisfies ParseArgsOptionsConfig
+
+/** Options whose value may be left out. */
+export const MAY_STAND_ALONE: ReadonlySet<string> = new Set<string>(CHOICES)
+
+/** The text of an option, or of the environment; '' when neither is there. */
+export function textOption(given: Given, name: string, fromEnv?: string): string {
+  const value = given[name]
+  return typeof value === 'string' ? value : (fromEnv ?? '')
+}
+
+/** The same where there must be one. @throws Fault `option_invalid` naming how to give it */
+export function neededOption(given: Given, name: string, how: string, fromEnv?: string): string {
+  const text = textOption(given, name, fromEnv)
+  if (text === '') throw fault('option_invalid', `--${name} is missing (${how})`)
+  return text
+}
+
+/** What the options choose; no sorts at all when they choose none. */
+export function selectionOf(given: Given): Selection {
+  const kinds = new Map<Choice, 'all' | readonly string[]>()
+  for (const choice of CHOICES) {
+    const value = given[choice]
+    if (value === undefined) continue
+    const ids = wordsIn(value)
+    kinds.set(choice, ids.length === 0 ? 'all' : ids)
+  }
+  return { kinds, tags: wordsIn(given.tag), labels: wordsIn(given.label) }
+}
+
+/** Whose key secrets are sealed for. @throws Fault `option_invalid` */
+export function recipientOf(
+  given: Given,
+  env: NodeJS.ProcessEnv | Readonly<Record<string, string | undefined>>,
+): Recipient {
+  const file = neededOption(
+    given,
+    'recipient',
+    'a PEM file with an X25519 public key, or SVC_SYNC_RECIPIENT',
+    env.SVC_SYNC_RECIPIENT,
+  )
+  return readRecipient(fileText(file, '--recipient'), '--recipient')
+}
+
+/** Who opens sealed values; undefined when nobody was named. @throws Fault `option_invalid` */
+export function identityOf(given: Given, env: Readonly<Record<string, string | undefined>>): Identity | undefined {
+  const file = textOption(given, 'identity', env.SVC_SYNC_IDENTITY)
+  return file === '' ? undefined : readIdentity(fileText(file, '--identity'), '--identity')
+}
+
+/** The environment that files take values from: that of the process, and what `--env-file` adds to it. @throws Fault `option_invalid` */
+export function variablesOf(
+  given: Given,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  const file = textOption(given, 'env-file')
+  return file === '' ? env : { ...parseEnv(fileText(file, '--env-file')), ...env }
+}
+
+function fileText(file: string, option: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw fault('option_invalid', `${option}: ${file} cannot be read`, error)
+  }
+}
+
+function wordsIn(value: Given[string]): string[] {
+  const texts = Array.isArray(value) ? value : [value]
+  return texts
+    .flatMap((text) => (typeof text === 'string' ? text.split(',') : []))
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { setMember } from '../../model/api/tree.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+
+/** The text of one object as a file: members in one order whoever wrote them, those of `head` first. */
+export function rendered(body: JsonObject, head: readonly string[] = []): string {
+  const sortedBody = sorted(body) as JsonObject
+  const first = head.filter((name) => Object.hasOwn(sortedBody, name)).map((name) => [name, sortedBody[name]!] as const)
+  const rest = Object.entries(sortedBody).filter(([name]) => !head.includes(name))
+  return `${JSON.stringify(Object.fromEntries([...first, ...rest]), null, 2)}\n`
+}
+
+/** A copy whose objects have their members in the order of their names; lists stay as they are. */
+export function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  const copy: JsonObject = {}
+  for (const name of Object.keys(value).sort()) setMember(copy, name, sorted(value[name]!))
+  return copy
+}
+
+/** True when two values say the same, in whatever order their members stand. */
+export function same(a: Json, b: Json): boolean {
+  return a === b || JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+}
+
+const PLAIN = /^[a-z0-9][a-z0-9._-]{0,99}$/
+
+/**
+ * Name of the file of an object, without its ending: the identity itself where every file system can tell it from others, else its
+ * letters and digits and eight digits of its hash.
+ */
+export function fileName(identity: string): string {
+  if (PLAIN.test(identity)) return identity
+  const words = identity
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60)
+  const digits = createHash('sha256').update(identity).digest('hex').slice(0, 8)
+  return words === '' ? digits : `${words}.${digits}`
+}
+
+/** The members that say something: neither null nor a blank of their type. */
+export function pruned(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => !isBlank(value)))
+}
+
+function isBlank(value: Json): boolean {
+  if (value === null || value === '' || value === 0 || value === false) return true
+  if (Array.isArray(value)) return value.length === 0
+  return isObject(value) && Object.keys(value).length === 0
+}
+
+/** A copy of an object without some members. */
+export function without(body: JsonObject, ...names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+}

@@ -1,0 +1,69 @@
+import type { Command } from '../commands.ts'
+import { DIFF_OPTIONS, DUMP_OPTIONS, MAY_STAND_ALONE, SYNC_OPTIONS, VALIDATE_OPTIONS } from './options.ts'
+
+const CHOOSING = `  --apis, --policies, --clients, --keys, --labels, --groups, --hooks, --portal [IDS]
+                     these sorts, of each all or the named ones; everything but keys when none is given
+  --tag, --label     only APIs with one of these tags, with these labels (key:value), and what belongs to them`
+const ASKING = `  -d, --dashboard URL      the dashboard; else SVC_SYNC_DASHBOARD
+  -s, --secret CREDENTIAL  API credential of one of its users; better in SVC_SYNC_SECRET`
+const READING = `  -p, --path DIR     the folder of files
+  --identity FILE    X25519 private key that opens sealed secrets; else SVC_SYNC_IDENTITY
+  --env-file FILE    values for \${env:NAME} in files, besides the environment
+  --json             for programs`
+const COMPARING = `  --no-delete        leaves what is not in the files
+  --allow-missing    lets objects name others that are not there`
+
+/** The commands that move objects between installations. What they stand on is loaded when one runs. */
+export const MOVE_COMMANDS: readonly Command[] = [
+  {
+    name: 'dump',
+    summary: 'write APIs, policies and more of a dashboard into files, one object each',
+    options: DUMP_OPTIONS,
+    mayStandAlone: MAY_STAND_ALONE,
+    help: `${ASKING}\n  -t, --target DIR   the folder to write to\n${CHOOSING}
+  --secrets          secrets too, sealed for --recipient FILE (X25519 public key; else SVC_SYNC_RECIPIENT)
+  --env-file FILE    values of \${env:NAME} in files that are there: they stay as long as they say the same
+  --json             for programs`,
+    run: async (context) => (await import('./commands.ts')).dump(context),
+  },
+  {
+    name: 'diff',
+    summary: 'show what sync would change; status 2 when there is anything',
+    options: DIFF_OPTIONS,
+    mayStandAlone: MAY_STAND_ALONE,
+    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}`,
+    run: async (context) => (await import('./commands.ts')).diff(context),
+  },
+  {
+    name: 'sync',
+    summary: 'make a dashboard what the files say: create, change and delete; shows the plan, --yes does it',
+    options: SYNC_OPTIONS,
+    mayStandAlone: MAY_STAND_ALONE,
+    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
+    run: async (context) => (await import('./commands.ts')).change(context, 'sync'),
+  },
+  {
+    name: 'apply',
+    summary: 'the same without deletions',
+    options: SYNC_OPTIONS,
+    mayStandAlone: MAY_STAND_ALONE,
+    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
+    run: async (context) => (await import('./commands.ts')).change(context, 'apply'),
+  },
+  {
+    name: 'publish',
+    summary: 'only what is new: refuses when an object is there and another one',
+    options: SYNC_OPTIONS,
+    mayStandAlone: MAY_STAND_ALONE,
+    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
+    run: async (context) => (await import('./commands.ts')).change(context, 'publish'),
+  },
+  {
+    name: 'validate',
+    summary: 'check files by themselves: every mistake with file, line and field',
+    options: VALIDATE_OPTIONS,
+    mayStandAlone: MAY_STAND_ALONE,
+    help: `${READING}\n${CHOOSING}`,
+    run: async (context) => (await import('./commands.ts')).validate(context),
+  },
+]

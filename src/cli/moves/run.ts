@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import { Fault, fault, toFault } from '../../errors/fault.ts'
+import { eachOf } from './dashboard.ts'
+import type { Place } from './kind.ts'
+import type { Order } from './order.ts'
+import { isSame, type Step } from './plan.ts'
+
+const AT_ONCE = 6
+const TURN_S = 60
+const RENEW_MS = 15_000
+
+/** What a run is told, and what it tells. */
+export interface Running {
+  readonly place: Place
+  readonly order: Order
+  readonly done: (step: Step) => void
+  /** Aborted = no further step begins. */
+  readonly stop: AbortSignal
+}
+
+/**
+ * Does the steps of a plan, while no other run does: it holds the organisation's turn, and gives it back. Before each step the object
+ * is read again: what somebody has changed since the plan was made stays as it is, and the run ends. Whatever ends it, what was done
+ * is whole, and another run goes on from there.
+ * @throws Fault `move_running`, `target_changed`, `move_stopped`, `dashboard_away`, `dashboard_refused`
+ */
+export async function runSteps({ place, order, done, stop }: Running): Promise<void> {
+  const turn = await takeTurn(place)
+  let finished = 0
+  const total = order.reduce((sum, group) => sum + group.length, 0)
+  try {
+    for (const group of order)
+      await eachOf(group, AT_ONCE, async (step) => {
+        if (stop.aborted) throw fault('move_stopped', `${finished} of ${total} steps are done; run it again to go on`)
+        turn.check()
+        await doStep(place, step)
+        finished++
+        done(step)
+      })
+  } catch (error) {
+    const { code, message } = toFault(error)
+    if (code === 'internal' || code === 'move_stopped') throw error
+    throw fault(code, `${message}\n${finished} of ${total} steps are done; run it again to go on`, error)
+  } finally {
+    await turn.end()
+  }
+}
+
+async function doStep(place: Place, step: Step): Promise<void> {
+  const { kind, identity, act, there, body } = step
+  const what = `${kind.one} ${identity}`
+  try {
+    const now =
+      there === undefined && !kind.findsNew
+        ? undefined
+        : await kind.find(place, { identity, at: there?.at ?? identity })
+    if (there === undefined && now !== undefined) throw changed(what, 'was made by somebody else')
+    if (there !== undefined && now === undefined) throw changed(what, 'was deleted by somebody else')
+    if (there !== undefined && !isSame(kind, now!, there)) throw changed(what, 'was changed by somebody else')
+    if (act === 'create') await kind.create(place, body!)
+    else if (act === 'update') await kind.update(place, there!, body!)
+    else await kind.remove(place, there!)
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code === 'target_changed') throw error
+    throw fault(error.code, `${what}: ${error.message}`, error)
+  }
+}
+
+function changed(what: string, how: string): Fault {
+  return fault('target_changed', `${what} ${how} since the plan was made`)
+}
+
+interface Turn {
+  /** @throws Fault `move_running` when the turn was lost */
+  check(): void
+  end(): Promise<void>
+}
+
+/** Another run may have the turn; one that was killed loses it by itself after a minute. */
+async function takeTurn({ api }: Place): Promise<Turn> {
+  const run = randomBytes(16).toString('hex')
+  const lost: { error?: unknown } = {}
+  const take = async () => {
+    const { status, json } = await api.ask('PUT', '/api/moves/turn', { run, seconds: TURN_S })
+    if (status < 300) return
+    const message = String((json as { Message?: unknown } | undefined)?.Message ?? '')
+    throw fault(
+      status === 409 ? 'move_running' : 'dashboard_refused',
+      message || `PUT /api/moves/turn was answered with ${status}`,
+    )
+  }
+  await take()
+  const renew = setInterval(() => {
+    // A dashboard that is away for a moment takes nothing: what another run took is told by its answer.
+    take().catch((error) => {
+      if (toFault(error).code === 'move_running') lost.error = error
+    })
+  }, RENEW_MS)
+  return {
+    check() {
+      if (lost.error !== undefined) throw lost.error
+    },
+    async end() {
+      clearInterval(renew)
+      await api.ask('DELETE', `/api/moves/turn?run=${run}`).catch(() => undefined)
+    },
+  }
+}

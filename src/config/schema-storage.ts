@@ -1,0 +1,29 @@
+import { group, text } from './leaves.ts'
+
+/** `storage`: the embedded store, or the servers of a cluster. */
+export const storageSettings = group({
+  path: text('./data', 'Folder of the embedded store, and of what a node keeps for itself. Made at the first start.', {
+    pattern: '\\S',
+    allowed: 'a folder',
+  }),
+  postgres_url: text(
+    '',
+    'PostgreSQL of a cluster, such as `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=FILE`. Given together with `redis_url`. Empty: the embedded store.',
+    { secret: true, pattern: '^(?:postgres(?:ql)?://\\S+)?$', allowed: 'a postgres URL' },
+  ),
+  postgres_listen_url: text(
+    '',
+    'The same PostgreSQL past a transaction pooler, for its notices. Empty: `postgres_url`. Without notices, changes are found by polling.',
+    { secret: true, pattern: '^(?:postgres(?:ql)?://\\S+)?$', allowed: 'a postgres URL' },
+  ),
+  seal_key: text(
+    '',
+    'What secrets are sealed under, 256 bits as base64url: the same for every node of a cluster. Empty: `seal_key` in `secrets.json` of the data folder, made at the first start.',
+    { secret: true, pattern: '^(?:[A-Za-z0-9_-]{43})?$', allowed: '43 characters of base64url' },
+  ),
+  redis_url: text(
+    '',
+    'Redis or Valkey of a cluster, such as `rediss://user:password@host:6379/0`. Given together with `postgres_url`.',
+    { secret: true, pattern: '^(?:rediss?://\\S+)?$', allowed: 'a redis or rediss URL' },
+  ),
+})

@@ -1,0 +1,10 @@
+import type { JsonObject } from '../../model/json.ts'
+import { ownersOf } from '../../model/ownership.ts'
+import type { Actor } from '../actor.ts'
+import { NOBODYS } from '../sight.ts'
+
+/** True when somebody owns an API as it stands in one state of it, or nobody does: an API that is gone has no others. */
+export function ownsState({ userId, groupId }: Pick<Actor, 'userId' | 'groupId'>, body: JsonObject): boolean {
+  const mine = [NOBODYS, `u:${userId}`, ...(groupId === '' ? [] : [`g:${groupId}`])]
+  return ownersOf(body).some((owner) => mine.includes(owner))
+}

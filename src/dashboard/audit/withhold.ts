@@ -1,0 +1,112 @@
+import { entriesOf } from '../../model/catalogue.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { requestedPolicies } from '../../model/key-request.ts'
+import { policyIdsOf } from '../../model/merge-policies.ts'
+import type { Session } from '../../model/session.ts'
+import { apisOf } from '../../publish/undo-restore.ts'
+import type { AuditChange, AuditRow } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+import { findPolicyDocument, seesDocumented, seesSession } from '../owned.ts'
+import type { DashboardParts } from '../parts.ts'
+import { ownsState } from './owned-state.ts'
+
+type Reader = Pick<Call, 'sight' | 'actor'>
+
+/** In the place of what an entry says about documents of what others own. */
+export const WITHHELD = { withheld: true } as const
+
+/**
+ * Entries as a caller may read them. Whoever reads the log reads who did what and when; with ownership on, the documents of what
+ * others own stay theirs.
+ */
+export async function* withheldBatches(
+  parts: DashboardParts,
+  reader: Reader,
+  batches: AsyncIterable<AuditRow[]>,
+): AsyncIterable<AuditRow[]> {
+  for await (const batch of batches) yield await withheldRows(parts, reader, batch)
+}
+
+/** The same of some entries. */
+export async function withheldRows(
+  parts: DashboardParts,
+  reader: Reader,
+  rows: readonly AuditRow[],
+): Promise<AuditRow[]> {
+  if (reader.sight.everything) return [...rows]
+  const shown: AuditRow[] = []
+  for (const row of rows) {
+    const isSeen = await mayRead(parts, reader, row)
+    shown.push(isSeen ? withoutDumps(row) : { ...row, changes: [], detail: WITHHELD })
+  }
+  return shown
+}
+
+/** What was sent and answered may be about anything: lists of others, too. */
+function withoutDumps(row: AuditRow): AuditRow {
+  const { request_dump: _request, response_dump: _response, ...detail } = row.detail
+  return { ...row, detail }
+}
+
+async function mayRead(parts: DashboardParts, reader: Reader, { changes }: AuditRow): Promise<boolean> {
+  for (const change of changes) if (!(await seesChange(parts, reader, change))) return false
+  return true
+}
+
+/** By the newest state that the entry knows. */
+async function seesChange(parts: DashboardParts, { sight, actor }: Reader, change: AuditChange): Promise<boolean> {
+  const { kind, before, after, session } = change
+  const body = after ?? before ?? {}
+  const orgId = actor?.orgId ?? ''
+  const look = { parts, sight, orgId }
+  switch (kind) {
+    case 'api': {
+      const apiId = String(body.api_id ?? '')
+      // Of one that is gone those read who owned it last.
+      return sight.apiId(apiId) || (sight.anyApi([apiId]) && actor !== undefined && ownsState(actor, body))
+    }
+    case 'policy':
+      return sight.anyApi(apisOf(kind, body))
+    case 'oauth_client':
+      return seesSession(look, { apiIds: apisOf(kind, body), policyIds: textsIn([body.registered_by_policy]) })
+    case 'session':
+      return seesSession(
+        look,
+        session ?? { apiIds: apisOf(kind, body), policyIds: policyIdsOf(body as unknown as Session) },
+      )
+    case 'key_request':
+      return seesAPolicy(parts, { sight, orgId }, requestedPolicies(body))
+    case 'portal_documentation':
+      return seesDocumented(parts, sight, orgId, String(body.api_id ?? ''))
+    case 'catalogue':
+      return seesEntries(parts, { sight, orgId }, [...entriesOf(before ?? {}), ...entriesOf(after ?? {})])
+    default:
+      return true
+  }
+}
+
+const textsIn = (values: readonly unknown[]) =>
+  values.filter((value) => typeof value === 'string' && value !== '') as string[]
+
+type Look = Pick<Call, 'sight'> & { readonly orgId: string }
+
+async function seesAPolicy(parts: DashboardParts, { sight, orgId }: Look, ids: readonly string[]): Promise<boolean> {
+  for (const id of ids) {
+    const policy = await findPolicyDocument(parts.documents, orgId, id)
+    if (policy !== undefined && sight.policy(policy)) return true
+  }
+  return ids.length === 0
+}
+
+async function seesEntries(
+  { documents }: DashboardParts,
+  { sight, orgId }: Look,
+  entries: readonly JsonObject[],
+): Promise<boolean> {
+  for (const { policy_id, api_id } of entries) {
+    const policy = policy_id ? await findPolicyDocument(documents, orgId, String(policy_id)) : undefined
+    if (policy !== undefined && !sight.policy(policy)) return false
+    if (policy === undefined && !sight.anyApi([String(api_id ?? '')])) return false
+  }
+  return true
+}

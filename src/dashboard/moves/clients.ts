@@ -1,0 +1,72 @@
+import { fault } from '../../errors/fault.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import type { OAuthClient } from '../../model/oauth-client.ts'
+import { mayDo } from '../../model/permission.ts'
+import { apisOfClient, showClient } from '../../publish/oauth-client-lists.ts'
+import { CLIENT_KIND, clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
+import { createClient, type SavedClient, updateClient } from '../../publish/oauth-clients.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+import type { DashboardParts } from '../parts.ts'
+import { policyApisFor } from '../policy-apis.ts'
+import { checkRightsSeen } from '../policy-seen.ts'
+
+/** The OAuth clients of the caller's organisation that the caller sees, in batches; with `ids` only these. */
+export async function* clientsToMove(
+  { documents, store }: DashboardParts,
+  { sight, actor }: Call,
+  ids: readonly string[],
+): AsyncGenerator<readonly OAuthClient[]> {
+  const policies = await policyApisFor(documents, store.feed).fresh()
+  const isSeen = ({ api_ids, registered_by_policy: by }: OAuthClient) =>
+    sight.anyApi(by === '' ? api_ids : policies.of(actor!.orgId, by))
+  const seen = (rows: readonly StoredDocument[]) => rows.map(({ body }) => clientOf(body)).filter(isSeen)
+  if (ids.length === 0) {
+    for await (const batch of documents.each(CLIENT_KIND, { where: sight.whereOrg() })) yield seen(batch)
+    return
+  }
+  for (const id of ids) {
+    const stored = await storedClient({ documents }, id)
+    if (stored !== undefined && sight.org(stored)) yield seen([stored])
+  }
+}
+
+/** A client with where it is registered; its secret for callers who may write APIs, where `withSecret`. @throws Fault `seal_broken` */
+export function movedClient(
+  parts: DashboardParts,
+  { actor }: Call,
+  client: OAuthClient,
+  withSecret: boolean,
+): JsonObject {
+  const mayRead = withSecret && actor !== undefined && mayDo(actor.permissions, 'apis', 'write')
+  return { ...showClient(parts, client, { withSecret: mayRead }), registered_by_policy: client.registered_by_policy }
+}
+
+/**
+ * Stores a client as it was elsewhere: its id, where it is registered, and its secret where one is sent.
+ * @throws Fault `oauth_client_invalid`, `query_invalid` (400), `already_exists` (409) for one of another organisation, `not_owner` (401)
+ */
+export async function takeClient(parts: DashboardParts, call: Call): Promise<SavedClient> {
+  const sent = call.object()
+  const { orgId, email: actor } = call.actor!
+  const { client_id: clientId } = sent
+  if (typeof clientId !== 'string' || clientId === '') throw fault('oauth_client_invalid', 'client_id: is missing')
+  const apiIds = Array.isArray(sent.api_ids) ? sent.api_ids.filter((id) => typeof id === 'string') : []
+  const stored = await storedClient(parts, clientId)
+  if (stored !== undefined && stored.body.org_id !== orgId) throw fault('already_exists', `OAuth client ${clientId}`)
+  if (stored !== undefined && !call.sight.anyApi(await apisOfClient(parts, clientId, orgId))) throw fault('not_owner')
+  await checkRightsSeen(parts, call, apiIds)
+  const { org_id: _theirs, api_id: _one, ...rest } = sent
+  const body: JsonObject = { ...rest, api_ids: apiIds }
+  const isDynamic = isObject(stored?.body.registration)
+  if (stored === undefined) return createClient(parts, { body, orgId, redirectOptional: true, actor })
+  const secret = typeof sent.secret === 'string' ? sent.secret : ''
+  return updateClient(parts, clientId, {
+    body,
+    moved: { apiIds, secret },
+    redirectOptional: isDynamic || sent.redirect_uris === undefined || isEmptyList(sent.redirect_uris),
+    actor,
+  })
+}
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0

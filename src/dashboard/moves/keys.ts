@@ -1,0 +1,115 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import { counterIdOf, isKeyHash, USER_NAME, withoutHidden } from '../../model/key.ts'
+import { isLegacyKey, LEGACY_KEY } from '../../model/legacy-hash.ts'
+import { checkSession } from '../../model/session.ts'
+import { createKey, rawKeyOf, type SavedKey } from '../../publish/keys.ts'
+import { useQuotas } from '../../publish/quotas.ts'
+import { createUser, findUser } from '../../publish/users.ts'
+import type { SessionRow } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
+import { eachKey } from '../key-lists.ts'
+import { checkKeySeen, withinSight } from '../key-seen.ts'
+import { hexOf } from '../key-shape.ts'
+import type { DashboardParts } from '../parts.ts'
+import { policyApisFor } from '../policy-apis.ts'
+
+/** Refuses to list keys where hashes are not listed. @throws Fault `not_found` (404) */
+export function checkKeysListed({ config: { gateway, dashboard } }: DashboardParts): void {
+  if (gateway.hash_keys && !dashboard.enable_hashed_keys_listing) throw fault('not_found', 'Could not retrieve keys')
+}
+
+/** The keys and basic users of the caller's organisation that the caller sees, in batches; with `ids` (hashes) only these. */
+export async function* keysToMove(
+  parts: DashboardParts,
+  call: Call,
+  ids: readonly string[],
+): AsyncGenerator<readonly SessionRow[]> {
+  const orgId = call.actor!.orgId
+  if (ids.length > 0) {
+    for (const id of ids) {
+      const row = isKeyHash(id) ? await parts.tokens.getSession(Buffer.from(id, 'hex')) : undefined
+      if (row !== undefined && row.clientId === '' && (await isSeen(parts, call, row))) yield [row]
+    }
+    return
+  }
+  const apiIds = call.sight.apiIds()
+  if (apiIds === undefined) return yield* eachKey(parts.tokens, { orgId, part: '' })
+  const mine = new Set(apiIds)
+  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const policyIds = policies.ids(orgId, (named) => named.some((id) => mine.has(id)))
+  yield* eachKey(parts.tokens, { orgId, part: '', reach: { apiIds, policyIds } })
+}
+
+/** A key as it is stored, no policy applied, under its hash or the name of its user. @throws Fault `seal_broken` */
+export function movedKey(parts: DashboardParts, row: SessionRow, withSecrets: boolean): JsonObject {
+  const { [USER_NAME]: name, [LEGACY_KEY]: legacy, ...session } = withoutHidden(row.body)
+  const { basic_auth_data: data } = row.body
+  const password = withSecrets && name !== undefined && isObject(data) ? data.password : undefined
+  const key = withSecrets ? rawKeyOf(parts, row) : undefined
+  return {
+    key_hash: hexOf(row.hash),
+    ...(name !== undefined && { user_name: name }),
+    session,
+    ...(password !== undefined && { password_hash: password }),
+    ...(key !== undefined && { key }),
+    ...(legacy !== undefined && { [LEGACY_KEY]: legacy }),
+  }
+}
+
+/**
+ * Stores a key under the hash that it has elsewhere, or a basic user under the hash of its password there: whoever uses it notices
+ * nothing. When it was made and when it expires is as sent, and counts of quotas stay. `quota_used` gives a new one what was used
+ * elsewhere, by scope; `legacy_key` says how an earlier product has hashed it.
+ * @throws Fault `key_invalid`, `key_not_owned` (400), `not_owner` (401)
+ */
+export async function takeKey(parts: DashboardParts, call: Call): Promise<SavedKey> {
+  const {
+    key_hash: keyHash,
+    user_name: name,
+    session: sent,
+    password_hash: password,
+    key,
+    legacy_key,
+    quota_used,
+  } = call.object()
+  const { orgId, email: actor } = call.actor!
+  const isUser = typeof name === 'string' && name !== ''
+  if (!isUser && (typeof keyHash !== 'string' || !isKeyHash(keyHash)))
+    throw fault('key_invalid', 'key_hash: must be the SHA-256 of a key, 64 hex digits')
+  const hash = isUser ? undefined : Buffer.from(String(keyHash), 'hex')
+  const before = isUser ? await findUser(parts, orgId, name) : await parts.tokens.getSession(hash!)
+  if (before !== undefined) await checkKeySeen(parts, call, before)
+  if (before !== undefined && !parts.config.dashboard.enable_update_key_by_hash)
+    throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
+  const session = await withinSight(parts, call, checked(sent), before)
+  const draft = { session, keepQuota: true, moved: true, actor }
+  if (hash !== undefined) {
+    const own = isLegacyKey(legacy_key) ? { [LEGACY_KEY]: legacy_key } : {}
+    const given = { ...draft, own, hash, within: orgId, ...(typeof key === 'string' && { key }) }
+    const saved = await createKey(parts, given)
+    const counted = { body: saved.session, orgId, counterId: counterIdOf(saved.session, saved.keyHash) }
+    if (saved.created && isObject(quota_used)) await useQuotas(parts, counted, quota_used)
+    return saved
+  }
+  const data = isObject(session.basic_auth_data) ? session.basic_auth_data : {}
+  const own = typeof password === 'string' ? { basic_auth_data: { ...data, password } } : {}
+  return createUser(parts, { ...draft, name: String(name), session: { ...session, ...own } })
+}
+
+/** @throws Fault `key_invalid` (400) */
+function checked(sent: JsonObject[string] | undefined): JsonObject {
+  if (!isObject(sent)) throw fault('key_invalid', 'session: must be an object')
+  const { org_id: _theirs, ...session } = sent
+  return checkSession(session) as unknown as JsonObject
+}
+
+async function isSeen(parts: DashboardParts, call: Call, row: SessionRow): Promise<boolean> {
+  try {
+    await checkKeySeen(parts, call, row)
+    return true
+  } catch (error) {
+    if (error instanceof Fault && (error.code === 'key_not_owned' || error.code === 'not_owner')) return false
+    throw error
+  }
+}

@@ -1,0 +1,236 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { besideOf } from '../../model/api/beside.ts'
+import { documentOf } from '../../model/api/place.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { endMoveTurn, takeMoveTurn } from '../../publish/move-turn.ts'
+import { deleteClient } from '../../publish/oauth-clients.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import { bare, ok } from '../answer.ts'
+import { apiNamed } from '../api-document.ts'
+import type { Call } from '../call.ts'
+import { clientNamed } from '../client-seen.ts'
+import { Done } from '../envelope.ts'
+import { streamed } from '../listed.ts'
+import { mayCollide, obstaclesTo } from '../moves/check.ts'
+import { clientsToMove, movedClient, takeClient } from '../moves/clients.ts'
+import { checkKeysListed, keysToMove, movedKey, takeKey } from '../moves/keys.ts'
+import type { DashboardParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+
+const PATH = '/api/moves'
+const MOST_NAMED = 1000
+const LONGEST_TURN_S = 600
+
+const text = Type.String()
+const Texts = Type.Array(text)
+const Pages = { pages: Type.Literal(0) }
+const IDS = {
+  ids: Type.String({ maxLength: 65_536, description: 'Only these, separated by commas, each percent-encoded.' }),
+}
+const MovedApi = Type.Object({
+  id: text,
+  api_id: text,
+  format: Type.Enum(['classic', 'oas']),
+  definition: Type.Object({}),
+})
+const MovedClient = Type.Object({ client_id: text, secret: text, api_ids: Texts, registered_by_policy: text })
+const MovedKey = Type.Object({
+  key_hash: text,
+  user_name: Type.Optional(text),
+  session: Type.Object({}),
+  password_hash: Type.Optional(text),
+  key: Type.Optional(text),
+  legacy_key: Type.Optional(text),
+})
+const Obstacle = Type.Object({ kind: text, id: text, why: text })
+const Obstacles = Type.Object({
+  obstacles: Type.Array(Obstacle),
+  settings: Type.Object({ allow_explicit_policy_id: Type.Boolean(), enable_duplicate_slugs: Type.Boolean() }),
+})
+const Run = Type.String({ minLength: 8, maxLength: 64 })
+const Turn = Type.Object({ run: text, until: Type.String({ description: 'RFC 3339.' }) })
+
+/** What moving objects between installations needs besides the ordinary calls: everything as it is stored, and keys by hash. */
+export function moveRoutes(parts: DashboardParts): Route[] {
+  return [...apiRoutes(parts), ...clientRoutes(parts), ...keyRoutes(parts), ...runRoutes(parts)]
+}
+
+function apiRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${PATH}/apis`,
+      access: { permission: 'apis', intent: 'read' },
+      summary: 'List all APIs as they are stored, with their labels',
+      query: IDS,
+      answers: { 200: Type.Object({ apis: Type.Array(MovedApi), ...Pages }) },
+      run: (call) => {
+        const ids = idsOf(call)
+        const query = { where: call.sight.where(), order: 'created_at' }
+        const batches = ids.length === 0 ? parts.documents.each('api', query) : namedApis(parts, call, ids)
+        return streamed(batches, { name: 'apis', shape: movedApi })
+      },
+    },
+  ]
+}
+
+async function* namedApis(
+  { documents }: DashboardParts,
+  { sight }: Call,
+  ids: readonly string[],
+): AsyncGenerator<StoredDocument[]> {
+  for (const id of ids) {
+    const stored = await apiNamed(documents, sight, id)
+    if (stored !== undefined && sight.api(stored)) yield [stored]
+  }
+}
+
+function movedApi({ id, body }: StoredDocument): JsonObject {
+  const { api_id, format, definition } = documentOf(body)
+  const { user_owners: _users, user_group_owners: _groups, ...beside } = besideOf(body)
+  return { id, api_id, format, definition, ...(beside as JsonObject) }
+}
+
+function clientRoutes(parts: DashboardParts): Route[] {
+  const list = (path: string, withSecret: boolean, summary: string): Route => ({
+    method: 'GET',
+    path,
+    access: { permission: 'oauth', intent: withSecret ? 'write' : 'read' },
+    summary,
+    query: IDS,
+    undumped: true,
+    answers: { 200: Type.Object({ clients: Type.Array(MovedClient), ...Pages }) },
+    run: (call) =>
+      streamed(clientsToMove(parts, call, idsOf(call)), {
+        name: 'clients',
+        shape: (client) => movedClient(parts, call, client, withSecret),
+      }),
+  })
+  return [
+    list(`${PATH}/clients`, false, 'List all OAuth clients, and where each is registered'),
+    list(`${PATH}/clients/secrets`, true, 'The same with their secrets, for those who may write APIs too'),
+    {
+      method: 'POST',
+      path: `${PATH}/clients`,
+      access: { permission: 'oauth' },
+      summary: 'Store an OAuth client as it is elsewhere, or in the place of the one that is here',
+      body: Type.Object({ client_id: text }),
+      undumped: true,
+      answers: { 200: Type.Object({ client_id: text }) },
+      run: async (call) => bare({ client_id: (await takeClient(parts, call)).client.client_id }),
+    },
+    {
+      method: 'DELETE',
+      path: `${PATH}/clients/{clientId}`,
+      access: { permission: 'oauth' },
+      owned: { noun: 'oauth_client', by: 'clientId' },
+      summary: 'Delete an OAuth client wherever it is registered; its tokens end',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { client_id: clientId } = await clientNamed(parts, call)
+        await deleteClient(parts, clientId, { actor: call.actor!.email })
+        return ok('OAuth client deleted successfully')
+      },
+    },
+  ]
+}
+
+function keyRoutes(parts: DashboardParts): Route[] {
+  const list = (path: string, withSecrets: boolean, summary: string): Route => ({
+    method: 'GET',
+    path,
+    access: { permission: 'keys', intent: withSecrets ? 'write' : 'read' },
+    summary,
+    query: IDS,
+    undumped: true,
+    answers: { 200: Type.Object({ keys: Type.Array(MovedKey), ...Pages }) },
+    run: (call) => {
+      checkKeysListed(parts)
+      const rows = keysToMove(parts, call, idsOf(call))
+      return streamed(rows, { name: 'keys', shape: (row) => movedKey(parts, row, withSecrets) })
+    },
+  })
+  return [
+    list(`${PATH}/keys`, false, 'List all keys by their hashes, as they are stored'),
+    list(`${PATH}/keys/secrets`, true, 'The same with hashes of passwords, and keys where they are kept'),
+    {
+      method: 'POST',
+      path: `${PATH}/keys`,
+      access: { permission: 'keys' },
+      summary: 'Store a key under the hash that it has elsewhere, or in the place of the one that is here',
+      body: Type.Object(
+        {},
+        {
+          description:
+            '`key_hash` or `user_name`, `session`, perhaps `password_hash`, `key`, `legacy_key`, `quota_used` by scope.',
+        },
+      ),
+      undumped: true,
+      answers: { 200: Type.Object({ key_hash: text, created: Type.Boolean() }) },
+      run: async (call) => {
+        const { keyHash, created } = await takeKey(parts, call)
+        return bare({ key_hash: keyHash, created })
+      },
+    },
+  ]
+}
+
+function runRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: `${PATH}/check`,
+      access: { permission: 'apis' },
+      summary: 'Say what stands in the way of APIs, OAuth clients and keys, and store nothing',
+      body: Type.Object({}, { description: '`apis` with format and definition, `client_ids`, `key_hashes`.' }),
+      undumped: true,
+      answers: { 200: Obstacles },
+      run: async (call) => {
+        const obstacles = (await obstaclesTo(parts, call)).map((obstacle) => ({ ...obstacle }))
+        const { allow_explicit_policy_id } = parts.config.dashboard
+        return bare({ obstacles, settings: { allow_explicit_policy_id, enable_duplicate_slugs: mayCollide(parts) } })
+      },
+    },
+    {
+      method: 'PUT',
+      path: `${PATH}/turn`,
+      access: { permission: 'apis' },
+      summary: 'Take the turn to change the organisation, or keep it: one run has it at a time',
+      body: Type.Object({ run: Run, seconds: Type.Integer({ minimum: 1, maximum: LONGEST_TURN_S }) }),
+      answers: { 200: Turn },
+      run: async (call) => {
+        const { run, seconds } = call.object()
+        const { orgId, email: actor } = call.actor!
+        const taken = { orgId, run: String(run), seconds: Number(seconds), actor }
+        return bare({ run: taken.run, until: new Date(await takeMoveTurn(parts, taken)).toISOString() })
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${PATH}/turn`,
+      access: { permission: 'apis' },
+      summary: 'Give the turn back',
+      query: { run: Run },
+      answers: { 200: Done },
+      run: async (call) => {
+        await endMoveTurn(parts, { orgId: call.actor!.orgId, run: call.query('run') })
+        return ok('Turn ended')
+      },
+    },
+  ]
+}
+
+/** @throws Fault `query_invalid` (400) */
+function idsOf(call: Call): string[] {
+  const ids = call
+    .query('ids')
+    .split(',')
+    .filter((id) => id !== '')
+  if (ids.length > MOST_NAMED) throw fault('query_invalid', `ids names more than ${MOST_NAMED}`)
+  try {
+    return ids.map(decodeURIComponent)
+  } catch {
+    throw fault('query_invalid', 'ids: each id must be percent-encoded')
+  }
+}

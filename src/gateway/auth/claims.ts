@@ -1,0 +1,98 @@
+import type { Json, JsonObject } from '../../model/json.ts'
+import { isObject } from '../../model/json.ts'
+import type { JwtRules } from '../../model/scheme-rules.ts'
+
+/** Why a token is refused. The words go to the log and to `explain`, never to the caller. */
+export type JwtFlaw =
+  | 'the exp of the token is missing'
+  | 'the token has expired'
+  | 'the nbf of the token lies in the future'
+  | 'the iat of the token lies in the future'
+  | 'the iss of the token is not allowed'
+  | 'the aud of the token is not allowed'
+  | 'the sub of the token is not allowed'
+  | 'the token does not say who calls'
+
+/** Furthest time that a claim may name, in seconds: what a date can hold. */
+const MOST_SECONDS = 8_640_000_000_000
+const MOST_IDENTITY = 1_024
+const MOST_POLICIES = 64
+const MOST_SCOPES = 256
+
+/**
+ * What is wrong with the claims of a token at this moment (RFC 7519 section 4.1); undefined when nothing is. `exp` must be there: a
+ * token that never ends could not be taken back.
+ */
+export function flawOfClaims(claims: JsonObject, rules: JwtRules, wallMs: number): JwtFlaw | undefined {
+  const { exp, nbf, iat, iss, aud, sub } = claims
+  const { skewMs, issuers, audiences, subjects } = rules
+  if (!isTime(exp)) return 'the exp of the token is missing'
+  if (exp * 1000 + skewMs.expiresAt <= wallMs) return 'the token has expired'
+  if (nbf !== undefined && !(isTime(nbf) && nbf * 1000 <= wallMs + skewMs.notBefore))
+    return 'the nbf of the token lies in the future'
+  if (iat !== undefined && !(isTime(iat) && iat * 1000 <= wallMs + skewMs.issuedAt))
+    return 'the iat of the token lies in the future'
+  if (issuers.length > 0 && !isOneOf(iss, issuers)) return 'the iss of the token is not allowed'
+  if (audiences.length > 0 && !textsOf(aud).some((each) => audiences.includes(each)))
+    return 'the aud of the token is not allowed'
+  if (subjects.length > 0 && !isOneOf(sub, subjects)) return 'the sub of the token is not allowed'
+  return identityOf(claims, rules) === '' ? 'the token does not say who calls' : undefined
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MOST_SECONDS
+}
+
+function isOneOf(value: Json | undefined, allowed: readonly string[]): boolean {
+  return typeof value === 'string' && allowed.includes(value)
+}
+
+/** Who calls, as the claim that the definition names says it; '' when it does not. */
+export function identityOf(claims: JsonObject, { identityClaim }: JwtRules): string {
+  return shortText(claimAt(claims, identityClaim))
+}
+
+/** The client that a token was made for, where the definition names the claim; '' when it does not say. */
+export function clientOf(claims: JsonObject, { clientClaim }: JwtRules): string {
+  return clientClaim === '' ? '' : shortText(claimAt(claims, clientClaim))
+}
+
+function shortText(value: Json | undefined): string {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
+  return typeof text === 'string' && text.length <= MOST_IDENTITY && !/[\x00-\x1f\x7f]/.test(text) ? text : ''
+}
+
+/**
+ * Ids of the policies that a token calls for: those that it names, and those that its scopes stand for; where that is none, those
+ * of the definition.
+ */
+export function policiesOf(claims: JsonObject, rules: JwtRules): readonly string[] {
+  const named = rules.policyClaim === '' ? [] : textsOf(claimAt(claims, rules.policyClaim)).slice(0, MOST_POLICIES)
+  const scopes = rules.scopePolicies.size === 0 ? [] : scopesAt(claims, rules.scopeClaim)
+  const mapped = scopes.flatMap((scope) => rules.scopePolicies.get(scope) ?? [])
+  const all = [...new Set([...named, ...mapped])]
+  return all.length === 0 ? rules.defaultPolicies : all
+}
+
+/** A list, or one text with spaces between (RFC 8693 section 4.2). */
+function scopesAt(claims: JsonObject, name: string): readonly string[] {
+  const value = claimAt(claims, name)
+  return (typeof value === 'string' ? value.split(' ') : textsOf(value)).slice(0, MOST_SCOPES)
+}
+
+/** A claim by its name, else by the path that the name is: `realm_access.roles`. */
+function claimAt(claims: JsonObject, name: string): Json | undefined {
+  if (Object.hasOwn(claims, name)) return claims[name]
+  if (!name.includes('.')) return undefined
+  let at: Json | undefined = claims
+  for (const part of name.split('.')) {
+    if (at === undefined || !isObject(at) || !Object.hasOwn(at, part)) return undefined
+    at = at[part]
+  }
+  return at
+}
+
+function textsOf(value: Json | undefined): readonly string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string' && each !== '') : []
+}

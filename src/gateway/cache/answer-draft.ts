@@ -1,0 +1,171 @@
+import type { OperationCacheRule } from '../../model/cache-rules.ts'
+import type { MonoMillis } from '../../model/clock.ts'
+import { FIELD, type Fields } from '../../wire/fields.ts'
+import { copyText } from '../record/copy-text.ts'
+import type { ChainCache } from './chain-cache.ts'
+import { linesUpdated, linesWithout } from './field-lines.ts'
+import { selectingNames, selectionOf } from './selecting.ts'
+import { initialAge, judge, type LifeFields, readLifeFields } from './storable.ts'
+import { type AnswerParts, type Selection, StoredAnswer, type Way } from './stored-answer.ts'
+
+/** What was asked of an upstream. */
+export interface Asked {
+  readonly cache: ChainCache
+  readonly uri: string
+  /** Hash of the key whose answer it is; '' = everybody's. */
+  readonly caller: string
+  readonly way: Way
+  readonly operation: OperationCacheRule | undefined
+  /** Edits of the answer's head, in order. */
+  readonly edits: readonly { readonly remove: readonly string[]; readonly lines: string }[]
+  /** True for a request with an `Authorization` that the answer could be meant for alone (RFC 9111 section 3.5). */
+  readonly guarded: boolean
+  /** Where the request stood in the order of invalidations. */
+  readonly turn: number
+  readonly sentAt: MonoMillis
+  /** The stored answer that the upstream was asked about. */
+  readonly known: StoredAnswer | undefined
+}
+
+/** An answer on its way into the cache: copied as it passes, and stored when it is complete. */
+export class AnswerDraft {
+  readonly #asked: Asked
+  readonly #selection: Selection
+  readonly #parts: Omit<AnswerParts, 'body'>
+  #body: Buffer[] | undefined = []
+  #size = 0
+
+  constructor(asked: Asked, selection: Selection, parts: Omit<AnswerParts, 'body'>) {
+    this.#asked = asked
+    this.#selection = selection
+    this.#parts = parts
+  }
+
+  /** Copies a part of the body. False once the answer is too large: then nothing of it is kept. */
+  take(chunk: Buffer, from: number, to: number): boolean {
+    if (this.#body === undefined) return false
+    const { pool } = this.#asked.cache
+    const size = this.#size + to - from
+    if (size > pool.bounds.entryBytes || !pool.reserve(to - from)) {
+      this.drop()
+      return false
+    }
+    this.#size = size
+    if (to > from) this.#body.push(Buffer.from(chunk.subarray(from, to)))
+    return true
+  }
+
+  /** The answer is complete: it is stored. */
+  store(): void {
+    const body = this.#body
+    if (body === undefined) return
+    this.drop()
+    const { cache, turn } = this.#asked
+    const whole = body.length === 1 ? body[0]! : Buffer.concat(body)
+    cache.responses.put(new StoredAnswer(this.#selection, { ...this.#parts, body: whole }), turn)
+  }
+
+  /** Nothing of it is wanted any more. */
+  drop(): void {
+    if (this.#body === undefined) return
+    this.#asked.cache.pool.release(this.#size)
+    this.#body = undefined
+  }
+}
+
+/** Begins to store an answer whose head has come; undefined when it may not be stored. */
+export function beginDraft(asked: Asked, request: Fields, status: number, answer: Fields): AnswerDraft | undefined {
+  const { cache, operation, guarded } = asked
+  const { rules, clock, pool } = cache
+  const fields = readLifeFields((name) => answer.all(name), rules)
+  const life = judge(status, fields, rules, operation, clock.wall(), guarded)
+  if (life === undefined || (answer.has(FIELD.setCookie) && !rules.keepCookies)) return undefined
+  if (Number(answer.known(FIELD.contentLength) ?? 0) > pool.bounds.entryBytes) return undefined
+  const names = selectingNames(answer.all('vary'), rules.byHeaders)
+  if (names === undefined) return undefined
+  return new AnswerDraft(asked, selectionFor(asked, request, names), {
+    status,
+    life,
+    fields: copied(fields),
+    lines: copyText(datedLines(storedLines(asked, answer), fields, clock.wall())),
+    bornAt: bornAt(asked, answer, fields),
+  })
+}
+
+/**
+ * The stored answer as a 304 says that it may be used further (RFC 9111 section 4.3.4), with the body that it had; undefined when
+ * the 304 speaks of another one.
+ */
+export function freshened(asked: Asked, known: StoredAnswer, answer: Fields): StoredAnswer | undefined {
+  const { rules, clock } = asked.cache
+  const said = readLifeFields((name) => answer.all(name), rules)
+  const before = known.parts.fields
+  if (said.etag !== '' && before.etag !== '' && said.etag !== before.etag) return undefined
+  const fields: LifeFields = {
+    cacheControl: said.cacheControl.length > 0 ? said.cacheControl : before.cacheControl,
+    expires: said.expires || before.expires,
+    date: said.date || before.date,
+    etag: said.etag || before.etag,
+    lastModified: said.lastModified || before.lastModified,
+    lifetime: said.lifetime || before.lifetime,
+  }
+  const life = judge(known.status, fields, rules, asked.operation, clock.wall(), false)
+  const update = linesWithout(storedLines({ ...asked, edits: asked.edits.map(removal) }, answer), NOT_UPDATED)
+  const fresh = new StoredAnswer(known.selection, {
+    status: known.status,
+    fields: copied(fields),
+    // Not to be stored from now on: it is given this once.
+    life: life ?? { ...known.parts.life, freshS: 0, staleWhileRevalidateS: 0, staleIfErrorS: 0 },
+    lines: copyText(linesUpdated(known.parts.lines, update)),
+    body: known.body,
+    bornAt: bornAt(asked, answer, said),
+  })
+  if (life === undefined) asked.cache.responses.remove(known)
+  else asked.cache.responses.put(fresh, asked.turn)
+  return fresh
+}
+
+/** Fields of a 304 that say nothing about the stored answer (RFC 9111 section 3.2), or would take it for another. */
+const NOT_UPDATED = new Set([
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'set-cookie',
+  'vary',
+])
+
+const removal = ({ remove }: { readonly remove: readonly string[] }) => ({ remove, lines: '' })
+
+function selectionFor({ uri, caller, way }: Asked, request: Fields, names: readonly string[]): Selection {
+  const selected = names.length === 0 ? '' : copyText(selectionOf(request, names))
+  return { uri: copyText(uri), caller, way, names: names.map((name) => copyText(name)), selected }
+}
+
+/** The lines of an answer as they are given again, with the edits of API and operation. */
+function storedLines({ cache, edits }: Asked, answer: Fields): string {
+  const names = new Set([...cache.unstored, ...edits.flatMap(({ remove }) => remove)])
+  return linesWithout(answer.kept(), names) + edits.map(({ lines }) => lines).join('')
+}
+
+/** A stored answer tells when it was made (RFC 9110 section 6.6.1). */
+function datedLines(lines: string, { date }: LifeFields, now: number): string {
+  return date === '' ? `${lines}Date: ${new Date(now).toUTCString()}\r\n` : lines
+}
+
+function bornAt({ cache, sentAt }: Asked, answer: Fields, { date }: LifeFields): MonoMillis {
+  const now = cache.clock.mono()
+  return now - initialAge(answer.get('age') ?? '', date, cache.clock.wall(), now - sentAt) * 1000
+}
+
+/** What is cut out of a head holds all of it in memory. */
+function copied(fields: LifeFields): LifeFields {
+  return {
+    cacheControl: fields.cacheControl.map((value) => copyText(value)),
+    expires: copyText(fields.expires),
+    date: copyText(fields.date),
+    etag: copyText(fields.etag),
+    lastModified: copyText(fields.lastModified),
+    lifetime: copyText(fields.lifetime),
+  }
+}

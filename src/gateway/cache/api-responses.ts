@@ -1,0 +1,170 @@
+import type { Fields } from '../../wire/fields.ts'
+import { selectionOf } from './selecting.ts'
+import { type AnswerOwner, type StoredAnswer, sameWay, type Way } from './stored-answer.ts'
+
+/** Answers of one URI that are told apart by what requests say; what is stored beyond that takes the place of the first. */
+const MOST_VARIANTS = 32
+/** URIs whose answers were let go while others of them may be on their way. */
+const MOST_INVALIDATED = 1000
+/** URIs whose answers turned out not to be stored. */
+const MOST_PASSED = 1000
+
+/** Where answers are counted, so that all of them stay within one bound. */
+export interface AnswerPool {
+  enter(answer: StoredAnswer, owner: AnswerOwner): boolean
+  leave(answer: StoredAnswer): void
+}
+
+/** One fetch of an answer that others wait for. */
+export interface Flight {
+  readonly ended: Promise<void>
+  end(): void
+}
+
+/** The stored answers of one version of an API. */
+export class ApiResponses implements AnswerOwner {
+  readonly #pool: AnswerPool
+  readonly #closed: () => void
+  #open = true
+  /** By URI, then by caller. */
+  readonly #answers = new Map<string, Map<string, StoredAnswer[]>>()
+  readonly #flights = new Map<string, Flight>()
+  readonly #passed = new Set<string>()
+  /** Grows with each invalidation: what was asked for before one is not stored after it. */
+  #turn = 0
+  #clearedAt = 0
+  readonly #invalidated = new Map<string, number>()
+
+  constructor(pool: AnswerPool, closed: () => void) {
+    this.#pool = pool
+    this.#closed = closed
+  }
+
+  /** Where fetches stand in the order of invalidations. */
+  get turn(): number {
+    return this.#turn
+  }
+
+  /** The answer to such a request, fresh or not; undefined when there is none. */
+  find(uri: string, caller: string, way: Way, request: Fields): StoredAnswer | undefined {
+    const list = this.#answers.get(uri)?.get(caller)
+    if (list === undefined) return undefined
+    // Of several the one that came last (section 4.1).
+    for (let i = list.length - 1; i >= 0; i--) {
+      const answer = list[i]!
+      const { names, selected, way: its } = answer.selection
+      if (sameWay(its, way) && (names.length === 0 || selectionOf(request, names) === selected)) return answer
+    }
+    return undefined
+  }
+
+  /** Stores an answer to what was asked at `turn`, in the place of the one that it is as good as. */
+  put(answer: StoredAnswer, turn: number): void {
+    const { uri, caller } = answer.selection
+    if (!this.#open || turn < this.#clearedAt || turn < (this.#invalidated.get(uri) ?? 0)) return
+    const known = this.#answers.get(uri)?.get(caller) ?? []
+    for (const old of known.filter((each) => isReplaced(each, answer))) this.remove(old)
+    if (known.length >= MOST_VARIANTS) this.remove(known[0]!)
+    if (!this.#pool.enter(answer, this)) return
+    // Only now: making room may have taken away the list that stood here.
+    this.#listOf(uri, caller).push(answer)
+    this.#passed.delete(uri)
+  }
+
+  remove(answer: StoredAnswer): void {
+    const { uri, caller } = answer.selection
+    const byCaller = this.#answers.get(uri)
+    const list = byCaller?.get(caller)
+    const at = list?.indexOf(answer) ?? -1
+    if (at !== -1) list!.splice(at, 1)
+    if (list?.length === 0) byCaller!.delete(caller)
+    if (byCaller?.size === 0) this.#answers.delete(uri)
+    this.#pool.leave(answer)
+  }
+
+  /** Lets go of every answer of a URI, whoever they are for (RFC 9111 section 4.4). */
+  invalidate(uri: string): void {
+    this.#turn++
+    this.#invalidated.delete(uri)
+    this.#invalidated.set(uri, this.#turn)
+    if (this.#invalidated.size > MOST_INVALIDATED) this.#forgetInvalidated()
+    for (const list of [...(this.#answers.get(uri)?.values() ?? [])])
+      for (const answer of [...list]) this.remove(answer)
+  }
+
+  /** The oldest counts for all URIs from now on: what is on its way since before is not stored. */
+  #forgetInvalidated(): void {
+    const [uri, turn] = this.#invalidated.entries().next().value!
+    this.#invalidated.delete(uri)
+    this.#clearedAt = Math.max(this.#clearedAt, turn)
+  }
+
+  /** Lets go of all answers. */
+  clear(): void {
+    this.#turn++
+    this.#clearedAt = this.#turn
+    this.#invalidated.clear()
+    for (const byCaller of this.#answers.values())
+      for (const list of byCaller.values()) for (const answer of list) this.#pool.leave(answer)
+    this.#answers.clear()
+    this.#passed.clear()
+  }
+
+  close(): void {
+    this.clear()
+    this.#open = false
+    this.#closed()
+  }
+
+  // --- one fetch for many
+
+  flightOf(uri: string, caller: string): Flight | undefined {
+    return this.#flights.get(flightKey(uri, caller))
+  }
+
+  /** Begins a fetch that equal requests wait for; undefined where they need not, because their answers are not stored. */
+  takeOff(uri: string, caller: string): Flight | undefined {
+    if (this.#passed.has(uri)) return undefined
+    const key = flightKey(uri, caller)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const flight: Flight = {
+      ended: promise,
+      end: () => {
+        if (this.#flights.get(key) === flight) this.#flights.delete(key)
+        resolve()
+      },
+    }
+    this.#flights.set(key, flight)
+    return flight
+  }
+
+  /** Notes that answers of a URI are not stored: until one is, nobody waits for the fetch of another. */
+  pass(uri: string): void {
+    if (this.#passed.size >= MOST_PASSED) for (const oldest of this.#passed) if (this.#passed.delete(oldest)) break
+    this.#passed.add(uri)
+  }
+
+  #listOf(uri: string, caller: string): StoredAnswer[] {
+    let byCaller = this.#answers.get(uri)
+    if (byCaller === undefined) {
+      byCaller = new Map()
+      this.#answers.set(uri, byCaller)
+    }
+    let list = byCaller.get(caller)
+    if (list === undefined) {
+      list = []
+      byCaller.set(caller, list)
+    }
+    return list
+  }
+}
+
+function flightKey(uri: string, caller: string): string {
+  return caller === '' ? uri : `${uri}\n${caller}`
+}
+
+/** True when whoever is given the one would be given the other. */
+function isReplaced(old: StoredAnswer, answer: StoredAnswer): boolean {
+  const [a, b] = [old.selection, answer.selection]
+  return sameWay(a.way, b.way) && a.selected === b.selected && a.names.join() === b.names.join()
+}

@@ -1,0 +1,125 @@
+import { type Fault, prebuilt } from '../../errors/fault.ts'
+import type { AnswerKeeper, Exchange } from '../exchange.ts'
+import { send } from '../steps/forward.ts'
+import { type AnswerDraft, type Asked, beginDraft, freshened } from './answer-draft.ts'
+import type { ApiResponses, Flight } from './api-responses.ts'
+import { linesWithout } from './field-lines.ts'
+import { give } from './give.ts'
+import type { StoredAnswer } from './stored-answer.ts'
+
+const STANDS_IN = prebuilt('stored_answer_stands_in')
+
+/** Failures that `stale-if-error` speaks of (RFC 5861 section 4). */
+const FAILED: ReadonlySet<number> = new Set([500, 502, 503, 504])
+const CONDITIONS = new Set(['if-none-match', 'if-modified-since'])
+
+/** Follows a request that is not answered from the cache to the upstream, and stores what comes. */
+export class CacheVisit implements AnswerKeeper {
+  readonly #asked: Asked
+  /** What the client's own fields asked of the cache. */
+  readonly #asks: number
+  readonly #preserveHost: boolean
+  #flight: Flight | undefined
+  #draft: AnswerDraft | undefined
+  #instead: StoredAnswer | undefined
+  #confirmed = false
+  #again = false
+
+  /** `flight`: requests that wait for this one. */
+  constructor(asked: Asked, asks: number, preserveHost: boolean, flight: Flight | undefined) {
+    this.#asked = asked
+    this.#asks = asks
+    this.#preserveHost = preserveHost
+    this.#flight = flight
+  }
+
+  answered(x: Exchange): void {
+    const { known, cache } = this.#asked
+    if (known !== undefined && !this.#confirmed) {
+      if (x.status === 304 && known.hasValidator) {
+        this.#confirm(x, known)
+        throw STANDS_IN
+      }
+      if (FAILED.has(x.status) && this.#mayStandIn(known)) {
+        this.#instead = known
+        throw STANDS_IN
+      }
+    }
+    this.#draft?.drop()
+    if (x.method === 'GET') this.#draft = beginDraft(this.#asked, x.request, x.status, x.response)
+    if (this.#draft !== undefined) return
+    if (known !== undefined && x.method === 'GET' && x.status < 500) cache.responses.remove(known)
+    if (x.method === 'GET' && x.status !== 304) cache.responses.pass(this.#asked.uri)
+    this.#land()
+  }
+
+  /** The upstream says that the stored answer is still right; or speaks of another one, and is then asked without conditions. */
+  #confirm(x: Exchange, known: StoredAnswer): void {
+    this.#confirmed = true
+    this.#instead = freshened(this.#asked, known, x.response)
+    if (this.#instead !== undefined) return
+    this.#again = true
+    this.#asked.cache.responses.remove(known)
+  }
+
+  #mayStandIn(known: StoredAnswer): boolean {
+    return known.isWithin(this.#asked.cache.clock.mono(), known.parts.life.staleIfErrorS)
+  }
+
+  take(chunk: Buffer, from: number, to: number): void {
+    if (this.#draft === undefined || this.#draft.take(chunk, from, to)) return
+    this.#draft = undefined
+    this.#land()
+  }
+
+  standsIn(x: Exchange, fault: Fault): boolean {
+    const { known, cache } = this.#asked
+    if (this.#again) {
+      this.#again = false
+      x.requestHead = linesWithout(x.requestHead, CONDITIONS)
+      send(x, x.target!, this.#preserveHost)
+      return true
+    }
+    if (known !== undefined && fault.code.startsWith('upstream_') && this.#mayStandIn(known)) this.#instead = known
+    if (this.#instead === undefined) return false
+    this.#land()
+    give(x, this.#instead, cache.pool, this.#asks, cache.clock.mono())
+    return true
+  }
+
+  ended(x: Exchange): void {
+    if (x.aborted || !x.forwarded) this.#draft?.drop()
+    else this.#draft?.store()
+    this.#draft = undefined
+    this.#land()
+  }
+
+  /** Whoever waits goes on. */
+  #land(): void {
+    this.#flight?.end()
+    this.#flight = undefined
+  }
+}
+
+/** Follows a request that may change what is stored (RFC 9111 section 4.4). */
+export class Invalidation implements AnswerKeeper {
+  readonly #responses: ApiResponses
+  readonly #uri: string
+
+  constructor(responses: ApiResponses, uri: string) {
+    this.#responses = responses
+    this.#uri = uri
+  }
+
+  answered(x: Exchange): void {
+    if (x.status >= 200 && x.status < 400) this.#responses.invalidate(this.#uri)
+  }
+
+  take(): void {}
+
+  standsIn(): boolean {
+    return false
+  }
+
+  ended(): void {}
+}

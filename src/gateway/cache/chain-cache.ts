@@ -1,0 +1,54 @@
+import type { Api } from '../../model/api.ts'
+import type { CacheRules } from '../../model/cache-rules.ts'
+import type { Clock } from '../../model/clock.ts'
+import type { ApiResponses } from './api-responses.ts'
+import type { ResponseCache } from './response-cache.ts'
+
+/** What the answers of one version of an API are stored with. */
+export interface ChainCache {
+  readonly pool: ResponseCache
+  readonly responses: ApiResponses
+  readonly rules: CacheRules
+  readonly clock: Clock
+  /** Fields of upstreams (lower case) that are no part of a stored answer. */
+  readonly unstored: ReadonlySet<string>
+  /** True where an `Authorization` is what the caller was identified by, and nothing else. */
+  readonly ownAuthorization: boolean
+}
+
+/** The age is counted anew; limits are told by the gateway or were those of another caller. */
+const UNSTORED = [
+  'age',
+  'ratelimit',
+  'ratelimit-policy',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'x-svc-cached-response',
+]
+/** Where the gateway speaks for the API. */
+const OF_CORS = ['access-control-allow-origin', 'access-control-allow-credentials', 'access-control-expose-headers']
+
+/** Opens the cache of one version of an API; undefined when none of its answers is stored. */
+export function openChainCache(
+  api: Api,
+  perOperation: boolean,
+  pool: ResponseCache,
+  clock: Clock,
+): ChainCache | undefined {
+  const { cache: rules, auth } = api
+  if (rules === undefined || (!rules.allSafe && !perOperation) || pool.bounds.maxBytes === 0) return undefined
+  const told = auth !== undefined && auth.alternatives === undefined && auth.certificate !== true
+  const there = auth?.header === 'authorization' && auth.query === undefined && auth.cookie === undefined
+  return {
+    pool,
+    responses: pool.open(api.apiId),
+    rules,
+    clock,
+    unstored: new Set(api.cors === undefined ? UNSTORED : [...UNSTORED, ...OF_CORS]),
+    ownAuthorization: told && there && !rules.shared && IDENTIFYING.has(auth.method),
+  }
+}
+
+/** Methods whose `Authorization` stands for one caller and nothing else. Claims of a token and signatures say more. */
+const IDENTIFYING: ReadonlySet<string> = new Set(['token', 'oauth', 'basic'])

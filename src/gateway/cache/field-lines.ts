@@ -1,0 +1,26 @@
+/** `Name: value\r\n` lines without those of these names (lower case). */
+export function linesWithout(lines: string, names: ReadonlySet<string>): string {
+  let kept = ''
+  for (const line of linesOf(lines)) if (!names.has(nameOf(line))) kept += `${line}\r\n`
+  return kept
+}
+
+/** Of these lines only those of these names (lower case). */
+export function linesOnly(lines: string, names: ReadonlySet<string>): string {
+  let kept = ''
+  for (const line of linesOf(lines)) if (names.has(nameOf(line))) kept += `${line}\r\n`
+  return kept
+}
+
+/** Lines in which those of an update take the place of all of their names (RFC 9111 section 3.2). */
+export function linesUpdated(lines: string, update: string): string {
+  return linesWithout(lines, new Set(linesOf(update).map(nameOf))) + update
+}
+
+function linesOf(lines: string): string[] {
+  return lines.split('\r\n').filter((line) => line !== '')
+}
+
+function nameOf(line: string): string {
+  return line.slice(0, line.indexOf(':')).toLowerCase()
+}

@@ -1,0 +1,110 @@
+import type { Millis } from '../../model/clock.ts'
+import { equalsAt } from '../../wire/chars.ts'
+import { FIELD, type Fields } from '../../wire/fields.ts'
+import { readDirectives, secondsOf } from './directives.ts'
+import { readHttpDate } from './http-date.ts'
+import type { StoredAnswer } from './stored-answer.ts'
+
+/** What the fields of a request have to do with the cache, as bits. */
+export const ASKS = {
+  /** Cache-Control. */
+  directives: 1,
+  /** If-None-Match or If-Modified-Since. */
+  condition: 2,
+  /** Range, If-Range, If-Match or If-Unmodified-Since: a matter for the upstream. */
+  upstream: 4,
+  authorization: 8,
+} as const
+
+/** The fields by the length of their names, so that one walk over a head compares hardly any name. */
+const BY_LENGTH: readonly (readonly (readonly [name: string, asks: number])[] | undefined)[] = byLength()
+
+function byLength() {
+  const table: [string, number][][] = []
+  const put = (name: string, asks: number) => {
+    table[name.length] = [...(table[name.length] ?? []), [name, asks]]
+  }
+  put('cache-control', ASKS.directives)
+  for (const name of ['if-none-match', 'if-modified-since']) put(name, ASKS.condition)
+  for (const name of ['range', 'if-range', 'if-match', 'if-unmodified-since']) put(name, ASKS.upstream)
+  return Array.from(table)
+}
+
+/** What a request asks of the cache, as far as it says so in fields that are handed on. */
+export function asksOf(request: Fields): number {
+  const { spans, text } = request
+  let asks = 0
+  for (let at = 0, end = request.count * 5; at < end; at += 5) {
+    const number = spans[at + 4]!
+    if (number !== FIELD.other) {
+      if (number === FIELD.authorization) asks |= ASKS.authorization
+      continue
+    }
+    const list = BY_LENGTH[spans[at + 1]! - spans[at]!]
+    if (list === undefined) continue
+    for (const [name, bit] of list) if (equalsAt(text, spans[at]!, spans[at + 1]!, name)) asks |= bit
+  }
+  return asks
+}
+
+/** What a client allows (RFC 9111 section 5.2.1). Seconds; undefined = it does not say. */
+export interface Wants {
+  readonly noStore: boolean
+  readonly noCache: boolean
+  readonly onlyIfCached: boolean
+  readonly maxAgeS: number | undefined
+  readonly minFreshS: number | undefined
+  /** Infinity for any. */
+  readonly maxStaleS: number | undefined
+}
+
+/** Of a client that says nothing. */
+export const WANTS_NOTHING: Wants = {
+  noStore: false,
+  noCache: false,
+  onlyIfCached: false,
+  maxAgeS: undefined,
+  minFreshS: undefined,
+  maxStaleS: undefined,
+}
+
+/** Reads the Cache-Control of a request. */
+export function readWants(request: Fields): Wants {
+  const directives = readDirectives(request.all('cache-control'))
+  return {
+    noStore: directives.has('no-store'),
+    noCache: directives.has('no-cache'),
+    onlyIfCached: directives.has('only-if-cached'),
+    maxAgeS: secondsOf(directives, 'max-age'),
+    minFreshS: secondsOf(directives, 'min-fresh'),
+    maxStaleS: directives.get('max-stale') === '' ? Number.POSITIVE_INFINITY : secondsOf(directives, 'max-stale'),
+  }
+}
+
+/** True when an answer may be given without asking the upstream (RFC 9111 section 4). */
+export function satisfies(answer: StoredAnswer, wants: Wants, now: number): boolean {
+  const { bornAt, life } = answer.parts
+  if (wants.noCache || life.revalidates) return false
+  if (wants.maxAgeS !== undefined && now - bornAt > wants.maxAgeS * 1000) return false
+  if (wants.minFreshS !== undefined) return answer.isWithin(now, -wants.minFreshS)
+  if (now < answer.freshUntil) return true
+  return wants.maxStaleS !== undefined && !life.strict && answer.isWithin(now, wants.maxStaleS)
+}
+
+/** True when the client has this answer already, by its conditions (RFC 9110 section 13.2.2, RFC 9111 section 4.3.2). */
+export function isKnownToClient(request: Fields, answer: StoredAnswer, now: Millis): boolean {
+  if (answer.status !== 200) return false
+  const { etag, lastModified } = answer.parts.fields
+  const tags = request.all('if-none-match')
+  if (tags.length > 0) return tags.some((list) => list.trim() === '*' || holdsTag(list, etag))
+  const since = readHttpDate(request.get('if-modified-since') ?? '', now)
+  const modified = readHttpDate(lastModified, now)
+  return since !== undefined && modified !== undefined && modified <= since
+}
+
+/** Weak comparison (RFC 9110 section 8.8.3.2). */
+function holdsTag(list: string, etag: string): boolean {
+  if (etag === '') return false
+  const opaque = etag.replace(/^W\//, '')
+  return [...list.matchAll(/"[^"]*"/g)].some(([tag]) => tag === opaque)
+}

@@ -1,0 +1,124 @@
+import type { CacheRules, OperationCacheRule } from '../../model/cache-rules.ts'
+import type { Millis } from '../../model/clock.ts'
+import { type Directives, deltaSeconds, readDirectives, secondsOf } from './directives.ts'
+import { readHttpDate } from './http-date.ts'
+
+/** What the upstream's answer says about its life: the values of these fields, as they came. */
+export interface LifeFields {
+  readonly cacheControl: readonly string[]
+  /** '' where there is none, as with all texts here. */
+  readonly expires: string
+  readonly date: string
+  readonly etag: string
+  readonly lastModified: string
+  /** Of the header that the API names. */
+  readonly lifetime: string
+}
+
+/** How long an answer may be given. Seconds from when it was made. */
+export interface Life {
+  readonly freshS: number
+  readonly staleWhileRevalidateS: number
+  readonly staleIfErrorS: number
+  /** True = never without asking the upstream (`no-cache`). */
+  readonly revalidates: boolean
+  /** True = never once it is stale, whatever the request allows (section 4.2.4). */
+  readonly strict: boolean
+  /** True = also for requests with `Authorization` that are not told apart by it (section 3.5). */
+  readonly open: boolean
+}
+
+/** Statuses that caches may choose to store where nothing is said (RFC 9110 section 15.1), but for 206 and 501. */
+const CHOSEN: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 405, 410, 414])
+const NEVER: ReadonlySet<number> = new Set([206, 304])
+
+/** Reads what the fields of an answer say about its life. */
+export function readLifeFields(all: (lowerName: string) => readonly string[], rules: CacheRules): LifeFields {
+  const first = (name: string) => all(name)[0] ?? ''
+  return {
+    cacheControl: all('cache-control'),
+    expires: all('expires').join(', '),
+    date: first('date'),
+    etag: first('etag'),
+    lastModified: first('last-modified'),
+    lifetime: rules.lifetimeHeader === '' ? '' : first(rules.lifetimeHeader),
+  }
+}
+
+/**
+ * Decides whether an answer may be stored, and for how long (RFC 9111 section 3); undefined = it may not. `guarded`: the request had
+ * an `Authorization` that the answer could be meant for alone (section 3.5). Nothing is guessed: without a word of the upstream an
+ * answer is given as long as the API says, or not at all.
+ */
+export function judge(
+  status: number,
+  fields: LifeFields,
+  rules: CacheRules,
+  operation: OperationCacheRule | undefined,
+  now: Millis,
+  guarded: boolean,
+): Life | undefined {
+  const directives = readDirectives(fields.cacheControl)
+  const explicitS = explicitLife(fields, directives, rules, now)
+  if (!isChosen(status, rules, operation, explicitS !== undefined)) return undefined
+  if (directives.has('no-store') || directives.has('private')) return undefined
+  const must = directives.has('must-revalidate')
+  const open = must || directives.has('public') || directives.has('s-maxage')
+  if (guarded && !open) return undefined
+  const revalidates = directives.has('no-cache')
+  const freshS = revalidates ? 0 : lifeOf(explicitS, rules, operation)
+  if (freshS === undefined) return undefined
+  const forbidden = must || revalidates || directives.has('proxy-revalidate')
+  // `s-maxage` forbids stale answers as `proxy-revalidate` does, but not those that the upstream allows beside it in so many words.
+  const strict = forbidden || directives.has('s-maxage')
+  const stale = (name: string, usualS: number) =>
+    forbidden ? 0 : (secondsOf(directives, name) ?? (strict ? 0 : usualS))
+  const staleWhileRevalidateS = stale('stale-while-revalidate', rules.staleWhileRevalidateS)
+  const staleIfErrorS = stale('stale-if-error', rules.staleIfErrorS)
+  const useful = freshS > 0 || fields.etag !== '' || fields.lastModified !== ''
+  if (!useful && staleWhileRevalidateS === 0 && staleIfErrorS === 0) return undefined
+  return { freshS, staleWhileRevalidateS, staleIfErrorS, revalidates, strict, open }
+}
+
+function isChosen(
+  status: number,
+  rules: CacheRules,
+  operation: OperationCacheRule | undefined,
+  explicit: boolean,
+): boolean {
+  if (status < 200 || NEVER.has(status)) return false
+  const listed = operation !== undefined && operation.statuses.length > 0 ? operation.statuses : rules.statuses
+  if (listed.length > 0) return listed.includes(status)
+  return CHOSEN.has(status) || (explicit && rules.upstreamDecides)
+}
+
+/** Seconds that the upstream names (section 4.2.1); undefined when it says nothing. */
+function explicitLife(fields: LifeFields, directives: Directives, rules: CacheRules, now: Millis): number | undefined {
+  if (rules.upstreamDecides && fields.lifetime !== '') return deltaSeconds(fields.lifetime) ?? 0
+  const named = secondsOf(directives, 's-maxage') ?? secondsOf(directives, 'max-age')
+  if (named !== undefined) return named
+  if (fields.expires === '') return undefined
+  const expires = readHttpDate(fields.expires, now)
+  if (expires === undefined) return 0
+  const date = readHttpDate(fields.date, now) ?? now
+  return Math.max(0, Math.floor((expires - date) / 1000))
+}
+
+/** What the API allows of that. An upstream may shorten what the API says, never lengthen it, unless it decides. */
+function lifeOf(
+  explicitS: number | undefined,
+  rules: CacheRules,
+  operation: OperationCacheRule | undefined,
+): number | undefined {
+  if (rules.upstreamDecides) return explicitS
+  const timeoutS = operation?.timeoutS || rules.timeoutS
+  return explicitS === undefined ? timeoutS : Math.min(timeoutS, explicitS)
+}
+
+/** Seconds of age that an answer has when it arrives (section 4.2.3): what its fields say, or the time that it took. */
+export function initialAge(age: string, date: string, now: Millis, tookMs: number): number {
+  const made = readHttpDate(date, now)
+  // Dates have no fractions of seconds.
+  const apparentS = made === undefined ? 0 : Math.max(0, Math.floor(now / 1000) - made / 1000)
+  return Math.max(apparentS, (deltaSeconds(age.split(',')[0]!.trim()) ?? 0) + tookMs / 1000)
+}

@@ -1,0 +1,129 @@
+import type { MonoMillis } from '../../model/clock.ts'
+import { statusLine } from '../../wire/answer.ts'
+import { SMALL_BYTES } from '../../wire/outlet.ts'
+import type { RepeatedAnswer } from '../../wire/repeated-answer.ts'
+import { linesOnly } from './field-lines.ts'
+import type { Life, LifeFields } from './storable.ts'
+
+/** Tells callers that an answer was stored. */
+const MARK = 'X-Svc-Cached-Response: 1\r\n'
+
+/** About what an answer costs besides its texts. */
+const OVERHEAD_BYTES = 600
+
+/** Fields of an answer that tell a client what it has may be used further (RFC 9110 section 15.4.5). */
+const OF_304 = new Set(['cache-control', 'content-location', 'date', 'etag', 'expires', 'vary'])
+
+/** What must be the same of two requests, besides what they say, for one's answer to be the other's: the edits and targets of their operation. */
+export interface Way {
+  readonly requestEdits: object | undefined
+  readonly answerEdits: object | undefined
+  readonly targets: object | undefined
+}
+
+/** Which requests an answer is for. */
+export interface Selection {
+  readonly uri: string
+  /** Hash of the key whose answers these are; '' = of everybody. */
+  readonly caller: string
+  readonly way: Way
+  /** Names of the fields that select it, and what they said. */
+  readonly names: readonly string[]
+  readonly selected: string
+}
+
+/** What an answer is made of. */
+export interface AnswerParts {
+  readonly status: number
+  /** `Name: value\r\n` lines, without Age, Content-Length and Connection. */
+  readonly lines: string
+  readonly fields: LifeFields
+  readonly life: Life
+  readonly body: Buffer
+  /** When it was made, so far as its age tells. */
+  readonly bornAt: MonoMillis
+}
+
+/** Whoever can let an answer go. */
+export interface AnswerOwner {
+  remove(answer: StoredAnswer): void
+}
+
+/** A stored answer of an upstream. */
+export class StoredAnswer implements RepeatedAnswer {
+  readonly status: number
+  readonly headEnd: string
+  readonly text: string
+  readonly bytes: Buffer | undefined
+  head = ''
+  whole = ''
+  readonly selection: Selection
+  readonly parts: Omit<AnswerParts, 'body'>
+  readonly freshUntil: MonoMillis
+  /** Memory that it takes, about. */
+  readonly size: number
+  /** Where it is stored; undefined when it is not, or no more. */
+  owner: AnswerOwner | undefined
+  /** True while a new one is fetched in the background. */
+  refreshing = false
+  /** Neighbours in the order of use. */
+  newer: StoredAnswer | undefined
+  older: StoredAnswer | undefined
+  #ageS = -1
+
+  constructor(selection: Selection, { body, ...parts }: AnswerParts) {
+    const { status, lines, bornAt, life } = parts
+    this.selection = selection
+    this.parts = parts
+    this.status = status
+    this.headEnd = status === 204 ? '\r\n' : `Content-Length: ${body.length}\r\n\r\n`
+    this.text = body.length > SMALL_BYTES ? '' : body.toString('latin1')
+    this.bytes = body.length > SMALL_BYTES ? body : undefined
+    this.freshUntil = bornAt + life.freshS * 1000
+    // The head is held twice, by itself and with the body.
+    this.size = OVERHEAD_BYTES + selection.uri.length + 3 * lines.length + (this.bytes ? 1 : 2) * body.length
+    this.owner = undefined
+    this.newer = undefined
+    this.older = undefined
+  }
+
+  /** The whole body. */
+  get body(): Buffer {
+    return this.bytes ?? Buffer.from(this.text, 'latin1')
+  }
+
+  /** Ready to be written at this time, with its age in whole seconds (RFC 9111 section 5.1). The text is made once a second. */
+  at(now: MonoMillis): this {
+    const ageS = this.#ageAt(now)
+    if (ageS === this.#ageS) return this
+    this.#ageS = ageS
+    this.head = `${statusLine(this.status)}${this.parts.lines}Age: ${ageS}\r\n${MARK}`
+    this.whole = this.head + this.headEnd + this.text
+    return this
+  }
+
+  /** What a client is told that has this answer already. */
+  notModified(now: MonoMillis): RepeatedAnswer {
+    const head = `${statusLine(304)}${linesOnly(this.parts.lines, OF_304)}Age: ${this.#ageAt(now)}\r\n${MARK}`
+    return { status: 304, head, headEnd: '\r\n', text: '', bytes: undefined, whole: `${head}\r\n` }
+  }
+
+  #ageAt(now: MonoMillis): number {
+    return Math.max(0, Math.floor((now - this.parts.bornAt) / 1000))
+  }
+
+  /** True when it may be given so many seconds after its life. */
+  isWithin(now: MonoMillis, staleS: number): boolean {
+    return now < this.freshUntil + staleS * 1000
+  }
+
+  /** True when the upstream can be asked whether it is still right. */
+  get hasValidator(): boolean {
+    return this.parts.fields.etag !== '' || this.parts.fields.lastModified !== ''
+  }
+}
+
+/** True when requests of the one way are served as those of the other. */
+export function sameWay(a: Way, b: Way): boolean {
+  return a.requestEdits === b.requestEdits && a.answerEdits === b.answerEdits && a.targets === b.targets
+}

@@ -1,0 +1,65 @@
+import type { Api, Rules } from '../model/api.ts'
+import type { SchemeRules } from '../model/scheme-rules.ts'
+import type { KeySets } from './auth/key-sets.ts'
+import type { CertificateKeys, Users } from './auth/users.ts'
+import type { Step } from './exchange.ts'
+import type { BindingParts } from './oauth/check-binding.ts'
+import { hasAuthorizationServer } from './oauth/endpoints.ts'
+import type { Sessions } from './sessions.ts'
+import { authenticate, checkState, stripCredential } from './steps/authenticate.ts'
+import { authenticateBasic } from './steps/authenticate-basic.ts'
+import { authenticateCertificate } from './steps/authenticate-certificate.ts'
+import { authenticateHmac } from './steps/authenticate-hmac.ts'
+import { authenticateJwt } from './steps/authenticate-jwt.ts'
+import { authenticateSeveral } from './steps/authenticate-several.ts'
+import { authenticateToken } from './steps/authenticate-token.ts'
+import { checkRights } from './steps/check-rights.ts'
+import { checkScopes } from './steps/check-scopes.ts'
+
+/** What callers are identified with. */
+export interface AuthParts {
+  readonly sessions: Sessions
+  /** What proofs of possession are checked with. */
+  readonly bindings: BindingParts
+  /** Keys of those who issue JSON Web Tokens. */
+  readonly keySets: KeySets
+  readonly users: Users
+  readonly certificateKeys: CertificateKeys
+}
+
+/** The steps that say who is calling, and whether they may; none for a keyless API. */
+export function identify(api: Api, rules: Rules, parts: AuthParts): (Step | undefined)[] {
+  const { auth } = api
+  if (auth === undefined) return []
+  const after = [stripCredential(auth), checkState(), checkRights()]
+  if (auth.alternatives === undefined)
+    return [schemeStep(auth, api, parts), ...after, auth.method === 'oauth' ? scopeStep(api, rules) : undefined]
+  // Of the schemes of one alternative each must be good for itself; the rights are those of the last.
+  const alternatives = auth.alternatives.map((schemes) =>
+    schemes.flatMap((scheme) => {
+      const scopes = scheme.method === 'oauth' ? scopeStep(api, rules) : undefined
+      return [schemeStep(scheme, api, parts), checkState(), scopes].filter((step) => step !== undefined)
+    }),
+  )
+  return [authenticateSeveral(alternatives), ...after]
+}
+
+function schemeStep(scheme: SchemeRules, api: Api, parts: AuthParts): Step {
+  const { sessions, bindings, keySets, users, certificateKeys } = parts
+  if (scheme.method === 'jwt') return authenticateJwt(scheme, api, sessions, keySets)
+  if (scheme.method === 'basic') return authenticateBasic(scheme, api, sessions, users)
+  if (scheme.method === 'hmac') return authenticateHmac(scheme, api, sessions)
+  if (scheme.method === 'oauth' && hasAuthorizationServer(api))
+    return authenticateToken(scheme, api, sessions, bindings)
+  const byKey = authenticate(scheme, api, sessions, bindings)
+  return scheme.certificate ? authenticateCertificate(scheme, api, { sessions, certificateKeys, byKey }) : byKey
+}
+
+function scopeStep(api: Api, rules: Rules): Step | undefined {
+  if (!hasAuthorizationServer(api)) return undefined
+  return checkScopes(
+    api,
+    api.auth?.scopes,
+    rules.operations.some(({ scopes }) => scopes !== undefined),
+  )
+}

@@ -1,0 +1,29 @@
+import { fault } from '../errors/fault.ts'
+import type { RewriteRule, Trigger } from '../model/operation.ts'
+import { compileExpression } from '../model/pattern.ts'
+import { readRewriteTarget } from '../model/rewrite-target.ts'
+import type { CompiledRewrite, CompiledTarget, CompiledTrigger, Targets } from './exchange.ts'
+
+/**
+ * Prepares a rewrite; `openOrigin` opens an origin that it names.
+ * @throws Fault `definition_invalid` for a target that is none, `pattern_invalid`: neither gets past the checks of a save
+ */
+export function compileRewrite(rule: RewriteRule, openOrigin: (url: string) => Targets): CompiledRewrite {
+  const target = (text: string): CompiledTarget => {
+    const read = readRewriteTarget(text)
+    if (typeof read === 'string') throw fault('definition_invalid', `the target of a rewrite ${read}`)
+    const { origin, api, pieces } = read
+    return { pieces, targets: origin === '' ? undefined : openOrigin(origin), api }
+  }
+  const trigger = ({ all, rules, rewriteTo }: Trigger): CompiledTrigger => ({
+    all,
+    rules: rules.map(({ pattern, ...each }) => ({ ...each, expression: compileExpression(pattern) })),
+    target: target(rewriteTo),
+  })
+  return {
+    expression: compileExpression(rule.pattern),
+    target: rule.rewriteTo === '' ? undefined : target(rule.rewriteTo),
+    triggers: rule.triggers.map(trigger),
+    readsBody: rule.triggers.some(({ rules }) => rules.some((each) => each.in === 'body')),
+  }
+}

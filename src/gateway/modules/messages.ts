@@ -1,0 +1,79 @@
+import type { JsonObject } from '../../model/json.ts'
+import type { ModuleRef } from '../../model/module-rules.ts'
+
+// What the gateway and the thread of an API's modules tell each other.
+
+/** Names and values of fields, as they were sent. */
+export type FieldPairs = readonly (readonly [name: string, value: string])[]
+
+/** A request as modules may see it. */
+export interface RequestView {
+  readonly api: { readonly id: string; readonly name: string }
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly fields: FieldPairs
+  readonly clientAddress: string
+  readonly requestId: string
+  readonly session: JsonObject | undefined
+  readonly context: JsonObject
+}
+
+/** An answer of the upstream as modules may see it. */
+export interface AnswerView {
+  readonly status: number
+  readonly fields: FieldPairs
+  readonly body: Uint8Array
+}
+
+/** One call: the functions of one phase, in order. */
+export interface Task {
+  readonly refs: readonly ModuleRef[]
+  readonly request: RequestView
+  /** Present in the phase `response`. */
+  readonly answer?: AnswerView
+}
+
+/** What a field is to be: its name in lower case, its values; none = it goes. */
+export interface FieldEdit {
+  readonly name: string
+  readonly values: readonly string[]
+}
+
+/** What modules made of a request. */
+export interface Outcome {
+  readonly edits: readonly FieldEdit[]
+  /** undefined = as it was. */
+  readonly path: string | undefined
+  readonly query: string | undefined
+  readonly context: JsonObject
+  /** Present when the request ends here. */
+  readonly reply:
+    | { readonly status: number; readonly fields: FieldPairs; readonly body: string | Uint8Array }
+    | undefined
+  /** Present when it ends here with a refusal. */
+  readonly refusal: { readonly status: number; readonly message: string } | undefined
+  /** Present in the phase `response`. */
+  readonly answer: { readonly status: number; readonly body: string | Uint8Array } | undefined
+}
+
+/** What the thread is started with. */
+export interface ThreadData {
+  /** Absolute paths by file name. */
+  readonly files: readonly (readonly [file: string, path: string])[]
+  readonly refs: readonly ModuleRef[]
+  readonly config: JsonObject
+  /** Id of the call whose function runs at this moment, 0 = none: readable also when the thread does not answer any more. */
+  readonly running: Int32Array
+}
+
+/** To the thread: a call, or the question whether it still answers. */
+export type Order = { readonly id: number; readonly task: Task } | { readonly ping: true }
+
+/** From the thread. */
+export type Report =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'broken'; readonly reason: string }
+  | { readonly kind: 'pong' }
+  | { readonly kind: 'done'; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: 'thrown'; readonly id: number; readonly reason: string }

@@ -1,0 +1,53 @@
+import { fault } from '../../errors/fault.ts'
+import type { Log } from '../../model/log.ts'
+import type { ModuleRules } from '../../model/module-rules.ts'
+import { findModule } from './module-files.ts'
+import { type ModuleBounds, ModuleSet } from './module-set.ts'
+
+/** What the administrator allows. */
+export interface ModuleSettings extends ModuleBounds {
+  /** '' = no modules. */
+  readonly folder: string
+}
+
+/** The modules of all APIs of a gateway. */
+export class Modules {
+  readonly #settings: ModuleSettings
+  readonly #log: Log
+  readonly #open = new Set<ModuleSet>()
+
+  constructor(settings: ModuleSettings, log: Log) {
+    this.#settings = settings
+    this.#log = log
+  }
+
+  /**
+   * Starts the modules of an API.
+   * @throws Fault `definition_invalid` where modules are not allowed, or one of these cannot be found in their folder
+   */
+  open(apiId: string, rules: ModuleRules): ModuleSet {
+    const { folder } = this.#settings
+    if (folder === '')
+      throw fault('definition_invalid', 'it calls modules, which gateway.modules.path does not allow on this gateway')
+    const names = new Set(
+      Object.values(rules.refs)
+        .flat()
+        .map(({ file }) => file),
+    )
+    const files = [...names].map((file) => [file, findModule(folder, file)] as const)
+    const set = new ModuleSet(apiId, rules, files, this.#settings, this.#log)
+    this.#open.add(set)
+    return set
+  }
+
+  /** Lets the modules of an API go that is served no more, or was compiled anew. */
+  close(set: ModuleSet): void {
+    this.#open.delete(set)
+    set.close()
+  }
+
+  /** Loads every module anew from its file. */
+  reload(): void {
+    for (const set of this.#open) set.reload()
+  }
+}

@@ -1,0 +1,71 @@
+import type { Api } from '../../model/api.ts'
+import { isSecretPart, type SecretNames } from '../../model/redact-traffic.ts'
+import type { Exchange } from '../exchange.ts'
+import { nextRequestId } from '../record/request-id.ts'
+import type { FieldPairs, RequestView } from './messages.ts'
+
+/** Lower-case names that an API reads credentials from, by all its schemes, enabled or not. */
+export function credentialNames({ auth }: Api): SecretNames {
+  if (auth === undefined) return NONE
+  const { header = '', query = '', cookie = '', stripHeaders, stripQueries, stripCookies } = auth
+  const cookies = stripCookies.map((name) => name.replace(/=$/, ''))
+  return new Set(
+    [header, query, cookie, ...stripHeaders, ...stripQueries, ...cookies].map((name) => name.toLowerCase()),
+  )
+}
+
+const NONE: SecretNames = new Set()
+
+/** Fields without credentials: neither those that the API reads nor what their names say are some. */
+export function openFields(fields: FieldPairs, names: SecretNames): FieldPairs {
+  return fields.flatMap(([name, value]): FieldPairs => {
+    if (name.toLowerCase() !== 'cookie') return isSecretPart(name, names) ? [] : [[name, value]]
+    const cookies = value.split(';').filter((pair) => !isSecretPart(nameOf(pair).trim(), names))
+    return cookies.length === 0 ? [] : [[name, cookies.join(';').trim()]]
+  })
+}
+
+/** The parameters that modules may see, and those that they may not. */
+export function splitQuery(query: string, names: SecretNames): { readonly open: string; readonly hidden: string } {
+  const pairs = query === '' ? [] : query.split('&')
+  const isHidden = (pair: string) => isSecretPart(decoded(nameOf(pair)), names)
+  return {
+    open: pairs.filter((pair) => !isHidden(pair)).join('&'),
+    hidden: pairs.filter(isHidden).join('&'),
+  }
+}
+
+function nameOf(pair: string): string {
+  const equals = pair.indexOf('=')
+  return equals === -1 ? pair : pair.slice(0, equals)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** Who and what a request is, for modules: `path`, `query` and `fields` as they stand in the phase. */
+export function requestView(x: Exchange, at: Pick<RequestView, 'path' | 'query' | 'fields'>): RequestView {
+  const { session, chain } = x
+  x.requestId ||= nextRequestId()
+  return {
+    ...at,
+    api: { id: chain!.api.apiId, name: chain!.api.name },
+    method: x.method,
+    clientAddress: x.clientAddress,
+    requestId: x.requestId,
+    session: session && {
+      keyHash: session.keyHash,
+      alias: session.alias,
+      clientId: session.clientId,
+      policyIds: [...session.policyIds],
+      expiresAt: session.expiresAt,
+      metaData: session.metaData,
+    },
+    context: x.moduleContext ?? {},
+  }
+}

@@ -1,0 +1,33 @@
+import { prebuilt } from '../../errors/fault.ts'
+import type { Api } from '../../model/api.ts'
+import type { SchemeRules } from '../../model/scheme-rules.ts'
+import type { CertificateKeys } from '../auth/users.ts'
+import type { Exchange, Outcome, Step } from '../exchange.ts'
+import type { LiveSession, Sessions } from '../sessions.ts'
+import { readCredential } from './read-credential.ts'
+
+const UNKNOWN = prebuilt('key_unknown')
+
+/**
+ * Identifies a caller without a key by the client certificate that TLS verified possession of: the key made with its id in
+ * `certificate`. Whoever sends a key is judged by that, in `byKey`.
+ */
+export function authenticateCertificate(
+  scheme: SchemeRules,
+  { orgId }: Api,
+  { sessions, certificateKeys, byKey }: { sessions: Sessions; certificateKeys: CertificateKeys; byKey: Step },
+): Step {
+  const accept = (x: Exchange, session: LiveSession | undefined): Outcome => {
+    if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
+    if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
+    x.session = session
+    return undefined
+  }
+  return function authenticateCertificate(x) {
+    if (x.skipAuthentication) return undefined
+    if (x.peerCertificate === '' || readCredential(scheme, x) !== '') return byKey(x)
+    const keyHash = certificateKeys.hashOf(orgId, x.peerCertificate)
+    const session = sessions.findByHash(keyHash, x.snapshot!)
+    return session instanceof Promise ? session.then((late) => accept(x, late)) : accept(x, session)
+  }
+}

@@ -1,0 +1,68 @@
+import { prebuilt } from '../../errors/fault.ts'
+import { normalisePath } from '../../wire/target.ts'
+import type { Chain, Exchange, Outcome, Reply, Step } from '../exchange.ts'
+import { run } from '../run.ts'
+
+const LOOP = prebuilt('loop_detected')
+const UNSERVED = prebuilt('api_unserved')
+const CLIMBS = prebuilt('request_malformed', 'the path climbs')
+
+/** APIs that one request is led through at most, after the first. */
+const MAX_HOPS = 5
+
+/** Ends the walk of a request that is explained rather than served: it goes on with these steps. */
+export class LedOn implements Reply {
+  readonly status = 0
+  readonly fields = ''
+  readonly body = undefined
+  readonly steps: readonly Step[]
+
+  constructor(steps: readonly Step[]) {
+    this.steps = steps
+  }
+}
+
+/**
+ * Goes on with a request in another API of the organisation (its id, or `self`), without a socket. An internal API, which has no other
+ * way in, and the API itself ask nothing of the caller again; every other one asks all that it asks of those who come to it directly.
+ */
+export function leadOn(
+  x: Exchange,
+  apiId: string,
+  path: string,
+  query: string | undefined,
+): Outcome | Promise<Outcome> {
+  const from = x.chain!
+  const chain = apiId === 'self' ? from : x.snapshot!.apis.get(apiId)?.main
+  // An id may come to belong to another organisation, whose APIs nobody else leads traffic to.
+  if (chain === undefined || chain.api.orgId !== from.api.orgId) return UNSERVED
+  if (x.hops === MAX_HOPS) return LOOP
+  const rest = normalisePath(path)
+  if (rest === undefined) return CLIMBS
+  x.hops++
+  enter(x, chain, rest, query)
+  const steps = chain === from || chain.api.internal ? chain.inner : chain.ledTo
+  return x.dry ? new LedOn(steps) : run(steps, x)
+}
+
+function enter(x: Exchange, chain: Chain, rest: string, query: string | undefined): void {
+  const { stripListenPath, listenPath } = chain.api
+  // Limits and counts are those of the API that answers.
+  if (chain !== x.chain) x.plan = undefined
+  x.chain = chain
+  x.operation = undefined
+  x.skipAuthentication = false
+  x.rest = rest
+  x.forwardPath = stripListenPath ? rest : `${listenPath.replace(/\/$/, '')}${rest}`
+  x.hasQuery = query !== undefined
+  x.forwardQuery = query ?? ''
+}
+
+/** Stands in the place of `forward` at an API whose upstream is another API: `svc://<api_id>/base`. */
+export function leadUpstream(url: string): Step {
+  const [, apiId = '', base = ''] = /^svc:\/\/([^/?]*)([^?]*)/i.exec(url) ?? []
+  const before = base.replace(/\/$/, '')
+  return function leadUpstream(x) {
+    return leadOn(x, apiId, `${before}${x.forwardPath}` || '/', x.hasQuery ? x.forwardQuery : undefined)
+  }
+}

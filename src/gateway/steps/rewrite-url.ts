@@ -1,0 +1,117 @@
+import { prebuilt } from '../../errors/fault.ts'
+import type { Json } from '../../model/json.ts'
+import type { RewriteRule } from '../../model/operation.ts'
+import type { RewritePiece } from '../../model/rewrite-target.ts'
+import type {
+  CompiledRewrite,
+  CompiledTarget,
+  CompiledTrigger,
+  CompiledTriggerRule,
+  Exchange,
+  Outcome,
+  Step,
+} from '../exchange.ts'
+import { leadOn } from './lead-on.ts'
+import { queryValues } from './read-credential.ts'
+
+const CLIMBS = prebuilt('request_malformed', 'the path climbs')
+
+/** Largest body that triggers look at; a larger one is refused (413). */
+const MAX_SEARCHED_BYTES = 1_048_576
+
+/** A segment that stands for another, however its dots are spelled. */
+const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
+
+/** What a rule of a trigger has found, by its name and the index of the value. */
+type Finds = Map<string, RegExpExecArray>
+
+/** Writes path and query anew where the operation says so; may lead to another origin or API. */
+export function rewriteUrl(rules: readonly (RewriteRule | undefined)[]): Step | undefined {
+  if (rules.every((rule) => rule === undefined)) return undefined
+  return function rewriteUrl(x) {
+    const rewrite = x.operation?.rewrite
+    if (rewrite === undefined) return undefined
+    const match = rewrite.expression.exec(`${x.rest === '' ? '/' : x.rest}${x.hasQuery ? `?${x.forwardQuery}` : ''}`)
+    if (match === null) return undefined
+    // What is explained has no body.
+    return rewrite.readsBody && !x.dry ? withBody(x, rewrite, match) : choose(x, rewrite, match, '')
+  }
+}
+
+async function withBody(x: Exchange, rewrite: CompiledRewrite, match: RegExpExecArray): Promise<Outcome> {
+  const limit = Math.min(x.bodyLimitBytes || MAX_SEARCHED_BYTES, MAX_SEARCHED_BYTES)
+  const body = x.bodyLength === 0 ? '' : (await x.readBody(limit)).toString('utf8')
+  return choose(x, rewrite, match, body)
+}
+
+function choose(x: Exchange, rewrite: CompiledRewrite, match: RegExpExecArray, body: string) {
+  const finds: Finds = new Map()
+  const index = rewrite.triggers.findIndex((trigger) => holds(x, trigger, body, finds))
+  const target = rewrite.triggers[index]?.target ?? rewrite.target
+  return target === undefined ? undefined : apply(x, target, match, { index, finds })
+}
+
+function holds(x: Exchange, { all, rules }: CompiledTrigger, body: string, finds: Finds): boolean {
+  finds.clear()
+  for (const rule of rules) {
+    const found = isFound(x, rule, body, finds)
+    if (found === rule.negate && all) return false
+    if (found !== rule.negate && !all) return true
+  }
+  return all
+}
+
+function isFound(x: Exchange, rule: CompiledTriggerRule, body: string, finds: Finds): boolean {
+  let found = false
+  valuesOf(x, rule, body).forEach((value, index) => {
+    const match = rule.expression.exec(value)
+    if (match === null) return
+    found = true
+    finds.set(`${rule.name}-${index}`, match)
+  })
+  return found
+}
+
+function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, body: string): readonly string[] {
+  if (place === 'header') return x.request.all(name.toLowerCase())
+  if (place === 'query') return x.hasQuery ? queryValues(x.forwardQuery, name).map((value) => value ?? '') : []
+  if (place === 'path') return x.rest.split('/').filter((part) => part !== '')
+  if (place === 'body') return [body]
+  return metaTexts(x, name)
+}
+
+/** A member of the session's metadata that can be written as one text. */
+function metaTexts(x: Exchange, name: string): string[] {
+  const meta = x.session?.metaData
+  const value: Json | undefined = meta !== undefined && Object.hasOwn(meta, name) ? meta[name] : undefined
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [String(value)] : []
+}
+
+interface Taken {
+  readonly index: number
+  readonly finds: Finds
+}
+
+function apply(x: Exchange, target: CompiledTarget, match: RegExpExecArray, taken: Taken) {
+  const text = target.pieces.map((piece) => expanded(x, piece, match, taken)).join('')
+  const mark = text.indexOf('?')
+  const path = mark === -1 ? text : text.slice(0, mark)
+  const query = mark === -1 ? undefined : text.slice(mark + 1)
+  // What callers send must not lead out of the place that the definition names.
+  if (DOT_SEGMENT.test(path)) return CLIMBS
+  if (target.api !== '') return leadOn(x, target.api, path, query)
+  x.forwardPath = path
+  x.hasQuery = query !== undefined
+  x.forwardQuery = query ?? ''
+  if (target.targets !== undefined) x.operation = { ...x.operation!, targets: target.targets }
+  return undefined
+}
+
+/** Groups of the pattern are parts of a path or query as they are; everything else is escaped. */
+function expanded(x: Exchange, piece: RewritePiece, match: RegExpExecArray, { index, finds }: Taken): string {
+  if (typeof piece === 'string') return piece
+  if ('meta' in piece) return encodeURIComponent((metaTexts(x, piece.meta)[0] ?? '').toWellFormed())
+  if (!('trigger' in piece)) return match[piece.group] ?? ''
+  if (piece.trigger !== index) return ''
+  return encodeURIComponent((finds.get(piece.found)?.[piece.group] ?? '').toWellFormed())
+}

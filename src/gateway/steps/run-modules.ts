@@ -1,0 +1,107 @@
+import { prebuilt, toFault } from '../../errors/fault.ts'
+import type { Api } from '../../model/api.ts'
+import type { ModulePhase } from '../../model/module-rules.ts'
+import type { SecretNames } from '../../model/redact-traffic.ts'
+import { normalisePath } from '../../wire/target.ts'
+import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
+import type { FieldEdit, FieldPairs, Outcome as Made } from '../modules/messages.ts'
+import type { ModuleSet } from '../modules/module-set.ts'
+import { credentialNames, openFields, requestView, splitQuery } from '../modules/views.ts'
+
+const REJECTED = prebuilt('module_rejected')
+const CLIMBS = prebuilt('module_failed', 'a module set a path that climbs')
+
+type RequestPhase = Exclude<ModulePhase, 'response'>
+
+/** Has the modules of a phase look at the request, which they may change, answer or refuse. */
+export function runModules(set: ModuleSet | undefined, phase: RequestPhase, api: Api): Step | undefined {
+  if (set === undefined || !set.has(phase)) return undefined
+  const names = credentialNames(api)
+  // What is explained is not shown to modules: nobody knows what they do with it.
+  const run = (x: Exchange) => (x.dry ? undefined : callModules(set, phase, names, x))
+  if (phase === 'pre')
+    return function runPreModules(x) {
+      return run(x)
+    }
+  if (phase === 'post')
+    return function runPostModules(x) {
+      return run(x)
+    }
+  return function runPostAuthenticationModules(x) {
+    return run(x)
+  }
+}
+
+async function callModules(set: ModuleSet, phase: RequestPhase, names: SecretNames, x: Exchange): Promise<Outcome> {
+  const { open, hidden } = splitQuery(x.forwardQuery, names)
+  const path = (phase === 'post' ? x.forwardPath : x.rest) || '/'
+  const fields = openFields([...x.request.entries(), ...pairsOf(x.requestExtra)], names)
+  try {
+    const made = await set.call(phase, { request: requestView(x, { path, query: open, fields }) })
+    return x.aborted ? undefined : take(x, phase, made, hidden)
+  } catch (error) {
+    return toFault(error)
+  }
+}
+
+function take(x: Exchange, phase: RequestPhase, made: Made, hiddenQuery: string): Outcome {
+  x.moduleContext = made.context
+  if (made.refusal !== undefined || made.reply !== undefined) return replyOf(x, made)
+  for (const edit of made.edits) editField(x, edit)
+  if (made.query !== undefined) setQuery(x, [made.query, hiddenQuery].filter((part) => part !== '').join('&'), phase)
+  return made.path === undefined || setPath(x, made.path, phase) ? undefined : CLIMBS
+}
+
+/** What ends the request: a refusal in the gateway's form, or an answer as the module gave it. */
+export function replyOf(x: Exchange, { refusal, reply }: Made): Reply {
+  if (reply !== undefined && refusal === undefined) {
+    return { status: reply.status, fields: linesOf(reply.fields), body: reply.body }
+  }
+  x.fault = REJECTED
+  const { status, message } = refusal!
+  return { status, fields: 'Content-Type: application/json\r\n', body: JSON.stringify({ error: message }) }
+}
+
+/** Later steps and the upstream see the field as the module left it. */
+function editField(x: Exchange, { name, values }: FieldEdit): void {
+  x.request.erase(name)
+  if (x.requestExtra !== '')
+    x.requestExtra = linesOf(pairsOf(x.requestExtra).filter(([each]) => each.toLowerCase() !== name))
+  for (const value of values) x.request.append(name, value)
+}
+
+function setQuery(x: Exchange, query: string, phase: RequestPhase): void {
+  x.hasQuery = query !== ''
+  x.forwardQuery = query
+  if (phase === 'pre') x.query = query
+}
+
+/** False when the path leads out of the API. */
+function setPath(x: Exchange, path: string, phase: RequestPhase): boolean {
+  const rest = normalisePath(path)
+  if (rest === undefined) return false
+  if (phase === 'post') {
+    x.forwardPath = rest
+    return true
+  }
+  const { stripListenPath, listenPath } = x.chain!.api
+  x.rest = rest
+  x.forwardPath = stripListenPath ? rest : `${listenPath.replace(/\/$/, '')}${rest}`
+  return true
+}
+
+/** `Name: value\r\n` lines of pairs. */
+export function linesOf(fields: FieldPairs): string {
+  return fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+}
+
+/** Pairs of `Name: value\r\n` lines. */
+export function pairsOf(lines: string): FieldPairs {
+  return lines
+    .split('\r\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon), line.slice(colon + 1).trim()] as const
+    })
+}

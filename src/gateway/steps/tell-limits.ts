@@ -1,0 +1,49 @@
+import { type Limit, rateName } from '../../model/limit.ts'
+import type { Counters } from '../../store/ports.ts'
+import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
+import { run } from '../run.ts'
+import { LedOn } from './lead-on.ts'
+import { limitsOf, organisationOf } from './take-permits.ts'
+
+const PATH = '/svc/rate-limits'
+
+/**
+ * Tells callers of an API with authentication what their rate and quota are and what is left, without taking of either, at
+ * `{listen path}/svc/rate-limits/`. `identify` are the steps that say who is calling and whether they may.
+ */
+export function tellLimits(counters: Counters, identify: readonly (Step | undefined)[]): Step | undefined {
+  if (identify.length === 0) return undefined
+  const steps = [...identify.filter((step) => step !== undefined), limitsTold(counters)]
+  return function tellLimits(x) {
+    const { rest } = x
+    if (rest.length < PATH.length || rest.length > PATH.length + 1 || !rest.startsWith(PATH)) return undefined
+    if ((rest.length > PATH.length && !rest.endsWith('/')) || (x.method !== 'GET' && x.method !== 'HEAD'))
+      return undefined
+    return x.dry ? new LedOn(steps) : run(steps, x)
+  }
+}
+
+function limitsTold(counters: Counters): Step {
+  return function limitsTold(x) {
+    const limits = limitsOf(x, x.plan?.grant, organisationOf(x))
+    if (limits.length === 0) return replyOf(x, limits)
+    const peeked: unknown = counters.peek(limits, x)
+    return peeked instanceof Promise ? peeked.then((): Outcome => replyOf(x, limits)) : replyOf(x, limits)
+  }
+}
+
+/** -1 = without bound. */
+function replyOf(x: Exchange, limits: readonly Limit[]): Reply {
+  const quota = limits.find(({ kind }) => kind === 'quota')
+  const rate = limits.find(({ kind, id }) => kind === 'rate' && rateName(id) !== 'api')
+  const body = {
+    quota: {
+      quota_max: quota?.max ?? -1,
+      quota_remaining: quota?.remaining ?? -1,
+      quota_renews: quota === undefined || quota.resetMs === 0 ? 0 : Math.ceil((x.wall + quota.resetMs) / 1000),
+    },
+    rate_limit: { requests: rate?.max ?? -1, per_unit: rate === undefined ? 0 : rate.windowMs / 1000 },
+  }
+  const fields = 'Content-Type: application/json\r\nCache-Control: no-store\r\n'
+  return { status: 200, fields, body: JSON.stringify(body) }
+}

@@ -1,0 +1,148 @@
+import { prebuilt } from '../../errors/fault.ts'
+import { MAX_TOLD } from '../../model/api/value-schema.ts'
+import type { BodyCheck, ParameterCheck, RequestCheck, RequestFlaw, ValueCheck } from '../../model/operation.ts'
+import { FIELD } from '../../wire/fields.ts'
+import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
+import { jsonFlaw } from '../json-flaw.ts'
+import { PathPattern } from '../path-pattern.ts'
+import { cookieValue, queryValues } from './read-credential.ts'
+
+const INVALID = prebuilt('request_invalid')
+
+/** Largest JSON body that is read to be checked; larger ones are refused (413). */
+const MAX_CHECKED_BYTES = 1_048_576
+
+const DECODER = new TextDecoder('utf-8', { fatal: true })
+
+/** Refuses requests that do not fit the description of their operation, and tells where. */
+export function validateRequest(checks: readonly (readonly RequestCheck[])[]): Step | undefined {
+  const all = checks.flat()
+  if (all.length === 0) return undefined
+  const paths = new Map(all.map((check) => [check, new PathPattern(check.path, false)]))
+
+  const flawsOf = (x: Exchange, check: RequestCheck): RequestFlaw[] => {
+    const values = check.parameters.length === 0 ? undefined : paths.get(check)!.values(x.rest === '' ? '/' : x.rest)
+    return check.parameters.flatMap((parameter) => parameterFlaws(x, parameter, values))
+  }
+
+  return function validateRequest(x) {
+    const own = x.operation?.checks
+    if (own === undefined || own.length === 0) return undefined
+    for (const check of own) {
+      const flaws = flawsOf(x, check)
+      if (flaws.length > 0) return refusal(x, check, flaws)
+    }
+    // What is explained has no body.
+    if (x.dry || own.every(({ body }) => body === undefined)) return undefined
+    return validateBodies(x, own)
+  }
+}
+
+async function validateBodies(x: Exchange, checks: readonly RequestCheck[]): Promise<Outcome> {
+  for (const check of checks) {
+    if (check.body === undefined) continue
+    const flaws = await bodyFlaws(x, check.body)
+    if (flaws.length > 0) return refusal(x, check, flaws)
+  }
+  return undefined
+}
+
+/** The definition says with which status, so this is an answer and no fault, though it is noted as one. */
+function refusal(x: Exchange, { status }: RequestCheck, flaws: readonly RequestFlaw[]): Reply {
+  x.fault = INVALID
+  const body = JSON.stringify({ error: INVALID.message, faults: flaws.slice(0, MAX_TOLD) })
+  return { status, fields: 'Content-Type: application/json\r\n', body }
+}
+
+async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly RequestFlaw[]> {
+  const flaw = (reason: string) => [{ at: 'body', reason }]
+  if (x.bodyLength === 0) return rule.required ? flaw('is missing') : []
+  const check = rule.types === undefined ? rule.json : checkOfType(x, rule.types)
+  if (check === 'refused') {
+    return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
+  }
+  if (check === undefined) return []
+  if (x.request.get('content-encoding') !== undefined) return flaw('must not be encoded')
+  const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_CHECKED_BYTES, MAX_CHECKED_BYTES))
+  if (bytes.length === 0) return rule.required ? flaw('is missing') : []
+  const { value, reason } = parsed(bytes)
+  if (reason !== undefined) return flaw(reason)
+  return check(value).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
+}
+
+/** What checks a body of the request's type; `refused` where the description knows no such type. */
+function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): ValueCheck | undefined | 'refused' {
+  // The second of two such fields might be the one that the upstream heeds.
+  const sent = x.request.all('content-type')
+  const type = sent.length === 1 ? (sent[0]!.split(';')[0] ?? '').trim().toLowerCase() : ''
+  for (const range of [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*']) {
+    if (type !== '' && types.has(range)) return types.get(range)
+  }
+  return 'refused'
+}
+
+function parsed(bytes: Uint8Array): { readonly value?: unknown; readonly reason?: string } {
+  try {
+    const text = DECODER.decode(bytes)
+    const value: unknown = JSON.parse(text)
+    const reason = jsonFlaw(text)
+    return reason === undefined ? { value } : { reason }
+  } catch {
+    return { reason: 'must be JSON in UTF-8' }
+  }
+}
+
+function parameterFlaws(
+  x: Exchange,
+  parameter: ParameterCheck,
+  pathValues: ReadonlyMap<string, string> | undefined,
+): readonly RequestFlaw[] {
+  const where = `${parameter.in} ${parameter.name}`
+  const sent = textsOf(x, parameter, pathValues)
+  if (sent.length === 0) return parameter.required ? [{ at: where, reason: 'is missing' }] : []
+  if (sent.includes(undefined)) return [{ at: where, reason: 'is no text in UTF-8' }]
+  if (sent.length > 1 && parameter.shape !== 'list') return [{ at: where, reason: 'must be given once' }]
+  const { value, reason } = readValue(parameter, sent as string[])
+  if (reason !== undefined) return [{ at: where, reason }]
+  return parameter.check(value).map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
+}
+
+/** Every value that the request gives the parameter, undefined for one that is not decodable. */
+function textsOf(
+  x: Exchange,
+  { in: place, name }: ParameterCheck,
+  pathValues: ReadonlyMap<string, string> | undefined,
+): (string | undefined)[] {
+  if (place === 'query') return x.hasQuery ? queryValues(x.query, name) : []
+  if (place === 'header') return x.request.all(name)
+  if (place === 'cookie') {
+    const value = cookieValue(x.request.known(FIELD.cookie), name)
+    return value === '' ? [] : [value]
+  }
+  const raw = pathValues?.get(name)
+  if (raw === undefined) return []
+  try {
+    return [decodeURIComponent(raw)]
+  } catch {
+    return [undefined]
+  }
+}
+
+function readValue(
+  { shape, items, separator }: ParameterCheck,
+  sent: readonly string[],
+): { readonly value?: unknown; readonly reason?: string } {
+  if (shape === 'json') return parsed(Buffer.from(sent[0]!))
+  if (shape !== 'list') return { value: read(sent[0]!, shape) }
+  const texts = separator === '' ? sent : sent.flatMap((text) => text.split(separator))
+  return { value: texts.map((text) => read(text.trim(), items)) }
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** What is no number or flag stays a text, which the schema then refuses. */
+function read(text: string, shape: 'text' | 'number' | 'boolean'): unknown {
+  if (shape === 'number' && NUMBER.test(text)) return Number(text)
+  if (shape === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}

@@ -1,0 +1,50 @@
+import type { Attributes, Meter } from '@opentelemetry/api'
+import type { MetricSource, Metrics } from '../record/metrics.ts'
+
+/** The boundaries that the conventions advise for durations of HTTP, seconds. */
+const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+/** What requests are measured with. Durations in milliseconds. */
+export interface Instruments {
+  active(change: 1 | -1, attributes: Attributes): void
+  served(durationMs: number, attributes: Attributes): void
+  asked(durationMs: number, attributes: Attributes): void
+}
+
+/** Makes the instruments of the conventions for HTTP servers and clients. */
+export function httpInstruments(meter: Meter): Instruments {
+  const duration = (name: string, description: string) =>
+    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: BOUNDARIES } })
+  const server = duration('http.server.request.duration', 'Duration of HTTP server requests.')
+  const client = duration('http.client.request.duration', 'Duration of HTTP client requests.')
+  const active = meter.createUpDownCounter('http.server.active_requests', {
+    description: 'Number of active HTTP server requests.',
+    unit: '{request}',
+  })
+  return {
+    active: (change, attributes) => active.add(change, attributes),
+    served: (durationMs, attributes) => server.record(durationMs / 1000, attributes),
+    asked: (durationMs, attributes) => client.record(durationMs / 1000, attributes),
+  }
+}
+
+/** Offers what the metrics page tells of this node itself under `gatehouse.` instead of `svc_`. Asked at each export. */
+export function offerSources(meter: Meter, metrics: Pick<Metrics, 'sources'>): void {
+  for (const source of metrics.sources) {
+    if (!source.name.startsWith('svc_')) continue
+    const name = `gatehouse.${source.name.slice('svc_'.length)}`
+    const options = { description: source.help }
+    const instrument =
+      source.kind === 'counter'
+        ? meter.createObservableCounter(name, options)
+        : meter.createObservableGauge(name, options)
+    instrument.addCallback((result) => {
+      for (const { labels, value } of samplesOf(source)) result.observe(value, labels)
+    })
+  }
+}
+
+function samplesOf(source: MetricSource) {
+  const read = source.read()
+  return typeof read === 'number' ? [{ labels: {}, value: read }] : read
+}

@@ -1,0 +1,31 @@
+import { Fault, toFault } from '../../errors/fault.ts'
+import type { Outcome, Step } from '../exchange.ts'
+import { TracedExchange } from './traced-exchange.ts'
+
+/** The same steps, each with a span of its own, under the same names. */
+export function spannedSteps(steps: readonly Step[]): readonly Step[] {
+  return steps.map((step) => {
+    const spanned: Step = (x) => {
+      const end = x instanceof TracedExchange ? x.observer.step(x, step.name) : undefined
+      if (end === undefined) return step(x)
+      try {
+        const outcome = step(x)
+        if (outcome instanceof Promise) return outcome.then(settled(end), failed(end))
+        return settled(end)(outcome)
+      } catch (error) {
+        return failed(end)(error)
+      }
+    }
+    return Object.defineProperty(spanned, 'name', { value: step.name })
+  })
+}
+
+const settled = (end: (error: string) => void) => (outcome: Outcome) => {
+  end(outcome instanceof Fault ? outcome.code : '')
+  return outcome
+}
+
+const failed = (end: (error: string) => void) => (error: unknown) => {
+  end(toFault(error).code)
+  throw error
+}

@@ -1,0 +1,52 @@
+import type { Span } from '@opentelemetry/api'
+import type { Upstream } from '../../wire/upstream.ts'
+import { Exchange } from '../exchange.ts'
+
+/** What follows the exchanges that it made. */
+export interface ExchangeObserver {
+  /** An attempt to reach an upstream begins. Answers the head to send. */
+  attempt(x: TracedExchange, upstream: Upstream, head: string): string
+  /** What tells another request that it belongs to this one: fields of W3C Trace Context. */
+  contextFields(x: TracedExchange): readonly (readonly [name: string, value: string])[]
+  /** A step of an API with traces of steps begins. Answers what ends it; undefined where nothing is recorded. */
+  step(x: TracedExchange, name: string): ((error: string) => void) | undefined
+}
+
+/** The exchange of a gateway that traces: in the place of the plain one, which then has no trace of it. */
+export class TracedExchange extends Exchange {
+  readonly observer: ExchangeObserver
+  /** Counted as under way. */
+  active = false
+  span: Span | undefined
+  attemptSpan: Span | undefined
+  attemptUpstream: Upstream | undefined
+  attemptMethod = ''
+  attemptAt = 0
+  /** Of the answer to the attempt; 0 = none yet. */
+  attemptStatus = 0
+  attemptCount = 0
+
+  constructor(observer: ExchangeObserver) {
+    super()
+    this.observer = observer
+  }
+
+  override forward(upstream: Upstream, head: string): void {
+    super.forward(upstream, this.observer.attempt(this, upstream, head))
+  }
+
+  /** Forgets the request before. */
+  beginTrace(): void {
+    this.active = true
+    this.span = undefined
+    this.attemptSpan = undefined
+    this.attemptUpstream = undefined
+    this.attemptStatus = 0
+    this.attemptCount = 0
+  }
+}
+
+/** The fields that make a request which the gateway makes for this one a part of its trace; none without traces. */
+export function contextFieldsOf(x: Exchange): readonly (readonly [name: string, value: string])[] {
+  return x instanceof TracedExchange ? x.observer.contextFields(x) : []
+}

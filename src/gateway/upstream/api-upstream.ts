@@ -1,0 +1,209 @@
+import type { Api, UpstreamRules } from '../../model/api.ts'
+import type { Clock } from '../../model/clock.ts'
+import type { JsonObject } from '../../model/json.ts'
+import type { BreakerRule } from '../../model/upstream-care.ts'
+import type { OnGatewayEvent } from '../events.ts'
+import type { Step, Targets } from '../exchange.ts'
+import { checkBreaker } from '../steps/check-breaker.ts'
+import { forward } from '../steps/forward.ts'
+import { forwardWithCare } from '../steps/forward-with-care.ts'
+import { Balance, type HeldTarget } from './balance.ts'
+import { Breaker, type BreakerState } from './breaker.ts'
+import { type RetryCounts, UpstreamCare } from './care.ts'
+import { SrvDiscovery } from './discovery.ts'
+import type { SrvRecord } from './dns-message.ts'
+import { HealthChecks } from './health-checks.ts'
+import { TargetsHealth } from './target-health.ts'
+import type { UpstreamPool } from './targets.ts'
+
+export interface ApiUpstreamParts {
+  readonly upstreams: UpstreamPool
+  readonly clock: Clock
+  readonly tell: OnGatewayEvent
+  readonly counts: RetryCounts
+  /** Called when there is something to tell of this upstream, and when it is closed. */
+  readonly began: (upstream: ApiUpstream) => void
+  readonly closed: (upstream: ApiUpstream) => void
+  /** DNS could not name the targets of this API; those of before stand. */
+  readonly unresolved: (apiId: string, srvName: string, error: unknown) => void
+  /** Addresses of DNS servers; none = those of the system. */
+  readonly dnsServers: readonly string[]
+}
+
+/** Everything that one API has open towards its upstreams, and the care that it takes of them. Closed with the API. */
+export class ApiUpstream {
+  readonly #parts: ApiUpstreamParts
+  readonly #api: Api
+  readonly #plain: { close(): void }[] = []
+  readonly #breakers: Breaker[] = []
+  /** The targets under each time limit that versions and operations ask for. */
+  readonly #balances: { readonly balance: Balance; readonly rules: UpstreamRules }[] = []
+  #health: TargetsHealth | undefined
+  #checks: HealthChecks | undefined
+  #discovery: SrvDiscovery | undefined
+  #records: readonly SrvRecord[] = []
+  #care: UpstreamCare | undefined
+
+  constructor(api: Api, parts: ApiUpstreamParts) {
+    this.#api = api
+    this.#parts = parts
+    if (this.#balanced || api.upstream.retries !== undefined) this.#begin()
+  }
+
+  /** True for an API that needs more than its turns to choose a target. */
+  get #balanced(): boolean {
+    const { health, ejection, discovery } = this.#api.upstream
+    return health !== undefined || ejection !== undefined || discovery !== undefined
+  }
+
+  get apiId(): string {
+    return this.#api.apiId
+  }
+
+  /**
+   * Opens targets: those of the API with care, others (of a rewrite, of a version) without.
+   * @throws Fault `definition_invalid` when a URL is not an absolute http or https URL
+   */
+  open(rules: UpstreamRules): Targets {
+    const { upstreams, clock } = this.#parts
+    if (this.#health === undefined || !this.#balanced || rules.targets !== this.#api.upstream.targets) {
+      const targets = upstreams.open(rules, this.#api.orgId)
+      this.#plain.push(targets)
+      return targets
+    }
+    const balance = new Balance(this.#health, clock)
+    this.#balances.push({ balance, rules })
+    if (rules.discovery !== undefined) this.#discover(balance, rules)
+    else this.#fill(balance, rules, rules.targets)
+    return balance
+  }
+
+  /** The breaker of an operation. */
+  openBreaker(operation: string, rule: BreakerRule): Breaker {
+    const { tell } = this.#parts
+    if (this.#care === undefined) this.#begin()
+    const breaker = new Breaker(operation, rule, (state) => {
+      const kind = BREAKER_EVENTS[state]
+      if (kind !== undefined) tell(kind, this.#api.apiId, { operation, cool_down_ms: rule.coolDownMs })
+    })
+    this.#breakers.push(breaker)
+    return breaker
+  }
+
+  /** The last steps of a chain, which hand requests to these targets. Asked for once all operations are compiled. */
+  forward(targets: Targets): Step[] {
+    const { preserveHost } = this.#api.upstream
+    if (this.#care === undefined) return [forward(targets, preserveHost)]
+    const last = forwardWithCare(this.#care, targets, preserveHost)
+    return this.#breakers.length === 0 ? [last] : [checkBreaker(this.#parts.clock), last]
+  }
+
+  /** How targets and breakers stand, as `/svc/node` shows it. */
+  states(): JsonObject {
+    const mono = this.#parts.clock.mono()
+    return {
+      api_id: this.apiId,
+      targets: this.targetStates(),
+      breakers: this.#breakers.map((breaker) => ({ operation: breaker.operation, state: breaker.look(mono) })),
+    }
+  }
+
+  targetStates(): { target: string; state: 'up' | 'down' | 'ejected' }[] {
+    return this.#health?.states() ?? []
+  }
+
+  /** Breakers that let nothing, or one request at a time, through. */
+  openBreakers(): number {
+    const mono = this.#parts.clock.mono()
+    return this.#breakers.filter((breaker) => breaker.look(mono) !== 'closed').length
+  }
+
+  close(): void {
+    this.#parts.closed(this)
+    this.#discovery?.close()
+    this.#checks?.close()
+    for (const { balance } of this.#balances.splice(0)) balance.close()
+    for (const targets of this.#plain.splice(0)) targets.close()
+  }
+
+  /** Most APIs ask for no care, and hold nothing for it. */
+  #begin(): void {
+    const { clock, tell, counts, began } = this.#parts
+    const { apiId } = this.#api
+    const { health: checks, ejection, retries } = this.#api.upstream
+    const health = new TargetsHealth({ clock, checks, ejection, tell: (kind, detail) => tell(kind, apiId, detail) })
+    this.#health = health
+    this.#care = new UpstreamCare({ health, retries, clock, counts })
+    if (checks !== undefined) {
+      this.#checks = new HealthChecks(checks, (target, reason) => {
+        if (target.health !== undefined) health.checked(target.health, reason)
+      })
+    }
+    began(this)
+  }
+
+  #fill(balance: Balance, rules: UpstreamRules, targets: UpstreamRules['targets']): void {
+    const { upstreams } = this.#parts
+    const weighted = targets.filter(({ weight }) => Math.round(weight) > 0)
+    const held: HeldTarget[] = []
+    try {
+      for (const { url, weight } of weighted.length > 0 ? weighted : targets)
+        held.push(upstreams.hold(url, weight, { ...rules, orgId: this.#api.orgId, health: this.#health!.of(url) }))
+    } catch (error) {
+      for (const each of held) each.release()
+      throw error
+    }
+    balance.replace(held)
+    // Each target is checked once, whatever time limits requests have.
+    if (this.#balances[0]?.balance === balance) this.#checks?.follow(balance.list)
+  }
+
+  #discover(balance: Balance, rules: UpstreamRules): void {
+    const { apiId, upstream } = this.#api
+    const { dnsServers, unresolved } = this.#parts
+    const { discovery } = upstream
+    this.#discovery ??= new SrvDiscovery({
+      rules: discovery!,
+      servers: dnsServers,
+      found: (records) => this.#found(records),
+      failed: (error) => unresolved(apiId, discovery!.srvName, error),
+    })
+    if (this.#records.length > 0) this.#fill(balance, rules, this.#named())
+    else {
+      balance.opening = this.#discovery.opening.finally(() => {
+        balance.opening = undefined
+      })
+    }
+  }
+
+  #found(records: readonly SrvRecord[]): void {
+    if (sameRecords(this.#records, records)) return
+    this.#records = records
+    const targets = this.#named()
+    this.#health!.retain(new Set(targets.map(({ url }) => url)))
+    for (const { balance, rules } of this.#balances) this.#fill(balance, rules, targets)
+  }
+
+  /** The targets that DNS names, with scheme and path of the URL in the definition. */
+  #named(): UpstreamRules['targets'] {
+    const template = this.#api.upstream.targets[0]!.url
+    return this.#records.flatMap(({ name, port, weight }) => {
+      const { protocol, pathname, search } = new URL(template)
+      const url = URL.parse(`${protocol}//${name}:${port}${pathname}${search}`)
+      return url === null ? [] : [{ url: url.href, weight: Math.max(1, weight) }]
+    })
+  }
+}
+
+const BREAKER_EVENTS: Readonly<Record<BreakerState, string | undefined>> = {
+  open: 'BreakerTripped',
+  closed: 'BreakerReset',
+  'half-open': undefined,
+}
+
+function sameRecords(a: readonly SrvRecord[], b: readonly SrvRecord[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((one, i) => one.name === b[i]!.name && one.port === b[i]!.port && one.weight === b[i]!.weight)
+  )
+}

@@ -1,0 +1,76 @@
+import type { Clock } from '../../model/clock.ts'
+import type { Target, Targets } from '../exchange.ts'
+import { spread } from './spread.ts'
+import type { TargetsHealth } from './target-health.ts'
+
+/** A target with what it weighs, and the function that lets go of its origin. */
+export interface HeldTarget {
+  readonly target: Target
+  readonly weight: number
+  release(): void
+}
+
+/**
+ * Targets of which those that are down are passed over. Turns are smooth weighted round-robin over the ones that are left: it meets the
+ * weights exactly whatever the load, and a target that fails fast does not draw requests, as it would where the least busy is asked.
+ */
+export class Balance implements Targets {
+  readonly #health: TargetsHealth
+  readonly #clock: Clock
+  #held: readonly HeldTarget[] = []
+  #usable: readonly Target[] = []
+  #order: readonly number[] = []
+  #turn = 0
+  #generation = -1
+  list: readonly Target[] = []
+  /** Resolves when the targets are known; undefined once they are. */
+  opening: Promise<void> | undefined
+
+  constructor(health: TargetsHealth, clock: Clock) {
+    this.#health = health
+    this.#clock = clock
+  }
+
+  /** Takes these targets from now on and lets go of those before. */
+  replace(held: readonly HeldTarget[]): void {
+    const before = this.#held
+    this.#held = held
+    this.list = held.map(({ target }) => target)
+    this.#generation = -1
+    for (const each of before) each.release()
+  }
+
+  next(): Target | undefined {
+    this.#look()
+    const { length } = this.#order
+    if (length === 0) return undefined
+    if (this.#turn >= length) this.#turn = 0
+    return this.#usable[this.#order[this.#turn++]!]
+  }
+
+  after(target: Target): Target | undefined {
+    this.#look()
+    const at = this.list.indexOf(target)
+    for (let step = 1; step <= this.list.length; step++) {
+      const next = this.list[(at + step) % this.list.length]!
+      if (this.#usable.includes(next)) return next
+    }
+    return undefined
+  }
+
+  close(): void {
+    this.replace([])
+  }
+
+  /** Lays out the turns anew when other targets may be asked than before. */
+  #look(): void {
+    const health = this.#health
+    health.review(this.#clock.mono())
+    if (this.#generation === health.generation) return
+    this.#generation = health.generation
+    const usable = this.#held.filter(({ target }) => target.health === undefined || health.usable(target.health))
+    this.#usable = usable.map(({ target }) => target)
+    this.#order = spread(usable.map(({ weight }) => weight))
+    this.#turn = 0
+  }
+}

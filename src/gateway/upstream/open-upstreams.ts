@@ -1,0 +1,39 @@
+import type { Config } from '../../config/schema.ts'
+import type { Clock } from '../../model/clock.ts'
+import type { Log } from '../../model/log.ts'
+import type { Feed } from '../../store/ports.ts'
+import type { OnGatewayEvent } from '../events.ts'
+import { UpstreamCares } from './cares.ts'
+import { ClientIdentities, type FindKeyPair } from './client-identities.ts'
+import { UpstreamPool } from './targets.ts'
+
+export interface OpenUpstreamsParts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+  readonly store: { readonly feed: Feed }
+  readonly onGatewayEvent: OnGatewayEvent
+}
+
+/** Makes what the upstreams of all APIs stand on, as the settings say. */
+export function openUpstreams(parts: OpenUpstreamsParts, findKeyPair: FindKeyPair) {
+  const { config, clock, log, store, onGatewayEvent } = parts
+  const settings = config.gateway
+  const upstreams = new UpstreamPool(
+    {
+      connectTimeoutMs: settings.connect_timeout_ms,
+      headTimeoutMs: settings.proxy_default_timeout_ms,
+      idleTimeoutMs: settings.upstream_idle_ms,
+      totalTimeoutMs: 0,
+      maxIdle: settings.upstream_max_idle,
+      idleKeepMs: settings.upstream_keep_ms,
+      http2: settings.proxy_enable_http2,
+    },
+    new ClientIdentities(findKeyPair, store.feed),
+  )
+  const upstreamCares = new UpstreamCares({
+    ...{ upstreams, clock, log, onGatewayEvent },
+    dnsServers: settings.dns_servers,
+  })
+  return { upstreams, upstreamCares }
+}

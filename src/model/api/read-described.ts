@@ -1,0 +1,19 @@
+import type { JsonObject } from '../json.ts'
+import { operationsOf } from './convert-operations.ts'
+import type { Described, DescribedOperation } from './described.ts'
+import type { TreePath } from './tree.ts'
+
+/** Makes the index of a document's operations, once somebody asks for one of them. */
+export function describedBy(document: JsonObject, root: TreePath): Described {
+  let index: Map<string, DescribedOperation> | undefined
+  return (method, path) => {
+    index ??= new Map(
+      operationsOf(document).map((operation) => {
+        const itemAt = ['paths', operation.path]
+        const at = [...itemAt, operation.method.toLowerCase()]
+        return [`${operation.method} ${operation.path}`, { document, root, at, itemAt }]
+      }),
+    )
+    return index.get(`${method} ${path}`)
+  }
+}

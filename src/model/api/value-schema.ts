@@ -1,0 +1,183 @@
+import { createRequire } from 'node:module'
+import { Ajv, type ErrorObject, type KeywordDefinition, type Options, type ValidateFunction } from 'ajv'
+import { Fault, toFault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import type { RequestFlaw, ValueCheck } from '../operation.ts'
+import { compileExpression } from '../pattern.ts'
+import { flagOf } from './members.ts'
+import { member, setMember, type TreePath } from './tree.ts'
+import { refuseFlaws } from './validate.ts'
+
+/** Flaws of one request that are told. */
+export const MAX_TOLD = 20
+/** Values with more texts, numbers and so on are told only the first flaw: to find all of them costs memory by the flaw. */
+const MAX_SEARCHED = 20_000
+
+const DOCUMENT = 'document'
+
+/** Half of the machinery is loaded with the first API that needs it: 20 ms and 6 MB that others do without. */
+const load = createRequire(import.meta.url)
+
+/** Members of a schema that hold values, not schemas. */
+const VALUES_INSIDE = new Set(['example', 'examples', 'default', 'const', 'enum'])
+/** Members whose members have names of the author's. */
+const NAMED_INSIDE = new Set(['properties', 'patternProperties', 'definitions', '$defs', 'dependentSchemas'])
+
+/** Compiles the schemas of one OpenAPI document, or single ones. */
+export class ValueSchemas {
+  readonly #first: Ajv
+  readonly #all: Ajv
+  readonly #root: TreePath
+
+  /** `document` is what references lead into; `root` where it stands in what was sent. */
+  constructor(document: JsonObject | undefined, root: TreePath) {
+    const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
+    const Engine = String(document?.openapi ?? '').startsWith('3.1') ? Ajv2020 : Ajv
+    this.#root = root
+    this.#first = equipped(new Engine(options(false)))
+    this.#all = equipped(new Engine(options(true)))
+    if (document === undefined) return
+    const { paths = {}, components = {} } = document
+    const plain = modern({ paths, components }) as JsonObject
+    for (const engine of [this.#first, this.#all]) engine.addSchema(plain, DOCUMENT)
+  }
+
+  /** Compiles what stands at a place of the document. @throws Fault `definition_invalid` that names the place */
+  at(at: TreePath): ValueCheck {
+    const $ref = `${DOCUMENT}#${at.map((name) => `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`
+    return this.#compile({ $ref }, [...this.#root, ...at])
+  }
+
+  /** Compiles a schema that stands by itself; `at` is where it was sent. @throws Fault `definition_invalid` */
+  alone(schema: JsonObject, at: TreePath): ValueCheck {
+    // Which draft it was written for makes no difference to what we read of it.
+    const { $schema: _draft, id: _id, $id: _newId, ...plain } = modern(schema) as JsonObject
+    return this.#compile(plain, at)
+  }
+
+  #compile(schema: JsonObject, at: TreePath): ValueCheck {
+    try {
+      return checkOf(this.#first.compile(schema), this.#all.compile(schema))
+    } catch (error) {
+      const reason = error instanceof Fault || error instanceof Error ? error.message : toFault(error).message
+      return refuseFlaws([{ at, reason: `is no schema that can be checked: ${reason.slice(0, 300)}` }]) as never
+    }
+  }
+}
+
+function checkOf(first: ValidateFunction, all: ValidateFunction): ValueCheck {
+  return (value) => {
+    if (first(value)) return []
+    const validate = isSmall(value) ? all : first
+    validate(value)
+    const flaws = (validate.errors ?? []).map(toRequestFlaw)
+    validate.errors = null
+    first.errors = null
+    return flaws.slice(0, MAX_TOLD)
+  }
+}
+
+function options(allErrors: boolean): Options {
+  return {
+    allErrors,
+    strict: false,
+    validateSchema: false,
+    meta: false,
+    logger: false,
+    unicodeRegExp: false,
+    addUsedSchema: false,
+    inlineRefs: false,
+    code: { regExp: LINEAR },
+  }
+}
+
+/** Patterns run on what anybody sends. */
+const LINEAR = Object.assign((source: string) => compileExpression(source), { code: 'new RegExp' })
+
+/** Longest list whose items are compared. */
+const MAX_COMPARED = 10_000
+
+/** Every two items compared with each other would let one caller hold up all others. */
+const UNIQUE: KeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  error: { message: `must NOT have duplicate items, nor more than ${MAX_COMPARED}` },
+  validate: (wanted: boolean, items: unknown[]) =>
+    !wanted || (items.length <= MAX_COMPARED && new Set(items.map(spelled)).size === items.length),
+}
+
+function equipped(engine: Ajv): Ajv {
+  const formats = load('ajv-formats') as typeof import('ajv-formats')
+  formats.default(engine, { mode: 'fast' })
+  engine.removeKeyword('uniqueItems')
+  engine.addKeyword(UNIQUE)
+  return engine
+}
+
+/** JSON with the members of objects in order. */
+function spelled(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spelled).join()}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${spelled(value[name])}`).join()}}`
+}
+
+/** The schemas of OpenAPI 3.0 and of old drafts say "exclusive" with a flag beside the bound. */
+function modern(schema: Json, named = false): Json {
+  if (Array.isArray(schema)) return schema.map((item) => modern(item))
+  if (!isObject(schema)) return schema
+  const made: JsonObject = {}
+  for (const name of Object.keys(schema)) {
+    const value = schema[name]!
+    const kept = !named && VALUES_INSIDE.has(name)
+    setMember(made, name, kept ? value : modern(value, !named && NAMED_INSIDE.has(name)))
+  }
+  if (!named) {
+    exclusive(made)
+    forRequests(made)
+  }
+  return made
+}
+
+/** What only answers hold is not asked of requests (OpenAPI 3.0, `readOnly`). */
+function forRequests(schema: JsonObject): void {
+  const { required, properties } = schema
+  if (!Array.isArray(required) || !isObject(properties)) return
+  schema.required = required.filter((name) => !flagOf(member(properties, String(name)), 'readOnly'))
+}
+
+function exclusive(schema: JsonObject): void {
+  for (const [bound, flag] of [
+    ['minimum', 'exclusiveMinimum'],
+    ['maximum', 'exclusiveMaximum'],
+  ] as const) {
+    if (typeof schema[flag] !== 'boolean') continue
+    const limit = schema[bound]
+    if (schema[flag] && typeof limit === 'number') {
+      schema[flag] = limit
+      delete schema[bound]
+    } else delete schema[flag]
+  }
+}
+
+function isSmall(value: unknown): boolean {
+  let left = MAX_SEARCHED
+  const walk = (inner: unknown): void => {
+    if (--left < 0 || typeof inner !== 'object' || inner === null) return
+    for (const each of Object.values(inner)) walk(each)
+  }
+  walk(value)
+  return left >= 0
+}
+
+function toRequestFlaw({ instancePath, keyword, params, message = 'is not valid' }: ErrorObject): RequestFlaw {
+  if (keyword === 'required') return { at: `${instancePath}/${params.missingProperty}`, reason: 'is missing' }
+  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
+    const name = String(params.additionalProperty ?? params.unevaluatedProperty).slice(0, 100)
+    return { at: `${instancePath}/${name}`, reason: 'is not known' }
+  }
+  if (keyword !== 'enum') return { at: instancePath, reason: message }
+  const words = (params.allowedValues as Json[]).map((word) => JSON.stringify(word)).join(', ')
+  return { at: instancePath, reason: `must be one of ${words.slice(0, 300)}` }
+}

@@ -1,0 +1,233 @@
+import { FUNCTIONS } from './functions.ts'
+import type { BodyTemplate, Branch, Expression, TemplateNode } from './nodes.ts'
+import { type Piece, piecesOf, TemplateFlaw, type Token } from './tokens.ts'
+
+/** Longest template, in characters. */
+export const MAX_TEMPLATE = 65_536
+const MAX_DEPTH = 32
+
+/** Reads a template (docs/operations.md says what may stand in it). @throws TemplateFlaw with line and column */
+export function parseTemplate(source: string): BodyTemplate {
+  if (source.length > MAX_TEMPLATE) throw new TemplateFlaw(source, 0, `is longer than ${MAX_TEMPLATE} characters`)
+  return { source, nodes: new Parser(source).whole() }
+}
+
+/** Words that end or part a block. */
+type Ending = { readonly word: 'end' | 'else'; readonly rest: readonly Token[]; readonly at: number }
+
+const BLOCKS = new Set(['if', 'range', 'with'])
+const NOT_SERVED = new Set(['block', 'define', 'template'])
+
+class Parser {
+  readonly #source: string
+  readonly #pieces: readonly Piece[]
+  #next = 0
+  #depth = 0
+  #loops = 0
+  /** Variables in force, the innermost last. */
+  #names: string[] = ['$']
+
+  constructor(source: string) {
+    this.#source = source
+    this.#pieces = piecesOf(source)
+  }
+
+  whole(): TemplateNode[] {
+    const { nodes, ending } = this.#list()
+    if (ending !== undefined) throw this.#flaw(ending.at, `"${ending.word}" without "if", "range" or "with"`)
+    return nodes
+  }
+
+  #flaw(at: number, reason: string): TemplateFlaw {
+    return new TemplateFlaw(this.#source, at, reason)
+  }
+
+  /** Everything up to the `end` or `else` of the block that it stands in. */
+  #list(): { nodes: TemplateNode[]; ending: Ending | undefined } {
+    const nodes: TemplateNode[] = []
+    while (this.#next < this.#pieces.length) {
+      const piece = this.#pieces[this.#next++]!
+      if (piece.kind === 'text') {
+        nodes.push(this.#text(piece))
+        continue
+      }
+      const [first, ...rest] = piece.tokens
+      if (first === undefined) throw this.#flaw(piece.at, 'holds nothing')
+      if (first.kind === 'name' && (first.text === 'end' || first.text === 'else'))
+        return { nodes, ending: { word: first.text, rest, at: piece.at } }
+      nodes.push(this.#action(first, rest, piece))
+    }
+    return { nodes, ending: undefined }
+  }
+
+  /** A backslash would take the first character of what is printed for its own. */
+  #text({ text, at }: Piece & { kind: 'text' }): TemplateNode {
+    if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) throw this.#flaw(at + text.length, 'must not follow a backslash')
+    return {
+      kind: 'text',
+      text,
+      endsInString: { outside: endsInString(text, false), inside: endsInString(text, true) },
+    }
+  }
+
+  #action(first: Token, rest: readonly Token[], { at, tokens }: Piece & { kind: 'action' }): TemplateNode {
+    const word = first.kind === 'name' ? first.text : ''
+    if (NOT_SERVED.has(word)) throw this.#flaw(at, `"${word}" is not served here`)
+    if (BLOCKS.has(word)) return this.#block(word as 'if', rest, at)
+    if (word === 'break' || word === 'continue') {
+      if (this.#loops === 0 || rest.length > 0) throw this.#flaw(at, `"${word}" stands alone, within "range"`)
+      return { kind: word }
+    }
+    const [variable, sign] = tokens
+    if (variable?.kind === 'path' && sign?.kind === 'sign' && (sign.text === ':=' || sign.text === '='))
+      return this.#assignment(variable, sign, tokens.slice(2))
+    return { kind: 'print', value: this.#pipeline(tokens, at) }
+  }
+
+  #assignment(variable: Token, sign: Token, rest: readonly Token[]): TemplateNode {
+    const name = this.#variable(variable)
+    const value = this.#pipeline(rest, sign.at)
+    const declares = sign.text === ':='
+    if (declares) this.#names.push(name)
+    else this.#known(name, variable.at)
+    return { kind: 'set', name, declares, value }
+  }
+
+  #variable({ text, at }: Token): string {
+    if (!/^\$\w+$/.test(text)) throw this.#flaw(at, `${text} is not the name of a variable`)
+    return text
+  }
+
+  #known(name: string, at: number): void {
+    if (!this.#names.includes(name)) throw this.#flaw(at, `the variable ${name} is not known here`)
+  }
+
+  #block(word: 'if' | 'with' | 'range', head: readonly Token[], at: number): TemplateNode {
+    if (++this.#depth > MAX_DEPTH) throw this.#flaw(at, `is nested deeper than ${MAX_DEPTH} levels`)
+    if (word === 'range') this.#loops++
+    const branches: Branch[] = []
+    const before = this.#names.length
+    let { branch, ending } = this.#branch(head, at, word === 'range' ? 2 : 1)
+    if (word === 'range') this.#loops--
+    branches.push(branch)
+    let otherwise: readonly TemplateNode[] = []
+    while (ending?.word === 'else') {
+      const [also, ...rest] = ending.rest
+      if (also === undefined) {
+        const last = this.#list()
+        this.#names.length = before
+        otherwise = last.nodes
+        if (last.ending?.word === 'else') throw this.#flaw(last.ending.at, 'a second "else"')
+        ending = last.ending
+        break
+      }
+      if (also.text !== word || word === 'range') throw this.#flaw(ending.at, `"else ${also.text}" has no place here`)
+      ;({ branch, ending } = this.#branch(rest, ending.at, 1))
+      branches.push(branch)
+    }
+    if (ending === undefined) throw this.#flaw(at, `"${word}" has no "end"`)
+    if (ending.rest.length > 0) throw this.#flaw(ending.at, '"end" stands alone')
+    this.#depth--
+    if (word === 'range') return { kind: 'range', loop: branches[0]!, otherwise }
+    return { kind: word, branches, otherwise }
+  }
+
+  #branch(head: readonly Token[], at: number, mostNames: number): { branch: Branch; ending: Ending | undefined } {
+    const before = this.#names.length
+    const declared = head.findIndex(({ kind, text }) => kind === 'sign' && text === ':=')
+    const names = declared === -1 ? [] : head.slice(0, declared).filter(({ text }) => text !== ',')
+    if (declared === 0 || names.length > mostNames) throw this.#flaw(at, `takes at most ${mostNames} variables`)
+    const test = this.#pipeline(declared === -1 ? head : head.slice(declared + 1), at)
+    const variables = names.map((name) => this.#variable(name))
+    this.#names.push(...variables)
+    const { nodes, ending } = this.#list()
+    this.#names.length = before
+    return { branch: { test, names: variables, body: nodes }, ending }
+  }
+
+  #pipeline(tokens: readonly Token[], at: number): Expression {
+    const reader = { tokens, next: 0 }
+    const value = this.#piped(reader, at)
+    const left = tokens[reader.next]
+    if (left !== undefined) throw this.#flaw(left.at, `${left.text} has no place here`)
+    return value
+  }
+
+  #piped(reader: Reader, at: number): Expression {
+    let value: Expression | undefined
+    for (;;) {
+      value = this.#command(reader, at, value)
+      if (reader.tokens[reader.next]?.text !== '|' || reader.tokens[reader.next]!.kind !== 'sign') return value
+      reader.next++
+    }
+  }
+
+  /** A value, or a function with its values; what comes through the pipe is the last of them. */
+  #command(reader: Reader, at: number, piped: Expression | undefined): Expression {
+    const first = reader.tokens[reader.next]
+    if (first === undefined) throw this.#flaw(at, 'says nothing to write or to look at')
+    if (first.kind !== 'name') {
+      const value = this.#operand(reader)
+      if (piped !== undefined) throw this.#flaw(first.at, `${first.text} is no function, which must follow "|"`)
+      return value
+    }
+    const run = FUNCTIONS.get(first.text)
+    if (run === undefined)
+      throw this.#flaw(
+        first.at,
+        `no function here is called ${first.text}; there are ${[...FUNCTIONS.keys()].join(', ')}`,
+      )
+    reader.next++
+    const args: Expression[] = []
+    while (this.#atOperand(reader)) args.push(this.#operand(reader))
+    if (piped !== undefined) args.push(piped)
+    const [least, most] = run.takes
+    if (args.length < least || args.length > most)
+      throw this.#flaw(first.at, `${first.text} takes ${least === most ? least : `${least} to ${most}`} values`)
+    return { kind: 'call', run, args, at: first.at }
+  }
+
+  #atOperand({ tokens, next }: Reader): boolean {
+    const token = tokens[next]
+    return token !== undefined && (token.kind !== 'sign' || token.text === '(')
+  }
+
+  #operand(reader: Reader): Expression {
+    const token = reader.tokens[reader.next++]!
+    if (token.kind === 'value') return { kind: 'value', value: token.value }
+    if (token.kind === 'path') return this.#path(token)
+    if (token.kind === 'name') return this.#command({ tokens: [token], next: 0 }, token.at, undefined)
+    if (token.text !== '(') throw this.#flaw(token.at, `${token.text} has no place here`)
+    if (++this.#depth > MAX_DEPTH) throw this.#flaw(token.at, `is nested deeper than ${MAX_DEPTH} levels`)
+    const inner = this.#piped(reader, token.at)
+    this.#depth--
+    if (reader.tokens[reader.next]?.text !== ')') throw this.#flaw(token.at, 'is not closed by ")"')
+    reader.next++
+    const behind = reader.tokens[reader.next]
+    if (behind?.kind !== 'path' || !behind.joined || !/^\.\w/.test(behind.text)) return inner
+    reader.next++
+    return { kind: 'of', holder: inner, names: behind.text.slice(1).split('.') }
+  }
+
+  #path({ text, at }: Token): Expression {
+    if (text.startsWith('.')) return { kind: 'path', from: '.', names: text === '.' ? [] : text.slice(1).split('.') }
+    const [from = '', ...names] = text.split('.')
+    this.#known(from, at)
+    return { kind: 'path', from, names }
+  }
+}
+
+interface Reader {
+  readonly tokens: readonly Token[]
+  next: number
+}
+
+/** True when the text leaves off within a JSON string, having begun within one or not. */
+function endsInString(text: string, begins: boolean): boolean {
+  let inside = begins
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') inside = !inside
+    else if (inside && text[at] === '\\') at++
+  }
+  return inside
+}

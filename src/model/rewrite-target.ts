@@ -1,0 +1,66 @@
+/** A part of a rewritten path: a text as it is, a group of the pattern, a find of a trigger, or a member of the metadata. */
+export type RewritePiece =
+  | string
+  | { readonly group: number }
+  /** `found` is the name of the rule and the index of the value; group 0 = all of what matched. */
+  | { readonly trigger: number; readonly found: string; readonly group: number }
+  | { readonly meta: string }
+
+/** Where a rewrite leads. */
+export interface RewriteTarget {
+  /** `https://host:port`; '' = the upstream of the API. */
+  readonly origin: string
+  /** Id of the API that takes over, or `self`; '' = none. */
+  readonly api: string
+  /** Path and query; begins with `/`. */
+  readonly pieces: readonly RewritePiece[]
+}
+
+const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is
+const PIECE = /\$(\d{1,2})|\$svc_context\.trigger-(\d{1,3})-(\w+-\d{1,3})(?:-(\d{1,2}))?|\$svc_meta\.(\w+)/g
+const OTHER_VARIABLE = /\$(?:[a-z]+_context|[a-z]+_meta|secret_[a-z]+)\./i
+/** Characters of a path and query (RFC 3986 sections 3.3 and 3.4). */
+const LITERAL = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*$/
+/** What the incumbent reads from the query of such an address. */
+const LOOP_OPTION = /[?&](?:method|loop_limit|check_limits)=/
+
+/** Takes a target apart. Answers the reason in words that follow "the target" when it is none that we serve. */
+export function readRewriteTarget(text: string): RewriteTarget | string {
+  const address = ADDRESS.exec(text)
+  const scheme = address?.[1]?.toLowerCase() ?? ''
+  const authority = address?.[2] ?? ''
+  const rest = address === null ? text : (address[3] ?? '')
+  if (authority.includes('$')) return 'must name its host as it is'
+  if (!['', 'http', 'https', 'svc'].includes(scheme)) return 'must be a path, or an address of http, https or svc'
+  if (scheme !== '' && authority === '') return 'must name a host'
+  if (scheme === 'svc' && LOOP_OPTION.test(rest)) return 'must not set method, loop_limit or check_limits'
+  if (scheme.startsWith('http') && URL.parse(`${scheme}://${authority}`)?.host !== authority.toLowerCase())
+    return 'must name a plain host and port'
+  const pieces = piecesOf(rest.startsWith('/') ? rest : `/${rest}`)
+  if (typeof pieces === 'string') return pieces
+  if (scheme === 'svc') return { origin: '', api: authority, pieces }
+  return { origin: scheme === '' ? '' : `${scheme}://${authority}`, api: '', pieces }
+}
+
+function piecesOf(text: string): RewritePiece[] | string {
+  const pieces: RewritePiece[] = []
+  let from = 0
+  for (const match of text.matchAll(PIECE)) {
+    if (match.index > from) pieces.push(text.slice(from, match.index))
+    pieces.push(pieceOf(match))
+    from = match.index + match[0].length
+  }
+  if (from < text.length) pieces.push(text.slice(from))
+  for (const piece of pieces) {
+    if (typeof piece !== 'string') continue
+    if (OTHER_VARIABLE.test(piece)) return 'holds a variable that is not known'
+    if (!LITERAL.test(piece)) return 'must hold only characters of a path and query'
+  }
+  return pieces
+}
+
+function pieceOf([, group, trigger, found = '', inner, meta]: RegExpExecArray): RewritePiece {
+  if (group !== undefined) return { group: Number(group) }
+  if (meta !== undefined) return { meta }
+  return { trigger: Number(trigger), found, group: inner === undefined ? 0 : Number(inner) + 1 }
+}

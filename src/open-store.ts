@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import type { MessagePort } from 'node:worker_threads'
+import type { Config } from './config/schema.ts'
+import { toFault } from './errors/fault.ts'
+import type { Log } from './model/log.ts'
+import { deferredStore } from './store/local-copy/deferred.ts'
+import type { CopyFile } from './store/local-copy/file.ts'
+import { openCopy, withCopy } from './store/local-copy/open.ts'
+import type { Store } from './store/ports.ts'
+import { createPrivateFile, prepareFolder } from './store/sqlite/folder.ts'
+import { joinStore } from './store/sqlite/join.ts'
+import { openStore } from './store/sqlite/open.ts'
+import type { SharedStore } from './store/sqlite/share.ts'
+
+/** Where a cluster keeps what it shares. */
+type ClusterSettings = Omit<Config['storage'], 'path'>
+
+/** What another thread of this process opens the same store with. Hand it over with its `ports` in the transfer list. */
+export interface StoreSeed {
+  /** The embedded store of the thread that opened it; undefined in a cluster, where each thread connects by itself. */
+  readonly shared: SharedStore | undefined
+  readonly cluster: ClusterSettings
+}
+
+/** The store of a process. */
+export interface OpenedStore {
+  readonly store: Store
+  /** True when other processes may use it at the same time. */
+  readonly clustered: boolean
+  seed(): { readonly seed: StoreSeed; readonly ports: MessagePort[] }
+}
+
+export interface OpenStoreOptions {
+  readonly config: Config
+  /** The data folder. */
+  readonly path: string
+  readonly log: Log
+  /** Name of the file for what a gateway of a cluster has read; undefined = this process serves no traffic and keeps none. */
+  readonly copyName: string | undefined
+}
+
+/**
+ * Opens the store that the settings ask for: the embedded one in the data folder, or that of a cluster.
+ * @throws Fault as `openStore` and `openPostgresStore`, `store_away` or `store_refused` when Redis does not answer
+ */
+export async function openStoreOf({ config, path, log, copyName }: OpenStoreOptions): Promise<OpenedStore> {
+  const cluster = config.storage
+  if (cluster.postgres_url !== '') {
+    prepareFolder(path)
+    const copy = copyName === undefined ? undefined : openPrivateCopy(join(path, copyName), config, log)
+    const store = await openCluster(cluster, log, copy)
+    return { store, clustered: true, seed: () => ({ seed: { shared: undefined, cluster }, ports: [] }) }
+  }
+  const store = await openStore({ path, log })
+  const seed = () => {
+    const shared = store.share()
+    return { seed: { shared, cluster }, ports: [shared.port] }
+  }
+  return { store, clustered: false, seed }
+}
+
+/** What was read is as secret as what is stored. */
+function openPrivateCopy(file: string, { gateway }: Config, log: Log): CopyFile {
+  createPrivateFile(file)
+  return openCopy(file, gateway.session_cache_entries, log)
+}
+
+/** Opens the store of a seed on another thread. @throws Fault as `openStoreOf` */
+export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log): Promise<Store> {
+  return shared === undefined ? openCluster(cluster, log) : joinStore(shared)
+}
+
+/** With a copy that is filled it opens without PostgreSQL and Redis as well, and goes on trying to reach them. */
+async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile): Promise<Store> {
+  // Loaded where they are used alone: their libraries take as long as all of the embedded store.
+  const { openPostgresStore } = await import('./store/postgres/open.ts')
+  const { RedisCounters } = await import('./store/redis/counters.ts')
+  const counters = new RedisCounters({
+    url: settings.redis_url,
+    onChange: (trouble) => {
+      if (trouble === undefined) log.info({}, 'Redis answers')
+      else log.warn({ cause: trouble }, 'Redis cannot be asked: each node counts by itself as far as it may')
+    },
+  })
+  try {
+    const { postgres_url: url, postgres_listen_url: listenUrl } = settings
+    const open = () => openPostgresStore({ url, ...(listenUrl !== '' && { listenUrl }), log, counters })
+    await counters.check().catch((error) => mayStartWithout(error, copy))
+    const opened = await open().catch((error) => mayStartWithout(error, copy))
+    const store = opened ?? deferredStore({ open, counters, log })
+    if (opened === undefined)
+      log.warn({ revision: copy?.revision() }, 'the store is away: starting with what was read before')
+    else if (copy !== undefined && copy.revision() !== (await opened.documents.revision())) copy.forget()
+    const close = async () => {
+      await store.close()
+      await counters.close()
+    }
+    const closed = { ...store, close }
+    return copy === undefined ? closed : withCopy(closed, copy, log)
+  } catch (error) {
+    await counters.close()
+    copy?.close()
+    throw error
+  }
+}
+
+function mayStartWithout(error: unknown, copy: CopyFile | undefined): undefined {
+  if (copy?.filled !== true || toFault(error).code !== 'store_away') throw error
+}

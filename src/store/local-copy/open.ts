@@ -1,0 +1,230 @@
+import { rmSync, truncateSync } from 'node:fs'
+import { toFault } from '../../errors/fault.ts'
+import type { Log } from '../../model/log.ts'
+import { ThreadFeed } from '../feed.ts'
+import type {
+  AuditEntry,
+  Change,
+  Documents,
+  FeedEvent,
+  Kind,
+  Revision,
+  SessionRow,
+  Store,
+  StoredDocument,
+  Tokens,
+} from '../ports.ts'
+import { CopyFile } from './file.ts'
+import { Owed } from './owed.ts'
+
+/** Kinds that are read again as soon as they change: until that is done an old one serves better than none. */
+const READ_AT_ONCE: ReadonlySet<Kind> = new Set(['api', 'policy', 'org_session'])
+
+/** Opens the copy in a file that is there, maybe empty; one that cannot be read is made anew. @throws Error of SQLite when none can be made */
+export function openCopy(file: string, keptSessions: number, log: Log): CopyFile {
+  try {
+    return new CopyFile(file, keptSessions, log)
+  } catch (error) {
+    log.warn({ cause: toFault(error) }, 'the copy of what this node has read is damaged; it is made anew')
+    for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true })
+    // Emptied, not removed: it keeps its owner and mode.
+    truncateSync(file)
+    return new CopyFile(file, keptSessions, log)
+  }
+}
+
+/**
+ * A store whose documents and sessions are noted in a copy as they are read, and read from it while the store is away. What is
+ * written needs the store itself.
+ */
+export function withCopy(store: Store, copy: CopyFile, log: Log): Store {
+  const feed = new ThreadFeed()
+  const revoked = (hash: Uint8Array) => feed.publish({ revision: 0, changes: [], sessions: [hash] })
+  const owed = new Owed({ documents: store.documents, copy, log, revoked })
+  const beside = new Beside(store.documents, store.tokens, copy, owed)
+  const unsubscribe = store.feed.subscribe((event) => {
+    beside.changed(event)
+    feed.publish(event)
+  })
+  return {
+    ...{ ...store, feed, owed },
+    documents: beside.documents,
+    tokens: beside.tokens,
+    behind: () => beside.behind,
+    async close() {
+      unsubscribe()
+      owed.close()
+      await store.close()
+      copy.close()
+    },
+  }
+}
+
+/** Reads that are under way; what is changed meanwhile must not be noted as it was. */
+class Reads {
+  private readonly open = new Map<string, number>()
+  private readonly changed = new Set<string>()
+
+  async of<Found>(name: string, ask: () => Found | Promise<Found>, note: (found: Found) => void): Promise<Found> {
+    this.open.set(name, (this.open.get(name) ?? 0) + 1)
+    try {
+      const found = await ask()
+      if (!this.changed.has(name)) note(found)
+      return found
+    } finally {
+      const left = this.open.get(name)! - 1
+      if (left > 0) this.open.set(name, left)
+      else {
+        this.open.delete(name)
+        this.changed.delete(name)
+      }
+    }
+  }
+
+  change(name: string): void {
+    if (this.open.has(name)) this.changed.add(name)
+  }
+}
+
+class Beside {
+  /** True while answers come from the copy. */
+  behind = false
+  private readonly copy: CopyFile
+  private readonly owed: Owed
+  private readonly reads = new Reads()
+  private readonly store: Documents
+  /** As the store said before the APIs were read, so that what changes meanwhile counts as newer. */
+  private revision: Revision = 0
+  readonly documents: Documents
+  readonly tokens: Tokens
+
+  constructor(documents: Documents, tokens: Tokens, copy: CopyFile, owed: Owed) {
+    this.copy = copy
+    this.owed = owed
+    this.store = documents
+    this.documents = {
+      ...passedOn(documents),
+      get: (kind, id) => this.get(kind, id),
+      find: (kind, index, value) => this.find(kind, index, value),
+      commit: (changes, audit) => this.commit(changes, audit),
+      scan: (kind) => this.scan(kind),
+      revision: () => this.readRevision(),
+    }
+    this.tokens = {
+      getSession: (hash) => this.getSession(tokens, hash),
+      listSessions: (query) => tokens.listSessions(query),
+      countSessions: (query) => tokens.countSessions(query),
+      getTicket: (hash) => tokens.getTicket(hash),
+      familyTickets: (family) => tokens.familyTickets(family),
+    }
+  }
+
+  /** What ends a session that is still owed must find it in the store: it would be stored afterwards. */
+  private async commit(changes: readonly Change[], audit: AuditEntry | undefined): Promise<Revision> {
+    if (this.owed.some) await this.owed.settle(changes.flatMap((change) => ('hash' in change ? [change.hash] : [])))
+    return this.store.commit(changes, audit)
+  }
+
+  /** What was changed is not known until it is read again. */
+  changed({ changes, sessions, revision, missed }: FeedEvent): void {
+    if (missed) this.copy.forget()
+    for (const { op, kind, id } of changes) {
+      this.reads.change(`${kind}/${id}`)
+      if (op === 'delete' || !READ_AT_ONCE.has(kind)) this.copy.noteDocument(kind, id, undefined)
+    }
+    for (const hash of sessions) {
+      this.reads.change(Buffer.from(hash).toString('hex'))
+      this.copy.noteSession(hash, undefined)
+    }
+    if (!missed && this.copy.filled) this.copy.noteRevision(revision)
+  }
+
+  private get(kind: Kind, id: StoredDocument['id']): Promise<StoredDocument | undefined> {
+    const note = (found: StoredDocument | undefined) => this.copy.noteDocument(kind, id, found)
+    return this.orElse(
+      () => this.reads.of(`${kind}/${id}`, () => this.store.get(kind, id), note),
+      () => this.copy.document(kind, id),
+    )
+  }
+
+  private find(kind: Kind, index: string, value: string): Promise<StoredDocument | undefined> {
+    return this.orElse(
+      async () => {
+        const found = await this.store.find(kind, index, value)
+        this.copy.noteNamed(kind, index, value, found?.id)
+        // Its body is read by its id, under which changes of it are told.
+        return found && this.get(kind, found.id)
+      },
+      () => this.copy.named(kind, index, value),
+    )
+  }
+
+  private async *scan(kind: Kind): AsyncIterable<StoredDocument[]> {
+    const seen = new Set<string>()
+    try {
+      for await (const batch of this.store.scan(kind)) {
+        for (const document of batch) {
+          seen.add(document.id)
+          this.copy.noteDocument(kind, document.id, document)
+        }
+        yield batch
+      }
+    } catch (error) {
+      // One half from the store and one from the copy would be a state that never was.
+      if (seen.size > 0 || toFault(error).code !== 'store_away' || !this.copy.filled) throw error
+      this.behind = true
+      yield this.copy.all(kind)
+      return
+    }
+    this.copy.noteAll(kind, seen)
+    if (kind === 'api') this.copy.noteRevision(this.revision)
+  }
+
+  private readRevision(): Promise<Revision> {
+    const ask = async () => {
+      this.revision = await this.store.revision()
+      return this.revision
+    }
+    return this.orElse(ask, () => (this.copy.filled ? this.copy.revision() : undefined))
+  }
+
+  private async getSession(tokens: Tokens, hash: Uint8Array): Promise<SessionRow | undefined> {
+    const owed = this.owed.some ? await this.owed.find(hash) : undefined
+    if (owed !== undefined) return owed
+    return this.orElse(
+      () =>
+        this.reads.of(
+          Buffer.from(hash).toString('hex'),
+          () => tokens.getSession(hash),
+          (found) => this.copy.noteSession(hash, found),
+        ),
+      () => this.copy.session(hash),
+    )
+  }
+
+  /** Asks the store, and the copy only while the store is away. What the copy does not hold may be there all the same. */
+  private async orElse<Found>(ask: () => Promise<Found>, remembered: () => Found | undefined): Promise<Found> {
+    try {
+      const found = await ask()
+      this.behind = false
+      return found
+    } catch (error) {
+      if (toFault(error).code !== 'store_away') throw error
+      const found = remembered()
+      if (found === undefined) throw error
+      this.behind = true
+      return found
+    }
+  }
+}
+
+/** What is asked of the store alone. */
+function passedOn(documents: Documents): Pick<Documents, 'list' | 'each' | 'values' | 'valuesBy' | 'note'> {
+  return {
+    list: (kind, query) => documents.list(kind, query),
+    each: (kind, query) => documents.each(kind, query),
+    values: (kind, index, query) => documents.values(kind, index, query),
+    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+    note: (entry) => documents.note(entry),
+  }
+}

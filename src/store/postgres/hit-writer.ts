@@ -1,0 +1,171 @@
+import { DAY_MS } from '../../model/civil.ts'
+import type { HitSamples } from '../../model/hit-samples.ts'
+import { ROW_NUMBERS } from '../hit-pack.ts'
+import { HIT_TABLES, type HitTable, timeColumn } from '../hit-times.ts'
+import type { HitBatch } from '../ports.ts'
+import { SampleSums } from '../sample-sums.ts'
+import type { Db, Tx } from './db.ts'
+import { sqlState } from './faults.ts'
+import { mergeNumbers, upsertSql } from './hit-columns.ts'
+import { DimensionUses } from './hit-dimensions.ts'
+import { HIT_MONTHS, Months } from './months.ts'
+
+const HOURS_PER_DAY = 24
+/** What waits is written together, but no more than this at once. */
+const JOBS_AT_ONCE = 200
+const ROWS_PER_STATEMENT = 500
+/** Sources that were not heard of for a week are forgotten: nobody repeats a call for so long. */
+const SOURCE_KEPT = "interval '7 days'"
+const DEADLOCK = '40P01'
+const TRIES = 3
+
+/** Hour, number of the dimensions and status, then `NUMBERS`. */
+export type HitRow = readonly number[]
+const TIME = 0
+const DIMENSION = 1
+const STATUS = 2
+const FIRST_NUMBER = 3
+
+/** Rows that are to be added, all or none. */
+interface Job {
+  readonly rows: readonly HitRow[]
+  readonly batch: HitBatch | undefined
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/** Adds hits to all tables that hold them: what comes while a transaction runs goes together in the next. */
+export class HitWriter {
+  private readonly db: Db
+  private readonly months: Months
+  private readonly uses = new DimensionUses()
+  private jobs: Job[] = []
+  private running = false
+
+  constructor(db: Db) {
+    this.db = db
+    this.months = new Months(db, HIT_MONTHS)
+  }
+
+  /** Adds rows, once for each batch. Resolves when they are durable. @throws Fault `store_full`, `store_away` */
+  add(rows: readonly HitRow[], batch: HitBatch | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.jobs.push({ rows, batch, resolve, reject })
+      if (!this.running) void this.run()
+    })
+  }
+
+  /** Drops the months that ended before a day; answers how many rows went. */
+  dropMonths(beforeDay: number): Promise<number> {
+    return this.months.drop(beforeDay)
+  }
+
+  /** Must be called when sets of dimensions were deleted. */
+  forget(): void {
+    this.uses.forget()
+  }
+
+  private async run(): Promise<void> {
+    this.running = true
+    while (this.jobs.length > 0) {
+      const jobs = this.jobs.splice(0, JOBS_AT_ONCE)
+      try {
+        await this.writeAll(jobs)
+        for (const job of jobs) job.resolve()
+      } catch (error) {
+        for (const job of jobs) job.reject(error)
+      }
+    }
+    this.running = false
+  }
+
+  private async writeAll(jobs: readonly Job[]): Promise<void> {
+    const days = new Set(jobs.flatMap(({ rows }) => rows.map((row) => Math.floor(row[TIME]! / HOURS_PER_DAY))))
+    await this.months.with(days, () => this.transact(jobs))
+  }
+
+  private async transact(jobs: readonly Job[]): Promise<void> {
+    for (let left = TRIES - 1; ; left--) {
+      try {
+        const keep = await this.db.transact((tx) => this.write(tx, jobs))
+        return keep()
+      } catch (error) {
+        // Rolled back for certain, so it may be done again.
+        if (left === 0 || sqlState(error) !== DEADLOCK) throw error
+      }
+    }
+  }
+
+  private async write(tx: Tx, jobs: readonly Job[]): Promise<() => void> {
+    const rows: HitRow[] = []
+    for (const job of jobs) if (await isNew(tx, job.batch)) for (const row of job.rows) rows.push(row)
+    const { coarse, keep } = await this.uses.touch(
+      tx,
+      rows.map((row) => row[DIMENSION]!),
+      Math.floor(Date.now() / DAY_MS),
+    )
+    for (const table of HIT_TABLES) await upsert(tx, table, summed(rows, table, coarse))
+    return keep
+  }
+}
+
+/** Notes a batch; false when the store has it already. */
+async function isNew(tx: Tx, batch: HitBatch | undefined): Promise<boolean> {
+  if (batch === undefined) return true
+  if (batch.number === 1) await tx.run(`DELETE FROM hit_source WHERE at < now() - ${SOURCE_KEPT}`)
+  const written = await tx.run(
+    `INSERT INTO hit_source(source, number) VALUES ($1, $2)
+      ON CONFLICT (source) DO UPDATE SET number = excluded.number, at = excluded.at WHERE excluded.number > hit_source.number`,
+    [batch.source, batch.number],
+  )
+  return written === 1
+}
+
+/** The rows as one table has them, each time, set and status once. Those whose dimensions are gone are left out. */
+function summed(rows: readonly HitRow[], table: HitTable, coarse: ReadonlyMap<number, number>): number[][] {
+  const perTime = timeColumn(table) === 'day' ? HOURS_PER_DAY : 1
+  const ofApi = table.startsWith('hit_api')
+  const sums = new Map<string, number[]>()
+  for (const row of rows) {
+    const stands = coarse.get(row[DIMENSION]!)
+    if (stands === undefined) continue
+    const time = Math.floor(row[TIME]! / perTime)
+    const dimension = ofApi ? stands : row[DIMENSION]!
+    const name = `${time} ${dimension} ${row[STATUS]}`
+    const sum = sums.get(name)
+    if (sum !== undefined) mergeNumbers(sum, row, FIRST_NUMBER)
+    else sums.set(name, [time, dimension, ...row.slice(STATUS)])
+  }
+  // In one order everywhere, piece by piece as well.
+  return [...sums.values()].sort(
+    (a, b) => a[DIMENSION]! - b[DIMENSION]! || a[TIME]! - b[TIME]! || a[STATUS]! - b[STATUS]!,
+  )
+}
+
+async function upsert(tx: Tx, table: HitTable, rows: readonly (readonly number[])[]): Promise<void> {
+  const sql = upsertSql(table)
+  for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) {
+    const some = rows.slice(at, at + ROWS_PER_STATEMENT)
+    await tx.run(
+      sql,
+      Array.from({ length: ROW_NUMBERS + 1 }, (_, column) => some.map((row) => row[column]!)),
+    )
+  }
+}
+
+/** Samples added up to rows. */
+export function rowsOfSamples(samples: readonly HitSamples[]): HitRow[] {
+  const sums = new SampleSums()
+  for (const some of samples) sums.add(some)
+  return Array.from({ length: sums.size }, (_, row) => {
+    const numbers: number[] = []
+    sums.write(row, numbers, 0)
+    return rowOf(numbers, sums.dimension(row))
+  })
+}
+
+/** A row from the numbers of a `HitPack`, the first of which is the hour, and the number of its dimensions. */
+export function rowOf(numbers: ArrayLike<number>, dimension: number): HitRow {
+  const [hour = 0, ...rest] = Array.from(numbers)
+  return [hour, dimension, ...rest]
+}

@@ -1,0 +1,68 @@
+import { wellFormed, wholeNumber } from '../cells.ts'
+import { packHits, ROW_NUMBERS } from '../hit-pack.ts'
+import type { Hits } from '../ports.ts'
+import { checkSamples } from '../sample-sums.ts'
+import { checkUsage, USAGE_BATCH } from '../usage-rows.ts'
+import type { Db } from './db.ts'
+import { toHit } from './hit-columns.ts'
+import { numbersOf, storedTexts } from './hit-dimensions.ts'
+import { purgeHits } from './hit-purge.ts'
+import { sumSql, usageCountSql, usageSql } from './hit-usage.ts'
+import { HitWriter, rowOf, rowsOfSamples } from './hit-writer.ts'
+
+type Row = Record<string, unknown>
+
+/** Hits in PostgreSQL: added up as they come, by hour and day, for whole sets of dimensions and for those without callers. */
+export function openHits(db: Db): Hits {
+  const writer = new HitWriter(db)
+  return {
+    async number(dimensions) {
+      const texts = dimensions.map(storedTexts)
+      return texts.length === 0 ? [] : db.transact((tx) => numbersOf(tx, texts))
+    },
+    async append(samples, batch) {
+      checkSamples(samples)
+      const rows = rowsOfSamples(samples)
+      if (rows.length > 0) await writer.add(rows, batch)
+    },
+    async add(rows, batch) {
+      const { numbers } = packHits(rows)
+      const texts = rows.map(storedTexts)
+      if (rows.length === 0) return
+      const sets = await db.transact((tx) => numbersOf(tx, texts))
+      const own = sets.map((set, i) => rowOf(numbers.subarray(i * ROW_NUMBERS, (i + 1) * ROW_NUMBERS), set))
+      await writer.add(own, batch)
+    },
+    async sum(query) {
+      const { text, values } = sumSql(query)
+      return (await db.read<Row>(text, values)).map(toHit)
+    },
+    async usage({ offset, limit, ...query }) {
+      checkUsage(query, [offset, limit])
+      const { text, values } = usageSql(query, { offset, limit })
+      const rows = await db.read<Row>(text, values)
+      if (rows.length > 0) return { rows: rows.map(toHit), total: rows[0]!.total as number }
+      if (offset === 0 && limit > 0) return { rows: [], total: 0 }
+      const count = usageCountSql(query)
+      const [counted] = await db.read<{ total: number }>(count.text, count.values)
+      return { rows: [], total: counted!.total }
+    },
+    async *eachUsage(query) {
+      checkUsage(query)
+      const { text, values } = usageSql(query)
+      for await (const rows of db.cursor<Row>(text, values, USAGE_BATCH)) yield rows.map(toHit)
+    },
+    async knows(orgId, name, value) {
+      const condition = name === 'keyHash' ? 'd.key_hash = $1' : "d.client_id = $1 AND d.client_id <> ''"
+      const rows = await db.read(
+        `SELECT 1 FROM hit_dimension d JOIN hit_dimension_use u ON u.dimension = d.number
+          WHERE ${condition} AND (d.org_id = $2 OR $2 = '') LIMIT 1`,
+        [wellFormed(value), wellFormed(orgId)],
+      )
+      return rows.length > 0
+    },
+    async purgeHits(beforeDay) {
+      return purgeHits(db, writer, wholeNumber(beforeDay))
+    },
+  }
+}

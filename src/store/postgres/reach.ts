@@ -1,0 +1,54 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { isLost } from './faults.ts'
+
+/** How long whoever asks waits for a server that has just gone: a restart takes about that long. */
+const PATIENCE_MS = 5_000
+const FIRST_REST_MS = 25
+const LONGEST_REST_MS = 400
+
+/**
+ * Whether the server can be reached, as all connections of this process see it. While it is away for a short time whoever
+ * asks waits; after that he is told at once, until somebody has reached it again.
+ */
+export class Reach {
+  private readonly patienceMs: number
+  /** By the clock of the process; undefined while the server answers. */
+  private awaySince: number | undefined
+  private closed = false
+
+  constructor(patienceMs = PATIENCE_MS) {
+    this.patienceMs = patienceMs
+  }
+
+  /** True when the last that was heard of the server is that it cannot be reached. */
+  get away(): boolean {
+    return this.awaySince !== undefined
+  }
+
+  /** The server answered. */
+  reached(): void {
+    this.awaySince = undefined
+  }
+
+  /** Nobody waits any more. */
+  close(): void {
+    this.closed = true
+  }
+
+  /** Does what may be done again, until it succeeds, the server has been away for too long, or the reason is another. */
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (let restMs = FIRST_REST_MS; ; restMs = Math.min(LONGEST_REST_MS, restMs * 2)) {
+      try {
+        const result = await work()
+        this.reached()
+        return result
+      } catch (error) {
+        if (!isLost(error)) throw error
+        this.awaySince ??= performance.now()
+        if (this.closed || performance.now() - this.awaySince > this.patienceMs) throw error
+        // Not all at the same moment.
+        await wait(restMs * (0.5 + Math.random()))
+      }
+    }
+  }
+}

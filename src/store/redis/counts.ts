@@ -1,0 +1,116 @@
+import type { Clock, MonoMillis } from '../../model/clock.ts'
+import type { Limit } from '../../model/limit.ts'
+import { Windows } from '../../model/window.ts'
+import { Count } from './count.ts'
+import { keysOf } from './keys.ts'
+
+/** What a node knows of a quota is kept so long after its last use: it may have to tell a Redis that has lost it. */
+const QUOTA_KEPT_MS = 60_000
+/** Longer than a call may be on its way. */
+const RATE_KEPT_MS = 5_000
+const SWEPT_LEAST = 2_000
+/** All of them within so many sweeps. */
+const SWEEPS = 16
+
+// Unique over all instances, so that a slot remembered from another instance is never taken for one of this.
+let generations = 0
+
+/** The counts that this node meets, and its own uses of rates. */
+export class Counts {
+  private readonly prefix: string
+  private readonly clock: Clock
+  private readonly byName = new Map<string, Count>()
+  private readonly bySlot: (Count | undefined)[] = []
+  private readonly free: number[] = []
+  private readonly windows = new Windows()
+  private cursor = 0
+
+  constructor(prefix: string, clock: Clock) {
+    this.prefix = prefix
+    this.clock = clock
+  }
+
+  /** The count of a limit, which remembers where it is. */
+  of(limit: Limit, now: MonoMillis): Count {
+    const remembered = limit.slot >= 0 ? this.bySlot[limit.slot] : undefined
+    if (remembered !== undefined && remembered.generation === limit.generation) return remembered
+    const count = this.known(limit.kind, limit.id) ?? this.claim(limit, now)
+    limit.slot = count.slot
+    limit.generation = count.generation
+    return count
+  }
+
+  /** The count of an id, where this node has met it. */
+  known(kind: Limit['kind'], id: string): Count | undefined {
+    return this.byName.get(kind + id)
+  }
+
+  /** Notes that this node used a permit of a rate. */
+  noteUse(count: Count, { max, windowMs }: Limit, now: MonoMillis): void {
+    if (count.window >= 0 && this.windows.room(count.window, max, windowMs, now) > 0)
+      this.windows.use(count.window, max, windowMs)
+  }
+
+  /** How often this node used a rate within its window. */
+  ownUses(count: Count, max: number, windowMs: number): number {
+    if (count.window < 0) return 0
+    return Math.max(0, max - this.windows.room(count.window, max, windowMs, this.clock.mono()))
+  }
+
+  /** Writes what callers are told of limits. `refused`: the place of the limit that refused, or -1. */
+  tell(limits: readonly Limit[], refused: number, now: MonoMillis): void {
+    for (let i = 0; i < limits.length; i++) {
+      const limit = limits[i]!
+      const count = this.of(limit, now)
+      limit.remaining = i === refused ? 0 : Math.max(0, limit.max - count.used + count.held)
+      limit.resetMs = count.freeAtMs === 0 ? 0 : Math.max(1, count.freeAtMs - now)
+    }
+  }
+
+  /** Looks at some of the counts and lets go of those that were not used for long. For a timer of the owner. */
+  sweep(now: MonoMillis): void {
+    const budget = Math.max(SWEPT_LEAST, Math.ceil(this.bySlot.length / SWEEPS))
+    for (let left = Math.min(budget, this.bySlot.length); left > 0; left--) {
+      if (this.cursor >= this.bySlot.length) this.cursor = 0
+      const count = this.bySlot[this.cursor++]
+      if (count === undefined || count.busy) continue
+      if (now - count.lastMs > count.keptMs) this.release(count)
+      else if (count.window >= 0) this.windows.trim(count.window)
+    }
+  }
+
+  /** Redis has lost what it knew of rates: what this node holds of them was never given. */
+  forgetRates(): void {
+    for (const count of this.byName.values()) if (count.kind === 'rate') count.forget()
+  }
+
+  get size(): number {
+    return this.byName.size
+  }
+
+  private claim(limit: Limit, now: MonoMillis): Count {
+    const isRate = limit.kind === 'rate'
+    const keys = keysOf(this.prefix, limit.id)
+    const count = new Count(
+      limit,
+      {
+        key: isRate ? keys.rate : keys.quota,
+        slot: this.free.pop() ?? this.bySlot.length,
+        generation: ++generations,
+        window: isRate ? this.windows.claim() : -1,
+        keptMs: isRate ? limit.windowMs + RATE_KEPT_MS : QUOTA_KEPT_MS,
+      },
+      now,
+    )
+    this.byName.set(limit.kind + limit.id, count)
+    this.bySlot[count.slot] = count
+    return count
+  }
+
+  private release(count: Count): void {
+    this.byName.delete(count.kind + count.id)
+    this.bySlot[count.slot] = undefined
+    this.free.push(count.slot)
+    if (count.window >= 0) this.windows.release(count.window)
+  }
+}

@@ -1,0 +1,33 @@
+import { Fault, fault } from '../../errors/fault.ts'
+
+/** What the first word of an error of Redis means for us; every other one is `store_away`. */
+const CODES = {
+  OOM: 'store_full',
+  READONLY: 'store_read_only',
+  MISCONF: 'store_read_only',
+  NOREPLICAS: 'store_read_only',
+  NOAUTH: 'store_refused',
+  WRONGPASS: 'store_refused',
+  NOPERM: 'store_refused',
+} as const satisfies Record<string, Fault['code']>
+
+/**
+ * Turns what the client threw into a fault: `store_full` (Redis has no memory left), `store_read_only` (a replica, or one that
+ * cannot save), `store_refused` (credentials), otherwise `store_away`.
+ */
+export function redisFault(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  const detail = error instanceof Error ? error.message : String(error)
+  return fault(codeOf(detail) ?? 'store_away', `Redis: ${detail}`, error)
+}
+
+/** True for the error of a Redis that has not seen a script yet, or has forgotten it. */
+export function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}
+
+/** Errors that a script met are told with the script's name around them. */
+function codeOf(detail: string): Fault['code'] | undefined {
+  const first = /^(?:ERR Error running script.*?: -?|ERR )?-?([A-Z]+)\b/.exec(detail)?.[1] ?? ''
+  return Object.hasOwn(CODES, first) ? CODES[first as keyof typeof CODES] : undefined
+}

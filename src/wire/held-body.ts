@@ -1,0 +1,22 @@
+/** The body of an answer that is kept back until all of it is there. */
+export class HeldBody {
+  readonly #limitBytes: number
+  readonly #parts: Buffer[] = []
+  #size = 0
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+  }
+
+  /** Copies the bytes, which stand in a buffer that the next read overwrites. False when they are too many. */
+  add(chunk: Buffer, from: number, to: number): boolean {
+    this.#size += to - from
+    if (this.#size > this.#limitBytes) return false
+    if (to > from) this.#parts.push(Buffer.from(chunk.subarray(from, to)))
+    return true
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#parts)
+  }
+}

@@ -1,0 +1,48 @@
+import { type Running, start } from './compose.ts'
+import { toFault } from './errors/fault.ts'
+import type { WorkerNews, WorkerOrder } from './keep-worker.ts'
+
+if (process.send === undefined) throw new Error('a gateway worker is started by the server, not by hand')
+
+let running: Running | undefined
+let stopping = false
+
+process.once('message', (order: WorkerOrder) => {
+  process.on('message', (word) => {
+    if (word === 'stop') stop()
+  })
+  start(order.loaded, order.roles, order.worker).then(serve, fail)
+})
+// Whoever started it is gone, even by a SIGKILL: what is left would hold the port without anybody knowing.
+process.on('disconnect', stop)
+process.on('SIGTERM', stop)
+process.on('SIGINT', stop)
+
+function serve(started: Running): void {
+  running = started
+  tell({ news: 'serving', greeting: started.greeting })
+}
+
+function fail(error: unknown): void {
+  const { code, message } = toFault(error)
+  tell({ news: 'failed', code, message }, () => process.exit(1))
+}
+
+/** What has not begun to serve has nothing to finish. */
+function stop(): void {
+  if (stopping) return
+  stopping = true
+  if (running === undefined) process.exit(0)
+  running.stop().then(
+    () => process.exit(0),
+    (error) => {
+      console.error(`gatehouse: ${toFault(error).message}`)
+      process.exit(1)
+    },
+  )
+}
+
+function tell(news: WorkerNews, told: () => void = () => {}): void {
+  if (process.connected) process.send?.(news, told)
+  else told()
+}

@@ -1,0 +1,121 @@
+import { createServer, type ListenOptions } from 'node:net'
+import { hostname } from 'node:os'
+import type { Roles, Running } from './compose.ts'
+import type { LoadedConfig } from './config/load.ts'
+import type { Config } from './config/schema.ts'
+import { type Fault, fault } from './errors/fault.ts'
+import { type KeptWorker, keepWorker, type WorkerOrder } from './keep-worker.ts'
+import { LineFunnel } from './line-funnel.ts'
+import { makeLog } from './log.ts'
+
+/** Beyond the time for requests in flight: what a worker has counted is still to be written. */
+const STOP_BEYOND_MS = 10_000
+const STDOUT = 1
+
+/**
+ * Starts `gateway.workers` processes that share the ports for traffic, each a node of its own; the first runs the dashboard too
+ * where one is asked for. One that ends is started again. `giveUp` is called, with everything stopped, when that is of no use.
+ * @throws Fault as `start`, of the first worker that cannot start; `setting_invalid` when the system cannot share a port
+ */
+export async function startWorkers(
+  loaded: LoadedConfig,
+  roles: Roles,
+  giveUp: (error: Fault) => void,
+): Promise<Pick<Running, 'greeting' | 'stop'>> {
+  const { workers: count, drain_timeout_ms: drainMs } = loaded.config.gateway
+  const ports = await choosePorts(loaded.config.gateway)
+  const log = makeLog({ level: loaded.config.log.level, destination: 'stdout' })
+  const output = new LineFunnel(STDOUT)
+  const workers: KeptWorker[] = []
+  let stopped: Promise<void> | undefined
+  const stopAll = async () => {
+    await Promise.all(workers.map((worker) => worker.stop()))
+    await log.close()
+  }
+  const stop = () => {
+    stopped ??= stopAll()
+    return stopped
+  }
+  for (let worker = 1; worker <= count; worker++) {
+    workers.push(
+      keepWorker({
+        ...{ log, output },
+        order: orderFor(loaded, roles, worker, ports),
+        stopWithinMs: drainMs + STOP_BEYOND_MS,
+        giveUp(error) {
+          log.error({ cause: error }, 'a gateway worker is given up: everything stops')
+          void stop().then(() => giveUp(error))
+        },
+      }),
+    )
+  }
+  try {
+    const [greeting = []] = await Promise.all(workers.map(({ serving }) => serving))
+    return { greeting: [`workers    ${count}`, ...greeting], stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+interface SharedPorts {
+  readonly traffic: number
+  readonly tls: number
+}
+
+/** The settings of one worker: a name of its own, a control port of its own. */
+function orderFor(loaded: LoadedConfig, roles: Roles, worker: number, ports: SharedPorts): WorkerOrder {
+  const { config } = loaded
+  const { node_name: name, control_port: control, tls } = config.gateway
+  const gateway = {
+    ...config.gateway,
+    listen_port: ports.traffic,
+    tls: { ...tls, listen_port: ports.tls },
+    control_port: control === 0 ? 0 : control + worker - 1,
+    node_name: `${name === '' ? hostname() : name}-${worker}`,
+  }
+  return {
+    worker,
+    roles: { gateway: true, dashboard: roles.dashboard && worker === 1 },
+    loaded: {
+      ...loaded,
+      config: { ...config, gateway },
+      // They are about the whole and are said once.
+      warnings: worker === 1 ? loaded.warnings : [],
+    },
+  }
+}
+
+/** A shared port would be shared with a second start by mistake too: nobody else may have it now. @throws Fault `port_in_use` */
+async function choosePorts({ listen_host: host, listen_port, tls }: Config['gateway']): Promise<SharedPorts> {
+  const traffic = await freePort(host, listen_port, 'gateway.listen_port (SVC_GW_LISTENPORT)')
+  if (!tls.enabled) return { traffic, tls: tls.listen_port }
+  return { traffic, tls: await freePort(host, tls.listen_port, 'gateway.tls.listen_port (SVC_GW_TLS_LISTENPORT)') }
+}
+
+async function freePort(host: string, wanted: number, setting: string): Promise<number> {
+  const inUse = (error: NodeJS.ErrnoException) =>
+    fault('port_in_use', `${setting}: ${host}:${wanted}: ${error.code ?? error.message}`, error)
+  const port = await tryPort({ host, port: wanted }).catch((error) => {
+    throw inUse(error)
+  })
+  await tryPort({ host, port, reusePort: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE') throw inUse(error)
+    const text = `gateway.workers (SVC_GW_WORKERS): this system cannot share a port between processes (${error.code}); set 1`
+    throw fault('setting_invalid', text, error)
+  })
+  return port
+}
+
+/** Answers the number of a port that could be listened at. */
+function tryPort(options: ListenOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(options, () => {
+      const address = server.address()
+      const port = address !== null && typeof address === 'object' ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+}
