@@ -17,6 +17,7 @@ import { secretBytes } from './model/secret.ts'
 import { type OpenedStore, openStoreOf } from './open-store.ts'
 import { readPasswordRules } from './publish/password-file.ts'
 import { openSample } from './sample.ts'
+import { sealedStore } from './store/sealed/sealed-store.ts'
 import { openSecrets, type Secrets } from './store/secretFile.ts'
 
 /** Which parts of an installation a process runs. */
@@ -86,11 +87,12 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    const opened = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
-    const { store, clustered } = opened
-    closers.push(() => store.close())
+    const plain = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
+    closers.push(() => plain.store.close())
     const secrets = openSecrets(path, config.storage.seal_key)
     const sealKey = secretBytes(secrets.seal_key)
+    const opened = { ...plain, store: sealedStore(plain.store, sealKey) }
+    const { store, clustered } = opened
     const people = { ...store, config, sealKey, defaultOrg: () => '' }
     const userPasswordRules = readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'password.json'))
     const setUpToken = await firstStart({ ...people, userPasswordRules }, config.bootstrap, log)

@@ -11,6 +11,7 @@ import { systemClock } from './model/clock.ts'
 import { joinStoreOf } from './open-store.ts'
 import { readPasswordRules } from './publish/password-file.ts'
 import { DEVELOPER_PASSWORD_SCHEMA } from './publish/portal/passwords.ts'
+import { sealedStore } from './store/sealed/sealed-store.ts'
 
 /** What the dashboard's thread tells the thread that started it. */
 export type DashboardNews =
@@ -41,7 +42,7 @@ try {
 async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promise<void> }> {
   const { config, sealKey, adminSecret, version, settings } = seed
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
-  const store = await joinStoreOf(seed.store, log)
+  const store = sealedStore(await joinStoreOf(seed.store, log), sealKey)
   const closers: (() => unknown)[] = [() => log.close(), () => store.close()]
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each()

@@ -5,6 +5,7 @@ import { FakeClock } from '../src/model/clock.ts'
 import type { LineSink, LogFields } from '../src/model/log.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
 import type { Store } from '../src/store/ports.ts'
+import { sealedStore } from '../src/store/sealed/sealed-store.ts'
 import { type Answer, type CallOptions, call } from './client.ts'
 
 export const TEST_SECRET = 'secret-of-the-test-gateway'
@@ -24,6 +25,7 @@ export interface TestGatewayOptions {
 export interface TestGateway {
   readonly gateway: Gateway
   readonly port: number
+  /** As it is stored: what the gateway seals is sealed here. */
   readonly store: Store
   readonly clock: FakeClock
   /** Every line that went to the log. */
@@ -57,10 +59,11 @@ export async function startTestGateway({
   const log: TestGateway['log'] = []
   const note = (level: string) => (fields: LogFields, message: string) => void log.push({ level, fields, message })
   const accessLines: string[] = []
+  const sealKey = Buffer.alloc(32, 7)
   const ownStore = store ?? openMemoryStore({ clock })
   const gateway = await startGateway({
     config,
-    store: ownStore,
+    store: sealedStore(ownStore, sealKey),
     clustered: false,
     clock,
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
@@ -68,7 +71,7 @@ export async function startTestGateway({
     version: '0.0.0-test',
     nodeName: 'test-node',
     secret: TEST_SECRET,
-    sealKey: Buffer.alloc(32, 7),
+    sealKey,
     defaultOrg: () => '',
     dashboard: undefined,
     ...(onGatewayEvent && { onGatewayEvent }),

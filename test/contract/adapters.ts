@@ -8,6 +8,7 @@ import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { RedisCounters } from '../../src/store/redis/counters.ts'
+import { sealedStore } from '../../src/store/sealed/sealed-store.ts'
 import { joinStore } from '../../src/store/sqlite/join.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { freshDatabase } from '../postgres.ts'
@@ -50,6 +51,14 @@ export const adapters: readonly Adapter[] = [
         await owner.close()
       })
       return { ...store, purge: () => owner.purge() }
+    },
+  },
+  {
+    name: 'memory, sealed',
+    async open(t, clock = new FakeClock()) {
+      const store = openMemoryStore({ clock })
+      t.after(() => store.close())
+      return { ...sealedStore(store, Buffer.alloc(32, 1)), purge: () => store.purge() }
     },
   },
   postgres('postgres'),

@@ -1,0 +1,46 @@
+import { getAt, type TreePath } from '../../model/api/tree.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+
+/** Where a session says what its caller signs with. */
+const OF_SESSION: readonly TreePath[] = [['hmac_string'], ['jwt_data', 'secret']]
+/** The session that the tokens of a grant are to have. */
+const OF_TICKET = OF_SESSION.map((path) => ['key_rules', ...path])
+/** Names in definitions, of both formats, whose text both sides hold. */
+const SHARED: ReadonlySet<string> = new Set(['shared_secret', 'sharedSecret', 'secret'])
+
+/** Where the secrets of a session stand: texts that are not empty. */
+export function sessionPlaces(session: JsonObject): readonly TreePath[] {
+  return OF_SESSION.filter((path) => isText(getAt(session, path)))
+}
+
+/** The same of a ticket of the authorization server. */
+export function ticketPlaces(ticket: JsonObject): readonly TreePath[] {
+  return OF_TICKET.filter((path) => isText(getAt(ticket, path)))
+}
+
+/** Where a document that holds definitions of APIs, of either format, has secrets: keys of tokens that are no addresses, and shared secrets. */
+export function definitionPlaces(document: JsonObject): readonly TreePath[] {
+  const found: TreePath[] = []
+  const walk = (value: Json, path: TreePath) => {
+    if (typeof value === 'string') {
+      if (value !== '' && isSecret(value, path, document)) found.push(path)
+    } else if (Array.isArray(value)) for (const [index, item] of value.entries()) walk(item, [...path, String(index)])
+    else if (isObject(value)) for (const [name, item] of Object.entries(value)) walk(item, [...path, name])
+  }
+  walk(document, [])
+  return found
+}
+
+function isSecret(text: string, path: TreePath, document: JsonObject): boolean {
+  const name = path.at(-1)!
+  const pointer = path.at(-2) ?? ''
+  // What a converted document keeps of the other format lies under pointers to its places (`kept.ts`).
+  const meant = pointer.startsWith('/') ? pointer.slice(pointer.lastIndexOf('/') + 1) : name
+  if (SHARED.has(meant)) return true
+  const isKey =
+    meant === 'jwt_source' ||
+    (meant === 'source' && (name !== meant || getAt(document, [...path.slice(0, -1), 'signingMethod']) !== undefined))
+  return isKey && !/^https?:/i.test(text)
+}
+
+const isText = (value: Json | undefined) => typeof value === 'string' && value !== ''

@@ -1,0 +1,179 @@
+import type { TreePath } from '../../model/api/tree.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
+import {
+  AUDITED_SESSION,
+  type Audit,
+  type AuditChange,
+  type AuditRow,
+  type Awaitable,
+  type Change,
+  type Documents,
+  type SessionInput,
+  type Store,
+  type StoredDocument,
+  type TicketInput,
+  type Tokens,
+} from '../ports.ts'
+import { definitionPlaces, sessionPlaces, ticketPlaces } from './places.ts'
+import { sealMembers, unsealMembers } from './seal-members.ts'
+
+const TICKET = 'ticket'
+/** Where bodies of each kind have secrets that the gateway must know in clear. Other kinds seal their own. */
+const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = new Map([
+  ['api', definitionPlaces],
+  ['asset', definitionPlaces],
+  [AUDITED_SESSION, sessionPlaces],
+  [TICKET, ticketPlaces],
+])
+
+/**
+ * A store that keeps sealed, under a key of 32 bytes, what sessions and definitions hold of shared secrets: files, copies, backups and
+ * the audit of `store` never have them in clear. Whoever reads and writes here sees them as they are. Rows that were written
+ * before in clear are read as well, and sealed when they are written next.
+ */
+export function sealedStore(store: Store, sealKey: Uint8Array): Store {
+  const rows = new SealedRows(sealKey)
+  const { outbox, counters, feed, hits, records, owed } = store
+  return {
+    ...{ outbox, counters, feed, hits, records },
+    documents: sealedDocuments(store.documents, rows),
+    tokens: sealedTokens(store.tokens, rows),
+    audit: sealedAudit(store.audit, rows),
+    close: () => store.close(),
+    ...(store.behind && { behind: () => store.behind!() }),
+    ...(owed && {
+      owed: {
+        get away() {
+          return owed.away
+        },
+        keep: (session) => owed.keep({ ...session, row: rows.sealRow(AUDITED_SESSION, session.hash, session.row) }),
+      },
+    }),
+  }
+}
+
+class SealedRows {
+  readonly #sealKey: Uint8Array
+
+  constructor(sealKey: Uint8Array) {
+    this.#sealKey = sealKey
+  }
+
+  /** The same object where nothing is to be sealed: whoever froze it counts on that. */
+  sealRow<Row extends SessionInput | TicketInput>(kind: string, hash: Uint8Array, row: Row): Row {
+    const body = this.#seal(kind, hexOf(hash), row.body)
+    return body === row.body ? row : { ...row, body }
+  }
+
+  /** @throws Fault `seal_broken` */
+  openRow<Row extends (SessionInput | TicketInput) & { readonly hash: Uint8Array }>(kind: string, row: Row): Row {
+    const body = this.#open(kind, hexOf(row.hash), row.body)
+    return body === row.body ? row : { ...row, body }
+  }
+
+  /** @throws Fault `seal_broken` */
+  openDocument = (document: StoredDocument): StoredDocument => {
+    const body = this.#open(document.kind, document.id, document.body)
+    return body === document.body ? document : { ...document, body }
+  }
+
+  seal = (change: Change): Change => {
+    // What is malformed is for the store to refuse.
+    if (!isWellFormed(change)) return change
+    switch (change.op) {
+      case 'put':
+        return { ...change, body: this.#seal(change.kind, change.id, change.body) }
+      case 'putSession':
+        return { ...change, row: this.sealRow(AUDITED_SESSION, change.hash, change.row) }
+      case 'putTicket':
+        return { ...change, row: this.sealRow(TICKET, change.hash, change.row) }
+      default:
+        return change
+    }
+  }
+
+  /** @throws Fault `seal_broken` */
+  openEntry = (row: AuditRow): AuditRow => ({
+    ...row,
+    changes: row.changes.map((change): AuditChange => {
+      const { kind, id, before, after, session } = change
+      if (PLACES.get(kind) === undefined) return change
+      const open = (body: JsonObject | null) => body && this.#open(kind, id, body)
+      const opened = { ...change, before: open(before), after: open(after) }
+      return session === undefined ? opened : { ...opened, session: { ...session, body: open(session.body)! } }
+    }),
+  })
+
+  #seal(kind: string, id: string, body: JsonObject): JsonObject {
+    const places = PLACES.get(kind)
+    return places === undefined ? body : sealMembers(body, places, this.#of(kind, id))
+  }
+
+  #open(kind: string, id: string, body: JsonObject): JsonObject {
+    return PLACES.get(kind) === undefined ? body : unsealMembers(body, this.#of(kind, id))
+  }
+
+  #of(kind: string, id: string) {
+    return { sealKey: this.#sealKey, context: `${kind}:${id}` }
+  }
+}
+
+function isWellFormed(change: Change): boolean {
+  if (change.op === 'put') return isObject(change.body)
+  return !('row' in change && 'hash' in change) || (isObject(change.row?.body) && change.hash instanceof Uint8Array)
+}
+
+function sealedDocuments(documents: Documents, rows: SealedRows): Documents {
+  const one = (found: StoredDocument | undefined) => found && rows.openDocument(found)
+  return {
+    get: (kind, id) => later(documents.get(kind, id), one),
+    find: (kind, index, value) => later(documents.find(kind, index, value), one),
+    list: (kind, query) =>
+      later(documents.list(kind, query), (page) => ({ ...page, rows: page.rows.map(rows.openDocument) })),
+    scan: (kind) => batches(documents.scan(kind), rows.openDocument),
+    each: (kind, query) => batches(documents.each(kind, query), rows.openDocument),
+    values: (kind, index, query) => documents.values(kind, index, query),
+    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+    commit: async (changes, audit) => documents.commit(changes.map(rows.seal), audit),
+    note: (entry) => documents.note(entry),
+    revision: () => documents.revision(),
+  }
+}
+
+function sealedTokens(tokens: Tokens, rows: SealedRows): Tokens {
+  return {
+    getSession: (hash) => later(tokens.getSession(hash), (row) => row && rows.openRow(AUDITED_SESSION, row)),
+    listSessions: (query) =>
+      later(tokens.listSessions(query), (page) => ({
+        ...page,
+        rows: page.rows.map((row) => rows.openRow(AUDITED_SESSION, row)),
+      })),
+    countSessions: (query) => tokens.countSessions(query),
+    getTicket: (hash) => later(tokens.getTicket(hash), (row) => row && rows.openRow(TICKET, row)),
+    familyTickets: (family) =>
+      later(tokens.familyTickets(family), (tickets) => tickets.map((row) => rows.openRow(TICKET, row))),
+  }
+}
+
+function sealedAudit(audit: Audit, rows: SealedRows): Audit {
+  return {
+    list: (query) => later(audit.list(query), (page) => ({ ...page, rows: page.rows.map(rows.openEntry) })),
+    get: (id) => later(audit.get(id), (row) => row && rows.openEntry(row)),
+    scan: (query) => batches(audit.scan(query), rows.openEntry),
+    standing: (id) => audit.standing(id),
+    purgeAudit: (before) => audit.purgeAudit(before),
+  }
+}
+
+/** What is at hand at once stays so: the path of a request waits for no promise that it need not wait for. */
+function later<Found, Made>(found: Awaitable<Found>, make: (found: Found) => Made): Awaitable<Made> {
+  return found instanceof Promise ? found.then(make) : make(found)
+}
+
+async function* batches<Row>(rows: AsyncIterable<Row[]>, open: (row: Row) => Row): AsyncIterable<Row[]> {
+  for await (const batch of rows) yield batch.map(open)
+}
+
+function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
+}
