@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -45,7 +45,7 @@ async function startProduct(t: TestContext) {
   const api = (method: string, path: string, body?: JsonObject) => dashboard(method, path, body, as)
   const gateway = async (path: string, key: string) =>
     (await call(running.gateway.port, path, { headers: { 'x-key': key } })).status
-  return { running, api, as, gateway }
+  return { running, api, as, gateway, folder }
 }
 
 test('a deletion is in force at the gateway when the dashboard answers it, every time', async (t) => {
@@ -73,6 +73,26 @@ test('a deletion is in force at the gateway when the dashboard answers it, every
   assert.equal(elsewhere.status, 400, 'and so is its refusal')
   await api('DELETE', '/api/apis/orders')
   assert.equal(await gateway('/orders/', 'any'), 404)
+})
+
+test('what callers sign with lies sealed in the data folder, and both parts read it', async (t) => {
+  const { api, running, folder } = await startProduct(t)
+  const hmac = 'what the caller signs with'
+  const rights = { orders: { api_id: 'orders', api_name: 'orders', versions: ['Default'] } }
+  await api('POST', '/api/apis/oas', defined({ id: 'orders', url: 'http://127.0.0.1:9/', keyIn: 'X-Key' }))
+  const session = { alias: 'a-name-in-clear', access_rights: rights, hmac_enabled: true, hmac_string: hmac }
+  const { key_id: key } = await api('POST', '/api/keys', session)
+  const atDashboard = await api('GET', `/api/keys/${key}`)
+  assert.equal((atDashboard.data as JsonObject).hmac_string, hmac)
+  const { gateway_secret } = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8')) as JsonObject
+  const headers = { 'x-svc-authorization': String(gateway_secret) }
+  const atGateway = await call(running.gateway.port, `/svc/keys/${key}`, { headers })
+  assert.equal((atGateway.json as JsonObject).hmac_string, hmac, atGateway.text)
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
+  assert.ok(files.some((bytes) => bytes.includes('a-name-in-clear')))
+  assert.ok(!files.some((bytes) => bytes.includes(hmac)))
 })
 
 test('many who write at once are all answered, and all is stored', async (t) => {
