@@ -149,7 +149,7 @@ function compileChain(
   const arrival = [recordDetail(records, parts.records), cors(api.cors)]
   const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
   const operation = [
-    runModules(parts.own, 'pre', api),
+    runModules(parts.own, 'pre', api, parts.maxBodyBytes),
     matchOperation(rules.operations, {
       apiId: api.apiId,
       version: version ?? '',
@@ -161,7 +161,7 @@ function compileChain(
   ]
   const admission = [
     ...identity,
-    runModules(parts.own, 'postAuthentication', api),
+    runModules(parts.own, 'postAuthentication', api, parts.maxBodyBytes),
     takePermits(parts.counters, parts.clock, {
       sendRetryAfter: !parts.legacyStatuses,
       alone: api.onStoreFailure === 'allow',
@@ -176,7 +176,7 @@ function compileChain(
     rewriteUrl(rules.operations.map(({ rewrite }) => rewrite)),
     changeMethod(rules.operations),
     answerMock(rules.operations.map(({ mock }) => mock)),
-    runModules(parts.own, 'post', api),
+    runModules(parts.own, 'post', api, parts.maxBodyBytes),
     inner === undefined
       ? holdAnswer(
           rules.operations.map(({ answerBody }) => answerBody),

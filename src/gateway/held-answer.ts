@@ -5,7 +5,7 @@ import { isBodiless } from '../wire/answer.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import type { AnswerView, FieldEdit, FieldPairs } from './modules/messages.ts'
 import type { ModuleSet } from './modules/module-set.ts'
-import { credentialNames, openFields, requestView, splitQuery } from './modules/views.ts'
+import { credentialNames, openFields, ownBytes, requestView, splitQuery } from './modules/views.ts'
 import { editAnswer } from './respond.ts'
 import { MAX_HELD_BYTES } from './steps/hold-answer.ts'
 import { linesOf, pairsOf, replyOf } from './steps/run-modules.ts'
@@ -53,7 +53,7 @@ export async function answerHeld(x: Exchange, body: Buffer): Promise<Reply | Fau
     const fields = x.response.kept() + extra
     const { modules } = x.chain!
     if (modules?.has('response') !== true) return { status: x.status, fields, body: made }
-    return await throughModules(x, modules, { status: x.status, fields: pairsOf(fields), body: made })
+    return await throughModules(x, modules, { status: x.status, fields: pairsOf(fields), body: ownBytes(made) })
   } catch (error) {
     return toFault(error)
   }

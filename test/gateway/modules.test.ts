@@ -1,57 +1,13 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { toClassic, toOas } from '../../src/model/api/convert.ts'
 import type { JsonObject } from '../../src/model/json.ts'
-import type { Answer } from '../client.ts'
 import { classic, defined, rights } from '../definitions.ts'
 import { eventually } from '../eventually.ts'
-import { startTestGateway, type TestGateway } from '../harness.ts'
-import { type Origin, startOrigin } from '../origin.ts'
-
-interface Installation {
-  readonly gateway: TestGateway
-  readonly origin: Origin
-  readonly folder: string
-  /** Writes a module into the folder. */
-  write(file: string, text: string): void
-  publish(definition: JsonObject): Promise<Answer>
-}
-
-/** A gateway that allows a folder of modules. */
-async function install(t: TestContext, env: Record<string, string> = {}): Promise<Installation> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-modules-')))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const origin = await startOrigin()
-  t.after(() => origin.close())
-  const gateway = await startTestGateway({ env: { SVC_GW_MODULES_PATH: folder, ...env } })
-  t.after(() => gateway.close())
-  return {
-    ...{ gateway, origin, folder },
-    write: (file, text) => writeFileSync(join(folder, file), text),
-    publish: (definition) => gateway.svc('POST', 'openapi' in definition ? '/svc/apis/oas' : '/svc/apis', definition),
-  }
-}
-
-interface Calls {
-  readonly pre?: readonly string[]
-  readonly post_key_auth?: readonly string[]
-  readonly post?: readonly string[]
-  readonly response?: readonly string[]
-}
-
-/** A keyless API at `/m/` that calls these functions of `m.ts`. */
-function calling(url: string, calls: Calls, more: JsonObject = {}): JsonObject {
-  const lists = Object.entries(calls).map(([phase, names]) => [
-    phase,
-    names.map((name: string) => ({ name, path: 'm.ts' })),
-  ])
-  const custom_middleware = { driver: 'typescript', ...Object.fromEntries(lists) } as JsonObject
-  return classic('m', '/m/', url, { custom_middleware, ...more })
-}
+import { calling, type Installation, install } from './module-fixtures.ts'
 
 const stateOf = async ({ gateway }: Installation, id: string) => {
   const { apis } = (await gateway.svc('GET', '/svc/node')).json as {
@@ -114,6 +70,7 @@ test('each phase sees and changes the request where it stands, and tells the nex
        answer.status = 202
        answer.headers.append('Set-Cookie', 'b=2')
        answer.headers.set('X-Path', x.path)
+       answer.headers.set('X-Own', String(answer.body.buffer.byteLength === answer.body.length))
        answer.body = Buffer.from(answer.body).toString().toUpperCase()
      }`,
   )
@@ -140,6 +97,7 @@ test('each phase sees and changes the request where it stands, and tells the nex
   assert.deepEqual([answer.status, answer.text], [202, 'BODY'])
   assert.deepEqual(answer.headers['set-cookie'], ['a=1', 'c=3', 'b=2'])
   assert.equal(answer.headers['x-path'], '/allowed/more')
+  assert.equal(answer.headers['x-own'], 'true', 'no memory of others goes along')
   const seen = at.origin.seen.at(-1)!
   assert.equal(seen.target, '/allowed/more?q=1&added=1')
   assert.equal(seen.headers['x-lent'], undefined)

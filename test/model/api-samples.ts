@@ -98,5 +98,7 @@ export function oauth(): JsonObject {
 }
 
 /** An entry of `custom_middleware`, and the same in the extension. */
-export const MODULE = [{ name: 'f', path: 'm.ts', require_session: true, raw_body_only: true }]
-export const PLUGIN = [{ enabled: true, functionName: 'f', path: 'm.ts', requireSession: true, rawBodyOnly: true }]
+export const MODULE = [{ name: 'f', path: 'm.ts', require_session: true, raw_body_only: true, body_limit_bytes: 9 }]
+export const PLUGIN = [
+  { enabled: true, functionName: 'f', path: 'm.ts', requireSession: true, rawBodyOnly: true, bodyLimitBytes: 9 },
+]

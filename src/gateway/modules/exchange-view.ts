@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../model/json.ts'
+import { MAX_MODULE_BODY_BYTES } from '../../model/module-rules.ts'
 import type { ModuleAnswer, ModuleExchange, ModuleReply } from './extension.ts'
 import type { AnswerView, FieldEdit, FieldPairs, Outcome, RequestView } from './messages.ts'
 
 // Runs in the thread of the modules: what is wrong is thrown at the function that did it.
 
 const MAX_CONTEXT = 16_384
-const MAX_BODY_BYTES = 1_048_576
 /** RFC 3986 sections 3.3 and 3.4. */
 const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%(?!00)[0-9A-Fa-f]{2})*$/
 const QUERY = /^(?:[\w.~!$&'()*+,;=:@/?-]|%(?!00)[0-9A-Fa-f]{2})*$/
@@ -40,6 +40,8 @@ export class ExchangeView implements ModuleExchange {
   readonly config: ModuleExchange['config']
   readonly context: ModuleExchange['context']
   readonly #before: RequestView
+  #body: Uint8Array | undefined
+  #bodyShown = false
   #reply: Outcome['reply']
   #refusal: Outcome['refusal']
 
@@ -55,6 +57,22 @@ export class ExchangeView implements ModuleExchange {
     this.session = request.session as ModuleExchange['session']
     this.config = config as ModuleExchange['config']
     this.context = request.context as ModuleExchange['context']
+    this.#body = request.body
+  }
+
+  get body(): Uint8Array | undefined {
+    return this.#bodyShown ? this.#body : undefined
+  }
+
+  set body(body: string | Uint8Array) {
+    if (!this.#bodyShown) throw new Error('the definition does not show this function the body (bodyLimitBytes)')
+    const checked = checkedBody(body)
+    this.#body = typeof checked === 'string' ? new TextEncoder().encode(checked) : checked
+  }
+
+  /** Settles whether the function that is called next is shown the body. */
+  showBody(shown: boolean): void {
+    this.#bodyShown = shown
   }
 
   /** True once it is answered or refused. */
@@ -85,6 +103,7 @@ export class ExchangeView implements ModuleExchange {
       edits,
       path: this.path === path ? undefined : this.path,
       query: this.query === query ? undefined : this.query,
+      body: this.#body === this.#before.body ? undefined : this.#body,
       context: checkedContext(this.context),
       reply: this.#reply,
       refusal: this.#refusal,
@@ -152,9 +171,10 @@ function checkStatus(status: number, least: number): void {
 function checkedBody(body: unknown): string | Uint8Array {
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new Error('a body must be a text or a Uint8Array')
-  if (Buffer.byteLength(body) > MAX_BODY_BYTES)
-    throw new Error(`a body must not be longer than ${MAX_BODY_BYTES} bytes`)
-  return body
+  if (Buffer.byteLength(body) > MAX_MODULE_BODY_BYTES)
+    throw new Error(`a body must not be longer than ${MAX_MODULE_BODY_BYTES} bytes`)
+  // A part of a buffer would take all of it along.
+  return typeof body === 'string' ? body : new Uint8Array(body)
 }
 
 /** Through JSON, so that nothing else gets out of the thread. */

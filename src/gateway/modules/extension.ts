@@ -44,6 +44,13 @@ export interface ModuleExchange {
   query: string
   /** Without credentials. `set`, `append` and `delete` change what the steps behind and the upstream see. */
   readonly headers: Headers
+  /**
+   * The bytes of the body as they were sent (`Content-Encoding` says how), none where there is no body; undefined where the definition does
+   * not say with `bodyLimitBytes` that this function is shown it. Put another in its place to change it, a text as UTF-8: what is
+   * changed within the bytes does not count.
+   */
+  get body(): Uint8Array | undefined
+  set body(body: string | Uint8Array)
   readonly clientAddress: string
   readonly requestId: string
   /** undefined before authentication, and where nobody is asked who they are. */

@@ -17,6 +17,8 @@ export interface RequestView {
   readonly requestId: string
   readonly session: JsonObject | undefined
   readonly context: JsonObject
+  /** undefined where no function of the phase asks for it. */
+  readonly body?: Uint8Array
 }
 
 /** An answer of the upstream as modules may see it. */
@@ -46,6 +48,8 @@ export interface Outcome {
   /** undefined = as it was. */
   readonly path: string | undefined
   readonly query: string | undefined
+  /** Of the request. */
+  readonly body: Uint8Array | undefined
   readonly context: JsonObject
   /** Present when the request ends here. */
   readonly reply:

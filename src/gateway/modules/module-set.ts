@@ -31,6 +31,8 @@ interface Thread {
 
 const MAX_AT_ONCE = 32
 const MAX_WAITING = 1000
+/** Bytes of bodies that wait or are worked on, of requests and answers. */
+const MAX_HELD_BYTES = 67_108_864
 /** A call that so many threads ended under is not tried again. */
 const MAX_TRIES = 3
 /** Longest wait for a thread: a new one takes a tenth of a second, and more on a busy machine. */
@@ -60,6 +62,7 @@ export class ModuleSet {
   /** True = one call at a time, until it shows which of them ends threads. */
   #careful = false
   #closing = false
+  #heldBytes = 0
 
   constructor(apiId: string, rules: ModuleRules, files: ThreadData['files'], bounds: ModuleBounds, log: Log) {
     this.#apiId = apiId
@@ -75,18 +78,32 @@ export class ModuleSet {
     return this.#rules.refs[phase].length > 0
   }
 
+  /** Longest body of a request that every function of the phase which is shown it may be shown; 0 = none of them is. */
+  bodyLimitBytes(phase: ModulePhase): number {
+    const bounds = this.#rules.refs[phase].map(({ bodyLimitBytes }) => bodyLimitBytes).filter((bytes) => bytes > 0)
+    return bounds.length === 0 ? 0 : Math.min(...bounds)
+  }
+
   /**
    * Calls the modules of a phase.
    * @throws Fault `module_failed`, `module_timeout`, `modules_away`
    */
   async call(phase: ModulePhase, about: Omit<Task, 'refs'>): Promise<Outcome> {
-    const end = await new Promise<Outcome | Fault>((settle) => {
-      if (this.#broken !== '') settle(fault('module_failed', this.#broken))
-      else if (this.#waiting.length >= MAX_WAITING) settle(fault('modules_away', 'too many calls wait for them'))
-      else this.#enqueue({ ...about, refs: this.#rules.refs[phase] }, settle)
-    })
-    if (end instanceof Error) throw end
-    return end
+    const bytes = (about.request.body?.length ?? 0) + (about.answer?.body.length ?? 0)
+    this.#heldBytes += bytes
+    try {
+      const end = await new Promise<Outcome | Fault>((settle) => {
+        if (this.#broken !== '') settle(fault('module_failed', this.#broken))
+        else if (this.#waiting.length >= MAX_WAITING) settle(fault('modules_away', 'too many calls wait for them'))
+        else if (this.#heldBytes > MAX_HELD_BYTES)
+          settle(fault('modules_away', 'too many bytes of bodies wait for them'))
+        else this.#enqueue({ ...about, refs: this.#rules.refs[phase] }, settle)
+      })
+      if (end instanceof Error) throw end
+      return end
+    } finally {
+      this.#heldBytes -= bytes
+    }
   }
 
   /** Loads the modules anew; calls that are under way end on the thread that they began on. */

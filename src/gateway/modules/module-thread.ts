@@ -37,8 +37,9 @@ async function perform(id: number, task: Task): Promise<void> {
   try {
     const exchange = new ExchangeView(task.request, structuredClone(config))
     const answer = task.answer === undefined ? undefined : new AnswerInHand(task.answer)
-    for (const { file, name } of task.refs) {
+    for (const { file, name, bodyLimitBytes } of task.refs) {
       const called = functionOf(file, name)
+      exchange.showBody(bodyLimitBytes > 0)
       await noted(id, () => (answer === undefined ? called(exchange) : called(answer, exchange)))
       if (exchange.ended) break
     }

@@ -48,8 +48,13 @@ function decoded(text: string): string {
   }
 }
 
-/** Who and what a request is, for modules: `path`, `query` and `fields` as they stand in the phase. */
-export function requestView(x: Exchange, at: Pick<RequestView, 'path' | 'query' | 'fields'>): RequestView {
+/** A copy with memory of its own: what crosses threads takes all the memory along that it is a part of. */
+export function ownBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes)
+}
+
+/** Who and what a request is, for modules: `path`, `query`, `fields` and `body` as they stand in the phase. */
+export function requestView(x: Exchange, at: Pick<RequestView, 'path' | 'query' | 'fields' | 'body'>): RequestView {
   const { session, chain } = x
   x.requestId ||= nextRequestId()
   return {

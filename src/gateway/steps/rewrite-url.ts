@@ -40,7 +40,7 @@ export function rewriteUrl(rules: readonly (RewriteRule | undefined)[]): Step | 
 
 async function withBody(x: Exchange, rewrite: CompiledRewrite, match: RegExpExecArray): Promise<Outcome> {
   const limit = Math.min(x.bodyLimitBytes || MAX_SEARCHED_BYTES, MAX_SEARCHED_BYTES)
-  const body = x.bodyLength === 0 ? '' : (await x.readBody(limit)).toString('utf8')
+  const body = x.body === undefined && x.bodyLength === 0 ? '' : (await x.readBody(limit)).toString('utf8')
   return choose(x, rewrite, match, body)
 }
 

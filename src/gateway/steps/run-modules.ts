@@ -1,4 +1,4 @@
-import { prebuilt, toFault } from '../../errors/fault.ts'
+import { fault, prebuilt, toFault } from '../../errors/fault.ts'
 import type { Api } from '../../model/api.ts'
 import type { ModulePhase } from '../../model/module-rules.ts'
 import type { SecretNames } from '../../model/redact-traffic.ts'
@@ -6,19 +6,27 @@ import { normalisePath } from '../../wire/target.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import type { FieldEdit, FieldPairs, Outcome as Made } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
-import { credentialNames, openFields, requestView, splitQuery } from '../modules/views.ts'
+import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
+import { putBody } from './transform-body.ts'
 
 const REJECTED = prebuilt('module_rejected')
 const CLIMBS = prebuilt('module_failed', 'a module set a path that climbs')
 
 type RequestPhase = Exclude<ModulePhase, 'response'>
 
-/** Has the modules of a phase look at the request, which they may change, answer or refuse. */
-export function runModules(set: ModuleSet | undefined, phase: RequestPhase, api: Api): Step | undefined {
+/** Has the modules of a phase look at the request, which they may change, answer or refuse. `maxBodyBytes`: of all requests, 0 = no bound. */
+export function runModules(
+  set: ModuleSet | undefined,
+  phase: RequestPhase,
+  api: Api,
+  maxBodyBytes: number,
+): Step | undefined {
   if (set === undefined || !set.has(phase)) return undefined
   const names = credentialNames(api)
+  const asked = set.bodyLimitBytes(phase)
+  const limitBytes = maxBodyBytes === 0 ? asked : Math.min(asked, maxBodyBytes)
   // What is explained is not shown to modules: nobody knows what they do with it.
-  const run = (x: Exchange) => (x.dry ? undefined : callModules(set, phase, names, x))
+  const run = (x: Exchange) => (x.dry ? undefined : callModules(set, phase, { names, limitBytes }, x))
   if (phase === 'pre')
     return function runPreModules(x) {
       return run(x)
@@ -32,22 +40,45 @@ export function runModules(set: ModuleSet | undefined, phase: RequestPhase, api:
   }
 }
 
-async function callModules(set: ModuleSet, phase: RequestPhase, names: SecretNames, x: Exchange): Promise<Outcome> {
+/** What modules are not shown, and how much of a body they are shown; 0 = none. */
+interface Shown {
+  readonly names: SecretNames
+  readonly limitBytes: number
+}
+
+async function callModules(
+  set: ModuleSet,
+  phase: RequestPhase,
+  { names, limitBytes }: Shown,
+  x: Exchange,
+): Promise<Outcome> {
   const { open, hidden } = splitQuery(x.forwardQuery, names)
   const path = (phase === 'post' ? x.forwardPath : x.rest) || '/'
   const fields = openFields([...x.request.entries(), ...pairsOf(x.requestExtra)], names)
   try {
-    const made = await set.call(phase, { request: requestView(x, { path, query: open, fields }) })
+    const body = limitBytes === 0 ? undefined : await bodyOf(x, limitBytes)
+    const request = requestView(x, { path, query: open, fields, ...(body && { body }) })
+    const made = await set.call(phase, { request })
     return x.aborted ? undefined : take(x, phase, made, hidden)
   } catch (error) {
     return toFault(error)
   }
 }
 
+/** @throws Fault `body_too_large`, and whatever ends a body early */
+async function bodyOf(x: Exchange, limitBytes: number): Promise<Uint8Array> {
+  if (x.body === undefined && x.bodyLength === 0) return new Uint8Array(0)
+  const bytes = await x.readBody(limitBytes)
+  // It may have been read for another step, which allows more.
+  if (bytes.length > limitBytes) throw fault('body_too_large')
+  return ownBytes(bytes)
+}
+
 function take(x: Exchange, phase: RequestPhase, made: Made, hiddenQuery: string): Outcome {
   x.moduleContext = made.context
   if (made.refusal !== undefined || made.reply !== undefined) return replyOf(x, made)
   for (const edit of made.edits) editField(x, edit)
+  if (made.body !== undefined) putBody(x, Buffer.from(made.body.buffer, made.body.byteOffset, made.body.length))
   if (made.query !== undefined) setQuery(x, [made.query, hiddenQuery].filter((part) => part !== '').join('&'), phase)
   return made.path === undefined || setPath(x, made.path, phase) ? undefined : CLIMBS
 }

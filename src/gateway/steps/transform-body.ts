@@ -29,7 +29,12 @@ async function transform(x: Exchange, rule: BodyRule): Promise<Outcome> {
   const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_RENDERED, MAX_RENDERED))
   const made = transformed(x, rule, bytes, FAULTS)
   if (made instanceof Error) return made
-  for (const name of OF_THE_BODY) x.request.drop(name)
-  x.body = made
+  putBody(x, made)
   return undefined
+}
+
+/** Puts another body in the place of that of the request, whose length and digests go with it. */
+export function putBody(x: Exchange, body: Buffer): void {
+  for (const name of OF_THE_BODY) x.request.drop(name)
+  x.body = body
 }

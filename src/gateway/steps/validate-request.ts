@@ -56,7 +56,7 @@ function refusal(x: Exchange, { status }: RequestCheck, flaws: readonly RequestF
 
 async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly RequestFlaw[]> {
   const flaw = (reason: string) => [{ at: 'body', reason }]
-  if (x.bodyLength === 0) return rule.required ? flaw('is missing') : []
+  if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
   const check = rule.types === undefined ? rule.json : checkOfType(x, rule.types)
   if (check === 'refused') {
     return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]

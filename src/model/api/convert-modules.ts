@@ -6,6 +6,7 @@ const NAMES = [
   ['path', 'path'],
   ['require_session', 'requireSession'],
   ['raw_body_only', 'rawBodyOnly'],
+  ['body_limit_bytes', 'bodyLimitBytes'],
 ] as const
 
 /** Entries of `custom_middleware` and of lists such as `prePlugins`. */

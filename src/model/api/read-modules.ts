@@ -3,10 +3,11 @@ import {
   type ModulePhase,
   type ModuleRef,
   type ModuleRules,
+  moduleBodyFault,
   moduleFileFault,
   moduleNameFault,
 } from '../module-rules.ts'
-import { flagOf, objectOf, objectsOf, textOf } from './members.ts'
+import { flagOf, numberOf, objectOf, objectsOf, textOf } from './members.ts'
 import type { Flaw } from './validate.ts'
 
 /** Languages of modules that this gateway calls, as definitions name them. */
@@ -22,6 +23,9 @@ export const MODULE_LISTS: Readonly<Record<ModulePhase, { readonly classic: stri
 
 const PHASES = Object.keys(MODULE_LISTS) as ModulePhase[]
 const MAX_OF_PHASE = 20
+/** What both formats call the function, and the longest body that it is shown. */
+const NAMES = { classic: ['name', 'body_limit_bytes'], oas: ['functionName', 'bodyLimitBytes'] } as const
+const NO_REQUEST = 'is for functions that see the request: those of answers get the body of the answer'
 
 /** Reads `custom_middleware`; undefined when no module is called. */
 export function readModules(classic: JsonObject): ModuleRules | undefined {
@@ -29,7 +33,11 @@ export function readModules(classic: JsonObject): ModuleRules | undefined {
   const refsOf = (phase: ModulePhase): ModuleRef[] =>
     objectsOf(held, MODULE_LISTS[phase].classic)
       .filter((entry) => !flagOf(entry, 'disabled'))
-      .map((entry) => ({ file: textOf(entry, 'path'), name: textOf(entry, 'name') }))
+      .map((entry) => ({
+        file: textOf(entry, 'path'),
+        name: textOf(entry, 'name'),
+        bodyLimitBytes: numberOf(entry, 'body_limit_bytes'),
+      }))
   const refs = {
     pre: refsOf('pre'),
     postAuthentication: refsOf('postAuthentication'),
@@ -65,8 +73,13 @@ function flawsOfLists(
     const entries = objectsOf(held, list)
     const flaws = entries.flatMap((entry, index): Flaw[] => {
       if (isOff(entry)) return []
-      const name = format === 'classic' ? 'name' : 'functionName'
-      const reasons = { path: moduleFileFault(textOf(entry, 'path')), [name]: moduleNameFault(textOf(entry, name)) }
+      const [name, bound] = NAMES[format]
+      const bytes = numberOf(entry, bound)
+      const reasons = {
+        path: moduleFileFault(textOf(entry, 'path')),
+        [name]: moduleNameFault(textOf(entry, name)),
+        [bound]: phase === 'response' && bytes !== 0 ? NO_REQUEST : moduleBodyFault(bytes),
+      }
       return Object.entries(reasons).flatMap(([member, reason]) =>
         reason === undefined ? [] : [{ at: [...root, list, String(index), member], reason }],
       )

@@ -84,7 +84,13 @@ const bodyTransform = () =>
   )
 
 const modules = () =>
-  list(object({ disabled: bool(), name: text(), path: text(), require_session: bool(), raw_body_only: bool() }), 1000)
+  list(
+    object({
+      ...{ disabled: bool(), name: text(), path: text(), require_session: bool(), raw_body_only: bool() },
+      body_limit_bytes: number(),
+    }),
+    1000,
+  )
 
 const matches = () => map(object({ match_rx: text(), reverse: bool() }))
 

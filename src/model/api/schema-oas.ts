@@ -31,7 +31,13 @@ const headerEdits = () =>
 const bodyTransform = () => switched({ format: text(), path: text(), body: text(), enableSession: bool() })
 
 const modules = () =>
-  list(switched({ functionName: text(), path: text(), requireSession: bool(), rawBodyOnly: bool() }), 1000)
+  list(
+    switched({
+      ...{ functionName: text(), path: text(), requireSession: bool(), rawBodyOnly: bool() },
+      bodyLimitBytes: number(),
+    }),
+    1000,
+  )
 
 const rate = () => switched({ rate: number(), per: text('duration') })
 
