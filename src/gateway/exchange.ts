@@ -171,8 +171,8 @@ export interface Targets {
   readonly opening?: Promise<void> | undefined
   /** undefined when all of them are down, which only targets that are taken care of can be. */
   next(): Target | undefined
-  /** The one to try when this one cannot be reached: from any, so many steps as there are targets meet each once. */
-  after(target: Target): Target | undefined
+  /** The one to try when this one, and so many in this request, could not be reached: as many steps as there are targets meet each once. */
+  after(target: Target, unreached?: number): Target | undefined
 }
 
 /** What watches the requests of an API whose upstream is taken care of. */

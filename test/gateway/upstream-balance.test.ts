@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { JsonObject } from '../../src/model/json.ts'
 import { defined } from '../definitions.ts'
 import { eventually } from '../eventually.ts'
 import { balanced, bareOrigin, caredFor, deadUrl, origins, targetStates } from './upstream-fixtures.ts'
@@ -43,6 +44,8 @@ test('requests meet the weights of the targets exactly, and of those that are le
       three[1]!.script = answer
       const rest = weights[0]! + weights[2]!
       assert.deepEqual(await counted(rest * 2), [weights[0]! * 2, 0, weights[2]! * 2])
+      // What is known of it would stay with the next definition.
+      gateway.clock.advance(60_000)
     }),
     { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 100 : 6 },
   )
@@ -151,6 +154,47 @@ test('targets that fail their checks are not asked, all of them down is 503, and
   const kinds = gateway.told.map(({ kind, detail }) => `${kind} ${urls.indexOf(String(detail.target))}`)
   assert.deepEqual(kinds, ['HostDown 0', 'HostDown 1', 'HostUp 0'])
   assert.ok(gateway.log.some(({ level, fields }) => level === 'warn' && String(fields.reason).includes('status 503')))
+})
+
+test('what is known of a target stays when its definition changes, as far as the new one can take it back', async (t) => {
+  const three = await origins(t, 3)
+  const well = [true, true, true]
+  three.forEach((origin, index) => {
+    origin.script = ({ target }, response) => {
+      if (target === '/health') response.writeHead(well[index] ? 204 : 503).end()
+      else response.writeHead(index === 1 ? 500 : 200).end(String(index))
+    }
+  })
+  const urls = three.map(({ url }) => url)
+  // Whoever is down stays so for as long as the test runs.
+  const uptimeTests = { ...CHECKS, healthyThreshold: 1000 }
+  const upstream = { loadBalancing: balanced(urls), uptimeTests, outlierEjection: EJECTION }
+  const gateway = await caredFor(t, { url: urls[0]!, upstream })
+  const change = async (more: JsonObject) => {
+    const definition = defined({ id: 'a', url: urls[0]!, upstream: { ...upstream, ...more } })
+    const changed = await gateway.svc('PUT', '/svc/apis/oas/a', definition)
+    assert.equal(changed.status, 200, changed.text)
+  }
+  await eventually('the second is out', async () => {
+    await gateway.call('/a/x')
+    return (await targetStates(gateway))[1] === 'ejected'
+  })
+  await change({ outlierEjection: { ...EJECTION, consecutiveFailures: 5, baseTime: '1s', maxTime: '5s' } })
+  assert.deepEqual(await targetStates(gateway), ['up', 'ejected', 'up'])
+  gateway.clock.advance(5_000)
+  assert.deepEqual(await targetStates(gateway), ['up', 'up', 'up'], 'no longer than the new definition has it')
+  assert.ok(gateway.told.some(({ kind, detail }) => kind === 'HostUp' && detail.target === urls[1]))
+
+  well[0] = false
+  await eventually('the first is down', async () => (await targetStates(gateway))[0] === 'down')
+  well[0] = true
+  const told = gateway.told.length
+  await change({ loadBalancing: balanced([urls[2]!, urls[0]!]) })
+  assert.deepEqual(await targetStates(gateway), ['up', 'down'])
+  for (let i = 0; i < 4; i++) assert.equal((await gateway.call('/a/x')).text, '2')
+  assert.equal(gateway.told.length, told, 'nothing has happened to it')
+  await change({ uptimeTests: { ...uptimeTests, enabled: false } })
+  assert.deepEqual((await targetStates(gateway))[0], 'up', 'nobody would ever find it well again')
 })
 
 test('checks have their own status, method, header, body and thresholds', async (t) => {

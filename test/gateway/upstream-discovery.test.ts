@@ -6,7 +6,7 @@ import { readSrvAnswer, srvQuestion } from '../../src/gateway/upstream/dns-messa
 import type { JsonObject } from '../../src/model/json.ts'
 import { eventually } from '../eventually.ts'
 import { type DnsServer, type Srv, startDns } from './dns.ts'
-import { type Cared, caredFor, origins, targetStates } from './upstream-fixtures.ts'
+import { type Cared, caredFor, deadUrl, origins, targetStates } from './upstream-fixtures.ts'
 
 const DISCOVERY = { enabled: true, srvName: '_http._tcp.orders.example', refreshInterval: '100ms' }
 
@@ -37,6 +37,7 @@ test('targets are those of the SRV records of the first priority, by their weigh
   const { target, headers } = one!.seen[0]!
   assert.deepEqual([target, headers.host], ['/base/x', `localhost:${one!.port}`])
   dns.records = [last]
+  assert.equal(three!.seen.length, 0, 'the second priority is not asked while the first can be')
   await eventually('the third is the only one', async () => (await counts(gateway, 2))['2'] === 2)
   assert.deepEqual(await targetStates(gateway), ['up'])
 })
@@ -78,6 +79,57 @@ test('targets of DNS are checked and left out like all others', async (t) => {
   })
   await eventually('one is down', async () => (await targetStates(gateway)).sort().join() === 'down,up')
   assert.deepEqual(await counts(gateway, 4), { 1: 4 })
+})
+
+test('records of lower priority are used when all of the first are down, and no longer', async (t) => {
+  const three = await origins(t, 3)
+  const well = [true, true, true]
+  three.forEach((origin, index) => {
+    origin.script = (_request, response) => void response.writeHead(well[index] ? 200 : 503).end(String(index))
+  })
+  const dns = await startDns(
+    t,
+    three.map(({ port }, index) => at(port, { priority: index === 2 ? 7 : 1 })),
+  )
+  const gateway = await discovering(t, dns, {
+    loadBalancing: { skipUnavailableHosts: true },
+    uptimeTests: {
+      enabled: true,
+      tests: [{ url: '/' }],
+      interval: '100ms',
+      unhealthyThreshold: 1,
+      healthyThreshold: 1,
+    },
+  })
+  const stand = (wanted: string) =>
+    eventually(`targets are ${wanted}`, async () => (await targetStates(gateway)).sort().join() === wanted)
+  assert.deepEqual(await counts(gateway, 4), { 0: 2, 1: 2 })
+  well[0] = false
+  await stand('down,up,up')
+  assert.deepEqual(await counts(gateway, 4), { 1: 4 })
+  well[1] = false
+  await stand('down,down,up')
+  assert.deepEqual(await counts(gateway, 4), { 2: 4 })
+  well[2] = false
+  await stand('down,down,down')
+  assert.equal((await gateway.call('/a/x')).status, 503)
+  well[1] = true
+  well[2] = true
+  await stand('down,up,up')
+  assert.deepEqual(await counts(gateway, 4), { 1: 4 })
+})
+
+test('within a request every record of a priority is tried before those of the next', async (t) => {
+  const [last] = await origins(t, 1)
+  const dead = await Promise.all(Array.from({ length: 3 }, async () => Number(new URL(await deadUrl()).port)))
+  const dns = await startDns(t, [
+    at(last!.port, { priority: 9 }),
+    ...dead.map((port, index) => at(port, { priority: index === 2 ? 4 : 3 })),
+  ])
+  const gateway = await discovering(t, dns)
+  for (let i = 0; i < 5; i++) assert.equal((await gateway.call('/a/x', { method: 'POST' })).text, '0')
+  dns.records = dead.map((port) => at(port))
+  await eventually('there is nobody to ask', async () => (await gateway.call('/a/x')).status === 502)
 })
 
 test('records are used no longer than their time to live', async (t) => {

@@ -30,6 +30,9 @@ export interface ApiUpstreamParts {
   readonly dnsServers: readonly string[]
 }
 
+/** A target of a definition, or one that DNS names. */
+type TieredTarget = UpstreamRules['targets'][number] & Partial<Pick<HeldTarget, 'tier'>>
+
 /** Everything that one API has open towards its upstreams, and the care that it takes of them. Closed with the API. */
 export class ApiUpstream {
   readonly #parts: ApiUpstreamParts
@@ -42,11 +45,15 @@ export class ApiUpstream {
   #checks: HealthChecks | undefined
   #discovery: SrvDiscovery | undefined
   #records: readonly SrvRecord[] = []
+  /** What the definition of before knew of its targets, until ours are there. */
+  #before: TargetsHealth | undefined
   #care: UpstreamCare | undefined
 
-  constructor(api: Api, parts: ApiUpstreamParts) {
+  /** `before` serves the definition that this one takes the place of. */
+  constructor(api: Api, parts: ApiUpstreamParts, before?: ApiUpstream) {
     this.#api = api
     this.#parts = parts
+    this.#before = before === undefined ? undefined : before.#health
     if (this.#balanced || api.upstream.retries !== undefined) this.#begin()
   }
 
@@ -142,17 +149,21 @@ export class ApiUpstream {
     began(this)
   }
 
-  #fill(balance: Balance, rules: UpstreamRules, targets: UpstreamRules['targets']): void {
+  #fill(balance: Balance, rules: UpstreamRules, targets: readonly TieredTarget[]): void {
     const { upstreams } = this.#parts
     const weighted = targets.filter(({ weight }) => Math.round(weight) > 0)
     const held: HeldTarget[] = []
     try {
-      for (const { url, weight } of weighted.length > 0 ? weighted : targets)
-        held.push(upstreams.hold(url, weight, { ...rules, orgId: this.#api.orgId, health: this.#health!.of(url) }))
+      for (const { url, weight, tier = 0 } of weighted.length > 0 ? weighted : targets) {
+        const health = this.#health!.of(url)
+        held.push({ ...upstreams.hold(url, weight, { ...rules, orgId: this.#api.orgId, health }), tier })
+      }
     } catch (error) {
       for (const each of held) each.release()
       throw error
     }
+    if (this.#before !== undefined) this.#health!.takeOver(this.#before)
+    this.#before = undefined
     balance.replace(held)
     // Each target is checked once, whatever time limits requests have.
     if (this.#balances[0]?.balance === balance) this.#checks?.follow(balance.list)
@@ -185,12 +196,12 @@ export class ApiUpstream {
   }
 
   /** The targets that DNS names, with scheme and path of the URL in the definition. */
-  #named(): UpstreamRules['targets'] {
+  #named(): TieredTarget[] {
     const template = this.#api.upstream.targets[0]!.url
-    return this.#records.flatMap(({ name, port, weight }) => {
+    return this.#records.flatMap(({ name, port, weight, priority: tier }) => {
       const { protocol, pathname, search } = new URL(template)
       const url = URL.parse(`${protocol}//${name}:${port}${pathname}${search}`)
-      return url === null ? [] : [{ url: url.href, weight: Math.max(1, weight) }]
+      return url === null ? [] : [{ url: url.href, weight: Math.max(1, weight), tier }]
     })
   }
 }
@@ -201,9 +212,8 @@ const BREAKER_EVENTS: Readonly<Record<BreakerState, string | undefined>> = {
   'half-open': undefined,
 }
 
+const SRV_MEMBERS = ['name', 'port', 'weight', 'priority'] as const
+
 function sameRecords(a: readonly SrvRecord[], b: readonly SrvRecord[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((one, i) => one.name === b[i]!.name && one.port === b[i]!.port && one.weight === b[i]!.weight)
-  )
+  return a.length === b.length && a.every((one, i) => SRV_MEMBERS.every((name) => one[name] === b[i]![name]))
 }

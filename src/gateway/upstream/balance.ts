@@ -7,6 +7,8 @@ import type { TargetsHealth } from './target-health.ts'
 export interface HeldTarget {
   readonly target: Target
   readonly weight: number
+  /** Those with a higher number are asked when none with a lower one can be (RFC 2782, priority). */
+  readonly tier: number
   release(): void
 }
 
@@ -18,7 +20,8 @@ export class Balance implements Targets {
   readonly #health: TargetsHealth
   readonly #clock: Clock
   #held: readonly HeldTarget[] = []
-  #usable: readonly Target[] = []
+  /** Targets that may be asked, by tier; no tier is empty. */
+  #tiers: readonly (readonly Target[])[] = []
   #order: readonly number[] = []
   #turn = 0
   #generation = -1
@@ -45,21 +48,31 @@ export class Balance implements Targets {
     const { length } = this.#order
     if (length === 0) return undefined
     if (this.#turn >= length) this.#turn = 0
-    return this.#usable[this.#order[this.#turn++]!]
+    return this.#tiers[0]![this.#order[this.#turn++]!]
   }
 
-  after(target: Target): Target | undefined {
+  after(target: Target, unreached = 0): Target | undefined {
     this.#look()
-    const at = this.list.indexOf(target)
-    for (let step = 1; step <= this.list.length; step++) {
-      const next = this.list[(at + step) % this.list.length]!
-      if (this.#usable.includes(next)) return next
+    let left = unreached
+    for (const tier of this.#tiers) {
+      if (left < tier.length) return this.#following(target, tier)
+      left -= tier.length
     }
-    return undefined
+    return this.#following(target, this.#tiers[0] ?? [])
   }
 
   close(): void {
     this.replace([])
+  }
+
+  /** The first of a tier behind a target of any. */
+  #following(target: Target, tier: readonly Target[]): Target | undefined {
+    const at = this.list.indexOf(target)
+    for (let step = 1; step <= this.list.length; step++) {
+      const next = this.list[(at + step) % this.list.length]!
+      if (tier.includes(next)) return next
+    }
+    return undefined
   }
 
   /** Lays out the turns anew when other targets may be asked than before. */
@@ -69,8 +82,9 @@ export class Balance implements Targets {
     if (this.#generation === health.generation) return
     this.#generation = health.generation
     const usable = this.#held.filter(({ target }) => target.health === undefined || health.usable(target.health))
-    this.#usable = usable.map(({ target }) => target)
-    this.#order = spread(usable.map(({ weight }) => weight))
+    const tiers = [...Map.groupBy(usable, ({ tier }) => tier)].sort(([a], [b]) => a - b).map(([, tier]) => tier)
+    this.#tiers = tiers.map((tier) => tier.map(({ target }) => target))
+    this.#order = spread((tiers[0] ?? []).map(({ weight }) => weight))
     this.#turn = 0
   }
 }

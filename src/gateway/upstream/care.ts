@@ -59,12 +59,12 @@ export class UpstreamCare implements UpstreamWatch {
     if (fault === ASK_AGAIN) {
       x.status = 0
       x.upstreamHeadAt = 0
-      return this.#another(x)
+      return this.#another(x, 0)
     }
     // What the client did wrong says nothing about the upstream.
     if (!fault.code.startsWith('upstream_')) return undefined
     this.#tell(x, fault.code)
-    const again = this.#maySend(x, fault) ? this.#another(x) : undefined
+    const again = this.#maySend(x, fault) ? this.#another(x, x.attempts) : undefined
     if (again === undefined) this.#settle(x, true)
     return again
   }
@@ -85,14 +85,16 @@ export class UpstreamCare implements UpstreamWatch {
     x.breaker = undefined
   }
 
-  #another(x: Exchange): Target | undefined {
+  #another(x: Exchange, unreached: number): Target | undefined {
     const targets = x.operation?.targets ?? x.chain!.targets
-    return targets.after(x.target!)
+    return targets.after(x.target!, unreached)
   }
 
   /** The answer is one that a target which is up may do better than. */
   #wantsAnother(x: Exchange): boolean {
-    return this.#retries?.statuses.includes(x.status) === true && this.#another(x) !== undefined && this.#mayRepeat(x)
+    return (
+      this.#retries?.statuses.includes(x.status) === true && this.#another(x, 0) !== undefined && this.#mayRepeat(x)
+    )
   }
 
   #maySend(x: Exchange, fault: Fault): boolean {

@@ -29,13 +29,18 @@ export class UpstreamCares {
   /** One for all APIs: most of them never use it. */
   readonly #parts: ApiUpstreamParts
   readonly #open = new Set<ApiUpstream>()
+  /** By API the one that was opened last: when an API changes, the next one is opened before it is closed. */
+  readonly #latest = new Map<string, ApiUpstream>()
   readonly #counts: RetryCounts = { made: 0, refused: 0 }
 
   constructor({ upstreams, clock, log, onGatewayEvent, dnsServers }: UpstreamCaresParts) {
     this.#parts = {
       ...{ upstreams, clock, dnsServers, counts: this.#counts },
       began: (upstream) => this.#open.add(upstream),
-      closed: (upstream) => this.#open.delete(upstream),
+      closed: (upstream) => {
+        this.#open.delete(upstream)
+        if (this.#latest.get(upstream.apiId) === upstream) this.#latest.delete(upstream.apiId)
+      },
       tell: (kind, apiId, detail) => {
         const [level, text] = LOG_TEXTS[kind]!
         log[level]({ api_id: apiId, ...detail }, text)
@@ -52,7 +57,9 @@ export class UpstreamCares {
 
   /** Opens the upstreams of an API, until they are closed. */
   openApi(api: Api): ApiUpstream {
-    return new ApiUpstream(api, this.#parts)
+    const upstream = new ApiUpstream(api, this.#parts, this.#latest.get(api.apiId))
+    if (this.#open.has(upstream)) this.#latest.set(api.apiId, upstream)
+    return upstream
   }
 
   /** How targets and breakers stand, of every API that asks for care. */

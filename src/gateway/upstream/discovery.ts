@@ -13,7 +13,7 @@ export interface DiscoveryParts {
   readonly rules: DiscoveryRules
   /** Addresses of DNS servers; none = those of the system. */
   readonly servers: readonly string[]
-  /** Takes over the records of one answer, those of the first priority. */
+  /** Takes over the records of one answer, those of the first priority first. */
   readonly found: (records: readonly SrvRecord[]) => void
   readonly failed: (error: unknown) => void
 }
@@ -47,7 +47,7 @@ export class SrvDiscovery {
       const answer = await querySrv(rules.srvName, servers, signal)
       if (signal.aborted) return
       ttlMs = answer.ttlS * 1000
-      found(firstPriority(answer))
+      found(inOrder(answer))
     } catch (error) {
       if (signal.aborted) return
       failed(error)
@@ -57,12 +57,11 @@ export class SrvDiscovery {
   }
 }
 
-/** The records of the lowest number, in an order of their own. */
-function firstPriority({ records }: SrvAnswer): SrvRecord[] {
+/** The records that name a target, those with the lowest number first, else in an order of their own. */
+function inOrder({ records }: SrvAnswer): SrvRecord[] {
   const there = records.filter(({ name, port }) => HOST.test(name) && port > 0)
   if (there.length === 0) throw fault('upstream_unresolved', 'DNS names no target')
-  const first = Math.min(...there.map(({ priority }) => priority))
-  return there
-    .filter(({ priority }) => priority === first)
-    .sort((a, b) => (a.name === b.name ? a.port - b.port : a.name < b.name ? -1 : 1))
+  return there.sort(
+    (a, b) => a.priority - b.priority || (a.name === b.name ? a.port - b.port : a.name < b.name ? -1 : 1),
+  )
 }

@@ -48,6 +48,28 @@ export class TargetsHealth {
     return fresh
   }
 
+  /**
+   * Takes over what others know of the targets that are here too, as far as our rules can take it back: without checks nothing is down,
+   * without ejection nothing is out.
+   */
+  takeOver(others: TargetsHealth): void {
+    const { checks, ejection, clock } = this.#parts
+    const mono = clock.mono()
+    for (const target of this.#targets.values()) {
+      const known = others.#targets.get(target.url)
+      if (known === undefined) continue
+      if (checks !== undefined) target.down = known.down
+      if (ejection === undefined) continue
+      target.failures = Math.min(known.failures, ejection.failures - 1)
+      target.ejections = known.ejections
+      target.returnedAt = known.returnedAt
+      if (known.ejectedUntil <= mono || !this.#mayGo(ejection.maxShare)) continue
+      target.ejectedUntil = Math.min(known.ejectedUntil, mono + ejection.maxMs)
+      this.#reviewAt = Math.min(this.#reviewAt, target.ejectedUntil)
+    }
+    this.generation++
+  }
+
   /** Forgets all targets but these. */
   retain(urls: ReadonlySet<string>): void {
     for (const url of this.#targets.keys()) if (!urls.has(url)) this.#targets.delete(url)

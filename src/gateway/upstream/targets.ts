@@ -73,7 +73,7 @@ export class UpstreamPool {
    * Opens one target.
    * @throws Fault `definition_invalid` when its URL is not an absolute http, https or h2c URL
    */
-  hold(text: string, weight: number, { orgId, insecure, timeoutMs, tls, health }: HoldRules): HeldTarget {
+  hold(text: string, weight: number, { orgId, insecure, timeoutMs, tls, health }: HoldRules): Omit<HeldTarget, 'tier'> {
     const url = URL.parse(text)
     if (url === null || !SCHEMES.has(url.protocol)) {
       throw fault('definition_invalid', `target ${text}: not an absolute http, https or h2c URL`)
