@@ -21,6 +21,8 @@ export const TRAFFIC = {
   // keys of those who issue tokens could not be read
   jwt_keys_away: { status: 503, log: 'warn', text: 'Try again later' },
   client_certificate_required: { status: 401, log: 'silent', text: 'Client certificate required' },
+  client_certificate_early: { status: 403, log: 'silent', text: 'Certificate is not valid yet' },
+  client_certificate_expired: { status: 403, log: 'silent', text: 'Certificate has expired' },
   // versions
   version_missing: { status: 403, log: 'silent', text: 'Version information not found' },
   version_unknown: { status: 404, legacy: 403, log: 'silent', text: 'This API version does not seem to exist' },

@@ -1,6 +1,7 @@
 import type { Fault } from '../errors/fault.ts'
 import { Fields } from './fields.ts'
 import type { Trailing } from './origin-port.ts'
+import type { PeerCertificate } from './peer-certificate.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -84,8 +85,8 @@ export class WireExchange implements Trailing {
   secure = false
   /** Address of the peer of the socket. */
   peerAddress = ''
-  /** SHA-256 (hex) of the client certificate that TLS verified possession of; '' without one. */
-  peerCertificate = ''
+  /** The client certificate; '' without one. */
+  peerCertificate: PeerCertificate | '' = ''
   /** Name that TLS was opened with (SNI), lower case; '' without TLS or without a name. */
   serverName = ''
   /** The connection; undefined for an exchange made by hand (explain, tests), whose `reply` only sets `status`. */

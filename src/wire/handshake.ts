@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { NO_HELLO, readServerName } from './client-hello.ts'
 import type { WireLimits } from './limits.ts'
+import { type PeerCertificate, peerCertificateOf } from './peer-certificate.ts'
 import { sweep, type Timed } from './sweep.ts'
 
 /** What a server does with a handshake for one name. */
@@ -19,8 +20,8 @@ export type ChooseTls = (serverName: string) => TlsChoice | undefined
 export interface Secured {
   readonly socket: TLSSocket
   readonly serverName: string
-  /** SHA-256 (hex) of the client's certificate; '' without one. */
-  readonly peerCertificate: string
+  /** The client's certificate; '' without one. */
+  readonly peerCertificate: PeerCertificate | ''
 }
 
 /** Alert `unrecognized_name` (RFC 8446 section 6), fatal, as a record. */
@@ -145,7 +146,11 @@ export class Handshake implements Timed {
 
   private finish(socket: TLSSocket, serverName: string): void {
     if (this.over) return
-    const fingerprint = socket.getPeerX509Certificate()?.fingerprint256 ?? ''
-    this.settle({ socket, serverName, peerCertificate: fingerprint.replaceAll(':', '').toLowerCase() })
+    const certificate = socket.getPeerX509Certificate()
+    this.settle({
+      socket,
+      serverName,
+      peerCertificate: certificate === undefined ? '' : peerCertificateOf(certificate),
+    })
   }
 }

@@ -213,6 +213,18 @@ describe('a token bound to a certificate', () => {
     assert.equal(await use('/a/x', free, OTHER), 200)
   })
 
+  test('is no good once the certificate has expired, which gets no new one either', async (t) => {
+    const { world, ask, use, token } = await startTls(t, 'required')
+    const brief = makeCertificate('ten minutes', { from: '2023-11-14T22:00:00Z', until: '2023-11-14T22:23:20Z' })
+    const bound = await token(brief)
+    assert.equal(await use('/a/x', bound, brief), 200)
+    world.gateway.clock.advance(600_999)
+    assert.equal(await use('/a/x', bound, brief), 200)
+    world.gateway.clock.advance(1)
+    assert.equal(await use('/a/x', bound, brief), 403)
+    assert.equal(statusOf(await ask(brief)), 400)
+  })
+
   test('is the only one where the API requires it', async (t) => {
     const { ask, use, token } = await startTls(t, 'required')
     assert.equal(statusOf(await ask()), 400)

@@ -1,8 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 
 /** A throw-away certificate that signed itself, P-256. */
 export interface Certificate {
@@ -12,32 +8,70 @@ export interface Certificate {
   readonly fingerprint: string
 }
 
-/**
- * Makes a certificate for a DNS name with the machine's `openssl`.
- * @throws Error that says what to install when there is none
- */
-export function makeCertificate(name: string): Certificate {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-cert-'))
-  const keyFile = join(folder, 'key.pem')
-  const certFile = join(folder, 'cert.pem')
-  try {
-    openssl([
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...['-keyout', keyFile, '-out', certFile, '-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`],
-    ])
-    const cert = readFileSync(certFile, 'utf8')
-    const fingerprint = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase()
-    return { cert, key: readFileSync(keyFile, 'utf8'), fingerprint }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+/** When a certificate is valid, RFC 3339; whole seconds, from 1950 to 2049. */
+export interface Validity {
+  readonly from: string
+  readonly until: string
 }
 
-function openssl(args: readonly string[]): void {
-  try {
-    execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new Error('the TLS tests need the openssl command (1.1.1 or newer): install the package `openssl`')
-  }
+/** The clocks of tests stand in 2023, TLS looks at the machine's. */
+const LONG: Validity = { from: '2020-01-01T00:00:00Z', until: '2049-12-31T23:59:59Z' }
+
+const ECDSA_SHA256 = '1.2.840.10045.4.3.2'
+const COMMON_NAME = '2.5.4.3'
+const SUBJECT_ALT_NAME = '2.5.29.17'
+const BASIC_CONSTRAINTS = '2.5.29.19'
+
+/** Makes a certificate (RFC 5280) for a DNS name. */
+export function makeCertificate(name: string, { from, until }: Validity = LONG): Certificate {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const algorithm = sequence(oid(ECDSA_SHA256))
+  const subject = sequence(set(sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(name)))))
+  const extensions = sequence(
+    sequence(oid(SUBJECT_ALT_NAME), octets(sequence(der(0x82, Buffer.from(name, 'latin1'))))),
+    // It is its own authority.
+    sequence(oid(BASIC_CONSTRAINTS), TRUE, octets(sequence(TRUE))),
+  )
+  const body = sequence(
+    der(0xa0, der(0x02, Buffer.of(2))),
+    der(0x02, Buffer.concat([Buffer.of(1), randomBytes(15)])),
+    algorithm,
+    subject,
+    sequence(time(from), time(until)),
+    subject,
+    publicKeyInfo(publicKey),
+    der(0xa3, extensions),
+  )
+  const signed = sequence(body, algorithm, bits(sign('sha256', body, privateKey)))
+  const cert = `-----BEGIN CERTIFICATE-----\n${signed.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+  const fingerprint = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase()
+  return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), fingerprint }
+}
+
+const publicKeyInfo = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' })
+
+/** Tag, length and content (X.690). */
+function der(tag: number, content: Uint8Array): Buffer {
+  const { length } = content
+  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.of(tag, ...size), content])
+}
+
+const TRUE = der(0x01, Buffer.of(0xff))
+const sequence = (...parts: Buffer[]) => der(0x30, Buffer.concat(parts))
+const set = (...parts: Buffer[]) => der(0x31, Buffer.concat(parts))
+const octets = (content: Buffer) => der(0x04, content)
+const bits = (content: Buffer) => der(0x03, Buffer.concat([Buffer.of(0), content]))
+/** `2020-01-01T00:00:00Z` as `200101000000Z`. */
+const time = (text: string) => der(0x17, Buffer.from(text.replace(/[-:T]/g, '').slice(2), 'latin1'))
+
+function oid(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
+  return der(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]))
+}
+
+function base128(value: number): number[] {
+  const digits = [value & 0x7f]
+  for (let left = value >> 7; left > 0; left >>= 7) digits.unshift((left & 0x7f) | 0x80)
+  return digits
 }

@@ -3,6 +3,7 @@ import type { Api } from '../../model/api.ts'
 import { checkTokenProof } from '../../oauth/dpop.ts'
 import { provesCertificate } from '../../oauth/mtls.ts'
 import type { ProofParts } from '../../oauth/replay.ts'
+import { flawOfDates } from '../auth/certificate-dates.ts'
 import type { Exchange } from '../exchange.ts'
 import type { SchemeWord } from './challenge.ts'
 import { publicAddress } from './issuer.ts'
@@ -28,7 +29,12 @@ export function checkBinding(
   presented: { readonly token: LiveToken; readonly text: string; readonly word: SchemeWord },
 ): Fault | undefined | Promise<Fault | undefined> {
   const { token, text, word } = presented
-  if (token.x5t !== '' && !provesCertificate(x.peerCertificate, token.x5t)) return UNPROVED
+  if (token.x5t !== '') {
+    const { peerCertificate } = x
+    if (peerCertificate === '' || !provesCertificate(peerCertificate.sha256, token.x5t)) return UNPROVED
+    const flaw = flawOfDates(peerCertificate, x.wall)
+    if (flaw !== undefined) return flaw
+  }
   if (token.x5t === '' && api.oauth?.mutualTls === 'required') return UNPROVED
   if (token.jkt === '') return word === 'dpop' || api.oauth?.dpop === 'required' ? UNPROVED : undefined
   if (word === 'bearer') return UNPROVED

@@ -3,6 +3,7 @@ import type { Log } from '../../model/log.ts'
 import { equalSecrets } from '../../model/secret.ts'
 import { issuerIsOpen } from '../../oauth/issuer.ts'
 import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/parts.ts'
+import { flawOfDates } from '../auth/certificate-dates.ts'
 import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../exchange.ts'
 import { cors } from '../steps/cors.ts'
 import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
@@ -138,7 +139,7 @@ export class OAuthEndpoints {
       headers: (lowerName) => fields[lowerName],
       body: (limitBytes) => x.readBody(limitBytes),
       clientAddress: x.clientAddress,
-      peerCertificate: x.peerCertificate,
+      peerCertificate: validCertificate(x),
       administrative: this.#knowsSecret(x),
     }
   }
@@ -156,4 +157,9 @@ export class OAuthEndpoints {
 /** True for an API with an authorization server. */
 export function hasAuthorizationServer(api: Api): api is OAuthApi {
   return api.oauth !== undefined
+}
+
+/** SHA-256 of the certificate that a client proves who it is with; one that is not valid now proves nothing. */
+function validCertificate({ peerCertificate, wall }: Exchange): string {
+  return peerCertificate === '' || flawOfDates(peerCertificate, wall) !== undefined ? '' : peerCertificate.sha256
 }
