@@ -20,6 +20,8 @@ const FAULT_EVENTS: Readonly<Partial<Record<FaultCode, ApiEventName>>> = {
   user_unknown: 'AuthFailure',
   signature_invalid: 'AuthFailure',
   client_certificate_required: 'AuthFailure',
+  client_certificate_early: 'AuthFailure',
+  client_certificate_expired: 'KeyExpired',
   token_missing: 'AuthFailure',
   token_malformed: 'AuthFailure',
   token_unknown: 'AuthFailure',

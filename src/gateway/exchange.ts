@@ -173,6 +173,8 @@ export interface Targets {
   next(): Target | undefined
   /** The one to try when this one, and so many in this request, could not be reached: as many steps as there are targets meet each once. */
   after(target: Target, unreached?: number): Target | undefined
+  /** Those that are asked in turn now; absent where that is all of them. */
+  asked?(): readonly Target[]
 }
 
 /** What watches the requests of an API whose upstream is taken care of. */
@@ -322,10 +324,8 @@ export class Exchange extends WireExchange implements Instant {
   /** Written with a refusal by a limit. */
   retryAfterMs = 0
   target: Target | undefined
-  /** APIs that the request was led on to from the one where it arrived. */
-  hops = 0
-  /** Targets of this request that could not be reached. */
-  attempts = 0
+  hops = 0 // APIs that it was led on to from the one where it arrived
+  attempts = 0 // targets that it was handed to
   /** Watches what becomes of it, where the upstream is taken care of. */
   care: UpstreamWatch | undefined
   /** Waits for the outcome, under `breakerTurn`. */

@@ -17,6 +17,8 @@ import {
   SENT,
   type Snapshot,
   type Step,
+  type Target,
+  type Targets,
 } from './exchange.ts'
 import { ANSWERED_BY_AUTHORIZATION_SERVER, type ElsewhereFound, type OAuthEndpoints } from './oauth/endpoints.ts'
 import { enter } from './server.ts'
@@ -126,15 +128,34 @@ async function outcomeOf(step: Step, x: Exchange): Promise<Outcome> {
 
 function noteOf(step: string, end: Outcome, x: Exchange): JsonObject {
   if (end instanceof Fault) return { step, outcome: 'refused', reason: end.message, code: end.code }
-  if (end === SENT) return { step, outcome: 'forwarded' }
+  if (end === SENT) return withDetail({ step, outcome: 'forwarded' }, careOf(x))
   if (end instanceof LedOn) return { step, outcome: 'led on', detail: ledOnDetail(x) }
   if (end === ANSWERED_BY_AUTHORIZATION_SERVER) return { step, outcome: 'answered', detail: BY_AUTHORIZATION_SERVER }
   if (end !== undefined && x.fault !== undefined)
     return { step, outcome: 'refused', reason: reasonOf(end, x.fault), code: x.fault.code }
   if (end !== undefined) return { step, outcome: 'answered', status: end.status }
-  const detail = detailOf(step, x)
-  return detail === undefined ? { step, outcome: 'passed' } : { step, outcome: 'passed', detail }
+  return withDetail({ step, outcome: 'passed' }, detailOf(step, x))
 }
+
+function withDetail(note: JsonObject, detail: string | undefined): JsonObject {
+  return detail === undefined ? note : { ...note, detail }
+}
+
+/** Who would be asked, and how often, where an API takes care of its upstream. */
+function careOf(x: Exchange): string | undefined {
+  const { retries } = x.chain!.api.upstream
+  const targets = targetsOf(x)
+  const asked = targets.asked?.()
+  const told = asked && `asks ${asked.length} of ${targets.list.length} targets in turn: ${namesOf(asked).join(', ')}`
+  const again = retries && `is sent again up to ${retries.attempts} times, as the retry budget allows`
+  return told === undefined && again === undefined ? undefined : [told, again].filter(Boolean).join('; ')
+}
+
+function targetsOf(x: Exchange): Targets {
+  return x.operation?.targets ?? x.chain!.targets
+}
+
+const namesOf = (targets: readonly Target[]) => targets.map(({ authority, basePath }) => `${authority}${basePath}`)
 
 function ledOnDetail(x: Exchange): string {
   return x.hops === 0 ? 'the gateway itself answers here' : `API ${x.chain!.api.apiId}, ${x.rest}`
@@ -156,6 +177,10 @@ function detailOf(step: string, x: Exchange): string | undefined {
   if (step === 'changeMethod' && x.operation?.toMethod) return `to ${x.operation.toMethod}`
   if (/^run\w*Modules$/.test(step)) return 'modules are not called for an explanation'
   if (step === 'transformBody' && x.operation?.requestBody !== undefined) return 'the body would be written anew'
+  if (step === 'validateRequest' && x.operation?.checks.some(({ body }) => body !== undefined))
+    return 'the body is not looked at for an explanation'
+  if (step === 'checkBreaker' && x.operation?.breaker !== undefined)
+    return `the breaker is ${x.operation.breaker.look(x.mono)}`
   if (step === 'holdAnswer' && x.holdLimitBytes > 0) return 'the answer would be read whole and written anew'
   if (step === 'answerFromCache') return 'no stored answer is given'
   if (step === 'filterAddress') return x.clientAddress
@@ -207,12 +232,11 @@ function resultOf(x: Exchange, end: Outcome, legacyStatuses: boolean): JsonObjec
   }
   if (end === ANSWERED_BY_AUTHORIZATION_SERVER) return { outcome: 'answered' }
   if (end !== SENT && end !== undefined) return { outcome: 'answered', status: end.status }
-  const targets = x.operation?.targets ?? x.chain!.targets
   return {
     outcome: 'forwarded',
     method: x.operation?.toMethod || x.method,
     path: x.forwardPath === '' ? '/' : x.forwardPath,
-    targets: targets.list.map(({ authority, basePath }) => `${authority}${basePath}`),
+    targets: namesOf(targetsOf(x).list),
   }
 }
 

@@ -51,6 +51,11 @@ export class Balance implements Targets {
     return this.#tiers[0]![this.#order[this.#turn++]!]
   }
 
+  asked(): readonly Target[] {
+    this.#look()
+    return this.#tiers[0] ?? []
+  }
+
   after(target: Target, unreached = 0): Target | undefined {
     this.#look()
     let left = unreached
