@@ -1,22 +1,28 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { FakeClock } from '../src/model/clock.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
 import type { Store } from '../src/store/ports.ts'
 import type { Answer } from './client.ts'
+import { eventually } from './eventually.ts'
+import { deadUrl } from './gateway/upstream-fixtures.ts'
 import { startTestGateway, type TestGateway } from './harness.ts'
+import { type Receiver, startReceiver } from './oauth/receiver.ts'
 import { type Origin, startOrigin } from './origin.ts'
 
 /**
  * Behaviour as data: each file of `cases/` holds cases; each case is a small installation and what happens in it.
- * Texts may hold `{{origin}}` (URL of the upstream), `{{key:name}}`, `{{hash:name}}` (a made key and its hash),
- * `{{token:name}}` (an access token).
+ * Texts may hold `{{origin}}` (URL of the upstream), `{{dead}}` (a URL at which nothing listens), `{{receiver}}` (URL of a receiver of
+ * webhooks), `{{key:name}}`, `{{hash:name}}` (a made key and its hash), `{{token:name}}` (an access token).
  */
 interface Case {
   readonly name: string
   readonly env?: Record<string, string>
+  /** Modules that APIs may call: texts by file name. */
+  readonly modules?: Readonly<Record<string, string>>
   /** Definitions, classic or OpenAPI, published in order. */
   readonly apis?: readonly object[]
   readonly policies?: readonly object[]
@@ -29,6 +35,10 @@ interface Case {
   readonly steps: readonly CaseStep[]
   /** What was recorded, looked at once the gateway has stopped: as many rows as there are, each with these members. */
   readonly hits?: readonly Record<string, unknown>[]
+  /** What the log was told by handlers of events, in order and nothing else: members of its lines, and the text as `line`. */
+  readonly logged?: readonly Record<string, unknown>[]
+  /** What the receiver was told first, of each event in order: members of the messages, `event` among them. */
+  readonly told?: readonly Record<string, unknown>[]
 }
 
 interface CaseStep {
@@ -53,6 +63,8 @@ interface CaseStep {
   readonly text?: string
   /** A pattern that the body must hold. */
   readonly text_like?: string
+  /** How often the upstream must be asked; unless given once, where `upstream` is there. */
+  readonly asked?: number
   /** null = the upstream must not be asked. */
   readonly upstream?: null | {
     method?: string
@@ -69,27 +81,49 @@ for (const file of readdirSync(folder)
   .sort()) {
   const cases = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Case[]
   for (const each of cases) {
-    test(`${file}: ${each.name}`, async () => {
+    test(`${file}: ${each.name}`, async (t) => {
       const origin = await startOrigin()
+      const words = new Map([['origin', origin.url]])
+      const receiver = uses(each, 'receiver') ? await startReceiver() : undefined
+      if (receiver !== undefined) words.set('receiver', receiver.url)
+      if (uses(each, 'dead')) words.set('dead', await deadUrl())
       const clock = new FakeClock()
       const store = openMemoryStore({ clock })
-      const gateway = await startTestGateway({ env: each.env ?? {}, store, clock })
+      const gateway = await startTestGateway({ env: { ...each.env, ...modulesOf(each, t) }, store, clock })
       try {
-        const fill = await play(each, gateway, origin)
+        const fill = await play(each, gateway, origin, words)
+        if (receiver !== undefined) await compareTold(fill(each.told ?? []), receiver)
         await gateway.close()
         if (each.hits !== undefined) await compareHits(fill(each.hits), store)
+        if (each.logged !== undefined) compareLogged(fill(each.logged), gateway)
       } finally {
         await gateway.close()
         await store.close()
         await origin.close()
+        await receiver?.close()
       }
     })
   }
 }
 
+const uses = (each: Case, word: string) => JSON.stringify(each).includes(`{{${word}}}`)
+
+/** Writes the modules of a case into a folder. Answers the setting that allows it. */
+function modulesOf({ modules }: Case, t: TestContext): Record<string, string> {
+  if (modules === undefined) return {}
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-case-')))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const [file, text] of Object.entries(modules)) writeFileSync(join(folder, file), text)
+  return { SVC_GW_MODULES_PATH: folder }
+}
+
 /** Plays the steps. Answers what fills in the words that were learnt. */
-async function play(each: Case, gateway: TestGateway, origin: Origin): Promise<<T>(value: T) => T> {
-  const words = new Map([['origin', origin.url]])
+async function play(
+  each: Case,
+  gateway: TestGateway,
+  origin: Origin,
+  words: Map<string, string>,
+): Promise<<T>(value: T) => T> {
   const fill = <T>(value: T): T =>
     JSON.parse(
       JSON.stringify(value).replace(
@@ -143,6 +177,36 @@ async function compareHits(wanted: readonly Record<string, unknown>[], store: St
     left.splice(at, 1)
   }
   assert.deepEqual(left, [], 'rows of hits that the case does not name')
+}
+
+/** Messages of one event come in its order: one too many would be among the first. */
+async function compareTold(wanted: readonly Record<string, unknown>[], { received }: Receiver): Promise<void> {
+  const told = () => received.map(({ body }) => JSON.parse(body) as Record<string, unknown>)
+  for (const [event, of] of Map.groupBy(wanted, (message) => message.event)) {
+    const ofEvent = () => told().filter((message) => message.event === event)
+    await eventually(`${of.length} messages of ${event}`, () => ofEvent().length >= of.length)
+    assert.deepEqual(
+      ofEvent()
+        .slice(0, of.length)
+        .map((message, at) => only(message, of[at]!)),
+      of,
+    )
+  }
+}
+
+function compareLogged(wanted: readonly Record<string, unknown>[], { log }: TestGateway): void {
+  const lines: Record<string, unknown>[] = log.map(({ fields, message }) => ({ ...fields, line: message }))
+  const told = lines.filter(({ event }) => event !== undefined)
+  assert.equal(told.length, wanted.length, JSON.stringify(told))
+  assert.deepEqual(
+    told.map((line, at) => only(line, wanted[at]!)),
+    wanted,
+  )
+}
+
+/** Of a whole the members that are asked for. */
+function only(whole: Record<string, unknown>, wanted: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(wanted).map((name) => [name, whole[name]]))
 }
 
 async function take(step: CaseStep, where: string, gateway: TestGateway, origin: Origin): Promise<void> {
@@ -202,7 +266,7 @@ function compareUpstream(step: CaseStep, origin: Origin, before: number, where: 
     assert.equal(origin.seen.length, before, `${where}: the upstream was asked`)
     return
   }
-  assert.equal(origin.seen.length, before + 1, `${where}: the upstream was not asked once`)
+  assert.equal(origin.seen.length, before + (step.asked ?? 1), `${where}: how often the upstream was asked`)
   const seen = origin.seen.at(-1)!
   const { method, target, headers = {}, body } = step.upstream
   if (method !== undefined) assert.equal(seen.method, method, `${where}: method`)

@@ -19,7 +19,8 @@ const CHUNKED = { 'transfer-encoding': 'chunked' }
 const last = ({ origin }: Installation) => origin.seen.at(-1)!
 
 async function worldOf(t: TestContext, module: string, env: Record<string, string> = {}): Promise<Installation> {
-  const at = await install(t, env)
+  // Busy machines are slow to start threads.
+  const at = await install(t, { SVC_GW_MODULES_TIMEOUTMS: '10000', ...env })
   at.write('m.ts', module)
   return at
 }
