@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { copyFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -69,6 +70,23 @@ test('bodies of every framing are seen and changed, and those of nothing are non
     await at.gateway.call('/m/', { method: 'PUT', headers: CHUNKED, body: full })
     assert.equal(last(at).body, full.toUpperCase(), phase)
   }
+})
+
+test('a caller that waits to be told to send its body is told so', async (t) => {
+  const at = await worldOf(t, CAPITALS)
+  await at.publish(calling(at.origin.url, { pre: [act] }))
+  const status = await new Promise<number>((resolve, reject) => {
+    const headers = { expect: '100-continue', 'content-length': '6' }
+    const request = httpRequest({ host: '127.0.0.1', port: at.gateway.port, path: '/m/', method: 'POST', headers })
+    request.on('continue', () => request.end('waited'))
+    request.on('response', (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    request.on('error', reject)
+    request.flushHeaders()
+  })
+  assert.deepEqual([status, last(at).body], [200, 'WAITED'])
 })
 
 test('a body of HTTP/2 is seen and changed as well', async (t) => {

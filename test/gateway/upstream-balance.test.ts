@@ -193,6 +193,16 @@ test('what is known of a target stays when its definition changes, as far as the
   assert.deepEqual(await targetStates(gateway), ['up', 'down'])
   for (let i = 0; i < 4; i++) assert.equal((await gateway.call('/a/x')).text, '2')
   assert.equal(gateway.told.length, told, 'nothing has happened to it')
+  // One that cannot be served leaves the last good one in service, and what that one knows.
+  const plugins = {
+    pluginConfig: { driver: 'typescript' },
+    prePlugins: [{ enabled: true, functionName: 'f', path: 'f.ts' }],
+  }
+  const bad = defined({ id: 'a', url: urls[0]!, upstream, global: plugins })
+  assert.equal((await gateway.svc('PUT', '/svc/apis/oas/a', bad)).status, 200)
+  assert.match((await gateway.svc('GET', '/svc/node')).text, /"stale"/)
+  await change({})
+  assert.deepEqual(await targetStates(gateway), ['down', 'up', 'up'])
   await change({ uptimeTests: { ...uptimeTests, enabled: false } })
   assert.deepEqual((await targetStates(gateway))[0], 'up', 'nobody would ever find it well again')
 })

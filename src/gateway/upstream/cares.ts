@@ -29,8 +29,8 @@ export class UpstreamCares {
   /** One for all APIs: most of them never use it. */
   readonly #parts: ApiUpstreamParts
   readonly #open = new Set<ApiUpstream>()
-  /** By API the one that was opened last: when an API changes, the next one is opened before it is closed. */
-  readonly #latest = new Map<string, ApiUpstream>()
+  /** By API, in the order in which they were opened: when an API changes, the next one is opened before the one that serves is closed. */
+  readonly #byApi = new Map<string, readonly ApiUpstream[]>()
   readonly #counts: RetryCounts = { made: 0, refused: 0 }
 
   constructor({ upstreams, clock, log, onGatewayEvent, dnsServers }: UpstreamCaresParts) {
@@ -39,7 +39,9 @@ export class UpstreamCares {
       began: (upstream) => this.#open.add(upstream),
       closed: (upstream) => {
         this.#open.delete(upstream)
-        if (this.#latest.get(upstream.apiId) === upstream) this.#latest.delete(upstream.apiId)
+        const left = (this.#byApi.get(upstream.apiId) ?? []).filter((each) => each !== upstream)
+        if (left.length > 0) this.#byApi.set(upstream.apiId, left)
+        else this.#byApi.delete(upstream.apiId)
       },
       tell: (kind, apiId, detail) => {
         const [level, text] = LOG_TEXTS[kind]!
@@ -57,8 +59,9 @@ export class UpstreamCares {
 
   /** Opens the upstreams of an API, until they are closed. */
   openApi(api: Api): ApiUpstream {
-    const upstream = new ApiUpstream(api, this.#parts, this.#latest.get(api.apiId))
-    if (this.#open.has(upstream)) this.#latest.set(api.apiId, upstream)
+    const before = this.#byApi.get(api.apiId) ?? []
+    const upstream = new ApiUpstream(api, this.#parts, before.at(-1))
+    if (this.#open.has(upstream)) this.#byApi.set(api.apiId, [...before, upstream])
     return upstream
   }
 
