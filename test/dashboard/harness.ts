@@ -14,6 +14,7 @@ import { NEVER } from '../../src/model/user.ts'
 import { keepCredential } from '../../src/publish/people/credential.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { Store } from '../../src/store/ports.ts'
+import { sealedStore } from '../../src/store/sealed/sealed-store.ts'
 import { type Answer, call } from '../client.ts'
 
 export const ADMIN_SECRET = 'admin-secret-of-the-test-dashboard'
@@ -51,6 +52,7 @@ export interface TestDashboard {
   readonly dashboard: Dashboard
   readonly port: number
   readonly parts: DashboardParts
+  /** As it is stored: what the dashboard seals is sealed here. */
   readonly store: Store
   readonly clock: FakeClock
   readonly log: { level: string; fields: LogFields; message: string }[]
@@ -80,15 +82,17 @@ export async function startTestDashboard({
   const note = (level: string) => (fields: LogFields, message: string) => void log.push({ level, fields, message })
   const store = given ?? openMemoryStore({ clock })
   const orgId = newDocumentId(clock.wall())
+  const sealKey = own.sealKey ?? randomBytes(32)
+  const sealed = sealedStore(store, sealKey)
   const parts: DashboardParts = {
-    store,
-    documents: store.documents,
-    tokens: store.tokens,
-    counters: store.counters,
+    store: sealed,
+    documents: sealed.documents,
+    tokens: sealed.tokens,
+    counters: sealed.counters,
     clock,
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
     config,
-    sealKey: randomBytes(32),
+    sealKey,
     adminSecret: ADMIN_SECRET,
     version: '0.0.0-test',
     settings: explainSettings(loaded),

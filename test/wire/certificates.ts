@@ -43,7 +43,9 @@ export function makeCertificate(name: string, { from, until }: Validity = LONG):
     der(0xa3, extensions),
   )
   const signed = sequence(body, algorithm, bits(sign('sha256', body, privateKey)))
-  const cert = `-----BEGIN CERTIFICATE-----\n${signed.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+  // An empty line would make headers of what stands before it (RFC 1421).
+  const lines = signed.toString('base64').match(/.{1,64}/g)!
+  const cert = `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
   const fingerprint = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase()
   return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), fingerprint }
 }
