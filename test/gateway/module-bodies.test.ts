@@ -20,8 +20,7 @@ const CHUNKED = { 'transfer-encoding': 'chunked' }
 const last = ({ origin }: Installation) => origin.seen.at(-1)!
 
 async function worldOf(t: TestContext, module: string, env: Record<string, string> = {}): Promise<Installation> {
-  // Busy machines are slow to start threads.
-  const at = await install(t, { SVC_GW_MODULES_TIMEOUTMS: '10000', ...env })
+  const at = await install(t, env)
   at.write('m.ts', module)
   return at
 }

@@ -23,7 +23,9 @@ export async function install(t: TestContext, env: Record<string, string> = {}):
   t.after(() => rmSync(folder, { recursive: true }))
   const origin = await startOrigin()
   t.after(() => origin.close())
-  const gateway = await startTestGateway({ env: { SVC_GW_MODULES_PATH: folder, ...env } })
+  // Busy machines are slow to start threads, and to get round to them.
+  const defaults = { SVC_GW_MODULES_PATH: folder, SVC_GW_MODULES_TIMEOUTMS: '10000' }
+  const gateway = await startTestGateway({ env: { ...defaults, ...env } })
   t.after(() => gateway.close())
   return {
     ...{ gateway, origin, folder },

@@ -154,7 +154,7 @@ test('what a module does wrong is answered by name, and nothing of it reaches th
 })
 
 test('an endless loop, a wait without end and a thread that ends itself harm no other request', async (t) => {
-  const at = await install(t, { SVC_GW_MODULES_TIMEOUTMS: '1000' })
+  const at = await install(t, { SVC_GW_MODULES_TIMEOUTMS: '3000' })
   at.write(
     'm.ts',
     `export async function act(x: any) {

@@ -83,11 +83,7 @@ const loggedCodes = ({ log }: Cared) => log.map(({ fields }) => fields.code).fil
 for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
   test(`${protocol}: an upstream that requires a client certificate is shown the stored one, and no other organisation of hosts is`, async (t) => {
     const origin = await secureOrigin(t, protocol, { ca: [CLIENT.cert], requestCert: true })
-    const gateway = await caredFor(
-      t,
-      { url: origin.url, upstream: LOOSE },
-      { ...FRESH, SVC_GW_CONNECTTIMEOUTMS: '3000' },
-    )
+    const gateway = await caredFor(t, { url: origin.url, upstream: LOOSE }, FRESH)
     // An upstream refuses after its side of the handshake; node:http2 does not tell, and the time to connect runs out.
     const refusals = protocol === 'HTTP/2' ? [502, 504] : [502]
     const refused = async (why: string) => assert.ok(refusals.includes((await gateway.call('/a/x')).status), why)
