@@ -4,7 +4,7 @@ import type { Limit } from '../../model/limit.ts'
 /** A node leases what it will use at its own recent rate within this time, and two fifths of what the lease lasts longer than the least. */
 const AHEAD_MS = 20
 const AHEAD_PART = 0.4
-/** The part of a limit that a node may hold at most. */
+/** The part of a limit, or of what is left of a quota, that a node may hold at most: at its end calls are asked for one by one. */
 const LARGEST_PART = 20
 /** Rates are looked at in pieces of at least this length; after a longer pause only the last piece counts. */
 const RATE_PIECE_MS = 100
@@ -111,7 +111,7 @@ export class Count {
     this.calls++
     const elapsedMs = now - this.sinceMs
     if (elapsedMs >= RATE_PIECE_MS) this.estimate(now, elapsedMs)
-    return batchOf(this.rate, max, aheadMs) > 1
+    return this.batch(this.rate, max, aheadMs) > 1
   }
 
   /** Notes that a call needs no other limit that must be asked for one by one. */
@@ -122,7 +122,7 @@ export class Count {
   /** How many permits to fetch ahead; 0 = there are enough, or they are on their way. */
   wanted(max: number, aheadMs: Millis): number {
     if (this.fetching) return 0
-    const batch = Math.max(1, batchOf(this.localRate, max, aheadMs))
+    const batch = Math.max(1, this.batch(this.localRate, max, aheadMs))
     return this.held * 2 < batch ? batch : 0
   }
 
@@ -200,8 +200,9 @@ export class Count {
     this.calls = 0
     this.localCalls = 0
   }
-}
 
-function batchOf(rate: number, max: number, aheadMs: Millis): number {
-  return Math.min(Math.floor((rate * (AHEAD_MS + aheadMs * AHEAD_PART)) / 1000), Math.floor(max / LARGEST_PART))
+  private batch(rate: number, max: number, aheadMs: Millis): number {
+    const room = this.kind === 'quota' ? max - this.used : max
+    return Math.min(Math.floor((rate * (AHEAD_MS + aheadMs * AHEAD_PART)) / 1000), Math.floor(room / LARGEST_PART))
+  }
 }
