@@ -4,8 +4,8 @@ import { importCommand } from './cli/import/row.ts'
 import { MOVE_COMMANDS } from './cli/moves/rows.ts'
 import { type Roles, type Running, start } from './compose.ts'
 import { loadConfig } from './config/load.ts'
-import { readIncumbent } from './import-source.ts'
-import { startWorkers } from './workers.ts'
+import { readIncumbent } from './process/import-source.ts'
+import { startWorkers } from './process/workers.ts'
 
 /** A command that serves until a signal comes. */
 function serving(name: string, summary: string, roles: Roles): Command {

@@ -170,7 +170,7 @@ test('what is allowed breaks no rule', (t) => {
     'src/store/sqlite/v.ts': `import { counters } from '../memory/counters.ts'`,
     'src/store/sqlite/w.ts': `import { DatabaseSync } from 'node:sqlite'\nnew Worker(new URL('./w.ts', import.meta.url))`,
     'src/config/version.ts': `new URL('../../package.json', import.meta.url)`,
-    'src/log.ts': `import pino from 'pino'`,
+    'src/process/log.ts': `import pino from 'pino'`,
   })
   for (const rule of RULES) assert.deepEqual(rule.check(files, MANIFEST), [], rule.name)
 })

@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
-import { setUpLink } from '../first-start.ts'
 import { isObject } from '../model/json.ts'
-import { setUpTokenOf } from '../set-up-token.ts'
+import { setUpLink } from '../process/first-start.ts'
+import { setUpTokenOf } from '../process/set-up-token.ts'
 import type { Command, CommandContext } from './commands.ts'
 
 const TIMEOUT_MS = 30_000

@@ -12,9 +12,9 @@ import { Metrics } from '../../src/gateway/record/metrics.ts'
 import { Recorder } from '../../src/gateway/record/recorder.ts'
 import { nextRequestId, requestIds } from '../../src/gateway/record/request-id.ts'
 import { Sample } from '../../src/gateway/record/sample.ts'
-import { makeLog, openLineSink } from '../../src/log.ts'
 import type { Hit } from '../../src/model/hit.ts'
 import type { LineSink } from '../../src/model/log.ts'
+import { makeLog, openLineSink } from '../../src/process/log.ts'
 
 /** A disk that takes what it is told to take. */
 class ScriptedSink implements LineSink {
@@ -202,7 +202,7 @@ test('lines left when the process exits are written, once', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-log-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'exit.log')
-  const program = `import { openLineSink } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)}
+  const program = `import { openLineSink } from ${JSON.stringify(new URL('../../src/process/log.ts', import.meta.url).href)}
     const sink = openLineSink(${JSON.stringify(file)})
     for (let i = 0; i < 100; i++) sink.write(i + '\\n')
     sink.write('last\\n')

@@ -61,13 +61,14 @@ const FENCES: Readonly<Record<string, (path: string) => boolean>> = {
   '@node-saml/node-saml': (path) => path.startsWith('src/dashboard/sso/'),
   ldapts: (path) => path.startsWith('src/dashboard/sso/'),
   bcryptjs: (path) => path === 'src/model/passwords-bcrypt-thread.ts',
-  pino: (path) => path === 'src/log.ts',
+  pino: (path) => path === 'src/process/log.ts',
 }
 
-/** The part that a file below `src` belongs to: a folder, an adapter (`store/sqlite`), or what stands in `src` itself. */
+/** The part that a file below `src` belongs to: a folder, an adapter (`store/sqlite`), or what puts them together. */
 export function partOf(path: string): string {
   const [, first = '', second = '', third] = path.split('/')
   if (second === '') return first === 'main.ts' ? 'main' : 'compose'
+  if (first === 'process') return 'compose'
   if (first !== 'store') return first
   if (third !== undefined) return `store/${second}`
   return second === 'ports.ts' || second.startsWith('ports-') ? 'ports' : 'store'

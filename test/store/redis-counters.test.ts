@@ -13,6 +13,8 @@ const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 300 : 15
 const NOW = { wall: 0, mono: 0 }
 /** Redis counts a use of a rate for so much longer than the limit says. */
 const SLACK_MS = 50
+/** What it gives ahead for a long window may be used so much later, and is counted so much longer. */
+const LONGEST_AHEAD_MS = 450
 let prefixes = 0
 
 /** A node on the common Redis, with the keys of `prefix`. */
@@ -71,7 +73,8 @@ test('whatever is leased, late, unused or given back: no window holds one use to
     fc.asyncProperty(
       someTurns,
       fc.constantFrom(40, 100, 2500),
-      fc.constantFrom(20, 100, 300),
+      // Of the last two, what is asked for ahead is held and counted longer.
+      fc.constantFrom(20, 100, 300, 2000, 10_000),
       async (turns, max, perMs) => {
         const clock = new FakeClock()
         const shared = { prefix: `lease-${prefixes++}:{counts}:`, clock, ownTime: true }
@@ -102,7 +105,7 @@ test('whatever is leased, late, unused or given back: no window holds one use to
         const seen = makeLimit('rate', 'k|', max, perMs)
         // What a node asked for ahead is on its way still: it is to be given now, not after the window.
         await Promise.all(nodes.map((node) => node.peek([seen], NOW)))
-        clock.advance(perMs + 2 * SLACK_MS)
+        clock.advance(perMs + 2 * SLACK_MS + LONGEST_AHEAD_MS)
         await nodes[1]!.peek([seen], NOW)
         assert.equal(seen.remaining, max)
         await Promise.all(nodes.map((node) => node.close()))
@@ -110,6 +113,50 @@ test('whatever is leased, late, unused or given back: no window holds one use to
     ),
     { numRuns: Math.ceil(numRuns / 3), endOnFailure: true },
   )
+})
+
+test('what is held for a long window may be used late, and then counts as long', async (t) => {
+  const clock = new FakeClock()
+  const shared = { prefix: `held-${prefixes++}:{counts}:`, clock, ownTime: true }
+  const [node, other] = [await nodeOf(t, shared), await nodeOf(t, shared)]
+  await Promise.all([node.check(), other.check()])
+  const [max, perMs] = [1000, 20_000]
+  const [limits, others] = [[makeLimit('rate', 'k|', max, perMs)], [makeLimit('rate', 'k|', max, perMs)]]
+  const used: number[] = []
+  const call = async (by: RedisCounters, what: typeof limits) => {
+    const refused = await by.take(what, NOW)
+    if (refused === -1) used.push(clock.mono())
+    return refused === -1
+  }
+  for (let turn = 0; turn < 40; turn++) {
+    clock.advance(10)
+    for (let i = 0; i < 10; i++) await call(node, limits)
+  }
+  const lastTurn = used.length
+  // What was asked for ahead has come.
+  await node.peek([makeLimit('rate', 'k|', max, perMs)], NOW)
+  clock.advance(400)
+  for (let held = true; held; ) {
+    const answer = node.take(limits, NOW)
+    held = typeof answer === 'number'
+    if ((await answer) === -1) used.push(clock.mono())
+  }
+  assert.ok(used.length > lastTurn + 1, 'nothing was held')
+  const takeAll = async () => {
+    while (await call(other, others));
+  }
+  await takeAll()
+  assert.ok(used.length > max - max / 10, `${used.length} of ${max}`)
+  // What was used first comes back now; what was held must not, for it was used later.
+  clock.advance(perMs - 400 + SLACK_MS + 5)
+  await takeAll()
+  clock.advance(LONGEST_AHEAD_MS)
+  await takeAll()
+  assert.ok(used.length > max + max / 10, 'nothing came back')
+  for (const from of used) {
+    const within = used.filter((at) => at >= from && at - from <= perMs).length
+    assert.ok(within <= max, `${within} uses within ${perMs} ms for ${max}`)
+  }
 })
 
 test('above 1024 permits neighbours share an entry, which errs towards refusing by less than a block', async (t) => {

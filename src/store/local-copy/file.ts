@@ -10,6 +10,7 @@ const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS name (kind TEXT NOT NULL, held_by TEXT NOT NULL, value TEXT NOT NULL, id TEXT NOT NULL,
      PRIMARY KEY (kind, held_by, value)) STRICT, WITHOUT ROWID`,
   'CREATE TABLE IF NOT EXISTS session (hash BLOB NOT NULL PRIMARY KEY, row TEXT NOT NULL, at INTEGER NOT NULL) STRICT',
+  'CREATE INDEX IF NOT EXISTS session_by_time ON session (at)',
   'CREATE TABLE IF NOT EXISTS owed (hash BLOB NOT NULL PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID',
   'CREATE TABLE IF NOT EXISTS seen (only INTEGER PRIMARY KEY CHECK (only = 1), revision INTEGER NOT NULL) STRICT',
 ]
@@ -37,6 +38,8 @@ export class CopyFile {
   /** True while it cannot be written, which is said once. */
   private failing = false
   private newRevision: Revision | undefined
+  /** True when sessions were noted that may be more than are kept. */
+  private crowded = true
   /** Hashes of sessions that it may hold: most of those that change were never read here. */
   private readonly held: Set<string>
   private readonly timer: NodeJS.Timeout
@@ -137,6 +140,7 @@ export class CopyFile {
       if (this.held.delete(name)) this.waiting.push(({ dropSession }) => dropSession.run(key))
     } else {
       this.held.add(name)
+      this.crowded ||= this.held.size > this.keptSessions
       const { hash: _, sealedKey, ...rest } = row
       const kept = { ...rest, ...(sealedKey !== undefined && { sealedKey: Buffer.from(sealedKey).toString('base64') }) }
       this.note(({ putSession }) => putSession.run(key, JSON.stringify(kept), Date.now()))
@@ -181,8 +185,9 @@ export class CopyFile {
       this.db.exec('BEGIN')
       for (const note of notes) note(this.statements)
       if (revision !== undefined) this.statements.setRevision.run(revision)
-      this.statements.thin.run(this.keptSessions)
+      if (this.crowded) this.statements.thin.run(this.keptSessions)
       this.db.exec('COMMIT')
+      this.crowded = false
       this.failing = false
     } catch (error) {
       if (this.db.isTransaction) this.db.exec('ROLLBACK')

@@ -148,9 +148,16 @@ async function upsert(tx: Tx, table: HitTable, rows: readonly (readonly number[]
     const some = rows.slice(at, at + ROWS_PER_STATEMENT)
     await tx.run(
       sql,
-      Array.from({ length: ROW_NUMBERS + 1 }, (_, column) => some.map((row) => row[column]!)),
+      Array.from({ length: ROW_NUMBERS + 1 }, (_, column) => arrayOf(some, column)),
     )
   }
+}
+
+/** A column as PostgreSQL writes arrays. The driver's own way looks at each number for what needs a backslash, at twenty times the cost. */
+function arrayOf(rows: readonly (readonly number[])[], column: number): string {
+  let text = ''
+  for (const row of rows) text += text === '' ? row[column] : `,${row[column]}`
+  return `{${text}}`
 }
 
 /** Samples added up to rows. */

@@ -1,9 +1,10 @@
 import type { Millis, MonoMillis } from '../../model/clock.ts'
 import type { Limit } from '../../model/limit.ts'
 
-/** A node leases what it will use within this time at its own recent rate. */
+/** A node leases what it will use at its own recent rate within this time, and two fifths of what the lease lasts longer than the least. */
 const AHEAD_MS = 20
-/** The part of a limit that a node may hold at most. */
+const AHEAD_PART = 0.4
+/** The part of a limit, or of what is left of a quota, that a node may hold at most: at its end calls are asked for one by one. */
 const LARGEST_PART = 20
 /** Rates are looked at in pieces of at least this length; after a longer pause only the last piece counts. */
 const RATE_PIECE_MS = 100
@@ -16,7 +17,7 @@ interface Lease {
   permits: number
   /** By the node's clock, exclusive. */
   readonly untilMs: MonoMillis
-  /** When they were given, by Redis's clock. */
+  /** From when Redis counts them, by its clock. */
   readonly givenAt: Millis
 }
 
@@ -56,7 +57,7 @@ export class Count {
   fetching = false
   /** Permits of a quota to be given back. Negative: used while Redis was away. */
   back = 0
-  /** Permits of a rate to be given back, by when they were given (by Redis's clock). */
+  /** Permits of a rate to be given back, by the time from which they are counted (by Redis's clock). */
   unused = new Map<Millis, number>()
   /** Of the limit that was met last. */
   windowMs = 0
@@ -105,12 +106,12 @@ export class Count {
   }
 
   /** Notes a call. True when there are so many that permits are fetched ahead. */
-  arrive(now: MonoMillis, max: number): boolean {
+  arrive(now: MonoMillis, max: number, aheadMs: Millis): boolean {
     this.lastMs = now
     this.calls++
     const elapsedMs = now - this.sinceMs
     if (elapsedMs >= RATE_PIECE_MS) this.estimate(now, elapsedMs)
-    return batchOf(this.rate, max) > 1
+    return this.batch(this.rate, max, aheadMs) > 1
   }
 
   /** Notes that a call needs no other limit that must be asked for one by one. */
@@ -119,9 +120,9 @@ export class Count {
   }
 
   /** How many permits to fetch ahead; 0 = there are enough, or they are on their way. */
-  wanted(max: number): number {
+  wanted(max: number, aheadMs: Millis): number {
     if (this.fetching) return 0
-    const batch = Math.max(1, batchOf(this.localRate, max))
+    const batch = Math.max(1, this.batch(this.localRate, max, aheadMs))
     return this.held * 2 < batch ? batch : 0
   }
 
@@ -199,8 +200,9 @@ export class Count {
     this.calls = 0
     this.localCalls = 0
   }
-}
 
-function batchOf(rate: number, max: number): number {
-  return Math.min(Math.floor((rate * AHEAD_MS) / 1000), Math.floor(max / LARGEST_PART))
+  private batch(rate: number, max: number, aheadMs: Millis): number {
+    const room = this.kind === 'quota' ? max - this.used : max
+    return Math.min(Math.floor((rate * (AHEAD_MS + aheadMs * AHEAD_PART)) / 1000), Math.floor(room / LARGEST_PART))
+  }
 }

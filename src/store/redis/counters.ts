@@ -7,6 +7,7 @@ import { Connection, type RedisOptions } from './connection.ts'
 import type { Count } from './count.ts'
 import { Counts } from './counts.ts'
 import { keysOf, scanOwned } from './keys.ts'
+import { aheadOf } from './round.ts'
 import { Rounds } from './rounds.ts'
 import { CARRY, RESET } from './scripts.ts'
 
@@ -24,8 +25,9 @@ export interface RedisCountersOptions extends RedisOptions {
 
 /**
  * Counters of a cluster in Redis or Valkey. A count that is used rarely is asked for call by call; of a busy one the node leases
- * permits ahead for 20 ms and answers at once. A lease lasts 45 ms from when it was asked for, and Redis counts the use of a rate
- * for its window and 50 ms: so all nodes together never exceed it by time of use. While counts cannot be had `take` and `peek`
+ * permits ahead for 20 to 200 ms and answers at once. A lease lasts 45 ms from when it was asked for, and up to 450 ms longer where
+ * the window is long; Redis counts the use of a rate for its window and 50 ms, and as much longer: so all nodes together never
+ * exceed it by time of use. While counts cannot be had `take` and `peek`
  * fail with `store_away`, `store_full`, `store_read_only` or `store_refused`.
  */
 export class RedisCounters implements Counters {
@@ -85,7 +87,7 @@ export class RedisCounters implements Counters {
       const count = this.counts.of(limit, now)
       count.expire(now)
       count.windowMs = limit.windowMs
-      if (!count.arrive(now, limit.max)) busy = false
+      if (!count.arrive(now, limit.max, aheadOf(limit))) busy = false
       if (refused < 0 && count.isRefused(limit.max, now)) refused = i
     }
     if (refused < 0 && busy) this.fetchAhead(limits, now)
@@ -178,7 +180,7 @@ export class RedisCounters implements Counters {
       const limit = limits[i]!
       const count = this.counts.of(limit, now)
       count.arriveLocally()
-      const permits = count.wanted(limit.max)
+      const permits = count.wanted(limit.max, aheadOf(limit))
       if (permits > 0) this.rounds.fetch(limit, count, permits)
     }
   }

@@ -4,6 +4,18 @@ import type { Count } from './count.ts'
 
 /** How much longer Redis counts a use of a rate than the limit says: a permit may be used so long after it was given. */
 export const SLACK_MS = 50
+/** Of a window that permits are leased ahead for, the part that they may be counted longer for it, `SLACK_MS` with it. */
+const LARGEST_SLACK = 20
+const LONGEST_AHEAD_MS = 450
+
+/**
+ * How much longer permits of a limit that are asked for ahead may be used than those of a call that waits for them; Redis counts
+ * them so much longer too. The longer the window, the less that takes away from it. Quotas lose nothing: what is left is given back.
+ */
+export function aheadOf({ kind, windowMs }: Limit): Millis {
+  if (kind === 'quota') return LONGEST_AHEAD_MS
+  return Math.min(LONGEST_AHEAD_MS, Math.max(0, Math.floor(windowMs / LARGEST_SLACK) - SLACK_MS))
+}
 
 /** When a round was sent and answered, by the node's clock. */
 export interface Answered {
@@ -22,25 +34,32 @@ export interface Ask {
   readonly counts: readonly Count[]
   /** 0 = only to look. */
   readonly calls: number
+  /** How much longer Redis is to count what it gives, as it may be used so much later. */
+  readonly aheadMs: Millis
   /** `passed` of the calls; `refuses`: place of the limit that refuses the next one, or -1. The counts know what Redis said. */
   settle(passed: number, refuses: number, when: Answered): void
   fail(error: unknown): void
 }
 
-/** What a count has to tell Redis. */
-type Said = Pick<Count, 'back' | 'unused' | 'toldTo' | 'aloneUses'> & { readonly generation: number }
+const NONE: Place['unused'] = new Map()
+
+/** What a round says of a count, to be said again where it is not heard. */
+interface Place extends Pick<Count, 'back' | 'unused' | 'toldTo' | 'aloneUses'> {
+  readonly count: Count
+  readonly index: number
+  readonly generation: number
+  /** The largest of the limits of the round; -1 = the count is only given something back. */
+  max: number
+  windowMs: Millis
+}
 
 /** One call of the script that takes permits: what it is told, and what its answer means. */
 export class Round {
   readonly asks: readonly Ask[]
   readonly keys: string[]
   readonly args: string[]
-  private readonly counts: readonly Count[]
-  /** What the round says of each count, to be said again where it is not heard. */
-  private readonly said: readonly Said[]
+  private readonly places = new Map<Count, Place>()
   private readonly mark: string
-  /** Rates of which the round says how often this node used them. */
-  private readonly told: ReadonlyMap<Count, unknown>
 
   /** `mark`: of the memory of Redis as the caller knows it. `own`: how often this node used a rate in the last window. */
   constructor(
@@ -51,59 +70,46 @@ export class Round {
   ) {
     this.asks = asks
     this.mark = mark
-    const places = new Map<Count, number>()
-    const windows = new Map<Count, { windowMs: number; max: number }>()
-    const limits: string[] = []
-    const wanted: string[] = []
+    let limits = ''
+    let wanted = ''
     let limitCount = 0
     for (const ask of asks) {
-      wanted.push(String(ask.calls), String(ask.limits.length))
-      for (const [i, limit] of ask.limits.entries()) {
-        const count = ask.counts[i]!
-        if (!places.has(count)) places.set(count, places.size)
-        const { windowMs, max } = windows.get(count) ?? { windowMs: 0, max: 0 }
-        windows.set(count, { windowMs: Math.max(windowMs, limit.windowMs), max: Math.max(max, limit.max) })
-        limits.push(String(places.get(count)), String(limit.max), String(limit.windowMs))
-        wanted.push(String(limitCount++))
+      wanted += ` ${ask.calls} ${ask.aheadMs} ${ask.limits.length}`
+      for (let i = 0; i < ask.limits.length; i++) {
+        const { max, windowMs } = ask.limits[i]!
+        const place = this.place(ask.counts[i]!)
+        if (max > place.max) place.max = max
+        if (windowMs > place.windowMs) place.windowMs = windowMs
+        limits += ` ${place.index} ${max} ${windowMs}`
+        wanted += ` ${limitCount++}`
       }
     }
-    for (const count of returning) if (!places.has(count)) places.set(count, places.size)
-    this.counts = [...places.keys()]
-    this.told = windows
-    this.said = this.counts.map(({ back, unused, toldTo, aloneUses, known }) => {
-      return { back, unused, toldTo, aloneUses, generation: known.generation }
-    })
-    this.keys = [`${prefix}mark`, ...this.counts.map(({ key }) => key)]
-    this.args = [nowMs === undefined ? '' : String(nowMs), mark, newMark, String(this.counts.length)]
-    for (const count of this.counts) {
-      if (count.kind === 'quota') this.args.push('q', ...quotaWords(count))
-      else {
-        const { windowMs, max } = windows.get(count) ?? { windowMs: count.windowMs, max: 0 }
-        const uses = max === 0 ? 0 : own(count, windowMs, max)
-        const untold = count.toldTo === mark ? Math.min(uses, count.aloneUses) : uses
-        const unused = [...count.unused].flat()
-        this.args.push('r', ...[windowMs + SLACK_MS, untold, count.unused.size, ...unused].map(String))
-      }
+    for (const count of returning) this.place(count)
+    this.keys = [`${prefix}mark`]
+    let words = `${this.places.size}`
+    for (const place of this.places.values()) {
+      this.keys.push(place.count.key)
+      words += place.count.kind === 'quota' ? quotaWords(place) : rateWords(place, mark, own)
     }
-    this.args.push(String(limitCount), ...limits, String(asks.length), ...wanted)
+    words += ` ${limitCount}${limits} ${asks.length}${wanted}`
+    this.args = [nowMs === undefined ? '' : String(nowMs), mark, newMark, words]
   }
 
   /** To be called when the round is sent: what it says need not be said again. */
   sent(): void {
-    for (const [i, count] of this.counts.entries()) {
-      count.back -= this.said[i]!.back
-      count.unused = new Map()
-      if (!this.told.has(count)) continue
+    for (const { count, back, aloneUses, max } of this.places.values()) {
+      count.back -= back
+      if (count.unused.size > 0) count.unused = new Map()
+      if (max < 0) continue
       count.toldTo = this.mark
-      count.aloneUses -= this.said[i]!.aloneUses
+      count.aloneUses -= aloneUses
     }
   }
 
   /** To be called when it is not known to have been heard, or was not. */
   unheard(): void {
-    for (const [i, count] of this.counts.entries()) {
-      const { back, unused, toldTo, aloneUses, generation } = this.said[i]!
-      if (this.told.has(count)) {
+    for (const { count, back, unused, toldTo, aloneUses, generation, max } of this.places.values()) {
+      if (max >= 0) {
         count.toldTo = toldTo
         count.aloneUses += aloneUses
       }
@@ -116,7 +122,7 @@ export class Round {
   /** Tells the counts what Redis said. Answers how many calls of each ask pass, and which limit refuses the next. */
   read(reply: readonly number[], sentMs: MonoMillis): { passed: number; refuses: number }[] {
     let at = 1
-    for (const count of this.counts) {
+    for (const count of this.places.keys()) {
       count.used = reply[at++]!
       count.freeInMs = reply[at++]!
       count.freeAtMs = count.freeInMs === 0 ? 0 : sentMs + count.freeInMs
@@ -125,8 +131,32 @@ export class Round {
     }
     return this.asks.map(() => ({ passed: reply[at++]!, refuses: reply[at++]! }))
   }
+
+  private place(count: Count): Place {
+    const known = this.places.get(count)
+    if (known !== undefined) return known
+    const { back, toldTo, aloneUses } = count
+    // What is noted from now on is for the next round.
+    const unused = count.unused.size === 0 ? NONE : count.unused
+    const { generation } = count.known
+    const place = { count, index: this.places.size, back, unused, toldTo, aloneUses, generation, max: -1, windowMs: 0 }
+    this.places.set(count, place)
+    return place
+  }
 }
 
-function quotaWords({ known, back }: Count): string[] {
-  return [known.generation, known.version, known.used, known.ends, back, known.generation].map(String)
+function quotaWords({ count: { known }, back }: Place): string {
+  return ` q ${known.generation} ${known.version} ${known.used} ${known.ends} ${back} ${known.generation}`
+}
+
+function rateWords(
+  { count, max, windowMs, unused, toldTo, aloneUses }: Place,
+  mark: string,
+  own: (count: Count, windowMs: number, max: number) => number,
+): string {
+  const uses = max < 0 ? 0 : own(count, windowMs, max)
+  const untold = toldTo === mark ? Math.min(uses, aloneUses) : uses
+  let words = ` r ${(max < 0 ? count.windowMs : windowMs) + SLACK_MS} ${untold} ${unused.size}`
+  for (const [givenAt, permits] of unused) words += ` ${givenAt} ${permits}`
+  return words
 }

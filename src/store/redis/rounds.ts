@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
-import type { Clock, MonoMillis } from '../../model/clock.ts'
+import type { Clock, Millis, MonoMillis } from '../../model/clock.ts'
 import type { Limit } from '../../model/limit.ts'
 import type { Connection } from './connection.ts'
 import type { Count } from './count.ts'
 import type { Counts } from './counts.ts'
-import { type Answered, type Ask, Round, SLACK_MS } from './round.ts'
+import { type Answered, type Ask, aheadOf, Round, SLACK_MS } from './round.ts'
 import { TAKE } from './scripts.ts'
 import { type Waiter, Waiting } from './waiting.ts'
 
 /**
- * How long after its call was sent a permit may be used: less than Redis counts it longer, so that what is admitted at the last
- * moment is on its way in time.
+ * How long after its call was sent a permit may be used that was not asked for ahead: less than Redis counts it longer, so that
+ * what is admitted at the last moment is on its way in time.
  */
 const LEASE_MS = SLACK_MS - 5
 /** A call waits for its permits no longer than this. */
@@ -45,6 +45,9 @@ export class Rounds {
   private returning = new Set<Count>()
   /** Of the memory of Redis: it changes when Redis has lost what it knew. */
   private mark = ''
+  /** What Redis is offered as its mark, with a number, so that none is offered twice. */
+  private readonly markStart = randomBytes(12).toString('hex')
+  private marks = 0
   private open = 0
   private scheduled = false
   private onQuiet: (() => void) | undefined
@@ -64,23 +67,24 @@ export class Rounds {
   /** Brings what is known of the counts up to date; answers as `take`. */
   look(limits: readonly Limit[], counts: readonly Count[]): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.push({ limits, counts, calls: 0, settle: (_passed, refuses) => resolve(refuses), fail: reject })
+      this.push({ limits, counts, calls: 0, aheadMs: 0, settle: (_passed, refuses) => resolve(refuses), fail: reject })
     })
   }
 
   /** Asks for permits ahead. */
   fetch(limit: Limit, count: Count, permits: number): void {
     count.fetching = true
+    const aheadMs = aheadOf(limit)
     const settle: Ask['settle'] = (passed, _refuses, when) => {
       count.fetching = false
-      if (when.late) count.giveBack(passed, when.givenAt)
-      else if (passed > 0) this.lease(count, passed, when)
+      if (when.now - when.sentMs >= LEASE_MS + aheadMs) count.giveBack(passed, when.givenAt + aheadMs)
+      else if (passed > 0) this.lease(count, passed, aheadMs, when)
       else count.refuse(limit.max, when.now)
     }
     const fail = () => {
       count.fetching = false
     }
-    this.push({ limits: [limit], counts: [count], calls: permits, settle, fail })
+    this.push({ limits: [limit], counts: [count], calls: permits, aheadMs, settle, fail })
   }
 
   /** Tells Redis of permits that were not used after all. */
@@ -110,11 +114,11 @@ export class Rounds {
     this.waiting.add(waiter, counts)
   }
 
-  private lease(count: Count, permits: number, { sentMs, givenAt }: Answered): void {
+  private lease(count: Count, permits: number, aheadMs: Millis, { sentMs, givenAt }: Answered): void {
     // A window of a quota ends no sooner than this: Redis was asked later than the call was sent.
     const { ends } = count.known
     const endsMs = count.kind === 'quota' && ends > 0 ? sentMs + count.freeInMs : Number.POSITIVE_INFINITY
-    count.lease(permits, Math.min(sentMs + LEASE_MS, endsMs), givenAt)
+    count.lease(permits, Math.min(sentMs + LEASE_MS + aheadMs, endsMs), givenAt + aheadMs)
     this.parts.onLease(count)
   }
 
@@ -143,7 +147,12 @@ export class Rounds {
     const round = new Round(
       asks,
       returning,
-      { prefix, mark: this.mark, newMark: randomBytes(12).toString('hex'), nowMs: ownTime ? clock.wall() : undefined },
+      {
+        prefix,
+        mark: this.mark,
+        newMark: `${this.markStart}-${++this.marks}`,
+        nowMs: ownTime ? clock.wall() : undefined,
+      },
       (count, windowMs, max) => counts.ownUses(count, max, windowMs),
     )
     round.sent()
@@ -205,6 +214,7 @@ export class Rounds {
       limits,
       counts,
       calls: waiters.length,
+      aheadMs: 0,
       settle: (passed, refuses, { now, late, givenAt }) => {
         if (late) for (const count of counts.filter(once)) count.giveBack(passed, givenAt)
         if (refuses >= 0) counts[refuses]!.refuse(limits[refuses]!.max, now)

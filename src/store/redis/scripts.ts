@@ -42,10 +42,11 @@ end
  * Redis that is full refuses the whole of it.
  *
  * KEYS: the mark of this Redis's memory, then one for each count. ARGV: the time ('' = Redis's own), the mark that the caller
- * knows, one for a Redis that has none; the number of counts, and for each: 'r', window (ms), permits used that Redis does not
- * know of, the number of grants of which something is given back, and for each when it was (by Redis's time) and permits; or 'q', generation, version, used and end as the
- * caller knows them, permits given back and their generation; the number of limits, and for each: which count, permits, window;
- * the number of asks, and for each: calls, number of limits, which ones.
+ * knows, one for a Redis that has none, and in one text, with spaces between: the number of counts, and for each: 'r', window (ms),
+ * permits used that Redis does not know of, the number of grants of which something is given back, and for each from when it counts (by
+ * Redis's time) and permits; or 'q', generation, version, used and end as the caller knows them, permits given back and their
+ * generation; the number of limits, and for each: which count, permits, window; the number of asks, and for each: calls, how many
+ * milliseconds longer than usual they are to be counted, number of limits, which ones.
  *
  * Answers the mark when the caller knows another: nothing was done. Else the time; for each count permits used, milliseconds
  * until one comes back or the window ends, and of a quota generation, version and end; then for each ask how many calls pass,
@@ -59,8 +60,7 @@ if not mark then
 end
 if mark ~= ARGV[2] then return mark end
 
-local place = 3
-local function word() place = place + 1; return ARGV[place] end
+local word = string.gmatch(ARGV[4], '%S+')
 local function number() return tonumber(word()) end
 
 local LOOK = 16
@@ -108,7 +108,7 @@ local function takeBack(c, key, since, permits)
   redis.call('LSET', key, 0, entry(0, c.used))
 end
 local function readRate(key)
-  local c = { key = key, rate = true, given = 0, used = 0, last = 0, max = 0 }
+  local c = { key = key, rate = true, given = 0, used = 0, last = 0, max = 0, ahead = 0 }
   c.window = number()
   c.given = number()
   c.length = redis.call('LLEN', key)
@@ -135,6 +135,7 @@ local function readKnown(key)
   end
   c.key = key
   c.given = 0
+  c.ahead = 0
   c.running = runs(c)
   if not c.running then c.used = 0 end
   if back ~= 0 and c.running and backTo == c.generation then
@@ -169,7 +170,7 @@ end
 
 local answers = {}
 for ask = 1, number() do
-  local calls = number()
+  local calls, ahead = number(), number()
   local pass = calls
   local own = {}
   for i = 1, number() do
@@ -180,6 +181,7 @@ for ask = 1, number() do
     local c = own[i].count
     -- A count that is named twice is taken from once.
     if c.taken ~= ask then c.given = c.given + pass end
+    if pass > 0 and ahead > c.ahead then c.ahead = ahead end
     c.taken = ask
     if not c.rate and pass > 0 and not c.running then c.firstWindow = own[i].window end
   end
@@ -191,8 +193,9 @@ for ask = 1, number() do
   answers[#answers + 1] = refuses
 end
 
+-- What may be used later counts as if it had been given later.
 local function writeRate(c)
-  local at = math.max(now, c.last)
+  local at = math.max(now + c.ahead, c.last)
   c.used = c.used + c.given
   if c.length == 0 then redis.call('RPUSH', c.key, entry(0, c.used), entry(at, c.given))
   else
@@ -203,7 +206,7 @@ local function writeRate(c)
     else redis.call('RPUSH', c.key, entry(at, c.given)) end
     redis.call('LSET', c.key, 0, entry(0, c.used))
   end
-  redis.call('PEXPIRE', c.key, whole(c.window + 1000))
+  redis.call('PEXPIRE', c.key, whole(at - now + c.window + 1000))
   if not c.oldest then c.oldest = at end
 end
 local function write(c)

@@ -28,6 +28,8 @@ const SCAN_BATCH = 256
 const EACH_BATCH = 64
 const MOST_VALUES = 1_000
 const MOST_COUNTS = 1_000
+/** They hold a value of each document. */
+const MOST_MAPS = 8
 /** Counts of longer queries are not kept: they are seldom asked for twice. */
 const MOST_WORDS = 16
 /** Of a whole list: where fewer than one in so many match, they are sorted rather than picked out of all. */
@@ -60,7 +62,8 @@ export function documentReader(
   }
   const statement = statementsOf(db)
   const all = ({ text, values }: Sql) => statement(text).all(...values)
-  const count = countsOf(db, (sql) => all(sql)[0]!.n as number)
+  const count = untilCommit(db, MOST_COUNTS, (sql) => all(sql)[0]!.n as number)
+  const heldBy = untilCommit(db, MOST_MAPS, heldOf(all))
   const driveOf = (kind: Kind, list: PreparedList): Drive => {
     return chooseDrive(
       kind,
@@ -129,8 +132,7 @@ export function documentReader(
       checkIndex(kind, index)
       const list = prepareList(kind, { ...query, limit: 0 })
       return reading(() => {
-        const found = matchesNothing(list) ? [] : all(valuesBySql(kind, list, by, index))
-        return new Map(found.map(({ value, held }) => [value as string, JSON.parse(held as string) as string[]]))
+        return matchesNothing(list) ? new Map() : heldBy(valuesBySql(kind, list, by, index))
       })
     },
     async *each(kind, query) {
@@ -159,22 +161,27 @@ export function documentReader(
   }
 }
 
+/** The answers of `valuesBySql`. */
+function heldOf(all: (sql: Sql) => readonly Record<string, unknown>[]): (sql: Sql) => ReadonlyMap<string, string[]> {
+  return (sql) => new Map(all(sql).map(({ value, held }) => [value as string, JSON.parse(held as string) as string[]]))
+}
+
 /**
- * Counts, kept until the next commit: whoever goes from page to page asks for the same ones, and to count 100,000 documents of an
- * organisation takes longer than to find a page of them.
+ * Answers, kept until the next commit: whoever goes from page to page asks for the same counts, and to count 100,000 documents of
+ * an organisation takes longer than to find a page of them. When there are more than `most`, all go.
  */
-function countsOf(db: DatabaseSync, count: (sql: Sql) => number): (sql: Sql) => number {
+function untilCommit<T>(db: DatabaseSync, most: number, ask: (sql: Sql) => T): (sql: Sql) => T {
   const state = db.prepare('SELECT revision FROM store_state')
-  const held = new Map<string, number>()
-  let heldAt = -1
+  const kept = new Map<string, T>()
+  let keptAt = -1
   return (sql) => {
-    if (sql.values.length > MOST_WORDS) return count(sql)
+    if (sql.values.length > MOST_WORDS) return ask(sql)
     const revision = state.get()!.revision as number
-    if (revision !== heldAt || held.size >= MOST_COUNTS) held.clear()
-    heldAt = revision
+    if (revision !== keptAt || kept.size >= most) kept.clear()
+    keptAt = revision
     const key = JSON.stringify([sql.text, ...sql.values])
-    const known = held.get(key) ?? count(sql)
-    held.set(key, known)
+    const known = kept.get(key) ?? ask(sql)
+    kept.set(key, known)
     return known
   }
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import type { Roles } from './compose.ts'
-import type { LoadedConfig } from './config/load.ts'
-import type { FaultCode } from './errors/catalog.ts'
-import { Fault, fault, toFault } from './errors/fault.ts'
+import type { Roles } from '../compose.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import type { FaultCode } from '../errors/catalog.ts'
+import { Fault, fault, toFault } from '../errors/fault.ts'
+import type { Log } from '../model/log.ts'
 import type { LineFunnel } from './line-funnel.ts'
-import type { Log } from './model/log.ts'
 
 /** What a worker process is told to run. */
 export interface WorkerOrder {

@@ -1,8 +1,8 @@
 import { openSync } from 'node:fs'
 import pino from 'pino'
-import { Fault, fault } from './errors/fault.ts'
+import { Fault, fault } from '../errors/fault.ts'
+import type { Log, LogFields } from '../model/log.ts'
 import { BackgroundSink } from './line-sink.ts'
-import type { Log, LogFields } from './model/log.ts'
 
 export interface LogSettings {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'

@@ -1,10 +1,10 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { ExplainedSetting } from '../config/explain.ts'
+import type { Config } from '../config/schema.ts'
+import type { Log } from '../model/log.ts'
+import type { Trial, TrialRequest } from '../model/trial.ts'
 import { answerThread } from './ask-thread.ts'
-import type { ExplainedSetting } from './config/explain.ts'
-import type { Config } from './config/schema.ts'
 import { type KeptThread, keepThread } from './keep-thread.ts'
-import type { Log } from './model/log.ts'
-import type { Trial, TrialRequest } from './model/trial.ts'
 import type { OpenedStore, StoreSeed } from './open-store.ts'
 
 /** What the dashboard's thread is started with. */

@@ -1,5 +1,5 @@
-import { type Running, start } from './compose.ts'
-import { toFault } from './errors/fault.ts'
+import { type Running, start } from '../compose.ts'
+import { toFault } from '../errors/fault.ts'
 import type { WorkerNews, WorkerOrder } from './keep-worker.ts'
 
 if (process.send === undefined) throw new Error('a gateway worker is started by the server, not by hand')

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
-import type { Config } from './config/schema.ts'
-import { toFault } from './errors/fault.ts'
-import type { Log } from './model/log.ts'
-import { deferredStore } from './store/local-copy/deferred.ts'
-import type { CopyFile } from './store/local-copy/file.ts'
-import { openCopy, withCopy } from './store/local-copy/open.ts'
-import type { Store } from './store/ports.ts'
-import { createPrivateFile, prepareFolder } from './store/sqlite/folder.ts'
-import { joinStore } from './store/sqlite/join.ts'
-import { openStore } from './store/sqlite/open.ts'
-import type { SharedStore } from './store/sqlite/share.ts'
+import type { Config } from '../config/schema.ts'
+import { toFault } from '../errors/fault.ts'
+import type { Log } from '../model/log.ts'
+import { deferredStore } from '../store/local-copy/deferred.ts'
+import type { CopyFile } from '../store/local-copy/file.ts'
+import { openCopy, withCopy } from '../store/local-copy/open.ts'
+import type { Store } from '../store/ports.ts'
+import { createPrivateFile, prepareFolder } from '../store/sqlite/folder.ts'
+import { joinStore } from '../store/sqlite/join.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import type { SharedStore } from '../store/sqlite/share.ts'
 
 /** Where a cluster keeps what it shares. */
 type ClusterSettings = Omit<Config['storage'], 'path'>
@@ -73,8 +73,8 @@ export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log): Pro
 /** With a copy that is filled it opens without PostgreSQL and Redis as well, and goes on trying to reach them. */
 async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile): Promise<Store> {
   // Loaded where they are used alone: their libraries take as long as all of the embedded store.
-  const { openPostgresStore } = await import('./store/postgres/open.ts')
-  const { RedisCounters } = await import('./store/redis/counters.ts')
+  const { openPostgresStore } = await import('../store/postgres/open.ts')
+  const { RedisCounters } = await import('../store/redis/counters.ts')
   const counters = new RedisCounters({
     url: settings.redis_url,
     onChange: (trouble) => {

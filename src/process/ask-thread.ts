@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { FaultCode } from './errors/catalog.ts'
-import { Fault, toFault } from './errors/fault.ts'
+import type { FaultCode } from '../errors/catalog.ts'
+import { Fault, toFault } from '../errors/fault.ts'
 
 interface Asked<Question> {
   readonly number: number

@@ -1,17 +1,17 @@
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import { startDashboard } from '../dashboard/server.ts'
+import { toFault } from '../errors/fault.ts'
+import { systemClock } from '../model/clock.ts'
+import { readPasswordRules } from '../publish/password-file.ts'
+import { DEVELOPER_PASSWORD_SCHEMA } from '../publish/portal/passwords.ts'
+import { sealedStore } from '../store/sealed/sealed-store.ts'
 import { askThread } from './ask-thread.ts'
-import { startDashboard } from './dashboard/server.ts'
 import type { DashboardSeed } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
-import { toFault } from './errors/fault.ts'
 import { makeLog } from './log.ts'
-import { systemClock } from './model/clock.ts'
 import { joinStoreOf } from './open-store.ts'
-import { readPasswordRules } from './publish/password-file.ts'
-import { DEVELOPER_PASSWORD_SCHEMA } from './publish/portal/passwords.ts'
-import { sealedStore } from './store/sealed/sealed-store.ts'
 
 /** What the dashboard's thread tells the thread that started it. */
 export type DashboardNews =
