@@ -19,6 +19,7 @@ import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { say } from '../texts/say.ts'
 import { FaultBox } from './fault-box.tsx'
 import type { FormValue, FormValues } from './form-values.ts'
+import { JsonArea } from './json-area.tsx'
 import { LeaveQuestion } from './leave-question.tsx'
 import { notifyDone } from './notify.ts'
 
@@ -49,6 +50,7 @@ export type Field = FieldPart &
     | { readonly kind: 'area'; readonly rows?: number; readonly isCode?: boolean }
     | { readonly kind: 'number'; readonly min?: number; readonly max?: number; readonly unit?: string }
     | { readonly kind: 'switch' }
+    | { readonly kind: 'json' }
     | {
         readonly kind: 'list'
         readonly suggestions?: readonly string[]
@@ -84,6 +86,8 @@ interface Props {
   readonly guarded?: boolean
   /** Holds whether something was typed that is not saved. */
   readonly dirtiness?: RefObject<boolean>
+  /** What is wrong with the initial values, by the names of fields. */
+  readonly faults?: Readonly<Record<string, string>>
   /** Of a refusal, what is said at single fields, by their names. */
   readonly faultsOf?: (error: Error, values: FormValues) => Readonly<Record<string, string>>
 }
@@ -95,6 +99,7 @@ export function RecordForm(props: Props) {
   const isSaved = useRef(false)
   const form = useForm<FormValues>({
     initialValues: props.initial,
+    initialErrors: { ...props.faults },
     validate: Object.fromEntries(fields.map((field) => [field.name, checkOf(field)])),
     onValuesChange: () => {
       isSaved.current = false
@@ -161,7 +166,7 @@ interface Part {
 }
 
 /** The fields that are shown, each with the heading that it stands below. */
-function partsOf(entries: readonly (Field | Heading)[], values: FormValues): readonly Part[] {
+export function partsOf(entries: readonly (Field | Heading)[], values: FormValues): readonly Part[] {
   const parts: Part[] = [{ heading: undefined, fields: [] }]
   for (const entry of entries) {
     if (entry.when?.(values) === false) continue
@@ -171,7 +176,8 @@ function partsOf(entries: readonly (Field | Heading)[], values: FormValues): rea
   return parts
 }
 
-function FormPart({ heading, children }: Pick<Part, 'heading'> & { readonly children: ReactNode }) {
+/** Fields below their heading. */
+export function FormPart({ heading, children }: Pick<Part, 'heading'> & { readonly children: ReactNode }) {
   if (heading === undefined) return children
   const all = (
     <>
@@ -240,6 +246,7 @@ export function FormField({ field, form, readOnly }: FieldProps) {
     const code = field.isCode && { styles: CODE, spellCheck: false }
     return <Textarea autosize minRows={field.rows ?? 3} maxRows={20} {...code} {...common} {...bound} />
   }
+  if (field.kind === 'json') return <JsonArea styles={CODE} {...common} {...bound} />
   if (field.kind === 'number')
     return (
       <NumberInput
