@@ -1,6 +1,6 @@
 import type { Definition, Json } from '../../api/apis.ts'
+import type { PlainField } from '../../parts/fields.ts'
 import type { FormValue, FormValues } from '../../parts/form-values.ts'
-import type { Field } from '../../parts/record-form.tsx'
 import { say, type TextName } from '../../texts/say.ts'
 import { BASE64, NUMBERS, PERCENT } from './settings/codec.ts'
 
@@ -89,7 +89,7 @@ export const CARE_RULES: readonly Rule[] = [
 const on = (name: string) => (all: FormValues) => all[name] === true
 
 /** Fields of what is said of kept answers. */
-export function cacheFields(): readonly Field[] {
+export function cacheFields(): readonly PlainField[] {
   const when = on('opCache')
   return [
     { ...words('opCache'), kind: 'switch' },
@@ -99,7 +99,7 @@ export function cacheFields(): readonly Field[] {
 }
 
 /** Fields of a circuit breaker. */
-export function breakerFields(): readonly Field[] {
+export function breakerFields(): readonly PlainField[] {
   const when = on('opBreaker')
   return [
     { ...words('opBreaker'), kind: 'switch' },
@@ -111,7 +111,7 @@ export function breakerFields(): readonly Field[] {
 }
 
 /** Fields of a template. */
-export function templateFields(name: 'opBody' | 'opReply'): readonly Field[] {
+export function templateFields(name: 'opBody' | 'opReply'): readonly PlainField[] {
   const when = on(name)
   return [
     { ...words(name), kind: 'switch' },

@@ -1,5 +1,6 @@
 import type { Definition, Json } from '../../api/apis.ts'
-import type { Field, FormValue, FormValues } from '../../parts/record-form.tsx'
+import type { PlainField } from '../../parts/fields.ts'
+import type { FormValue, FormValues } from '../../parts/form-values.ts'
 import { say, type TextName } from '../../texts/say.ts'
 import { CARE_RULES, type Rule } from './operation-care.ts'
 import { at, isObject, objectAt, textAt } from './tree.ts'
@@ -91,7 +92,7 @@ const is = (name: string, wanted: FormValue) => (all: FormValues) => all[name] =
 const STATUS = { min: 100, max: 599 }
 
 /** Fields of what becomes of a request on its way to the service. */
-export function requestFields(): readonly Field[] {
+export function requestFields(): readonly PlainField[] {
   return [
     { ...words('opValidate'), kind: 'switch' },
     { ...words('opValidateCode'), kind: 'number', ...STATUS, placeholder: '422', when: is('opValidate', true) },
@@ -109,7 +110,7 @@ export function requestFields(): readonly Field[] {
 }
 
 /** Fields of an answer that is given in the place of the service. */
-export function mockFields(): readonly Field[] {
+export function mockFields(): readonly PlainField[] {
   const mocks = ['none', 'fixed', 'examples']
   return [
     {

@@ -1,5 +1,6 @@
 import type { Definition } from '../../api/apis.ts'
-import type { Field, FormValues, Heading } from '../../parts/record-form.tsx'
+import type { Heading, PlainField } from '../../parts/fields.ts'
+import type { FormValues } from '../../parts/form-values.ts'
 import { say, type TextName } from '../../texts/say.ts'
 import { type Operation, operationsOf } from './openapi-operations.ts'
 import { breakerFields, cacheFields, templateFields } from './operation-care.ts'
@@ -28,14 +29,14 @@ const NUMBERS: readonly NumberSetting[] = [
 const codecOf = ({ member }: NumberSetting) => (member === 'per' ? DURATION : NUMBER)
 
 /** Fields of what is most often set for one operation, below headings. */
-export function operationFields({ method }: Pick<Operation, 'method'>): readonly (Field | Heading)[] {
+export function operationFields({ method }: Pick<Operation, 'method'>): readonly (PlainField | Heading)[] {
   const words = (name: string) => ({
     name,
     label: say(`apiSet.${name}` as TextName),
     hint: say(`apiSet.${name}Hint` as TextName),
   })
-  const flag = (name: string): Field => ({ ...words(name), kind: 'switch' })
-  const number = ({ name, unit }: NumberSetting): Field => ({
+  const flag = (name: string): PlainField => ({ ...words(name), kind: 'switch' })
+  const number = ({ name, unit }: NumberSetting): PlainField => ({
     ...{ ...words(name), kind: 'number', min: 0 },
     ...(unit !== '' && { unit }),
   })

@@ -1,5 +1,6 @@
 import type { Definition } from '../../../api/apis.ts'
-import type { Choice, Field, FormValue, FormValues, Heading } from '../../../parts/record-form.tsx'
+import type { Choice, Heading, PlainField } from '../../../parts/fields.ts'
+import type { FormValue, FormValues } from '../../../parts/form-values.ts'
 import { say, type TextName } from '../../../texts/say.ts'
 import { at, withAt } from '../tree.ts'
 import { type Codec, LIST, NUMBER, SWITCH, TEXT } from './codec.ts'
@@ -119,7 +120,7 @@ export function isShown(when: Setting['when'], all: FormValues): boolean {
 }
 
 /** The field of a setting. */
-export function fieldOf(setting: Setting): Field {
+export function fieldOf(setting: Setting): PlainField {
   const { name, kind, when, unit, min, max, placeholder, isWhole } = setting
   const common = {
     ...{ name, label: say(`apiSet.${name}` as TextName), hint: say(`apiSet.${name}Hint` as TextName) },
