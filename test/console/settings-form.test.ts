@@ -55,7 +55,7 @@ const FORMS: readonly FormValues[] = [
     ...{ retried: true, retryTimes: 3, retryStatuses: ['500'], retryBudget: 0, retryLeast: 0 },
   },
   { discovery: true, srvName: '_http._tcp.orders.example', srvRefresh: 60 },
-  { shown: true, pinned: false },
+  { showing: true, pinned: false },
   { moduleTold: true, moduleConfig: '{"word":["a",1]}' },
 ]
 
@@ -93,7 +93,7 @@ const THINGS: readonly (readonly [EntryKind['name'], FormValues, FormValues?])[]
     },
     { checked: true },
   ],
-  ['shown', { shownDomain: '*.example.org:8443', shownId: `c${HASH}` }, { shown: true }],
+  ['shown', { shownDomain: '*.example.org:8443', shownId: `c${HASH}` }, { showing: true }],
   ['pins', { pinDomain: 'up:8443', pinKeys: [HASH, HASH.replaceAll('a', 'b')] }, { pinned: true }],
   [
     'handlers',
@@ -184,7 +184,7 @@ test('what is wrong with a thing of a list is said at its field, else of the lis
     ['handlers', { eventUrl: 'ftp://a.example' }, 'eventUrl'],
     ['modules', { moduleFile: '../a.ts', moduleFunction: 'f' }, 'moduleFile'],
     ['modules', { moduleFile: 'a.ts', moduleFunction: '1' }, 'moduleFunction'],
-    ['shown', { shownDomain: 'a b', shownId: 'c' }, '', { shown: true }],
+    ['shown', { shownDomain: 'a b', shownId: 'c' }, '', { showing: true }],
     ['pins', { pinKeys: ['none'] }, '', { pinned: true }],
   ]
   for (const definition of NOTHING)

@@ -81,7 +81,7 @@ const retried = below('upstream.retries', 'proxy.retries', 'retried')
 
 /** What is done when servers behind the API fail. */
 export const CARE: readonly SettingEntry[] = [
-  { above: 'checks' },
+  { above: 'checking' },
   {
     ...{ name: 'checked', kind: 'switch', oas: 'upstream.uptimeTests.enabled' },
     ...{ classic: 'uptime_tests', classicAs: CHECKS_ON },
@@ -133,10 +133,10 @@ export const CARE: readonly SettingEntry[] = [
 /** Who the gateway is to its upstream, and who the upstream must be. */
 export const CERTIFICATES: readonly SettingEntry[] = [
   {
-    ...{ name: 'shown', kind: 'switch', oas: 'upstream.mutualTLS.enabled' },
+    ...{ name: 'showing', kind: 'switch', oas: 'upstream.mutualTLS.enabled' },
     ...{ classic: 'upstream_certificates_disabled', classicAs: OPPOSITE },
   },
-  { part: 'shown', when: 'shown' },
+  { part: 'shown', when: 'showing' },
   {
     ...{ name: 'pinned', kind: 'switch', oas: 'upstream.certificatePinning.enabled' },
     ...{ classic: 'certificate_pinning_disabled', classicAs: OPPOSITE },

@@ -40,7 +40,7 @@ export function EntryList(props: Props) {
   return (
     <Stack gap="xs">
       <div>
-        <Text size="sm" fw={500}>
+        <Text size="sm" fw={600}>
           {word(kind, 'Title')}
         </Text>
         <Text size="xs" c="dimmed">
@@ -74,12 +74,7 @@ export function EntryList(props: Props) {
           {word(kind, 'Add')}
         </Button>
       )}
-      <Modal
-        opened={open !== undefined}
-        onClose={() => setOpen(undefined)}
-        title={word(kind, open === entries.length ? 'Add' : 'One')}
-        size="lg"
-      >
+      <Modal opened={open !== undefined} onClose={() => setOpen(undefined)} title={word(kind, 'One')} size="lg">
         {open !== undefined && <EntryForm {...props} {...{ write, entries, open }} onDone={() => setOpen(undefined)} />}
       </Modal>
     </Stack>
