@@ -205,7 +205,7 @@ test('targets come from DNS, and both sides show who they are', async (t) => {
   await add(page, place, 'Add a pin', 'Pin', (dialog) => list(dialog, /^Hashes of keys/, ['abc']))
   await refused(page, place, /must hold SHA-256 hashes/)
   await inspect(page, 'pins-refused')
-  await change(page, place, { name: '*', title: 'Pin' }, async (dialog) => {
+  await change(page, place, { name: 'Every host (*)', title: 'Pin' }, async (dialog) => {
     await field(dialog, /^Pinned for/).fill('127.0.0.1')
     await emptied(dialog, /^Hashes of keys/)
     await list(dialog, /^Hashes of keys/, [GATEWAY.fingerprint])
@@ -231,7 +231,7 @@ test('targets come from DNS, and both sides show who they are', async (t) => {
   assert.deepEqual(await toldOf(world, id, 'upstream', 'mutualTLS', 'domainToCertificates'), [
     { domain: '*', certificate: shownId },
   ])
-  await takeOut(place, '*')
+  await takeOut(place, 'Every host (*)')
   await takeOut(place, '127.0.0.1')
   await put(page)
   await eventually('no certificate is shown', async () => {

@@ -34,10 +34,10 @@ test('receivers are told of events as the form says, in both formats', async (t)
     await choose(page, dialog.getByRole('combobox', { name: /^When/ }), 'A credential is refused')
     await flip(dialog, 'On')
   })
-  await refused(page, place, /must/)
+  await refused(page, place, /^a webhook target must/)
   await inspect(page, 'events-refused')
   await change(page, place, { name: 'A credential is refused', title: 'Event' }, async (dialog) => {
-    await dialog.getByText(/must/).waitFor()
+    await dialog.getByText(/^a webhook target must/).waitFor()
     await field(dialog, /^Address/).fill(`${hook.url}/hook`)
   })
   await add(page, place, 'Add a receiver', 'Event', async (dialog) => {

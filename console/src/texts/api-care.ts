@@ -184,6 +184,7 @@ export const API_CARE = {
   'apiSet.moduleConfig': 'What they are told',
   'apiSet.moduleConfigHint': 'A JSON object, which they find in exchange.config. Who may read the API can read it.',
 
+  'apiSet.everyHost': 'Every host (*)',
   'apiSet.entryAdd': 'Add it',
   'apiSet.entryChange': 'Change it',
   'apiSet.entryOff': 'Off',

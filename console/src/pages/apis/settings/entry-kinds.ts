@@ -66,6 +66,8 @@ const CHECKS: EntryKind = {
   titleOf: ({ checkMethod, checkUrl }) => `${checkMethod} ${checkUrl}`,
 }
 
+const hostWord = (domain: FormValues[string] | undefined) => (domain === '*' ? say('apiSet.everyHost') : String(domain))
+
 const SHOWN: EntryKind = {
   name: 'shown',
   main: 'shownId',
@@ -76,7 +78,7 @@ const SHOWN: EntryKind = {
     { name: 'shownId', kind: 'text', oas: 'certificate', classic: 'certificate', required: true },
   ],
   fresh: { shownDomain: '*', shownId: '' },
-  titleOf: ({ shownDomain }) => String(shownDomain),
+  titleOf: ({ shownDomain }) => hostWord(shownDomain),
 }
 
 /** In the classic format a text with commas. */
@@ -102,7 +104,7 @@ const PINS: EntryKind = {
     },
   ],
   fresh: { pinDomain: '*', pinKeys: [] },
-  titleOf: ({ pinDomain }) => String(pinDomain),
+  titleOf: ({ pinDomain }) => hostWord(pinDomain),
 }
 
 /** What happens at an API and somebody may be told of. */

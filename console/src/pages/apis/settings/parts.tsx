@@ -44,17 +44,12 @@ function Entries({
   part,
   api,
   editor: { way, flaws },
+  aboutOf = ABOUT[part],
   ...rest
-}: Drawn & Pick<Parameters<typeof EntryList>[0], 'drawn'> & { readonly part: keyof typeof ABOUT }) {
+}: Drawn &
+  Partial<Pick<Parameters<typeof EntryList>[0], 'drawn' | 'aboutOf'>> & { readonly part: keyof typeof ABOUT }) {
   const { definition, edit } = way
-  return (
-    <EntryList
-      kind={ENTRY_KINDS[part]}
-      aboutOf={ABOUT[part]}
-      {...{ definition, edit, flaws, ...rest }}
-      isOas={api.isOas}
-    />
-  )
+  return <EntryList kind={ENTRY_KINDS[part]} {...{ definition, edit, flaws, aboutOf, ...rest }} isOas={api.isOas} />
 }
 
 const listed = (value: unknown): readonly string[] => (Array.isArray(value) ? value : [])
@@ -91,7 +86,8 @@ function ShownCertificates(props: Drawn) {
     const { name, label, hint } = field
     return { ...{ name, label, hint }, kind: 'choice', required: true, choices }
   }
-  return <Entries {...props} part="shown" drawn={drawn} />
+  const nameOf = ({ shownId }: FormValues) => choices.find(({ value }) => value === shownId)?.label ?? String(shownId)
+  return <Entries {...props} part="shown" drawn={drawn} aboutOf={nameOf} />
 }
 
 /** Receivers of one's own; those of the organisation have a tab. */
