@@ -192,9 +192,9 @@ async function kept(world: ApisWorld, page: Page, id: string): Promise<void> {
   const isStored = async () => (await world.through('/pets/stock')).headers['x-svc-cached-response'] === '1'
   await set(page, 'GET /stock', async (dialog) => {
     await flip(dialog, 'Keep answers')
-    await field(dialog, /^Keep answers for/).fill('600')
     await field(dialog, /^Statuses that are kept/).fill('200')
     await page.keyboard.press('Enter')
+    await field(dialog, /^Keep answers for/).fill('600')
   })
   await eventually('the second answer is a kept one', isStored)
   assert.deepEqual(await settings(world, id, 'readStock'), {

@@ -11,6 +11,8 @@ export const API_CARE = {
   'apis.sectionHint.events': 'Who is told when calls are refused or servers fail',
   'apis.sectionHint.modules': 'Code of your own that requests and answers pass',
 
+  'apiSet.lookOnly': 'You may look at these settings. To change them needs the right to write APIs.',
+
   'apiSet.discovery': 'Find the targets in DNS',
   'apiSet.discoveryHint':
     'The targets are those that SRV records name; scheme and path come from the upstream address.',

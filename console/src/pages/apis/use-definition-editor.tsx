@@ -82,10 +82,12 @@ export function useDefinitionEditor(api: ApiSeen): DefinitionEditor {
     () => (refusal === undefined ? NO_FLAWS : refusalFlaws(api.isOas, refusal)),
     [api.isOas, refusal],
   )
+  // What was refused of a text that has been changed since is no news.
+  const isPast = saving.error instanceof StillEditing || (saving.error instanceof CallError && refusal === undefined)
   return {
     ...{ way, marks, flaws, isDirty, dialog, leaving },
     isSaving: saving.isPending,
-    error: saving.error instanceof StillEditing ? null : saving.error,
+    error: isPast ? null : saving.error,
     save: () => saving.mutate(),
     discard: () => {
       saving.reset()

@@ -36,6 +36,11 @@ export function SettingsForm({ api, editor, mayWrite }: Props) {
   }, [api.isOas, flaws])
   return (
     <Stack gap="sm">
+      {!mayWrite && (
+        <Text size="sm" c="dimmed">
+          {say('apiSet.lookOnly')}
+        </Text>
+      )}
       {way.fault !== undefined && (
         <Alert color="yellow" icon={<TriangleAlertIcon aria-hidden />} title={say('apis.textBroken')}>
           {say('apis.atLine', { line: way.fault.line, message: way.fault.message })}

@@ -64,7 +64,9 @@ const ABOUT = {
   shown: ({ shownId }: FormValues) => String(shownId),
   pins: ({ pinKeys }: FormValues) => listed(pinKeys).join(', '),
   handlers: ({ eventTo, eventMethod, eventUrl, eventPrefix }: FormValues) =>
-    eventTo === 'webhook' ? `${eventMethod} ${eventUrl}` : `${eventWord(eventTo)} ${eventPrefix}`.trim(),
+    eventTo === 'webhook'
+      ? `${eventMethod} ${eventUrl}`
+      : [eventWord(eventTo), eventPrefix].filter((word) => word !== '').join(' · '),
   modules: ({ modulePhase }: FormValues) => say(`apiSet.modulePhase.${modulePhase}` as TextName),
 } as const
 
@@ -128,7 +130,7 @@ function Modules(props: Drawn) {
       {isClosed ? (
         <Alert color="yellow" icon={<TriangleAlertIcon aria-hidden />} title={say('apiSet.modulesClosed')}>
           <Text size="sm">{say('apiSet.modulesOpen')}</Text>
-          <Code block mt="xs" tabIndex={0} aria-label={say('apiSet.modulesClosed')}>
+          <Code block mt="xs" className="wrap-anywhere" style={{ whiteSpace: 'pre-wrap' }}>
             {`${folder.env}=/etc/gatehouse/modules`}
           </Code>
         </Alert>
