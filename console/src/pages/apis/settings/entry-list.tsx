@@ -141,10 +141,10 @@ function Actions({ kind, entries, write, row }: Listed & { readonly row: Row }) 
   const { orderedBy } = kind
   const isBeside = (index: number) =>
     orderedBy !== undefined && entries[index]?.values[orderedBy] === row.values[orderedBy]
-  const swap = (with_: number) =>
+  const swap = (other: number) =>
     write((before) => {
       const list = before.map(({ held }) => held)
-      ;[list[row.index], list[with_]] = [list[with_]!, list[row.index]!]
+      ;[list[row.index], list[other]] = [list[other]!, list[row.index]!]
       return list
     })
   return (
