@@ -9,6 +9,7 @@ import { apiWebhookRoutes } from './resources/api-webhooks.ts'
 import { apiRoutes } from './resources/apis.ts'
 import { assetRoutes } from './resources/assets.ts'
 import { auditLogRoutes } from './resources/audit-logs.ts'
+import { cacheRoutes } from './resources/caches.ts'
 import { categoryRoutes } from './resources/categories.ts'
 import { certificateRoutes } from './resources/certificates.ts'
 import { docsRoutes } from './resources/docs.ts'
@@ -17,7 +18,6 @@ import { hookDeliveryRoutes } from './resources/hook-deliveries.ts'
 import { hookRoutes } from './resources/hooks.ts'
 import { identityBrokerRoutes } from './resources/identity-broker.ts'
 import { identityProfileRoutes } from './resources/identity-profiles.ts'
-import { jwksCacheRoutes } from './resources/jwks-cache.ts'
 import { keyActRoutes } from './resources/key-acts.ts'
 import { keyRoutes } from './resources/keys.ts'
 import { labelRoutes } from './resources/labels.ts'
@@ -83,7 +83,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...hookRoutes(parts),
     ...identityBrokerRoutes(parts),
     ...identityProfileRoutes(parts),
-    ...jwksCacheRoutes(parts),
+    ...cacheRoutes(parts),
     ...keyActRoutes(parts),
     ...keyRoutes(parts),
     ...labelRoutes(parts),

@@ -36,17 +36,24 @@ const PATHS = {
       responses: { 201: { description: 'Added' } },
     },
   },
+  '/stock': {
+    get: { operationId: 'readStock', responses: { 200: { description: 'All' } } },
+    put: { operationId: 'putStock', responses: { 200: { description: 'Kept' } } },
+  },
   '/old/{id}': { get: { operationId: 'readOld', responses: { 200: { description: 'One' } } } },
 }
 
 test('mocks, checks, rewrites and other methods are set for single operations, and come true', async (t) => {
   const world = await startApis(t)
   const id = await makePets(world)
-  const page = await world.open(world.admin, `/apis/${id}`)
-  await page.getByRole('button', { name: /^Operations \(3\)/ }).click()
+  const page = await world.open(world.admin, `/apis/${id}`, [/status of 4\d\d/])
+  await page.getByRole('button', { name: /^Operations \(5\)/ }).click()
   await mocks(world, page, id)
   await checks(world, page, id)
   await rewrites(world, page, id)
+  await templates(world, page, id)
+  await kept(world, page, id)
+  await breaks(world, page, id)
 })
 
 /** An API open to everybody, whose service says method and path. Answers its id. */
@@ -144,4 +151,76 @@ async function rewrites(world: ApisWorld, page: Page, id: string): Promise<void>
   })
   await eventually('as it came', async () => (await world.through('/pets/old/7')).text === 'GET /old/7')
   assert.equal(at(await settings(world, id, 'readOld'), 'transformRequestMethod', 'enabled') ?? false, false)
+}
+
+async function templates(world: ApisWorld, page: Page, id: string): Promise<void> {
+  world.origin.script = ({ body }, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body || '{}')
+  const fill = (words: string) => (dialog: Locator) => field(dialog, /^Template of the request/).fill(words)
+  await page.getByRole('row', { name: /PUT/ }).getByRole('button', { name: '/stock', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'PUT /stock' })
+  await flip(dialog, 'Rewrite the body of requests')
+  await fill('{"of": {{ .of ')(dialog)
+  await flip(dialog, 'Request templates see')
+  await page.keyboard.press('Escape')
+  await save(page)
+  // What is refused stands at the operation, and at its field.
+  await page.getByRole('row', { name: /PUT/ }).getByRole('alert').waitFor()
+  await inspect(page, 'operation-refused')
+  await set(page, 'PUT /stock', async (again) => {
+    await field(again, /^Template of the request/).waitFor()
+    assert.equal(await field(again, /^Template of the request/).getAttribute('aria-invalid'), 'true')
+    await fill('{"of": {{ .of }}, "größe": 1}')(again)
+    await flip(again, 'Rewrite the body of answers')
+    await field(again, /^Template of the answer/).fill('{"was": {{ .of }}}')
+    await flip(again, 'Answer templates see')
+    await inspect(page, 'operation-templates')
+  })
+  const change = () => call(world.product.port, '/pets/stock', { method: 'PUT', body: '{"of": ["a\\"", 2]}' })
+  await eventually('the answer is another', async () => (await change()).text === '{"was": ["a\\"",2]}')
+  assert.equal(Buffer.from(world.origin.seen.at(-1)!.body, 'latin1').toString(), '{"of": ["a\\"",2], "größe": 1}')
+  await set(page, 'PUT /stock', async (again) => {
+    await flip(again, 'Rewrite the body of requests')
+    await flip(again, 'Rewrite the body of answers')
+  })
+  await eventually('nothing is changed', async () => (await change()).text === '{"of": ["a\\"", 2]}')
+  const held = await settings(world, id, 'putStock')
+  assert.equal(at(held, 'transformRequestBody', 'enableSession'), true, 'what was said stays for the next time')
+}
+
+async function kept(world: ApisWorld, page: Page, id: string): Promise<void> {
+  const isStored = async () => (await world.through('/pets/stock')).headers['x-svc-cached-response'] === '1'
+  await set(page, 'GET /stock', async (dialog) => {
+    await flip(dialog, 'Keep answers')
+    await field(dialog, /^Statuses that are kept/).fill('200')
+    await page.keyboard.press('Enter')
+    await field(dialog, /^Keep answers for/).fill('600')
+  })
+  await eventually('the second answer is a kept one', isStored)
+  assert.deepEqual(await settings(world, id, 'readStock'), {
+    cache: { timeout: 600, cacheResponseCodes: [200], enabled: true },
+  })
+  await set(page, 'GET /stock', (dialog) => flip(dialog, 'Keep answers'))
+  assert.equal(await isStored(), false)
+}
+
+async function breaks(world: ApisWorld, page: Page, id: string): Promise<void> {
+  world.origin.script = (_request, response) => response.writeHead(500).end()
+  await set(page, 'GET /stock', async (dialog) => {
+    await flip(dialog, 'Stop asking while it fails')
+    await field(dialog, /^Failures that open it/).fill('100')
+    await field(dialog, /^Calls that are looked at/).fill('2')
+    await field(dialog, /^Stays open for/).fill('600')
+    await flip(dialog, 'Then let one call try first')
+    await inspect(page, 'operation-breaker')
+  })
+  await answers(world, 503, '/pets/stock')
+  const asked = world.origin.seen.length
+  await answers(world, 503, '/pets/stock')
+  assert.equal(world.origin.seen.length, asked, 'the service is not asked')
+  assert.deepEqual(at(await settings(world, id, 'readStock'), 'circuitBreaker'), {
+    ...{ threshold: 1, sampleSize: 2, coolDownPeriod: 600, halfOpenStateEnabled: false, enabled: true },
+  })
+  await set(page, 'GET /stock', (dialog) => flip(dialog, 'Stop asking while it fails'))
+  await answers(world, 500, '/pets/stock')
 }

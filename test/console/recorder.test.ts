@@ -49,6 +49,16 @@ test('what stands on a page is noted, and what is used, by role and name', async
     document.getElementById('part')!.innerHTML = '<a href="/analytics">Late</a>'
   })
   await has('seen|/keys/$id||link|Late')
+  // So does a part that comes beside the others, until the next page takes the place of all of them.
+  await page.evaluate(() => {
+    const whole = document.querySelector('#content > *')!
+    whole.insertAdjacentHTML('beforeend', '<section><a href="/analytics">Later still</a></section>')
+  })
+  await has('seen|/keys/$id||link|Later still')
+  await page.evaluate(() => {
+    document.querySelector('#content > *')!.innerHTML = '<section><button>Next</button></section>'
+  })
+  await has('seen|/labels||button|Next')
   const lines = recorded().map(short)
   for (const word of ['Save', 'Cancel', 'file']) assert.ok(!lines.some((line) => line.includes(word)), word)
   assert.ok(!lines.includes('used|/keys/$id|Really?|button|Yes'))

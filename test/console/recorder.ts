@@ -108,9 +108,16 @@ function watchControls(): void {
     for (const each of line) if (!pages.has(each)) pages.set(each, page)
     return page
   }
-  /** Parts of a page are told by the address under which they came: what comes into them later may come under the next one. */
+  /**
+   * Parts of a page are told by the address under which they came: what comes into them later may come under the next one. A part
+   * that comes beside others is of their page: the next one takes the place of all of them.
+   */
   const markParts = () => {
-    for (const part of document.querySelectorAll('#content > * > *')) if (!pages.has(part)) pages.set(part, pageHere())
+    for (const part of document.querySelectorAll('#content > * > *')) {
+      if (pages.has(part)) continue
+      const beside = [...part.parentElement!.children].map((each) => pages.get(each)).find((each) => each !== undefined)
+      pages.set(part, beside ?? pageHere())
+    }
   }
   const pageHere = (): string => {
     if (document.getElementById('content') === null && !OPEN_PAGES.includes(location.pathname)) return 'outside'

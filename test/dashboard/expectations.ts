@@ -241,6 +241,7 @@ says('POST /api/apis/{}/authorize-client', 'oauth', ['api'], { owned: 0 })
 for (const [calls, who, names, rest] of MOVE_CALLS) says(calls, who, names, rest)
 
 says('DELETE /api/cache/jwks/{}', 'apis', ['api'], { owned: 0 })
+says('DELETE /api/cache/responses/{}', 'apis', ['api'], { owned: 0 })
 
 // Templates.
 const ASSET = { kind: 'oas-template', name: 'changed', data: {} }

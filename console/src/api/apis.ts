@@ -135,6 +135,11 @@ export function deleteApi(id: string, purge: boolean): Promise<unknown> {
   return call('DELETE', at(id), { query: { purge: purge ? 'true' : undefined } })
 }
 
+/** Has every gateway let go of the answers that it keeps of an API. @throws CallError */
+export function forgetAnswers(id: string): Promise<unknown> {
+  return call('DELETE', `/api/cache/responses/${encodeURIComponent(id)}`)
+}
+
 /** Where callers reach an API. @throws CallError */
 export async function readUrl(id: string, signal?: AbortSignal): Promise<string> {
   return (await call<{ ApiURL: string }>('GET', `${at(id)}/url`, { ...(signal && { signal }) })).ApiURL

@@ -28,6 +28,15 @@ export function listCertificates(
   return call('GET', '/api/certs/details', { query: { p: page }, signal })
 }
 
+/** All stored certificates. */
+export async function listEveryCertificate(signal: AbortSignal): Promise<readonly Certificate[]> {
+  const answer = await call<{ certificates: readonly Certificate[] }>('GET', '/api/certs/details', {
+    query: { p: -1 },
+    signal,
+  })
+  return answer.certificates
+}
+
 /** Stores PEM text: a certificate, its chain, perhaps its private key. Answers its id. */
 export async function addCertificate(pem: string): Promise<string> {
   const body = new FormData()

@@ -4,6 +4,7 @@ import { isOutdated, type Tag, underTag } from '../api/call.ts'
 import { say } from '../texts/say.ts'
 import { DiffLines } from './diff-lines.tsx'
 import { sortedText } from './line-diff.ts'
+import { isSame } from './same.ts'
 
 /** What somebody chose where two had edited one thing. */
 export type Chosen = 'mine' | 'theirs' | 'editing'
@@ -70,17 +71,6 @@ export function useGuardedSave(): {
     }
   }, [])
   return { save, dialog: question && <Asked {...question} /> }
-}
-
-/** True for two values that say the same, in whatever order their members stand. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
-  const names = Object.keys(left)
-  if (names.length !== Object.keys(right).length) return false
-  return names.every((name) => Object.hasOwn(right, name) && isSame(left[name], right[name]))
 }
 
 function Asked({ mine, theirs, answer }: Question) {

@@ -10,7 +10,12 @@ export function FaultBox({ error, retry }: { readonly error: unknown; readonly r
   const requestId = error instanceof CallError ? error.requestId : ''
   const waitS = error instanceof CallError ? error.retryAfterS : 0
   return (
-    <Alert color="red" icon={<TriangleAlertIcon aria-hidden />} title={faultText(error)} role="alert">
+    <Alert
+      color="red"
+      icon={<TriangleAlertIcon aria-hidden />}
+      title={<span className="wrap-anywhere">{faultText(error)}</span>}
+      role="alert"
+    >
       {waitS > 0 && <Wait key={requestId} seconds={waitS} />}
       <Group justify="space-between">
         <Text size="xs" c="dimmed" className="wrap-anywhere">

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
 import { say } from '../texts/say.ts'
-import { isSame, useGuardedSave } from './conflict.tsx'
+import { useGuardedSave } from './conflict.tsx'
 import { notifyDone } from './notify.ts'
 import { type FormValues, RecordForm } from './record-form.tsx'
+import { isSame } from './same.ts'
 
 type FormProps = Parameters<typeof RecordForm>[0]
 

@@ -1,19 +1,23 @@
 import { Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useRef } from 'react'
-import { type Field, FormField, type FormValues } from './record-form.tsx'
+import { type Field, FormField, FormPart, type FormValues, type Heading, partsOf } from './record-form.tsx'
 
 interface Props {
-  readonly fields: readonly Field[]
+  readonly fields: readonly (Field | Heading)[]
   /** Also those of other forms, which `when` may ask for. */
   readonly values: FormValues
   /** Told of every change, with the values of these fields alone. */
   readonly onChange: (values: FormValues) => void
   readonly readOnly: boolean
+  /** What is wrong with the values, by the names of fields. */
+  readonly faults?: Readonly<Record<string, string>>
 }
 
+const NO_FAULTS = {}
+
 /** Fields without a button, of values that live somewhere else and may change there too. */
-export function LiveFields({ fields, values, onChange, readOnly }: Props) {
+export function LiveFields({ fields, values, onChange, readOnly, faults = NO_FAULTS }: Props) {
   const own = useRef(new OwnChanges())
   const told = useRef(onChange)
   told.current = onChange
@@ -21,21 +25,25 @@ export function LiveFields({ fields, values, onChange, readOnly }: Props) {
     initialValues: values,
     onValuesChange: (next, before) => {
       own.current.made(next, before)
-      told.current(Object.fromEntries(fields.map(({ name }) => [name, next[name]!])))
+      const names = fields.flatMap((field) => ('name' in field ? [field.name] : []))
+      told.current(Object.fromEntries(names.map((name) => [name, next[name]!])))
     },
   })
-  const { getValues, setValues } = form
+  const { getValues, setValues, setErrors } = form
   useEffect(() => {
     const there = own.current.ofOthers(values, getValues())
     if (Object.keys(there).length > 0) setValues(there)
   }, [values, getValues, setValues])
+  useEffect(() => setErrors(faults), [faults, setErrors])
   return (
     <Stack gap="md">
-      {fields.map((field) =>
-        field.when?.(form.values) === false ? null : (
-          <FormField key={field.name} field={field} form={form} readOnly={readOnly} />
-        ),
-      )}
+      {partsOf(fields, form.values).map(({ heading, fields: own }) => (
+        <FormPart key={heading?.heading ?? ''} heading={heading}>
+          {own.map((field) => (
+            <FormField key={field.name} field={field} form={form} readOnly={readOnly} />
+          ))}
+        </FormPart>
+      ))}
     </Stack>
   )
 }

@@ -54,12 +54,28 @@ export function faultsByField(
   message: string,
   places: readonly (readonly [field: string, place: Path])[],
 ): Readonly<Record<string, string>> {
+  return faultsAt(flawsIn(message), places)
+}
+
+/** Flaws by the fields that stand for their places, or for what holds these; the nearest is meant. */
+export function faultsAt(
+  flaws: readonly Pick<Flaw, 'at' | 'reason'>[],
+  places: readonly (readonly [field: string, place: Path])[],
+): Readonly<Record<string, string>> {
   const faults: Record<string, string> = {}
-  for (const { at, reason } of flawsIn(message)) {
-    const named = places.find(([, place]) => place.every((name, index) => at[index] === name))
-    if (named !== undefined) faults[named[0]] ??= reason
+  for (const { at, reason } of flaws) {
+    const holding = places.filter(([, place]) => isBelow(at, place))
+    const nearest = holding.reduce((a, b) => (b[1].length > a[1].length ? b : a), holding[0] ?? NOWHERE)
+    if (nearest !== NOWHERE) faults[nearest[0]] ??= reason
   }
   return faults
+}
+
+const NOWHERE: readonly [string, Path] = ['', []]
+
+/** True for a place, and for what it holds. */
+export function isBelow(at: Path, place: Path): boolean {
+  return place.every((name, index) => at[index] === name)
 }
 
 /** `a.b[0]["c d"]` as names. */

@@ -18,55 +18,21 @@ import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { say } from '../texts/say.ts'
 import { FaultBox } from './fault-box.tsx'
+import type { Choice, FieldPart, Heading, PlainField } from './fields.ts'
 import type { FormValue, FormValues } from './form-values.ts'
+import { JsonArea } from './json-area.tsx'
 import { LeaveQuestion } from './leave-question.tsx'
 import { notifyDone } from './notify.ts'
 
-export type { FormValue, FormValues }
+export type { Choice, FormValue, FormValues, Heading }
 
-interface FieldPart {
-  readonly name: string
-  readonly label: string
-  readonly hint?: ReactNode
-  readonly required?: boolean
-  readonly disabled?: boolean
-  readonly placeholder?: string
-  /** What is wrong with a value; undefined = nothing. */
-  readonly check?: (value: FormValue, all: FormValues) => string | undefined
-  /** False leaves the field out, for what the others say. */
-  readonly when?: (all: FormValues) => boolean
-}
-
-export interface Choice {
-  readonly value: string
-  readonly label: string
-}
-
-/** A field of a form: what it is called, and what kind of thing is entered. */
-export type Field = FieldPart &
-  (
-    | { readonly kind: 'text' | 'email' | 'url' | 'password' | 'date'; readonly autoComplete?: string }
-    | { readonly kind: 'area'; readonly rows?: number; readonly isCode?: boolean }
-    | { readonly kind: 'number'; readonly min?: number; readonly max?: number; readonly unit?: string }
-    | { readonly kind: 'switch' }
-    | {
-        readonly kind: 'list'
-        readonly suggestions?: readonly string[]
-        /** Entries may hold commas, which else end one. */
-        readonly isWhole?: boolean
-      }
-    | { readonly kind: 'choice' | 'choices'; readonly choices: readonly Choice[]; readonly clearable?: boolean }
-    | { readonly kind: 'part'; readonly draw: (form: UseFormReturnType<FormValues>, readOnly: boolean) => ReactNode }
-  )
-
-/** What stands above some fields; `when` leaves it out with them. */
-export interface Heading {
-  readonly heading: string
-  readonly hint?: string
-  /** The fields up to the next heading are a part of the page by this name: others are called the same. */
-  readonly isPart?: boolean
-  readonly when?: (all: FormValues) => boolean
-}
+/** A field of a form; a part is drawn by whoever asks for it. */
+export type Field =
+  | PlainField
+  | (FieldPart & {
+      readonly kind: 'part'
+      readonly draw: (form: UseFormReturnType<FormValues>, readOnly: boolean) => ReactNode
+    })
 
 interface Props {
   readonly fields: readonly (Field | Heading)[]
@@ -84,6 +50,8 @@ interface Props {
   readonly guarded?: boolean
   /** Holds whether something was typed that is not saved. */
   readonly dirtiness?: RefObject<boolean>
+  /** What is wrong with the initial values, by the names of fields. */
+  readonly faults?: Readonly<Record<string, string>>
   /** Of a refusal, what is said at single fields, by their names. */
   readonly faultsOf?: (error: Error, values: FormValues) => Readonly<Record<string, string>>
 }
@@ -95,6 +63,7 @@ export function RecordForm(props: Props) {
   const isSaved = useRef(false)
   const form = useForm<FormValues>({
     initialValues: props.initial,
+    initialErrors: { ...props.faults },
     validate: Object.fromEntries(fields.map((field) => [field.name, checkOf(field)])),
     onValuesChange: () => {
       isSaved.current = false
@@ -161,7 +130,7 @@ interface Part {
 }
 
 /** The fields that are shown, each with the heading that it stands below. */
-function partsOf(entries: readonly (Field | Heading)[], values: FormValues): readonly Part[] {
+export function partsOf(entries: readonly (Field | Heading)[], values: FormValues): readonly Part[] {
   const parts: Part[] = [{ heading: undefined, fields: [] }]
   for (const entry of entries) {
     if (entry.when?.(values) === false) continue
@@ -171,7 +140,8 @@ function partsOf(entries: readonly (Field | Heading)[], values: FormValues): rea
   return parts
 }
 
-function FormPart({ heading, children }: Pick<Part, 'heading'> & { readonly children: ReactNode }) {
+/** Fields below their heading. */
+export function FormPart({ heading, children }: Pick<Part, 'heading'> & { readonly children: ReactNode }) {
   if (heading === undefined) return children
   const all = (
     <>
@@ -240,6 +210,7 @@ export function FormField({ field, form, readOnly }: FieldProps) {
     const code = field.isCode && { styles: CODE, spellCheck: false }
     return <Textarea autosize minRows={field.rows ?? 3} maxRows={20} {...code} {...common} {...bound} />
   }
+  if (field.kind === 'json') return <JsonArea styles={CODE} {...common} {...bound} />
   if (field.kind === 'number')
     return (
       <NumberInput

@@ -1,5 +1,6 @@
 import { ANALYTICS } from './analytics.ts'
 import { API_AUTH } from './api-auth.ts'
+import { API_CARE } from './api-care.ts'
 import { API_SETTINGS } from './api-settings.ts'
 import { APIS } from './apis.ts'
 import { CLIENTS } from './clients.ts'
@@ -20,6 +21,7 @@ export const AREAS = {
   ...APIS,
   ...API_SETTINGS,
   ...API_AUTH,
+  ...API_CARE,
   ...IDENTITY,
   ...PEOPLE,
   ...PLATFORM,

@@ -79,6 +79,7 @@ export const SHELL = {
   'part.actions': 'Actions',
   'part.tooLong': 'At most {most} characters',
   'part.required': 'This is needed',
+  'part.jsonWanted': 'Not taken over yet: this is no JSON object',
   'part.needsPermission': 'You need the permission “{permission}: {intent}” for this.',
   'part.onlyLooks': 'You belong to no organisation: you see everything and change nothing.',
   'part.noAccess': 'You may not see this',

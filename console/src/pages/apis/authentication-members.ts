@@ -1,7 +1,7 @@
 import type { Definition, Json } from '../../api/apis.ts'
 import type { FormValue, FormValues } from '../../parts/form-values.ts'
 import type { Proof } from './authentication-methods.ts'
-import { DURATION } from './settings-codec.ts'
+import { DURATION } from './settings/codec.ts'
 import { at, isObject, textAt, withAt } from './tree.ts'
 
 /** A value of the form that both formats write in a way of their own; it is read from the classic one. */

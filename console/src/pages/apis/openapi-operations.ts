@@ -1,5 +1,5 @@
 import type { Definition } from '../../api/apis.ts'
-import { isSame } from '../../parts/conflict.tsx'
+import { isSame } from '../../parts/same.ts'
 import { EXTENSION, isObject, objectAt, textAt } from './tree.ts'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const

@@ -1,17 +1,9 @@
 import type { Definition, Json } from '../../api/apis.ts'
-import type { Field, FormValue, FormValues } from '../../parts/record-form.tsx'
+import type { PlainField } from '../../parts/fields.ts'
+import type { FormValue, FormValues } from '../../parts/form-values.ts'
 import { say, type TextName } from '../../texts/say.ts'
+import { CARE_RULES, type Rule } from './operation-care.ts'
 import { at, isObject, objectAt, textAt } from './tree.ts'
-
-/** A section of what the gateway is told about an operation that several fields of the form make up. */
-interface Rule {
-  readonly section: string
-  readonly fields: readonly string[]
-  readonly read: (held: Definition, isOn: boolean) => FormValues
-  readonly isOn: (values: FormValues) => boolean
-  /** Members over what is there already; undefined takes one out. */
-  readonly write: (values: FormValues, held: Definition) => Readonly<Record<string, Json | undefined>>
-}
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 const number = (value: Json | undefined): FormValue => (typeof value === 'number' && value > 0 ? value : '')
@@ -21,14 +13,14 @@ const whole = (value: FormValue | undefined) => (typeof value === 'number' ? val
 const RULES: readonly Rule[] = [
   {
     section: 'validateRequest',
-    fields: ['opValidate', 'opValidateCode'],
+    fields: { opValidate: '', opValidateCode: 'errorResponseCode' },
     read: (held, isOn) => ({ opValidate: isOn, opValidateCode: number(held.errorResponseCode) }),
     isOn: ({ opValidate }) => opValidate === true,
     write: ({ opValidateCode: code }) => ({ errorResponseCode: whole(code) }),
   },
   {
     section: 'urlRewrite',
-    fields: ['opRewrite', 'opRewritePattern', 'opRewriteTo'],
+    fields: { opRewrite: '', opRewritePattern: 'pattern', opRewriteTo: 'rewriteTo' },
     read: (held, isOn) => ({
       ...{ opRewrite: isOn, opRewritePattern: textAt(held, ['pattern']), opRewriteTo: textAt(held, ['rewriteTo']) },
     }),
@@ -37,18 +29,22 @@ const RULES: readonly Rule[] = [
   },
   {
     section: 'transformRequestMethod',
-    fields: ['opMethod'],
+    fields: { opMethod: '' },
     read: (held, isOn) => ({ opMethod: isOn ? textAt(held, ['toMethod']) : '' }),
     isOn: ({ opMethod }) => text(opMethod) !== undefined,
     write: ({ opMethod }) => ({ toMethod: text(opMethod) }),
   },
   {
     section: 'mockResponse',
-    fields: ['opMock', 'opMockCode', 'opMockHeaders', 'opMockBody', 'opMockName', 'opMockType'],
+    fields: {
+      ...{ opMock: '', opMockCode: 'code', opMockHeaders: 'headers', opMockBody: 'body' },
+      ...{ opMockName: 'fromOASExamples.exampleName', opMockType: 'fromOASExamples.contentType' },
+    },
     read: readMock,
     isOn: ({ opMock }) => opMock !== 'none',
     write: writeMock,
   },
+  ...CARE_RULES,
 ]
 
 function readMock(held: Definition, isOn: boolean): FormValues {
@@ -87,19 +83,19 @@ function withoutGaps(members: Readonly<Record<string, Json | undefined>>): Defin
   return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined))
 }
 
-/** Fields of mocks, checks, rewrites and methods of one operation. */
-export function ruleFields(): readonly Field[] {
-  const words = (name: string) => ({
-    name,
-    label: say(`apiSet.${name}` as TextName),
-    hint: say(`apiSet.${name}Hint` as TextName),
-  })
-  const is = (name: string, wanted: FormValue) => (all: FormValues) => all[name] === wanted
-  const mocks = ['none', 'fixed', 'examples']
-  const status = { min: 100, max: 599 }
+const words = (name: string) => ({
+  name,
+  label: say(`apiSet.${name}` as TextName),
+  hint: say(`apiSet.${name}Hint` as TextName),
+})
+const is = (name: string, wanted: FormValue) => (all: FormValues) => all[name] === wanted
+const STATUS = { min: 100, max: 599 }
+
+/** Fields of what becomes of a request on its way to the service. */
+export function requestFields(): readonly PlainField[] {
   return [
     { ...words('opValidate'), kind: 'switch' },
-    { ...words('opValidateCode'), kind: 'number', ...status, placeholder: '422', when: is('opValidate', true) },
+    { ...words('opValidateCode'), kind: 'number', ...STATUS, placeholder: '422', when: is('opValidate', true) },
     { ...words('opRewrite'), kind: 'switch' },
     {
       ...{ ...words('opRewritePattern'), kind: 'text', placeholder: '^/orders/([0-9]+)$' },
@@ -110,12 +106,19 @@ export function ruleFields(): readonly Field[] {
       ...{ ...words('opMethod'), kind: 'choice', clearable: true },
       choices: METHODS.map((value) => ({ value, label: value })),
     },
+  ]
+}
+
+/** Fields of an answer that is given in the place of the service. */
+export function mockFields(): readonly PlainField[] {
+  const mocks = ['none', 'fixed', 'examples']
+  return [
     {
       ...{ ...words('opMock'), kind: 'choice' },
       choices: mocks.map((value) => ({ value, label: say(`apiSet.opMock.${value}` as TextName) })),
     },
     {
-      ...{ ...words('opMockCode'), kind: 'number', ...status, placeholder: '200' },
+      ...{ ...words('opMockCode'), kind: 'number', ...STATUS, placeholder: '200' },
       when: ({ opMock }) => opMock !== 'none',
     },
     { ...words('opMockHeaders'), kind: 'list', isWhole: true, when: is('opMock', 'fixed') },
@@ -136,7 +139,14 @@ export function ruleValues(settings: Definition): FormValues {
 
 /** The section that a field belongs to; undefined when it is none of these. */
 export function sectionOf(field: string): string | undefined {
-  return RULES.find(({ fields }) => fields.includes(field))?.section
+  return RULES.find(({ fields }) => Object.hasOwn(fields, field))?.section
+}
+
+/** Each field with its place below an operation. */
+export function rulePlaces(): readonly (readonly [field: string, place: readonly string[]])[] {
+  return RULES.flatMap(({ section, fields }) =>
+    Object.entries(fields).map(([name, member]) => [name, [section, ...member.split('.').filter(Boolean)]] as const),
+  )
 }
 
 /** A section as the form has it; undefined = it goes. What is switched off keeps what it says, for those who switch it on again. */

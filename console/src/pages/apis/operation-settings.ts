@@ -1,9 +1,11 @@
 import type { Definition } from '../../api/apis.ts'
-import type { Field, FormValues } from '../../parts/record-form.tsx'
+import type { Heading, PlainField } from '../../parts/fields.ts'
+import type { FormValues } from '../../parts/form-values.ts'
 import { say, type TextName } from '../../texts/say.ts'
 import { type Operation, operationsOf } from './openapi-operations.ts'
-import { ruleFields, ruleValues, sectionOf, sectionWith } from './operation-rules.ts'
-import { DURATION, NUMBER } from './settings-codec.ts'
+import { breakerFields, cacheFields, templateFields } from './operation-care.ts'
+import { mockFields, requestFields, rulePlaces, ruleValues, sectionOf, sectionWith } from './operation-rules.ts'
+import { DURATION, NUMBER } from './settings/codec.ts'
 import { at, EXTENSION, objectAt, withAt } from './tree.ts'
 
 const SWITCHES = [
@@ -26,20 +28,50 @@ const NUMBERS: readonly NumberSetting[] = [
 
 const codecOf = ({ member }: NumberSetting) => (member === 'per' ? DURATION : NUMBER)
 
-/** Fields of what is most often set for one operation. */
-export function operationFields(): readonly Field[] {
+/** Fields of what is most often set for one operation, below headings. */
+export function operationFields({ method }: Pick<Operation, 'method'>): readonly (PlainField | Heading)[] {
   const words = (name: string) => ({
     name,
     label: say(`apiSet.${name}` as TextName),
     hint: say(`apiSet.${name}Hint` as TextName),
   })
+  const flag = (name: string): PlainField => ({ ...words(name), kind: 'switch' })
+  const number = ({ name, unit }: NumberSetting): PlainField => ({
+    ...{ ...words(name), kind: 'number', min: 0 },
+    ...(unit !== '' && { unit }),
+  })
+  const heading = (name: string): Heading => ({ heading: say(`apiSet.${name}` as TextName) })
   return [
-    ...SWITCHES.map((name): Field => ({ ...words(name), kind: 'switch' })),
-    ...NUMBERS.map(
-      ({ name, unit }): Field => ({ ...words(name), kind: 'number', min: 0, ...(unit !== '' && { unit }) }),
-    ),
-    ...ruleFields(),
+    heading('opAccess'),
+    ...SWITCHES.map(flag),
+    heading('opLimits'),
+    ...NUMBERS.map(number),
+    heading('opRequests'),
+    ...requestFields(),
+    ...templateFields('opBody'),
+    heading('opAnswers'),
+    ...mockFields(),
+    ...templateFields('opReply'),
+    // Answers to other methods are not kept.
+    ...(['GET', 'HEAD'].includes(method) ? cacheFields() : []),
+    heading('opFailures'),
+    ...breakerFields(),
   ]
+}
+
+/** Each field of an operation with the place that the dashboard names where something is wrong with it. */
+export function operationPlaces({ id }: Operation): readonly (readonly [field: string, place: readonly string[]])[] {
+  const root = operationAt(id)
+  return [
+    ...NUMBERS.map(({ name, section, member }) => [name, [...root, section, member]] as const),
+    ...SWITCHES.map((name) => [name, [...root, name]] as const),
+    ...rulePlaces().map(([name, place]) => [name, [...root, ...place]] as const),
+  ]
+}
+
+/** Where a document says what the gateway is told about an operation. */
+export function operationAt(id: string): readonly string[] {
+  return [EXTENSION, 'middleware', 'operations', id]
 }
 
 /** What the gateway is told about an operation, as the form shows it. */
@@ -66,7 +98,7 @@ export function withOperation(definition: Definition, { key, settings }: Operati
   let next = definition
   if (operation.id === '')
     next = withAt(next, ['paths', operation.path, operation.method.toLowerCase(), 'operationId'], id)
-  const place = [EXTENSION, 'middleware', 'operations', id]
+  const place = operationAt(id)
   for (const section of new Set(changed.map(sectionOf)))
     if (section !== undefined)
       next = withAt(next, [...place, section], sectionWith(objectAt(next, place), section, values))

@@ -3,20 +3,23 @@ import { useMemo, useState } from 'react'
 import type { Definition } from '../../api/apis.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { LiveFields } from '../../parts/live-fields.tsx'
-import type { Field, FormValues } from '../../parts/record-form.tsx'
+import { type Flaw, faultsAt, isBelow } from '../../parts/openapi-place.ts'
+import type { FormValues } from '../../parts/record-form.tsx'
 import { count } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
 import { type Operation, operationsOf } from './openapi-operations.ts'
-import { operationFields, operationValues, withOperation } from './operation-settings.ts'
+import { operationAt, operationFields, operationPlaces, operationValues, withOperation } from './operation-settings.ts'
 import type { TwoWay } from './two-way.ts'
 
 interface Props {
   readonly way: TwoWay
   readonly readOnly: boolean
+  /** What the dashboard refused, by places of the document. */
+  readonly flaws: readonly Flaw[]
 }
 
 /** What the gateway is told about each operation of the document. */
-export function Operations({ way, readOnly }: Props) {
+export function Operations({ way, readOnly, flaws }: Props) {
   const operations = useMemo(() => operationsOf(way.definition), [way.definition])
   const [part, setPart] = useState('')
   const [chosen, setChosen] = useState<string>()
@@ -43,7 +46,7 @@ export function Operations({ way, readOnly }: Props) {
           )}
           <DataTable
             label={say('apis.operations')}
-            columns={columnsOf(setChosen)}
+            columns={columnsOf(setChosen, flaws)}
             rows={shown}
             rowKey={({ key }) => key}
             drawAll={60}
@@ -60,25 +63,26 @@ export function Operations({ way, readOnly }: Props) {
           title={operation === undefined ? '' : `${operation.method} ${operation.path}`}
           size="lg"
         >
-          {operation !== undefined && <OperationForm way={way} readOnly={readOnly} operation={operation} />}
+          {operation !== undefined && <OperationForm {...{ way, readOnly, flaws, operation }} />}
         </Modal>
       </Accordion.Panel>
     </Accordion.Item>
   )
 }
 
-function columnsOf(choose: (key: string) => void): readonly Column<Operation>[] {
+function columnsOf(choose: (key: string) => void, flaws: readonly Flaw[]): readonly Column<Operation>[] {
   return [
     { name: 'method', title: say('apis.method'), width: 90, cell: ({ method }) => <Method method={method} /> },
     {
       name: 'path',
       title: say('apis.path'),
-      cell: ({ path, key, settings }) => (
+      cell: ({ path, key, id, settings }) => (
         <Stack gap={2} align="flex-start">
           <Button variant="transparent" size="compact-sm" px={0} h="auto" onClick={() => choose(key)} styles={WRAPPED}>
             {path}
           </Button>
           <SettingBadges settings={settings} />
+          {id !== '' && <Faults flaws={flaws.filter(({ at }) => isBelow(at, operationAt(id)))} />}
         </Stack>
       ),
     },
@@ -118,9 +122,18 @@ function SettingBadges({ settings }: { readonly settings: Definition }) {
   )
 }
 
-function OperationForm({ way, readOnly, operation }: Props & { readonly operation: Operation }) {
+function Faults({ flaws }: Pick<Props, 'flaws'>) {
+  return flaws.map(({ words, reason }) => (
+    <Text key={words + reason} size="xs" c="red" role="alert" className="wrap-anywhere">
+      {reason}
+    </Text>
+  ))
+}
+
+function OperationForm({ way, readOnly, flaws, operation }: Props & { readonly operation: Operation }) {
   const values = operationValues(operation.settings)
-  const fields: readonly Field[] = operationFields()
+  const fields = operationFields(operation)
+  const faults = useMemo(() => faultsAt(flaws, operationPlaces(operation)), [flaws, operation])
   const change = (next: FormValues) => way.edit((definition) => withOperation(definition, operation, next))
   return (
     <Stack>
@@ -129,7 +142,7 @@ function OperationForm({ way, readOnly, operation }: Props & { readonly operatio
           {operation.summary}
         </Text>
       )}
-      <LiveFields fields={fields} values={values} onChange={change} readOnly={readOnly} />
+      <LiveFields {...{ fields, values, faults, readOnly }} onChange={change} />
     </Stack>
   )
 }

@@ -3,7 +3,7 @@ import type { Definition } from '../../api/apis.ts'
 import type { Mark } from '../../parts/editor-props.ts'
 import { jsonFault } from '../../parts/openapi-place.ts'
 import { say } from '../../texts/say.ts'
-import { textOf } from './settings-codec.ts'
+import { textOf } from './settings/codec.ts'
 import { isObject } from './tree.ts'
 
 /** Small documents follow while one types; reading five megabytes waits for a pause. */

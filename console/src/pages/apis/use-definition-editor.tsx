@@ -3,12 +3,13 @@ import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { APIS_KEY, type ApiSeen, apiKey, type Definition, readApi, saveDefinition } from '../../api/apis.ts'
 import { CallError } from '../../api/call.ts'
-import { isSame, StillEditing, useGuardedSave } from '../../parts/conflict.tsx'
+import { StillEditing, useGuardedSave } from '../../parts/conflict.tsx'
 import type { Mark } from '../../parts/editor-props.ts'
 import { notifyDone } from '../../parts/notify.ts'
-import { lineOf, marksOf } from '../../parts/openapi-place.ts'
+import { type Flaw, flawsIn, lineOf, marksOf } from '../../parts/openapi-place.ts'
+import { isSame } from '../../parts/same.ts'
 import { say } from '../../texts/say.ts'
-import { textOf } from './settings-codec.ts'
+import { textOf } from './settings/codec.ts'
 import { EXTENSION } from './tree.ts'
 import { type TwoWay, useTwoWay } from './two-way.ts'
 
@@ -16,6 +17,8 @@ import { type TwoWay, useTwoWay } from './two-way.ts'
 export interface DefinitionEditor {
   readonly way: TwoWay
   readonly marks: readonly Mark[]
+  /** What the dashboard refused of it as it stands, by places of the definition. */
+  readonly flaws: readonly Flaw[]
   readonly isDirty: boolean
   readonly isSaving: boolean
   readonly error: unknown
@@ -70,14 +73,21 @@ export function useDefinitionEditor(api: ApiSeen): DefinitionEditor {
     enableBeforeUnload: isDirty,
     withResolver: true,
   })
+  const refusal = refused !== undefined && refused.definition === way.definition ? refused.error : undefined
   const marks = useMemo(() => {
     if (way.fault !== undefined) return [way.fault]
-    return refused !== undefined && refused.definition === way.definition ? refusalMarks(way.text, refused.error) : []
-  }, [way.fault, way.definition, way.text, refused])
+    return refusal === undefined ? [] : refusalMarks(way.text, refusal)
+  }, [way.fault, way.text, refusal])
+  const flaws = useMemo(
+    () => (refusal === undefined ? NO_FLAWS : refusalFlaws(api.isOas, refusal)),
+    [api.isOas, refusal],
+  )
+  // What was refused of a text that has been changed since is no news.
+  const isPast = saving.error instanceof StillEditing || (saving.error instanceof CallError && refusal === undefined)
   return {
-    ...{ way, marks, isDirty, dialog, leaving },
+    ...{ way, marks, flaws, isDirty, dialog, leaving },
     isSaving: saving.isPending,
-    error: saving.error instanceof StillEditing ? null : saving.error,
+    error: isPast ? null : saving.error,
     save: () => saving.mutate(),
     discard: () => {
       saving.reset()
@@ -98,9 +108,18 @@ function isWithin(current: Stop, next: Stop): boolean {
   return current.pathname === next.pathname && tab(current) === tab(next)
 }
 
+const NO_FLAWS: readonly Flaw[] = []
+/** The one thing that is refused for what others have: the place where an API answers. */
+const TAKEN = { oas: [EXTENSION, 'server', 'listenPath', 'value'], classic: ['proxy', 'listen_path'] } as const
+
 function refusalMarks(text: string, { status, message }: CallError): readonly Mark[] {
   const marks = marksOf(text, message)
   if (marks.length > 0 || status !== 409) return marks
-  const path = text.includes(`"${EXTENSION}"`) ? [EXTENSION, 'server', 'listenPath', 'value'] : ['proxy', 'listen_path']
-  return [{ line: lineOf(text, path), message }]
+  return [{ line: lineOf(text, TAKEN[text.includes(`"${EXTENSION}"`) ? 'oas' : 'classic']), message }]
+}
+
+function refusalFlaws(isOas: boolean, { status, message }: CallError): readonly Flaw[] {
+  const flaws = flawsIn(message)
+  if (flaws.length > 0 || status !== 409) return flaws
+  return [{ at: TAKEN[isOas ? 'oas' : 'classic'], words: '', reason: message }]
 }

@@ -1,27 +1,25 @@
-import type { Definition } from '../../api/apis.ts'
-import type { Field, FormValue, FormValues } from '../../parts/record-form.tsx'
-import { say, type TextName } from '../../texts/say.ts'
-import { type Codec, DURATION, LIST, NUMBER, OPPOSITE, REPEATED, SWITCH, TEXT, WEIGHTED } from './settings-codec.ts'
-import { at, EXTENSION, withAt } from './tree.ts'
+import type { Definition } from '../../../api/apis.ts'
+import type { FormValues } from '../../../parts/form-values.ts'
+import { EXTENSION } from '../tree.ts'
+import { CACHE, CARE, CERTIFICATES, EVENTS, MODULES } from './care.ts'
+import { DURATION, OPPOSITE, OPTIONAL, POSITIVE, REPEATED, WEIGHTED } from './codec.ts'
+import { placesIn, type Setting, type SettingEntry, settingsIn, valuesIn, withSettings } from './setting.ts'
 
-/** A setting of the form: where it stands in each format, and what else changes with it. */
-interface Setting {
-  readonly name: string
-  readonly kind: 'text' | 'url' | 'number' | 'switch' | 'list'
-  readonly oas: string
-  readonly classic?: string
-  readonly oasAs?: Codec
-  readonly classicAs?: Codec
-  readonly when?: string
-  readonly required?: boolean
-  readonly unit?: string
-  /** A classic switch that is on as long as the list holds something. */
-  readonly classicSwitch?: string
-}
-
+/** A part of the form that folds. */
 export interface Section {
-  readonly name: 'general' | 'upstream' | 'limits' | 'access' | 'cors' | 'traffic'
-  readonly settings: readonly Setting[]
+  readonly name:
+    | 'general'
+    | 'upstream'
+    | 'care'
+    | 'certificates'
+    | 'limits'
+    | 'cache'
+    | 'access'
+    | 'cors'
+    | 'events'
+    | 'modules'
+    | 'traffic'
+  readonly entries: readonly SettingEntry[]
 }
 
 const cors = (name: string, kind: Setting['kind'], oas: string, classic: string): Setting => ({
@@ -32,7 +30,7 @@ const cors = (name: string, kind: Setting['kind'], oas: string, classic: string)
 export const SECTIONS: readonly Section[] = [
   {
     name: 'general',
-    settings: [
+    entries: [
       { name: 'name', kind: 'text', oas: 'info.name', classic: 'name', required: true },
       { name: 'active', kind: 'switch', oas: 'info.state.active', classic: 'active' },
       { name: 'internal', kind: 'switch', oas: 'info.state.internal', classic: 'internal' },
@@ -55,7 +53,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'upstream',
-    settings: [
+    entries: [
       { name: 'upstream', kind: 'url', oas: 'upstream.url', classic: 'proxy.target_url', required: true },
       {
         ...{ name: 'keepHost', kind: 'switch' },
@@ -73,11 +71,27 @@ export const SECTIONS: readonly Section[] = [
         ...{ name: 'insecure', kind: 'switch', oas: 'upstream.tlsTransport.insecureSkipVerify' },
         classic: 'proxy.transport.ssl_insecure_skip_verify',
       },
+      {
+        ...{ name: 'discovery', kind: 'switch', oas: 'upstream.serviceDiscovery.enabled' },
+        classic: 'proxy.service_discovery.use_discovery_service',
+      },
+      {
+        ...{ name: 'srvName', kind: 'text', oas: 'upstream.serviceDiscovery.srvName', oasAs: OPTIONAL },
+        ...{ classic: 'proxy.service_discovery.srv_name', classicAs: OPTIONAL, when: 'discovery' },
+        placeholder: '_http._tcp.orders.internal',
+      },
+      {
+        ...{ name: 'srvRefresh', kind: 'number', oas: 'upstream.serviceDiscovery.refreshInterval', oasAs: DURATION },
+        ...{ classic: 'proxy.service_discovery.refresh_interval', classicAs: POSITIVE, when: 'discovery' },
+        ...{ unit: 's', placeholder: '300 s' },
+      },
     ],
   },
+  { name: 'care', entries: CARE },
+  { name: 'certificates', entries: CERTIFICATES },
   {
     name: 'limits',
-    settings: [
+    entries: [
       {
         ...{ name: 'limited', kind: 'switch', oas: 'upstream.rateLimit.enabled' },
         ...{ classic: 'global_rate_limit.disabled', classicAs: OPPOSITE },
@@ -99,9 +113,10 @@ export const SECTIONS: readonly Section[] = [
       { name: 'size', kind: 'number', oas: 'middleware.global.requestSizeLimit.value', when: 'sized', unit: 'bytes' },
     ],
   },
+  { name: 'cache', entries: CACHE },
   {
     name: 'access',
-    settings: [
+    entries: [
       {
         ...{ name: 'ip', kind: 'switch', oas: 'server.ipAccessControl.enabled' },
         ...{ classic: 'ip_access_control_disabled', classicAs: OPPOSITE },
@@ -118,7 +133,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'cors',
-    settings: [
+    entries: [
       cors('cors', 'switch', 'enabled', 'enable'),
       cors('corsOrigins', 'list', 'allowedOrigins', 'allowed_origins'),
       cors('corsMethods', 'list', 'allowedMethods', 'allowed_methods'),
@@ -129,9 +144,11 @@ export const SECTIONS: readonly Section[] = [
       cors('corsPass', 'switch', 'optionsPassthrough', 'options_passthrough'),
     ],
   },
+  { name: 'events', entries: EVENTS },
+  { name: 'modules', entries: MODULES },
   {
     name: 'traffic',
-    settings: [
+    entries: [
       {
         ...{ name: 'record', kind: 'switch', oas: 'middleware.global.trafficLogs.enabled' },
         ...{ classic: 'do_not_track', classicAs: OPPOSITE },
@@ -148,58 +165,20 @@ export const SECTIONS: readonly Section[] = [
   },
 ]
 
-const CODECS = { text: TEXT, url: TEXT, number: NUMBER, switch: SWITCH, list: LIST } as const
-
-/** The settings of a section that a format has. */
-function settingsOf(section: Section, isOas: boolean): readonly Setting[] {
-  return section.settings.filter(({ classic }) => isOas || classic !== undefined)
-}
-
-function placeOf(setting: Setting, isOas: boolean): { readonly path: readonly string[]; readonly codec: Codec } {
-  const own = isOas ? setting.oasAs : setting.classicAs
-  const path = isOas ? [EXTENSION, ...setting.oas.split('.')] : setting.classic!.split('.')
-  return { path, codec: own ?? CODECS[setting.kind] }
-}
-
-/** The fields of a section's form. */
-export function fieldsOf(section: Section, isOas: boolean): readonly Field[] {
-  return settingsOf(section, isOas).map(({ name, kind, when, required, unit }) => ({
-    ...{ name, kind, label: say(`apiSet.${name}` as TextName), hint: say(`apiSet.${name}Hint` as TextName) },
-    ...(required === true && { required }),
-    ...(when !== undefined && { when: (all: FormValues) => all[when] === true }),
-    ...(unit !== undefined && { unit }),
-    ...(kind === 'number' && { min: 0 }),
-  }))
-}
+const rootOf = (isOas: boolean): readonly string[] => (isOas ? [EXTENSION] : [])
+const all = (isOas: boolean): readonly Setting[] => SECTIONS.flatMap(({ entries }) => settingsIn(entries, isOas))
 
 /** What a definition says about the settings of all sections. */
 export function valuesOf(definition: Definition, isOas: boolean): FormValues {
-  const values: FormValues = {}
-  for (const section of SECTIONS)
-    for (const setting of settingsOf(section, isOas)) {
-      const { path, codec } = placeOf(setting, isOas)
-      values[setting.name] = codec.read(at(definition, path))
-    }
-  return values
+  return valuesIn(definition, all(isOas), isOas, rootOf(isOas))
 }
 
 /** The definition with what differs in the form; nothing else in it is touched. */
 export function withValues(definition: Definition, isOas: boolean, values: FormValues): Definition {
-  const before = valuesOf(definition, isOas)
-  let changed = definition
-  for (const section of SECTIONS)
-    for (const setting of settingsOf(section, isOas)) {
-      const value = values[setting.name]
-      if (value === undefined || sameValue(value, before[setting.name]!)) continue
-      const { path, codec } = placeOf(setting, isOas)
-      changed = withAt(changed, path, codec.write(value))
-      if (!isOas && setting.classicSwitch !== undefined && Array.isArray(value))
-        changed = withAt(changed, [setting.classicSwitch], value.length > 0)
-    }
-  return changed
+  return withSettings(definition, all(isOas), isOas, { root: rootOf(isOas), values })
 }
 
-function sameValue(a: FormValue, b: FormValue): boolean {
-  if (!Array.isArray(a) || !Array.isArray(b)) return a === b
-  return a.length === b.length && a.every((entry, index) => entry === b[index])
+/** Each field of a section with the place that the dashboard names where something is wrong with it. */
+export function placesOf({ entries }: Section, isOas: boolean): readonly (readonly [string, readonly string[]])[] {
+  return placesIn(settingsIn(entries, isOas), isOas, rootOf(isOas))
 }
