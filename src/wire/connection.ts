@@ -33,6 +33,7 @@ const DEAD = 6
 export class Connection<X extends WireExchange> implements Timed, ExchangeLink, RelaySide {
   sweepIndex = -1
   readonly x: X
+  readonly accepted: Accepted
   readonly socket: Socket
   readonly outlet: Outlet
   private readonly owner: ConnectionOwner<X>
@@ -51,7 +52,9 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   private bytesOutBefore = 0
 
   /** `secured` tells of the TLS handshake that the socket has behind it; undefined for a plain one. */
-  constructor({ socket, address, read }: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
+  constructor(accepted: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
+    const { socket, address, read } = accepted
+    this.accepted = accepted
     const x = owner.handler.make()
     this.x = x
     this.socket = socket
