@@ -10,7 +10,8 @@ import { sweep, type Timed } from '../sweep.ts'
 import { CODE, DEFAULT_WINDOW_BYTES, SETTING } from './codes.ts'
 import { ENTRY_OVERHEAD_BYTES, type Field } from './hpack/field.ts'
 import { Lane, type LaneOwner } from './lane.ts'
-import { Session, type SessionOptions, type SessionOwner } from './session.ts'
+import { Session } from './session.ts'
+import type { SessionOptions, SessionOwner } from './session-port.ts'
 import type { FramedStream } from './stream.ts'
 
 /** Lanes kept for the next streams of a connection. */

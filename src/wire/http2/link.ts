@@ -5,7 +5,8 @@ import { MAX_ANSWER_FIELDS, MAX_ANSWER_HEAD_BYTES } from '../response-head.ts'
 import type { UpstreamOptions } from '../upstream.ts'
 import { SETTING } from './codes.ts'
 import { ENTRY_OVERHEAD_BYTES } from './hpack/field.ts'
-import { Session, type SessionOwner } from './session.ts'
+import { Session } from './session.ts'
+import type { SessionOwner } from './session-port.ts'
 import type { FramedStream } from './stream.ts'
 
 /** Streams at once on one session, where the upstream allows them. */

@@ -252,7 +252,7 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
     const status = tooLarge ? '' : statusOf(fields)
     // Interim answers are ours to give, not the upstream's.
     if (status.startsWith('1') && !last) return true
-    if (status !== '' && this.takeHead(user, status, fields)) return true
+    if (status !== '' && this.takeHead(user, status, fields, last)) return true
     this.failAs(CODE.protocol, MALFORMED)
     return true
   }
@@ -264,7 +264,7 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
     return true
   }
 
-  private takeHead(user: OriginUser, status: string, fields: readonly Field[]): boolean {
+  private takeHead(user: OriginUser, status: string, fields: readonly Field[], last: boolean): boolean {
     const text = answerText(status, fields)
     const bytes = Buffer.from(text, 'latin1')
     const { head } = this
@@ -279,7 +279,7 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
     if (user.x !== undefined && !none) user.x.answerTrailers = ''
     user.originHead(head)
     if (this.user !== user || stream.closed) return true
-    user.originBody(NOTHING, 0, 0, false)
+    if (!last) user.originBody(NOTHING, 0, 0, false)
     stream.resume()
     return true
   }

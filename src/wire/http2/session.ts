@@ -2,43 +2,18 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { PREFACE } from '../preface.ts'
 import { Allowance } from './allowance.ts'
-import { CODE, DEFAULT_WINDOW_BYTES, MAX_STREAM_ID, TYPE } from './codes.ts'
+import { CODE, MAX_STREAM_ID, TYPE } from './codes.ts'
 import { FrameInput } from './frame-input.ts'
 import { FrameOutput } from './frame-output.ts'
-import { HeaderDecoder, type ListBounds } from './hpack/decoder.ts'
+import { HeaderDecoder } from './hpack/decoder.ts'
 import { HeaderEncoder } from './hpack/encoder.ts'
-import type { Field } from './hpack/field.ts'
 import { PeerSettings } from './peer-settings.ts'
+import { ReceiveWindows } from './receive-windows.ts'
 import { type FrameMeaning, Receiving } from './receiving.ts'
 import { Sending } from './sending.ts'
+import type { SessionOptions, SessionOwner } from './session-port.ts'
 import { FramedStream, type StreamSession } from './stream.ts'
-
-/** What a session is for, and its bounds. */
-export interface SessionOptions extends ListBounds {
-  readonly server: boolean
-  /** Identifiers (SETTING) and values that are sent first. */
-  readonly settings: readonly (readonly [number, number])[]
-  /** Streams that the peer may open at once. */
-  readonly maxStreams: number
-  /** Window of a stream before its body is taken, and from then on. */
-  readonly firstWindowBytes: number
-  readonly streamWindowBytes: number
-  readonly sessionWindowBytes: number
-  /** Longest wait for the rest of a field block, and for the answer to our SETTINGS. */
-  readonly headTimeoutMs: number
-  /** Longest that a peer may take nothing of what waits for it. */
-  readonly stallMs: number
-}
-
-/** Who is told of a session. */
-export interface SessionOwner {
-  /** A client has begun a stream: its user must be set, or the stream reset. `ended` = without a body. */
-  sessionRequest(stream: FramedStream, fields: readonly Field[], tooLarge: boolean, ended: boolean): void
-  /** The peer has said how many streams it takes, or that it takes no more. */
-  sessionChanged(): void
-  /** All streams are over. `ended` = nothing more will come of this session; its socket may still be open. */
-  sessionIdle(ended: boolean): void
-}
+import { StreamNumbers } from './stream-numbers.ts'
 
 /** PING and SETTINGS to answer, and resets, that may wait for a peer that does not read. */
 const MAX_WAITING_REPLIES = 1000
@@ -50,8 +25,6 @@ const IDLE_PER_DATA = 10
 /** Streams that a peer may reset, or cause to be reset, at once and a second: browsers that leave a page reset what it loads. */
 const RESET_BURST = 200
 const RESETS_PER_SECOND = 33
-/** Streams that were reset, or refused, of which frames may still be on their way. */
-const REMEMBERED_RESETS = 256
 /** What a field block may have of bytes besides the fields that it may hold. */
 const BLOCK_SPARE_BYTES = 16_384
 /** Payload of the PING that asks whether the first GOAWAY was read. */
@@ -76,14 +49,8 @@ export class Session implements StreamSession, FrameMeaning {
   private readonly sending: Sending
   private readonly idleFrames = new Allowance(IDLE_BURST, IDLE_PER_SECOND)
   private readonly resets = new Allowance(RESET_BURST, RESETS_PER_SECOND)
-  private readonly resetIds: number[] = []
-  private resetAt = 0
-  private lastPeerStream = 0
-  /** The last stream that was looked at. */
-  private lastServed = 0
-  private nextStream = 1
-  private receiveWindow: number
-  private owedBytes = 0
+  private readonly numbers: StreamNumbers
+  private readonly windows: ReceiveWindows
   private replies = 0
   private draining = false
   private blockDeadline = 0
@@ -99,7 +66,8 @@ export class Session implements StreamSession, FrameMeaning {
     this.input = new FrameInput(new Receiving(this, options.maxListBytes + BLOCK_SPARE_BYTES))
     this.output = new FrameOutput(socket, () => this.outputDrained())
     this.sending = new Sending(this.output)
-    this.receiveWindow = options.sessionWindowBytes
+    this.numbers = new StreamNumbers(options.server)
+    this.windows = new ReceiveWindows(this.output, options)
     this.settingsDeadline = performance.now() + options.headTimeoutMs
     if (!options.server) this.output.text(PREFACE)
     this.output.head(options.settings.length * 6, TYPE.settings, 0, 0)
@@ -107,7 +75,7 @@ export class Session implements StreamSession, FrameMeaning {
       this.output.half(id)
       this.output.word(value)
     }
-    this.sendWindowUpdate(0, options.sessionWindowBytes - DEFAULT_WINDOW_BYTES)
+    this.windows.begin()
   }
 
   /** Bytes have arrived. */
@@ -143,10 +111,8 @@ export class Session implements StreamSession, FrameMeaning {
 
   /** Begins a stream towards a server; undefined when there can be no more. Its head must follow. */
   open(): FramedStream | undefined {
-    if (this.closing || this.nextStream > MAX_STREAM_ID) return undefined
-    const stream = this.makeStream(this.nextStream)
-    this.nextStream += 2
-    return stream
+    const id = this.closing ? undefined : this.numbers.take()
+    return id === undefined ? undefined : this.makeStream(id)
   }
 
   private makeStream(id: number): FramedStream {
@@ -159,7 +125,7 @@ export class Session implements StreamSession, FrameMeaning {
     if (stream.closed) return
     const unread = stream.close()
     this.streams.delete(stream.id)
-    if (unread > 0) this.takenOfSession(unread)
+    if (!this.ended) this.windows.taken(undefined, unread)
     stream.user?.streamClosed(stream, code)
     if (!this.ended) this.endWhenDone()
   }
@@ -190,23 +156,19 @@ export class Session implements StreamSession, FrameMeaning {
 
   /** Fields of a stream that is not open: a new one, or one that is over. */
   private otherFields(id: number, endStream: boolean): void {
-    if (!this.options.server || id <= this.lastPeerStream) {
+    const { numbers } = this
+    if (!numbers.mayBegin(id)) {
       this.closedStream(id)
       return
     }
-    if (id % 2 === 0) {
-      this.fail(CODE.protocol)
-      return
-    }
-    this.lastPeerStream = id
+    numbers.lastOfPeer = id
     this.idleFrames.earn(IDLE_PER_STREAM)
     // Behind the last GOAWAY the client may ask elsewhere, too.
     if (this.streams.size >= this.options.maxStreams || (this.closing && !this.draining)) {
-      this.sendReset({ id }, CODE.refusedStream)
-      if (!this.resets.take()) this.fail(CODE.enhanceYourCalm)
+      this.streamError(id, CODE.refusedStream)
       return
     }
-    this.lastServed = id
+    numbers.lastServed = id
     const stream = this.makeStream(id)
     if (endStream) stream.receiveNothing()
     this.owner.sessionRequest(stream, this.decoder.fields, this.decoder.tooLarge, endStream)
@@ -214,20 +176,14 @@ export class Session implements StreamSession, FrameMeaning {
 
   /** A frame that needs a stream came for one that is not open (RFC 9113 section 5.1). */
   private closedStream(id: number): void {
-    if (this.isIdle(id)) this.fail(CODE.protocol)
-    else if (!this.resetIds.includes(id)) this.fail(CODE.streamClosed)
-  }
-
-  private isIdle(id: number): boolean {
-    const ours = this.options.server ? id % 2 === 0 : id % 2 === 1
-    return ours ? this.options.server || id >= this.nextStream : !this.options.server || id > this.lastPeerStream
+    if (this.numbers.isIdle(id)) this.fail(CODE.protocol)
+    else if (!this.numbers.mayTrickle(id)) this.fail(CODE.streamClosed)
   }
 
   // --- what is received
 
   dataBegins(id: number, size: number): FramedStream | undefined {
-    this.receiveWindow -= size
-    if (this.receiveWindow < 0) {
+    if (!this.windows.use(size)) {
       this.fail(CODE.flowControl)
       return undefined
     }
@@ -245,41 +201,22 @@ export class Session implements StreamSession, FrameMeaning {
 
   content(stream: FramedStream, bytes: Buffer, from: number, to: number, last: boolean): void {
     if (stream.receive(bytes, from, to, last)) return
-    this.takenOfSession(to - from)
+    this.windows.taken(undefined, to - from)
     this.streamError(stream.id, CODE.protocol)
   }
 
   wasted(stream: FramedStream | undefined, bytes: number): void {
-    if (stream === undefined || stream.closed) this.takenOfSession(bytes)
-    else this.taken(stream, bytes)
+    this.windows.taken(stream, bytes)
   }
 
   taken(stream: FramedStream, bytes: number): void {
-    if (bytes === 0) return
-    this.takenOfSession(bytes)
-    if (stream.receivedEnd || stream.closed) return
-    stream.owedBytes += bytes
-    if (stream.owedBytes < stream.windowBytes / 2) return
-    // From here on it has the window of a body that is wanted.
-    const increment = stream.owedBytes + this.options.streamWindowBytes - stream.windowBytes
-    stream.windowBytes = this.options.streamWindowBytes
-    stream.receiveWindow += increment
-    stream.owedBytes = 0
-    this.sendWindowUpdate(stream.id, increment)
-  }
-
-  private takenOfSession(bytes: number): void {
-    this.owedBytes += bytes
-    if (this.ended || this.owedBytes < this.options.sessionWindowBytes / 2) return
-    this.receiveWindow += this.owedBytes
-    this.sendWindowUpdate(0, this.owedBytes)
-    this.owedBytes = 0
+    if (bytes > 0 && !this.ended) this.windows.taken(stream, bytes)
   }
 
   reset(id: number, code: number): void {
     const stream = this.streams.get(id)
     if (stream === undefined) {
-      if (this.isIdle(id)) this.fail(CODE.protocol)
+      if (this.numbers.isIdle(id)) this.fail(CODE.protocol)
       return
     }
     // An answer that is complete stays so (RFC 9113 section 8.1).
@@ -344,7 +281,7 @@ export class Session implements StreamSession, FrameMeaning {
       const code = this.sending.widen(increment)
       if (code !== CODE.none) this.fail(code)
     } else if (stream === undefined) {
-      if (this.isIdle(id)) this.fail(CODE.protocol)
+      if (this.numbers.isIdle(id)) this.fail(CODE.protocol)
     } else {
       const code = increment === 0 ? CODE.protocol : this.sending.widenStream(stream, increment)
       if (code !== CODE.none) this.streamError(id, code)
@@ -363,7 +300,7 @@ export class Session implements StreamSession, FrameMeaning {
   streamError(id: number, code: number): void {
     const stream = this.streams.get(id)
     if (stream !== undefined) stream.reset(code)
-    else if (!this.isIdle(id)) this.sendReset({ id }, code)
+    else if (!this.numbers.isIdle(id)) this.sendReset({ id }, code)
     if (!this.resets.take()) this.fail(CODE.enhanceYourCalm)
   }
 
@@ -377,17 +314,12 @@ export class Session implements StreamSession, FrameMeaning {
     return this.sending.send(stream, chunk, from, to)
   }
 
-  sendReset({ id }: { readonly id: number }, code: number): void {
+  sendReset({ id }: Pick<FramedStream, 'id'>, code: number): void {
     if (this.ended) return
-    this.resetIds[this.resetAt++ % REMEMBERED_RESETS] = id
+    this.numbers.wasReset(id)
     this.output.head(4, TYPE.reset, 0, id)
     this.output.word(code)
     this.countReply()
-  }
-
-  private sendWindowUpdate(id: number, increment: number): void {
-    this.output.head(4, TYPE.windowUpdate, 0, id)
-    this.output.word(increment)
   }
 
   private reply(type: number, bytes: Buffer, from: number, to: number): void {
@@ -401,7 +333,7 @@ export class Session implements StreamSession, FrameMeaning {
     if (this.output.busy && ++this.replies > MAX_WAITING_REPLIES) this.destroy()
   }
 
-  private sendGoaway(lastStream: number, code: number): void {
+  private sendGoaway(code: number, lastStream = this.numbers.lastServed): void {
     this.output.head(8, TYPE.goaway, 0, 0)
     this.output.word(lastStream)
     this.output.word(code)
@@ -414,7 +346,7 @@ export class Session implements StreamSession, FrameMeaning {
     if (this.closing || this.ended) return
     this.closing = true
     this.draining = true
-    this.sendGoaway(MAX_STREAM_ID, CODE.none)
+    this.sendGoaway(CODE.none, MAX_STREAM_ID)
     this.output.head(8, TYPE.ping, 0, 0)
     this.output.word(DRAIN_PING)
     this.output.word(0)
@@ -427,11 +359,11 @@ export class Session implements StreamSession, FrameMeaning {
     this.closing = true
     this.draining = false
     if (this.streams.size === 0) this.end()
-    else if (!said) this.sendGoaway(this.lastServed, CODE.none)
+    else if (!said) this.sendGoaway(CODE.none)
   }
 
   private end(): void {
-    this.sendGoaway(this.lastServed, CODE.none)
+    this.sendGoaway(CODE.none)
     this.finish(CODE.cancel)
     this.output.end()
   }
@@ -439,7 +371,7 @@ export class Session implements StreamSession, FrameMeaning {
   /** Ends the connection, and says why (RFC 9113 section 5.4.1). */
   fail(code: number): void {
     if (this.ended) return
-    this.sendGoaway(this.lastServed, code)
+    this.sendGoaway(code)
     this.finish(CODE.cancel)
     this.output.end()
   }
