@@ -36,10 +36,4 @@ export class ByteQueue {
     this.size -= bytes.length
     return bytes
   }
-
-  clear(): void {
-    this.parts.length = 0
-    this.used = 0
-    this.size = 0
-  }
 }

@@ -95,7 +95,8 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
   free(lane: Lane<X>): void {
     this.busy.delete(lane)
     if (this.spare.length < MAX_SPARE_LANES) this.spare.push(lane)
-    if (this.busy.size === 0 && this.deadline === 0) this.deadline = performance.now() + this.limits.keepAliveMs
+    if (this.busy.size > 0 || this.deadline !== 0) return
+    this.deadline = performance.now() + (this.session.closing ? LINGER_MS : this.limits.keepAliveMs)
   }
 
   sessionChanged(): void {}

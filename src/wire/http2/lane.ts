@@ -296,11 +296,10 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   tick(now: number): void {
     const { intake, stream } = this
     if (stream === undefined) return
-    const slow = this.writeDeadline !== 0 && now >= this.writeDeadline
     const moved = stream.sentBytes !== this.sentBefore
     this.sentBefore = stream.sentBytes
-    if (slow && moved) this.writeStalled()
-    else if (slow) stream.reset(CODE.cancel)
+    if (moved && this.writeDeadline !== 0) this.writeStalled()
+    if (this.writeDeadline !== 0 && now >= this.writeDeadline) stream.reset(CODE.cancel)
     // While an answer flows, its own silence is what counts: a stream of answers may have nothing more to ask.
     else if (intake.due(now) && !(this.state === RELAYING && stream.sentHead)) intake.fail(REFUSAL.bodyTimeout)
   }

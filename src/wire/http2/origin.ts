@@ -27,6 +27,8 @@ export interface Http2OriginPool {
 const NOTHING = Buffer.alloc(0)
 /** Bytes of a request that are kept until its answer begins, to be sent again when its stream is refused. */
 const MAX_KEPT_BYTES = 16_384
+/** One answer at a time: its meaning is taken at once. */
+const parsed = new AnswerHead()
 
 const CLOSED = prebuilt('upstream_unreachable', 'stream closed without an answer')
 const REFUSED = prebuilt('upstream_unreachable', 'stream refused')
@@ -49,7 +51,6 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
   private user: OriginUser | undefined
   private link: Link | undefined
   private stream: FramedStream | undefined
-  private readonly head = new AnswerHead()
   private bodiless = false
   private requestDone = false
   private answering = false
@@ -267,17 +268,16 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
   private takeHead(user: OriginUser, status: string, fields: readonly Field[], last: boolean): boolean {
     const text = answerText(status, fields)
     const bytes = Buffer.from(text, 'latin1')
-    const { head } = this
-    if (head.parse(bytes, text, user.answer) !== bytes.length || head.status < 200) return false
+    if (parsed.parse(bytes, text, user.answer) !== bytes.length || parsed.status < 200) return false
     const stream = this.stream!
-    const none = this.bodiless || head.status === 204 || head.status === 304
+    const none = this.bodiless || parsed.status === 204 || parsed.status === 304
     this.kept = undefined
     this.answering = true
     this.deadline = this.idleDeadline()
     stream.mayReceive = true
-    stream.contentLeft = none ? 0 : head.length >= 0 ? head.length : UNKNOWN_LENGTH
+    stream.contentLeft = none ? 0 : parsed.length >= 0 ? parsed.length : UNKNOWN_LENGTH
     if (user.x !== undefined && !none) user.x.answerTrailers = ''
-    user.originHead(head)
+    user.originHead(parsed)
     if (this.user !== user || stream.closed) return true
     if (!last) user.originBody(NOTHING, 0, 0, false)
     stream.resume()

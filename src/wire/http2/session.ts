@@ -145,6 +145,7 @@ export class Session implements StreamSession, FrameMeaning {
     if (stream === undefined) this.otherFields(id, endStream)
     else if (stream.receivedEnd) this.streamError(id, CODE.streamClosed)
     else if (!this.laterFields(stream, endStream)) this.streamError(id, CODE.protocol)
+    this.decoder.forget()
   }
 
   /** An answer's head, or trailers; false when they are malformed. */

@@ -31,6 +31,8 @@ export interface StreamSession {
 }
 
 const NOTHING = Buffer.alloc(0)
+/** Of the streams on which nothing waits: most never have anything that does. */
+const NONE: Buffer[] = []
 /** `contentLeft` of a body whose length was not announced. */
 export const UNKNOWN_LENGTH = -1
 
@@ -58,7 +60,7 @@ export class FramedStream {
   /** DATA bytes sent so far. */
   sentBytes = 0
   /** What waits for a window or for the socket. */
-  readonly outgoing: Buffer[] = []
+  outgoing: Buffer[] = NONE
   /** Bytes of the first of these that are sent. */
   outgoingFrom = 0
   /** True while it stands in the list of those that may send. */
@@ -68,7 +70,7 @@ export class FramedStream {
   private ending = false
   /** `name: value\r\n` lines to be sent behind the body. */
   private trailers: string | undefined
-  private readonly incoming = new ByteQueue()
+  private incoming: ByteQueue | undefined
   private paused = true
   private delivering = false
   private toldEnd = false
@@ -125,6 +127,7 @@ export class FramedStream {
 
   /** Keeps what could not be sent. */
   keepOutgoing(chunk: Buffer, from: number, to: number): void {
+    if (this.outgoing === NONE) this.outgoing = []
     this.outgoing.push(keep(chunk.subarray(from, to)))
   }
 
@@ -155,7 +158,7 @@ export class FramedStream {
 
   /** The peer wants no more of what we send, and has said all itself (RFC 9113 section 8.1). */
   stopSending(): void {
-    this.outgoing.length = 0
+    this.outgoing = NONE
     this.ended()
   }
 
@@ -185,13 +188,21 @@ export class FramedStream {
       if (this.contentLeft < 0 || (last && this.contentLeft > 0)) return false
     }
     if (last) this.receivedEnd = true
-    if (!this.paused && this.incoming.length === 0) this.deliver(chunk, from, to)
-    else if (to > from) this.incoming.push(chunk, from, to)
+    if (!this.paused && this.waiting === 0) this.deliver(chunk, from, to)
+    else if (to > from) {
+      this.incoming ??= new ByteQueue()
+      this.incoming.push(chunk, from, to)
+    }
     return true
   }
 
+  /** Bytes that were received and not delivered. */
+  private get waiting(): number {
+    return this.incoming?.length ?? 0
+  }
+
   private deliver(chunk: Buffer, from: number, to: number): void {
-    const last = this.receivedEnd && this.incoming.length === 0
+    const last = this.receivedEnd && this.waiting === 0
     if (last) this.toldEnd = true
     this.session.taken(this, to - from)
     this.user?.streamBody(chunk, from, to, last)
@@ -208,7 +219,7 @@ export class FramedStream {
     if (this.delivering) return
     this.delivering = true
     while (!this.paused && !this.closed) {
-      const bytes = this.incoming.shift()
+      const bytes = this.incoming?.shift()
       if (bytes !== undefined) this.deliver(bytes, 0, bytes.length)
       else if (this.receivedEnd && !this.toldEnd) this.deliver(NOTHING, 0, 0)
       else break
@@ -218,10 +229,10 @@ export class FramedStream {
 
   /** Forgets what nobody will take any more. Answers how many bytes of it the peer had sent. */
   close(): number {
-    const unread = this.incoming.length
+    const unread = this.waiting
     this.closed = true
-    this.incoming.clear()
-    this.outgoing.length = 0
+    this.incoming = undefined
+    this.outgoing = NONE
     return unread
   }
 }

@@ -63,6 +63,11 @@ export class HeaderDecoder {
     return !this.failed
   }
 
+  /** Lets go of the fields: an idle connection keeps those of the table alone. */
+  forget(): void {
+    this.fields.length = 0
+  }
+
   /** They stand before the first field (RFC 7541 section 4.2), nowhere else. */
   private readSizeUpdates(): void {
     while (this.at < this.end && (this.bytes[this.at]! & 0xe0) === 0x20) {

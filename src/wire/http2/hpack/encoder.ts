@@ -10,6 +10,7 @@ const MAX_INDEXED_CHARS = 512
 const REMEMBERED = 128
 /** Names whose treatment is remembered, for all connections of this thread. */
 const MAX_NAMES = 1000
+const MAX_NAME_CHARS = 64
 /** Room for what does not come from the text of a head, or grows with it: no line takes more than twice its characters. */
 const SPARE_BYTES = 256
 const USUAL_BLOCK_BYTES = 16_384
@@ -54,7 +55,7 @@ function treatmentOf(name: string): Treatment {
     dropped: CONNECTION_SPECIFIC.has(lower) || lower === 'host' || lower === 'te',
     secret: SECRET.test(lower),
   }
-  if (treatments.size < MAX_NAMES) treatments.set(copied(name), treatment)
+  if (treatments.size < MAX_NAMES && name.length <= MAX_NAME_CHARS) treatments.set(copied(name), treatment)
   return treatment
 }
 
