@@ -76,13 +76,11 @@ const value = fc.oneof(
 )
 const head = fc.array(fc.tuple(name, value), { maxLength: 12 })
 /** Heads of one connection, many of which come again, and changes of the table that its peer allows. */
-const talk = fc
-  .array(head, { minLength: 1, maxLength: 4 })
-  .chain((heads) =>
-    fc.array(fc.tuple(fc.constantFrom(...heads), fc.option(fc.constantFrom(0, 60, 200, 4096, 65_536), { freq: 8 })), {
-      maxLength: 30,
-    }),
-  )
+const talk = fc.array(head, { minLength: 1, maxLength: 4 }).chain((heads) =>
+  fc.array(fc.tuple(fc.constantFrom(...heads), fc.option(fc.constantFrom(0, 60, 200, 4096, 65_536), { freq: 8 })), {
+    maxLength: 30,
+  }),
+)
 
 test('what the encoder writes the decoder reads, whatever is repeated and however the table changes', () => {
   fc.assert(
