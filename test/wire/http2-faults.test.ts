@@ -91,7 +91,7 @@ const FRAMES: readonly FrameCase[] = [
   },
   {
     name: '6.9.2: windows of streams of more than 2^31',
-    send: [OPEN, frame(TYPE.window, 0, 1, number(1)), setting(4, 2 ** 31 - 1)],
+    send: [OPEN, frame(TYPE.window, 0, 1, number(100)), setting(4, 2 ** 31 - 1)],
     fate: [FLOW_CONTROL],
   },
   { name: '6.10: CONTINUATION of nothing', send: [frame(TYPE.continuation, 4, 1)], fate: [PROTOCOL] },
