@@ -91,6 +91,11 @@ export class FrameClient {
     this.client = client
   }
 
+  /** The same of the other end, which begins with SETTINGS of its own. */
+  static over(client: Client): FrameClient {
+    return new FrameClient(client)
+  }
+
   /** Connects, and says nothing yet. */
   static async bare(port: number): Promise<FrameClient> {
     return new FrameClient(await Client.connect(port))
