@@ -11,13 +11,15 @@ import {
   getFields,
   literals,
   number,
+  PREFACE,
   request,
   setting,
   TYPE,
 } from './frames.ts'
 import { type GateOptions, openGate } from './gate.ts'
 import { answering, openOrigin, polite } from './origin.ts'
-import { until } from './raw.ts'
+import { Client, until } from './raw.ts'
+import { choose, to } from './tls-gate.ts'
 
 const LARGEST = 0x7fffffff
 const post = (stream: number, changes: Record<string, string> = {}) => {
@@ -269,13 +271,18 @@ test('SETTINGS that are not acknowledged, and a field block that does not end, a
   slow.destroy()
 })
 
-test('the preface of ALPN is checked too', async (t) => {
+test('a connection begins with the preface, over TLS too, and with SETTINGS', async (t) => {
   const { gate } = await open(t)
   const client = await FrameClient.bare(gate.port)
-  client.client.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-  client.send(frame(TYPE.ping, 0, 0, Buffer.alloc(8)))
-  assert.equal(await fate(client), 'goaway 1', 'the first frame is not SETTINGS')
+  client.send(PREFACE, frame(TYPE.ping, 0, 0, Buffer.alloc(8)))
+  assert.equal(await fate(client), 'goaway 1')
   client.destroy()
+  const { gate: secure } = await open(t, { tls: choose })
+  const offered = { ...to('plain.example'), ALPNProtocols: ['h2'] }
+  const other = FrameClient.over(await Client.connect(secure.port, offered))
+  other.client.write('GET / HTTP/1.1\r\nHost: plain.example\r\n\r\n')
+  assert.equal(await fate(other), 'goaway 1')
+  other.destroy()
 })
 
 test('a client that opens every window and then does not read is held back, and given up', async (t) => {

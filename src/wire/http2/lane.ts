@@ -106,6 +106,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     const { fields, body } = this.owner.handler.refuse(fault)
     this.state = ANSWERED
     this.write(fault.entry.status, fields, Buffer.from(body))
+    this.writeStalled()
     this.endUnread()
   }
 

@@ -223,7 +223,12 @@ export class Session implements StreamSession, FrameMeaning {
     // An answer that is complete stays so (RFC 9113 section 8.1).
     if (stream.receivedEnd && !this.options.server) stream.stopSending()
     else this.over(stream, code === CODE.none ? CODE.cancel : code)
-    if (!this.resets.take()) this.fail(CODE.enhanceYourCalm)
+    this.countReset()
+  }
+
+  /** Upstreams may reset as many as they are asked: it is we who choose them. */
+  private countReset(): void {
+    if (this.options.server && !this.resets.take()) this.fail(CODE.enhanceYourCalm)
   }
 
   settings(bytes: Buffer, from: number, to: number): void {
@@ -295,14 +300,14 @@ export class Session implements StreamSession, FrameMeaning {
   }
 
   idle(): void {
-    if (!this.idleFrames.take()) this.fail(CODE.enhanceYourCalm)
+    if (this.options.server && !this.idleFrames.take()) this.fail(CODE.enhanceYourCalm)
   }
 
   streamError(id: number, code: number): void {
     const stream = this.streams.get(id)
     if (stream !== undefined) stream.reset(code)
     else if (!this.numbers.isIdle(id)) this.sendReset({ id }, code)
-    if (!this.resets.take()) this.fail(CODE.enhanceYourCalm)
+    this.countReset()
   }
 
   // --- what is sent
