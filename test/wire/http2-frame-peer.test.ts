@@ -3,7 +3,7 @@ import { connect } from 'node:http2'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { asked, type FrameConnection, openFramePeer } from './frame-peer.ts'
-import { type Arrived, FLAG, frame, literals, number, setting, TYPE } from './frames.ts'
+import { type Arrived, FLAG, FrameClient, frame, getFields, literals, number, setting, TYPE } from './frames.ts'
 import { type GateOptions, openGate } from './gate.ts'
 import { Client, get, statusOf, until, within } from './raw.ts'
 
@@ -266,6 +266,30 @@ test('an answer that comes before the end of its request passes, and the rest of
   assert.equal(peer.accepted(), 1)
   await until('nothing is left', () => gate.inFlight() === 0)
   assert.equal(gate.done.all, 2)
+})
+
+test('an answer that is complete stays so, though its stream is reset before the client has read it', async (t) => {
+  const script = async (connection: FrameConnection) => {
+    const { stream } = (await asked(connection))!
+    connection.send(head(stream), data(stream, 'x'.repeat(50), 0), data(stream, 'y'.repeat(50)))
+    connection.send(frame(TYPE.rst, 0, stream, number(0)), frame(TYPE.ping, 0, 0, Buffer.alloc(8)))
+    await connection.find(() => false)
+  }
+  const { gate } = await world(t, script)
+  const client = await FrameClient.connect(gate.port, [0, 4, ...number(10)])
+  client.send(frame(TYPE.headers, FLAG.endHeaders, 1, literals(getFields({ ':method': 'POST' }))))
+  const first = await client.find(({ type }) => type === TYPE.data)
+  assert.equal(first?.payload.length, 10)
+  client.send(frame(TYPE.window, 0, 1, number(1000)))
+  const parts = [first!.payload]
+  for (;;) {
+    const part = await client.find(({ type, stream }) => stream === 1 && type !== TYPE.window)
+    assert.equal(part?.type, TYPE.data)
+    parts.push(part!.payload)
+    if ((part!.flags & FLAG.endStream) !== 0) break
+  }
+  assert.equal(Buffer.concat(parts).toString(), 'x'.repeat(50) + 'y'.repeat(50))
+  client.destroy()
 })
 
 test('an answer passes whole however it is cut into frames and reads, to clients of either version', async (t) => {

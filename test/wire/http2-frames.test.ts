@@ -16,9 +16,9 @@ import {
   setting,
   TYPE,
 } from './frames.ts'
-import { type GateOptions, openGate } from './gate.ts'
-import { answering, openOrigin, polite } from './origin.ts'
-import { Client, until } from './raw.ts'
+import { type Gate, type GateOptions, openGate } from './gate.ts'
+import { answering, type OriginConnection, openOrigin, polite } from './origin.ts'
+import { Client, turn, until } from './raw.ts'
 import { choose, to } from './tls-gate.ts'
 
 const LARGEST = 0x7fffffff
@@ -285,21 +285,55 @@ test('a connection begins with the preface, over TLS too, and with SETTINGS', as
   other.destroy()
 })
 
-test('a client that opens every window and then does not read is held back, and given up', async (t) => {
+/** Waits until a number has stayed as it is for many turns of the event loop, in which all that could go on would. */
+async function settled(value: () => number): Promise<number> {
+  let last = value()
+  for (let turns = 0; turns < 300; turns++) {
+    await turn()
+    if (value() === last) continue
+    last = value()
+    turns = 0
+  }
+  return last
+}
+
+test('a client that opens every window and then does not read holds its upstream back, and is given up', async (t) => {
   let sent = 0
-  const { gate } = await open(t, { limits: { bodyIdleMs: 300 } }, async ({ socket, request: read }) => {
+  const script = async ({ socket, request: read }: OriginConnection) => {
     await read()
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 200000000\r\n\r\n')
     for (let i = 0; i < 2000 && !socket.destroyed; i++) {
       sent += 100_000
       if (!socket.write(Buffer.alloc(100_000))) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
     }
-  })
-  const client = await FrameClient.connect(gate.port, [0, 4, ...number(LARGEST)])
+  }
+  const ask = async (gate: Gate) => {
+    const client = await FrameClient.connect(gate.port, [0, 4, ...number(LARGEST)])
+    client.client.socket.pause()
+    client.send(widen(0, LARGEST - 65_535), request(1, getFields()))
+    await until('the answer has begun', () => sent > 0)
+    return client
+  }
+  const { gate: patient } = await open(t, {}, script)
+  const waiting = await ask(patient)
+  assert.ok((await settled(() => sent)) < 100_000_000, `${sent} bytes were taken from the upstream`)
+  waiting.destroy()
+  sent = 0
+  const { gate: strict } = await open(t, { limits: { bodyIdleMs: 300 } }, script)
+  const lost = await ask(strict)
+  await until('it is given up', () => strict.listener.connections() === 0)
+  assert.equal(strict.done.aborted, 1)
+  lost.destroy()
+})
+
+test('a client that does not read is not read from either, so that answers do not pile up', async (t) => {
+  const { gate } = await open(t, { handle: (x) => x.reply(204, `X-Long: ${'y'.repeat(8000)}\r\n`, undefined) })
+  const client = await FrameClient.connect(gate.port)
   client.client.socket.pause()
-  client.send(widen(0, LARGEST - 65_535), request(1, getFields()))
-  await until('it is given up', () => gate.listener.connections() === 0)
-  assert.ok(sent < 100_000_000, `${sent} bytes were taken from the upstream`)
-  assert.equal(gate.done.aborted, 1)
+  const many = Array.from({ length: 20_000 }, (_, i) => request(1 + 2 * i, getFields()))
+  client.send(...many)
+  assert.ok((await settled(() => gate.done.all)) < 15_000, `${gate.done.all} were answered`)
+  client.client.socket.resume()
+  await until('all are answered once it reads', () => gate.done.all === 20_000)
   client.destroy()
 })

@@ -15,8 +15,6 @@ import type { SessionOptions, SessionOwner } from './session-port.ts'
 import { FramedStream, type StreamSession } from './stream.ts'
 import { StreamNumbers } from './stream-numbers.ts'
 
-/** PING and SETTINGS to answer, and resets, that may wait for a peer that does not read. */
-const MAX_WAITING_REPLIES = 1000
 /** Frames that say nothing, at once and a second; what a stream and a frame of DATA add. */
 const IDLE_BURST = 1000
 const IDLE_PER_SECOND = 100
@@ -51,7 +49,6 @@ export class Session implements StreamSession, FrameMeaning {
   private readonly resets = new Allowance(RESET_BURST, RESETS_PER_SECOND)
   private readonly numbers: StreamNumbers
   private readonly windows: ReceiveWindows
-  private replies = 0
   private draining = false
   private blockDeadline = 0
   private settingsDeadline: number
@@ -90,7 +87,6 @@ export class Session implements StreamSession, FrameMeaning {
   }
 
   private outputDrained(): void {
-    if (!this.output.busy) this.replies = 0
     this.sending.drained()
     if (this.socket.isPaused() && !this.output.choked) this.socket.resume()
   }
@@ -325,18 +321,12 @@ export class Session implements StreamSession, FrameMeaning {
     this.numbers.wasReset(id)
     this.output.head(4, TYPE.reset, 0, id)
     this.output.word(code)
-    this.countReply()
   }
 
   private reply(type: number, bytes: Buffer, from: number, to: number): void {
     if (this.ended) return
     this.output.head(to - from, type, 1, 0)
     this.output.bytes(bytes, from, to)
-    this.countReply()
-  }
-
-  private countReply(): void {
-    if (this.output.busy && ++this.replies > MAX_WAITING_REPLIES) this.destroy()
   }
 
   private sendGoaway(code: number, lastStream = this.numbers.lastServed): void {
