@@ -84,7 +84,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     sweep.add(this)
     const refused = tooLarge ? REFUSAL.headTooLarge : readRequest(x, fields, ended, owner.limits)
     if (refused === undefined) this.begin(stream)
-    else if (isMalformed(refused)) stream.reset(CODE.protocol)
+    else if (isMalformed(refused)) stream.session.streamError(stream.id, CODE.protocol)
     else this.refuse(refused)
   }
 

@@ -7,7 +7,6 @@ import { SETTING } from './codes.ts'
 import { ENTRY_OVERHEAD_BYTES } from './hpack/field.ts'
 import { Session } from './session.ts'
 import type { SessionOwner } from './session-port.ts'
-import type { FramedStream } from './stream.ts'
 
 /** Streams at once on one session, where the upstream allows them. */
 const MAX_STREAMS = 100
@@ -93,9 +92,8 @@ export class Link implements SessionOwner {
     if (this.idleUntil !== 0 && now >= this.idleUntil) this.session.endDrain()
   }
 
-  sessionRequest(stream: FramedStream): void {
-    stream.reset(0)
-  }
+  /** Upstreams begin no streams: a session of ours ends when one does. */
+  sessionRequest(): void {}
 
   sessionChanged(): void {
     if (this.session.closing) this.drop()

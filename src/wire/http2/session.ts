@@ -359,9 +359,7 @@ export class Session implements StreamSession, FrameMeaning {
   }
 
   private end(): void {
-    this.sendGoaway(CODE.none)
-    this.finish(CODE.cancel)
-    this.output.end()
+    this.fail(CODE.none)
   }
 
   /** Ends the connection, and says why (RFC 9113 section 5.4.1). */

@@ -24,6 +24,8 @@ export interface StreamSession {
   /** Sends what the windows and the socket let through; the rest is kept. False when something was kept, or the socket is full. */
   sendData(stream: FramedStream, chunk: Buffer, from: number, to: number): boolean
   sendReset(stream: FramedStream, code: number): void
+  /** Resets a stream for what the peer did wrong: it may do so only so often. */
+  streamError(stream: number, code: number): void
   /** The user has taken so many bytes of what was received. */
   taken(stream: FramedStream, bytes: number): void
   /** Both sides have ended. */
