@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net'
 import type { WireExchange, WireHandler } from './exchange.ts'
 import type { WireLimits } from './limits.ts'
+import type { Accepted } from './read-buffer.ts'
 
 /** What a connection needs to know of its listener, and tells it. */
 export interface ConnectionOwner<X extends WireExchange> {
@@ -24,6 +24,5 @@ export interface OpenConnection {
 
 /** A connection of HTTP/1.1 that turned out to be none. */
 export interface GivenUp extends OpenConnection {
-  readonly socket: Socket
-  readonly x: WireExchange
+  readonly accepted: Accepted
 }

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type Fault, toFault } from '../errors/fault.ts'
 import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
@@ -8,9 +7,9 @@ import type { Secured } from './handshake.ts'
 import { parseRequestHead } from './head.ts'
 import { Collector, Discard, Intake } from './intake.ts'
 import { DRAIN_BYTES, HALF_CLOSED_MS, LINGER_MS, MAX_PENDING_BYTES } from './limits.ts'
-import { Outlet } from './outlet.ts'
+import { Outlet, resetSocket } from './outlet.ts'
 import { isPreface, PREFACE_BYTES, REJECTION } from './preface.ts'
-import { type Accepted, keep } from './read-buffer.ts'
+import type { Accepted } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
 import { Relay, type RelaySide } from './relay.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
@@ -19,8 +18,7 @@ import { sweep, type Timed } from './sweep.ts'
 import type { Upstream } from './upstream.ts'
 
 const READING = 0 // waiting for a head, or within one
-/** The handler has the exchange. */
-const HANDLING = 1
+const HANDLING = 1 // the handler has the exchange
 const RELAYING = 2
 /** Answered; the rest of the request body is read and thrown away. */
 const DRAINING = 3
@@ -33,7 +31,8 @@ const DEAD = 6
 export class Connection<X extends WireExchange> implements Timed, ExchangeLink, RelaySide {
   sweepIndex = -1
   readonly x: X
-  readonly socket: Socket
+  readonly accepted: Accepted
+  readonly socket: Accepted['socket']
   readonly outlet: Outlet
   private readonly owner: ConnectionOwner<X>
   private readonly intake: Intake
@@ -51,14 +50,16 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   private bytesOutBefore = 0
 
   /** `secured` tells of the TLS handshake that the socket has behind it; undefined for a plain one. */
-  constructor({ socket, address, read }: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
+  constructor(accepted: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
+    const { socket } = accepted
     const x = owner.handler.make()
+    this.accepted = accepted
     this.x = x
     this.socket = socket
     this.outlet = new Outlet(socket)
     this.owner = owner
     x.link = this
-    x.peerAddress = address
+    x.peerAddress = accepted.address
     x.secure = secured !== undefined
     x.serverName = secured?.serverName ?? ''
     x.peerCertificate = secured?.peerCertificate ?? ''
@@ -73,7 +74,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     socket.on('drain', () => this.onDrain())
     socket.on('error', () => {}) // `close` follows and tells all we act on
     socket.on('close', () => this.onClose())
-    read((chunk) => this.onData(chunk))
+    accepted.read((chunk) => this.onData(chunk))
   }
 
   // --- bytes of the client
@@ -124,7 +125,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   private readPreface(text: string): false {
     this.headBegun = true
     if (text.length < PREFACE_BYTES) return false
-    const bytes = keep(this.intake.pending!)
+    const bytes = this.intake.pending!
     if (this.owner.speakHttp2 === undefined) {
       this.socket.write(REJECTION)
       this.close()
@@ -262,7 +263,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
   relayCut(): void {
     // Without a length only a reset tells the client that the body is not complete.
     if (this.x.http11) this.socket.destroy()
-    else this.socket.resetAndDestroy()
+    else resetSocket(this.socket)
     this.onClose()
   }
 

@@ -135,15 +135,17 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
 
   private secured(secured: Secured, address: string): OpenConnection {
     const { socket } = secured
-    if (socket.alpnProtocol === 'h2') return new Http2Connection(socket, this, { address, secured })
-    return new Connection({ ...byEvents(socket), address }, this, secured)
+    const accepted = { ...byEvents(socket), address }
+    return socket.alpnProtocol === 'h2'
+      ? new Http2Connection(accepted, this, secured)
+      : new Connection(accepted, this, secured)
   }
 
   private takeOver(given: GivenUp, bytes: Buffer): void {
-    const { socket, x } = given
     this.open.delete(given)
-    const peer = { address: x.peerAddress, secured: undefined }
-    this.open.add(new Http2Connection(releaseReading(socket, bytes), this, peer))
+    const connection = new Http2Connection(given.accepted, this, undefined)
+    this.open.add(connection)
+    connection.take(bytes)
   }
 
   closed(connection: OpenConnection): void {

@@ -141,9 +141,15 @@ export class Outlet {
   /** Ends the connection at once. With bytes that the other side never took a reset frees them, here and in the kernel. */
   cut(): void {
     const { socket } = this
-    if ((this.busy || socket.writableLength > 0) && !socket.connecting) socket.resetAndDestroy()
+    if ((this.busy || socket.writableLength > 0) && !socket.connecting) resetSocket(socket)
     else socket.destroy()
   }
+}
+
+/** Ends a connection at once, by a reset where that can be. Node refuses one over TLS: without its last words, that ends as plainly. */
+export function resetSocket(socket: Socket): void {
+  if (socket instanceof TLSSocket) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

@@ -1,4 +1,5 @@
-const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+/** What a client of HTTP/2 begins with (RFC 9113 section 3.4). */
+export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
 /** True when the first bytes of a connection are the HTTP/2 preface (RFC 9113 section 3.4), or may still become it. */
 export function isPreface(text: string): boolean {

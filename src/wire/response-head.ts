@@ -14,7 +14,7 @@ import {
 
 /** Bounds of an answer head; upstreams are trusted with more than clients. */
 export const MAX_ANSWER_HEAD_BYTES = 65_536
-const MAX_ANSWER_FIELDS = 500
+export const MAX_ANSWER_FIELDS = 500
 
 /** Fields of an answer that never pass (RFC 9110 section 7.6.1), and Content-Length, which the wire makes anew. */
 const HOP: Uint8Array = hops()

@@ -15,7 +15,7 @@ export const TYPE = {
   continuation: 9,
 } as const
 
-export const FLAG = { endStream: 1, ack: 1, endHeaders: 4, padded: 8 } as const
+export const FLAG = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
 
 /** One frame of RFC 9113 section 4.1, right or wrong. */
 export function frame(
@@ -31,6 +31,18 @@ export function frame(
   head[4] = flags
   head.writeUInt32BE(stream, 5)
   return Buffer.concat([head, body])
+}
+
+/** A number of 32 bits. */
+export function number(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** SETTINGS with one parameter. */
+export function setting(id: number, value: number): Buffer {
+  return frame(TYPE.settings, 0, 0, [0, id, ...number(value)])
 }
 
 /** Fields as HPACK literals without indexing (RFC 7541 section 6.2.2), no Huffman coding. */
@@ -77,6 +89,11 @@ export class FrameClient {
 
   private constructor(client: Client) {
     this.client = client
+  }
+
+  /** The same of the other end, which begins with SETTINGS of its own. */
+  static over(client: Client): FrameClient {
+    return new FrameClient(client)
   }
 
   /** Connects, and says nothing yet. */

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { FLAG, FrameClient, fate, frame, getFields, literals, PREFACE, request, TYPE } from './frames.ts'
+import {
+  FLAG,
+  FrameClient,
+  fate,
+  frame,
+  getFields,
+  literals,
+  number,
+  PREFACE,
+  request,
+  setting,
+  TYPE,
+} from './frames.ts'
 import { openGate } from './gate.ts'
 import { openOrigin } from './origin.ts'
 import { until } from './raw.ts'
@@ -22,12 +34,6 @@ interface FrameCase {
 
 const HALF = frame(TYPE.headers, FLAG.endStream, 1, literals(getFields()))
 const OPEN = frame(TYPE.headers, FLAG.endHeaders, 1, literals(getFields({ ':method': 'POST' })))
-const setting = (id: number, value: number) => {
-  const payload = Buffer.alloc(6)
-  payload.writeUInt16BE(id, 0)
-  payload.writeUInt32BE(value, 2)
-  return frame(TYPE.settings, 0, 0, payload)
-}
 
 const FRAMES: readonly FrameCase[] = [
   { name: '6.1: DATA on stream 0', send: [frame(TYPE.data, 0, 0, [1])], fate: [PROTOCOL] },
@@ -67,6 +73,27 @@ const FRAMES: readonly FrameCase[] = [
     send: [frame(TYPE.window, 0, 0, [0x7f, 255, 255, 255])],
     fate: [FLOW_CONTROL],
   },
+  {
+    name: '6.9.1: window of a stream of more than 2^31',
+    send: [OPEN, frame(TYPE.window, 0, 1, number(2 ** 31 - 1))],
+    fate: ['reset 3'],
+  },
+  { name: '6.9: WINDOW_UPDATE of a stream by 0', send: [OPEN, frame(TYPE.window, 0, 1, number(0))], fate: ['reset 1'] },
+  { name: '6.3: PRIORITY of 4 bytes', send: [OPEN, frame(TYPE.priority, 0, 1, [0, 0, 0, 0])], fate: ['reset 6'] },
+  { name: '6.3: PRIORITY on stream 0', send: [frame(TYPE.priority, 0, 0, [0, 0, 0, 0, 0])], fate: [PROTOCOL] },
+  { name: '6.8: GOAWAY of 7 bytes', send: [frame(TYPE.goaway, 0, 0, Buffer.alloc(7))], fate: [FRAME_SIZE] },
+  { name: '6.1: PADDED DATA without a length', send: [OPEN, frame(TYPE.data, FLAG.padded, 1)], fate: [FRAME_SIZE] },
+  { name: '6.2: padding longer than HEADERS', send: [frame(TYPE.headers, 13, 1, [200, 0x82])], fate: [PROTOCOL] },
+  {
+    name: '5.1.1: HEADERS on a lower stream',
+    send: [request(5, getFields()), request(3, getFields())],
+    fate: ['goaway 5'],
+  },
+  {
+    name: '6.9.2: windows of streams of more than 2^31',
+    send: [OPEN, frame(TYPE.window, 0, 1, number(100)), setting(4, 2 ** 31 - 1)],
+    fate: [FLOW_CONTROL],
+  },
   { name: '6.10: CONTINUATION of nothing', send: [frame(TYPE.continuation, 4, 1)], fate: [PROTOCOL] },
   { name: '6.10: PING within a field block', send: [HALF, frame(TYPE.ping, 0, 0, Buffer.alloc(8))], fate: [PROTOCOL] },
   { name: '6.10: CONTINUATION of another stream', send: [HALF, frame(TYPE.continuation, 4, 3)], fate: [PROTOCOL] },
@@ -89,6 +116,12 @@ const BAD = 'status 400'
 
 const HEADS: readonly FrameCase[] = [
   bad('8.2.1: an upper-case name', getFields({ 'X-A': 'b' })),
+  bad('8.2.1: a line end in a value', getFields({ 'x-a': 'a\r\nb: c' })),
+  bad('8.2.1: NUL in a value', getFields({ 'x-a': 'a\0b' })),
+  bad('8.2.1: a space before a value', getFields({ 'x-a': ' b' })),
+  bad('8.2.1: a space in a name', getFields({ 'x a': 'b' })),
+  bad('8.2.1: an empty name', getFields({ '': 'b' })),
+  bad('8.3.1: :authority twice', [[':authority', 'a.example'], ...getFields()]),
   bad('8.2.2: Connection', getFields({ connection: 'close' })),
   bad('8.2.2: Keep-Alive', getFields({ 'keep-alive': '1' })),
   bad('8.2.2: Proxy-Connection', getFields({ 'proxy-connection': 'close' })),

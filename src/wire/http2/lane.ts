@@ -1,4 +1,3 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
 import { performance } from 'node:perf_hooks'
 import { type Fault, toFault } from '../../errors/fault.ts'
 import { dateLine, isBodiless, statusLine } from '../answer.ts'
@@ -10,7 +9,11 @@ import { Relay, type RelaySide } from '../relay.ts'
 import type { RepeatedAnswer } from '../repeated-answer.ts'
 import { sweep, type Timed } from '../sweep.ts'
 import type { Upstream } from '../upstream.ts'
-import { readRequest } from './request-text.ts'
+import { CODE } from './codes.ts'
+import { trailerLines } from './header-list.ts'
+import type { Field } from './hpack/field.ts'
+import { isMalformed, readRequest } from './request-text.ts'
+import type { FramedStream, StreamUser } from './stream.ts'
 import { StreamIntake } from './stream-intake.ts'
 import { StreamOutlet } from './stream-outlet.ts'
 
@@ -35,10 +38,9 @@ const GONE = 4
 const NOTHING = Buffer.alloc(0)
 /** How the answers of gRPC begin that are trailers alone. */
 const GRPC_ANSWER = 'Content-Type: application/grpc\r\n'
-const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR, NGHTTP2_CANCEL } = constants
 
 /** Carries one request after another of an HTTP/2 connection: each stream has a lane to itself while it lasts. */
-export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelaySide {
+export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelaySide, StreamUser {
   sweepIndex = -1
   readonly x: X
   readonly socket = undefined
@@ -48,46 +50,47 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   private readonly intake: StreamIntake
   private readonly discard = new Discard(
     () => {},
-    () => this.stream?.close(NGHTTP2_NO_ERROR),
+    () => this.stream?.part(CODE.none),
   )
-  private stream: ServerHttp2Stream | undefined
+  private stream: FramedStream | undefined
   private state = FREE
   /** True while `handle` was called and `done` was not. */
   private exchanging = false
   /** When a client that does not read is given up; 0 = it reads. */
   private writeDeadline = 0
+  private sentBefore = 0
 
   constructor(owner: LaneOwner<X>, x: X) {
     this.owner = owner
     this.x = x
     x.link = this
     x.http2 = true
-    this.outlet = new StreamOutlet(x, () => this.endUnread())
+    this.outlet = new StreamOutlet(x)
     this.intake = new StreamIntake(x, owner.limits.bodyIdleMs)
   }
 
   /** Takes a stream whose head has come; `ended` = without a body. */
-  start(stream: ServerHttp2Stream, rawHeaders: readonly string[], ended: boolean): void {
+  start(stream: FramedStream, fields: readonly Field[], tooLarge: boolean, ended: boolean): void {
     const { x, owner } = this
+    stream.user = this
     this.stream = stream
     this.outlet.stream = stream
-    this.outlet.trailing = false
     this.writeDeadline = 0
+    this.state = ANSWERED
     x.method = ''
     x.requestTrailers = ''
     x.answerTrailers = undefined
     this.intake.start(stream, ended)
-    stream.on('drain', () => this.drained(stream))
-    stream.on('aborted', () => this.lose(stream))
-    stream.on('close', () => this.closed(stream))
     sweep.add(this)
-    const refused = readRequest(x, rawHeaders, ended, owner.limits)
-    if (refused === undefined) this.begin()
+    const refused = tooLarge ? REFUSAL.headTooLarge : readRequest(x, fields, ended, owner.limits)
+    if (refused === undefined) this.begin(stream)
+    else if (isMalformed(refused)) stream.session.streamError(stream.id, CODE.protocol)
     else this.refuse(refused)
   }
 
-  private begin(): void {
+  private begin(stream: FramedStream): void {
     const { x } = this
+    if (x.hasLength) stream.contentLeft = x.bodyLength
     x.begin(performance.now(), x.request.text.length)
     this.exchanging = true
     this.state = HANDLING
@@ -103,6 +106,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     const { fields, body } = this.owner.handler.refuse(fault)
     this.state = ANSWERED
     this.write(fault.entry.status, fields, Buffer.from(body))
+    this.writeStalled()
     this.endUnread()
   }
 
@@ -208,8 +212,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
 
   relayCut(): void {
     const { stream } = this
-    stream?.close(NGHTTP2_INTERNAL_ERROR)
-    if (stream !== undefined) this.lose(stream)
+    stream?.reset(CODE.internal)
   }
 
   relayTunnel(): void {
@@ -223,16 +226,16 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.intake.release()
     this.writeStalled()
     this.finish()
-    if (!this.outlet.trailing) this.endUnread()
+    this.endUnread()
   }
 
   /** What a client still sends is thrown away within bounds; then it is told that all was said (RFC 9113 section 8.1). */
   private endUnread(): void {
     const { intake, stream } = this
-    if (stream === undefined || stream.destroyed || intake.finished) return
+    if (stream === undefined || intake.finished) return
     this.x.bodyLimitBytes = 0
     intake.pour(this.discard.start(DRAIN_BYTES))
-    intake.awaitFor(LINGER_MS)
+    if (this.stream === stream) intake.awaitFor(LINGER_MS)
   }
 
   private finish(): void {
@@ -240,18 +243,39 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.exchanging = false
     this.owner.handler.done(this.x)
     this.x.end()
-    if (this.state === GONE) this.leave()
+    if (this.stream === undefined) this.leave()
   }
 
-  private drained(stream: ServerHttp2Stream): void {
-    if (stream !== this.stream) return
+  // --- what the stream tells
+
+  streamFields(fields: readonly Field[], tooLarge: boolean, last: boolean): boolean {
+    const lines = trailerLines(fields)
+    if (lines === undefined || tooLarge || !last) return false
+    this.x.requestTrailers = lines
+    return true
+  }
+
+  streamBody(chunk: Buffer, from: number, to: number, last: boolean): void {
+    this.intake.take(chunk, from, to, last)
+  }
+
+  streamDrained(): void {
     this.writeDeadline = 0
     if (this.state === RELAYING) this.relay.clientDrained()
   }
 
+  streamClosed(stream: FramedStream): void {
+    if (stream !== this.stream) return
+    this.stream = undefined
+    this.outlet.stream = undefined
+    // With the last byte of the answer written, the exchange ends as if the stream were still there.
+    if (!stream.sentEnd) this.lose()
+    if (!this.exchanging) this.leave()
+  }
+
   /** The stream ended before the exchange did. */
-  private lose(stream: ServerHttp2Stream): void {
-    if (stream !== this.stream || (this.state !== HANDLING && this.state !== RELAYING)) return
+  private lose(): void {
+    if (this.state !== HANDLING && this.state !== RELAYING) return
     const handling = this.state === HANDLING
     const { sink } = this.intake
     this.state = GONE
@@ -263,35 +287,22 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     else this.finish()
   }
 
-  private closed(stream: ServerHttp2Stream): void {
-    if (stream !== this.stream) return
-    this.lose(stream)
-    this.stream = undefined
-    this.outlet.stream = undefined
-    if (this.exchanging) this.state = GONE
-    else this.leave()
-  }
-
   private leave(): void {
-    if (this.stream !== undefined || this.state === FREE) return
+    if (this.state === FREE) return
     this.state = FREE
     sweep.remove(this)
     this.owner.free(this)
   }
 
   tick(now: number): void {
-    const { intake } = this
-    if (this.writeDeadline !== 0 && now >= this.writeDeadline) this.stream?.close(NGHTTP2_CANCEL)
-    // While an answer flows, its own silence is what counts: a stream of answers may have nothing more to ask.
-    else if (intake.due(now) && !(this.state === RELAYING && this.stream?.headersSent)) intake.fail(REFUSAL.bodyTimeout)
-  }
-
-  /** Ends the stream whatever it does. */
-  cut(): void {
-    const { stream } = this
+    const { intake, stream } = this
     if (stream === undefined) return
-    stream.close(NGHTTP2_CANCEL)
-    this.lose(stream)
+    const moved = stream.sentBytes !== this.sentBefore
+    this.sentBefore = stream.sentBytes
+    if (moved && this.writeDeadline !== 0) this.writeStalled()
+    if (this.writeDeadline !== 0 && now >= this.writeDeadline) stream.reset(CODE.cancel)
+    // While an answer flows, its own silence is what counts: a stream of answers may have nothing more to ask.
+    else if (intake.due(now) && !(this.state === RELAYING && stream.sentHead)) intake.fail(REFUSAL.bodyTimeout)
   }
 }
 

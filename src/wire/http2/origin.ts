@@ -1,4 +1,3 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { performance } from 'node:perf_hooks'
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { OriginUser } from '../origin.ts'
@@ -6,7 +5,12 @@ import type { Origin, OriginOutlet } from '../origin-port.ts'
 import { keep } from '../read-buffer.ts'
 import { AnswerHead } from '../response-head.ts'
 import { sweep, type Timed } from '../sweep.ts'
-import { addFields, trailerLines, trailerObject } from './header-list.ts'
+import { CODE } from './codes.ts'
+import { trailerLines } from './header-list.ts'
+import type { HeaderEncoder } from './hpack/encoder.ts'
+import { type Field, isPseudo, KIND } from './hpack/field.ts'
+import type { Link } from './link.ts'
+import { type FramedStream, type StreamUser, UNKNOWN_LENGTH } from './stream.ts'
 
 /** What a request needs to know of its pool, and asks of it. */
 export interface Http2OriginPool {
@@ -14,16 +18,17 @@ export interface Http2OriginPool {
   readonly headTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
-  /** Finds a session for the request: `attach` follows, or `fail`. `tell` = its user waits to hear of it. */
+  /** Finds a link for the request: `attach` follows, or `fail`. `tell` = its user waits to hear of it. */
   place(origin: Http2Origin, tell: boolean): void
-  /** The stream of the request is over, whether its session goes on or not. */
-  left(session: ClientHttp2Session): void
+  /** The stream of the request is over, whether its link goes on or not. */
+  left(link: Link): void
 }
 
 const NOTHING = Buffer.alloc(0)
 /** Bytes of a request that are kept until its answer begins, to be sent again when its stream is refused. */
 const MAX_KEPT_BYTES = 16_384
-const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
+/** One answer at a time: its meaning is taken at once. */
+const parsed = new AnswerHead()
 
 const CLOSED = prebuilt('upstream_unreachable', 'stream closed without an answer')
 const REFUSED = prebuilt('upstream_unreachable', 'stream refused')
@@ -36,7 +41,7 @@ const SILENCE = prebuilt('upstream_timeout', 'silence within the answer')
  * One request to an upstream, on a stream of an HTTP/2 session. Takes the request as HTTP/1.1 words it, and gives the answer in the
  * same words, so that the rules for both are those of HTTP/1.1.
  */
-export class Http2Origin implements Origin, OriginOutlet, Timed {
+export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
   sweepIndex = -1
   readonly used = 0
   readonly socket = undefined
@@ -44,9 +49,8 @@ export class Http2Origin implements Origin, OriginOutlet, Timed {
   readonly outlet: OriginOutlet = this
   private readonly pool: Http2OriginPool
   private user: OriginUser | undefined
-  private session: ClientHttp2Session | undefined
-  private stream: ClientHttp2Stream | undefined
-  private readonly head = new AnswerHead()
+  private link: Link | undefined
+  private stream: FramedStream | undefined
   private bodiless = false
   private requestDone = false
   private answering = false
@@ -62,7 +66,7 @@ export class Http2Origin implements Origin, OriginOutlet, Timed {
   }
 
   get open(): boolean {
-    return this.session !== undefined
+    return this.link !== undefined
   }
 
   /** True while somebody waits for the answer. */
@@ -70,15 +74,15 @@ export class Http2Origin implements Origin, OriginOutlet, Timed {
     return this.user !== undefined
   }
 
-  /** There is no session yet: waits for one as long as for an answer. */
+  /** There is no link yet: waits for one as long as for an answer. */
   await(): void {
     this.deadline = performance.now() + this.pool.headTimeoutMs
     sweep.add(this)
   }
 
-  /** Gives the request its session. `tell` = its user waits to hear of it. */
-  attach(session: ClientHttp2Session, tell: boolean): void {
-    this.session = session
+  /** Gives the request its link. `tell` = its user waits to hear of it. */
+  attach(link: Link, tell: boolean): void {
+    this.link = link
     this.deadline = 0
     if (this.refusedOnce) this.sendAgain()
     else if (tell) this.user?.originReady()
@@ -123,17 +127,28 @@ export class Http2Origin implements Origin, OriginOutlet, Timed {
   }
 
   destroy(): void {
+    this.end(CODE.cancel)
+  }
+
+  private end(code: number): void {
     if (this.user === undefined) return
     this.user = undefined
     sweep.remove(this)
-    if (this.stream !== undefined) this.stream.close(NGHTTP2_CANCEL)
-    else if (this.session !== undefined) this.pool.left(this.session)
+    const { stream, link } = this
+    this.stream = undefined
+    this.link = undefined
+    stream?.reset(code)
+    if (link !== undefined) this.pool.left(link)
   }
 
   /** Ends the request and tells its user why. */
   fail(fault: Fault): void {
+    this.failAs(CODE.cancel, fault)
+  }
+
+  private failAs(code: number, fault: Fault): void {
     const { user, answering } = this
-    this.destroy()
+    this.end(code)
     user?.originFailed(fault, !answering)
   }
 
@@ -158,128 +173,143 @@ export class Http2Origin implements Origin, OriginOutlet, Timed {
 
   body(before: string, _chunked: boolean, chunk: Buffer, from: number, to: number, last: boolean): boolean {
     if (this.user === undefined) return true
-    if (before !== '') this.begin(before, last && from === to)
-    const { stream } = this
-    if (stream === undefined || stream.destroyed || stream.closed || stream.writableEnded) return true
-    const bytes = to === from ? NOTHING : keep(chunk.subarray(from, to))
-    this.remember(bytes)
+    if (this.kept !== undefined) this.remember(before, chunk, from, to)
     if (this.answering) this.deadline = this.idleDeadline()
-    if (bytes.length === 0) {
-      if (last) stream.end()
-      return true
-    }
-    if (!last) return stream.write(bytes)
-    stream.end(bytes)
-    return true
+    if (before !== '') this.begin(before, last && from === to)
+    // Without a stream it is kept, for the one that it will be asked on again.
+    return this.stream?.send(chunk, from, to, last, this.trailers(last)) ?? false
   }
 
-  private remember(bytes: Buffer): void {
-    const { kept } = this
-    if (kept === undefined || bytes.length === 0) return
-    kept.bytes += bytes.length
+  /** What follows the body of a client that may send such. */
+  private trailers(last: boolean): string | undefined {
+    const trailers = last ? this.user?.x?.requestTrailers : undefined
+    return trailers === '' ? undefined : trailers
+  }
+
+  private remember(before: string, chunk: Buffer, from: number, to: number): void {
+    const kept = this.kept!
+    if (before !== '') kept.head = before
+    kept.bytes += to - from
     if (kept.bytes > MAX_KEPT_BYTES) this.kept = undefined
-    else kept.body.push(bytes)
+    else if (to > from) kept.body.push(keep(chunk.subarray(from, to)))
   }
 
   private begin(head: string, bare: boolean): void {
-    if (this.kept !== undefined) this.kept.head = head
-    const session = this.session!
-    const mayTrail = !bare && this.user?.x?.http2 === true
-    const stream = session.request(requestList(head, this.pool.secure), { endStream: bare, waitForTrailers: mayTrail })
+    const { session } = this.link!
+    const stream = session.open()
+    if (stream === undefined) {
+      // Its session has just ended: nobody has seen the request.
+      queueMicrotask(() => this.refused())
+      return
+    }
     this.stream = stream
-    if (mayTrail) stream.once('wantTrailers', () => this.trail(stream))
-    stream.on('response', (_headers, flags, raw) => this.takeHead(stream, raw, flags))
-    stream.on('trailers', (_headers: unknown, _flags: unknown, raw: readonly string[]) =>
-      this.takeTrailers(stream, raw),
-    )
-    stream.on('drain', () => {
-      if (stream === this.stream) this.user?.originDrained()
-    })
-    stream.on('error', () => {}) // `close` follows
-    stream.on('close', () => this.closed(stream, session))
+    stream.user = this
+    stream.mayReceive = false
+    writeRequest(session.encoder, head, this.pool.secure)
+    stream.head(bare && this.trailers(true) === undefined)
   }
 
-  private trail(stream: ClientHttp2Stream): void {
-    if (!stream.destroyed && !stream.closed) stream.sendTrailers(trailerObject(this.user?.x?.requestTrailers ?? ''))
+  /** The stream was refused before the upstream looked at it (RFC 9113 section 8.7): all of it again on another, once. */
+  private refused(): void {
+    if (this.user === undefined) return
+    this.leaveLink()
+    if (this.refusedOnce || this.kept === undefined) {
+      this.fail(REFUSED)
+      return
+    }
+    this.refusedOnce = true
+    this.pool.place(this, true)
   }
 
-  /** The stream was refused before the upstream looked at it (RFC 9113 section 8.7): all of it again on another. */
+  private leaveLink(): void {
+    const { link } = this
+    this.stream = undefined
+    this.link = undefined
+    if (link !== undefined) this.pool.left(link)
+  }
+
   private sendAgain(): void {
-    const kept = this.kept!
-    const { head, body } = kept
+    const { kept } = this
+    if (kept === undefined) {
+      this.fail(REFUSED)
+      return
+    }
     this.kept = undefined
-    this.begin(head, body.length === 0 && this.requestDone)
-    const stream = this.stream!
-    for (const bytes of body) stream.write(bytes)
-    if (!this.requestDone) return
-    if (body.length > 0) stream.end()
-    this.sent(performance.now())
+    this.begin(kept.head, kept.body.length === 0 && this.requestDone)
+    let ready = true
+    for (const bytes of kept.body) ready = this.stream?.send(bytes, 0, bytes.length, false) ?? false
+    if (this.requestDone) {
+      this.stream?.send(NOTHING, 0, 0, true, this.trailers(true))
+      this.sent(performance.now())
+    } else if (ready) this.user?.originDrained()
   }
 
   // --- the answer
 
-  private takeHead(stream: ClientHttp2Stream, raw: readonly string[], flags: number): void {
+  streamFields(fields: readonly Field[], tooLarge: boolean, last: boolean): boolean {
     const { user } = this
-    if (user === undefined || stream !== this.stream) return
-    const ended = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
-    const bytes = Buffer.from(answerText(raw), 'latin1')
-    const text = bytes.toString('latin1')
-    if (this.head.parse(bytes, text, user.answer) !== bytes.length || this.head.status < 200) {
-      this.fail(MALFORMED)
-      return
-    }
+    if (user === undefined) return true
+    if (this.answering) return this.takeTrailers(user, fields, tooLarge || !last)
+    const status = tooLarge ? '' : statusOf(fields)
+    // Interim answers are ours to give, not the upstream's.
+    if (status.startsWith('1') && !last) return true
+    if (status !== '' && this.takeHead(user, status, fields, last)) return true
+    this.failAs(CODE.protocol, MALFORMED)
+    return true
+  }
+
+  private takeTrailers(user: OriginUser, fields: readonly Field[], wrong: boolean): boolean {
+    const lines = trailerLines(fields)
+    if (lines === undefined || wrong) return false
+    if (user.x?.answerTrailers !== undefined) user.x.answerTrailers = lines
+    return true
+  }
+
+  private takeHead(user: OriginUser, status: string, fields: readonly Field[], last: boolean): boolean {
+    const text = answerText(status, fields)
+    const bytes = Buffer.from(text, 'latin1')
+    if (parsed.parse(bytes, text, user.answer) !== bytes.length || parsed.status < 200) return false
+    const stream = this.stream!
+    const none = this.bodiless || parsed.status === 204 || parsed.status === 304
     this.kept = undefined
     this.answering = true
     this.deadline = this.idleDeadline()
-    const none = this.bodiless || this.head.status === 204 || this.head.status === 304
+    stream.mayReceive = true
+    stream.contentLeft = none ? 0 : parsed.length >= 0 ? parsed.length : UNKNOWN_LENGTH
     if (user.x !== undefined && !none) user.x.answerTrailers = ''
-    user.originHead(this.head)
-    if (this.user !== user) return
-    if (ended) {
-      stream.resume()
-      this.finish(stream)
+    user.originHead(parsed)
+    if (this.user !== user || stream.closed) return true
+    if (!last) user.originBody(NOTHING, 0, 0, false)
+    stream.resume()
+    return true
+  }
+
+  streamBody(chunk: Buffer, from: number, to: number, last: boolean): void {
+    const { user, stream } = this
+    if (user === undefined) return
+    if (!last) {
+      this.deadline = this.idleDeadline()
+      user.originBody(chunk, from, to, false)
       return
     }
-    user.originBody(NOTHING, 0, 0, false)
-    stream.on('data', (chunk: Buffer) => this.takeBody(stream, chunk))
-    stream.on('end', () => this.finish(stream))
-  }
-
-  private takeBody(stream: ClientHttp2Stream, chunk: Buffer): void {
-    if (stream !== this.stream || this.user === undefined) return
-    this.deadline = this.idleDeadline()
-    this.user.originBody(chunk, 0, chunk.length, false)
-  }
-
-  private takeTrailers(stream: ClientHttp2Stream, raw: readonly string[]): void {
-    const { user } = this
-    if (user?.x !== undefined && stream === this.stream) user.x.answerTrailers = trailerLines(raw)
-  }
-
-  private finish(stream: ClientHttp2Stream): void {
-    const { user } = this
-    // A stream that was reset ends too, without its answer being complete: `close` says which it was.
-    if (user === undefined || stream !== this.stream || stream.rstCode !== NGHTTP2_NO_ERROR) return
     this.user = undefined
     sweep.remove(this)
-    if (!this.requestDone) stream.close(NGHTTP2_CANCEL)
-    user.originBody(NOTHING, 0, 0, true)
+    if (!this.requestDone) stream?.reset(CODE.cancel)
+    user.originBody(chunk, from, to, true)
   }
 
-  private closed(stream: ClientHttp2Stream, session: ClientHttp2Session): void {
-    this.pool.left(session)
-    if (stream !== this.stream || this.user === undefined) return
-    // Without an id it was never sent: its session had just ended.
-    const refused = stream.rstCode === NGHTTP2_REFUSED_STREAM || stream.id === undefined
-    if (refused && !this.refusedOnce && this.kept !== undefined) {
-      this.refusedOnce = true
-      this.stream = undefined
-      this.session = undefined
-      this.pool.place(this, true)
+  streamDrained(): void {
+    this.user?.originDrained()
+  }
+
+  streamClosed(stream: FramedStream, code: number): void {
+    if (stream !== this.stream) return
+    if (code === CODE.refusedStream && this.user !== undefined && !this.answering) {
+      this.refused()
       return
     }
-    if (this.answering) this.fail(CUT_SHORT)
-    else this.fail(refused ? REFUSED : CLOSED)
+    this.leaveLink()
+    if (this.user !== undefined) this.fail(this.answering ? CUT_SHORT : CLOSED)
   }
 }
 
@@ -288,28 +318,34 @@ function hasBody(head: string): boolean {
   return /\r\n(?:Content-Length: [1-9]|Transfer-Encoding: )/.test(head)
 }
 
-/** The head of a request as names and values, pseudo-header fields first (RFC 9113 section 8.3.1). */
-function requestList(head: string, secure: boolean): string[] {
+/** Writes the head of a request, pseudo-header fields first (RFC 9113 section 8.3.1). */
+function writeRequest(encoder: HeaderEncoder, head: string, secure: boolean): void {
   const methodEnd = head.indexOf(' ')
   const targetEnd = head.indexOf(' ', methodEnd + 1)
   const hostFrom = head.indexOf('\r\nHost: ') + '\r\nHost: '.length
-  const list = [
-    ...[':method', head.slice(0, methodEnd), ':scheme', secure ? 'https' : 'http'],
-    ...[':authority', head.slice(hostFrom, head.indexOf('\r\n', hostFrom))],
-    ...[':path', head.slice(methodEnd + 1, targetEnd), 'te', 'trailers'],
-  ]
-  addFields(list, head, head.indexOf('\r\n') + 2)
-  return list
+  encoder.begin(head)
+  encoder.pseudo(':method', head.slice(0, methodEnd))
+  encoder.pseudo(':scheme', secure ? 'https' : 'http')
+  encoder.pseudo(':authority', head.slice(hostFrom, head.indexOf('\r\n', hostFrom)))
+  encoder.pseudo(':path', head.slice(methodEnd + 1, targetEnd))
+  encoder.field('te', 'trailers')
+  encoder.lines(head, head.indexOf('\r\n') + 2)
+}
+
+/** The status of an answer's fields; '' when they are malformed. */
+function statusOf(fields: readonly Field[]): string {
+  const first = fields[0]
+  if (first?.kind !== KIND.status || !/^[1-5][0-9]{2}$/.test(first.value)) return ''
+  for (let i = 1; i < fields.length; i++) {
+    const { kind } = fields[i]!
+    if (kind === KIND.malformed || isPseudo(kind)) return ''
+  }
+  return first.value
 }
 
 /** The head of an answer as HTTP/1.1 words it. */
-function answerText(raw: readonly string[]): string {
-  let status = ''
+function answerText(status: string, fields: readonly Field[]): string {
   let lines = ''
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!
-    if (name === ':status') status = raw[i + 1]!
-    else lines += `${name}: ${raw[i + 1]}\r\n`
-  }
+  for (let i = 1; i < fields.length; i++) lines += fields[i]!.line
   return `HTTP/1.1 ${status} \r\n${lines}\r\n`
 }

@@ -1,17 +1,25 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { WireExchange } from '../exchange.ts'
-import { readHead } from '../head.ts'
+import { parseRequestHead } from '../head.ts'
 import { REFUSAL } from '../refusals.ts'
-import type { HeadBounds } from '../scan.ts'
+import { type HeadBounds, INCOMPLETE, verdict } from '../scan.ts'
+import { type Field, isPseudo, KIND } from './hpack/field.ts'
 
-const malformed = (detail: string) => prebuilt('request_malformed', detail)
+const PATH = prebuilt('request_malformed', 'malformed :path')
+const SCHEME = prebuilt('request_malformed', ':scheme is neither http nor https')
+const AUTHORITY = prebuilt('request_malformed', 'Host differs from :authority')
+const AUTHORIZATION_TWICE = prebuilt('request_malformed', 'Authorization given twice')
 
-const PSEUDO = malformed('pseudo-header field missing, or not one of a request')
-const PATH = malformed('malformed :path')
-const SCHEME = malformed(':scheme is neither http nor https')
-const AUTHORITY = malformed('Host differs from :authority')
-const AUTHORIZATION_TWICE = malformed('Authorization given twice')
-const SPLIT = malformed('malformed field')
+/** Not a request at all (RFC 9113 section 8.1.1): its stream is reset, nothing is answered. */
+const MALFORMED = Symbol('malformed')
+
+/** Bytes of heads, for one at a time: what is read of them is cut out of their text. */
+const scratch: { bytes: Buffer } = { bytes: Buffer.allocUnsafeSlow(16_384) }
+
+/** True when a request is none. */
+export function isMalformed(refused: Fault | typeof MALFORMED): refused is typeof MALFORMED {
+  return refused === MALFORMED
+}
 
 /**
  * Reads the fields of a stream (RFC 9113 section 8.3) into an exchange: written as a head of HTTP/1.1, and read by its very rules, so that
@@ -19,86 +27,114 @@ const SPLIT = malformed('malformed field')
  */
 export function readRequest(
   x: WireExchange,
-  rawHeaders: readonly string[],
+  fields: readonly Field[],
   ended: boolean,
   bounds: HeadBounds,
-): Fault | undefined {
-  const request = collect(rawHeaders)
+): Fault | typeof MALFORMED | undefined {
+  const request = collect(fields)
   if (!isText(request)) return request
-  const { method, path, scheme, authority, host, fields } = request
+  const { method, path, scheme, authority, host } = request
   if (method === 'CONNECT') return REFUSAL.connect
-  if (method === '' || path === '' || scheme === '') return PSEUDO
+  if (method === '' || path === '' || scheme === '') return MALFORMED
+  if (ended && request.length !== undefined && Number(request.length) > 0) return MALFORMED
   if (scheme !== 'http' && scheme !== 'https') return SCHEME
   if (path.charCodeAt(0) !== 47 && path !== '*') return PATH
-  if (authority !== '' && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) return AUTHORITY
-  const site = authority === '' ? host : authority
+  if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) return AUTHORITY
+  const site = authority ?? host
   const hostLine = site === undefined ? '' : `Host: ${site}\r\n`
-  const framing = ended || request.hasLength ? '' : 'Transfer-Encoding: chunked\r\n'
+  const framing = ended || request.length !== undefined ? '' : 'Transfer-Encoding: chunked\r\n'
   const cookie = request.cookie === '' ? '' : `cookie: ${request.cookie}\r\n`
-  const lines = request.count + (hostLine === '' ? 0 : 1) + (framing === '' ? 0 : 1) + (cookie === '' ? 0 : 1)
-  const text = `${method} ${path} HTTP/1.1\r\n${hostLine}${framing}${fields}${cookie}\r\n`
-  const refused = readHead(x, text, { maxHeadBytes: bounds.maxHeadBytes, maxFields: bounds.maxFields + 2 })
-  if (refused !== undefined) return refused
-  // A line end within a value would have become a field of its own.
-  return x.request.count === lines ? undefined : SPLIT
+  return parse(x, `${method} ${path} HTTP/1.1\r\n${hostLine}${framing}${request.lines}${cookie}\r\n`, bounds)
+}
+
+function parse(x: WireExchange, head: string, { maxHeadBytes, maxFields }: HeadBounds): Fault | undefined {
+  if (head.length > scratch.bytes.length) scratch.bytes = Buffer.allocUnsafeSlow(head.length)
+  const { bytes } = scratch
+  const size = bytes.write(head, 0, 'latin1')
+  const end = parseRequestHead(bytes, head, x, { maxHeadBytes, maxFields: maxFields + 2 })
+  if (end === size) return undefined
+  return end > 0 ? REFUSAL.behindHead : end === INCOMPLETE ? REFUSAL.requestLine : verdict.fault
 }
 
 interface RequestText {
   method: string
   path: string
   scheme: string
-  authority: string
+  authority: string | undefined
   host: string | undefined
+  /** Value of Content-Length. */
+  length: string | undefined
   /** Lines of all other fields. */
-  fields: string
-  count: number
+  lines: string
   /** Crumbs of cookies, put together again (RFC 9113 section 8.2.3). */
   cookie: string
-  hasLength: boolean
+  authorized: boolean
 }
 
-function isText(found: RequestText | Fault): found is RequestText {
-  return !(found instanceof Error)
+function isText(found: RequestText | Fault | typeof MALFORMED): found is RequestText {
+  return found !== MALFORMED && !(found instanceof Error)
 }
 
-function collect(rawHeaders: readonly string[]): RequestText | Fault {
+function collect(fields: readonly Field[]): RequestText | Fault | typeof MALFORMED {
   const request: RequestText = {
-    ...{ method: '', path: '', scheme: '', authority: '', host: undefined },
-    ...{ fields: '', count: 0, cookie: '', hasLength: false },
+    ...{ method: '', path: '', scheme: '', authority: undefined, host: undefined },
+    ...{ length: undefined, lines: '', cookie: '', authorized: false },
   }
-  let authorized = false
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!
-    const value = rawHeaders[i + 1]!
-    if (name.charCodeAt(0) === 58) {
-      if (!takePseudo(request, name, value)) return PSEUDO
-      continue
-    }
-    if (name === 'host') {
-      if (request.host !== undefined) return REFUSAL.hostTwice
-      request.host = value
-      continue
-    }
-    if (name === 'cookie') {
-      request.cookie += request.cookie === '' ? value : `; ${value}`
-      continue
-    }
-    if (name === 'authorization') {
-      if (authorized) return AUTHORIZATION_TWICE
-      authorized = true
-    }
-    if (name === 'content-length') request.hasLength = true
-    request.fields += `${name}: ${value}\r\n`
-    request.count++
+  let regular = false
+  for (let i = 0; i < fields.length; i++) {
+    const field = fields[i]!
+    const pseudo = isPseudo(field.kind)
+    // They come first, each once (RFC 9113 section 8.3).
+    if (pseudo && (regular || !takePseudo(request, field))) return MALFORMED
+    if (pseudo) continue
+    regular = true
+    const refused = takeField(request, field)
+    if (refused !== undefined) return refused
   }
   return request
 }
 
-function takePseudo(request: RequestText, name: string, value: string): boolean {
-  if (name === ':method') request.method = value
-  else if (name === ':path') request.path = value
-  else if (name === ':scheme') request.scheme = value
-  else if (name === ':authority') request.authority = value
-  else return false
-  return true
+function takePseudo(request: RequestText, { kind, value }: Field): boolean {
+  switch (kind) {
+    case KIND.method:
+      if (request.method !== '') return false
+      request.method = value
+      return true
+    case KIND.path:
+      if (request.path !== '') return false
+      request.path = value
+      return true
+    case KIND.scheme:
+      if (request.scheme !== '') return false
+      request.scheme = value
+      return true
+    case KIND.authority:
+      if (request.authority !== undefined) return false
+      request.authority = value
+      return true
+    default:
+      return false
+  }
+}
+
+function takeField(request: RequestText, { kind, value, line }: Field): Fault | typeof MALFORMED | undefined {
+  switch (kind) {
+    case KIND.malformed:
+      return MALFORMED
+    case KIND.host:
+      if (request.host !== undefined) return REFUSAL.hostTwice
+      request.host = value
+      return undefined
+    case KIND.cookie:
+      request.cookie += request.cookie === '' ? value : `; ${value}`
+      return undefined
+    case KIND.authorization:
+      if (request.authorized) return AUTHORIZATION_TWICE
+      request.authorized = true
+      break
+    case KIND.contentLength:
+      request.length = value
+  }
+  request.lines += line
+  return undefined
 }

@@ -1,61 +1,44 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { Trailing } from '../origin-port.ts'
-import { keep } from '../read-buffer.ts'
-import { addFields, trailerObject } from './header-list.ts'
+import { CODE } from './codes.ts'
+import type { FramedStream } from './stream.ts'
 
 /** Where the status stands in a status line. */
 const STATUS_FROM = 'HTTP/1.1 '.length
+/** Statuses above it have no place in HTTP (RFC 9110 section 15). */
+const LAST_CLASS = '5'
 
 /** The writing side of a stream: takes answers as HTTP/1.1 words them, and sends them as HTTP/2 does. */
 export class StreamOutlet {
-  stream: ServerHttp2Stream | undefined
-  /** True when the answer ends with trailers that are still to be sent. */
-  trailing = false
+  stream: FramedStream | undefined
   private readonly x: Trailing
-  private readonly trailed: () => void
 
-  /** `trailed` is called once trailers were sent, where there could be some. */
-  constructor(x: Trailing, trailed: () => void) {
+  constructor(x: Trailing) {
     this.x = x
-    this.trailed = trailed
   }
 
   /**
    * Writes a head (perhaps '') and body bytes, `last` with the end. Framing of HTTP/1.1 is left out.
-   * Answers false when the stream wants to be left alone until `drain`.
+   * Answers false when the stream wants to be left alone until `streamDrained`.
    */
   body(before: string, _chunked: boolean, chunk: Buffer, from: number, to: number, last: boolean): boolean {
     const { stream } = this
-    if (stream === undefined || stream.destroyed || stream.closed) return true
-    if (before !== '') this.head(stream, before, last && from === to)
-    if (stream.writableEnded) return true
-    if (to === from) {
-      if (last) stream.end()
-      return true
-    }
-    const bytes = keep(chunk.subarray(from, to))
-    if (!last) return stream.write(bytes)
-    stream.end(bytes)
-    return true
+    if (stream === undefined || stream.closed) return true
+    const trailers = last && this.x.answerTrailers !== '' ? this.x.answerTrailers : undefined
+    const bare = last && from === to && trailers === undefined
+    if (before !== '') this.head(stream, before, bare)
+    if (bare && before !== '') return true
+    return stream.send(chunk, from, to, last, trailers)
   }
 
-  private head(stream: ServerHttp2Stream, text: string, bare: boolean): void {
-    const list = [':status', text.slice(STATUS_FROM, STATUS_FROM + 3)]
-    addFields(list, text, text.indexOf('\r\n') + 2)
-    const { answerTrailers } = this.x
-    this.trailing = answerTrailers !== undefined && !(bare && answerTrailers === '')
-    if (this.trailing) stream.once('wantTrailers', () => this.trail(stream))
-    try {
-      stream.respond(list, { endStream: bare && !this.trailing, waitForTrailers: this.trailing })
-    } catch {
-      // A status that HTTP/2 has no place for, above 599.
-      stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  private head(stream: FramedStream, text: string, bare: boolean): void {
+    if (text.charAt(STATUS_FROM) > LAST_CLASS) {
+      stream.reset(CODE.internal)
+      return
     }
-  }
-
-  private trail(stream: ServerHttp2Stream): void {
-    if (stream.destroyed || stream.closed) return
-    stream.sendTrailers(trailerObject(this.x.answerTrailers ?? ''))
-    setImmediate(this.trailed)
+    const { encoder } = stream.session
+    encoder.begin(text)
+    encoder.pseudo(':status', text.slice(STATUS_FROM, STATUS_FROM + 3))
+    encoder.lines(text, text.indexOf('\r\n') + 2)
+    stream.head(bare)
   }
 }
