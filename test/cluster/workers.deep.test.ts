@@ -11,8 +11,6 @@ import { ADMIN, type Cluster, type Node, startCluster } from './nodes.ts'
 
 const ADMIN_SECRET = 'the-secret-of-every-dashboard-and-more'
 const CONNECTIONS = 24
-/** The machine that runs the tests may be busy with others. */
-const PATIENCE_MS = 60_000
 const shares = process.platform === 'linux' || process.platform === 'freebsd'
 const skip = shares ? false : `${process.platform} cannot share a port between processes`
 
@@ -45,7 +43,7 @@ test('several workers of one machine', { skip }, async (t) => {
     const [, second] = await childrenOf(node)
     process.kill(second!, 'SIGKILL')
     const gone = () => connections.filter(({ closed }) => closed()).length
-    await eventually('its connections end', () => gone() === counts[1], PATIENCE_MS)
+    await eventually('its connections end', () => gone() === counts[1])
     for (const connection of connections.filter(({ closed }) => !closed()))
       assert.equal(await connection.status(), 200, 'those of the other go on')
     const isBack = async () => {
@@ -55,7 +53,7 @@ test('several workers of one machine', { skip }, async (t) => {
         () => false,
       )
     }
-    await eventually('it is started again', isBack, PATIENCE_MS)
+    await eventually('it is started again', isBack)
     assert.match(node.output(), /"worker":2,"how":"by SIGKILL",.*a gateway worker has ended; it is started again/)
     assert.equal(gone(), counts[1])
 
@@ -96,7 +94,7 @@ test('several workers of one machine', { skip }, async (t) => {
     const [first] = await childrenOf(node)
     const killed = new Set<number>()
     for (let i = 0; i < 5; i++) {
-      await eventually('it is there', () => pidsOf(node).some((pid) => pid !== first && !killed.has(pid)), PATIENCE_MS)
+      await eventually('it is there', () => pidsOf(node).some((pid) => pid !== first && !killed.has(pid)))
       const pid = pidsOf(node).find((one) => one !== first && !killed.has(one))!
       killed.add(pid)
       process.kill(pid, 'SIGKILL')
@@ -105,7 +103,7 @@ test('several workers of one machine', { skip }, async (t) => {
     void node.ended().then((code) => {
       status = code
     })
-    await eventually('all ends', () => status !== undefined, PATIENCE_MS)
+    await eventually('all ends', () => status !== undefined)
     assert.equal(status, 1)
     assert.match(node.output(), /^gatehouse: gateway worker 2 ended 5 times soon after its start, last by SIGKILL$/m)
     await assertGone([first!], node.port)
@@ -179,7 +177,7 @@ function pidsOf({ pid }: Node): number[] {
 
 /** In the order in which they were started. */
 async function childrenOf(node: Node): Promise<number[]> {
-  await eventually('both are there', () => pidsOf(node).length === 2, PATIENCE_MS)
+  await eventually('both are there', () => pidsOf(node).length === 2)
   return pidsOf(node).sort((a, b) => a - b)
 }
 
@@ -191,7 +189,7 @@ async function assertGone(pids: readonly number[], port: number): Promise<void> 
       return false
     }
   }
-  await eventually('all have ended', () => !pids.some(isThere), PATIENCE_MS)
+  await eventually('all have ended', () => !pids.some(isThere))
   const server = await listenAt(port)
   await new Promise((closed) => server.close(closed))
 }

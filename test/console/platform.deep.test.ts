@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
 import { openPage, startBrowser } from '../browser/chromium.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { startProduct } from '../flows/product.ts'
 import { startReceiver } from '../oauth/receiver.ts'
 import { selfSigned } from '../wire/engine-certificate.ts'
@@ -83,7 +83,7 @@ async function undoes(world: Platform): Promise<void> {
   const readers = await world.open(world.reader, address, REFUSED)
   await readers.getByRole('heading', { name: 'What changed' }).waitFor()
   const refused = readers.getByRole('button', { name: 'Undo' })
-  assert.equal(await refused.getAttribute('aria-disabled'), 'true')
+  await becomes(() => refused.getAttribute('aria-disabled'), 'true')
   await refused.hover()
   await readers.getByText('You need the permission “apis: write” for this.').waitFor()
   await readers.goto('/audit/0123456789abcdef01234567')
@@ -92,7 +92,7 @@ async function undoes(world: Platform): Promise<void> {
   await readers.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor()
   const owners = await world.open(world.owner, '/audit')
   await owners.getByText('You may not see this').waitFor()
-  assert.equal(await owners.getByRole('button', { name: 'Export' }).count(), 0)
+  await becomes(() => owners.getByRole('button', { name: 'Export' }).count(), 0)
 }
 
 async function showsNodes(world: Platform): Promise<void> {
@@ -130,7 +130,7 @@ async function tellsWebhooks(world: Platform): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Add a webhook' })
   const add = () => dialog.getByRole('button', { name: 'Add a webhook' }).click()
   await add()
-  assert.equal(await dialog.getByText('This is needed').count(), 2)
+  await becomes(() => dialog.getByText('This is needed').count(), 2)
   await dialog.getByLabel('Name').fill(ODD_NAME)
   await dialog.getByLabel('Address').fill('ftp://example.test/')
   await dialog.getByLabel('Further header fields').fill('no colon')
@@ -187,9 +187,9 @@ async function tellsWebhooks(world: Platform): Promise<void> {
   })
   const readers = await world.open(world.reader, `/webhooks/${id}`)
   await readers.getByRole('heading', { name: 'Told', level: 1 }).waitFor()
-  assert.ok(await readers.getByLabel('Name').isDisabled())
+  await becomes(() => readers.getByLabel('Name').isDisabled(), true)
   for (const name of ['Save', 'Delete webhook', 'Send a test'])
-    assert.equal(await readers.getByRole('button', { name }).count(), 0, name)
+    await becomes(() => readers.getByRole('button', { name }).count(), 0, name)
   await readers.close()
 
   await page.getByRole('button', { name: 'Delete webhook' }).click()
@@ -267,7 +267,7 @@ async function keepsCertificates(world: Platform): Promise<void> {
   await readers.getByRole('button', { name: 'zoo.example.test' }).click()
   const seen = readers.getByRole('dialog', { name: 'zoo.example.test' })
   await seen.getByText('Certificate only').waitFor()
-  assert.equal(await readers.getByRole('button', { name: /^(Delete|Upload)/ }).count(), 0)
+  await becomes(() => readers.getByRole('button', { name: /^(Delete|Upload)/ }).count(), 0)
   await seen.getByRole('button', { name: 'Close' }).click()
   await seen.waitFor({ state: 'detached' })
 }

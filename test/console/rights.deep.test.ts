@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { type Platform, startPlatform } from './platform-world.ts'
 import { type ConsoleUser, checkThemes } from './world.ts'
 
@@ -38,7 +38,7 @@ async function follow(page: Page): Promise<readonly string[]> {
     await menu.getByRole('link', { name, exact: true }).click()
     await menu.locator('a[data-active]', { hasText: name }).waitFor()
     await arrived(page, name)
-    assert.equal(await page.getByText('You may not see this').count(), 0, name)
+    await becomes(() => page.getByText('You may not see this').count(), 0, name)
   }
   return names
 }
