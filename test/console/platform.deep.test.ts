@@ -9,10 +9,21 @@ import { startProduct } from '../flows/product.ts'
 import { startReceiver } from '../oauth/receiver.ts'
 import { selfSigned } from '../wire/engine-certificate.ts'
 import { confirmDelete, ODD_NAME, saved } from './apis-world.ts'
-import { API, giveUp, makeBells, type Platform, pick, SETTINGS, startPlatform } from './platform-world.ts'
+import {
+  API,
+  arrived,
+  giveUp,
+  makeBells,
+  openBar,
+  type Platform,
+  pick,
+  SETTINGS,
+  startPlatform,
+} from './platform-world.ts'
 import { checkThemes, folderFor, shoot, signIn, startConsole } from './world.ts'
 
 const words = (page: Page) => new URL(page.url()).searchParams
+const DAY_MS = 86_400_000
 const REFUSED = [/status of 40[01349]/]
 
 async function undoes(world: Platform): Promise<void> {
@@ -40,9 +51,10 @@ async function undoes(world: Platform): Promise<void> {
     () => words(page).get('action') === 'api.update' && words(page).get('user') !== null,
   )
   await pick(page, page.getByRole('combobox', { name: 'Method' }), 'PUT')
-  const today = new Date().toISOString().slice(0, 10)
-  await page.getByLabel('From').fill(today)
-  await page.getByLabel('To').fill(today)
+  // Midnight may come meanwhile.
+  const day = (later: number) => new Date(Date.now() + later * DAY_MS).toISOString().slice(0, 10)
+  await page.getByLabel('From').fill(day(-1))
+  await page.getByLabel('To').fill(day(1))
   await page.reload()
   await page.getByRole('link', { name: 'api.update' }).waitFor()
   for (const type of ['CSV', 'JSON'] as const) {
@@ -281,14 +293,10 @@ async function leadsAnywhere(world: Platform): Promise<void> {
   assert.ok(names.length >= 19, names.join())
   for (const name of names) {
     await menu.getByRole('link', { name, exact: true }).click()
-    const head = page.getByRole('heading', { level: 1 })
-    await eventually(
-      `${name} leads somewhere`,
-      async () => (await menu.locator('a[data-active]').innerText()) === name && (await head.count()) === 1,
-    )
+    await menu.locator('a[data-active]', { hasText: name }).waitFor()
+    await arrived(page, name)
   }
-  await page.keyboard.press('Control+k')
-  const bar = page.getByRole('dialog', { name: 'Search or jump to…' })
+  const bar = await openBar(page)
   await bar.getByRole('textbox').fill('bell')
   await bar.getByRole('button', { name: /^Bell Webhooks/ }).click()
   await page.getByRole('heading', { name: 'Bell', level: 1 }).waitFor()

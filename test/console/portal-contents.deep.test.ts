@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { becomes, eventually } from '../eventually.ts'
 import { answers, heading, LONG_NAME, makeApi, ODD_NAME, save, tab } from './apis-world.ts'
 import { confirm, NAMES, type PortalWorld, pickOption, shoot, startPortal, told } from './portal-world.ts'
-import { checkThemes } from './world.ts'
+import { checkThemes, settled } from './world.ts'
 
 /** Refusals that the journeys bring about themselves. */
 const REFUSED = [/status of 40[03]/, /elsewhere: https:\/\/a\.example\//]
@@ -108,6 +108,7 @@ async function orderEntries(world: PortalWorld, page: Page): Promise<void> {
   await page.getByText(`${ODD_NAME} is now at place 2`).waitFor({ state: 'attached' })
   await page.keyboard.press('Space')
   await eventually('the order is stored', async () => (await namesIn(world))[1] === ODD_NAME)
+  await settled(page)
   const [from, to] = [await handle(LONG_NAME).boundingBox(), await handle('Weather').boundingBox()]
   await page.mouse.move(from!.x + 8, from!.y + 8)
   await page.mouse.down()

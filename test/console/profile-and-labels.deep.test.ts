@@ -6,6 +6,7 @@ import { openPage, startBrowser } from '../browser/chromium.ts'
 import { call } from '../client.ts'
 import { becomes, eventually } from '../eventually.ts'
 import { copied } from './clipboard.ts'
+import { openBar } from './platform-world.ts'
 import { type ConsoleWorld, checkThemes, PASSWORD, passwordOf, shoot, signIn, startConsole } from './world.ts'
 
 const REFUSED = [/status of 40[13]/, /status of 409/]
@@ -212,9 +213,7 @@ test('settings show where they come from, and the command bar leads anywhere by 
   const { page } = await openPage(t, browser, { base: world.base })
   await signIn(page, world.admin)
   await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor()
-  await page.keyboard.press('Control+k')
-  const search = page.getByPlaceholder('Search or jump to…')
-  await search.waitFor()
+  await openBar(page)
   await page.keyboard.type('sample')
   await page.getByRole('button', { name: /^Protected sample/ }).waitFor()
   await checkThemes(page)
@@ -225,6 +224,8 @@ test('settings show where they come from, and the command bar leads anywhere by 
   await page.keyboard.press('Control+a')
   await page.keyboard.type('Settin')
   await page.getByRole('button', { name: /^Settings/ }).waitFor()
+  // What was found before stands there until the next answer comes.
+  await page.getByText(world.reader.email).waitFor({ state: 'hidden' })
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: /ettings$/, level: 1 }).waitFor()

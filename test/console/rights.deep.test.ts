@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { becomes, eventually } from '../eventually.ts'
-import { type Platform, startPlatform } from './platform-world.ts'
+import { arrived, openBar, type Platform, startPlatform } from './platform-world.ts'
 import { type ConsoleUser, checkThemes } from './world.ts'
 
 /** Pages that need no permission, or one that the owner has. */
@@ -19,16 +19,6 @@ test('each kind of people is led where they may look, and to nothing that they m
   await t.test('a reader sees every page, and changes nothing on any', () => readsAll(world))
   await t.test('an owner sees what the work with APIs needs, and no more', () => ownsSome(world))
 })
-
-/**
- * Waits until the page of that name is drawn, with what its tables show. The menu and the address name it earlier: until its module
- * is read, the page before stands there.
- */
-async function arrived(page: Page, name: string): Promise<void> {
-  const title = name === 'Home' ? /^Welcome/ : name
-  await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
-  await eventually(`all of ${name} has come`, async () => (await page.locator('[aria-busy=true]').count()) === 0)
-}
 
 /** Follows the whole menu. The page that answers a call with a refusal fails the test by its console. */
 async function follow(page: Page): Promise<readonly string[]> {
@@ -119,8 +109,7 @@ async function ownsSome(world: Platform): Promise<void> {
 async function beginsNothing(world: Platform, person: ConsoleUser): Promise<void> {
   for (const one of [world.admin, person]) {
     const page = await world.open(one, '/')
-    await page.keyboard.press('Control+k')
-    const bar = page.getByRole('dialog', { name: 'Search or jump to…' })
+    const bar = await openBar(page)
     await bar.getByRole('textbox').fill('upload')
     const action = bar.getByRole('button', { name: 'Upload a certificate' })
     await (one === person ? bar.getByText('Nothing found') : action).waitFor()
