@@ -11,6 +11,8 @@ import { ADMIN, type Cluster, type Node, startCluster } from './nodes.ts'
 
 const ADMIN_SECRET = 'the-secret-of-every-dashboard-and-more'
 const CONNECTIONS = 24
+/** By their start: numbers of processes begin anew. */
+const IN_ORDER = process.platform === 'linux' ? ['--sort=start_time'] : []
 const shares = process.platform === 'linux' || process.platform === 'freebsd'
 const skip = shares ? false : `${process.platform} cannot share a port between processes`
 
@@ -33,8 +35,11 @@ test('several workers of one machine', { skip }, async (t) => {
     ])
 
     const connections = await openConnections(t, node.port)
-    const counts = await Promise.all(control.map(connectionsOf))
-    assert.equal(counts[0]! + counts[1]!, CONNECTIONS)
+    let counts: number[] = []
+    await eventually('all are counted, and none of before', async () => {
+      counts = await Promise.all(control.map(connectionsOf))
+      return counts[0]! + counts[1]! === CONNECTIONS
+    })
     assert.ok(
       counts.every((count) => count > 0),
       `spread over both: ${counts}`,
@@ -169,7 +174,9 @@ async function connectionsOf(control: number): Promise<number> {
 }
 
 function pidsOf({ pid }: Node): number[] {
-  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=', ...IN_ORDER], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
   return rows
     .map((row) => row.trim().split(/\s+/).map(Number))
     .flatMap(([child, parent]) => (parent === pid ? [child!] : []))
@@ -178,7 +185,7 @@ function pidsOf({ pid }: Node): number[] {
 /** In the order in which they were started. */
 async function childrenOf(node: Node): Promise<number[]> {
   await eventually('both are there', () => pidsOf(node).length === 2)
-  return pidsOf(node).sort((a, b) => a - b)
+  return pidsOf(node)
 }
 
 async function assertGone(pids: readonly number[], port: number): Promise<void> {
