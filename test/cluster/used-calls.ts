@@ -28,14 +28,14 @@ export function mostWithin(used: readonly Way[], windowMs: number): number {
 }
 
 /**
- * How many calls may have been used within the window before a refusal: half of all refusals had at least so many. What the machine
+ * How many calls may have been used within the window before a refusal: nine of ten refusals had at least so many. What the machine
  * does to the way of a call makes it too many, never too few. 0 when none was refused.
  */
 export function usedBeforeRefusal(used: readonly Way[], refused: readonly Way[], windowMs: number): number {
   const arrivals = ascending(used.map(({ to }) => to))
   const sent = ascending(used.map(({ from }) => from))
   const counts = refused.map(({ from, to }) => below(sent, to) - below(arrivals, from - windowMs))
-  return ascending(counts)[Math.floor(counts.length / 2)] ?? 0
+  return ascending(counts)[Math.floor(counts.length / 10)] ?? 0
 }
 
 /** How many of the numbers, which ascend, are smaller. */
