@@ -90,7 +90,7 @@ test('an upstream that says close, speaks HTTP/1.0 or hints at a short life is n
 
 test('idle connections are closed after their time', async (t) => {
   const origin = await openOrigin(t, polite)
-  const gate = await openGate(t, { originPort: origin.port, upstream: { idleKeepMs: 200 } })
+  const gate = await openGate(t, { originPort: origin.port, upstream: { idleKeepMs: 1_000 } })
   const client = await Client.connect(gate.port)
   await client.ask(get('/'))
   assert.equal(gate.upstream.idleCount, 1)
@@ -118,7 +118,7 @@ test('each wait for an upstream is bounded: head, silence, total', async (t) => 
     [silent, { headTimeoutMs: 200 }, 504],
     [silent, { totalTimeoutMs: 200 }, 504],
     [stalling, { idleTimeoutMs: 200 }, 200],
-    [dripping, { totalTimeoutMs: 300 }, 200],
+    [dripping, { totalTimeoutMs: 1_000 }, 200],
   ] as const) {
     const origin = await openOrigin(t, script)
     const gate = await openGate(t, { originPort: origin.port, upstream })
