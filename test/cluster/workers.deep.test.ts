@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
-import { createServer, type Server } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { loadConfig } from '../../src/config/load.ts'
 import { call } from '../client.ts'
 import { eventually } from '../eventually.ts'
+import { freePort, listenAt } from '../free-port.ts'
 import { ADMIN, type Cluster, type Node, startCluster } from './nodes.ts'
 
 const ADMIN_SECRET = 'the-secret-of-every-dashboard-and-more'
@@ -75,8 +74,8 @@ test('several workers of one machine', { skip }, async (t) => {
   })
 
   await t.test('what keeps one from starting is told once, and ends all', async () => {
-    const [first, second] = await freePair()
-    const squatter = await listenAt(second)
+    const first = await freePort(2)
+    const squatter = await listenAt(first + 1)
     t.after(() => squatter.close())
     const started = startTwo(t, cluster, { SVC_GW_CONTROLPORT: String(first) })
     await assert.rejects(started, ({ message }: Error) => {
@@ -87,7 +86,7 @@ test('several workers of one machine', { skip }, async (t) => {
   })
 
   await t.test('a port that somebody has is refused, although it could be shared', async () => {
-    const [port] = await freePair()
+    const port = await freePort()
     const other = await listenAt(port, true)
     t.after(() => other.close())
     const started = startTwo(t, cluster, { SVC_GW_LISTENPORT: String(port) })
@@ -116,7 +115,8 @@ test('several workers of one machine', { skip }, async (t) => {
 })
 
 async function startTwo(t: TestContext, cluster: Cluster, env: Readonly<Record<string, string>> = {}) {
-  const control = await freePair()
+  const first = await freePort(2)
+  const control = [first, first + 1] as const
   const node = await cluster.start('all', {
     SVC_GW_WORKERS: '2',
     SVC_GW_NODENAME: 'edge',
@@ -125,24 +125,6 @@ async function startTwo(t: TestContext, cluster: Cluster, env: Readonly<Record<s
   })
   t.after(() => node.kill())
   return { node, control }
-}
-
-/** Two ports in a row that nobody has, and that no connection is given by the system meanwhile. */
-async function freePair(): Promise<[number, number]> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000)
-    const servers = [await listenAt(port).catch(() => undefined), await listenAt(port + 1).catch(() => undefined)]
-    await Promise.all(servers.map((server) => new Promise((closed) => server?.close(closed) ?? closed(undefined))))
-    if (servers.every((server) => server !== undefined)) return [port, port + 1]
-  }
-}
-
-function listenAt(port: number, reusePort = false): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen({ port, host: '0.0.0.0', reusePort }, () => resolve(server))
-  })
 }
 
 /** Connections that are kept open, each after one request. */
