@@ -250,8 +250,8 @@ async function tokens(world: ApisWorld, page: Page, client: Client): Promise<voi
   })
   await page.getByRole('button', { name: 'Revoke all' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke all' }).click()
-  await page.getByText('No live tokens').waitFor()
   await saved(page, 'All tokens are revoked')
+  await page.getByText('No live tokens').waitFor()
   for (const token of [first, second, third])
     await eventually('all of them are refused', async () => !(await works(token)))
 }
@@ -291,8 +291,8 @@ async function edit(world: ApisWorld, page: Page, apiId: string, { id }: Client)
   await dialog.getByText('"Theirs"').waitFor()
   await checkThemes(page)
   await dialog.getByRole('button', { name: 'Keep mine' }).click()
-  await page.getByText('Mine', { exact: true }).waitFor()
   await saved(page)
+  await page.getByText('Mine', { exact: true }).waitFor()
   assert.equal(at((await world.api('GET', path)).json, 'description'), 'Mine')
 }
 

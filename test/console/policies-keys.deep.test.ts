@@ -63,8 +63,8 @@ async function makePolicy(world: ApisWorld, page: Page): Promise<string> {
   await page.keyboard.press('Enter')
   await inspect(page, 'policy-new')
   await page.getByRole('button', { name: 'Create' }).click()
-  await heading(page, PLAN).waitFor()
   await saved(page)
+  await heading(page, PLAN).waitFor()
   const id = idIn(page)
   const stored = (await world.api('GET', `/api/portal/policies/${id}`)).json
   assert.deepEqual([at(stored, 'name'), at(stored, 'rate'), at(stored, 'quota_max')], [PLAN, 50, 5])
@@ -154,8 +154,8 @@ async function useKey(world: ApisWorld, page: Page, key: string): Promise<string
   await page.getByLabel(/^Alias/).fill('Shop')
   await answers(world, 200, '/orders/open', { 'x-key': key })
   await save(page)
-  await heading(page, 'Shop').waitFor()
   await saved(page)
+  await heading(page, 'Shop').waitFor()
   await page.getByText('5 of 7 left').first().waitFor()
   await eventually('its use is known', async () => {
     await page.reload()
