@@ -15,7 +15,8 @@ const RUN_MS = 6_300
 /** Redis counts a use so long. */
 const WINDOW_MS = RATE_MS + 50
 /** Of a rate; what is left is leased by nodes that do not use it. */
-const NEARLY = 0.93 * RATE
+const NEARLY = 0.93
+const TRIES = 6
 
 const SPREADS = [
   { name: 'evenly', shares: [34, 33, 33] },
@@ -55,12 +56,12 @@ for (const { name, shares } of SPREADS) {
     const { origin, gateways } = world
     let best = 0
     // A machine that has much else to do may keep leases from being used in time: the rest must hold each time.
-    for (let tries = 0; tries < 3 && best < NEARLY; tries++) {
-      const key = await newKey(world, { rate: RATE, per: RATE_MS / 1000 })
+    for (let [tries, rate] = [0, RATE]; tries < TRIES && best < NEARLY; tries++) {
+      const key = await newKey(world, { rate, per: RATE_MS / 1000 })
       const until = performance.now() + RUN_MS
       origin.arrivedAt.clear()
       const sent = await sendPaced({
-        ...{ ports: gateways.map(({ port }) => port), shares, perSecond: 2 * RATE, path: '/shop/', key },
+        ...{ ports: gateways.map(({ port }) => port), shares, perSecond: 2 * rate, path: '/shop/', key },
         goesOn: () => performance.now() < until,
       })
       const used = sent
@@ -68,12 +69,14 @@ for (const { name, shares } of SPREADS) {
         .map(({ number, sentAt }) => ({ from: sentAt, to: origin.arrivedAt.get(number)! }))
       assert.equal(used.length, origin.arrivedAt.size, 'what was answered is what arrived')
       const most = mostWithin(used, RATE_MS)
-      assert.ok(most <= RATE, `${most} calls within a window for ${RATE}`)
+      assert.ok(most <= rate, `${most} calls within a window for ${rate}`)
       const refused = sent.filter(isRefused).map(({ sentAt, answeredAt }) => ({ from: sentAt, to: answeredAt }))
-      best = Math.max(best, usedBeforeRefusal(used, refused, WINDOW_MS))
-      t.diagnostic(`${sent.length} sent, most ${most} in a window, ${best} before a refusal`)
+      best = Math.max(best, usedBeforeRefusal(used, refused, WINDOW_MS) / rate)
+      // So few calls could be sent that none had to be refused.
+      if (refused.length === 0) rate /= 2
+      t.diagnostic(`${sent.length} sent, most ${most} in a window, ${(best * 100).toFixed(1)} % before a refusal`)
     }
-    assert.ok(best >= NEARLY, `refused after only ${best} calls within a window for ${RATE}`)
+    assert.ok(best >= NEARLY, `refused after only ${(best * 100).toFixed(1)} % of the rate`)
   })
 
   test(`a quota of ${QUOTA}, spread ${name}, is used up to the last call and no further`, async (t) => {
