@@ -1,13 +1,11 @@
-import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { existsSync, mkdtempSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createClient } from '@redis/client'
 import { fromDebian } from '../scripts/debian.mjs'
 import { startServer, type ThrowAwayServer } from '../scripts/servers.mjs'
+import { freePort } from './free-port.ts'
 
 const NAMES = ['redis-server', 'valkey-server']
 const FOLDERS = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
@@ -75,16 +73,6 @@ async function command(url: string, words: readonly string[]): Promise<unknown> 
   } finally {
     client.destroy()
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  server.close()
-  await once(server, 'close')
-  return address.port
 }
 
 /** The machine's server. Installed from Debian's packages where there is none and we may. */

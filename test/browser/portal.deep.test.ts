@@ -5,15 +5,13 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { WEATHER_QUOTA } from '../../examples/portal/demo-apis.ts'
 import { type Example, startExample } from '../../examples/portal/start-example.ts'
-import { eventually as eventuallyWithin } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { checkAccessible, openPage, startBrowser } from './chromium.ts'
 
 const OUTPUT = join(import.meta.dirname, '../../test-output')
 const WIDTHS = [1280, 768, 375]
 const PASSWORD = 'correct horse battery'
 const IS_DEEP = process.env.GATEHOUSE_DEEP === '1'
-/** Browsers are slow on a busy machine. */
-const PATIENCE_MS = 60_000
 
 let example: Example
 
@@ -43,7 +41,6 @@ async function lookInTheDark(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
-const eventually = (what: string, holds: () => boolean | Promise<boolean>) => eventuallyWithin(what, holds, PATIENCE_MS)
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click()
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
@@ -77,8 +74,8 @@ test('a developer gets a key, uses it up, rotates and revokes it, waits for anot
   await link(page, 'Weather')
   await page.locator('summary', { hasText: '/now/{place}' }).click()
   await look(page, 'entry')
-  assert.equal(await page.locator('.prose strong', { hasText: 'all larger towns' }).count(), 2)
-  assert.ok(await page.getByText('Celsius or Fahrenheit.').isVisible())
+  await becomes(() => page.locator('.prose strong', { hasText: 'all larger towns' }).count(), 2)
+  await becomes(() => page.getByText('Celsius or Fahrenheit.').isVisible(), true)
 
   await signUp(page, 'ada@example.test')
   await look(page, 'sign-up')
@@ -124,7 +121,7 @@ test('a developer gets a key, uses it up, rotates and revokes it, waits for anot
   assert.deepEqual([await weather(key), await weather(next)], [200, 200], 'both are good for an hour')
   await link(page, 'Done, I have it')
   await heading(page, 'Keys')
-  assert.equal(await page.locator('.tag.rotated').count(), 1)
+  await becomes(() => page.locator('.tag.rotated').count(), 1)
 
   await link(page, 'APIs')
   await link(page, 'Parcels')

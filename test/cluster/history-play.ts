@@ -131,24 +131,20 @@ const TOKEN = '/tok/oauth/token'
 /** The first refresh token of a new grant. */
 async function newGrant({ places }: World): Promise<string> {
   let token = ''
-  await eventually(
-    'a grant is given',
-    async () => {
-      const { node } = anyOf(places)
-      const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
-      const code = await call(node.port, '/tok/svc/oauth/authorize-client', {
-        ...{ method: 'POST', headers: { ...FORM, 'x-svc-authorization': SECRET } },
-        body: form({ response_type: 'code', client_id: 'app', redirect_uri: REDIRECT }),
-      })
-      if (code.status !== 200) return false
-      const fields = { grant_type: 'authorization_code', code: String((code.json as { code: string }).code) }
-      const body = form({ ...fields, redirect_uri: REDIRECT })
-      const made = await call(node.port, TOKEN, { method: 'POST', headers: { ...BASIC, ...FORM }, body })
-      if (made.status === 200) token = (made.json as { refresh_token: string }).refresh_token
-      return made.status === 200
-    },
-    60_000,
-  )
+  await eventually('a grant is given', async () => {
+    const { node } = anyOf(places)
+    const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
+    const code = await call(node.port, '/tok/svc/oauth/authorize-client', {
+      ...{ method: 'POST', headers: { ...FORM, 'x-svc-authorization': SECRET } },
+      body: form({ response_type: 'code', client_id: 'app', redirect_uri: REDIRECT }),
+    })
+    if (code.status !== 200) return false
+    const fields = { grant_type: 'authorization_code', code: String((code.json as { code: string }).code) }
+    const body = form({ ...fields, redirect_uri: REDIRECT })
+    const made = await call(node.port, TOKEN, { method: 'POST', headers: { ...BASIC, ...FORM }, body })
+    if (made.status === 200) token = (made.json as { refresh_token: string }).refresh_token
+    return made.status === 200
+  })
   return token
 }
 

@@ -85,6 +85,7 @@ class Line {
 export interface Paced {
   readonly number: number
   readonly sentAt: number
+  readonly answeredAt: number
   readonly status: number
 }
 
@@ -112,7 +113,7 @@ export async function sendPaced({ ports, shares, perSecond, path, key, goesOn }:
     lines.push(line)
     const sentAt = performance.now()
     const status = await line.ask(`${path}${number}`, key)
-    sent.push({ number, sentAt, status })
+    sent.push({ number, sentAt, answeredAt: performance.now(), status })
     idle[place]!.push(line)
   }
   for (let number = 0; goesOn(sent) && failure === undefined; ) {

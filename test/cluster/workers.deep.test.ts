@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
-import { createServer, type Server } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { loadConfig } from '../../src/config/load.ts'
 import { call } from '../client.ts'
 import { eventually } from '../eventually.ts'
+import { freePort, listenAt } from '../free-port.ts'
 import { ADMIN, type Cluster, type Node, startCluster } from './nodes.ts'
 
 const ADMIN_SECRET = 'the-secret-of-every-dashboard-and-more'
 const CONNECTIONS = 24
-/** The machine that runs the tests may be busy with others. */
-const PATIENCE_MS = 60_000
+/** By their start: numbers of processes begin anew. */
+const IN_ORDER = process.platform === 'linux' ? ['--sort=start_time'] : []
 const shares = process.platform === 'linux' || process.platform === 'freebsd'
 const skip = shares ? false : `${process.platform} cannot share a port between processes`
 
@@ -35,8 +34,11 @@ test('several workers of one machine', { skip }, async (t) => {
     ])
 
     const connections = await openConnections(t, node.port)
-    const counts = await Promise.all(control.map(connectionsOf))
-    assert.equal(counts[0]! + counts[1]!, CONNECTIONS)
+    let counts: number[] = []
+    await eventually('all are counted, and none of before', async () => {
+      counts = await Promise.all(control.map(connectionsOf))
+      return counts[0]! + counts[1]! === CONNECTIONS
+    })
     assert.ok(
       counts.every((count) => count > 0),
       `spread over both: ${counts}`,
@@ -45,7 +47,7 @@ test('several workers of one machine', { skip }, async (t) => {
     const [, second] = await childrenOf(node)
     process.kill(second!, 'SIGKILL')
     const gone = () => connections.filter(({ closed }) => closed()).length
-    await eventually('its connections end', () => gone() === counts[1], PATIENCE_MS)
+    await eventually('its connections end', () => gone() === counts[1])
     for (const connection of connections.filter(({ closed }) => !closed()))
       assert.equal(await connection.status(), 200, 'those of the other go on')
     const isBack = async () => {
@@ -55,7 +57,7 @@ test('several workers of one machine', { skip }, async (t) => {
         () => false,
       )
     }
-    await eventually('it is started again', isBack, PATIENCE_MS)
+    await eventually('it is started again', isBack)
     assert.match(node.output(), /"worker":2,"how":"by SIGKILL",.*a gateway worker has ended; it is started again/)
     assert.equal(gone(), counts[1])
 
@@ -72,8 +74,8 @@ test('several workers of one machine', { skip }, async (t) => {
   })
 
   await t.test('what keeps one from starting is told once, and ends all', async () => {
-    const [first, second] = await freePair()
-    const squatter = await listenAt(second)
+    const first = await freePort(2)
+    const squatter = await listenAt(first + 1)
     t.after(() => squatter.close())
     const started = startTwo(t, cluster, { SVC_GW_CONTROLPORT: String(first) })
     await assert.rejects(started, ({ message }: Error) => {
@@ -84,7 +86,7 @@ test('several workers of one machine', { skip }, async (t) => {
   })
 
   await t.test('a port that somebody has is refused, although it could be shared', async () => {
-    const [port] = await freePair()
+    const port = await freePort()
     const other = await listenAt(port, true)
     t.after(() => other.close())
     const started = startTwo(t, cluster, { SVC_GW_LISTENPORT: String(port) })
@@ -96,7 +98,7 @@ test('several workers of one machine', { skip }, async (t) => {
     const [first] = await childrenOf(node)
     const killed = new Set<number>()
     for (let i = 0; i < 5; i++) {
-      await eventually('it is there', () => pidsOf(node).some((pid) => pid !== first && !killed.has(pid)), PATIENCE_MS)
+      await eventually('it is there', () => pidsOf(node).some((pid) => pid !== first && !killed.has(pid)))
       const pid = pidsOf(node).find((one) => one !== first && !killed.has(one))!
       killed.add(pid)
       process.kill(pid, 'SIGKILL')
@@ -105,7 +107,7 @@ test('several workers of one machine', { skip }, async (t) => {
     void node.ended().then((code) => {
       status = code
     })
-    await eventually('all ends', () => status !== undefined, PATIENCE_MS)
+    await eventually('all ends', () => status !== undefined)
     assert.equal(status, 1)
     assert.match(node.output(), /^gatehouse: gateway worker 2 ended 5 times soon after its start, last by SIGKILL$/m)
     await assertGone([first!], node.port)
@@ -113,7 +115,8 @@ test('several workers of one machine', { skip }, async (t) => {
 })
 
 async function startTwo(t: TestContext, cluster: Cluster, env: Readonly<Record<string, string>> = {}) {
-  const control = await freePair()
+  const first = await freePort(2)
+  const control = [first, first + 1] as const
   const node = await cluster.start('all', {
     SVC_GW_WORKERS: '2',
     SVC_GW_NODENAME: 'edge',
@@ -122,24 +125,6 @@ async function startTwo(t: TestContext, cluster: Cluster, env: Readonly<Record<s
   })
   t.after(() => node.kill())
   return { node, control }
-}
-
-/** Two ports in a row that nobody has, and that no connection is given by the system meanwhile. */
-async function freePair(): Promise<[number, number]> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000)
-    const servers = [await listenAt(port).catch(() => undefined), await listenAt(port + 1).catch(() => undefined)]
-    await Promise.all(servers.map((server) => new Promise((closed) => server?.close(closed) ?? closed(undefined))))
-    if (servers.every((server) => server !== undefined)) return [port, port + 1]
-  }
-}
-
-function listenAt(port: number, reusePort = false): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen({ port, host: '0.0.0.0', reusePort }, () => resolve(server))
-  })
 }
 
 /** Connections that are kept open, each after one request. */
@@ -171,7 +156,9 @@ async function connectionsOf(control: number): Promise<number> {
 }
 
 function pidsOf({ pid }: Node): number[] {
-  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=', ...IN_ORDER], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
   return rows
     .map((row) => row.trim().split(/\s+/).map(Number))
     .flatMap(([child, parent]) => (parent === pid ? [child!] : []))
@@ -179,8 +166,8 @@ function pidsOf({ pid }: Node): number[] {
 
 /** In the order in which they were started. */
 async function childrenOf(node: Node): Promise<number[]> {
-  await eventually('both are there', () => pidsOf(node).length === 2, PATIENCE_MS)
-  return pidsOf(node).sort((a, b) => a - b)
+  await eventually('both are there', () => pidsOf(node).length === 2)
+  return pidsOf(node)
 }
 
 async function assertGone(pids: readonly number[], port: number): Promise<void> {
@@ -191,7 +178,7 @@ async function assertGone(pids: readonly number[], port: number): Promise<void> 
       return false
     }
   }
-  await eventually('all have ended', () => !pids.some(isThere), PATIENCE_MS)
+  await eventually('all have ended', () => !pids.some(isThere))
   const server = await listenAt(port)
   await new Promise((closed) => server.close(closed))
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { type ApisWorld, IS_DEEP, ODD_NAME, startApis } from './apis-world.ts'
 import { checkThemes, settled, shoot } from './world.ts'
 
@@ -89,7 +89,7 @@ async function looksCloser(world: Counted): Promise<void> {
   await page.getByLabel('Compare with the period before').click()
   await eventually('so does what is compared', () => words(page).get('compare') === 'no')
   await page.reload()
-  assert.ok(!(await page.getByLabel('Compare with the period before').isChecked()))
+  await becomes(() => page.getByLabel('Compare with the period before').isChecked(), false)
   await page.getByLabel('Compare with the period before').click()
 
   await page.getByRole('button', { name: 'From – to' }).click()
@@ -98,7 +98,7 @@ async function looksCloser(world: Counted): Promise<void> {
   await range.getByLabel('To').fill(day(5))
   await range.getByLabel('From').fill(day(1))
   await range.getByText('The end must be after the beginning').waitFor()
-  assert.ok(await range.getByRole('button', { name: 'Show' }).isDisabled())
+  await becomes(() => range.getByRole('button', { name: 'Show' }).isDisabled(), true)
   await range.getByLabel('To').fill(day(-1))
   await checkThemes(page)
   await range.getByRole('button', { name: 'Show' }).click()
@@ -289,7 +289,7 @@ async function searches(world: Counted): Promise<void> {
   await page.getByText('Paused, 2 new').waitFor()
   await checkThemes(page)
   await shoot(page, 'requests-live')
-  assert.equal(await rowsOf(table).count(), 1)
+  await becomes(() => rowsOf(table).count(), 1)
   await page.getByRole('button', { name: 'Go on' }).click()
   await count(3)
   await page
@@ -343,7 +343,7 @@ async function refuses(world: Counted): Promise<void> {
   await page.getByText('You may not see this').waitFor()
   await checkThemes(page)
   for (const name of ['Analytics', 'Requests'])
-    assert.equal(await page.getByRole('navigation').getByRole('link', { name, exact: true }).count(), 0)
+    await becomes(() => page.getByRole('navigation').getByRole('link', { name, exact: true }).count(), 0)
   await seesOwn(world)
   const mine = await world.api('PUT', `/api/users/${world.owner.id}`, {
     user_permissions: { apis: 'write', analytics: 'read', owned_analytics: 'owned' },
@@ -351,7 +351,7 @@ async function refuses(world: Counted): Promise<void> {
   assert.equal(mine.status, 200, mine.text)
   const owners = await world.open(world.owner, '/analytics?by=key')
   await owners.getByText('You see the numbers of the APIs that are yours to see').waitFor()
-  assert.deepEqual(await breakdown(owners).getByRole('tab').allInnerTexts(), ['API', 'Version', 'Status'])
+  await becomes(() => breakdown(owners).getByRole('tab').allInnerTexts(), ['API', 'Version', 'Status'])
   await checkThemes(owners)
   await shoot(owners, 'analytics-owned')
 }

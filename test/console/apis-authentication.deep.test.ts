@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { base64, hsToken, SECRET } from '../gateway/jwt-fixtures.ts'
 import { type ApisWorld, answers, at, choose, field, flip, heading, inspect, save } from './apis-world.ts'
 import {
@@ -44,7 +44,7 @@ test('each way to say who calls is set up by its form, and asked for by the gate
 
 async function byName(world: ApisWorld, page: Page): Promise<void> {
   const id = await addApi(world, page, 'Login', 'Callers send a name and a password')
-  assert.equal(await method(page).inputValue(), 'By a name and a password (basic)')
+  await becomes(() => method(page).inputValue(), 'By a name and a password (basic)')
   const form = part(page, 'Name and password')
   await field(form, /^Name of the header/).fill('X-Login')
   await field(form, /^Remember a right password for/).fill('5')
@@ -199,9 +199,9 @@ async function claimsOf(world: ApisWorld, page: Page, id: string, policy: string
 
   const reader = await world.open(world.reader, `/apis/${id}?tab=authentication`)
   await method(reader).waitFor()
-  assert.ok(await method(reader).isDisabled())
-  assert.ok(await named(reader, /^Policies of tokens that bring none/).isDisabled())
-  assert.equal(await reader.getByRole('button', { name: 'Save' }).count(), 0)
+  await becomes(() => method(reader).isDisabled(), true)
+  await becomes(() => named(reader, /^Policies of tokens that bring none/).isDisabled(), true)
+  await becomes(() => reader.getByRole('button', { name: 'Save' }).count(), 0)
   await checkThemes(reader)
 }
 
@@ -293,7 +293,7 @@ async function byCertificate(world: ApisWorld, page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Make it' }).click()
   await heading(page, 'Ann at work').waitFor()
   await page.getByText(ANN.fingerprint).waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Rotate' }).getAttribute('aria-disabled'), 'true')
+  await becomes(() => page.getByRole('button', { name: 'Rotate' }).getAttribute('aria-disabled'), 'true')
   await eventually('Ann is known by her certificate', async () => (await overTls(world, '/mutual/', ANN)) === 200)
   assert.deepEqual([await overTls(world, '/mutual/', BOB), await overTls(world, '/mutual/')], [403, 401])
 
@@ -358,7 +358,7 @@ async function bySeveral(world: ApisWorld, page: Page): Promise<void> {
   await answers(world, 401, '/several/')
   assert.equal(await told(world, id, 'securityProcessingMode'), 'compliant')
   await page.reload()
-  assert.equal(await named(page, /^What a caller needs/).inputValue(), 'One of several sets of them')
+  await becomes(() => named(page, /^What a caller needs/).inputValue(), 'One of several sets of them')
   await page.getByText('basic', { exact: true }).waitFor()
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import {
   type ApisWorld,
   answers,
@@ -41,8 +41,8 @@ async function labels(world: ApisWorld, page: Page, id: string): Promise<void> {
   await choose(page, page.getByRole('combobox', { name: /^Label/ }), 'Business Domain')
   await field(page, /^Value/).fill('Retail <b>')
   await page.getByRole('button', { name: 'Apply' }).click()
-  await page.getByRole('button', { name: /^Take .* off/ }).waitFor()
   await saved(page)
+  await page.getByRole('button', { name: /^Take .* off/ }).waitFor()
   await field(page, 'Categories').fill('shop 🛒')
   await page.keyboard.press('Enter')
   await save(page)
@@ -89,15 +89,15 @@ async function traffic(page: Page, id: string): Promise<void> {
   await eventually('each day is a row', async () => (await days.count()) > 7)
   await days.nth(1).getByRole('button').click()
   await heading(page, 'Requests').waitFor()
-  assert.equal(new URL(page.url()).searchParams.get('api'), id)
+  await becomes(() => new URL(page.url()).searchParams.get('api'), id)
   await page.goBack()
   await page.getByRole('link', { name: 'Single requests' }).click()
   await page.getByRole('row').filter({ hasText: 'Pets' }).first().waitFor()
-  assert.equal(new URL(page.url()).searchParams.get('api'), id)
+  await becomes(() => new URL(page.url()).searchParams.get('api'), id)
   await page.goBack()
   await page.getByRole('link', { name: 'More in analytics' }).click()
   await heading(page, 'Analytics').waitFor()
-  assert.equal(new URL(page.url()).searchParams.get('api'), id)
+  await becomes(() => new URL(page.url()).searchParams.get('api'), id)
   await page.goBack()
 }
 

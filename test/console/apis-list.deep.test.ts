@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import {
   type ApisWorld,
   answers,
@@ -62,8 +62,8 @@ async function classic(world: ApisWorld): Promise<void> {
   const renamed = JSON.stringify({ ...stored, name: 'Written anew' }, null, 2)
   await pasteOver(page, page.getByRole('textbox', { name: 'Classic definition' }), renamed)
   await save(page)
-  await heading(page, 'Written anew').waitFor()
   await saved(page)
+  await heading(page, 'Written anew').waitFor()
   await tab(page, 'Danger')
   await page.getByRole('button', { name: 'Turn into OpenAPI' }).click()
   await page.getByRole('link', { name: 'Import a newer document' }).waitFor()
@@ -85,7 +85,7 @@ async function byLabel(world: ApisWorld, page: Page, rows: Locator): Promise<voi
   await choose(page, filter, 'retail (1)')
   await rows.filter({ hasText: 'Service 00003' }).waitFor()
   await eventually('the others are gone', async () => (await rows.count()) === 1)
-  assert.equal(new URL(page.url()).searchParams.get('labels'), `${key}:retail`)
+  await becomes(() => new URL(page.url()).searchParams.get('labels'), `${key}:retail`)
   await page.getByRole('button', { name: 'Clear all' }).click()
   await eventually('all are back', async () => (await rows.count()) > 1)
 }
@@ -112,14 +112,14 @@ async function list(world: ApisWorld, t: TestContext): Promise<void> {
   await rows.filter({ hasText: 'Service 00010' }).waitFor()
   await page.reload()
   await rows.filter({ hasText: 'Service 00010' }).waitFor()
-  assert.equal(await rows.count(), 10)
+  await becomes(() => rows.count(), 10)
   await inspect(page, 'apis-many')
   await page.goto(`/apis?q=service&page=${many}`)
   await rows.filter({ hasText: `Service ${String(many - 1).padStart(5, '0')}` }).waitFor()
 
   await choose(page, page.getByRole('combobox', { name: 'Any state' }), 'Inactive')
   await page.getByText('No API matches').waitFor()
-  assert.equal(new URL(page.url()).searchParams.get('active'), 'false')
+  await becomes(() => new URL(page.url()).searchParams.get('active'), 'false')
   await page.getByRole('button', { name: 'Clear all' }).click()
   await byLabel(world, page, rows)
   await choose(page, page.getByRole('combobox', { name: 'Any authentication' }), 'Key')
@@ -129,7 +129,7 @@ async function list(world: ApisWorld, t: TestContext): Promise<void> {
   await heading(page, /^Protected sample/).waitFor()
   await page.goBack()
   await page.getByRole('link', { name: /^Protected sample/ }).waitFor()
-  assert.equal(new URL(page.url()).searchParams.get('auth_type'), 'authToken')
+  await becomes(() => new URL(page.url()).searchParams.get('auth_type'), 'authToken')
   if (!IS_DEEP) return
   await page.goto('/apis')
   await page.getByRole('link', { name: /^Protected sample/ }).waitFor()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { call } from '../client.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import {
   type ApisWorld,
   answers,
@@ -87,7 +87,7 @@ async function byFile(world: ApisWorld, page: Page): Promise<string> {
   await inspect(page, 'import-broken')
   await give(page, 'pets.json', JSON.stringify({ swagger: '2.0', info: { title: 'Old', version: '1' } }))
   await page.getByRole('alert').first().waitFor()
-  assert.equal(await preview(page).count(), 0)
+  await becomes(() => preview(page).count(), 0)
   await inspect(page, 'import-refused')
 
   await give(page, 'pets.json', whole)

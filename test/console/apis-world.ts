@@ -4,7 +4,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
 import { openPage, startBrowser } from '../browser/chromium.ts'
 import type { Answer } from '../client.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { type Origin, startOrigin } from '../origin.ts'
 import { copied } from './clipboard.ts'
 import { type ConsoleUser, type ConsoleWorld, checkThemes, shoot, signIn, startConsole } from './world.ts'
@@ -130,7 +130,7 @@ export async function confirmDelete(page: Page, name: string, depends?: RegExp |
   if (depends !== undefined) await dialog.getByText(depends).waitFor()
   const field = dialog.getByRole('textbox')
   await field.fill(`${name}!`)
-  assert.ok(await button.isDisabled(), 'another name deletes nothing')
+  await becomes(() => button.isDisabled(), true, 'another name deletes nothing')
   await field.fill(name)
   await button.click()
   await dialog.waitFor({ state: 'detached' })

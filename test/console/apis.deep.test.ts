@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import {
   type ApisWorld,
   answers,
@@ -100,8 +100,8 @@ async function editBothWays(world: ApisWorld, page: Page, id: string): Promise<v
   await retype(page, '{\n  "openapi": "3.0.3",\n  "info": oops\n}')
   await page.getByText('The text cannot be read at the moment').waitFor()
   await page.getByText('Look at line 3').waitFor()
-  assert.ok(await name.isDisabled(), 'the form waits for the text')
-  assert.ok(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled())
+  await becomes(() => name.isDisabled(), true, 'the form waits for the text')
+  await becomes(() => page.getByRole('button', { name: 'Save', exact: true }).isDisabled(), true)
   await inspect(page, 'api-settings-broken')
 
   const wrong = withSettings(document, (settings) => {
@@ -134,22 +134,22 @@ async function editBothWays(world: ApisWorld, page: Page, id: string): Promise<v
   await field(page, 'Requests').fill('2')
   await field(page, 'Period (seconds)').fill('60')
   await save(page)
-  await heading(page, LONG_NAME).waitFor()
   await saved(page)
+  await heading(page, LONG_NAME).waitFor()
   await answers(world, 429, '/pets/')
   assert.equal((await world.through('/b-pets-b/')).status, 404)
   await inspect(page, 'api-long-name')
   await flip(page, 'Limit the rate')
   await name.fill(ODD_NAME)
   await save(page)
-  await heading(page, ODD_NAME).waitFor()
   await saved(page)
+  await heading(page, ODD_NAME).waitFor()
   await answers(world, 200, '/pets/')
   await pick(page, 'What to show', 'Text')
-  assert.equal(await name.count(), 0)
+  await becomes(() => name.count(), 0)
   await page.reload()
   await editor.waitFor()
-  assert.equal(new URL(page.url()).searchParams.get('view'), 'text')
+  await becomes(() => new URL(page.url()).searchParams.get('view'), 'text')
   await pick(page, 'What to show', 'Both')
 }
 
@@ -168,11 +168,11 @@ async function twoPeople(world: ApisWorld, page: Page, id: string): Promise<void
   await dialog.getByText(RIVAL).waitFor()
   await inspect(page, 'conflict')
   await dialog.getByRole('button', { name: 'Go on editing' }).click()
-  assert.equal(await name.inputValue(), 'Mine')
+  await becomes(() => name.inputValue(), 'Mine')
   await save(page)
   await dialog.getByRole('button', { name: 'Take theirs' }).click()
   await heading(page, RIVAL).waitFor()
-  assert.equal(await name.inputValue(), RIVAL)
+  await becomes(() => name.inputValue(), RIVAL)
   await name.fill('Mine after all')
   await meanwhile('Another name')
   await save(page)
@@ -185,17 +185,17 @@ async function twoPeople(world: ApisWorld, page: Page, id: string): Promise<void
   await page.getByRole('link', { name: 'APIs', exact: true }).first().click()
   const leave = page.getByRole('dialog', { name: 'Leave without saving?' })
   await leave.getByRole('button', { name: 'Stay' }).click()
-  assert.equal(await name.inputValue(), ODD_NAME)
+  await becomes(() => name.inputValue(), ODD_NAME)
   await save(page)
-  await heading(page, ODD_NAME).waitFor()
   await saved(page)
+  await heading(page, ODD_NAME).waitFor()
   await name.fill('Not worth it')
   await page.locator('.mantine-Breadcrumbs-root').getByRole('link', { name: 'APIs' }).click()
   await leave.getByRole('button', { name: 'Leave' }).click()
   await heading(page, 'APIs').waitFor()
   await page.getByRole('link', { name: ODD_NAME }).click()
   await heading(page, ODD_NAME).waitFor()
-  assert.equal(await name.inputValue(), ODD_NAME)
+  await becomes(() => name.inputValue(), ODD_NAME)
 }
 
 async function versions(world: ApisWorld, page: Page): Promise<void> {
@@ -211,8 +211,8 @@ async function versions(world: ApisWorld, page: Page): Promise<void> {
   await flip(dialog, 'Make it the default')
   await checkThemes(page)
   await dialog.getByRole('button', { name: 'New version' }).click()
-  await page.getByRole('link', { name: 'Pets, second' }).waitFor()
   await saved(page, 'The version is there')
+  await page.getByRole('link', { name: 'Pets, second' }).waitFor()
   await inspect(page, 'api-versions')
   const asked = (path: string, headers: Record<string, string> = {}) =>
     eventually(`${path} leads to the second`, async () => /^\/second/.test((await world.through(path, headers)).text))
@@ -339,16 +339,16 @@ async function othersSee(world: ApisWorld, id: string): Promise<void> {
   const shared = await makeApi(world, 'For all', '/for-all/')
   const reader = await world.open(world.reader, `/apis/${shared}`)
   await heading(reader, 'For all').waitFor()
-  assert.ok(await reader.getByLabel(/^Name/).isDisabled())
-  assert.equal(await reader.getByRole('link', { name: 'Import a newer document' }).count(), 0)
+  await becomes(() => reader.getByLabel(/^Name/).isDisabled(), true)
+  await becomes(() => reader.getByRole('link', { name: 'Import a newer document' }).count(), 0)
   await tab(reader, 'Danger')
   for (const name of ['Switch the API off', 'Delete the API'])
-    assert.equal(await reader.getByRole('button', { name }).getAttribute('aria-disabled'), 'true')
+    await becomes(() => reader.getByRole('button', { name }).getAttribute('aria-disabled'), 'true')
   await checkThemes(reader)
   await tab(reader, 'Try it')
   await reader.getByText('You may not see this').waitFor()
   await tab(reader, 'Versions')
-  assert.equal(await reader.getByRole('button', { name: /^Actions for/ }).count(), 0)
+  await becomes(() => reader.getByRole('button', { name: /^Actions for/ }).count(), 0)
   await reader.goto('/apis/new')
   await reader.getByText('You may not see this').waitFor()
 
@@ -359,7 +359,7 @@ async function othersSee(world: ApisWorld, id: string): Promise<void> {
   assert.equal(owned.status, 200, owned.text)
   const owner = await world.open(world.owner, '/apis', GONE)
   await owner.getByRole('link', { name: ODD_NAME }).waitFor()
-  assert.equal(await owner.getByText('Of the administrator').count(), 0)
+  await becomes(() => owner.getByText('Of the administrator').count(), 0)
   await owner.goto(`/apis/${hidden}`)
   await heading(owner, 'There is no such API').waitFor()
   await inspect(owner, 'api-gone')

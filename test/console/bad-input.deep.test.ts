@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import {
   type ApisWorld,
   confirmDelete,
@@ -49,7 +49,7 @@ async function losesConnection(world: ApisWorld): Promise<void> {
   await page.route(it, (route) => (route.request().method() === 'PUT' ? route.abort() : route.continue()))
   await save(page)
   await page.getByText('The dashboard did not answer').waitFor()
-  assert.equal(await nameField(page).inputValue(), 'Sturdy')
+  await becomes(() => nameField(page).inputValue(), 'Sturdy')
   assert.equal((await stored(world, id)).name, 'Fragile')
   await shoot(page, 'save-lost')
   await page.unroute(it)
@@ -70,7 +70,7 @@ async function losesConnection(world: ApisWorld): Promise<void> {
   await page.unroute(it)
   await save(page)
   await saved(page)
-  assert.equal(await page.getByRole('dialog').count(), 0)
+  await becomes(() => page.getByRole('dialog').count(), 0)
 
   // The whole connection goes while somebody types, and comes back.
   await nameField(page).fill('Sturdiest')
@@ -79,7 +79,7 @@ async function losesConnection(world: ApisWorld): Promise<void> {
   await page.getByText('The dashboard cannot be reached').waitFor()
   await page.context().setOffline(false)
   await page.getByText('Connected again').waitFor()
-  assert.equal(await nameField(page).inputValue(), 'Sturdiest')
+  await becomes(() => nameField(page).inputValue(), 'Sturdiest')
   await save(page)
   await saved(page)
   assert.equal((await stored(world, id)).name, 'Sturdiest')
@@ -97,7 +97,7 @@ async function meetsAnother(world: ApisWorld): Promise<void> {
   await checkThemes(page)
   await shoot(page, 'conflict')
   await dialog.getByRole('button', { name: 'Go on editing' }).click()
-  assert.equal(await nameField(page).inputValue(), 'Mine')
+  await becomes(() => nameField(page).inputValue(), 'Mine')
   assert.equal((await stored(world, id)).name, 'Theirs')
   await save(page)
   await dialog.getByRole('button', { name: 'Take theirs' }).click()
@@ -137,7 +137,7 @@ async function endsSession(world: ApisWorld): Promise<void> {
   await passwordOf(again).fill(world.owner.password)
   await again.getByRole('button', { name: 'Sign in', exact: true }).click()
   await again.waitFor({ state: 'detached' })
-  assert.equal(await nameField(page).inputValue(), 'Went on')
+  await becomes(() => nameField(page).inputValue(), 'Went on')
   await save(page)
   await saved(page)
   assert.equal((await stored(world, id)).name, 'Went on')
@@ -163,7 +163,7 @@ async function goesBack(world: ApisWorld): Promise<void> {
   await page.goBack()
   const question = page.getByRole('dialog', { name: 'Leave without saving?' })
   await question.getByRole('button', { name: 'Stay' }).click()
-  assert.equal(await nameField(page).inputValue(), 'Not saved')
+  await becomes(() => nameField(page).inputValue(), 'Not saved')
   await page.reload()
   await heading(page, ODD_NAME).waitFor()
   await page.getByRole('button', { name: /^Delete/ }).click()
@@ -218,7 +218,7 @@ async function triesAgain(world: ApisWorld): Promise<void> {
   await page.unroute(it)
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('link', { name: 'Reached at last' }).waitFor()
-  assert.equal(await page.getByText('Too much to do').count(), 0)
+  await becomes(() => page.getByText('Too much to do').count(), 0)
 }
 
 /** Pages with a name that is markup, one that runs from right to left, and one without a space, at the three widths. */
@@ -258,7 +258,7 @@ async function bearsNames(world: ApisWorld): Promise<void> {
     await shoot(page, `names${path.replaceAll('/', '-')}`)
     if (IS_DEEP) await checkThemes(page)
   }
-  assert.equal(await page.locator('#content b:has-text("Pets")').count(), 0, 'markup is text')
+  await becomes(() => page.locator('#content b:has-text("Pets")').count(), 0, 'markup is text')
 }
 
 /** More labels than anybody reads: they are found by typing, and the page stays smooth. */

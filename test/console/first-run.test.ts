@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { openPage, startBrowser } from '../browser/chromium.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { startProduct } from '../flows/product.ts'
 import { checkThemes, folderFor, PASSWORD, passwordOf, shoot, signIn, startConsole } from './world.ts'
 
@@ -38,7 +38,7 @@ test('from the set-up link to the first request through the gateway, by commands
   const { page, link } = await firstStart(t)
   await page.goto(link)
   await page.getByRole('button', { name: 'Set up and sign in' }).click()
-  assert.equal(await page.getByText('This is needed').count(), 3, 'what is missing is said at its place')
+  await becomes(() => page.getByText('This is needed').count(), 3, 'what is missing is said at its place')
   await page.getByLabel('Organisation').fill('Acme <b>&</b> Søhne')
   await page.getByLabel('First name').fill('Ada')
   await page.getByLabel('Last name').fill('Lovelace')
@@ -49,7 +49,7 @@ test('from the set-up link to the first request through the gateway, by commands
   await page.getByRole('button', { name: 'Set up and sign in' }).click()
 
   await page.getByRole('heading', { name: 'Welcome, Ada' }).waitFor()
-  assert.equal(new URL(page.url()).hash, '', 'the token is in no history')
+  await becomes(() => new URL(page.url()).hash, '', 'the token is in no history')
   await page.getByText('Acme <b>&</b> Søhne').first().waitFor()
   await checkThemes(page)
   await shoot(page, 'home-new')
@@ -76,7 +76,7 @@ test('from the set-up link to the first request through the gateway, by commands
   await page.getByRole('heading', { name: 'You are ready' }).waitFor({ state: 'detached' })
   await page.reload()
   await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor()
-  assert.equal(await page.getByRole('heading', { name: 'You are ready' }).count(), 0)
+  await becomes(() => page.getByRole('heading', { name: 'You are ready' }).count(), 0)
 
   await page.goto('/bootstrap#token=used')
   await page.reload()
@@ -131,7 +131,7 @@ test('whoever may not add APIs gets no first steps, and sees what the permission
     const { page } = await openPage(t, browser, { base: world.base })
     await signIn(page, person)
     for (const name of has) await page.getByRole('heading', { name }).waitFor()
-    for (const name of lacks) assert.equal(await page.getByRole('heading', { name }).count(), 0, name)
+    for (const name of lacks) await becomes(() => page.getByRole('heading', { name }).count(), 0, name)
     await checkThemes(page)
     await shoot(page, `home-${person.firstName.toLowerCase()}`)
     if (person !== world.owner) continue
@@ -139,7 +139,7 @@ test('whoever may not add APIs gets no first steps, and sees what the permission
     await steps(page).waitFor({ state: 'detached' })
     await page.reload()
     await page.getByRole('link', { name: 'All analytics' }).waitFor()
-    assert.equal(await steps(page).count(), 0, 'hidden steps stay hidden')
+    await becomes(() => steps(page).count(), 0, 'hidden steps stay hidden')
     await page.getByRole('link', { name: 'All analytics' }).click()
     await page.getByRole('heading', { name: 'Analytics', level: 1 }).waitFor()
   }

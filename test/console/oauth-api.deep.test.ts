@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Answer, call } from '../client.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import {
   type ApisWorld,
   answers,
@@ -137,7 +137,7 @@ async function settings(world: ApisWorld, page: Page, id: string): Promise<void>
   assert.ok(at(await documentOf(world, id), 'components', 'securitySchemes', 'oauth', 'flows', 'password'))
   assert.equal(at(scheme, 'notifications', 'sharedSecret'), 'shared-secret-of-this-test')
   await page.reload()
-  assert.equal(await field(page, /^Scopes/).inputValue(), 'read Read orders\nwrite')
+  await becomes(() => field(page, /^Scopes/).inputValue(), 'read Read orders\nwrite')
 }
 
 async function register(world: ApisWorld, page: Page): Promise<Client> {
@@ -250,8 +250,8 @@ async function tokens(world: ApisWorld, page: Page, client: Client): Promise<voi
   })
   await page.getByRole('button', { name: 'Revoke all' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke all' }).click()
-  await page.getByText('No live tokens').waitFor()
   await saved(page, 'All tokens are revoked')
+  await page.getByText('No live tokens').waitFor()
   for (const token of [first, second, third])
     await eventually('all of them are refused', async () => !(await works(token)))
 }
@@ -276,7 +276,7 @@ async function rotate(world: ApisWorld, page: Page, client: Client): Promise<voi
   assert.notEqual(await tokenFor(world, { ...client, secret: last }), '')
   await page.getByRole('button', { name: 'Show the secret' }).click()
   await dialog.getByText(last, { exact: true }).waitFor()
-  assert.equal(await dialog.getByText('This is shown once').count(), 0, 'it can be shown again')
+  await becomes(() => dialog.getByText('This is shown once').count(), 0, 'it can be shown again')
   await dialog.getByRole('button', { name: 'Close' }).click()
 }
 
@@ -291,8 +291,8 @@ async function edit(world: ApisWorld, page: Page, apiId: string, { id }: Client)
   await dialog.getByText('"Theirs"').waitFor()
   await checkThemes(page)
   await dialog.getByRole('button', { name: 'Keep mine' }).click()
-  await page.getByText('Mine', { exact: true }).waitFor()
   await saved(page)
+  await page.getByText('Mine', { exact: true }).waitFor()
   assert.equal(at((await world.api('GET', path)).json, 'description'), 'Mine')
 }
 
@@ -302,11 +302,11 @@ async function readerSees(world: ApisWorld, apiId: string, { id }: Client): Prom
   await reader.getByText(id).first().waitFor()
   await reader.getByText('Live tokens').waitFor()
   for (const name of ['Edit', 'New secret', 'Delete', 'Revoke all', 'Show the secret'])
-    assert.equal(await reader.getByRole('button', { name, exact: true }).count(), 0, name)
+    await becomes(() => reader.getByRole('button', { name, exact: true }).count(), 0, name)
   await checkThemes(reader)
   await tab(reader, 'Authentication')
-  assert.ok(await reader.getByLabel('Login page').isDisabled())
-  assert.equal(await reader.getByRole('button', { name: 'Save' }).count(), 0)
+  await becomes(() => reader.getByLabel('Login page').isDisabled(), true)
+  await becomes(() => reader.getByRole('button', { name: 'Save' }).count(), 0)
   await checkThemes(reader)
 }
 

@@ -1,8 +1,8 @@
-import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Browser, Locator, Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
 import { call } from '../client.ts'
+import { becomes } from '../eventually.ts'
 import type { ConsoleWorld } from './world.ts'
 
 /** Who is added, changed and deleted. */
@@ -42,5 +42,6 @@ export const right = (page: Page, permission: string, choice: string): Locator =
 /** Sets all permissions to the same. */
 export async function setAll(page: Page, choice: 'None' | 'Read' | 'Write'): Promise<void> {
   await page.getByRole('button', { name: choice, exact: true }).click()
-  for (const permission of ['APIs', 'Keys', 'Users']) assert.ok(await right(page, permission, choice).isChecked())
+  for (const permission of ['APIs', 'Keys', 'Users'])
+    await becomes(() => right(page, permission, choice).isChecked(), true)
 }

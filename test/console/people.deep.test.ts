@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
 import { openPage, startBrowser } from '../browser/chromium.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { heading, LONG_NAME, ODD_NAME, save } from './apis-world.ts'
 import { EMAIL, found, type People, permissionsOf, right, setAll } from './people-world.ts'
 import { confirm, pickOption, shoot, told } from './portal-world.ts'
@@ -130,7 +130,7 @@ async function useGroup(people: People): Promise<void> {
   await right(page, 'Users', 'Read').check()
   await page.getByRole('button', { name: 'Add a group' }).click()
   await heading(page, GROUP).waitFor()
-  assert.ok(!(await page.getByLabel('Members may sign in').isChecked()))
+  await becomes(() => page.getByLabel('Members may sign in').isChecked(), false)
   await page.getByLabel('Members may sign in').check()
   await save(page)
   await told(page)
@@ -217,7 +217,7 @@ async function changeUser(people: People): Promise<void> {
   await dialog(page).getByText('"last_name": "Theirs"').waitFor()
   await dialog(page).getByRole('button', { name: 'Take theirs' }).click()
   await heading(page, `${PERSON} Theirs`).waitFor()
-  assert.equal(await page.getByLabel('First name').inputValue(), PERSON)
+  await becomes(() => page.getByLabel('First name').inputValue(), PERSON)
   await page.getByLabel('First name').fill('Nova')
   await page.getByRole('navigation').getByRole('link', { name: 'Groups' }).click()
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click()
@@ -259,7 +259,7 @@ async function changeUser(people: People): Promise<void> {
   await page.goto(`/users/${world.admin.id}`)
   await page.getByText('Change your own password in your profile').waitFor()
   await right(page, 'Keys', 'Allowed').waitFor()
-  assert.ok(await page.getByRole('switch', { name: 'Administrator' }).isChecked())
+  await becomes(() => page.getByRole('switch', { name: 'Administrator' }).isChecked(), true)
 }
 
 /** Every other field of a user, while somebody else changes one of them; then all is as it was. */
@@ -274,7 +274,7 @@ async function keepMine({ world, page }: People, id: string): Promise<void> {
   await world.api('PUT', `/api/users/${id}`, { last_name: 'Theirs again' })
   await save(page)
   await dialog(page).getByRole('button', { name: 'Go on editing' }).click()
-  assert.equal(await page.getByLabel('Last name').inputValue(), 'Moved')
+  await becomes(() => page.getByLabel('Last name').inputValue(), 'Moved')
   await save(page)
   await dialog(page).getByRole('button', { name: 'Keep mine' }).click()
   await told(page)
@@ -322,9 +322,9 @@ async function looksOnly({ t, world, browser }: People): Promise<void> {
   const { page: reader } = await openPage(t, browser, { base: world.base })
   await signIn(reader, world.reader, '/users')
   await reader.getByRole('link', { name: 'Olu Test' }).click()
-  assert.ok(await reader.getByLabel('First name').isDisabled())
-  assert.ok(await right(reader, 'APIs', 'Deny').isDisabled())
-  assert.equal(await reader.getByRole('button', { name: /^Save|^Delete|^Give|^Set/ }).count(), 0)
+  await becomes(() => reader.getByLabel('First name').isDisabled(), true)
+  await becomes(() => right(reader, 'APIs', 'Deny').isDisabled(), true)
+  await becomes(() => reader.getByRole('button', { name: /^Save|^Delete|^Give|^Set/ }).count(), 0)
   await checkThemes(reader)
   for (const [path, link] of [
     ['/groups', GROUP],

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { openPage, startBrowser } from '../browser/chromium.ts'
+import { eventually } from '../eventually.ts'
 import { type Receiver, startReceiver } from '../oauth/receiver.ts'
 import { type ConsoleUser, type ConsoleWorld, signIn, startConsole } from './world.ts'
 
@@ -48,6 +49,28 @@ export async function startPlatform(t: TestContext): Promise<Platform> {
 export async function pick(page: Page, field: Locator, option: string): Promise<void> {
   await field.click()
   await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+/**
+ * Waits until the page of that name is drawn, with what its tables show. The menu and the address name it earlier: until its module
+ * is read, the page before stands there.
+ */
+export async function arrived(page: Page, name: string): Promise<void> {
+  const title = name === 'Home' ? /^Welcome/ : name
+  await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+  await eventually(`all of ${name} has come`, async () => (await page.locator('[aria-busy=true]').count()) === 0)
+}
+
+/** Opens the command bar by its keys. The page listens to them a moment after it is drawn: until then nothing comes of them. */
+export async function openBar(page: Page): Promise<Locator> {
+  const bar = page.getByRole('dialog', { name: 'Search or jump to…' })
+  const text = bar.getByRole('textbox')
+  await eventually('the bar opens, and takes what is typed', async () => {
+    if ((await text.count()) > 0) return text.evaluate((field) => field === document.activeElement)
+    await page.keyboard.press('Control+k')
+    return false
+  })
+  return bar
 }
 
 /** A day passes: what waits is given up. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import {
   type ApisWorld,
   addMethod,
@@ -63,8 +63,8 @@ async function makePolicy(world: ApisWorld, page: Page): Promise<string> {
   await page.keyboard.press('Enter')
   await inspect(page, 'policy-new')
   await page.getByRole('button', { name: 'Create' }).click()
-  await heading(page, PLAN).waitFor()
   await saved(page)
+  await heading(page, PLAN).waitFor()
   const id = idIn(page)
   const stored = (await world.api('GET', `/api/portal/policies/${id}`)).json
   assert.deepEqual([at(stored, 'name'), at(stored, 'rate'), at(stored, 'quota_max')], [PLAN, 50, 5])
@@ -94,7 +94,7 @@ async function mergePolicies(world: ApisWorld, page: Page, plan: string, stock: 
   await page.goBack()
   await eventually('the search is kept', () => /q=extra/.test(page.url()))
   await page.goto(`/policies/${plan}`)
-  assert.equal(await page.getByLabel(/^Name/).inputValue(), PLAN)
+  await becomes(() => page.getByLabel(/^Name/).inputValue(), PLAN)
 }
 
 async function twoPeople(world: ApisWorld, page: Page, plan: string): Promise<void> {
@@ -154,8 +154,8 @@ async function useKey(world: ApisWorld, page: Page, key: string): Promise<string
   await page.getByLabel(/^Alias/).fill('Shop')
   await answers(world, 200, '/orders/open', { 'x-key': key })
   await save(page)
-  await heading(page, 'Shop').waitFor()
   await saved(page)
+  await heading(page, 'Shop').waitFor()
   await page.getByText('5 of 7 left').first().waitFor()
   await eventually('its use is known', async () => {
     await page.reload()
@@ -318,15 +318,15 @@ async function makeUser(world: ApisWorld, page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Make it' }).click()
   await heading(page, 'printer').waitFor()
   await page.getByText('Basic-auth user').first().waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Rotate' }).getAttribute('aria-disabled'), 'true')
+  await becomes(() => page.getByRole('button', { name: 'Rotate' }).getAttribute('aria-disabled'), 'true')
   assert.equal((await world.api('GET', `/api/keys/${idIn(page)}?hashed=1`)).status, 200)
 }
 
 async function othersSee(world: ApisWorld, plan: string): Promise<void> {
   const reader = await world.open(world.reader, `/policies/${plan}`)
   await heading(reader, PLAN).waitFor()
-  assert.ok(await reader.getByLabel(/^Name/).isDisabled())
-  for (const name of ['Delete', 'Save']) assert.equal(await reader.getByRole('button', { name }).count(), 0, name)
+  await becomes(() => reader.getByLabel(/^Name/).isDisabled(), true)
+  for (const name of ['Delete', 'Save']) await becomes(() => reader.getByRole('button', { name }).count(), 0, name)
   await inspect(reader, 'policy-read')
   await follow(reader, reader.getByRole('link', { name: 'Orders' }).first(), 'Orders')
   await reader.goto('/keys')
@@ -335,7 +335,7 @@ async function othersSee(world: ApisWorld, plan: string): Promise<void> {
     .first()
     .click()
   await reader.getByRole('heading', { name: 'Rights in force' }).waitFor()
-  assert.equal(await reader.getByRole('button', { name: 'Edit' }).count(), 0)
+  await becomes(() => reader.getByRole('button', { name: 'Edit' }).count(), 0)
   await checkThemes(reader)
   await reader.goto('/keys/new')
   await reader.getByText('You may not see this').waitFor()

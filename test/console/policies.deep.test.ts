@@ -74,8 +74,8 @@ async function makePolicy(world: ApisWorld, page: Page): Promise<string> {
   await field(page, /^Tags/).fill('gold')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Create' }).click()
-  await heading(page, PLAN).waitFor()
   await saved(page)
+  await heading(page, PLAN).waitFor()
   const id = idIn(page)
   const stored = (await world.api('GET', `/api/portal/policies/${id}`)).json
   const of = (...names: readonly string[]) => names.map((name) => at(stored, name))

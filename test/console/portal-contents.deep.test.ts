@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { answers, heading, LONG_NAME, makeApi, ODD_NAME, save, tab } from './apis-world.ts'
 import { confirm, NAMES, type PortalWorld, pickOption, shoot, startPortal, told } from './portal-world.ts'
-import { checkThemes } from './world.ts'
+import { checkThemes, settled } from './world.ts'
 
 /** Refusals that the journeys bring about themselves. */
 const REFUSED = [/status of 40[03]/, /elsewhere: https:\/\/a\.example\//]
@@ -54,16 +54,16 @@ async function addEntries(world: PortalWorld, page: Page, weather: string): Prom
   const add = () => dialog(page).getByRole('button', { name: 'Add an entry' }).click()
   await page.getByRole('button', { name: 'Add an entry' }).last().click()
   await add()
-  assert.equal(await dialog(page).getByText('This is needed').count(), 2)
+  await becomes(() => dialog(page).getByText('This is needed').count(), 2)
   await pickOption(page, dialog(page).getByRole('combobox', { name: 'Policy' }), NAMES.gold)
-  assert.equal(await dialog(page).getByLabel('Name').inputValue(), NAMES.gold, 'the name is proposed')
+  await becomes(() => dialog(page).getByLabel('Name').inputValue(), NAMES.gold, 'the name is proposed')
   await dialog(page).getByLabel('Name').fill(ODD_NAME)
   await dialog(page).getByLabel('Show it at once').check()
   await checkThemes(page)
   await shoot(page, 'catalogue-add')
   await add()
   await page.getByRole('heading', { name: ODD_NAME }).waitFor()
-  assert.equal(new URL(page.url()).search, '?entry=gold')
+  await becomes(() => new URL(page.url()).search, '?entry=gold')
 
   await open()
   await pickOption(page, dialog(page).getByRole('combobox', { name: 'What it offers' }), KEYLESS)
@@ -74,7 +74,7 @@ async function addEntries(world: PortalWorld, page: Page, weather: string): Prom
   await dialog(page).getByRole('combobox', { name: 'Policy' }).click()
   const taken = page.getByRole('option', { name: `${NAMES.gold} (already in the catalogue)` })
   await taken.waitFor()
-  assert.equal(await taken.getAttribute('data-combobox-disabled'), 'true')
+  await becomes(() => taken.getAttribute('data-combobox-disabled'), 'true')
   await page.getByRole('option', { name: NAMES.silver }).click()
   await dialog(page).getByLabel('Name').fill(LONG_NAME)
   await add()
@@ -108,6 +108,7 @@ async function orderEntries(world: PortalWorld, page: Page): Promise<void> {
   await page.getByText(`${ODD_NAME} is now at place 2`).waitFor({ state: 'attached' })
   await page.keyboard.press('Space')
   await eventually('the order is stored', async () => (await namesIn(world))[1] === ODD_NAME)
+  await settled(page)
   const [from, to] = [await handle(LONG_NAME).boundingBox(), await handle('Weather').boundingBox()]
   await page.mouse.move(from!.x + 8, from!.y + 8)
   await page.mouse.down()
@@ -179,11 +180,11 @@ async function takeTheirs(world: PortalWorld, page: Page): Promise<void> {
   await world.done('PUT', CATALOGUE, { apis: theirs })
   await save(page)
   await dialog(page).getByRole('button', { name: 'Go on editing' }).click()
-  assert.equal(await name.inputValue(), 'Mistaken')
+  await becomes(() => name.inputValue(), 'Mistaken')
   await save(page)
   await dialog(page).getByRole('button', { name: 'Take theirs' }).click()
   await eventually('theirs is shown', async () => (await name.inputValue()) === ODD_NAME)
-  assert.equal(await page.getByLabel('Value of Price').inputValue(), '13 €')
+  await becomes(() => page.getByLabel('Value of Price').inputValue(), '13 €')
   assert.equal(ours((await world.done('GET', CATALOGUE)).apis).name, ODD_NAME)
 }
 
@@ -274,19 +275,19 @@ async function ruleEntry(world: PortalWorld, page: Page): Promise<void> {
   await told(page)
   assert.ok((await outcome('third@partner.example'))?.RawKey)
   await tab(page, 'Texts')
-  assert.equal(await page.getByLabel('Value of Price').inputValue(), '13 €', 'the rules changed no text')
+  await becomes(() => page.getByLabel('Value of Price').inputValue(), '13 €', 'the rules changed no text')
 }
 
 async function readsCatalogue(world: PortalWorld): Promise<void> {
   const reader = await world.open(world.reader, '/catalogue?entry=gold')
   await reader.getByRole('heading', { name: ODD_NAME }).waitFor()
-  assert.equal(await reader.getByRole('button', { name: /^Move|^Remove|^Save/ }).count(), 0)
-  assert.ok(await reader.getByLabel('Show Weather at the portal').isDisabled())
-  assert.ok(await reader.getByLabel(/^Short description/).isDisabled())
+  await becomes(() => reader.getByRole('button', { name: /^Move|^Remove|^Save/ }).count(), 0)
+  await becomes(() => reader.getByLabel('Show Weather at the portal').isDisabled(), true)
+  await becomes(() => reader.getByLabel(/^Short description/).isDisabled(), true)
   await checkThemes(reader)
   await reader.goto('/portal-settings?tab=pages')
   await reader.getByText('No pages yet').waitFor()
-  assert.equal(await reader.getByRole('button', { name: /^Add|^Save/ }).count(), 0)
+  await becomes(() => reader.getByRole('button', { name: /^Add|^Save/ }).count(), 0)
 }
 
 async function removeEntry(world: PortalWorld, page: Page): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { heading, LONG_NAME, ODD_NAME, save, tab } from './apis-world.ts'
 import { copied, ledTo } from './clipboard.ts'
 import { decideHere } from './portal-decisions.ts'
@@ -252,7 +252,7 @@ async function decide(world: PortalWorld, page: Page): Promise<void> {
 
   await page.getByText('Approved', { exact: true }).click()
   await row(first).waitFor()
-  assert.equal(new URL(page.url()).search, '?state=approved')
+  await becomes(() => new URL(page.url()).search, '?state=approved')
   await page.reload()
   await row(first).waitFor()
   await fromMenu(page, `Actions for ${EMAIL}`, 'Forget')
@@ -275,7 +275,7 @@ async function changeDetails(world: PortalWorld, page: Page): Promise<void> {
   await checkThemes(page)
   await shoot(page, 'conflict')
   await dialog(page).getByRole('button', { name: 'Go on editing' }).click()
-  assert.equal(await page.getByLabel('Value of Name').inputValue(), 'Mine')
+  await becomes(() => page.getByLabel('Value of Name').inputValue(), 'Mine')
   await save(page)
   await dialog(page).getByRole('button', { name: 'Keep mine' }).click()
   await told(page)
@@ -323,7 +323,7 @@ async function changeFields(world: PortalWorld, page: Page): Promise<void> {
   await dialog(page).getByRole('button', { name: 'Take theirs' }).click()
   await dialog(page).waitFor({ state: 'detached' })
   await eventually('theirs is shown', async () => (await page.getByLabel('Email address').inputValue()) === EMAIL)
-  assert.equal(await page.getByLabel('Value of Team').inputValue(), 'Blue')
+  await becomes(() => page.getByLabel('Value of Team').inputValue(), 'Blue')
   assert.deepEqual((await recordOf(world)).fields, { Name: 'Mine', Team: 'Blue' })
 }
 
@@ -331,13 +331,13 @@ async function looksOnly(world: PortalWorld): Promise<void> {
   const { id } = await recordOf(world)
   await world.done('POST', '/api/portal/requests', { by_user: id, apply_policies: ['silver'], fields: {} })
   const reader = await world.open(world.reader, `/developers/${id}`, [])
-  assert.equal(await reader.getByRole('button', { name: 'Give access' }).getAttribute('aria-disabled'), 'true')
+  await becomes(() => reader.getByRole('button', { name: 'Give access' }).getAttribute('aria-disabled'), 'true')
   await reader.getByRole('cell').first().waitFor()
-  assert.equal(await reader.getByRole('button', { name: /^Actions for|^More/ }).count(), 0)
+  await becomes(() => reader.getByRole('button', { name: /^Actions for|^More/ }).count(), 0)
   await tab(reader, 'Details')
-  assert.ok(await reader.getByLabel('Email address').isDisabled())
-  assert.ok(await reader.getByLabel('Value of Name').isDisabled())
-  assert.equal(await reader.getByRole('button', { name: /^Save|^Add|^Remove/ }).count(), 0)
+  await becomes(() => reader.getByLabel('Email address').isDisabled(), true)
+  await becomes(() => reader.getByLabel('Value of Name').isDisabled(), true)
+  await becomes(() => reader.getByRole('button', { name: /^Save|^Add|^Remove/ }).count(), 0)
   await checkThemes(reader)
   await reader.goto('/key-requests')
   await reader.getByRole('button', { name: 'Approve' }).hover()

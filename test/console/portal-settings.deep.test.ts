@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
 import { openPage, startBrowser } from '../browser/chromium.ts'
+import { becomes } from '../eventually.ts'
 import { LONG_NAME, ODD_NAME, pick, save, tab } from './apis-world.ts'
 import { confirm, shoot, told } from './portal-world.ts'
 import { type ConsoleWorld, checkThemes, signIn, startConsole } from './world.ts'
@@ -35,9 +36,9 @@ test('the settings of the portal: people, requests, mails, look, pages and menus
     for (const name of ['Key requests', 'Mails', 'Address and look', 'Pages and menus', 'Sign-up and sign-in']) {
       await tab(reader, name)
       await reader.getByRole('tabpanel', { name }).getByRole('textbox').or(reader.getByRole('switch')).first().waitFor()
-      assert.equal(await reader.getByRole('button', { name: /^Save|^Add|^Move|^Remove/ }).count(), 0, name)
+      await becomes(() => reader.getByRole('button', { name: /^Save|^Add|^Move|^Remove/ }).count(), 0, name)
     }
-    assert.ok(await reader.getByLabel('Anybody may sign up').isDisabled())
+    await becomes(() => reader.getByLabel('Anybody may sign up').isDisabled(), true)
     await checkThemes(reader)
   })
 })
@@ -84,12 +85,12 @@ async function meetAnother(world: ConsoleWorld, page: Page): Promise<void> {
   await save(page)
   await dialog(page).getByText('"Theirs"').waitFor()
   await dialog(page).getByRole('button', { name: 'Go on editing' }).click()
-  assert.ok(!(await members.isChecked()))
+  await becomes(() => members.isChecked(), false)
   await save(page)
   await dialog(page).getByRole('button', { name: 'Take theirs' }).click()
   await dialog(page).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Remove Theirs' }).click()
-  assert.ok(await members.isChecked(), 'one’s own is given up')
+  await becomes(() => members.isChecked(), true, 'one’s own is given up')
   await save(page)
   await told(page)
   const { signup_fields, catalogue_login_only } = await json(world, 'configuration')
@@ -125,7 +126,7 @@ async function requests(world: ConsoleWorld, page: Page): Promise<void> {
   assert.deepEqual([oauth_usage_limit, redirect_to, key_request_fields], [3, 'https://pay.example/', ['Where', 'Use']])
   await page.reload()
   await page.getByRole('tab', { name: 'Key requests', selected: true }).waitFor()
-  assert.ok(await page.getByLabel('Requests wait for approval').isChecked())
+  await becomes(() => page.getByLabel('Requests wait for approval').isChecked(), true)
 }
 
 async function mails(world: ConsoleWorld, page: Page): Promise<void> {
@@ -214,7 +215,7 @@ async function pages(world: ConsoleWorld, page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Add a page' }).click()
   const add = dialog(page).getByRole('button', { name: 'Add a page' })
   await add.click()
-  assert.equal(await dialog(page).getByText('This is needed').count(), 2)
+  await becomes(() => dialog(page).getByText('This is needed').count(), 2)
   await dialog(page).getByLabel('Title').fill(`${LONG_NAME}${LONG_NAME}`)
   await dialog(page).getByLabel('Path').fill('../secret')
   await dialog(page).getByLabel('Values').fill('[]')
@@ -292,5 +293,5 @@ async function menus(world: ConsoleWorld, page: Page): Promise<void> {
   ]
   assert.deepEqual(stored.menus, { main })
   await page.reload()
-  assert.equal(await page.getByLabel('Title of line 2 of main').inputValue(), 'Guides')
+  await becomes(() => page.getByLabel('Title of line 2 of main').inputValue(), 'Guides')
 }

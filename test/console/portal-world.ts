@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
 import { call } from '../client.ts'
+import { becomes } from '../eventually.ts'
 import { type ApisWorld, dismissed, IS_DEEP, makeApi, startApis } from './apis-world.ts'
 import { copied } from './clipboard.ts'
 import { shoot as shootWidths } from './world.ts'
@@ -98,7 +99,7 @@ export async function confirm(page: Page, name: string, verb: string): Promise<v
   const dialog = page.getByRole('dialog')
   const button = dialog.getByRole('button', { name: verb, exact: true })
   await dialog.getByRole('textbox').fill(`${name}?`)
-  assert.ok(await button.isDisabled(), 'another name does nothing')
+  await becomes(() => button.isDisabled(), true, 'another name does nothing')
   await dialog.getByRole('textbox').fill(name)
   await button.click()
   await dialog.waitFor({ state: 'detached' })

@@ -4,8 +4,9 @@ import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
 import { openPage, startBrowser } from '../browser/chromium.ts'
 import { call } from '../client.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { copied } from './clipboard.ts'
+import { openBar } from './platform-world.ts'
 import { type ConsoleWorld, checkThemes, PASSWORD, passwordOf, shoot, signIn, startConsole } from './world.ts'
 
 const REFUSED = [/status of 40[13]/, /status of 409/]
@@ -17,7 +18,7 @@ test('the own profile: names by those who may, credential, password, sessions', 
   const { reader } = world
   await signIn(page, reader, '/profile')
   await page.getByText('An administrator changes your name').waitFor()
-  assert.ok(await page.getByLabel('First name').isDisabled())
+  await becomes(() => page.getByLabel('First name').isDisabled(), true)
   await checkThemes(page)
   await shoot(page, 'profile')
 
@@ -109,7 +110,7 @@ test('labels are made, renamed, searched and deleted; one in use stays, and othe
   await page.getByRole('link', { name: 'APIs that carry Squad' }).waitFor()
   await page.getByLabel('Search').fill('squ')
   await eventually('the search stands in the address', () => new URL(page.url()).search === '?q=squ')
-  assert.equal(await page.getByRole('row').count(), 2)
+  await becomes(() => page.getByRole('row').count(), 2)
   const askDelete = async () => {
     await page.getByRole('button', { name: 'Delete Squad' }).click()
     await dialog.getByLabel(/^Type/).fill('Squad')
@@ -129,8 +130,8 @@ test('labels are made, renamed, searched and deleted; one in use stays, and othe
   const { page: owners } = await openPage(t, browser, { base: world.base })
   await signIn(owners, world.owner, '/labels')
   await owners.getByRole('cell', { name: 'Business Domain' }).waitFor()
-  assert.equal(await owners.getByRole('button', { name: 'Add a label' }).getAttribute('aria-disabled'), 'true')
-  assert.equal(await owners.getByRole('button', { name: /^Delete/ }).count(), 0)
+  await becomes(() => owners.getByRole('button', { name: 'Add a label' }).getAttribute('aria-disabled'), 'true')
+  await becomes(() => owners.getByRole('button', { name: /^Delete/ }).count(), 0)
 })
 
 test('a thousand labels are drawn as they are looked at, and an API that carries one is found by it', async (t) => {
@@ -171,12 +172,12 @@ test('a thousand labels are drawn as they are looked at, and an API that carries
   await page.getByLabel('Search').fill('Last')
   await page.getByRole('link', { name: 'APIs that carry Last' }).click()
   await page.getByRole('heading', { name: 'APIs', level: 1 }).waitFor()
-  assert.equal(new URL(page.url()).searchParams.get('labels'), `${carried.key}:b`)
+  await becomes(() => new URL(page.url()).searchParams.get('labels'), `${carried.key}:b`)
   await page
     .getByRole('link', { name: /sample/i })
     .first()
     .waitFor()
-  assert.equal(await page.getByRole('row').count(), 2)
+  await becomes(() => page.getByRole('row').count(), 2)
 })
 
 /** Works on the end of the list of a thousand, where only what is looked at is drawn. */
@@ -212,9 +213,7 @@ test('settings show where they come from, and the command bar leads anywhere by 
   const { page } = await openPage(t, browser, { base: world.base })
   await signIn(page, world.admin)
   await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor()
-  await page.keyboard.press('Control+k')
-  const search = page.getByPlaceholder('Search or jump to…')
-  await search.waitFor()
+  await openBar(page)
   await page.keyboard.type('sample')
   await page.getByRole('button', { name: /^Protected sample/ }).waitFor()
   await checkThemes(page)
@@ -225,6 +224,8 @@ test('settings show where they come from, and the command bar leads anywhere by 
   await page.keyboard.press('Control+a')
   await page.keyboard.type('Settin')
   await page.getByRole('button', { name: /^Settings/ }).waitFor()
+  // What was found before stands there until the next answer comes.
+  await page.getByText(world.reader.email).waitFor({ state: 'hidden' })
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: /ettings$/, level: 1 }).waitFor()
@@ -239,7 +240,7 @@ test('settings show where they come from, and the command bar leads anywhere by 
   await page.getByText('Set here').click()
   await page.getByLabel('Search').fill('listen')
   await eventually('the filter stands in the address', () => /from=set/.test(page.url()) && /q=listen/.test(page.url()))
-  assert.equal(await page.getByRole('row').filter({ hasText: 'page_size' }).count(), 0)
+  await becomes(() => page.getByRole('row').filter({ hasText: 'page_size' }).count(), 0)
   await page.getByRole('row').filter({ hasText: 'gateway.listen_port' }).waitFor()
   await shoot(page, 'settings')
 

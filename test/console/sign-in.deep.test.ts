@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { openPage, startBrowser } from '../browser/chromium.ts'
 import { call } from '../client.ts'
 import { startMailServer } from '../dashboard/mail-server.ts'
-import { eventually } from '../eventually.ts'
+import { becomes, eventually } from '../eventually.ts'
 import { startProduct } from '../flows/product.ts'
 import { copied, ledTo } from './clipboard.ts'
 import {
@@ -76,7 +76,7 @@ test('a wrong password is said, too many are waited out, and the address that wa
   await checkThemes(page)
   await shoot(page, 'sign-in')
   await submit(page)
-  assert.equal(await page.getByText('This is needed').count(), 2)
+  await becomes(() => page.getByText('This is needed').count(), 2)
   await page.getByLabel('Email address').fill(world.reader.email)
   for (let tries = 0; tries < 3; tries++) {
     await passwordOf(page).fill(`wrong-${tries}`)
@@ -94,7 +94,7 @@ test('a wrong password is said, too many are waited out, and the address that wa
   await passwordOf(page).fill(PASSWORD)
   await submit(page)
   await page.getByRole('heading', { name: 'Sessions' }).waitFor()
-  assert.equal(new URL(page.url()).search, '?tab=sessions')
+  await becomes(() => new URL(page.url()).search, '?tab=sessions')
 })
 
 test('a second factor is set up with an app, asked for, and stood in for by a recovery code', async (t) => {
@@ -146,7 +146,7 @@ test('a second factor is set up with an app, asked for, and stood in for by a re
   // What single sign-on leaves in the address of somebody with a second factor here.
   await page.goto(`/?x=1#sign_in=${ticket}&to=%2Flabels`)
   await page.getByText('The six digits that your authenticator app shows').waitFor()
-  assert.equal(new URL(page.url()).hash, '')
+  await becomes(() => new URL(page.url()).hash, '')
   await page.getByRole('button', { name: 'Use a recovery code' }).click()
   await page.getByLabel('Recovery code').fill('not at hand')
   await page.getByRole('button', { name: 'Use a code of the app' }).click()
@@ -300,12 +300,12 @@ test('a session that ends over a half-filled form, and a lost connection, cost n
   await again.waitFor()
   await checkThemes(page)
   await shoot(page, 'session-ended')
-  assert.equal(await again.getByLabel('Email address').inputValue(), world.admin.email)
+  await becomes(() => again.getByLabel('Email address').inputValue(), world.admin.email)
   await again.getByLabel('Email address').fill(world.admin.email.toUpperCase())
   await passwordOf(again).fill(PASSWORD)
   await again.getByRole('button', { name: 'Sign in', exact: true }).click()
   await again.waitFor({ state: 'detached' })
-  assert.equal(await page.getByLabel('First name').inputValue(), 'Augusta')
+  await becomes(() => page.getByLabel('First name').inputValue(), 'Augusta')
 
   await page.context().setOffline(true)
   await page.getByRole('button', { name: 'Save' }).click()
@@ -314,7 +314,7 @@ test('a session that ends over a half-filled form, and a lost connection, cost n
   await shoot(page, 'connection-lost')
   await page.context().setOffline(false)
   await page.getByText('Connected again').waitFor()
-  assert.equal(await page.getByLabel('First name').inputValue(), 'Augusta')
+  await becomes(() => page.getByLabel('First name').inputValue(), 'Augusta')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved', { exact: true }).waitFor()
   const me = (await world.api('GET', '/api/users/me')).json as JsonObject
@@ -386,7 +386,7 @@ test('a forgotten password is set by the link of a mail', async (t) => {
   await checkThemes(page)
   await submit(page, 'Set password')
   await page.getByText('Your password is set').waitFor()
-  assert.equal(new URL(page.url()).hash, '')
+  await becomes(() => new URL(page.url()).hash, '')
   await page.getByRole('link', { name: 'Go to sign-in' }).click()
   await signIn(page, { ...world.reader, password: 'Another-horse-8' })
 })

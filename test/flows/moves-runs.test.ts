@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { call } from '../client.ts'
 import { classic, defined, rights } from '../definitions.ts'
 import { eventually } from '../eventually.ts'
+import { freePort } from '../free-port.ts'
 import { startProxy } from './moves-proxy.ts'
 import { editFile, filesIn, folderFor, runLine, startEnvironment } from './moves-world.ts'
 
@@ -164,12 +164,3 @@ test('a dashboard that is away, a wrong credential, and a user of no organisatio
   assert.deepEqual([strange.status, /Unknown option/.test(strange.err)], [1, true], strange.err)
   await eventually('the dashboard is still there', async () => (await call(b.dashboard.port, '/hello')).status === 200)
 })
-
-/** A port that nobody listens at. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

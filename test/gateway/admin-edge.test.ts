@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { call } from '../client.ts'
+import { freePort } from '../free-port.ts'
 import { startTestGateway, TEST_SECRET, type TestGateway } from '../harness.ts'
 import { oasApi, rightsOn } from './admin-fixtures.ts'
 
@@ -341,12 +341,4 @@ async function startApart(t: TestContext): Promise<TestGateway> {
       if (tries === 5 || (error as { code?: string }).code !== 'port_in_use') throw error
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

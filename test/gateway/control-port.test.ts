@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { call } from '../client.ts'
 import { defined } from '../definitions.ts'
+import { freePort } from '../free-port.ts'
 import { startTestGateway, TEST_SECRET } from '../harness.ts'
 
 const SECRET = { 'x-svc-authorization': TEST_SECRET }
 
-/** The control port has no "any free port": a free one is looked for. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 test('with a control port /svc/ and /metrics are there alone, and look like any unknown path on the traffic port', async (t) => {
+  // It has no "any free port".
   const controlPort = await freePort()
   const gateway = await startTestGateway({ env: { SVC_GW_CONTROLPORT: String(controlPort) } })
   t.after(() => gateway.close())

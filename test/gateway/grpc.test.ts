@@ -97,7 +97,7 @@ test('statuses of the service pass, and its unknown methods', async (t) => {
 
 test('a deadline passes to the service, and what it gives up is cancelled there', async (t) => {
   const { unary, echo, gate } = await world(t)
-  const error = await refusal(unary('Wait', 'x', metadata({}), { deadline: Date.now() + 300 }))
+  const error = await refusal(unary('Wait', 'x', metadata({}), { deadline: Date.now() + 1_500 }))
   assert.equal(error.code, status.DEADLINE_EXCEEDED)
   await eventually('the service hears of it', () => echo.seen.cancelled)
   assert.ok(Number(echo.seen.deadline) < Date.now() + 1000, `deadline ${String(echo.seen.deadline)}`)
@@ -134,7 +134,7 @@ test('what the gateway refuses comes as a status of gRPC, while records keep tha
 })
 
 test('an upstream that is not there, or silent, is UNAVAILABLE and DEADLINE_EXCEEDED', async (t) => {
-  const { unary, gate, echo } = await world(t, { env: { SVC_GW_PROXYDEFAULTTIMEOUTMS: '300' } })
+  const { unary, gate, echo } = await world(t, { env: { SVC_GW_PROXYDEFAULTTIMEOUTMS: '1500' } })
   const silent = await refusal(unary('Wait', 'x'))
   assert.equal(silent.code, status.DEADLINE_EXCEEDED)
   await eventually('the service hears of it', () => echo.seen.cancelled)

@@ -62,14 +62,13 @@ test('throttle fields of -1 or 0 mean none: the call is refused at once', async 
   for (const [interval, retries] of [
     [-1, -1],
     [0, 5],
-    [1, 0],
+    [3600, 0],
   ] as const) {
     const limits = { rate: 1, per: 10, throttle_interval: interval, throttle_retry_limit: retries }
     const key = await makeKey({ access_rights: rights('a'), ...limits })
     assert.equal((await gateway.call('/a/x', carrying(key))).status, 200)
-    const from = performance.now()
+    // The clock stands still: whoever waited would do so for ever, or for an hour.
     assert.equal((await gateway.call('/a/x', carrying(key))).status, 429)
-    assert.ok(performance.now() - from < 900)
   }
 })
 
@@ -82,7 +81,7 @@ test('a client that leaves while its call waits for a permit takes none', async 
   client.write(get('/a/gone', `Authorization: ${key}\r\n`))
   // The answer to a later request of ours: the call before has arrived by then.
   assert.equal((await gateway.call('/b/x')).status, 401)
-  assert.equal(await connections(gateway), 2)
+  await eventually('connections of before are gone, that one is there', async () => (await connections(gateway)) === 2)
   client.destroy(true)
   await eventually('it is gone', async () => (await connections(gateway)) === 1)
   gateway.clock.advance(10_001)

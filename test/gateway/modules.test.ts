@@ -180,7 +180,7 @@ test('an endless loop, a wait without end and a thread that ends itself harm no 
 })
 
 test('a module that takes all memory is ended, and the others go on', async (t) => {
-  const at = await install(t, { SVC_GW_MODULES_MEMORYMB: '16', SVC_GW_MODULES_TIMEOUTMS: '10000' })
+  const at = await install(t, { SVC_GW_MODULES_MEMORYMB: '16', SVC_GW_MODULES_TIMEOUTMS: '60000' })
   at.write(
     'm.ts',
     `const kept: unknown[] = []

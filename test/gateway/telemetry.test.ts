@@ -34,17 +34,20 @@ async function open(
   const origin = await startOrigin()
   t.after(() => origin.close())
   const collector = await startCollector()
-  t.after(() => collector.close())
   const gateway = await startTestGateway({
     env: {
       SVC_OPENTELEMETRY_ENABLED: 'true',
       SVC_OPENTELEMETRY_ENDPOINT: collector.url,
       SVC_OPENTELEMETRY_EXPORTINTERVALMS: '20',
-      SVC_OPENTELEMETRY_TIMEOUTMS: '500',
+      SVC_OPENTELEMETRY_TIMEOUTMS: '20000',
       ...env,
     },
   })
-  t.after(() => gateway.close())
+  t.after(async () => {
+    // What it still has to tell is told, or it would try for as long as it may.
+    await gateway.close()
+    await collector.close()
+  })
   for (const api of apis) {
     const definition = api(origin.url)
     const made = await gateway.svc('POST', 'openapi' in definition ? '/svc/apis/oas' : '/svc/apis', definition)
@@ -329,10 +332,11 @@ for (const [how, script] of [
       Number(/^svc_spans_dropped_total (\d+)/m.exec((await gateway.svc('GET', '/metrics')).text)?.[1] ?? 0)
     await eventually('all are dropped', async () => (await dropped()) === 60)
     collector.script = undefined
-    await gateway.call('/orders/after')
-    await eventually('the next are sent', () =>
-      collector.spans.some(({ attributes }) => attributes['url.path'] === '/orders/after'),
-    )
+    // One of them: a machine that does much besides may be too slow for the bound.
+    await eventually('the next are sent', async () => {
+      await gateway.call('/orders/after')
+      return collector.spans.some(({ attributes }) => attributes['url.path'] === '/orders/after')
+    })
   })
 }
 

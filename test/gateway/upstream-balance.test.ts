@@ -114,7 +114,7 @@ test('a target that hangs is left out as one that refuses is', async (t) => {
   const [good] = await origins(t, 1)
   const hung = await bareOrigin(t, () => {})
   const upstream = { loadBalancing: balanced([good!.url, hung.url]), outlierEjection: EJECTION }
-  const gateway = await caredFor(t, { url: good!.url, upstream }, { SVC_GW_PROXYDEFAULTTIMEOUTMS: '500' })
+  const gateway = await caredFor(t, { url: good!.url, upstream }, { SVC_GW_PROXYDEFAULTTIMEOUTMS: '2000' })
   const statuses = []
   for (let i = 0; i < 6; i++) statuses.push((await gateway.call('/a/x')).status)
   assert.deepEqual(statuses, [200, 504, 200, 504, 200, 200])

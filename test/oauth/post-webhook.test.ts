@@ -83,7 +83,7 @@ test('a redirect is a failure and leads nowhere', async (t) => {
 
 test('an answer without end, or one that trickles after its head, holds nothing up', async (t) => {
   const receiver = await receiverOf(t)
-  const client = clientOf(t, { totalMs: 400 })
+  const client = clientOf(t, { totalMs: 1_500 })
   let cutOff = false
   receiver.script = (_message, response) => {
     response.writeHead(200)
@@ -104,15 +104,15 @@ test('an answer without end, or one that trickles after its head, holds nothing 
 })
 
 test('a receiver that hangs is left after the bound: without an answer, within the head, without a handshake', async (t) => {
-  const client = clientOf(t, { connectMs: 150, totalMs: 300 })
+  const client = clientOf(t, { connectMs: 700, totalMs: 1_400 })
   const silent = await rawServer(t, () => {})
-  assert.equal(await client.post(silent, MESSAGE), 'no answer within 300 ms')
+  assert.equal(await client.post(silent, MESSAGE), 'no answer within 1400 ms')
   const dribbling = await rawServer(t, (socket) => void socket.write('HTTP/1.1 200 O'))
-  assert.equal(await client.post(dribbling, MESSAGE), 'no answer within 300 ms')
+  assert.equal(await client.post(dribbling, MESSAGE), 'no answer within 1400 ms')
   // says nothing in TLS, so that there never is a connection
-  assert.equal(await client.post(silent.replace('http:', 'https:'), MESSAGE), 'no connection within 150 ms')
-  const slowNames = clientOf(t, { connectMs: 150, totalMs: 300, resolve: () => new Promise(() => {}) })
-  assert.equal(await slowNames.post('http://slow.example/', MESSAGE), 'no connection within 150 ms')
+  assert.equal(await client.post(silent.replace('http:', 'https:'), MESSAGE), 'no connection within 700 ms')
+  const slowNames = clientOf(t, { connectMs: 700, totalMs: 1_400, resolve: () => new Promise(() => {}) })
+  assert.equal(await slowNames.post('http://slow.example/', MESSAGE), 'no connection within 700 ms')
 })
 
 test('broken receivers give a short reason that tells nothing of address, message or answer', async (t) => {

@@ -12,6 +12,8 @@ const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evi
 const putSession = (name: string): Change => ({ op: 'putSession', hash: hashKey(name), row })
 
 /** Fast, and as a crash. */
+/** How long calls wait for a server that has just gone. */
+const PATIENCE_MS = 3_000
 const SIGNALS: readonly NodeJS.Signals[] =
   process.env.GATEHOUSE_DEEP === '1'
     ? Array.from({ length: 12 }, (_, n) => (n % 2 ? 'SIGQUIT' : 'SIGINT'))
@@ -73,7 +75,7 @@ test('while PostgreSQL is restarted, cleanly or not, no call fails, and nothing 
 
 test('while PostgreSQL is away calls end with store_away, at first after a while, then at once; afterwards all is as before', async (t) => {
   const url = await newDatabase()
-  const store = await openOn(t, url, 200)
+  const store = await openOn(t, url, PATIENCE_MS)
   const heard: number[] = []
   store.feed.subscribe(({ revision }) => heard.push(revision))
   await store.documents.commit([putSession('before')], undefined)
@@ -93,7 +95,7 @@ test('while PostgreSQL is away calls end with store_away, at first after a while
   assert.equal(store.away, true)
   const startedAt = performance.now()
   await allFail()
-  assert.ok(performance.now() - startedAt < 200, 'nobody waits any more')
+  assert.ok(performance.now() - startedAt < PATIENCE_MS, 'nobody waits any more')
   await server.resume()
   await eventually('it is back', async () => {
     const commit = store.documents.commit([putSession('after')], undefined)
@@ -105,7 +107,7 @@ test('while PostgreSQL is away calls end with store_away, at first after a while
   assert.equal(store.away, false)
   assert.ok(await store.tokens.getSession(hashKey('before')))
   assert.ok(await store.tokens.getSession(hashKey('after')))
-  await eventually('it listens again', () => store.listening, 20_000)
+  await eventually('it listens again', () => store.listening)
   assert.deepEqual(
     heard,
     heard.map((_, i) => i + 1),

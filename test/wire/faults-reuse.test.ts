@@ -182,7 +182,7 @@ test('a flood of interim answers is bounded, and the final answer behind a few p
       await turn()
     }
   })
-  const gate = await openGate(t, { originPort: origin.port, upstream: { headTimeoutMs: 300 } })
+  const gate = await openGate(t, { originPort: origin.port, upstream: { headTimeoutMs: 1_500 } })
   const client = await Client.connect(gate.port)
   await expectHonest(gate, client, '/few')
   const answer = await client.ask(get('/endless'))
@@ -245,7 +245,7 @@ test('among liars, the honest answers reach who asked for them', async (t) => {
       connection.write(LEFTOVER)
     }
   })
-  const gate = await openGate(t, { originPort: origin.port, upstream: { headTimeoutMs: 500, idleTimeoutMs: 500 } })
+  const gate = await openGate(t, { originPort: origin.port, upstream: { headTimeoutMs: 2_000, idleTimeoutMs: 2_000 } })
   const rounds = DEEP ? 5000 : 400
   const lane = async (lane: number) => {
     for (let round = 0; round < rounds; round++) {

@@ -180,7 +180,7 @@ test('a client that reads slowly holds its upstream back, and no other stream', 
 
 test('a body that goes on too long, comes too slowly or is cut off fails its stream alone', async (t) => {
   const { gate } = await open(t, {
-    limits: { bodyIdleMs: 300 },
+    limits: { bodyIdleMs: 1_500 },
     handle: (x, upstream) => {
       x.bodyLimitBytes = 1000
       x.forward(upstream, `POST / HTTP/1.1\r\nHost: a\r\n`)
@@ -226,7 +226,7 @@ test('a body is asked for by 100 Continue only when it is wanted', async (t) => 
 })
 
 test('an idle connection is closed in its time, and one that a drain meets after its last answer', async (t) => {
-  const quick = await open(t, { limits: { keepAliveMs: 200 } })
+  const quick = await open(t, { limits: { keepAliveMs: 1_000 } })
   const idle = session(t, quick.gate)
   assert.equal((await ask(idle, {})).status, 200)
   await within('its end', once(idle, 'close'))

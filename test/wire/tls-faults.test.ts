@@ -10,7 +10,8 @@ import { Client, get, opened, statusOf, turn, until, within } from './raw.ts'
 import { legsEnd, nothingLeft } from './settle.ts'
 import { AS_CALLER, CALLER, choose, refusesHandshake, served, to } from './tls-gate.ts'
 
-const SHORT_MS = 150
+/** Whole handshakes must be done within it, on a machine that does much besides. */
+const SHORT_MS = 1_000
 const DEEP = process.env.GATEHOUSE_DEEP === '1'
 const SEED = Number(process.env.GATEHOUSE_SEED ?? 1)
 

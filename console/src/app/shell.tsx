@@ -58,7 +58,7 @@ export function Shell() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label={say('shell.menu')}>
+      <AppShell.Navbar p="sm" aria-label={say('shell.menu')} {...(!opened && { className: 'closed-menu' })}>
         <ScrollArea>
           <MainMenu onChoose={close} />
         </ScrollArea>
@@ -79,7 +79,9 @@ function MainMenu({ onChoose }: { readonly onChoose: () => void }) {
   // Where the window is low, the page that is shown may stand below its edge.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another place in the menu
   useEffect(() => {
-    document.querySelector('nav a[data-active]')?.scrollIntoView({ block: 'nearest' })
+    const link = document.querySelector('nav a[data-active]')
+    const frame = link?.closest('.mantine-ScrollArea-viewport')
+    if (link && frame) showWithin(frame, link)
   }, [path])
   return groups.map(({ text, places }) => (
     <Box key={text ?? ''} mb="sm">
@@ -101,6 +103,13 @@ function MainMenu({ onChoose }: { readonly onChoose: () => void }) {
       ))}
     </Box>
   ))
+}
+
+/** Scrolls the frame alone: after `scrollIntoView` the next Tab begins at what was shown, not at the beginning of the page. */
+function showWithin(frame: Element, part: Element): void {
+  const [outer, inner] = [frame.getBoundingClientRect(), part.getBoundingClientRect()]
+  if (inner.top < outer.top) frame.scrollTop -= outer.top - inner.top
+  else if (inner.bottom > outer.bottom) frame.scrollTop += inner.bottom - outer.bottom
 }
 
 function OrganisationName() {

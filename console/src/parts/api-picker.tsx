@@ -27,6 +27,8 @@ export function ApiPicker(props: {
 }) {
   const [typed, setTyped] = useState('')
   const [wanted] = useDebouncedValue(typed, PAUSE_MS)
+  // A field whose choice is called otherwise for a moment would write that over what is being typed.
+  const [seen] = useState(() => new Map<string, string>())
   const mayRead = useMay('apis')
   const { data } = useQuery({
     queryKey: [...APIS_KEY, 'picked', wanted],
@@ -36,13 +38,14 @@ export function ApiPicker(props: {
   })
   const offered = (data?.apis ?? []).filter(({ api_id }) => !props.without?.includes(api_id))
   const known = new Map(offered.map(({ api_id, name }) => [api_id, name]))
+  for (const [id, name] of known) seen.set(id, name)
   const isElsewhere = props.value !== '' && !known.has(props.value)
   const chosen = useQuery({
     queryKey: apiKey(props.value),
     queryFn: ({ signal }) => readApi(props.value, signal),
-    enabled: mayRead && isElsewhere && data !== undefined,
+    enabled: mayRead && isElsewhere && data !== undefined && !seen.has(props.value),
   })
-  if (isElsewhere) known.set(props.value, chosen.data?.name ?? props.value)
+  if (isElsewhere) known.set(props.value, seen.get(props.value) ?? chosen.data?.name ?? props.value)
   return (
     <Select
       {...(props.hiddenLabel ? { 'aria-label': props.label } : { label: props.label })}
