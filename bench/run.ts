@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 import { tenThousandApis } from './apis.ts'
 import { compareCaches } from './caches.ts'
 import { cluster } from './cluster.ts'
+import { consoleLoads } from './console.ts'
 import { largeDashboard } from './dashboard.ts'
 import { countingCost } from './hits.ts'
 import { compareHttp2 } from './http2.ts'
@@ -31,6 +32,7 @@ const SCENARIOS: Readonly<Record<string, (folder: string) => Promise<string>>> =
   hits: (folder) => countingCost({ folder, seconds, rounds }),
   portal: (folder) => largePortal({ folder }),
   dashboard: (folder) => largeDashboard({ folder, seconds, rounds }),
+  console: (folder) => consoleLoads({ folder }),
   cluster: (folder) => cluster({ folder, seconds, rounds }),
 }
 const NEEDED = { wrk: 'wrk', nginx: 'nginx', haproxy: 'haproxy', openssl: 'openssl', taskset: 'util-linux' }

@@ -8,7 +8,7 @@ import { recordControls } from '../console/recorder.ts'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 /** Without these a browser without a network looks for its maker's servers at every start. */
-const QUIET = [
+const QUIET: readonly string[] = [
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',
@@ -16,22 +16,21 @@ const QUIET = [
   '--disable-component-update',
   '--disable-sync',
 ]
+/** What the browser is started with. */
+export const LAUNCH_ARGS = [...QUIET, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
 /** For one thing to come about on a page: a machine that does much besides is slow. */
 const LONGEST_MS = 60_000
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The machine's browser, which ends with the test. Installed from Debian's packages where there is none and we may. */
 export async function startBrowser(t: TestContext): Promise<Browser> {
-  const isRoot = process.getuid?.() === 0
-  const browser = await chromium.launch({
-    executablePath: await placeOfBrowser(),
-    args: [...QUIET, ...(isRoot ? ['--no-sandbox'] : [])],
-  })
+  const browser = await chromium.launch({ executablePath: await placeOfBrowser(), args: LAUNCH_ARGS })
   t.after(() => browser.close())
   return browser
 }
 
-const placeOfBrowser = () => fromDebian('chromium', () => PLACES.find((path) => existsSync(path)))
+/** Where the browser of the machine is. @throws Error that says what to install, where there is none */
+export const placeOfBrowser = () => fromDebian('chromium', () => PLACES.find((path) => existsSync(path)))
 
 /** A page, and everything that went wrong on it: it is checked when the test ends. */
 export interface WatchedPage {
