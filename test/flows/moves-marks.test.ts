@@ -36,7 +36,7 @@ test('every document comes back from its file as it was, whatever its texts look
       assert.deepEqual(JSON.stringify(sorted(read)), JSON.stringify(sorted(value)))
       assert.deepEqual(flaws, [])
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, examples: [[{ more: `\${env:\${env:` }], [{ more: `\${env:A$\${kept}` }]] },
   )
 })
 

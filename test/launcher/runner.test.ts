@@ -40,6 +40,23 @@ test('a failure is shown with its place and counted, and the status says so', as
   assert.match(last!, /^1 passed, [12] failed$/)
 })
 
+test('properties begin at a seed that follows from the sources, unless one is given', async (t) => {
+  const tells = `import { test } from 'node:test'\ntest('t', () => console.log('from ' + process.env.GATEHOUSE_SEED + ';'))\n`
+  const seedIn = async (clone: string, given: Record<string, string> = {}) => {
+    const { GATEHOUSE_SEED: _, ...env } = environment()
+    const { stdout } = await start(t, process.execPath, ['scripts/test.mjs'], clone, { ...env, ...given }).ended
+    return /from (-?\d+);/.exec(stdout)?.[1]
+  }
+  const [one, other] = [withTests(t, { 'a.test.ts': tells }), withTests(t, { 'a.test.ts': tells, 'b.test.ts': GOOD })]
+  const seed = await seedIn(one)
+  assert.ok(seed !== undefined)
+  assert.equal(await seedIn(other), seed)
+  assert.equal(await seedIn(other, { GATEHOUSE_SEED: '7' }), '7')
+  mkdirSync(join(other, 'src', 'more'), { recursive: true })
+  writeFileSync(join(other, 'src', 'more', 'a.ts'), 'export const a = 1\n')
+  assert.notEqual(await seedIn(other), seed)
+})
+
 const BROKEN: Record<string, string> = {
   'does not parse': 'const = 1\n',
   'imports what is not there': `import './absent.ts'\n`,

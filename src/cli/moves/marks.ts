@@ -11,7 +11,8 @@ export const SEALED = '$sealed:'
 export const KEPT_MARK = '\u0000kept'
 
 const BEFORE_MARK = /\$(?=\$*\{(?:env:|kept\}))/g
-const MARK = /(\$+)(\{(?:env:[^{}]*\}?|kept\}))/g
+// Dollar signs before a brace are those of the next mark.
+const MARK = /(\$+)(\{(?:env:(?:[^{}$]|\$+(?![${]))*\}?|kept\}))/g
 const VARIABLE = /^\{env:([A-Za-z_][A-Za-z0-9_]*)(?:\|(number|boolean|json))?(?::-([^{}]*))?\}$/
 const SEALED_LIKE = /^\$+sealed:/
 
