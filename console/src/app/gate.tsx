@@ -7,7 +7,6 @@ import { FaultBox } from '../parts/fault-box.tsx'
 import { say } from '../texts/say.ts'
 import { Shell } from './shell.tsx'
 
-const SignIn = lazy(() => import('../pages/start/sign-in.tsx'))
 const SignInAgain = lazy(() => import('../pages/start/sign-in-again.tsx'))
 
 /**
@@ -19,27 +18,35 @@ export function Gate() {
   const [isOver, setOver] = useState(false)
   const session = useQuery({ queryKey: SESSION_KEY, queryFn: readSession, staleTime: 60_000, retry: false })
   const isIn = session.data !== undefined
+  const isRefused = session.error instanceof CallError && session.error.status === 401
+  // No `lazy`: after a placeholder React shows nothing else for 300 ms, and this is the first page that people see.
+  const page = useQuery({
+    queryKey: ['sign-in page'],
+    queryFn: async () => (await import('../pages/start/sign-in.tsx')).default,
+    enabled: isRefused,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
 
   useEffect(() => onSessionEnd(() => setOver(true)), [])
 
   if (session.isPending) return <Waiting />
   if (!isIn) {
-    const isRefusal = session.error instanceof CallError && session.error.status === 401
-    if (!isRefusal)
+    const missing = isRefused ? page : session
+    if (missing.isError)
       return (
         <Container py="xl">
-          <FaultBox error={session.error} retry={() => void session.refetch()} />
+          <FaultBox error={missing.error} retry={() => void missing.refetch()} />
         </Container>
       )
+    const SignIn = page.data
+    if (SignIn === undefined) return <Waiting />
     return (
-      <Suspense fallback={<Waiting />}>
-        <SignIn
-          onDone={() => {
-            setOver(false)
-            void session.refetch()
-          }}
-        />
-      </Suspense>
+      <SignIn
+        onDone={() => {
+          setOver(false)
+          void session.refetch()
+        }}
+      />
     )
   }
   return (
