@@ -4,17 +4,16 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { limitsCompared, workersCompared } from './cluster-load.ts'
 import { type ClusterOptions, type StartNode, startStores } from './cluster-stores.ts'
-import { callInstallation, type Desk, openDesk } from './desk.ts'
+import { type Desk, openDesk } from './desk.ts'
+import { importApis } from './fill-gateway.ts'
 import { addOAuthApi, compareIssuers, issuerOf, startPeer } from './issuers.ts'
 import { startUpstream } from './peers.ts'
-import { Admin, definition } from './product.ts'
 import { median, progress, show, table } from './report.ts'
 import { sized } from './sizes.ts'
 import type { Measured } from './wrk.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../bin/gatehouse', import.meta.url))
 const APIS = sized(10_000, 200)
-const APIS_PER_CALL = 100
 const JOINS = 3
 const SYNCS = 3
 const WANTED_JOIN_MS = 10_000
@@ -89,7 +88,7 @@ async function manyApis({ folder }: ClusterOptions, start: StartNode, upstreamPo
   const first = await start('first', { role: 'all' })
   try {
     const desk = await openDesk(first.dashboardUrl)
-    const fillMs = await addApis(desk, upstreamPort)
+    const fillMs = await importApis(desk.url, APIS, upstreamPort)
     progress(`${show(APIS)} APIs after ${show(fillMs / 1000, 1)} s; gateways join`)
     const joinMs: number[] = []
     for (let i = 0; i < JOINS; i++) {
@@ -106,19 +105,6 @@ async function manyApis({ folder }: ClusterOptions, start: StartNode, upstreamPo
   } finally {
     await first.started.stop()
   }
-}
-
-async function addApis({ url }: Desk, upstreamPort: number): Promise<number> {
-  const from = performance.now()
-  const work = async (part: number) => {
-    const length = Math.min(APIS_PER_CALL, APIS - part * APIS_PER_CALL)
-    const apis = Array.from({ length }, (_, at) => ({
-      oas: definition(`many-${part * APIS_PER_CALL + at}`, upstreamPort),
-    }))
-    await callInstallation(url, 'POST', '/admin/apis/import', { apis })
-  }
-  await Admin.times(Math.ceil(APIS / APIS_PER_CALL), work, 4)
-  return performance.now() - from
 }
 
 /** Runs a command of the product to its end; milliseconds. @throws Error unless its status is 0, which says that nothing is to do */

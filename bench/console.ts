@@ -2,13 +2,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { LAUNCH_ARGS, placeOfBrowser } from '../test/browser/chromium.ts'
-import { callInstallation } from './desk.ts'
-import { Admin, definition, startProduct } from './product.ts'
+import { importApis } from './fill-gateway.ts'
+import { startProduct } from './product.ts'
 import { median, progress, show, table } from './report.ts'
 import { sized } from './sizes.ts'
 
 const APIS = sized(10_000, 200)
-const APIS_PER_CALL = 100
 const TIMES = 10
 const PAGE_TURNS = 20
 const WANTED_MS = 1000
@@ -36,7 +35,7 @@ export async function consoleLoads({ folder: root }: { readonly folder: string }
   const product = await startProduct({ folder, env })
   const browser = await chromium.launch({ executablePath: await placeOfBrowser(), args: LAUNCH_ARGS })
   try {
-    await fill(product.dashboardUrl)
+    await importApis(product.dashboardUrl, APIS, 9)
     await product.started.settled()
     const base = product.dashboardUrl
     const storageState = await signedIn(browser, base)
@@ -59,15 +58,6 @@ export async function consoleLoads({ folder: root }: { readonly folder: string }
     await browser.close()
     await product.started.stop()
   }
-}
-
-async function fill(url: string): Promise<void> {
-  const work = async (part: number) => {
-    const length = Math.min(APIS_PER_CALL, APIS - part * APIS_PER_CALL)
-    const apis = Array.from({ length }, (_, at) => ({ oas: definition(`many-${part * APIS_PER_CALL + at}`, 9) }))
-    await callInstallation(url, 'POST', '/admin/apis/import', { apis })
-  }
-  await Admin.times(Math.ceil(APIS / APIS_PER_CALL), work, 4)
 }
 
 type Opened = Parameters<Browser['newContext']>[0]

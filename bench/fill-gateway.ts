@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { callInstallation } from './desk.ts'
 import { Admin, definition, policy } from './product.ts'
+
+const APIS_PER_CALL = 100
 
 export interface GatewayFill {
   readonly apis: number
@@ -37,4 +40,18 @@ export async function fillGateway(admin: Admin, fill: GatewayFill): Promise<Fill
 export function requestsFile(file: string, keys: readonly string[], pathOf: (i: number) => string): string {
   writeFileSync(file, `${keys.map((key, i) => `${pathOf(i)}\t${key}`).join('\n')}\n`)
   return file
+}
+
+/** Makes APIs through `/admin/apis/import` of the dashboard at `url`, a hundred a call; milliseconds. */
+export async function importApis(url: string, count: number, upstreamPort: number): Promise<number> {
+  const from = performance.now()
+  const work = async (part: number) => {
+    const length = Math.min(APIS_PER_CALL, count - part * APIS_PER_CALL)
+    const apis = Array.from({ length }, (_, at) => ({
+      oas: definition(`many-${part * APIS_PER_CALL + at}`, upstreamPort),
+    }))
+    await callInstallation(url, 'POST', '/admin/apis/import', { apis })
+  }
+  await Admin.times(Math.ceil(count / APIS_PER_CALL), work, 4)
+  return performance.now() - from
 }
