@@ -17,7 +17,10 @@ export function sessionWrites(changed: readonly Changed<SessionDraft>[]): Sql[] 
   )
   const put = changed.flatMap(({ now }) => (now === undefined ? [] : [now]))
   const moved = changed.filter(({ before, now }) => before !== undefined && !sameRefs(before, now))
-  const filedAnew = changed.filter(({ before, now }) => now !== undefined && !sameRefs(before, now))
+  const isNew = ({ before, now }: Changed<SessionDraft>) => now !== undefined && before?.number !== now.number
+  const made = changed.filter(isNew).map(({ now }) => now!)
+  const edited = changed.filter((one) => one.now !== undefined && !isNew(one)).map(({ now }) => now!)
+  const filedAnew = moved.filter((one) => one.now !== undefined && !isNew(one)).map(({ now }) => now!)
   const aliasFree = changed.filter(({ before, now }) => {
     return before !== undefined && ((now?.row?.alias ?? '') === '' || now?.number !== before.number)
   })
@@ -36,8 +39,10 @@ export function sessionWrites(changed: readonly Changed<SessionDraft>[]): Sql[] 
     ...(gone.length > 0
       ? [{ text: 'DELETE FROM session WHERE number = ANY($1::bigint[])', values: numbers(gone) }]
       : []),
-    ...(put.length > 0 ? [upsertSessions(put)] : []),
-    ...(filedAnew.length > 0 ? [insertRefs(filedAnew.map(({ now }) => now!))] : []),
+    // Nothing stands under a new number: looking for it first would cost as much again.
+    ...(made.length > 0 ? [insertSessions(made), insertRefs(made)] : []),
+    ...(edited.length > 0 ? [updateSessions(edited)] : []),
+    ...(filedAnew.length > 0 ? [insertRefs(filedAnew)] : []),
     ...(aliased.length > 0
       ? [
           {
@@ -111,7 +116,7 @@ function refColumns(rows: readonly Pick<SessionDraft, 'number' | 'facts'>[]): un
 function insertRefs(rows: readonly SessionDraft[]): Sql {
   return {
     text: `INSERT INTO session_ref(sort, value, session)
-      SELECT * FROM unnest($1::smallint[], $2::text[], $3::bigint[]) ON CONFLICT DO NOTHING`,
+      SELECT * FROM unnest($1::smallint[], $2::text[], $3::bigint[])`,
     values: refColumns(rows),
   }
 }
@@ -125,8 +130,8 @@ export function removeRefs(rows: readonly Pick<SessionDraft, 'number' | 'facts'>
   }
 }
 
-function upsertSessions(rows: readonly SessionDraft[]): Sql {
-  const values = columns(
+function sessionColumns(rows: readonly SessionDraft[]): unknown[][] {
+  return columns(
     rows,
     ({ number }) => number,
     ({ hash }) => hashBytes(hash),
@@ -138,12 +143,21 @@ function upsertSessions(rows: readonly SessionDraft[]): Sql {
     ({ facts }) => toCell(facts.family),
     ({ text }) => text,
   )
+}
+
+const COLUMNS = 'number, hash, org_id, client_id, links, evict_at, sealed_key, family, body'
+const GIVEN = `unnest($1::bigint[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[],
+  $9::text[])`
+
+function insertSessions(rows: readonly SessionDraft[]): Sql {
+  return { text: `INSERT INTO session(${COLUMNS}) SELECT * FROM ${GIVEN}`, values: sessionColumns(rows) }
+}
+
+function updateSessions(rows: readonly SessionDraft[]): Sql {
   return {
-    text: `INSERT INTO session(number, hash, org_id, client_id, links, evict_at, sealed_key, family, body)
-      SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[],
-        $8::text[], $9::text[])
-      ON CONFLICT (number) DO UPDATE SET org_id = excluded.org_id, client_id = excluded.client_id, links = excluded.links,
-        evict_at = excluded.evict_at, sealed_key = excluded.sealed_key, family = excluded.family, body = excluded.body`,
-    values,
+    text: `UPDATE session t SET org_id = w.org_id, client_id = w.client_id, links = w.links, evict_at = w.evict_at,
+        sealed_key = w.sealed_key, family = w.family, body = w.body
+      FROM ${GIVEN} w(${COLUMNS}) WHERE t.number = w.number`,
+    values: sessionColumns(rows),
   }
 }
