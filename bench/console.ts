@@ -9,7 +9,11 @@ import { sized } from './sizes.ts'
 
 const APIS = sized(10_000, 200)
 const TIMES = 10
-const PAGE_TURNS = 20
+/** Rows of a page of the list. */
+const PAGE_ROWS = 10
+const PAGE_TURNS = Math.min(20, APIS / PAGE_ROWS - 1)
+/** A page that does not turn ends the bench. */
+const TURN_WITHIN_MS = 10_000
 const WANTED_MS = 1000
 const ADMIN = { email: 'admin@bench.example', password: 'Correct-horse-7' }
 const VIEW = { width: 1280, height: 900 }
@@ -112,14 +116,17 @@ async function pageTurns(browser: Browser, options: Opened): Promise<{ turnMs: n
   const turnMs: number[] = []
   for (let i = 0; i < PAGE_TURNS; i++) {
     turnMs.push(
-      await page.evaluate(async () => {
+      await page.evaluate(async (withinMs) => {
         const row = () => document.querySelector('#content table tbody tr')?.textContent
         const before = row()
         const from = performance.now()
         document.querySelector<HTMLElement>('[aria-label="Next page"]')!.click()
-        while (row() === before || row() === undefined) await new Promise((done) => requestAnimationFrame(done))
+        while (row() === before || row() === undefined) {
+          if (performance.now() - from > withinMs) throw new Error('the list does not turn its page')
+          await new Promise((done) => requestAnimationFrame(done))
+        }
         return performance.now() - from
-      }),
+      }, TURN_WITHIN_MS),
     )
   }
   const longestMs = await longestTask(page)

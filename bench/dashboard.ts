@@ -56,7 +56,10 @@ export async function largeDashboard(options: DashboardOptions): Promise<string>
     progress(`${CALLERS} callers: ${show(many.perSecond)}/s, p99 ${show(many.p99)} ms`)
     const { gatewayKeys } = filled
     const file = requestsFile(join(options.folder, 'requests.tsv'), gatewayKeys, (i) => `/api-${i}`)
-    const beside = await besideDashboard(product, { ...options, file, key: filled.admin.key, size: SIZE })
+    const beside = await besideDashboard(product, {
+      ...{ ...options, file, size: SIZE },
+      ...{ key: filled.admin.key, upstream: upstream.started },
+    })
     await product.started.stop()
     product = await startProduct({ folder, env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
     await product.started.settled()

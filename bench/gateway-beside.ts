@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { HammerOptions } from './hammer.ts'
 import { BODIES } from './peers.ts'
-import { LOAD_CORE, output } from './processes.ts'
+import { LOAD_CORE, output, type Started } from './processes.ts'
 import type { Product } from './product.ts'
 import { median, progress, quantile, show, table } from './report.ts'
 import type { Times } from './timed.ts'
@@ -29,6 +29,7 @@ export interface BesideOptions {
   /** Of the dashboard's caller. */
   readonly key: string
   readonly size: HammerOptions['size']
+  readonly upstream: Started
 }
 
 interface Round {
@@ -39,34 +40,40 @@ interface Round {
 
 /**
  * The gateway's latencies at an even load, in turn alone and while many callers ask the dashboard: first with both on one core,
- * then with the dashboard's thread on the core of the load. Answers its part of the report.
+ * then with the dashboard's thread on the core of load and upstream. These stand for other machines, so there they wait for
+ * nothing: else what is told of the gateway would be their waits. Answers its part of the report.
  */
 export async function besideDashboard(product: Product, options: BesideOptions): Promise<string> {
-  const shared = await roundsOf(product, options, 'one core')
+  const shared = await roundsOf(product, options, 'one core', false)
   await product.started.moveThreads('dashboard', LOAD_CORE)
-  const apart = await roundsOf(product, options, 'dashboard on the other core')
+  await options.upstream.putAhead()
+  const apart = await roundsOf(product, options, 'dashboard on the other core', true)
   return report(shared, apart)
 }
 
-async function roundsOf(product: Product, options: BesideOptions, where: string): Promise<Round[]> {
-  const { seconds, rounds, key, size } = options
-  await evenLoad(product, options.file, WARM_UP_SECONDS)
+async function roundsOf(product: Product, options: BesideOptions, where: string, ahead: boolean): Promise<Round[]> {
+  const { seconds, rounds, key, size, file } = options
+  const evenLoad = (lasting: number) => loadEvenly(product, { file, ahead, seconds: lasting })
+  await evenLoad(WARM_UP_SECONDS)
   const found: Round[] = []
   for (let round = 0; round < rounds; round++) {
-    const alone = await evenLoad(product, options.file, seconds)
+    const alone = await evenLoad(seconds)
     // It begins before and ends after the load.
     const hammering = hammer(product, { key, size, callers: CALLERS, seconds: seconds + 2 * WARM_UP_SECONDS })
-    await evenLoad(product, options.file, WARM_UP_SECONDS)
-    const hammered = await evenLoad(product, options.file, seconds)
+    await evenLoad(WARM_UP_SECONDS)
+    const hammered = await evenLoad(seconds)
     found.push({ alone, hammered, answers: await hammering })
     progress(`${where}: gateway p99 ${show(alone.p99, 2)} ms alone, ${show(hammered.p99, 2)} ms beside the dashboard`)
   }
   return found
 }
 
-async function evenLoad(product: Product, file: string, seconds: number): Promise<Load> {
+async function loadEvenly(
+  product: Product,
+  { file, ...how }: { readonly file: string; readonly ahead: boolean; readonly seconds: number },
+): Promise<Load> {
   const args = [file, BODIES.small, String(PAUSE_MS)]
-  const run = await load({ url: product.url, seconds, connections: CONNECTIONS, script: 'requests.lua', args })
+  const run = await load({ url: product.url, connections: CONNECTIONS, script: 'requests.lua', args, ...how })
   checkClean('gateway beside the dashboard', run)
   return run
 }
@@ -92,12 +99,12 @@ function report(shared: readonly Round[], apart: readonly Round[]): string {
   ]
   const rows = [
     row('gateway and dashboard on one core', shared),
-    row('dashboard on the core of load and upstream', apart),
+    row('dashboard on another core', apart),
   ]
   return `### The gateway while the dashboard is hammered
 
 ${CONNECTIONS} connections at an even load, which leaves the gateway time to spare; ${CALLERS} callers at the dashboard, from a process that gives way to the load. Medians of
-rounds, alone and beside in turn.
+rounds, alone and beside in turn. The other core is that of load and upstream, which stand for other machines and have real-time priority there.
 
 ${table(head, rows)}`
 }

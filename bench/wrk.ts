@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { LOAD_CORE, output, type Started } from './processes.ts'
+import { LOAD_CORE, output, REAL_TIME, type Started } from './processes.ts'
 
 /** What one run of wrk measured. Latencies in milliseconds. */
 export interface Load {
@@ -23,6 +23,8 @@ export interface LoadOptions {
   readonly script: 'requests.lua' | 'numbered.lua' | 'tokens.lua'
   /** Arguments of the script. */
   readonly args: readonly string[]
+  /** True = it waits for nothing else that runs on its core, see `Started.putAhead`. */
+  readonly ahead?: boolean
 }
 
 /** Loads a server from the load core: one thread, keep-alive, as fast as it answers. */
@@ -30,6 +32,7 @@ export async function load(options: LoadOptions): Promise<Load> {
   const printed = await output('taskset', [
     '-c',
     String(LOAD_CORE),
+    ...(options.ahead ? ['chrt', ...REAL_TIME, '1'] : []),
     'wrk',
     '-t1',
     `-c${options.connections ?? 64}`,
