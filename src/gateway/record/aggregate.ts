@@ -1,4 +1,4 @@
-import type { HitDimensions } from '../../model/hit.ts'
+import { type HitDimensions, HOUR_MS } from '../../model/hit.ts'
 import type { HitLog } from './hit-log.ts'
 import type { HitSlot } from './slots.ts'
 
@@ -24,18 +24,19 @@ const CACHED_TAG = 'cached-response'
  * then, and when the log is full, it is counted in slots, which are held between a request and the next flush.
  */
 export class HitCell {
-  readonly dimensions: HitDimensions
+  // What each request reads comes first and close together: with thousands of keys in use each line of memory is waited for.
   /** What stands for the dimensions in samples, once the book has asked the store for it. */
   number = 0
-  /** Requests before this (Unix) are noted by the number; later ones count in rows until the book has asked again. */
-  numberUntilMs = 0
+  /** Requests before this hour (since the Unix epoch) are noted by the number; later ones count in rows until the book has asked again. */
+  numberUntilHour = 0
+  readonly #source: SlotSource
+  readonly dimensions: HitDimensions
   /** True when its slots were handed to the store once: a cell that comes again is worth a number. */
   known = false
   /** Slots in use since the last flush, linked by `next`: one for each status met, the one asked for last in front. */
   first: HitSlot | undefined
   /** Which group of keys it belongs to, see `byKey`. */
   readonly group: number
-  readonly #source: SlotSource
   #variants: Map<string, Map<string, HitCell>> | undefined
   #variantCount = 0
   #lastVariant: HitCell | undefined
@@ -55,7 +56,11 @@ export class HitCell {
    * `wallMs` (Unix) gives the hour it belongs to.
    */
   add(status: number, totalMs: number, upstreamMs: number, wallMs: number): void {
-    if (wallMs < this.numberUntilMs && this.#source.log.add(this.number, status, totalMs, upstreamMs, wallMs)) return
+    if (
+      wallMs < this.numberUntilHour * HOUR_MS &&
+      this.#source.log.add(this.number, status, totalMs, upstreamMs, wallMs)
+    )
+      return
     let slot = this.first
     if (slot === undefined || slot.status !== status || wallMs < slot.fromMs || wallMs >= slot.toMs)
       slot = this.#source.slotFor(this, status, wallMs)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers'
 import { Fault } from '../../errors/fault.ts'
-import type { Hit, HitDimensions } from '../../model/hit.ts'
+import { type Hit, type HitDimensions, HOUR_MS } from '../../model/hit.ts'
 import type { SampleBlock } from '../../model/hit-samples.ts'
 import type { Log } from '../../model/log.ts'
 import type { Hits } from '../../store/ports.ts'
@@ -28,7 +28,7 @@ export type HitSink = Pick<Hits, 'number' | 'append' | 'add'>
 const LOG: HitLogOptions = { blockSamples: 8192, blocks: 32 }
 const BLOCKS_PER_BATCH = 8
 /** How long a number holds after rows of its dimensions were stored: the store forgets what is not used any more. */
-const NUMBER_MS = 86_400_000
+const NUMBER_HOURS = 24
 /** Cells that get their numbers in one call. */
 const NUMBERED_AT_ONCE = 200
 
@@ -199,7 +199,7 @@ export class HitBook implements SlotSource {
         this.#pool.giveBack(slot)
         slot = next
       }
-      if (cell.known && lastAt >= cell.numberUntilMs) this.#unnumbered.push({ cell, lastAt })
+      if (cell.known && lastAt >= cell.numberUntilHour * HOUR_MS) this.#unnumbered.push({ cell, lastAt })
       cell.known = true
     }
     return at
@@ -216,7 +216,7 @@ export class HitBook implements SlotSource {
         for (const [i, { cell, lastAt }] of some.entries()) {
           if (numbers[i] === undefined) continue
           cell.number = numbers[i]
-          cell.numberUntilMs = lastAt + NUMBER_MS
+          cell.numberUntilHour = Math.floor(lastAt / HOUR_MS) + NUMBER_HOURS
         }
       }
     } catch (error) {
