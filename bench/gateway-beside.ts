@@ -97,10 +97,7 @@ function report(shared: readonly Round[], apart: readonly Round[]): string {
     ...['', 'requests/s alone', 'beside', 'p50 ms alone', 'beside', 'p99 ms alone', 'beside'],
     ...['p99 beside / alone (rounds)', 'wanted at most', 'dashboard answers/s'],
   ]
-  const rows = [
-    row('gateway and dashboard on one core', shared),
-    row('dashboard on another core', apart),
-  ]
+  const rows = [row('gateway and dashboard on one core', shared), row('dashboard on another core', apart)]
   return `### The gateway while the dashboard is hammered
 
 ${CONNECTIONS} connections at an even load, which leaves the gateway time to spare; ${CALLERS} callers at the dashboard, from a process that gives way to the load. Medians of

@@ -9,6 +9,8 @@ const ENDS = 1
 const CHANGED = 2
 const GENERATION = 3
 
+const INT_MAX = 0x7fffffff
+
 let generations = 0
 
 /**
@@ -32,7 +34,7 @@ export class QuotaWindows {
     const b = base(slot)
     s[b + USED] = 0
     s[b + ENDS] = Number.NEGATIVE_INFINITY
-    generations++
+    generations = (generations + 1) & INT_MAX
     s[b + GENERATION] = generations
     return slot
   }
@@ -46,7 +48,7 @@ export class QuotaWindows {
   /** Tells whether a remembered slot still belongs to the same count; -1 for a slot that is nobody's. */
   generation(slot: number): number {
     const s = this.slots[slot >> CHUNK_SLOTS_SHIFT]
-    return s === undefined ? -1 : s[base(slot) + GENERATION]!
+    return s === undefined ? -1 : s[base(slot) + GENERATION]! | 0
   }
 
   /** Number of slots ever claimed at once: slots are 0 to this, exclusive. */

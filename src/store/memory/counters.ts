@@ -64,6 +64,15 @@ class Names<Table extends Slots> {
   }
 }
 
+/**
+ * The same number as the object itself can hold it, where it is a whole one of 32 bits. What comes out of an array of doubles would
+ * be kept in an object of its own, and with thousands of keys each of those is waited for in each request.
+ */
+function compact(value: number): number {
+  const whole = value | 0
+  return whole === value ? whole : value
+}
+
 // Two for each new one keep up with any rate of new counts; the rest is for the caller's own sweep.
 const SWEPT_PER_CLAIM = 2
 
@@ -94,7 +103,7 @@ export class MemoryCounters implements Counters {
     for (let i = 0; i < limits.length; i++) {
       const limit = limits[i]!
       this.locate(limit)
-      limit.remaining = this.room(limit, now.mono)
+      limit.remaining = compact(this.room(limit, now.mono))
       if (refused < 0 && limit.remaining <= 0) refused = i
     }
     if (refused < 0) this.useAll(limits)
@@ -112,7 +121,7 @@ export class MemoryCounters implements Counters {
         limit.resetMs = 0
         continue
       }
-      limit.remaining = this.room(limit, now.mono)
+      limit.remaining = compact(this.room(limit, now.mono))
       if (refused < 0 && limit.remaining <= 0) refused = i
       this.finish(limit, now.mono)
     }
@@ -226,11 +235,11 @@ export class MemoryCounters implements Counters {
   private finish(limit: Limit, now: MonoMillis): void {
     if (limit.remaining < 0) limit.remaining = 0
     if (limit.kind === 'rate') {
-      limit.resetMs = this.rates.table.nextMs(limit.slot, limit.max, limit.windowMs)
+      limit.resetMs = compact(this.rates.table.nextMs(limit.slot, limit.max, limit.windowMs))
       return
     }
     const endsInMs = this.quotas.table.endsInMs(limit.slot, now)
-    limit.resetMs = endsInMs === Number.POSITIVE_INFINITY ? 0 : endsInMs
+    limit.resetMs = endsInMs === Number.POSITIVE_INFINITY ? 0 : compact(endsInMs)
   }
 
   /** Reads the counts of slots, with room for those that are gone; new ones get a number, and a name among `names`. */
