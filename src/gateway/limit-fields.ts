@@ -1,6 +1,5 @@
 import type { Millis } from '../model/clock.ts'
 import type { Limit } from '../model/limit.ts'
-import { rateName } from '../model/limit.ts'
 
 /**
  * What a client is told of its limits, as `Name: value\r\n` lines: `X-RateLimit-*` for the quota (reset in Unix seconds), and the
@@ -28,7 +27,7 @@ export function limitFields(limits: readonly Limit[], wall: Millis): string {
 }
 
 function stateOf(limit: Limit): string {
-  return `"${rateName(limit.id)}";r=${limit.remaining};t=${secondsOf(limit.resetMs)}`
+  return `"${limit.name}";r=${limit.remaining};t=${secondsOf(limit.resetMs)}`
 }
 
 /** Whole seconds to wait. A window ends strictly after its last millisecond, which nobody needs to be told of. */

@@ -6,6 +6,7 @@ import type { Merged } from '../model/merge-policies.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { registeredAt } from '../model/oauth-registration.ts'
 import { tokenFactsOf } from '../model/oauth-token.ts'
+import { oneCopy } from '../model/one-copy.ts'
 import type { Session } from '../model/session.ts'
 import type { LegacyKeys } from '../publish/legacy-keys.ts'
 import type { Awaitable, SessionRow, Tokens } from '../store/ports.ts'
@@ -36,12 +37,11 @@ export type SessionSource = Pick<SessionRow, 'body' | 'orgId' | 'clientId' | 'ev
 
 /** A session in memory: the stored one with its policies applied, and what was derived from it for each API. */
 export class LiveSession implements Caller {
+  // What each request reads comes first: with thousands of keys in use each line of memory is waited for.
   readonly keyHash: string
-  readonly source: SessionSource
+  readonly policyGeneration: number
   /** What makes it an access token; undefined for a key. */
   readonly token: LiveToken | undefined
-  readonly clientId: string
-  readonly merged: Merged | undefined
   /** True when its policies cannot be applied, or it is a token of a client that is gone: it then counts as unknown. */
   readonly unusable: boolean
   readonly inactive: boolean
@@ -49,20 +49,24 @@ export class LiveSession implements Caller {
   readonly expiresAt: number
   /** Unix milliseconds at which the store forgets it, 0 = never: from then on it counts as unknown, also from memory. */
   readonly evictAt: number
+  readonly #orgId: string
+  #lastPlan: Plan | undefined
+  readonly source: SessionSource
+  readonly clientId: string
+  readonly merged: Merged | undefined
   readonly alias: string
   readonly policyIds: readonly string[]
-  readonly policyGeneration: number
   readonly #session: Session
   readonly #counterId: string
   #registered: { readonly api: object; readonly is: boolean } | undefined
   /** Of all chains that it was used at, once there was a second one. */
   #plans: Map<string, Plan> | undefined
-  #lastPlan: Plan | undefined
 
   constructor(source: SessionSource, keyHash: string, made: MadeWith) {
     const { body, orgId, clientId, evictAt } = source
     const { snapshot, merges, found } = made
     this.source = source
+    this.#orgId = oneCopy(orgId)
     this.keyHash = keyHash
     this.clientId = clientId
     this.token = liveToken(source, found)
@@ -83,7 +87,7 @@ export class LiveSession implements Caller {
 
   /** True when the session may be used at APIs of this organisation. */
   belongsTo(orgId: string): boolean {
-    return this.source.orgId === '' || this.source.orgId === orgId
+    return this.#orgId === '' || this.#orgId === orgId
   }
 
   /** True for a token whose client is registered at this API. Answered once for the API that it is used at. */

@@ -18,6 +18,8 @@ interface EndpointRule {
   readonly limits: readonly Limit[]
 }
 
+const NO_ENDPOINTS: readonly EndpointRule[] = []
+
 /** What of a grant is the same for all sessions that share a right. */
 interface CompiledRight {
   readonly versions: ReadonlySet<string>
@@ -40,6 +42,12 @@ function compiledRight(right: EffectiveRight): CompiledRight {
  * that each request takes from, in order: `before`, rate, quota.
  */
 export class Grant {
+  // What each request reads comes first: with thousands of keys in use each line of memory is waited for.
+  private readonly paths: readonly PathRule[] | undefined
+  private readonly endpoints: readonly EndpointRule[]
+  private readonly limits: readonly Limit[]
+  /** Must allow it too, and counts it too. */
+  private readonly narrower: Grant | undefined
   readonly apiId: string
   /** Names of versions; on an API with versions an empty set allows none, on one without it is not looked at. */
   readonly versions: ReadonlySet<string>
@@ -50,11 +58,6 @@ export class Grant {
   /** Wait between tries after a refused rate, and how often; 0 in either = off. */
   readonly throttleIntervalMs: number
   readonly throttleRetryLimit: number
-  private readonly paths: readonly PathRule[] | undefined
-  private readonly endpoints: readonly EndpointRule[]
-  private readonly limits: readonly Limit[]
-  /** Must allow it too, and counts it too. */
-  private readonly narrower: Grant | undefined
   /** Lists of both, by the one and the other: made once. */
   private joined: Map<readonly Limit[], Map<readonly Limit[], readonly Limit[]>> | undefined
 
@@ -69,7 +72,7 @@ export class Grant {
     this.throttleIntervalMs = right.throttle.intervalS * 1000
     this.throttleRetryLimit = right.throttle.retryLimit
     this.limits = listed(before, this.rate, this.quota)
-    this.endpoints = options.skipRate === true ? [] : endpointRules(right, counterId, before, this.quota)
+    this.endpoints = options.skipRate === true ? NO_ENDPOINTS : endpointRules(right, counterId, before, this.quota)
     const { skipRate = false, skipQuota = false } = options
     this.narrower = right.narrowedBy && new Grant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota })
   }
@@ -144,7 +147,8 @@ function endpointRules(
   counterId: string,
   before: readonly Limit[],
   quota: Limit | undefined,
-): EndpointRule[] {
+): readonly EndpointRule[] {
+  if (right.endpoints.length === 0) return NO_ENDPOINTS
   return right.endpoints.flatMap(({ path, methods }) =>
     methods.map(({ name, limit }) => {
       const id = `${counterOf(counterId, `e.${right.apiId}`)}|${name} ${path}`

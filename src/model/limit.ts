@@ -1,4 +1,5 @@
 import type { Millis, MonoMillis } from './clock.ts'
+import { oneCopy } from './one-copy.ts'
 
 /**
  * One limit as a request meets it: so many permits in so long a time, counted under `id`.
@@ -6,6 +7,8 @@ import type { Millis, MonoMillis } from './clock.ts'
  */
 export interface Limit {
   readonly kind: 'rate' | 'quota'
+  /** Whose it is, as answers call a rate. */
+  readonly name: 'api' | 'key'
   /** Who counts together: `<key hash or client or grant>|<scope>`, `api|<api_id>`, `org|<org_id>` and so on. */
   readonly id: string
   /** Permits per window, at least 1. A limit that is not enforced is not made. */
@@ -28,38 +31,23 @@ export interface Limit {
 export function makeLimit(kind: Limit['kind'], id: string, max: number, windowMs: number): Limit {
   const permits = Math.max(1, Math.floor(max))
   const lengthMs = Math.max(0, Math.ceil(windowMs))
+  const name = id.startsWith('api|') ? 'api' : 'key'
   return {
     kind,
+    name,
     id,
     max: permits,
     windowMs: lengthMs,
     remaining: permits,
     resetMs: 0,
-    stated: oneCopy(kind === 'quota' ? `X-RateLimit-Limit: ${permits}\r\n` : statedRate(id, permits, lengthMs)),
+    stated: oneCopy(kind === 'quota' ? `X-RateLimit-Limit: ${permits}\r\n` : statedRate(name, permits, lengthMs)),
     slot: -1,
     generation: 0,
   }
 }
 
-function statedRate(id: string, max: number, windowMs: number): string {
-  return `"${rateName(id)}";q=${max};w=${Math.max(1, Math.ceil(windowMs / 1000))}`
-}
-
-const STATEMENTS_KEPT = 1000
-const statements = new Map<string, string>()
-
-/** Thousands of keys of one policy state the same: one text that every request finds in the processor's cache. */
-function oneCopy(text: string): string {
-  const known = statements.get(text)
-  if (known !== undefined) return known
-  if (statements.size >= STATEMENTS_KEPT) statements.clear()
-  statements.set(text, text)
-  return text
-}
-
-/** What answers call a rate: whose it is. */
-export function rateName(id: string): 'api' | 'key' {
-  return id.startsWith('api|') ? 'api' : 'key'
+function statedRate(name: Limit['name'], max: number, windowMs: number): string {
+  return `"${name}";q=${max};w=${Math.max(1, Math.ceil(windowMs / 1000))}`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Fault, prebuilt } from '../../errors/fault.ts'
 import type { Clock } from '../../model/clock.ts'
 import type { Grant } from '../../model/grant.ts'
-import { type Limit, rateName } from '../../model/limit.ts'
+import type { Limit } from '../../model/limit.ts'
 import type { Counters } from '../../store/ports.ts'
 import type { WatchLimits } from '../events.ts'
 import type { Exchange, OrgLimits, Outcome, Step } from '../exchange.ts'
@@ -142,5 +142,5 @@ function conclude(
 function faultOf(limit: Limit, org: OrgLimits | undefined): Fault {
   if (org?.limits.includes(limit)) return ORG_QUOTA
   if (limit.kind === 'quota') return QUOTA
-  return rateName(limit.id) === 'api' ? API_RATE : RATE
+  return limit.name === 'api' ? API_RATE : RATE
 }

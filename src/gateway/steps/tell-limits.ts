@@ -1,4 +1,4 @@
-import { type Limit, rateName } from '../../model/limit.ts'
+import type { Limit } from '../../model/limit.ts'
 import type { Counters } from '../../store/ports.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import { run } from '../run.ts'
@@ -35,7 +35,7 @@ function limitsTold(counters: Counters): Step {
 /** -1 = without bound. */
 function replyOf(x: Exchange, limits: readonly Limit[]): Reply {
   const quota = limits.find(({ kind }) => kind === 'quota')
-  const rate = limits.find(({ kind, id }) => kind === 'rate' && rateName(id) !== 'api')
+  const rate = limits.find(({ kind, name }) => kind === 'rate' && name !== 'api')
   const body = {
     quota: {
       quota_max: quota?.max ?? -1,
