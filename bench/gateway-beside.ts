@@ -15,10 +15,11 @@ const PAUSE_MS = 32
 const WARM_UP_SECONDS = 2
 const WANTED = 1.5
 
-/** Calls the dashboard from a process of its own, which gives way to whoever measures on the same core. */
+/** Calls the dashboard from a process of its own on the core of the load, where it gives way to whoever measures. */
 export async function hammer(product: Product, options: Omit<HammerOptions, 'url'>): Promise<Times> {
   const told: HammerOptions = { ...options, url: product.dashboardUrl }
-  return JSON.parse(await output('nice', ['-n', '19', process.execPath, HAMMER, JSON.stringify(told)])) as Times
+  const command = ['nice', '-n', '19', process.execPath, HAMMER, JSON.stringify(told)]
+  return JSON.parse(await output('taskset', ['-c', String(LOAD_CORE), ...command])) as Times
 }
 
 export interface BesideOptions {
@@ -40,14 +41,14 @@ interface Round {
 
 /**
  * The gateway's latencies at an even load, in turn alone and while many callers ask the dashboard: first with both on one core,
- * then with the dashboard's thread on the core of load and upstream. These stand for other machines, so there they wait for
- * nothing: else what is told of the gateway would be their waits. Answers its part of the report.
+ * then with a core for the gateway's own thread, and all others on the core of load and upstream. These stand for other machines, so
+ * there they wait for nothing: else what is told of the gateway would be their waits. Answers its part of the report.
  */
 export async function besideDashboard(product: Product, options: BesideOptions): Promise<string> {
   const shared = await roundsOf(product, options, 'one core', false)
-  await product.started.moveThreads('dashboard', LOAD_CORE)
+  await product.started.moveOtherThreads(LOAD_CORE)
   await options.upstream.putAhead()
-  const apart = await roundsOf(product, options, 'dashboard on the other core', true)
+  const apart = await roundsOf(product, options, 'a core for the gateway', true)
   return report(shared, apart)
 }
 
@@ -97,11 +98,12 @@ function report(shared: readonly Round[], apart: readonly Round[]): string {
     ...['', 'requests/s alone', 'beside', 'p50 ms alone', 'beside', 'p99 ms alone', 'beside'],
     ...['p99 beside / alone (rounds)', 'wanted at most', 'dashboard answers/s'],
   ]
-  const rows = [row('gateway and dashboard on one core', shared), row('dashboard on another core', apart)]
+  const rows = [row('gateway and dashboard on one core', shared), row('a core for the thread of the gateway', apart)]
   return `### The gateway while the dashboard is hammered
 
 ${CONNECTIONS} connections at an even load, which leaves the gateway time to spare; ${CALLERS} callers at the dashboard, from a process that gives way to the load. Medians of
-rounds, alone and beside in turn. The other core is that of load and upstream, which stand for other machines and have real-time priority there.
+rounds, alone and beside in turn. In the second row all other threads run on the core of load and upstream, which stand for other machines
+and have real-time priority there.
 
 ${table(head, rows)}`
 }

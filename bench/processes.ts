@@ -77,12 +77,11 @@ export class Started {
     return kilobytes * 1024
   }
 
-  /** Moves the threads of this name to a core of their own. @throws Error when there is none */
-  async moveThreads(name: string, core: number): Promise<void> {
-    const tasks = readdirSync(`/proc/${this.pid}/task`)
-    const found = tasks.filter((task) => readFileSync(`/proc/${this.pid}/task/${task}/comm`, 'utf8').trim() === name)
-    if (found.length === 0) throw new Error(`${this.name} has no thread ${name}`)
-    for (const task of found) await output('taskset', ['-c', '-p', String(core), task])
+  /** Moves all threads but the main one to another core. @throws Error when there are none */
+  async moveOtherThreads(core: number): Promise<void> {
+    const others = readdirSync(`/proc/${this.pid}/task`).filter((task) => Number(task) !== this.pid)
+    if (others.length === 0) throw new Error(`${this.name} has one thread only`)
+    for (const task of others) await output('taskset', ['-c', '-p', String(core), task])
   }
 
   /** Gives all its processes and threads real-time priority: they wait for nobody else on their core. @throws Error */
