@@ -9,6 +9,8 @@ const LARGEST_PART = 20
 /** Rates are looked at in pieces of at least this length; after a longer pause only the last piece counts. */
 const RATE_PIECE_MS = 100
 const RATE_PAUSE_MS = 1_000
+/** Windows within which the most is looked for that was used: who is refused in turns uses little from time to time. */
+const LOOKED_BACK = 2
 /** A refusal is remembered for so long. */
 const REFUSED_MS = 2
 
@@ -16,7 +18,7 @@ const REFUSED_MS = 2
 interface Lease {
   permits: number
   /** By the node's clock, exclusive. */
-  readonly untilMs: MonoMillis
+  untilMs: MonoMillis
   /** From when Redis counts them, by its clock. */
   readonly givenAt: Millis
 }
@@ -48,6 +50,8 @@ export class Count {
   held = 0
   /** Permits used by all nodes, when Redis was last asked. */
   used = 0
+  /** The most of them that was heard of within the last windows. */
+  mostUsed = 0
   /** Until a permit comes back or the window ends, when Redis was last asked; 0 = nothing is known. */
   freeInMs = 0
   /** The same by the node's clock. */
@@ -69,7 +73,9 @@ export class Count {
   /** While Redis is away: how many permits of a rate the node allows itself in a window, and since which absence. */
   share = 0
   absence = 0
+  /** The one that ends first comes first. */
   private readonly leases: Lease[] = []
+  private mostUsedMs: MonoMillis = Number.NEGATIVE_INFINITY
   private refusedUntilMs: MonoMillis = Number.NEGATIVE_INFINITY
   private refusedMax = 0
   private sinceMs: MonoMillis
@@ -95,6 +101,11 @@ export class Count {
     this.lastMs = now
   }
 
+  /** How often it is met here, of late. */
+  get callsPerSecond(): number {
+    return this.rate
+  }
+
   /** True while something is owed to it or by it. */
   get busy(): boolean {
     return this.held > 0 || this.owes
@@ -103,6 +114,14 @@ export class Count {
   /** True while Redis must be told of something. */
   get owes(): boolean {
     return this.back !== 0 || this.unused.size > 0
+  }
+
+  /** Notes how many permits are used. */
+  hear(used: number, now: MonoMillis): void {
+    this.used = used
+    if (used < this.mostUsed && now - this.mostUsedMs <= LOOKED_BACK * this.windowMs) return
+    this.mostUsed = used
+    this.mostUsedMs = now
   }
 
   /** Notes a call. True when there are so many that permits are fetched ahead. */
@@ -137,7 +156,9 @@ export class Count {
 
   /** Takes in permits that Redis has just given. */
   lease(permits: number, untilMs: MonoMillis, givenAt: Millis): void {
-    this.leases.push({ permits, untilMs, givenAt })
+    let at = this.leases.length
+    while (at > 0 && this.leases[at - 1]!.untilMs > untilMs) at--
+    this.leases.splice(at, 0, { permits, untilMs, givenAt })
     this.held += permits
     this.refusedUntilMs = Number.NEGATIVE_INFINITY
   }
@@ -155,6 +176,11 @@ export class Count {
     lease.permits--
     this.held--
     if (lease.permits === 0) this.leases.shift()
+  }
+
+  /** Ends leases by then at the latest. */
+  shorten(untilMs: MonoMillis): void {
+    for (const lease of this.leases) lease.untilMs = Math.min(lease.untilMs, untilMs)
   }
 
   /** Gives back everything that is held. */

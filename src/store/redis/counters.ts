@@ -2,16 +2,20 @@ import type { Fault } from '../../errors/fault.ts'
 import { type Clock, type MonoMillis, systemClock } from '../../model/clock.ts'
 import type { Instant, Limit } from '../../model/limit.ts'
 import type { Counters } from '../ports.ts'
+import { aheadOf } from './ahead.ts'
 import { Alone } from './alone.ts'
 import { Connection, type RedisOptions } from './connection.ts'
 import type { Count } from './count.ts'
 import { Counts } from './counts.ts'
+import { Holders } from './holders.ts'
 import { keysOf, scanOwned } from './keys.ts'
-import { aheadOf } from './round.ts'
 import { Rounds } from './rounds.ts'
 import { CARRY, RESET } from './scripts.ts'
 
-const EXPIRE_EVERY_MS = 20
+/** While Redis is away what is owed to it is looked at so often. */
+const OWED_EVERY_MS = 20
+/** Of what was leased when Redis went away, nothing is used later than so: a Redis that has lost all does not know of it. */
+const WITHOUT_REDIS_MS = 450
 const SWEEP_EVERY_MS = 1_000
 const CLOSE_MS = 500
 
@@ -25,10 +29,10 @@ export interface RedisCountersOptions extends RedisOptions {
 
 /**
  * Counters of a cluster in Redis or Valkey. A count that is used rarely is asked for call by call; of a busy one the node leases
- * permits ahead for 20 to 200 ms and answers at once. A lease lasts 45 ms from when it was asked for, and up to 450 ms longer where
- * the window is long; Redis counts the use of a rate for its window and 50 ms, and as much longer: so all nodes together never
- * exceed it by time of use. While counts cannot be had `take` and `peek`
- * fail with `store_away`, `store_full`, `store_read_only` or `store_refused`.
+ * permits ahead for 20 ms to 2 s and answers at once. A lease lasts 45 ms from when it was asked for, and longer where the window is
+ * long or little of the limit is used (`aheadOf`); Redis counts the use of a rate for its window and 50 ms, and as much longer: so
+ * all nodes together never exceed it by time of use. While counts cannot be had `take` and `peek` fail with `store_away`,
+ * `store_full`, `store_read_only` or `store_refused`.
  */
 export class RedisCounters implements Counters {
   private readonly clock: Clock
@@ -38,10 +42,8 @@ export class RedisCounters implements Counters {
   private readonly counts: Counts
   private readonly rounds: Rounds
   private readonly alone: Alone
-  /** Of which permits are held: what is not used is given back. */
-  private readonly holders = new Set<Count>()
+  private readonly holders: Holders
   private readonly sweeper: NodeJS.Timeout
-  private expiry: NodeJS.Timeout | undefined
 
   /** Connects in the background. @throws Fault `setting_invalid` when the URL is none */
   constructor({
@@ -53,12 +55,20 @@ export class RedisCounters implements Counters {
     this.clock = clock
     this.ownTime = ownTime
     this.prefix = prefix
-    this.connection = new Connection(redis)
+    const onChange = (trouble: Fault | undefined) => {
+      if (trouble !== undefined) this.counts.shorten(this.clock.mono() + WITHOUT_REDIS_MS)
+      redis.onChange?.(trouble)
+    }
+    this.connection = new Connection({ ...redis, onChange })
+    this.holders = new Holders(
+      () => this.clock.mono(),
+      (count) => this.expire(count),
+    )
     this.counts = new Counts(prefix, clock)
     this.alone = new Alone(this.counts)
     this.rounds = new Rounds({
       ...{ connection: this.connection, counts: this.counts, clock, prefix, ownTime },
-      onLease: (count) => this.hold(count),
+      onLease: (count, untilMs) => this.holders.add(count, untilMs),
       onAnswer: () => this.alone.ended(),
     })
     this.sweeper = setInterval(() => this.counts.sweep(this.clock.mono()), SWEEP_EVERY_MS)
@@ -87,7 +97,7 @@ export class RedisCounters implements Counters {
       const count = this.counts.of(limit, now)
       count.expire(now)
       count.windowMs = limit.windowMs
-      if (!count.arrive(now, limit.max, aheadOf(limit))) busy = false
+      if (!count.arrive(now, limit.max, aheadOf(limit, count))) busy = false
       if (refused < 0 && count.isRefused(limit.max, now)) refused = i
     }
     if (refused < 0 && busy) this.fetchAhead(limits, now)
@@ -113,7 +123,7 @@ export class RedisCounters implements Counters {
    */
   takeAlone(limits: readonly Limit[], _now: Instant): number {
     const refused = this.alone.take(limits, this.clock.mono())
-    if (refused < 0) for (const count of this.countsOf(limits)) if (count.owes) this.hold(count)
+    if (refused < 0) for (const count of this.countsOf(limits)) if (count.owes) this.lookLater(count)
     return refused
   }
 
@@ -145,8 +155,7 @@ export class RedisCounters implements Counters {
   /** Gives back what is held, and lets go of the connection. */
   async close(): Promise<void> {
     clearInterval(this.sweeper)
-    clearInterval(this.expiry)
-    for (const count of this.holders) {
+    for (const count of this.holders.takeAll()) {
       count.release()
       if (count.owes) this.rounds.giveBack(count)
     }
@@ -180,29 +189,22 @@ export class RedisCounters implements Counters {
       const limit = limits[i]!
       const count = this.counts.of(limit, now)
       count.arriveLocally()
-      const permits = count.wanted(limit.max, aheadOf(limit))
-      if (permits > 0) this.rounds.fetch(limit, count, permits)
+      const aheadMs = aheadOf(limit, count)
+      const permits = count.wanted(limit.max, aheadMs)
+      if (permits > 0) this.rounds.fetch(limit, count, permits, aheadMs)
     }
   }
 
-  private hold(count: Count): void {
-    this.holders.add(count)
-    if (this.expiry !== undefined) return
-    this.expiry = setInterval(() => this.expire(), EXPIRE_EVERY_MS)
-    this.expiry.unref()
+  /** Lets go of leases that have ended, and tells Redis of what is left of them. */
+  private expire(count: Count): void {
+    count.expire(this.clock.mono())
+    if (!count.owes) return
+    if (this.connection.fault === undefined) this.rounds.giveBack(count)
+    else this.lookLater(count)
   }
 
-  private expire(): void {
-    const now = this.clock.mono()
-    const away = this.connection.fault !== undefined
-    for (const count of this.holders) {
-      count.expire(now)
-      if (count.owes && !away) this.rounds.giveBack(count)
-      if (!count.busy) this.holders.delete(count)
-    }
-    if (this.holders.size > 0) return
-    clearInterval(this.expiry)
-    this.expiry = undefined
+  private lookLater(count: Count): void {
+    this.holders.add(count, this.clock.mono() + OWED_EVERY_MS)
   }
 
   private countsOf(limits: readonly Limit[]): Count[] {

@@ -79,6 +79,11 @@ export class Counts {
     }
   }
 
+  /** Ends all leases by then at the latest. */
+  shorten(untilMs: MonoMillis): void {
+    for (const count of this.byName.values()) if (count.held > 0) count.shorten(untilMs)
+  }
+
   /** Redis has lost what it knew of rates: what this node holds of them was never given. */
   forgetRates(): void {
     for (const count of this.byName.values()) if (count.kind === 'rate') count.forget()

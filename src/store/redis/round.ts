@@ -4,18 +4,6 @@ import type { Count } from './count.ts'
 
 /** How much longer Redis counts a use of a rate than the limit says: a permit may be used so long after it was given. */
 export const SLACK_MS = 50
-/** Of a window that permits are leased ahead for, the part that they may be counted longer for it, `SLACK_MS` with it. */
-const LARGEST_SLACK = 20
-const LONGEST_AHEAD_MS = 450
-
-/**
- * How much longer permits of a limit that are asked for ahead may be used than those of a call that waits for them; Redis counts
- * them so much longer too. The longer the window, the less that takes away from it. Quotas lose nothing: what is left is given back.
- */
-export function aheadOf({ kind, windowMs }: Limit): Millis {
-  if (kind === 'quota') return LONGEST_AHEAD_MS
-  return Math.min(LONGEST_AHEAD_MS, Math.max(0, Math.floor(windowMs / LARGEST_SLACK) - SLACK_MS))
-}
 
 /** When a round was sent and answered, by the node's clock. */
 export interface Answered {
@@ -123,7 +111,7 @@ export class Round {
   read(reply: readonly number[], sentMs: MonoMillis): { passed: number; refuses: number }[] {
     let at = 1
     for (const count of this.places.keys()) {
-      count.used = reply[at++]!
+      count.hear(reply[at++]!, sentMs)
       count.freeInMs = reply[at++]!
       count.freeAtMs = count.freeInMs === 0 ? 0 : sentMs + count.freeInMs
       if (count.kind === 'rate') continue

@@ -5,7 +5,7 @@ import type { Limit } from '../../model/limit.ts'
 import type { Connection } from './connection.ts'
 import type { Count } from './count.ts'
 import type { Counts } from './counts.ts'
-import { type Answered, type Ask, aheadOf, Round, SLACK_MS } from './round.ts'
+import { type Answered, type Ask, Round, SLACK_MS } from './round.ts'
 import { TAKE } from './scripts.ts'
 import { type Waiter, Waiting } from './waiting.ts'
 
@@ -31,8 +31,8 @@ export interface RoundParts {
   readonly prefix: string
   /** True: Redis counts by the wall time of `clock`. */
   readonly ownTime: boolean
-  /** Called when a count holds permits that must be given back if they are not used. */
-  readonly onLease: (count: Count) => void
+  /** Called when a count holds permits that must be given back if they are not used by then. */
+  readonly onLease: (count: Count, untilMs: MonoMillis) => void
   /** Called after each answer. */
   readonly onAnswer: () => void
 }
@@ -71,10 +71,9 @@ export class Rounds {
     })
   }
 
-  /** Asks for permits ahead. */
-  fetch(limit: Limit, count: Count, permits: number): void {
+  /** Asks for permits ahead, to be used so much longer than those of a call that waits. */
+  fetch(limit: Limit, count: Count, permits: number, aheadMs: Millis): void {
     count.fetching = true
-    const aheadMs = aheadOf(limit)
     const settle: Ask['settle'] = (passed, _refuses, when) => {
       count.fetching = false
       if (when.now - when.sentMs >= LEASE_MS + aheadMs) count.giveBack(passed, when.givenAt + aheadMs)
@@ -118,8 +117,9 @@ export class Rounds {
     // A window of a quota ends no sooner than this: Redis was asked later than the call was sent.
     const { ends } = count.known
     const endsMs = count.kind === 'quota' && ends > 0 ? sentMs + count.freeInMs : Number.POSITIVE_INFINITY
-    count.lease(permits, Math.min(sentMs + LEASE_MS + aheadMs, endsMs), givenAt + aheadMs)
-    this.parts.onLease(count)
+    const untilMs = Math.min(sentMs + LEASE_MS + aheadMs, endsMs)
+    count.lease(permits, untilMs, givenAt + aheadMs)
+    this.parts.onLease(count, untilMs)
   }
 
   private schedule(): void {

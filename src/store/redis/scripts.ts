@@ -87,24 +87,29 @@ local function forget(c, key)
     end
   until gone < LOOK
 end
--- Permits of the grant of a time that were not used: they stand in the first entry that is no older.
+-- Permits of the grant of a time that were not used stand in an entry that is no older, for entries never go back in time. They are
+-- taken from the oldest of these: what is taken from one that is too old is counted too long elsewhere, never too short.
 local function takeBack(c, key, since, permits)
   if now - since > c.window then return end
-  local place, found
+  local place
   for i = c.length - 1, 1, -LOOK do
     local first = math.max(1, i - LOOK + 1)
     local some = redis.call('LRANGE', key, first, i)
     for j = #some, 1, -1 do
       if split(some[j]) < since then i = 0; break end
-      place, found = first + j - 1, some[j]
+      place = first + j - 1
     end
     if i == 0 then break end
   end
   if not place then return end
-  local at, held = split(found)
-  local less = math.min(held, permits)
-  redis.call('LSET', key, place, entry(at, held - less))
-  c.used = c.used - less
+  while permits > 0 and place < c.length do
+    local at, held = split(redis.call('LINDEX', key, place))
+    local less = math.min(held, permits)
+    if less > 0 then redis.call('LSET', key, place, entry(at, held - less)) end
+    c.used = c.used - less
+    permits = permits - less
+    place = place + 1
+  end
   redis.call('LSET', key, 0, entry(0, c.used))
 end
 local function readRate(key)
@@ -116,7 +121,8 @@ local function readRate(key)
     local _, used = split(redis.call('LINDEX', key, 0))
     c.used = used
     c.last = split(redis.call('LINDEX', key, -1))
-    if c.last > now + 1000 then setBack(c, key) end
+    -- Further ahead than anything is given.
+    if c.last > now + 10000 then setBack(c, key) end
     forget(c, key)
   end
   for _ = 1, number() do
