@@ -6,9 +6,9 @@ const AHEAD_MS = 20
 const AHEAD_PART = 0.4
 /** The part of a limit, or of what is left of a quota, that a node may hold at most: at its end calls are asked for one by one. */
 const LARGEST_PART = 20
-/** Rates are looked at in pieces of at least this length; after a longer pause only the last piece counts. */
+/** Rates are looked at in pieces of at least this length; what is longer than the other was a pause. */
 const RATE_PIECE_MS = 100
-const RATE_PAUSE_MS = 1_000
+const RATE_PAUSE_MS = 2_000
 /** Windows within which the most is looked for that was used: who is refused in turns uses little from time to time. */
 const LOOKED_BACK = 2
 /** A refusal is remembered for so long. */
@@ -219,9 +219,13 @@ export class Count {
   }
 
   private estimate(now: MonoMillis, elapsedMs: number): void {
-    const old = elapsedMs > RATE_PAUSE_MS ? 0 : 0.5
-    this.rate = this.rate * old + ((1 - old) * this.calls * 1000) / elapsedMs
-    this.localRate = this.localRate * old + ((1 - old) * this.localCalls * 1000) / elapsedMs
+    const mean = (old: number, calls: number) => {
+      const lately = (calls * 1000) / elapsedMs
+      // What comes again after a pause is likely to come as it did before.
+      return elapsedMs > RATE_PAUSE_MS ? Math.max(lately, old / 2) : (old + lately) / 2
+    }
+    this.rate = mean(this.rate, this.calls)
+    this.localRate = mean(this.localRate, this.localCalls)
     this.sinceMs = now
     this.calls = 0
     this.localCalls = 0

@@ -22,6 +22,8 @@ const PATIENCE_MS = 1_000
  */
 const AT_ONCE = 2
 const ASKS_PER_ROUND = 250
+/** What nobody waits for is gathered for so long, unless a round goes sooner. */
+const GATHER_MS = 2
 
 /** What a round needs of the node. */
 export interface RoundParts {
@@ -50,6 +52,7 @@ export class Rounds {
   private marks = 0
   private open = 0
   private scheduled = false
+  private gathering: NodeJS.Timeout | undefined
   private onQuiet: (() => void) | undefined
 
   constructor(parts: RoundParts) {
@@ -67,7 +70,9 @@ export class Rounds {
   /** Brings what is known of the counts up to date; answers as `take`. */
   look(limits: readonly Limit[], counts: readonly Count[]): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.push({ limits, counts, calls: 0, aheadMs: 0, settle: (_passed, refuses) => resolve(refuses), fail: reject })
+      const settle: Ask['settle'] = (_passed, refuses) => resolve(refuses)
+      this.others.push({ limits, counts, calls: 0, aheadMs: 0, settle, fail: reject })
+      this.schedule()
     })
   }
 
@@ -83,18 +88,19 @@ export class Rounds {
     const fail = () => {
       count.fetching = false
     }
-    this.push({ limits: [limit], counts: [count], calls: permits, aheadMs, settle, fail })
+    this.others.push({ limits: [limit], counts: [count], calls: permits, aheadMs, settle, fail })
+    this.gather()
   }
 
   /** Tells Redis of permits that were not used after all. */
   giveBack(count: Count): void {
     this.returning.add(count)
-    this.schedule()
+    this.gather()
   }
 
   /** Resolves when nothing is on its way any more, or after `withinMs`. */
   quiet(withinMs: number): Promise<void> {
-    if (this.open === 0 && !this.scheduled) return Promise.resolve()
+    if (this.open === 0 && !this.scheduled && this.gathering === undefined) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, withinMs)
       this.onQuiet = () => {
@@ -102,11 +108,6 @@ export class Rounds {
         resolve()
       }
     })
-  }
-
-  private push(ask: Ask): void {
-    this.others.push(ask)
-    this.schedule()
   }
 
   private enqueue(waiter: Waiter, counts: readonly Count[]): void {
@@ -128,8 +129,15 @@ export class Rounds {
     setImmediate(() => this.send())
   }
 
+  private gather(): void {
+    if (this.scheduled) return
+    this.gathering ??= setTimeout(() => this.schedule(), GATHER_MS)
+  }
+
   private send(): void {
     this.scheduled = false
+    clearTimeout(this.gathering)
+    this.gathering = undefined
     if (this.open >= AT_ONCE) return
     const asks = [
       ...this.waiting.take(ASKS_PER_ROUND).map((group) => this.askOf(group.waiters, group.counts)),
@@ -198,7 +206,8 @@ export class Rounds {
   }
 
   private goOn(): void {
-    if (this.waiting.size + this.others.length + this.returning.size > 0) this.schedule()
+    if (this.waiting.size > 0) this.schedule()
+    else if (this.others.length + this.returning.size > 0) this.gather()
     else this.rest()
   }
 
