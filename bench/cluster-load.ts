@@ -116,7 +116,7 @@ function limitsReport(rows: readonly (readonly string[])[]): string {
   ]
   return `### A worker in a cluster
 
-Rate and quota on, ${show(APIS)} APIs. A key that is met rarely is asked for in Redis call by call, permits of a busy one are leased: both are shown. CPU is that of the
+Rate and quota on, ${show(APIS)} APIs. Permits are leased from Redis, of a key that is met rarely for seconds while it is far from its limits: both are shown. CPU is that of the
 worker alone, and "by CPU" the share that it would leave where Redis has a core for itself.
 
 ${table(head, rows)}`

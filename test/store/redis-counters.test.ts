@@ -235,7 +235,7 @@ test('a busy count answers at once from what was leased, and gives back what is 
   const prefix = `busy-${prefixes++}:{counts}:`
   const [node, other] = [await nodeOf(t, { prefix }), await nodeOf(t, { prefix })]
   await Promise.all([node.check(), other.check()])
-  const limits = [makeLimit('rate', 'k|', 100_000, 10_000), makeLimit('quota', 'k|', 50_000, 3_600_000)]
+  const limits = [makeLimit('rate', 'k|', 100_000, 60_000), makeLimit('quota', 'k|', 50_000, 3_600_000)]
   let atOnce = 0
   let passed = 0
   await eventually('calls are answered at once', async () => {
@@ -247,13 +247,13 @@ test('a busy count answers at once from what was leased, and gives back what is 
     }
     return atOnce > 500
   })
-  const seen = [makeLimit('rate', 'k|', 100_000, 10_000), makeLimit('quota', 'k|', 50_000, 3_600_000)]
+  const seen = [makeLimit('rate', 'k|', 100_000, 60_000), makeLimit('quota', 'k|', 50_000, 3_600_000)]
   await eventually('the rest is given back', async () => {
     await other.peek(seen, NOW)
     return seen[1]!.remaining === 50_000 - passed && seen[0]!.remaining === 100_000 - passed
   })
   await other.carry('k|', 'c|')
-  const carried = [makeLimit('rate', 'c|', 100_000, 10_000), makeLimit('quota', 'c|', 50_000, 3_600_000)]
+  const carried = [makeLimit('rate', 'c|', 100_000, 60_000), makeLimit('quota', 'c|', 50_000, 3_600_000)]
   await other.peek(carried, NOW)
   assert.deepEqual(
     carried.map(({ remaining }) => remaining),
