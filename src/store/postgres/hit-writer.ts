@@ -1,14 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DAY_MS } from '../../model/civil.ts'
-import type { HitSamples } from '../../model/hit-samples.ts'
 import { ROW_NUMBERS } from '../hit-pack.ts'
 import { HIT_TABLES, type HitTable, timeColumn } from '../hit-times.ts'
 import type { HitBatch } from '../ports.ts'
-import { SampleSums } from '../sample-sums.ts'
 import type { Db, Tx } from './db.ts'
 import { sqlState } from './faults.ts'
 import { mergeNumbers, upsertSql } from './hit-columns.ts'
 import { DimensionUses } from './hit-dimensions.ts'
-import { HIT_MONTHS, Months } from './months.ts'
+import { HIT_MONTHS, Months, monthOfDay } from './months.ts'
 
 const HOURS_PER_DAY = 24
 /** What waits is written together, but no more than this at once. */
@@ -55,6 +54,24 @@ export class HitWriter {
     })
   }
 
+  /**
+   * Adds the rows that `take` reads, in its transaction, which may be rolled back and begun again. `days`: all that they can be
+   * of. Throws as `add`.
+   */
+  async addTaken(days: ReadonlySet<number>, take: (tx: Tx) => Promise<readonly HitRow[]>): Promise<void> {
+    await this.months.with(days, async () => {
+      for (let left = TRIES - 1; ; left--) {
+        try {
+          const keep = await this.db.transact(async (tx) => this.write(tx, await take(tx)))
+          return keep()
+        } catch (error) {
+          // Rolled back for certain, so it may be done again.
+          if (left === 0 || sqlState(error) !== DEADLOCK) throw error
+        }
+      }
+    })
+  }
+
   /** Drops the months that ended before a day; answers how many rows went. */
   dropMonths(beforeDay: number): Promise<number> {
     return this.months.drop(beforeDay)
@@ -79,38 +96,32 @@ export class HitWriter {
     this.running = false
   }
 
-  private async writeAll(jobs: readonly Job[]): Promise<void> {
+  private writeAll(jobs: readonly Job[]): Promise<void> {
     const days = new Set(jobs.flatMap(({ rows }) => rows.map((row) => Math.floor(row[TIME]! / HOURS_PER_DAY))))
-    await this.months.with(days, () => this.transact(jobs))
+    return this.addTaken(days, async (tx) => {
+      const rows: HitRow[] = []
+      for (const job of jobs) if (await isNew(tx, job.batch)) for (const row of job.rows) rows.push(row)
+      return rows
+    })
   }
 
-  private async transact(jobs: readonly Job[]): Promise<void> {
-    for (let left = TRIES - 1; ; left--) {
-      try {
-        const keep = await this.db.transact((tx) => this.write(tx, jobs))
-        return keep()
-      } catch (error) {
-        // Rolled back for certain, so it may be done again.
-        if (left === 0 || sqlState(error) !== DEADLOCK) throw error
-      }
-    }
-  }
-
-  private async write(tx: Tx, jobs: readonly Job[]): Promise<() => void> {
-    const rows: HitRow[] = []
-    for (const job of jobs) if (await isNew(tx, job.batch)) for (const row of job.rows) rows.push(row)
+  private async write(tx: Tx, taken: readonly HitRow[]): Promise<() => void> {
+    // In one order everywhere, so that two processes never wait for each other.
+    const rows = [...taken].sort(
+      (a, b) => a[DIMENSION]! - b[DIMENSION]! || a[TIME]! - b[TIME]! || a[STATUS]! - b[STATUS]!,
+    )
     const { coarse, keep } = await this.uses.touch(
       tx,
       rows.map((row) => row[DIMENSION]!),
       Math.floor(Date.now() / DAY_MS),
     )
-    for (const table of HIT_TABLES) await upsert(tx, table, summed(rows, table, coarse))
+    for (const table of HIT_TABLES) await upsert(tx, table, await summed(rows, table, coarse))
     return keep
   }
 }
 
 /** Notes a batch; false when the store has it already. */
-async function isNew(tx: Tx, batch: HitBatch | undefined): Promise<boolean> {
+export async function isNew(tx: Tx, batch: HitBatch | undefined): Promise<boolean> {
   if (batch === undefined) return true
   if (batch.number === 1) await tx.run(`DELETE FROM hit_source WHERE at < now() - ${SOURCE_KEPT}`)
   const written = await tx.run(
@@ -121,12 +132,20 @@ async function isNew(tx: Tx, batch: HitBatch | undefined): Promise<boolean> {
   return written === 1
 }
 
-/** The rows as one table has them, each time, set and status once. Those whose dimensions are gone are left out. */
-function summed(rows: readonly HitRow[], table: HitTable, coarse: ReadonlyMap<number, number>): number[][] {
+/**
+ * The rows as one table has them, each set, time and status once, in this order. Those whose dimensions are gone are left out.
+ * Between some rows others have their turn.
+ */
+async function summed(
+  rows: readonly HitRow[],
+  table: HitTable,
+  coarse: ReadonlyMap<number, number>,
+): Promise<number[][]> {
   const perTime = timeColumn(table) === 'day' ? HOURS_PER_DAY : 1
   const ofApi = table.startsWith('hit_api')
   const sums = new Map<string, number[]>()
-  for (const row of rows) {
+  for (const [i, row] of rows.entries()) {
+    if (i % ROWS_PER_STATEMENT === ROWS_PER_STATEMENT - 1) await nextTurn()
     const stands = coarse.get(row[DIMENSION]!)
     if (stands === undefined) continue
     const time = Math.floor(row[TIME]! / perTime)
@@ -136,7 +155,6 @@ function summed(rows: readonly HitRow[], table: HitTable, coarse: ReadonlyMap<nu
     if (sum !== undefined) mergeNumbers(sum, row, FIRST_NUMBER)
     else sums.set(name, [time, dimension, ...row.slice(STATUS)])
   }
-  // In one order everywhere, piece by piece as well.
   return [...sums.values()].sort(
     (a, b) => a[DIMENSION]! - b[DIMENSION]! || a[TIME]! - b[TIME]! || a[STATUS]! - b[STATUS]!,
   )
@@ -160,19 +178,15 @@ function arrayOf(rows: readonly (readonly number[])[], column: number): string {
   return `{${text}}`
 }
 
-/** Samples added up to rows. */
-export function rowsOfSamples(samples: readonly HitSamples[]): HitRow[] {
-  const sums = new SampleSums()
-  for (const some of samples) sums.add(some)
-  return Array.from({ length: sums.size }, (_, row) => {
-    const numbers: number[] = []
-    sums.write(row, numbers, 0)
-    return rowOf(numbers, sums.dimension(row))
-  })
-}
-
 /** A row from the numbers of a `HitPack`, the first of which is the hour, and the number of its dimensions. */
 export function rowOf(numbers: ArrayLike<number>, dimension: number): HitRow {
   const [hour = 0, ...rest] = Array.from(numbers)
   return [hour, dimension, ...rest]
+}
+
+/** The day of an hour. @throws Fault `internal` for one that no calendar has */
+export function dayOfHour(hour: number): number {
+  const day = Math.floor(hour / HOURS_PER_DAY)
+  monthOfDay(day)
+  return day
 }

@@ -6,15 +6,18 @@ import { checkUsage, USAGE_BATCH } from '../usage-rows.ts'
 import type { Db } from './db.ts'
 import { toHit } from './hit-columns.ts'
 import { numbersOf, storedTexts } from './hit-dimensions.ts'
+import type { HitJournal } from './hit-journal.ts'
 import { purgeHits } from './hit-purge.ts'
 import { sumSql, usageCountSql, usageSql } from './hit-usage.ts'
-import { HitWriter, rowOf, rowsOfSamples } from './hit-writer.ts'
+import { type HitWriter, rowOf } from './hit-writer.ts'
 
 type Row = Record<string, unknown>
 
-/** Hits in PostgreSQL: added up as they come, by hour and day, for whole sets of dimensions and for those without callers. */
-export function openHits(db: Db): Hits {
-  const writer = new HitWriter(db)
+/**
+ * Hits in PostgreSQL: added up by hour and day, for whole sets of dimensions and for those without callers. Rows are as they come;
+ * samples wait in the journal, and are worked in before anything is read.
+ */
+export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
   return {
     async number(dimensions) {
       const texts = dimensions.map(storedTexts)
@@ -22,8 +25,7 @@ export function openHits(db: Db): Hits {
     },
     async append(samples, batch) {
       checkSamples(samples)
-      const rows = rowsOfSamples(samples)
-      if (rows.length > 0) await writer.add(rows, batch)
+      await journal.append(samples, batch)
     },
     async add(rows, batch) {
       const { numbers } = packHits(rows)
@@ -35,11 +37,13 @@ export function openHits(db: Db): Hits {
     },
     async sum(query) {
       const { text, values } = sumSql(query)
+      await journal.settle()
       return (await db.read<Row>(text, values)).map(toHit)
     },
     async usage({ offset, limit, ...query }) {
       checkUsage(query, [offset, limit])
       const { text, values } = usageSql(query, { offset, limit })
+      await journal.settle()
       const rows = await db.read<Row>(text, values)
       if (rows.length > 0) return { rows: rows.map(toHit), total: rows[0]!.total as number }
       if (offset === 0 && limit > 0) return { rows: [], total: 0 }
@@ -50,10 +54,12 @@ export function openHits(db: Db): Hits {
     async *eachUsage(query) {
       checkUsage(query)
       const { text, values } = usageSql(query)
+      await journal.settle()
       for await (const rows of db.cursor<Row>(text, values, USAGE_BATCH)) yield rows.map(toHit)
     },
     async knows(orgId, name, value) {
       const condition = name === 'keyHash' ? 'd.key_hash = $1' : "d.client_id = $1 AND d.client_id <> ''"
+      await journal.settle()
       const rows = await db.read(
         `SELECT 1 FROM hit_dimension d JOIN hit_dimension_use u ON u.dimension = d.number
           WHERE ${condition} AND (d.org_id = $2 OR $2 = '') LIMIT 1`,
@@ -62,7 +68,10 @@ export function openHits(db: Db): Hits {
       return rows.length > 0
     },
     async purgeHits(beforeDay) {
-      return purgeHits(db, writer, wholeNumber(beforeDay))
+      const day = wholeNumber(beforeDay)
+      // What waits in the journal may be as old.
+      await journal.fold()
+      return purgeHits(db, writer, day)
     },
   }
 }

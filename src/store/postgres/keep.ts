@@ -6,12 +6,14 @@ import type { Db } from './db.ts'
 import type { Refiling } from './declaration.ts'
 import { postgresFault } from './faults.ts'
 import { sessionFacts } from './group-load.ts'
+import type { HitJournal } from './hit-journal.ts'
 import { BOUNDS } from './schema.ts'
 import { removeRefs } from './write-sessions.ts'
 import type { Writer } from './writer.ts'
 
 const EVERY_MS = 1_000
 const FEED_EVERY_MS = 30_000
+const FOLD_EVERY_MS = 5_000
 const STEP_ROWS = 500
 const FEED_ROWS = 2_000
 /** How long the feed is kept for those who are away, and how many revisions at most. */
@@ -34,27 +36,33 @@ export function shortenFeed(db: Db): Promise<number> {
   })
 }
 
-/** Forgets what is due, in rounds that leave room for others: sessions, tickets, messages, and what the feed told long ago. */
+/**
+ * Forgets what is due, in rounds that leave room for others: sessions, tickets, messages, and what the feed told long ago; and
+ * has hits worked in that nobody has read.
+ */
 export class Keeper {
   private readonly db: Db
   private readonly writer: Writer
   private readonly clock: Clock
   private readonly log: Log
   private readonly refiling: Refiling
+  private readonly journal: HitJournal
   private readonly timers: NodeJS.Timeout[]
   private running: Promise<number> | undefined
   private closed = false
 
-  constructor(parts: { db: Db; writer: Writer; clock: Clock; log: Log; refiling: Refiling }) {
+  constructor(parts: { db: Db; writer: Writer; clock: Clock; log: Log; refiling: Refiling; journal: HitJournal }) {
     this.db = parts.db
     this.writer = parts.writer
     this.clock = parts.clock
     this.log = parts.log
     this.refiling = parts.refiling
+    this.journal = parts.journal
     // The server is away: the next time tries again.
     this.timers = [
       setInterval(() => void this.run(true).catch(() => {}), EVERY_MS),
       setInterval(() => void this.tidy().catch(() => {}), FEED_EVERY_MS),
+      setInterval(() => void this.fold().catch(() => {}), FOLD_EVERY_MS),
     ]
     for (const timer of this.timers) timer.unref()
   }
@@ -82,6 +90,14 @@ export class Keeper {
       await this.refiling.refile()
     } catch (error) {
       if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'PostgreSQL could not be tidied')
+    }
+  }
+
+  private async fold(): Promise<void> {
+    try {
+      await this.journal.foldOld()
+    } catch (error) {
+      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'hits wait in the journal, nothing is lost')
     }
   }
 

@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { Db, Tx } from './db.ts'
 import { sqlState } from './faults.ts'
-import { HITS_SCHEMA, RECORDS_COVERED } from './hit-schema.ts'
+import { HIT_JOURNAL, HITS_SCHEMA, RECORDS_COVERED } from './hit-schema.ts'
 import { FIRST } from './schema.ts'
 
 /** One version of the schema. */
@@ -15,7 +15,11 @@ export interface Step {
 }
 
 /** One that was released never changes: append. */
-export const STEPS: readonly Step[] = [{ statements: [...FIRST, ...HITS_SCHEMA] }, { statements: RECORDS_COVERED }]
+export const STEPS: readonly Step[] = [
+  { statements: [...FIRST, ...HITS_SCHEMA] },
+  { statements: RECORDS_COVERED },
+  { statements: HIT_JOURNAL },
+]
 
 /** "Gath": what stands for the migration among the advisory locks of the database. */
 const LOCK = 0x47617468

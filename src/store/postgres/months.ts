@@ -46,7 +46,7 @@ export class Months {
    * @throws Fault `internal` for a day that no calendar has
    */
   async with<T>(days: Iterable<number>, write: () => Promise<T>): Promise<T> {
-    const months = new Set([...days].map(firstDay))
+    const months = new Set([...days].map(monthOfDay))
     await this.make(months)
     try {
       return await write()
@@ -109,7 +109,7 @@ export class Months {
 }
 
 /** The first day of the month of a day. @throws Fault `internal` */
-function firstDay(day: number): number {
+export function monthOfDay(day: number): number {
   const first = monthOf(day)
   if (!Number.isSafeInteger(first)) throw fault('internal', `no day of the calendar: ${day}`)
   return first

@@ -12,6 +12,8 @@ import { declare } from './declaration.ts'
 import { postgresFault } from './faults.ts'
 import { FeedLine } from './feed-line.ts'
 import { Follow } from './follow.ts'
+import { HitJournal } from './hit-journal.ts'
+import { HitWriter } from './hit-writer.ts'
 import { openHits } from './hits.ts'
 import { Keeper } from './keep.ts'
 import { migrate, STEPS, type Step } from './migrate.ts'
@@ -79,7 +81,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     const line = new FeedLine(db, feed, await documents.revision(), stallMs)
     const writer = new Writer({ address, reach, line, declaration: refiling.number, stallMs })
     const follow = new Follow({ db, line, log, address: listenAddress, busy: () => writer.busy })
-    const keeper = new Keeper({ db, writer, clock, log, refiling })
+    const hitWriter = new HitWriter(db)
+    const journal = new HitJournal(db, hitWriter)
+    const keeper = new Keeper({ db, writer, clock, log, refiling, journal })
     await follow.start()
     let closing: Promise<void> | undefined
     const close = async () => {
@@ -105,7 +109,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       outbox: outboxReader(db),
       counters: options.counters ?? NO_COUNTERS,
       feed,
-      hits: openHits(db),
+      hits: openHits(db, hitWriter, journal),
       records: openRecords(db),
       get away() {
         return reach.away
