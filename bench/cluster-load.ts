@@ -17,6 +17,8 @@ const BUSY_KEYS = 100
 const RATE = { rate: 100_000, per: 10 }
 const CONNECTIONS = 64
 const WARM_UP_SECONDS = 5
+/** Before each run: what was leased has lapsed while the other was loaded. */
+const LEAD_SECONDS = 2
 const WANTED_SHARE = 0.85
 const WANTED_WORKERS = 1.8
 
@@ -47,8 +49,9 @@ export async function limitsCompared(options: ClusterLoadOptions): Promise<strin
       const results = new Map<string, Measured[]>(workers.map(([name]) => [name, []]))
       for (let round = 0; round <= options.rounds; round++) {
         for (const [name, product, files] of workers) {
-          const run = await measure(name, product, files[which], round === 0 ? WARM_UP_SECONDS : options.seconds)
+          await measure(name, product, files[which], round === 0 ? WARM_UP_SECONDS : LEAD_SECONDS)
           if (round === 0) continue
+          const run = await measure(name, product, files[which], options.seconds)
           results.get(name)!.push(run)
           progress(`${which} keys: ${name} ${show(run.perSecond)}/s, ${show(run.cpuMicros, 1)} µs CPU`)
         }
@@ -116,8 +119,9 @@ function limitsReport(rows: readonly (readonly string[])[]): string {
   ]
   return `### A worker in a cluster
 
-Rate and quota on, ${show(APIS)} APIs. Permits are leased from Redis, of a key that is met rarely for seconds while it is far from its limits: both are shown. CPU is that of the
-worker alone, and "by CPU" the share that it would leave where Redis has a core for itself.
+Rate and quota on, ${show(APIS)} APIs. Permits are leased from Redis, of a key that is met rarely for seconds while it is far from its limits: both are shown. Each run begins
+after ${LEAD_SECONDS} seconds of the same load, as leases lapse while the other worker is loaded. CPU is that of the worker alone, and "by CPU" the share that it would leave
+where Redis has a core for itself.
 
 ${table(head, rows)}`
 }

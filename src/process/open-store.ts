@@ -70,6 +70,9 @@ export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log): Pro
   return shared === undefined ? openCluster(cluster, log) : joinStore(shared)
 }
 
+/** Whoever serves traffic works hits in only where no dashboard has done it before. */
+const TRAFFIC_FOLD_AFTER_MS = 30_000
+
 /** With a copy that is filled it opens without PostgreSQL and Redis as well, and goes on trying to reach them. */
 async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile): Promise<Store> {
   // Loaded where they are used alone: their libraries take as long as all of the embedded store.
@@ -84,7 +87,12 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
   })
   try {
     const { postgres_url: url, postgres_listen_url: listenUrl } = settings
-    const open = () => openPostgresStore({ url, ...(listenUrl !== '' && { listenUrl }), log, counters })
+    const open = () =>
+      openPostgresStore({
+        ...{ url, log, counters },
+        ...(listenUrl !== '' && { listenUrl }),
+        ...(copy !== undefined && { foldAfterMs: TRAFFIC_FOLD_AFTER_MS }),
+      })
     await counters.check().catch((error) => mayStartWithout(error, copy))
     const opened = await open().catch((error) => mayStartWithout(error, copy))
     const store = opened ?? deferredStore({ open, counters, log })

@@ -171,7 +171,8 @@ test('of a key that comes a few times a second permits are held for seconds, as 
   const used: number[] = []
   let asked = 0
   for (let call = 0; call < 120; call++) {
-    clock.advance(300)
+    // More rarely after a while: then more is left of a lease when it ends, and the next must be there by then.
+    clock.advance(call < 60 ? 300 : 900)
     const answer = node.take(own, NOW)
     if (typeof answer !== 'number') asked++
     assert.equal(await answer, -1)
@@ -179,7 +180,7 @@ test('of a key that comes a few times a second permits are held for seconds, as 
     // What it fetches ahead has come.
     await node.peek(limitsOf(), NOW)
   }
-  assert.ok(asked < 30, `${asked} of 120 calls waited for Redis`)
+  assert.ok(asked < 4, `${asked} of 120 calls waited for Redis`)
   const takeAll = async () => {
     while ((await other.take(others, NOW)) === -1) used.push(clock.mono())
   }

@@ -1,5 +1,6 @@
 import { endianness } from 'node:os'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Millis } from '../../model/clock.ts'
 import { type HitSamples, SAMPLE_WORDS } from '../../model/hit-samples.ts'
 import type { HitBatch } from '../ports.ts'
 import { SampleSums } from '../sample-sums.ts'
@@ -11,10 +12,9 @@ import { dayOfHour, type HitRow, type HitWriter, isNew, rowOf } from './hit-writ
 const FOLDED_SAMPLES = 1_000_000
 const FOLDED_ROWS = 20_000
 const ENTRIES_AT_ONCE = 4
-/** Added up between two turns of the thread, in under a millisecond. */
-const SUMMED_AT_ONCE = 8_192 * SAMPLE_WORDS
-/** What is older is folded, though nobody asked. */
-const OLD = "interval '20 seconds'"
+/** Added up at once, in half a millisecond. As much time is left to what else the thread does, such as requests. */
+const SUMMED_AT_ONCE = 4_096 * SAMPLE_WORDS
+const REST_MS = 1
 /** "Fold" among the advisory locks of the database. */
 const LOCK = 0x466f6c64
 /** Longer than a fold of another process takes. */
@@ -74,10 +74,11 @@ export class HitJournal {
     })
   }
 
-  /** Does `fold` where something has waited for long. Throws as `fold`. */
-  async foldOld(): Promise<void> {
+  /** Does `fold` where something has waited for longer than this. Throws as `fold`. */
+  async foldOld(afterMs: Millis): Promise<void> {
     const [oldest] = await this.db.read<{ old: boolean }>(
-      `SELECT at < now() - ${OLD} AS old FROM hit_journal ORDER BY row LIMIT 1`,
+      "SELECT at < now() - $1 * interval '1 millisecond' AS old FROM hit_journal ORDER BY row LIMIT 1",
+      [afterMs],
     )
     if (oldest?.old === true) await this.fold()
   }
@@ -153,7 +154,7 @@ async function addInPieces(sums: SampleSums, { hour, samples }: Entry): Promise<
   const words = new Uint32Array(new Uint8Array(littleEndian(samples)).buffer)
   for (let at = 0; at < words.length; at += SUMMED_AT_ONCE) {
     sums.add({ hour, words: words.subarray(at, at + SUMMED_AT_ONCE) })
-    await nextTurn()
+    await wait(REST_MS)
   }
   return words.length / SAMPLE_WORDS
 }

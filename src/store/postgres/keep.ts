@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Clock } from '../../model/clock.ts'
+import type { Clock, Millis } from '../../model/clock.ts'
 import type { Log } from '../../model/log.ts'
 import { DEAD_KEPT_MS } from '../ports.ts'
 import type { Db } from './db.ts'
@@ -36,6 +36,17 @@ export function shortenFeed(db: Db): Promise<number> {
   })
 }
 
+interface KeeperParts {
+  readonly db: Db
+  readonly writer: Writer
+  readonly clock: Clock
+  readonly log: Log
+  readonly refiling: Refiling
+  readonly journal: HitJournal
+  /** Hits that nobody has read are worked in when they have waited for so long. */
+  readonly foldAfterMs: Millis
+}
+
 /**
  * Forgets what is due, in rounds that leave room for others: sessions, tickets, messages, and what the feed told long ago; and
  * has hits worked in that nobody has read.
@@ -47,17 +58,19 @@ export class Keeper {
   private readonly log: Log
   private readonly refiling: Refiling
   private readonly journal: HitJournal
+  private readonly foldAfterMs: Millis
   private readonly timers: NodeJS.Timeout[]
   private running: Promise<number> | undefined
   private closed = false
 
-  constructor(parts: { db: Db; writer: Writer; clock: Clock; log: Log; refiling: Refiling; journal: HitJournal }) {
+  constructor(parts: KeeperParts) {
     this.db = parts.db
     this.writer = parts.writer
     this.clock = parts.clock
     this.log = parts.log
     this.refiling = parts.refiling
     this.journal = parts.journal
+    this.foldAfterMs = parts.foldAfterMs
     // The server is away: the next time tries again.
     this.timers = [
       setInterval(() => void this.run(true).catch(() => {}), EVERY_MS),
@@ -95,7 +108,7 @@ export class Keeper {
 
   private async fold(): Promise<void> {
     try {
-      await this.journal.foldOld()
+      await this.journal.foldOld(this.foldAfterMs)
     } catch (error) {
       if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'hits wait in the journal, nothing is lost')
     }

@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import { type Clock, systemClock } from '../../model/clock.ts'
+import { type Clock, type Millis, systemClock } from '../../model/clock.ts'
 import { type Log, silentLog } from '../../model/log.ts'
 import { ThreadFeed } from '../feed.ts'
 import type { AuditEntry, Change, Counters, Store } from '../ports.ts'
@@ -28,6 +28,7 @@ import { Writer } from './writer.ts'
 
 const POOL_SIZE = 10
 const STALL_MS = 8_000
+const FOLD_AFTER_MS = 15_000
 
 export interface PostgresOptions {
   /** `storage.postgres_url`, see `readAddress`. Holds the password. */
@@ -47,6 +48,11 @@ export interface PostgresOptions {
    * transactions may wait for each other.
    */
   readonly stallMs?: number
+  /**
+   * Hits that nobody has read are worked in by this process when they have waited for so long; 15 s by default. More where there is
+   * other work to do, so that another process comes first.
+   */
+  readonly foldAfterMs?: Millis
   /** For tests of upgrades. */
   readonly steps?: readonly Step[]
 }
@@ -67,7 +73,7 @@ export interface PostgresStore extends Store {
  * `setting_invalid`
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { clock = systemClock, log = silentLog, stallMs = STALL_MS } = options
+  const { clock = systemClock, log = silentLog, stallMs = STALL_MS, foldAfterMs = FOLD_AFTER_MS } = options
   const address = readAddress(options.url)
   const listenAddress = options.listenUrl ? readAddress(options.listenUrl, 'storage.postgres_listen_url') : address
   const reach = new Reach(options.patienceMs)
@@ -83,7 +89,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     const follow = new Follow({ db, line, log, address: listenAddress, busy: () => writer.busy })
     const hitWriter = new HitWriter(db)
     const journal = new HitJournal(db, hitWriter)
-    const keeper = new Keeper({ db, writer, clock, log, refiling, journal })
+    const keeper = new Keeper({ db, writer, clock, log, refiling, journal, foldAfterMs })
     await follow.start()
     let closing: Promise<void> | undefined
     const close = async () => {

@@ -1,18 +1,33 @@
 import type { Millis, MonoMillis } from '../../model/clock.ts'
 import type { Limit } from '../../model/limit.ts'
 
-/** A node leases what it will use at its own recent rate within this time, and two fifths of what the lease lasts longer than the least. */
+/**
+ * A node leases what it will use at its own recent rate within this time, and two fifths of what the lease lasts longer than the
+ * least; of one that lasts for seconds, as of a limit that is hardly used, four fifths of what is beyond.
+ */
 const AHEAD_MS = 20
 const AHEAD_PART = 0.4
+const LONG_AHEAD_MS = 500
+const LONG_AHEAD_PART = 0.8
+/** A long lease is followed by the next in its last fourth. */
+const SOON_PART = 4
 /** The part of a limit, or of what is left of a quota, that a node may hold at most: at its end calls are asked for one by one. */
 const LARGEST_PART = 20
-/** Rates are looked at in pieces of at least this length; what is longer than the other was a pause. */
+/**
+ * Rates are looked at in pieces of at least this length, of which one so long says as much as all before; what is longer than the
+ * last was a pause.
+ */
 const RATE_PIECE_MS = 100
+const RATE_HALF_MS = 200
 const RATE_PAUSE_MS = 2_000
 /** Windows within which the most is looked for that was used: who is refused in turns uses little from time to time. */
 const LOOKED_BACK = 2
 /** A refusal is remembered for so long. */
 const REFUSED_MS = 2
+/** Before all times of the clock, and as small as a number can be that is not kept in an object of its own. */
+const NEVER: MonoMillis = -(2 ** 30)
+/** Rates are whole numbers of calls in so many seconds, for the same reason. */
+const RATE_SECONDS = 1_000
 
 /** Permits that this node may use without asking again. */
 interface Lease {
@@ -34,37 +49,52 @@ export interface KnownQuota {
   ends: Millis
 }
 
-/** What one node knows of a count that is kept in Redis, and what it holds of it. */
+/**
+ * What one node knows of a count that is kept in Redis, and what it holds of it. What each request looks at comes first and is made
+ * of small whole numbers: with thousands of keys, every other place in memory is waited for.
+ */
 export class Count {
+  readonly generation: number = 0
+  lastMs: MonoMillis = 0
+  /** Permits in leases. */
+  held = 0
+  /** The lease that ends first, where any is held. */
+  private firstPermits = 0
+  private firstUntilMs: MonoMillis = 0
+  /** Of the limit that was met last. */
+  windowMs = 0
+  /** How much longer than the least a lease of it lasts: see `aheadOf`. */
+  aheadMs: Millis = 0
+  /** Permits used by all nodes, when Redis was last asked. */
+  used = 0
+  /** The most of them that was heard of within the last windows. */
+  mostUsed = 0
+  /** Until a permit comes back or the window ends, when Redis was last asked, by the node's clock; 0 = nothing is known. */
+  freeAtMs: MonoMillis = 0
+  private refusedUntilMs: MonoMillis = NEVER
+  private sinceMs: MonoMillis = 0
+  private calls = 0
+  private localCalls = 0
+  /** Calls in `RATE_SECONDS`; `localRate`: only those of which all limits are busy. */
+  private rate = 0
+  private localRate = 0
+  /** True while permits were asked for ahead. */
+  fetching = false
+  /** Where the node counts its own uses of a rate; -1 for quotas. */
+  readonly window: number
   readonly kind: Limit['kind']
   readonly id: string
   readonly key: string
   /** Where it is found, see `Limit.slot`. */
   readonly slot: number
-  readonly generation: number
-  /** Where the node counts its own uses of a rate; -1 for quotas. */
-  readonly window: number
   /** What is known of it is kept so long after its last use. */
   readonly keptMs: number
-  /** Permits in leases. */
-  held = 0
-  /** Permits used by all nodes, when Redis was last asked. */
-  used = 0
-  /** The most of them that was heard of within the last windows. */
-  mostUsed = 0
-  /** Until a permit comes back or the window ends, when Redis was last asked; 0 = nothing is known. */
+  /** As `freeAtMs`, from the moment when Redis was asked. */
   freeInMs = 0
-  /** The same by the node's clock. */
-  freeAtMs: MonoMillis = 0
-  lastMs: MonoMillis
-  /** True while permits were asked for ahead. */
-  fetching = false
   /** Permits of a quota to be given back. Negative: used while Redis was away. */
   back = 0
   /** Permits of a rate to be given back, by the time from which they are counted (by Redis's clock). */
   unused = new Map<Millis, number>()
-  /** Of the limit that was met last. */
-  windowMs = 0
   readonly known: KnownQuota = { generation: 0, version: 0, used: 0, ends: 0 }
   /** The memory of Redis that has been told of the node's own uses, by its mark. */
   toldTo = ''
@@ -73,17 +103,11 @@ export class Count {
   /** While Redis is away: how many permits of a rate the node allows itself in a window, and since which absence. */
   share = 0
   absence = 0
-  /** The one that ends first comes first. */
-  private readonly leases: Lease[] = []
-  private mostUsedMs: MonoMillis = Number.NEGATIVE_INFINITY
-  private refusedUntilMs: MonoMillis = Number.NEGATIVE_INFINITY
+  private mostUsedMs: MonoMillis = NEVER
   private refusedMax = 0
-  private sinceMs: MonoMillis
-  private calls = 0
-  private localCalls = 0
-  /** Calls a second; `localRate`: only those of which all limits are busy. */
-  private rate = 0
-  private localRate = 0
+  private firstGivenAt: Millis = 0
+  /** Leases behind the first: the one that ends first comes first. */
+  private readonly later: Lease[] = []
 
   constructor(
     { kind, id }: Pick<Limit, 'kind' | 'id'>,
@@ -103,7 +127,7 @@ export class Count {
 
   /** How often it is met here, of late. */
   get callsPerSecond(): number {
-    return this.rate
+    return this.rate / RATE_SECONDS
   }
 
   /** True while something is owed to it or by it. */
@@ -125,12 +149,12 @@ export class Count {
   }
 
   /** Notes a call. True when there are so many that permits are fetched ahead. */
-  arrive(now: MonoMillis, max: number, aheadMs: Millis): boolean {
+  arrive(now: MonoMillis, max: number): boolean {
     this.lastMs = now
     this.calls++
     const elapsedMs = now - this.sinceMs
     if (elapsedMs >= RATE_PIECE_MS) this.estimate(now, elapsedMs)
-    return this.batch(this.rate, max, aheadMs) > 1
+    return this.batch(this.rate, max) > 1
   }
 
   /** Notes that a call needs no other limit that must be asked for one by one. */
@@ -139,28 +163,38 @@ export class Count {
   }
 
   /** How many permits to fetch ahead; 0 = there are enough, or they are on their way. */
-  wanted(max: number, aheadMs: Millis): number {
+  wanted(max: number, now: MonoMillis): number {
     if (this.fetching) return 0
-    const batch = Math.max(1, this.batch(this.localRate, max, aheadMs))
-    return this.held * 2 < batch ? batch : 0
+    const batch = Math.max(1, this.batch(this.localRate, max))
+    // What is left of a long lease ends with it: the next must be there by then.
+    const endsSoon = this.aheadMs > LONG_AHEAD_MS && this.firstUntilMs - now < this.aheadMs / SOON_PART
+    const lasting = endsSoon ? this.held - this.firstPermits : this.held
+    return lasting * 2 < batch ? batch : 0
   }
 
   /** Lets go of leases that have ended. What is left of them is to be given back. */
   expire(now: MonoMillis): void {
-    while (this.leases.length > 0 && this.leases[0]!.untilMs <= now) {
-      const { permits, givenAt } = this.leases.shift()!
-      this.held -= permits
-      this.giveBack(permits, givenAt)
+    while (this.held > 0 && this.firstUntilMs <= now) {
+      this.held -= this.firstPermits
+      this.giveBack(this.firstPermits, this.firstGivenAt)
+      this.next()
     }
   }
 
   /** Takes in permits that Redis has just given. */
   lease(permits: number, untilMs: MonoMillis, givenAt: Millis): void {
-    let at = this.leases.length
-    while (at > 0 && this.leases[at - 1]!.untilMs > untilMs) at--
-    this.leases.splice(at, 0, { permits, untilMs, givenAt })
+    const lease = { permits, untilMs, givenAt }
+    if (this.held === 0) this.putFirst(lease)
+    else if (untilMs < this.firstUntilMs) {
+      this.later.unshift({ permits: this.firstPermits, untilMs: this.firstUntilMs, givenAt: this.firstGivenAt })
+      this.putFirst(lease)
+    } else {
+      let at = this.later.length
+      while (at > 0 && this.later[at - 1]!.untilMs > untilMs) at--
+      this.later.splice(at, 0, lease)
+    }
     this.held += permits
-    this.refusedUntilMs = Number.NEGATIVE_INFINITY
+    this.refusedUntilMs = NEVER
   }
 
   /** Notes permits that Redis has given and that were not used. */
@@ -172,15 +206,15 @@ export class Count {
 
   /** Uses one of the permits held; `expire` must have been called for the same moment, and `held` be above 0. */
   useHeld(): void {
-    const lease = this.leases[0]!
-    lease.permits--
     this.held--
-    if (lease.permits === 0) this.leases.shift()
+    this.firstPermits--
+    if (this.firstPermits === 0) this.next()
   }
 
   /** Ends leases by then at the latest. */
   shorten(untilMs: MonoMillis): void {
-    for (const lease of this.leases) lease.untilMs = Math.min(lease.untilMs, untilMs)
+    this.firstUntilMs = Math.min(this.firstUntilMs, untilMs)
+    for (const lease of this.later) lease.untilMs = Math.min(lease.untilMs, untilMs)
   }
 
   /** Gives back everything that is held. */
@@ -211,18 +245,19 @@ export class Count {
 
   /** What was held, or was to be given back, means nothing to Redis any more. */
   forget(): void {
-    this.leases.length = 0
+    this.later.length = 0
     this.held = 0
     this.back = 0
     this.unused.clear()
-    this.refusedUntilMs = Number.NEGATIVE_INFINITY
+    this.refusedUntilMs = NEVER
   }
 
   private estimate(now: MonoMillis, elapsedMs: number): void {
     const mean = (old: number, calls: number) => {
-      const lately = (calls * 1000) / elapsedMs
+      const lately = (calls * 1000 * RATE_SECONDS) / elapsedMs
       // What comes again after a pause is likely to come as it did before.
-      return elapsedMs > RATE_PAUSE_MS ? Math.max(lately, old / 2) : (old + lately) / 2
+      if (elapsedMs > RATE_PAUSE_MS) return Math.round(Math.max(lately, old / 2))
+      return Math.round(old + ((lately - old) * elapsedMs) / (elapsedMs + RATE_HALF_MS))
     }
     this.rate = mean(this.rate, this.calls)
     this.localRate = mean(this.localRate, this.localCalls)
@@ -231,8 +266,24 @@ export class Count {
     this.localCalls = 0
   }
 
-  private batch(rate: number, max: number, aheadMs: Millis): number {
+  private putFirst({ permits, untilMs, givenAt }: Lease): void {
+    this.firstPermits = permits
+    this.firstUntilMs = untilMs
+    this.firstGivenAt = givenAt
+  }
+
+  /** The first lease has ended, or is used up. */
+  private next(): void {
+    const lease = this.later.shift()
+    if (lease !== undefined) this.putFirst(lease)
+  }
+
+  private batch(rate: number, max: number): number {
     const room = this.kind === 'quota' ? max - this.used : max
-    return Math.min(Math.floor((rate * (AHEAD_MS + aheadMs * AHEAD_PART)) / 1000), Math.floor(room / LARGEST_PART))
+    const most = Math.floor(room / LARGEST_PART)
+    const ahead = this.aheadMs
+    const withinMs =
+      AHEAD_MS + Math.min(ahead, LONG_AHEAD_MS) * AHEAD_PART + Math.max(0, ahead - LONG_AHEAD_MS) * LONG_AHEAD_PART
+    return Math.min(Math.floor((rate * withinMs) / (1000 * RATE_SECONDS)), most)
   }
 }

@@ -6,7 +6,7 @@ import { aheadOf } from './ahead.ts'
 import { Alone } from './alone.ts'
 import { Connection, type RedisOptions } from './connection.ts'
 import type { Count } from './count.ts'
-import { Counts } from './counts.ts'
+import { Counts, tell } from './counts.ts'
 import { Holders } from './holders.ts'
 import { keysOf, scanOwned } from './keys.ts'
 import { Rounds } from './rounds.ts'
@@ -29,7 +29,7 @@ export interface RedisCountersOptions extends RedisOptions {
 
 /**
  * Counters of a cluster in Redis or Valkey. A count that is used rarely is asked for call by call; of a busy one the node leases
- * permits ahead for 20 ms to 2 s and answers at once. A lease lasts 45 ms from when it was asked for, and longer where the window is
+ * permits ahead for 20 ms to 8 s and answers at once. A lease lasts 45 ms from when it was asked for, and longer where the window is
  * long or little of the limit is used (`aheadOf`); Redis counts the use of a rate for its window and 50 ms, and as much longer: so
  * all nodes together never exceed it by time of use. While counts cannot be had `take` and `peek` fail with `store_away`,
  * `store_full`, `store_read_only` or `store_refused`.
@@ -44,6 +44,8 @@ export class RedisCounters implements Counters {
   private readonly alone: Alone
   private readonly holders: Holders
   private readonly sweeper: NodeJS.Timeout
+  /** The counts that a call meets, in the order of its limits; what stands behind them is of earlier calls. */
+  private readonly met: Count[] = []
 
   /** Connects in the background. @throws Fault `setting_invalid` when the URL is none */
   constructor({
@@ -90,19 +92,22 @@ export class RedisCounters implements Counters {
   take(limits: readonly Limit[], _now: Instant): number | Promise<number> {
     // Not the time when the request came: a lease may have ended since.
     const now = this.clock.mono()
+    const { met } = this
     let busy = true
     let refused = -1
     for (let i = 0; i < limits.length; i++) {
       const limit = limits[i]!
       const count = this.counts.of(limit, now)
+      met[i] = count
       count.expire(now)
       count.windowMs = limit.windowMs
-      if (!count.arrive(now, limit.max, aheadOf(limit, count))) busy = false
+      count.aheadMs = aheadOf(limit, count)
+      if (!count.arrive(now, limit.max)) busy = false
       if (refused < 0 && count.isRefused(limit.max, now)) refused = i
     }
-    if (refused < 0 && busy) this.fetchAhead(limits, now)
-    if (refused < 0 && !(busy && this.useHeld(limits, now))) return this.ask(limits, now)
-    this.counts.tell(limits, refused, now)
+    if (refused < 0 && busy) this.fetchAhead(limits, met, now)
+    if (refused < 0 && !(busy && this.useHeld(limits, met, now))) return this.ask(limits, now)
+    tell(limits, met, refused, now)
     return refused
   }
 
@@ -113,7 +118,7 @@ export class RedisCounters implements Counters {
     const refused = await this.rounds.look(limits, counts)
     const now = this.clock.mono()
     for (const count of counts) count.expire(now)
-    this.counts.tell(limits, refused, now)
+    tell(limits, counts, refused, now)
     return refused
   }
 
@@ -169,29 +174,27 @@ export class RedisCounters implements Counters {
   }
 
   /** True when every limit had a permit at hand, of which one is now used. */
-  private useHeld(limits: readonly Limit[], now: MonoMillis): boolean {
-    for (let i = 0; i < limits.length; i++) if (this.counts.of(limits[i]!, now).held === 0) return false
+  private useHeld(limits: readonly Limit[], met: readonly Count[], now: MonoMillis): boolean {
+    for (let i = 0; i < limits.length; i++) if (met[i]!.held === 0) return false
     for (let i = 0; i < limits.length; i++) {
-      const limit = limits[i]!
-      const count = this.counts.of(limit, now)
+      const count = met[i]!
       // A count that is named twice is taken from once.
-      if (namedBefore(limits, i)) continue
+      if (met.indexOf(count) < i) continue
       count.useHeld()
-      this.counts.noteUse(count, limit, now)
+      this.counts.noteUse(count, limits[i]!, now)
     }
     return true
   }
 
   /** Only where no limit must be asked for one by one: permits of the others would lapse. */
-  private fetchAhead(limits: readonly Limit[], now: MonoMillis): void {
+  private fetchAhead(limits: readonly Limit[], met: readonly Count[], now: MonoMillis): void {
     if (this.connection.fault !== undefined) return
     for (let i = 0; i < limits.length; i++) {
       const limit = limits[i]!
-      const count = this.counts.of(limit, now)
+      const count = met[i]!
       count.arriveLocally()
-      const aheadMs = aheadOf(limit, count)
-      const permits = count.wanted(limit.max, aheadMs)
-      if (permits > 0) this.rounds.fetch(limit, count, permits, aheadMs)
+      const permits = count.wanted(limit.max, now)
+      if (permits > 0) this.rounds.fetch(limit, count, permits)
     }
   }
 
@@ -219,11 +222,4 @@ export class RedisCounters implements Counters {
   private time(): string {
     return this.ownTime ? String(this.clock.wall()) : ''
   }
-}
-
-/** True when an earlier limit of the list has the same count. */
-function namedBefore(limits: readonly Limit[], index: number): boolean {
-  const { kind, slot } = limits[index]!
-  for (let i = 0; i < index; i++) if (limits[i]!.slot === slot && limits[i]!.kind === kind) return true
-  return false
 }

@@ -57,16 +57,6 @@ export class Counts {
     return Math.max(0, max - this.windows.room(count.window, max, windowMs, this.clock.mono()))
   }
 
-  /** Writes what callers are told of limits. `refused`: the place of the limit that refused, or -1. */
-  tell(limits: readonly Limit[], refused: number, now: MonoMillis): void {
-    for (let i = 0; i < limits.length; i++) {
-      const limit = limits[i]!
-      const count = this.of(limit, now)
-      limit.remaining = i === refused ? 0 : Math.max(0, limit.max - count.used + count.held)
-      limit.resetMs = count.freeAtMs === 0 ? 0 : Math.max(1, count.freeAtMs - now)
-    }
-  }
-
   /** Looks at some of the counts and lets go of those that were not used for long. For a timer of the owner. */
   sweep(now: MonoMillis): void {
     const budget = Math.max(SWEPT_LEAST, Math.ceil(this.bySlot.length / SWEEPS))
@@ -117,5 +107,15 @@ export class Counts {
     this.bySlot[count.slot] = undefined
     this.free.push(count.slot)
     if (count.window >= 0) this.windows.release(count.window)
+  }
+}
+
+/** Writes what callers are told of limits, of which `counts` are the counts. `refused`: the place of the limit that refused, or -1. */
+export function tell(limits: readonly Limit[], counts: readonly Count[], refused: number, now: MonoMillis): void {
+  for (let i = 0; i < limits.length; i++) {
+    const limit = limits[i]!
+    const count = counts[i]!
+    limit.remaining = i === refused ? 0 : Math.max(0, limit.max - count.used + count.held)
+    limit.resetMs = count.freeAtMs === 0 ? 0 : Math.max(1, count.freeAtMs - now)
   }
 }

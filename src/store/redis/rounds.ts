@@ -4,7 +4,7 @@ import type { Clock, Millis, MonoMillis } from '../../model/clock.ts'
 import type { Limit } from '../../model/limit.ts'
 import type { Connection } from './connection.ts'
 import type { Count } from './count.ts'
-import type { Counts } from './counts.ts'
+import { type Counts, tell } from './counts.ts'
 import { type Answered, type Ask, Round, SLACK_MS } from './round.ts'
 import { TAKE } from './scripts.ts'
 import { type Waiter, Waiting } from './waiting.ts'
@@ -22,8 +22,13 @@ const PATIENCE_MS = 1_000
  */
 const AT_ONCE = 2
 const ASKS_PER_ROUND = 250
-/** What nobody waits for is gathered for so long, unless a round goes sooner. */
+/**
+ * What nobody waits for is gathered for so long, unless a round goes sooner: the longer, the longer its leases last, of which this
+ * is a small part.
+ */
 const GATHER_MS = 2
+const GATHER_PART = 250
+const LONGEST_GATHER_MS = 10
 
 /** What a round needs of the node. */
 export interface RoundParts {
@@ -53,6 +58,8 @@ export class Rounds {
   private open = 0
   private scheduled = false
   private gathering: NodeJS.Timeout | undefined
+  /** When `gathering` ends, at the latest. */
+  private gatheredAtMs: MonoMillis = 0
   private onQuiet: (() => void) | undefined
 
   constructor(parts: RoundParts) {
@@ -77,7 +84,8 @@ export class Rounds {
   }
 
   /** Asks for permits ahead, to be used so much longer than those of a call that waits. */
-  fetch(limit: Limit, count: Count, permits: number, aheadMs: Millis): void {
+  fetch(limit: Limit, count: Count, permits: number): void {
+    const { aheadMs } = count
     count.fetching = true
     const settle: Ask['settle'] = (passed, _refuses, when) => {
       count.fetching = false
@@ -89,13 +97,13 @@ export class Rounds {
       count.fetching = false
     }
     this.others.push({ limits: [limit], counts: [count], calls: permits, aheadMs, settle, fail })
-    this.gather()
+    this.gather(Math.min(LONGEST_GATHER_MS, Math.max(GATHER_MS, aheadMs / GATHER_PART)))
   }
 
   /** Tells Redis of permits that were not used after all. */
   giveBack(count: Count): void {
     this.returning.add(count)
-    this.gather()
+    this.gather(LONGEST_GATHER_MS)
   }
 
   /** Resolves when nothing is on its way any more, or after `withinMs`. */
@@ -129,9 +137,13 @@ export class Rounds {
     setImmediate(() => this.send())
   }
 
-  private gather(): void {
+  private gather(forMs = GATHER_MS): void {
     if (this.scheduled) return
-    this.gathering ??= setTimeout(() => this.schedule(), GATHER_MS)
+    const atMs = this.parts.clock.mono() + forMs
+    if (this.gathering !== undefined && this.gatheredAtMs <= atMs) return
+    clearTimeout(this.gathering)
+    this.gatheredAtMs = atMs
+    this.gathering = setTimeout(() => this.schedule(), forMs)
   }
 
   private send(): void {
@@ -228,7 +240,7 @@ export class Rounds {
         if (late) for (const count of counts.filter(once)) count.giveBack(passed, givenAt)
         if (refuses >= 0) counts[refuses]!.refuse(limits[refuses]!.max, now)
         for (const [i, waiter] of waiters.entries()) {
-          if (i >= passed) this.answer(waiter, refuses, now)
+          if (i >= passed) this.answer(waiter, counts, refuses, now)
           else if (late) this.again(waiter, counts, now)
           else this.admit(waiter, counts, now)
         }
@@ -242,11 +254,11 @@ export class Rounds {
   private admit(waiter: Waiter, counts: readonly Count[], now: MonoMillis): void {
     for (const [i, limit] of waiter.limits.entries())
       if (counts.indexOf(counts[i]!) === i) this.parts.counts.noteUse(counts[i]!, limit, now)
-    this.answer(waiter, -1, now)
+    this.answer(waiter, counts, -1, now)
   }
 
-  private answer(waiter: Waiter, refused: number, now: MonoMillis): void {
-    this.parts.counts.tell(waiter.limits, refused, now)
+  private answer(waiter: Waiter, counts: readonly Count[], refused: number, now: MonoMillis): void {
+    tell(waiter.limits, counts, refused, now)
     waiter.resolve(refused)
   }
 
