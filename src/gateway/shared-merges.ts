@@ -25,7 +25,8 @@ const KEPT_MERGES = 4096
  */
 export class SharedMerges {
   #byText = new Map<string, Merged | Fault>()
-  #apis: Snapshot['apis'] | undefined
+  /** Of the last snapshot, weakly: one that is over would stay in memory until the next merge, with what was compiled for its APIs. */
+  #apis: WeakRef<Snapshot['apis']> | undefined
   #policyGeneration = -1
 
   /** The session with its policies applied (its `lastUpdated` may be that of another); a Fault `policies_unusable` when they cannot be. */
@@ -43,8 +44,8 @@ export class SharedMerges {
 
   /** What was merged under other policies or APIs says nothing about these. */
   #follow({ apis, policyGeneration }: Snapshot): void {
-    if (this.#apis === apis && this.#policyGeneration === policyGeneration) return
-    this.#apis = apis
+    if (this.#apis?.deref() === apis && this.#policyGeneration === policyGeneration) return
+    this.#apis = new WeakRef(apis)
     this.#policyGeneration = policyGeneration
     this.#byText.clear()
   }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { collectGarbage } from '../garbage.ts'
 import type { Gate } from './gate.ts'
 import type { Origin } from './origin.ts'
 import { Client, get, statusOf, until } from './raw.ts'
@@ -23,11 +22,8 @@ export async function othersAreServed(gate: Gate): Promise<void> {
   other.destroy()
 }
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
 /** Bytes that buffers hold now, garbage not counted. Costs a full collection. */
 export function bufferBytes(): number {
-  collect()
+  collectGarbage()
   return process.memoryUsage().arrayBuffers
 }
