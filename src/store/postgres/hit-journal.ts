@@ -33,7 +33,8 @@ interface Entry {
 export class HitJournal {
   private readonly db: Db
   private readonly writer: HitWriter
-  private running: Promise<void> | undefined
+  private running: Promise<void> = Promise.resolve()
+  /** The fold that has not begun yet: whoever asks meanwhile gets the same. */
   private next: Promise<void> | undefined
 
   constructor(db: Db, writer: HitWriter) {
@@ -57,16 +58,19 @@ export class HitJournal {
   /** Works all into the tables that is durable now, whoever appended it. @throws Fault `store_full`, `store_away` */
   fold(): Promise<void> {
     // One that is under way may have looked before this call.
-    if (this.running !== undefined) {
-      this.next ??= this.running.catch(() => {}).then(() => this.begin())
-      return this.next
-    }
-    return this.begin()
+    this.next ??= this.running
+      .catch(() => {})
+      .then(() => {
+        this.next = undefined
+        this.running = this.foldAll()
+        return this.running
+      })
+    return this.next
   }
 
   /**
-   * Does `fold` before somebody reads. A server that is full can still be read, without the last half minute: its gateways
-   * cannot write then either. @throws Fault `store_away`
+   * Does `fold` before somebody reads or purges. A server that is full can still be read, without the last half minute (its
+   * gateways cannot write then either), and freed of what is old. @throws Fault `store_away`
    */
   async settle(): Promise<void> {
     await this.fold().catch((error) => {
@@ -83,18 +87,10 @@ export class HitJournal {
     if (oldest?.old === true) await this.fold()
   }
 
-  private begin(): Promise<void> {
-    this.next = undefined
-    this.running = this.foldAll().finally(() => {
-      this.running = undefined
-    })
-    return this.running
-  }
-
   private async foldAll(): Promise<void> {
     const [newest] = await this.db.read<{ row: number | null }>('SELECT max(row) AS row FROM hit_journal')
     const upTo = newest?.row ?? 0
-    while (true) {
+    while (upTo > 0) {
       // Those that another process is folding are seen until it has committed: then its lock is waited for.
       const hours = await this.db.read<{ hour: number }>('SELECT DISTINCT hour FROM hit_journal WHERE row <= $1', [
         upTo,

@@ -70,7 +70,7 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
     async purgeHits(beforeDay) {
       const day = wholeNumber(beforeDay)
       // What waits in the journal may be as old.
-      await journal.fold()
+      await journal.settle()
       return purgeHits(db, writer, day)
     },
   }
