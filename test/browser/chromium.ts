@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { fromDebian } from '../../scripts/debian.mjs'
 import { recordControls } from '../console/recorder.ts'
+import { beforeServersStop } from '../ending.ts'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 /** Without these a browser without a network looks for its maker's servers at every start. */
@@ -72,6 +73,8 @@ export async function openPage(
     const url = new URL(request.url())
     if (/^https?:$/.test(url.protocol) && url.origin !== origin) note(`elsewhere: ${request.url()}`)
   })
+  // What the page still asks for would be refused by a server that is gone.
+  beforeServersStop(t, () => context.close())
   t.after(async () => {
     await context.close()
     assert.deepEqual(troubles, [])

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Answer, call } from '../client.ts'
+import { leaveServers } from '../ending.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -33,7 +34,13 @@ export async function startProduct(
     env: { ...process.env, SVC_GW_LISTENPORT: '0', SVC_DB_LISTENPORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  t.after(() => child.kill('SIGKILL'))
+  t.after(async () => {
+    try {
+      await leaveServers(t)
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
   let text = ''
   const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
   const ready = new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query'
 import { isOutdated, type Tag, underTag } from '../../api/call.ts'
 import {
   CATALOGUE_KEY,
@@ -12,6 +12,7 @@ import { notifyFault } from '../../parts/notify.ts'
 type Edit = (entries: readonly CatalogueEntry[]) => readonly CatalogueEntry[]
 
 const MOST_TRIES = 5
+const QUICK_CHANGE = ['catalogue', 'quick change'] as const
 
 /**
  * Changes the catalogue: the edit is made on what is stored now, and again where another was faster, so that it takes nobody's
@@ -19,19 +20,19 @@ const MOST_TRIES = 5
  */
 export function useCatalogueChange(): (edit: Edit) => Promise<void> {
   const client = useQueryClient()
-  return async (edit) => {
-    const next = await editStored(edit)
-    client.setQueryData(CATALOGUE_KEY, next)
-    await client.invalidateQueries({ queryKey: CATALOGUE_KEY })
-  }
+  return async (edit) => show(client, await editStored(edit))
 }
 
 /** The same, shown at once; a failure is said, and the page shows again what is stored. */
 export function useQuickChange(): (edit: Edit) => void {
   const client = useQueryClient()
-  const change = useCatalogueChange()
   const { mutate } = useMutation({
-    mutationFn: change,
+    mutationKey: QUICK_CHANGE,
+    mutationFn: async (edit: Edit) => {
+      const next = await editStored(edit)
+      // What is shown holds the edits that wait behind this one too: the last of them brings what is stored.
+      if (client.isMutating({ mutationKey: QUICK_CHANGE }) === 1) await show(client, next)
+    },
     scope: { id: 'catalogue' },
     onMutate: async (edit) => {
       await client.cancelQueries({ queryKey: CATALOGUE_KEY })
@@ -43,6 +44,11 @@ export function useQuickChange(): (edit: Edit) => void {
     },
   })
   return mutate
+}
+
+async function show(client: QueryClient, stored: Catalogue): Promise<void> {
+  client.setQueryData(CATALOGUE_KEY, stored)
+  await client.invalidateQueries({ queryKey: CATALOGUE_KEY })
 }
 
 async function editStored(edit: Edit): Promise<Catalogue> {
