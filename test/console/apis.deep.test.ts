@@ -82,6 +82,8 @@ async function makeFromScratch(world: ApisWorld, page: Page): Promise<string> {
   assert.equal((await answers(world, 200, '/b-pets-b/cats')).text, '/cats')
   await page.reload()
   await heading(page, ODD_NAME).waitFor()
+  // Until its gateways are known the path alone stands there.
+  await page.getByText(`${world.gateway}/b-pets-b/`).first().waitFor()
   await copies(page.getByRole('button', { name: 'Copy' }).first(), `${world.gateway}/b-pets-b/`)
   return idIn(page)
 }
