@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS } from '../../src/model/civil.ts'
-import { type HitDimensions, HOUR_MS } from '../../src/model/hit.ts'
-import { type HitSamples, SampleBlock } from '../../src/model/hit-samples.ts'
+import { HOUR_MS } from '../../src/model/hit.ts'
 import { MemoryCounters } from '../../src/store/memory/counters.ts'
-import type { Store, UsageQuery } from '../../src/store/ports.ts'
+import type { Store } from '../../src/store/ports.ts'
 import type { RecordInput } from '../../src/store/ports-records.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { freshDatabase, runSql } from '../postgres.ts'
+import { countOf, DAY, samplesOn, setOf } from './hit-samples.ts'
 
 const rounds = process.env.GATEHOUSE_DEEP === '1' ? 60 : 8
-/** 15 November 2023. */
-const DAY = 19_676
-const ALL: UsageQuery = { fromDay: 0, toDay: 30_000, per: 'all', by: [], sort: 'count', descending: true }
 
 /** Two processes on one database. */
 async function twoStores(t: TestContext): Promise<{ url: string; stores: [Store, Store] }> {
@@ -21,19 +18,6 @@ async function twoStores(t: TestContext): Promise<{ url: string; stores: [Store,
   const stores: [Store, Store] = [await open(), await open()]
   t.after(() => Promise.all(stores.map((store) => store.close())))
   return { url, stores }
-}
-
-function set(keyHash: string): HitDimensions {
-  const own = { orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '' }
-  return { ...own, endpoint: '', country: '' }
-}
-
-/** One request of each number, on a day. */
-function samples(day: number, numbers: readonly number[]): HitSamples {
-  const block = new SampleBlock(numbers.length)
-  block.begin(day * DAY_MS)
-  for (const number of numbers) assert.ok(block.add(number, 200, 1, 1, day * DAY_MS))
-  return block.samples
 }
 
 function record(at: number, path: string): RecordInput {
@@ -49,12 +33,10 @@ const partsOf = async (url: string, table: string): Promise<string[]> => {
   )
   return rows.map(({ name }) => name)
 }
-const countOf = async ({ hits }: Store, more: Partial<UsageQuery> = {}): Promise<number> =>
-  (await hits.usage({ ...ALL, ...more, offset: 0, limit: 1 })).rows[0]?.count ?? 0
 
 test('two processes number the same dimensions and count them at once: nothing is lost, nobody is in another’s way', async (t) => {
   const { stores } = await twoStores(t)
-  const sets = Array.from({ length: 40 }, (_, i) => set(`k${i}`))
+  const sets = Array.from({ length: 40 }, (_, i) => setOf(`k${i}`))
   const [mine, theirs] = await Promise.all([
     stores[0].hits.number(sets),
     stores[1].hits.number([...sets].reverse()).then((numbers) => [...numbers].reverse()),
@@ -62,7 +44,7 @@ test('two processes number the same dimensions and count them at once: nothing i
   assert.deepEqual(mine, theirs)
   assert.equal(new Set(mine).size, 40)
   const writes = Array.from({ length: rounds }, (_, round) => {
-    const [some, others] = [samples(DAY, mine), samples(DAY, [...mine].reverse())]
+    const [some, others] = [samplesOn(DAY, mine), samplesOn(DAY, [...mine].reverse())]
     const batch = { source: 'one', number: round + 1 }
     return [
       stores[0].hits.append([some], batch),
@@ -82,8 +64,8 @@ test('two processes number the same dimensions and count them at once: nothing i
 test('each month is a part, which goes as a whole and comes again when it is needed', async (t) => {
   const { url, stores } = await twoStores(t)
   const [one, other] = stores
-  const [number = 0] = await one.hits.number([set('k')])
-  for (const day of [DAY - 40, DAY, DAY + 30]) await one.hits.append([samples(day, [number])])
+  const [number = 0] = await one.hits.number([setOf('k')])
+  for (const day of [DAY - 40, DAY, DAY + 30]) await one.hits.append([samplesOn(day, [number])])
   assert.equal(await countOf(one), 3)
   assert.deepEqual(await partsOf(url, 'hit'), ['hit_2023_10', 'hit_2023_11', 'hit_2023_12'])
   assert.deepEqual(await partsOf(url, 'hit_api_day'), [
@@ -96,7 +78,7 @@ test('each month is a part, which goes as a whole and comes again when it is nee
   assert.deepEqual(await partsOf(url, 'hit_day'), ['hit_day_2023_11', 'hit_day_2023_12'])
   assert.equal(await countOf(one), 2)
   // The first process believes that the part is there.
-  await one.hits.append([samples(DAY - 40, [number])], { source: 's', number: 1 })
+  await one.hits.append([samplesOn(DAY - 40, [number])], { source: 's', number: 1 })
   assert.equal(await countOf(one), 3)
   assert.equal(await other.hits.purgeHits(DAY), 4)
 })
@@ -104,17 +86,17 @@ test('each month is a part, which goes as a whole and comes again when it is nee
 test('sets of dimensions go when they were not counted for long, and never while they are', async (t) => {
   const { url, stores } = await twoStores(t)
   const [one, other] = stores
-  const [number = 0] = await one.hits.number([set('k')])
-  await one.hits.append([samples(DAY, [number])])
+  const [number = 0] = await one.hits.number([setOf('k')])
+  await one.hits.append([samplesOn(DAY, [number])])
   const today = Math.floor(Date.now() / DAY_MS)
   await other.hits.purgeHits(today + 2)
   assert.equal(await other.hits.knows('o', 'keyHash', 'k'), true)
   await other.hits.purgeHits(today + 4)
   assert.equal(await other.hits.knows('o', 'keyHash', 'k'), false)
   assert.deepEqual(await runSql(url, 'SELECT 1 FROM hit_dimension'), [])
-  const [again = 0] = await one.hits.number([set('k')])
+  const [again = 0] = await one.hits.number([setOf('k')])
   assert.notEqual(again, number)
-  await other.hits.append([samples(DAY, [again])])
+  await other.hits.append([samplesOn(DAY, [again])])
   assert.equal(await countOf(one), 1)
 })
 
@@ -161,8 +143,8 @@ test('who follows the newest records sees each of them once, in order, whoever w
 
 test('an hour that no calendar has is refused, with nothing written', async (t) => {
   const { stores } = await twoStores(t)
-  const [number = 0] = await stores[0].hits.number([set('k')])
-  const words = samples(DAY, [number]).words
+  const [number = 0] = await stores[0].hits.number([setOf('k')])
+  const words = samplesOn(DAY, [number]).words
   await assert.rejects(stores[0].hits.append([{ hour: Number.MAX_SAFE_INTEGER, words }]), { code: 'internal' })
   await stores[0].hits.append([{ hour: (DAY * DAY_MS) / HOUR_MS, words }])
   assert.equal(await countOf(stores[0]), 1)

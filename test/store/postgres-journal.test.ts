@@ -3,19 +3,14 @@ import { randomInt } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
-import { DAY_MS } from '../../src/model/civil.ts'
-import type { HitDimensions } from '../../src/model/hit.ts'
-import { type HitSamples, SampleBlock } from '../../src/model/hit-samples.ts'
-import type { Store, UsageQuery } from '../../src/store/ports.ts'
+import type { Store } from '../../src/store/ports.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { eventually } from '../eventually.ts'
 import { freshDatabase, runSql } from '../postgres.ts'
 import { startChild } from './child.ts'
+import { ALL_USAGE, countOf, DAY, samplesOn, setOf } from './hit-samples.ts'
 
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 25 : 3
-/** 15 November 2023. */
-const DAY = 19_676
-const ALL: UsageQuery = { fromDay: 0, toDay: 30_000, per: 'all', by: [], sort: 'count', descending: true }
 const TABLES = ['hit', 'hit_day', 'hit_api', 'hit_api_day']
 
 async function openOn(t: TestContext, url: string): Promise<Store> {
@@ -24,21 +19,6 @@ async function openOn(t: TestContext, url: string): Promise<Store> {
   return store
 }
 
-function set(keyHash: string): HitDimensions {
-  const own = { orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '' }
-  return { ...own, endpoint: '', country: '' }
-}
-
-/** One request of each number, on a day. */
-function samples(day: number, numbers: readonly number[]): HitSamples {
-  const block = new SampleBlock(numbers.length)
-  block.begin(day * DAY_MS)
-  for (const number of numbers) assert.ok(block.add(number, 200, 1, 1, day * DAY_MS))
-  return block.samples
-}
-
-const countOf = async ({ hits }: Store, more: Partial<UsageQuery> = {}): Promise<number> =>
-  (await hits.usage({ ...ALL, ...more, offset: 0, limit: 1 })).rows[0]?.count ?? 0
 /** Requests that stand in a table, without having anything worked in. */
 const storedIn = async (url: string, table: string): Promise<number> => {
   const [row] = await runSql<{ n: number }>(url, `SELECT coalesce(sum(count), 0)::int AS n FROM ${table}`)
@@ -50,23 +30,24 @@ const waiting = async (url: string): Promise<number> =>
 test('requests wait as they came, and whoever reads finds them, whichever process took them', async (t) => {
   const url = await freshDatabase()
   const [one, other] = [await openOn(t, url), await openOn(t, url)]
-  const numbers = await one.hits.number([set('k1'), set('k2')])
-  await one.hits.append([samples(DAY, numbers), samples(DAY + 40, numbers), samples(DAY, numbers)])
+  const numbers = await one.hits.number([setOf('k1'), setOf('k2')])
+  await one.hits.append([samplesOn(DAY, numbers), samplesOn(DAY + 40, numbers), samplesOn(DAY, numbers)])
   assert.equal(await storedIn(url, 'hit'), 0)
   assert.equal(await waiting(url), 2, 'an entry for each hour')
   assert.equal(await countOf(other), 6)
   assert.deepEqual(await Promise.all(TABLES.map((table) => storedIn(url, table))), [6, 6, 6, 6])
   assert.equal(await waiting(url), 0)
-  await one.hits.append([samples(DAY, numbers)])
+  await one.hits.append([samplesOn(DAY, numbers)])
   assert.equal(await other.hits.knows('o', 'keyHash', 'k2'), true)
-  await one.hits.append([samples(DAY, numbers)])
+  await one.hits.append([samplesOn(DAY, numbers)])
   const [sum] = await other.hits.sum({ fromHour: 0, toHour: DAY * 24, by: ['keyHash'], limit: 9 })
   assert.equal(sum?.count, 4)
-  await one.hits.append([samples(DAY, numbers)])
+  await one.hits.append([samplesOn(DAY, numbers)])
   const batches: number[] = []
-  for await (const rows of other.hits.eachUsage({ ...ALL, by: ['keyHash'] })) batches.push(...rows.map((r) => r.count))
+  for await (const rows of other.hits.eachUsage({ ...ALL_USAGE, by: ['keyHash'] }))
+    batches.push(...rows.map((r) => r.count))
   assert.deepEqual(batches, [6, 6])
-  await one.hits.append([samples(DAY, numbers)])
+  await one.hits.append([samplesOn(DAY, numbers)])
   assert.equal(await other.hits.purgeHits(DAY + 1), 2 + 2 + 1 + 1, 'what waits is as old')
   assert.equal(await countOf(one), 2)
 })
@@ -74,8 +55,8 @@ test('requests wait as they came, and whoever reads finds them, whichever proces
 test('what nobody reads is worked in as well when it has waited for long', async (t) => {
   const url = await freshDatabase()
   const store = await openOn(t, url)
-  const numbers = await store.hits.number([set('k')])
-  await store.hits.append([samples(DAY, numbers)])
+  const numbers = await store.hits.number([setOf('k')])
+  await store.hits.append([samplesOn(DAY, numbers)])
   assert.equal(await waiting(url), 1)
   await runSql(url, "UPDATE hit_journal SET at = at - interval '1 minute'")
   await eventually('it is worked in', async () => (await waiting(url)) === 0)
@@ -85,11 +66,11 @@ test('what nobody reads is worked in as well when it has waited for long', async
 test('processes that append and read side by side count each request once', async (t) => {
   const url = await freshDatabase()
   const stores = [await openOn(t, url), await openOn(t, url)]
-  const numbers = await stores[0]!.hits.number(Array.from({ length: 30 }, (_, i) => set(`k${i}`)))
+  const numbers = await stores[0]!.hits.number(Array.from({ length: 30 }, (_, i) => setOf(`k${i}`)))
   let told = 0
   const write = async (store: Store) => {
     for (let i = 0; i < 40; i++) {
-      await store.hits.append([samples(DAY + (i % 3), numbers)])
+      await store.hits.append([samplesOn(DAY + (i % 3), numbers)])
       told += numbers.length
     }
   }
@@ -133,10 +114,10 @@ test(`${2 * KILLS} processes killed while they count: what was acknowledged is t
 test('a connection that is cut half-way leaves all as it was: nothing is lost, nothing counted twice', async (t) => {
   const url = await freshDatabase()
   const store = await openOn(t, url)
-  const numbers = await store.hits.number([set('k')])
-  await store.hits.append([samples(DAY, numbers)])
+  const numbers = await store.hits.number([setOf('k')])
+  await store.hits.append([samplesOn(DAY, numbers)])
   assert.equal(await countOf(store), 1)
-  await store.hits.append([samples(DAY, numbers)])
+  await store.hits.append([samplesOn(DAY, numbers)])
   const inTheWay = new Client(url)
   await inTheWay.connect()
   t.after(() => inTheWay.end())
@@ -166,8 +147,8 @@ test('a connection that is cut half-way leaves all as it was: nothing is lost, n
 test('a server without room can be read, and what waits is worked in when there is room again', async (t) => {
   const url = await freshDatabase()
   const store = await openOn(t, url)
-  const numbers = await store.hits.number([set('k')])
-  await store.hits.append([samples(DAY, numbers)])
+  const numbers = await store.hits.number([setOf('k')])
+  await store.hits.append([samplesOn(DAY, numbers)])
   assert.equal(await countOf(store), 1)
   await runSql(
     url,
@@ -175,7 +156,7 @@ test('a server without room can be read, and what waits is worked in when there 
       BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`,
   )
   await runSql(url, 'CREATE TRIGGER no_room BEFORE INSERT ON hit_day FOR EACH ROW EXECUTE FUNCTION no_room()')
-  await store.hits.append([samples(DAY, numbers)])
+  await store.hits.append([samplesOn(DAY, numbers)])
   assert.equal(await countOf(store), 1)
   assert.equal(await store.hits.purgeHits(DAY + 40), 4, 'what is old can go')
   assert.equal(await countOf(store), 0)
