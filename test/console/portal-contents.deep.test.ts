@@ -39,6 +39,7 @@ test('the catalogue: entries, their order, texts, documentation and rules', asyn
   const { world, weather, page } = await portal(t)
   await t.test('entries offer policies, or APIs without keys', () => addEntries(world, page, weather))
   await t.test('they are dragged by keys and by the pointer, shown and hidden', () => orderEntries(world, page))
+  await t.test('a switch never goes back for a moment, however soon it is used again', () => switchOften(world, page))
   await t.test('texts are written with what developers see beside them', () => writeTexts(world, page))
   await t.test('documentation comes from a text, a file or an address', () => document(world, page))
   await t.test('an entry has rules of its own, in force for what is asked for', () => ruleEntry(world, page))
@@ -117,11 +118,32 @@ async function orderEntries(world: PortalWorld, page: Page): Promise<void> {
   await page.mouse.up()
   await eventually('the order is stored', async () => (await namesIn(world))[0] === LONG_NAME)
   assert.deepEqual(await namesIn(world), [LONG_NAME, 'Weather', ODD_NAME])
+  await afterDrag(page)
 
   await page.getByLabel('Show Weather at the portal').check({ force: true })
   await eventually('it is shown', async () => (await entriesOf(world))[1]!.show === true)
   await page.getByLabel(`Show ${ODD_NAME} at the portal`).uncheck({ force: true })
   await eventually('it is hidden', async () => (await entriesOf(world))[2]!.show === false)
+}
+
+/** What is dragged swallows clicks for a moment after it was let go, so that the drop is not taken for one. */
+async function afterDrag(page: Page): Promise<void> {
+  const title = item(page, 'Weather')
+    .getByRole('button', { name: /Weather/ })
+    .last()
+  await eventually('clicks arrive again', async () => {
+    await title.click()
+    return (await title.getAttribute('aria-current')) === 'true'
+  })
+}
+
+/** The driver reads a switch as soon as its click is over: one that shows its old state until the next timer fails every third time. */
+async function switchOften(world: PortalWorld, page: Page): Promise<void> {
+  for (let times = 0; times < 20; times++) {
+    const show = times % 2 === 0
+    await page.getByLabel(`Show ${ODD_NAME} at the portal`).setChecked(show, { force: true })
+    await eventually('it is stored', async () => (await entriesOf(world))[2]!.show === show)
+  }
 }
 
 async function writeTexts(world: PortalWorld, page: Page): Promise<void> {

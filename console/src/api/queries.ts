@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query'
+import { notifyManager, QueryClient } from '@tanstack/react-query'
 import { CallError } from './call.ts'
 
 const TRIES = 2
@@ -16,3 +16,6 @@ export const queries = new QueryClient({
     mutations: { retry: false, networkMode: 'always' },
   },
 })
+
+// A change that is shown at once is on the page before the next event: a switch does not go back for a moment.
+notifyManager.setScheduler(queueMicrotask)
