@@ -17,10 +17,17 @@ const BUSY_KEYS = 100
 const RATE = { rate: 100_000, per: 10 }
 const CONNECTIONS = 64
 const WARM_UP_SECONDS = 5
-/** Before each run: what was leased has lapsed while the other was loaded. */
+/** Of the same load before a run, which are not counted: what was leased has lapsed while the other was loaded. */
 const LEAD_SECONDS = 2
 const WANTED_SHARE = 0.85
 const WANTED_WORKERS = 1.8
+
+/** What is compared: which requests, and whether load goes on or comes after a pause as long as a run. */
+const RUNS = [
+  { what: `${show(KEYS)} keys at random`, which: 'all', leadSeconds: LEAD_SECONDS },
+  { what: `${show(KEYS)} keys at random after a pause`, which: 'all', leadSeconds: 0 },
+  { what: `${BUSY_KEYS} busy keys`, which: 'busy', leadSeconds: LEAD_SECONDS },
+] as const
 
 export interface ClusterLoadOptions extends ClusterOptions {
   readonly start: StartNode
@@ -45,18 +52,19 @@ export async function limitsCompared(options: ClusterLoadOptions): Promise<strin
       ['in a cluster', clustered, await fill(clustered, options, 'cluster')],
     ]
     const rows: string[][] = []
-    for (const which of ['all', 'busy'] as const) {
+    for (const { what, which, leadSeconds } of RUNS) {
       const results = new Map<string, Measured[]>(workers.map(([name]) => [name, []]))
       for (let round = 0; round <= options.rounds; round++) {
         for (const [name, product, files] of workers) {
-          await measure(name, product, files[which], round === 0 ? WARM_UP_SECONDS : LEAD_SECONDS)
+          const lead = round === 0 ? WARM_UP_SECONDS : leadSeconds
+          if (lead > 0) await measure(name, product, files[which], lead)
           if (round === 0) continue
           const run = await measure(name, product, files[which], options.seconds)
           results.get(name)!.push(run)
-          progress(`${which} keys: ${name} ${show(run.perSecond)}/s, ${show(run.cpuMicros, 1)} µs CPU`)
+          progress(`${what}: ${name} ${show(run.perSecond)}/s, ${show(run.cpuMicros, 1)} µs CPU`)
         }
       }
-      rows.push(...rowsOf(which === 'all' ? `${show(KEYS)} keys at random` : `${BUSY_KEYS} busy keys`, results))
+      rows.push(...rowsOf(what, results))
     }
     return limitsReport(rows)
   } finally {
@@ -119,8 +127,8 @@ function limitsReport(rows: readonly (readonly string[])[]): string {
   ]
   return `### A worker in a cluster
 
-Rate and quota on, ${show(APIS)} APIs. Permits are leased from Redis, of a key that is met rarely for seconds while it is far from its limits: both are shown. Each run begins
-after ${LEAD_SECONDS} seconds of the same load, as leases lapse while the other worker is loaded. CPU is that of the worker alone, and "by CPU" the share that it would leave
+Rate and quota on, ${show(APIS)} APIs. Permits are leased from Redis, of a key that is met rarely for seconds while it is far from its limits: both are shown. A run begins
+after ${LEAD_SECONDS} seconds of the same load, unless it says "after a pause": then the other worker was loaded before it, and leases of rates have lapsed. CPU is that of the worker alone, and "by CPU" the share that it would leave
 where Redis has a core for itself.
 
 ${table(head, rows)}`

@@ -70,8 +70,8 @@ export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log): Pro
   return shared === undefined ? openCluster(cluster, log) : joinStore(shared)
 }
 
-/** Whoever serves traffic works hits in only where no dashboard has done it before. */
-const TRAFFIC_FOLD_AFTER_MS = 30_000
+/** Whoever serves traffic works hits in only where no dashboard has done it before: the more at once, the fewer rows they make. */
+const TRAFFIC_FOLD_AFTER_MS = 120_000
 
 /** With a copy that is filled it opens without PostgreSQL and Redis as well, and goes on trying to reach them. */
 async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile): Promise<Store> {

@@ -28,7 +28,7 @@ interface Entry {
 
 /**
  * Requests that are durable as they came and not in the tables of hits yet. Of 10,000 keys that come once a second, rows would
- * be 10,000 a second in two tables; of half a minute they are as many.
+ * be 10,000 a second in two tables; of a minute they are as many.
  */
 export class HitJournal {
   private readonly db: Db
@@ -69,7 +69,7 @@ export class HitJournal {
   }
 
   /**
-   * Does `fold` before somebody reads or purges. A server that is full can still be read, without the last half minute (its
+   * Does `fold` before somebody reads or purges. A server that is full can still be read, without the last minutes (its
    * gateways cannot write then either), and freed of what is old. @throws Fault `store_away`
    */
   async settle(): Promise<void> {

@@ -84,7 +84,7 @@ export const RECORDS_COVERED: readonly string[] = [
 
 /**
  * The third: requests are kept as they came until one process works them in, many at a time. A program of the version before
- * writes rows beside that, and does not see what waits, half a minute at most.
+ * writes rows beside that, and does not see what waits, two minutes at most.
  */
 export const HIT_JOURNAL: readonly string[] = [
   `CREATE TABLE hit_journal(

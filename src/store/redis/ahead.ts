@@ -8,7 +8,7 @@ const LARGEST_SLACK = 20
 /** How much longer a lease lasts than the least, whatever else is asked for of the count. */
 const AHEAD_MS = 450
 /** The same of a count of which there is plenty: of a rate in the last window, of a quota in all. */
-const LONGEST_AHEAD_MS: Readonly<Record<Limit['kind'], Millis>> = { rate: 5_000, quota: 10_000 }
+const LONGEST_AHEAD_MS: Readonly<Record<Limit['kind'], Millis>> = { rate: 5_000, quota: 30_000 }
 /** There is plenty of a rate of which so small a part is taken away by counting longer, and of which so small a part is leased. */
 const PLENTY_COUNTED = 16
 const PLENTY_LEASED = 50

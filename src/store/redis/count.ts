@@ -9,6 +9,9 @@ const AHEAD_MS = 20
 const AHEAD_PART = 0.4
 const LONG_AHEAD_MS = 500
 const LONG_AHEAD_PART = 0.8
+/** More is fetched when less than such a part of what is leased at once is left: of a long lease that lasts for a while yet. */
+const REFILL_PART = 2
+const LONG_REFILL_PART = 8
 /** A long lease is followed by the next in its last fourth. */
 const SOON_PART = 4
 /** The part of a limit, or of what is left of a quota, that a node may hold at most: at its end calls are asked for one by one. */
@@ -166,10 +169,11 @@ export class Count {
   wanted(max: number, now: MonoMillis): number {
     if (this.fetching) return 0
     const batch = Math.max(1, this.batch(this.localRate, max))
+    if (this.aheadMs <= LONG_AHEAD_MS) return this.held * REFILL_PART < batch ? batch : 0
     // What is left of a long lease ends with it: the next must be there by then.
-    const endsSoon = this.aheadMs > LONG_AHEAD_MS && this.firstUntilMs - now < this.aheadMs / SOON_PART
+    const endsSoon = this.firstUntilMs - now < this.aheadMs / SOON_PART
     const lasting = endsSoon ? this.held - this.firstPermits : this.held
-    return lasting * 2 < batch ? batch : 0
+    return lasting * LONG_REFILL_PART < batch + LONG_REFILL_PART ? batch : 0
   }
 
   /** Lets go of leases that have ended. What is left of them is to be given back. */

@@ -29,7 +29,7 @@ export interface RedisCountersOptions extends RedisOptions {
 
 /**
  * Counters of a cluster in Redis or Valkey. A count that is used rarely is asked for call by call; of a busy one the node leases
- * permits ahead for 20 ms to 8 s and answers at once. A lease lasts 45 ms from when it was asked for, and longer where the window is
+ * permits ahead for 20 ms to 24 s and answers at once. A lease lasts 45 ms from when it was asked for, and longer where the window is
  * long or little of the limit is used (`aheadOf`); Redis counts the use of a rate for its window and 50 ms, and as much longer: so
  * all nodes together never exceed it by time of use. While counts cannot be had `take` and `peek` fail with `store_away`,
  * `store_full`, `store_read_only` or `store_refused`.

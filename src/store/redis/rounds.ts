@@ -28,7 +28,7 @@ const ASKS_PER_ROUND = 250
  */
 const GATHER_MS = 2
 const GATHER_PART = 250
-const LONGEST_GATHER_MS = 10
+const LONGEST_GATHER_MS = 20
 
 /** What a round needs of the node. */
 export interface RoundParts {
@@ -194,6 +194,7 @@ export class Rounds {
       this.mark = reply
       this.others.unshift(...round.asks)
       for (const count of returning) if (count.owes) this.returning.add(count)
+      this.schedule()
     } else {
       const numbers = reply as readonly number[]
       const when = { sentMs, now, givenAt: numbers[0]!, late: now - sentMs >= LEASE_MS }
@@ -219,8 +220,8 @@ export class Rounds {
 
   private goOn(): void {
     if (this.waiting.size > 0) this.schedule()
-    else if (this.others.length + this.returning.size > 0) this.gather()
-    else this.rest()
+    else if (this.others.length + this.returning.size === 0) this.rest()
+    else if (this.gathering === undefined) this.gather()
   }
 
   private rest(): void {
