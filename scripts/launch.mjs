@@ -1,12 +1,15 @@
 // Becomes the pinned Node. Plain JavaScript for any Node from 18 on.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import os from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isPackage, ROOT, setUp } from './setup.mjs'
 
 /** A regular expression that backtracks without end goes on in V8's linear engine (docs/adr/0006). */
 export const NODE_FLAGS = ['--enable-experimental-regexp-engine-on-excessive-backtracks']
+/** As many as Node starts by itself. */
+const MOST_HELPERS = 4
 const FOLLOW_PARENT = ['--import', pathToFileURL(join(ROOT, 'scripts', 'follow-parent.mjs')).href]
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']
 const PARENT_POLL_MS = 500
@@ -19,7 +22,7 @@ export async function launch(file, args, nodeFlags = []) {
   const watching = nodeFlags.some((flag) => flag.startsWith('--watch'))
   const replace = !watching && process.platform !== 'win32' && typeof process.execve === 'function'
   const follow = underNpm || !replace ? FOLLOW_PARENT : []
-  const command = [...NODE_FLAGS, ...follow, ...nodeFlags, join(ROOT, file), ...args]
+  const command = [...NODE_FLAGS, helpersFlag(), ...follow, ...nodeFlags, join(ROOT, file), ...args]
   if (replace) become(node, command)
   else accompany(node, command, underNpm)
 }
@@ -34,6 +37,15 @@ export function serverEntry() {
 export function environment() {
   const cache = join(ROOT, 'node_modules', '.cache', 'gatehouse')
   return { NODE_COMPILE_CACHE: cache, ...process.env }
+}
+
+/**
+ * Threads that collect garbage and compile beside the one that serves: no more than there are cores, for there they take turns with it.
+ * On one core the p99 of a saturated gateway is a third with one of what it is with four (docs/performance.md).
+ */
+function helpersFlag() {
+  const cores = os.availableParallelism?.() ?? os.cpus().length
+  return `--v8-pool-size=${Math.min(MOST_HELPERS, cores)}`
 }
 
 function become(node, command) {

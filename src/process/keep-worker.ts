@@ -24,6 +24,8 @@ export interface KeepWorkerOptions {
   readonly log: Log
   /** Where its standard output goes. */
   readonly output: LineFunnel
+  /** Threads of V8 beside the one that serves. */
+  readonly helpers: number
   /** How long it may take to stop, in milliseconds, before it is killed. */
   readonly stopWithinMs: number
   /** Told when starting it again is of no use. */
@@ -46,7 +48,7 @@ const MOST_ENDS = 5
 const ORDERLY = 'with status 0'
 
 /** Starts a worker process and keeps it: when it ends by itself it is started again after 0.2 s, doubling to 30 s. */
-export function keepWorker({ order, log, output, stopWithinMs, giveUp }: KeepWorkerOptions): KeptWorker {
+export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }: KeepWorkerOptions): KeptWorker {
   let child: ChildProcess | undefined
   let ended: Promise<string> | undefined
   let stopping = false
@@ -56,7 +58,7 @@ export function keepWorker({ order, log, output, stopWithinMs, giveUp }: KeepWor
 
   const begin = () => {
     const startedAt = performance.now()
-    const begun = startProcess(order, output)
+    const begun = startProcess(order, output, helpers)
     child = begun.child
     ended = begun.ended
     return { ...begun, lived: () => performance.now() - startedAt }
@@ -98,10 +100,11 @@ export function keepWorker({ order, log, output, stopWithinMs, giveUp }: KeepWor
 }
 
 /** `ended` tells how, in words. */
-function startProcess(order: WorkerOrder, output: LineFunnel) {
+function startProcess(order: WorkerOrder, output: LineFunnel, helpers: number) {
   const child = fork(new URL('./worker-process.ts', import.meta.url), {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     serialization: 'advanced',
+    execArgv: [...process.execArgv, `--v8-pool-size=${helpers}`],
   })
   void output.pass(child.stdout!).catch(() => {})
   child.send(order, () => {})

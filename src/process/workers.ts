@@ -1,5 +1,5 @@
 import { createServer, type ListenOptions } from 'node:net'
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import type { Roles, Running } from '../compose.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
@@ -26,6 +26,8 @@ export async function startWorkers(
   const ports = await choosePorts(loaded.config.gateway)
   const log = makeLog({ level: loaded.config.log.level, destination: 'stdout' })
   const output = new LineFunnel(STDOUT)
+  // Workers share the cores: so must what works beside them (scripts/launch.mjs).
+  const helpers = Math.max(1, Math.floor(availableParallelism() / count))
   const workers: KeptWorker[] = []
   let stopped: Promise<void> | undefined
   const stopAll = async () => {
@@ -39,7 +41,7 @@ export async function startWorkers(
   for (let worker = 1; worker <= count; worker++) {
     workers.push(
       keepWorker({
-        ...{ log, output },
+        ...{ log, output, helpers },
         order: orderFor(loaded, roles, worker, ports),
         stopWithinMs: drainMs + STOP_BEYOND_MS,
         giveUp(error) {

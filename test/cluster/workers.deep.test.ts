@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { Agent, request } from 'node:http'
+import { availableParallelism } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import { loadConfig } from '../../src/config/load.ts'
 import { call } from '../client.ts'
@@ -32,6 +33,9 @@ test('several workers of one machine', { skip }, async (t) => {
       ['edge-1', true],
       ['edge-2', true],
     ])
+
+    const helpers = `--v8-pool-size=${Math.max(1, Math.floor(availableParallelism() / 2))}`
+    for (const pid of await childrenOf(node)) assert.ok(commandOf(pid).includes(` ${helpers} `), 'they share the cores')
 
     const connections = await openConnections(t, node.port)
     let counts: number[] = []
@@ -169,6 +173,9 @@ async function childrenOf(node: Node): Promise<number[]> {
   await eventually('both are there', () => pidsOf(node).length === 2)
   return pidsOf(node)
 }
+
+/** With what a process was started. */
+const commandOf = (pid: number) => execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })
 
 async function assertGone(pids: readonly number[], port: number): Promise<void> {
   const isThere = (pid: number) => {

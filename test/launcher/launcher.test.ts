@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import { environment, installed, type Running, start } from './clone.ts'
 
@@ -68,6 +70,16 @@ for (const [name, host] of Object.entries(HOSTS)) {
     assert.equal(signal, 'SIGKILL')
   })
 }
+
+test('V8 is given no more helpers than cores that the process may use', async (t) => {
+  const clone = installed(t, `console.log(process.execArgv.filter((flag) => flag.startsWith('--v8-pool-size')).join())`)
+  const said = async (command: string, ...args: string[]) => (await start(t, command, args, clone).ended).stdout.trim()
+  const helpers = Math.min(4, availableParallelism())
+  assert.equal(await said(process.execPath, 'bin/gatehouse'), `--v8-pool-size=${helpers}`)
+  if (process.platform !== 'linux') return
+  const core = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!
+  assert.equal(await said('taskset', '-c', core, process.execPath, 'bin/gatehouse'), '--v8-pool-size=1')
+})
 
 test('a server whose launcher was killed is told to end', async (t) => {
   const running = start(t, process.execPath, [...WITHOUT_EXECVE, 'bin/gatehouse'], installed(t, PATIENT))
