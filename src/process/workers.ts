@@ -11,6 +11,8 @@ import { makeLog } from './log.ts'
 /** Beyond the time for requests in flight: what a worker has counted is still to be written. */
 const STOP_BEYOND_MS = 10_000
 const STDOUT = 1
+/** As many threads of V8 as Node starts by itself. */
+const MOST_HELPERS = 4
 
 /**
  * Starts `gateway.workers` processes that share the ports for traffic, each a node of its own; the first runs the dashboard too
@@ -27,7 +29,7 @@ export async function startWorkers(
   const log = makeLog({ level: loaded.config.log.level, destination: 'stdout' })
   const output = new LineFunnel(STDOUT)
   // Workers share the cores: so must what works beside them (scripts/launch.mjs).
-  const helpers = Math.max(1, Math.floor(availableParallelism() / count))
+  const helpers = Math.max(1, Math.min(MOST_HELPERS, Math.floor(availableParallelism() / count)))
   const workers: KeptWorker[] = []
   let stopped: Promise<void> | undefined
   const stopAll = async () => {

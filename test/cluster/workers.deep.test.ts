@@ -34,7 +34,7 @@ test('several workers of one machine', { skip }, async (t) => {
       ['edge-2', true],
     ])
 
-    const helpers = `--v8-pool-size=${Math.max(1, Math.floor(availableParallelism() / 2))}`
+    const helpers = `--v8-pool-size=${Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)))}`
     for (const pid of await childrenOf(node)) assert.ok(commandOf(pid).includes(` ${helpers} `), 'they share the cores')
 
     const connections = await openConnections(t, node.port)
