@@ -25,7 +25,7 @@ const handler: WireHandler<WireExchange> = {
   handle(x) {
     x.request.dropKnown(FIELD.host)
     const target = x.hasQuery ? `${x.path}?${x.query}` : x.path
-    x.forward(upstream, `${x.method} ${target} HTTP/1.1\r\n${hostLine}${x.request.kept()}`)
+    x.forward(upstream, x.method, `${x.method} ${target} HTTP/1.1\r\n${hostLine}${x.request.kept()}`)
   },
   respond: () => '',
   failed: (x, fault) => x.reply(fault.entry.status, '', fault.entry.text),

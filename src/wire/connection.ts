@@ -63,7 +63,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     x.secure = secured !== undefined
     x.serverName = secured?.serverName ?? ''
     x.peerCertificate = secured?.peerCertificate ?? ''
-    this.intake = new Intake(x, socket, owner.limits.bodyIdleMs)
+    this.intake = new Intake(x, this.outlet, owner.limits.bodyIdleMs)
     this.discard = new Discard(
       () => this.nextRequest(),
       () => this.close(),
@@ -175,7 +175,6 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
       x.bytesOut = head.length + tail.length
       outlet.text(head + tail)
     } else x.bytesOut = outlet.answer(head, tail, body ?? '', x.method === 'HEAD')
-    if (outlet.full) this.writeStalled()
     this.endAnswer(keep)
   }
 
@@ -186,16 +185,15 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     const keep = this.keeps()
     x.status = answer.status
     x.bytesOut = outlet.repeat(answer, extra + connectionLine(x.http11, keep), x.method === 'HEAD')
-    if (outlet.full) this.writeStalled()
     this.endAnswer(keep)
   }
 
-  forward(upstream: Upstream, head: string): void {
+  forward(upstream: Upstream, method: string, head: string): void {
     if (this.state === DEAD) this.finishExchange()
     if (this.state !== HANDLING) return
     this.state = RELAYING
     if (this.intake.ended) this.deadline = performance.now() + HALF_CLOSED_MS
-    this.relay.begin(upstream, head)
+    this.relay.begin(upstream, method, head)
   }
 
   readBody(limitBytes: number): Promise<Buffer> {
@@ -252,7 +250,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
       if (how instanceof Error) this.owner.handler.failed(this.x, how)
       else this.owner.handler.held?.(this.x, how)
     } catch {
-      this.socket.destroy() // the handler cannot even say what failed
+      this.outlet.destroy() // the handler cannot even say what failed
     }
   }
 
@@ -262,7 +260,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
 
   relayCut(): void {
     // Without a length only a reset tells the client that the body is not complete.
-    if (this.x.http11) this.socket.destroy()
+    if (this.x.http11) this.outlet.destroy()
     else resetSocket(this.socket)
     this.onClose()
   }
@@ -272,6 +270,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     const { pending } = intake
     this.state = TUNNEL
     this.deadline = 0
+    this.outlet.flush()
     intake.pending = undefined
     if (pending !== undefined) this.onData(pending)
     if (intake.ended) this.relay.tunnelEnd()
@@ -332,7 +331,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     this.intake.pending = undefined
     this.intake.release()
     this.deadline = performance.now() + LINGER_MS
-    this.socket.end()
+    this.outlet.end()
     this.socket.resume()
   }
 
@@ -341,7 +340,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     intake.ended = true
     if (this.state === TUNNEL) this.relay.tunnelEnd()
     else if (this.state === READING || this.state === DRAINING) this.close()
-    else if (intake.sink !== undefined) this.socket.destroy()
+    else if (intake.sink !== undefined) this.outlet.destroy()
     else if (this.state === RELAYING) this.deadline = performance.now() + HALF_CLOSED_MS
   }
 
@@ -372,6 +371,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
 
   tick(now: number): void {
     const { intake } = this
+    if (this.outlet.full && this.writeDeadline === 0) this.writeStalled()
     if (this.writeDeadline !== 0 && now >= this.writeDeadline) this.outlet.cut()
     else if (intake.deadline !== 0 && now >= intake.deadline && this.state !== DRAINING)
       intake.fail(REFUSAL.bodyTimeout)

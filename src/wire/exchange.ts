@@ -44,7 +44,7 @@ export interface AnswerTaker {
 export interface ExchangeLink {
   reply(status: number, fields: string, body: string | Uint8Array | undefined): void
   repeat(answer: RepeatedAnswer, extra: string): void
-  forward(upstream: Upstream, head: string): void
+  forward(upstream: Upstream, method: string, head: string): void
   readBody(limitBytes: number): Promise<Buffer>
 }
 
@@ -180,12 +180,12 @@ export class WireExchange implements Trailing {
   }
 
   /**
-   * Hands the request on. `head` is request line, Host and fields, each line ended by CRLF, without framing and without the
-   * empty line: the wire adds Content-Length or Transfer-Encoding, Connection and Upgrade, streams the body with back-pressure,
-   * calls `respond` or `failed`, streams the answer back, and `done`.
+   * Hands the request on. `head` is request line (which asks with `method`), Host and fields, each line ended by CRLF, without
+   * framing and without the empty line: the wire adds Content-Length or Transfer-Encoding, Connection and Upgrade, streams the
+   * body with back-pressure, calls `respond` or `failed`, streams the answer back, and `done`.
    */
-  forward(upstream: Upstream, head: string): void {
-    this.link?.forward(upstream, head)
+  forward(upstream: Upstream, method: string, head: string): void {
+    this.link?.forward(upstream, method, head)
   }
 
   /**

@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type Fault, fault } from '../errors/fault.ts'
 import { BodyDecoder } from './body.ts'
 import type { WireExchange } from './exchange.ts'
+import type { Outlet } from './outlet.ts'
 import { keep } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
 
@@ -30,13 +30,13 @@ export class Intake {
   /** When the next body bytes are due; 0 = not awaited. */
   deadline = 0
   private readonly x: WireExchange
-  private readonly socket: Socket
+  private readonly outlet: Outlet
   private readonly idleMs: number
 
   /** `idleMs` is the longest silence of a client whose body is awaited. */
-  constructor(x: WireExchange, socket: Socket, idleMs: number) {
+  constructor(x: WireExchange, outlet: Outlet, idleMs: number) {
     this.x = x
-    this.socket = socket
+    this.outlet = outlet
     this.idleMs = idleMs
   }
 
@@ -66,8 +66,9 @@ export class Intake {
   pour(sink: BodySink): void {
     this.sink = sink
     this.await()
-    const { x, socket } = this
-    if (x.expectContinue && this.body.taken === 0 && this.pending === undefined) socket.write(CONTINUE, 'latin1')
+    const { x, outlet } = this
+    const { socket } = outlet
+    if (x.expectContinue && this.body.taken === 0 && this.pending === undefined) outlet.text(CONTINUE)
     x.expectContinue = false
     if (socket.isPaused()) socket.resume()
     while (this.pending !== undefined && this.sink === sink && this.feed());

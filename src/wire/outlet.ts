@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { isFleeting, keep } from './read-buffer.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
+import { turnEnd } from './turn-end.ts'
 
 /** Bodies up to this size go out in one string with what stands before them: one write, one packet where it fits. */
 export const SMALL_BYTES = 16_384
@@ -18,6 +19,9 @@ const MAX_SPARE_FRAMES = 16
  * one write, and no allocation of 64 kB for each. A proxied megabyte costs 0.12 ms of user time with them, 0.35 without (Node 26.10).
  */
 const frames: Buffer[] = []
+
+/** More text than this is not held for the end of the turn. */
+const MAX_HELD_BYTES = 65_536
 
 /** What Writable passes as the encoding of bytes; the type knows only those of strings. */
 const BYTES = 'buffer' as BufferEncoding
@@ -36,6 +40,8 @@ export class Outlet {
   private late = false
   /** The frame that is being written. */
   private lent: Buffer | undefined
+  /** Text that goes out at the end of this turn of the event loop. */
+  private held = ''
 
   constructor(socket: Socket) {
     this.socket = socket
@@ -47,15 +53,43 @@ export class Outlet {
     return this.busy || this.socket.writableNeedDrain
   }
 
-  /** Writes latin1 text. False when the socket wants to be left alone until `drain`. */
+  /**
+   * Writes latin1 text, at the latest when this turn of the event loop ends: from then on `full` tells whether the socket has taken it.
+   * False when the socket wants to be left alone until `drain`. Whoever writes to the socket itself, or ends it, calls `flush` first.
+   */
   text(text: string): boolean {
-    return this.clear ? this.push(text, 'latin1') : this.socket.write(text, 'latin1')
+    if (!this.clear) return this.socket.write(text, 'latin1')
+    if (this.held !== '') this.held += text
+    else if (turnEnd.pays()) {
+      this.held = text
+      turnEnd.flush(this)
+    } else return this.write(text)
+    if (this.held.length > MAX_HELD_BYTES) this.flush()
+    return !this.full
   }
 
-  /** True when nothing waits to be written and the queue may be passed by. */
+  /** Writes now what would have waited for the end of this turn. */
+  flush(): void {
+    const { held } = this
+    if (held === '') return
+    this.held = ''
+    this.write(held)
+  }
+
+  private write(text: string): boolean {
+    return this.direct ? this.push(text, 'latin1') : this.socket.write(text, 'latin1')
+  }
+
+  /** Ends our side of the connection, behind all that was written. */
+  end(): void {
+    this.flush()
+    this.socket.end()
+  }
+
+  /** True when nothing is in the socket's queue or on its way to the kernel. */
   private get clear(): boolean {
     const { socket } = this
-    return this.direct && !this.busy && socket.writableLength === 0 && socket.writable
+    return !this.busy && socket.writableLength === 0 && socket.writable
   }
 
   private push(bytes: string | Buffer, encoding: BufferEncoding): boolean {
@@ -88,7 +122,8 @@ export class Outlet {
     const head = chunked ? `${before}${size.toString(16)}\r\n` : before
     const tail = chunked ? (last ? `\r\n${LAST_CHUNK}` : '\r\n') : ''
     if (size <= SMALL_BYTES) return this.text(head + chunk.toString('latin1', from, to) + tail)
-    if (isFleeting(chunk) && head.length + size + tail.length <= FRAME_BYTES && this.clear) {
+    this.flush()
+    if (this.direct && isFleeting(chunk) && head.length + size + tail.length <= FRAME_BYTES && this.clear) {
       return this.frame(head, chunk, from, to, tail)
     }
     const bytes = keep(chunk.subarray(from, to))
@@ -138,9 +173,16 @@ export class Outlet {
     return before.length + (bare ? 0 : (bytes?.length ?? text.length))
   }
 
-  /** Ends the connection at once. With bytes that the other side never took a reset frees them, here and in the kernel. */
+  /** Ends the connection, once all that was written is with the kernel or lost. */
+  destroy(): void {
+    this.flush()
+    this.socket.destroy()
+  }
+
+  /** Ends the connection at once, without what is held. With bytes that the other side never took a reset frees them, here and in the kernel. */
   cut(): void {
     const { socket } = this
+    this.held = ''
     if ((this.busy || socket.writableLength > 0) && !socket.connecting) resetSocket(socket)
     else socket.destroy()
   }

@@ -42,6 +42,7 @@ export interface RelaySide {
 
 /** Methods whose requests may be sent twice (RFC 9110 section 9.2.2). */
 export const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+const NOTHING = Buffer.alloc(0)
 const BODY_SPENT = prebuilt('internal', 'forwarded again after the body was handed on')
 const TOO_LARGE_TO_HOLD = prebuilt('answer_too_large')
 const WRONG_UPGRADE = prebuilt('upstream_malformed', '101 for another protocol')
@@ -51,6 +52,8 @@ export class Relay implements OriginUser, BodySink {
   private readonly side: RelaySide
   private origin: Origin | undefined
   private upstream!: Upstream
+  /** What the upstream is asked with. A text that was put together is not looked into: that would have V8 copy it. */
+  private method = ''
   /** Request line and fields as the gateway gave them. */
   private head = ''
   /** Head of the request, or of the answer, until the first body bytes go out with it. */
@@ -81,9 +84,10 @@ export class Relay implements OriginUser, BodySink {
   }
 
   /** Hands the exchange on. */
-  begin(upstream: Upstream, head: string): void {
+  begin(upstream: Upstream, method: string, head: string): void {
     const { x } = this.side
     this.upstream = upstream
+    this.method = method
     this.head = head
     this.onlyWrite = ''
     this.answering = false
@@ -117,7 +121,7 @@ export class Relay implements OriginUser, BodySink {
 
   private ask(now: number): Origin {
     const origin = this.origin!
-    origin.ask(this.head.startsWith('HEAD '), this.side.x.upgrade !== '', now)
+    origin.ask(this.method === 'HEAD', this.side.x.upgrade !== '', now)
     return origin
   }
 
@@ -242,7 +246,7 @@ export class Relay implements OriginUser, BodySink {
     if (!x.response.has(FIELD.date)) out += dateLine()
     if (this.dropBody) {
       if (head.length >= 0 && (!bodiless || x.status === 304)) out += `Content-Length: ${head.length}\r\n`
-    } else if (isBodiless(head.status) || this.head.startsWith('HEAD ')) out += 'Content-Length: 0\r\n'
+    } else if (isBodiless(head.status) || this.method === 'HEAD') out += 'Content-Length: 0\r\n'
     else if (head.length >= 0) out += `Content-Length: ${head.length}\r\n`
     else if (x.http11) {
       this.chunked = true
@@ -310,7 +314,7 @@ export class Relay implements OriginUser, BodySink {
   }
 
   private isIdempotent(): boolean {
-    return IDEMPOTENT.has(this.head.slice(0, this.head.indexOf(' ')))
+    return IDEMPOTENT.has(this.method)
   }
 
   /**
@@ -340,7 +344,7 @@ export class Relay implements OriginUser, BodySink {
   }
 
   private openTunnel(extra: string): void {
-    const { x, socket } = this.side
+    const { x, outlet } = this.side
     this.tunnel = true
     this.originEnded = false
     this.clientEnded = false
@@ -348,7 +352,7 @@ export class Relay implements OriginUser, BodySink {
     const upgrade = `Connection: Upgrade\r\nUpgrade: ${x.response.known(FIELD.upgrade)}\r\n\r\n`
     const head = `${statusLine(101)}${x.response.kept()}${extra}${upgrade}`
     x.bytesOut += head.length
-    socket!.write(head, 'latin1')
+    outlet.body(head, false, NOTHING, 0, 0, false)
     this.side.relayTunnel()
   }
 

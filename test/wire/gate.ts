@@ -68,6 +68,7 @@ export function forward(x: WireExchange, upstream: Upstream): void {
   const host = x.authority === '' ? 'none' : x.authority
   x.forward(
     upstream,
+    x.method,
     `${x.method} ${target} HTTP/1.1\r\nHost: ${host}\r\n${x.request.kept()}X-Seen-Host: ${x.host}\r\n`,
   )
 }

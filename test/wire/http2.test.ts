@@ -183,7 +183,7 @@ test('a body that goes on too long, comes too slowly or is cut off fails its str
     limits: { bodyIdleMs: 1_500 },
     handle: (x, upstream) => {
       x.bodyLimitBytes = 1000
-      x.forward(upstream, `POST / HTTP/1.1\r\nHost: a\r\n`)
+      x.forward(upstream, 'POST', `POST / HTTP/1.1\r\nHost: a\r\n`)
     },
   })
   const client = session(t, gate)

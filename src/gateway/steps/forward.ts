@@ -15,7 +15,8 @@ export function forward(targets: Targets, preserveHost: boolean): Step {
 export function send(x: Exchange, target: Target, preserveHost: boolean): void {
   x.target = target
   x.attempts++
-  x.forward(target.upstream, requestHead(x, target, x.operation?.toMethod || x.method, preserveHost))
+  const method = x.operation?.toMethod || x.method
+  x.forward(target.upstream, method, requestHead(x, target, method, preserveHost))
 }
 
 /** Request line, Host and the fields that the exchange has for its upstream. */

@@ -31,8 +31,8 @@ export class TracedExchange extends Exchange {
     this.observer = observer
   }
 
-  override forward(upstream: Upstream, head: string): void {
-    super.forward(upstream, this.observer.attempt(this, upstream, head))
+  override forward(upstream: Upstream, method: string, head: string): void {
+    super.forward(upstream, method, this.observer.attempt(this, upstream, head))
   }
 
   /** Forgets the request before. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { turnEnd } from '../turn-end.ts'
 import { FLAG, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, TYPE } from './codes.ts'
 
 /** Frames are put together in pieces of this size, each one write. */
@@ -15,16 +16,7 @@ const BYTES = 'buffer' as BufferEncoding
 /** Pieces that were written, for the next frames of whichever connection. */
 const spare: Buffer[] = []
 
-/** Outputs with frames to be written once all that has arrived is read: frames of one turn leave in one write. */
-const due: FrameOutput[] = []
-
-function flushDue(): void {
-  // One that is added meanwhile is due too.
-  for (let i = 0; i < due.length; i++) due[i]!.flush()
-  due.length = 0
-}
-
-/** The writing side of a connection of HTTP/2: gathers frames, and writes them together. */
+/** The writing side of a connection of HTTP/2: gathers the frames of one turn, and writes them together. */
 export class FrameOutput {
   private readonly socket: Socket
   private readonly direct: boolean
@@ -142,7 +134,7 @@ export class FrameOutput {
 
   private schedule(): void {
     this.scheduled = true
-    if (due.push(this) === 1) setImmediate(flushDue)
+    turnEnd.flush(this)
   }
 
   private turnPage(): void {

@@ -148,11 +148,11 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.endAnswer()
   }
 
-  forward(upstream: Upstream, head: string): void {
+  forward(upstream: Upstream, method: string, head: string): void {
     if (this.state === GONE) this.finish()
     if (this.state !== HANDLING) return
     this.state = RELAYING
-    this.relay.begin(upstream, head)
+    this.relay.begin(upstream, method, head)
   }
 
   readBody(limitBytes: number): Promise<Buffer> {
