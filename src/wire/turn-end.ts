@@ -27,7 +27,7 @@ export class TurnEnd {
 
   /** Whether a write that could leave by itself had better wait. To be asked once for each. */
   pays(): boolean {
-    if (!this.gathering && ++this.writes === WRITES_UNSEEN) this.tryAgain()
+    if (!this.gathering && ++this.writes >= WRITES_UNSEEN) this.tryAgain()
     return this.gathering
   }
 
