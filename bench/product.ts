@@ -124,6 +124,14 @@ export class Admin {
   }
 }
 
+/** As `definition`, without keys and hits: what a plain proxy does. */
+export function openDefinition(apiId: string, upstreamPort: number): Record<string, unknown> {
+  const whole = definition(apiId, upstreamPort, undefined, false)
+  const extension = whole['x-svc-api-gateway'] as { server: Record<string, unknown> }
+  const server = { ...extension.server, authentication: { enabled: false } }
+  return { ...whole, security: [], 'x-svc-api-gateway': { ...extension, server } }
+}
+
 /**
  * An OpenAPI definition with auth token, limits and hits, at `/<id>/`. `revision` shows in what client and upstream see; `counted`
  * false leaves the hits out.

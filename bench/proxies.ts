@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { quotaUsed, storedHits } from './counted.ts'
-import { fillGateway } from './fill-gateway.ts'
+import { fillGateway, requestsFile } from './fill-gateway.ts'
 import {
   BODIES,
   makeCertificate,
@@ -11,7 +11,7 @@ import {
   startNginxProxy,
   startUpstream,
 } from './peers.ts'
-import { type Product, startProduct } from './product.ts'
+import { Admin, openDefinition, type Product, startProduct } from './product.ts'
 import { median, progress, show, table } from './report.ts'
 import { sized } from './sizes.ts'
 import { type Measured, measureLoad } from './wrk.ts'
@@ -73,13 +73,13 @@ export async function compareProxies(options: ProxiesOptions): Promise<string> {
     }
     const counted = await checkCounts(product, keys, folder, sent, runs * CONNECTIONS)
     product = await startProduct({ folder, certificate, env: { SVC_GW_ACCESSLOG: 'true' } })
-    const logged: Case = {
-      name: 'small JSON, gateway writes its access log',
-      path: BODIES.small,
-      tls: false,
-      floor: false,
-    }
+    const logged: Case = { ...CASES[0]!, name: 'small JSON, gateway writes its access log', floor: false }
     parts.push(caseTable(logged, await measureCase(logged, [product, haproxy], file, options)))
+    await product.started.stop()
+    product = await startProduct({ folder, certificate })
+    const open = await makeOpenApis(product, upstream.port, options.folder)
+    const plain: Case = { ...CASES[0]!, name: 'small JSON, gateway asks for no key and counts nothing', floor: false }
+    parts.push(caseTable(plain, await measureCase(plain, [product, haproxy], open, options)))
     return [title(), ...parts, counted].join('\n\n')
   } finally {
     for (const server of [product, haproxy, nginx, floor]) await server.started.stop()
@@ -87,10 +87,18 @@ export async function compareProxies(options: ProxiesOptions): Promise<string> {
   }
 }
 
+/** APIs that do what a plain proxy does. Answers the file of requests at them. */
+async function makeOpenApis({ admin }: Product, upstreamPort: number, folder: string): Promise<string> {
+  await Admin.times(APIS, async (i) => {
+    await admin.call('POST', '/apis/oas', openDefinition(`open-${i}`, upstreamPort))
+  })
+  return requestsFile(join(folder, 'open.tsv'), new Array(APIS).fill(''), (i) => `/open-${i}`)
+}
+
 function title(): string {
   return `## Beside plain proxies
 
-Gateway: auth token, rate, quota and hits on, ${APIS} APIs, ${KEYS.toLocaleString('en-US')} keys used at random. HAProxy (1 thread) and nginx (1 worker): plain
+Gateway, but for the last table: auth token, rate, quota and hits on, ${APIS} APIs, ${KEYS.toLocaleString('en-US')} keys used at random. HAProxy (1 thread) and nginx (1 worker): plain
 proxying, no log. Where it stands, the last row is what only moves bytes over the sockets that the gateway uses (\`bench/floor.ts\`): the
 least that any proxy on this runtime costs. All with everything they run on one core, in turn; \`wrk -t1 -c${CONNECTIONS}\` and the upstream on another. Medians of interleaved
 rounds; latencies are those of a saturated server.`

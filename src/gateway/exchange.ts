@@ -156,6 +156,7 @@ export interface Target {
   readonly upstream: Upstream
   /** Value of the Host field. */
   readonly authority: string
+  readonly lineEnd: string // of a request to it: the rest of its first line, and the Host field
   /** Path in front of the request's own, without its last slash; often ''. */
   readonly basePath: string
   /** Query of the target URL, which goes before the request's own; without `?`. */
@@ -283,6 +284,7 @@ export interface AnswerKeeper extends AnswerTaker {
 export class Exchange extends WireExchange implements Instant {
   /** True on a connection within the process, whose requests are parts of another. */
   inner = false
+  readonly told = { authority: '', lines: '' } // to upstreams, of the client: mostly the same for all of a connection
 
   // --- read once per request
   wall = 0
@@ -307,7 +309,6 @@ export class Exchange extends WireExchange implements Instant {
   peerTrusted = false
 
   // --- found by authentication
-  credential = ''
   session: Caller | undefined
   plan: Plan | undefined
   skipAuthentication = false
@@ -377,7 +378,6 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.operation = undefined
   x.clientAddress = x.peerAddress
   x.peerTrusted = false
-  x.credential = ''
   x.session = undefined
   x.plan = undefined
   x.skipAuthentication = false

@@ -19,8 +19,10 @@ export interface Limit {
   remaining: number
   /** Written by `Counters.take`: milliseconds until a permit comes back (rate) or the window ends (quota), 0 = unknown. */
   resetMs: number
-  /** How answers state it, made once: an item of `RateLimit-Policy` for a rate, the `X-RateLimit-Limit` line for a quota. */
+  /** How answers state it, made once: an item of `RateLimit-Policy` for a rate, all that stands before `remaining` for a quota. */
   readonly stated: string
+  /** For a rate that stands alone: all that stands before its `remaining`. For a quota ''. */
+  readonly statedAlone: string
   /** Belongs to the counters adapter: where it keeps this count. -1 until first used. */
   slot: number
   /** Belongs to the counters adapter: tells a slot that was given to another count meanwhile. */
@@ -32,6 +34,8 @@ export function makeLimit(kind: Limit['kind'], id: string, max: number, windowMs
   const permits = Math.max(1, Math.floor(max))
   const lengthMs = Math.max(0, Math.ceil(windowMs))
   const name = id.startsWith('api|') ? 'api' : 'key'
+  const isQuota = kind === 'quota'
+  const rate = `"${name}";q=${permits};w=${Math.max(1, Math.ceil(lengthMs / 1000))}`
   return {
     kind,
     name,
@@ -40,14 +44,11 @@ export function makeLimit(kind: Limit['kind'], id: string, max: number, windowMs
     windowMs: lengthMs,
     remaining: permits,
     resetMs: 0,
-    stated: oneCopy(kind === 'quota' ? `X-RateLimit-Limit: ${permits}\r\n` : statedRate(name, permits, lengthMs)),
+    stated: oneCopy(isQuota ? `X-RateLimit-Limit: ${permits}\r\nX-RateLimit-Remaining: ` : rate),
+    statedAlone: oneCopy(isQuota ? '' : `RateLimit-Policy: ${rate}\r\nRateLimit: "${name}";r=`),
     slot: -1,
     generation: 0,
   }
-}
-
-function statedRate(name: Limit['name'], max: number, windowMs: number): string {
-  return `"${name}";q=${max};w=${Math.max(1, Math.ceil(windowMs / 1000))}`
 }
 
 /**

@@ -91,6 +91,14 @@ export function connectionLine(http11: boolean, keep: boolean): string {
   return keep ? 'Connection: keep-alive\r\n' : ''
 }
 
+/** Lengths whose lines are made once: texts of numbers cost more than they look. */
+const LENGTHS: readonly string[] = Array.from({ length: 1024 }, (_, bytes) => `Content-Length: ${bytes}\r\n`)
+
+/** The Content-Length field of a body of so many bytes. */
+export function lengthLine(bytes: number): string {
+  return LENGTHS[bytes] ?? `Content-Length: ${bytes}\r\n`
+}
+
 /** True when an answer with this status never has a body (RFC 9112 section 6.3). */
 export function isBodiless(status: number): boolean {
   return status < 200 || status === 204 || status === 304

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type Fault, prebuilt, toFault } from '../errors/fault.ts'
-import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
+import { connectionLine, dateLine, isBodiless, lengthLine, statusLine } from './answer.ts'
 import type { WireExchange } from './exchange.ts'
 import { FIELD, type Fields } from './fields.ts'
 import { HeldBody } from './held-body.ts'
@@ -245,9 +245,9 @@ export class Relay implements OriginUser, BodySink {
     let out = statusLine(x.status) + x.response.kept() + extra
     if (!x.response.has(FIELD.date)) out += dateLine()
     if (this.dropBody) {
-      if (head.length >= 0 && (!bodiless || x.status === 304)) out += `Content-Length: ${head.length}\r\n`
+      if (head.length >= 0 && (!bodiless || x.status === 304)) out += lengthLine(head.length)
     } else if (isBodiless(head.status) || this.method === 'HEAD') out += 'Content-Length: 0\r\n'
-    else if (head.length >= 0) out += `Content-Length: ${head.length}\r\n`
+    else if (head.length >= 0) out += lengthLine(head.length)
     else if (x.http11) {
       this.chunked = true
       out += 'Transfer-Encoding: chunked\r\n'

@@ -1,5 +1,6 @@
 import { FIELD } from '../../wire/fields.ts'
 import { type Exchange, SENT, type Step, type Target, type Targets } from '../exchange.ts'
+import { copyText } from '../record/copy-text.ts'
 
 /** Hands the request to the next target in turn. Always the last step. */
 export function forward(targets: Targets, preserveHost: boolean): Step {
@@ -22,8 +23,9 @@ export function send(x: Exchange, target: Target, preserveHost: boolean): void {
 /** Request line, Host and the fields that the exchange has for its upstream. */
 export function requestHead(x: Exchange, target: Target, method: string, preserveHost: boolean): string {
   const path = target.basePath + x.forwardPath
-  const host = preserveHost && x.authority !== '' ? x.authority : target.authority
-  return `${method} ${path === '' ? '/' : path}${queryOf(x, target)} HTTP/1.1\r\nHost: ${host}\r\n${x.requestHead}`
+  const start = `${method} ${path === '' ? '/' : path}${queryOf(x, target)}`
+  if (preserveHost && x.authority !== '') return `${start} HTTP/1.1\r\nHost: ${x.authority}\r\n${x.requestHead}`
+  return start + target.lineEnd + x.requestHead
 }
 
 function queryOf(x: Exchange, target: Target): string {
@@ -33,21 +35,33 @@ function queryOf(x: Exchange, target: Target): string {
 
 /** All fields but Host: what is kept of the request's, the chain of addresses, what steps added. */
 export function requestFields(x: Exchange): string {
-  const told = x.request.known(FIELD.xForwardedFor)
-  let forwarded = x.peerAddress
-  if (told !== undefined) {
-    // Only a trusted proxy may speak for those before it.
-    if (x.peerTrusted) forwarded = `${x.request.all('x-forwarded-for').join(', ')}, ${x.peerAddress}`
-    x.request.dropKnown(FIELD.xForwardedFor)
-  }
-  let fields = `X-Forwarded-For: ${forwarded}\r\n`
-  if (!x.peerTrusted || x.request.known(FIELD.xForwardedProto) === undefined) {
-    x.request.dropKnown(FIELD.xForwardedProto)
-    fields += x.secure ? 'X-Forwarded-Proto: https\r\n' : 'X-Forwarded-Proto: http\r\n'
-  }
-  if (!x.peerTrusted || x.request.known(FIELD.xForwardedHost) === undefined) {
-    x.request.dropKnown(FIELD.xForwardedHost)
-    if (x.authority !== '') fields += `X-Forwarded-Host: ${x.authority}\r\n`
-  }
-  return x.request.kept() + fields + x.requestExtra
+  const told = x.peerTrusted ? addedLines(x) : ownLines(x)
+  return x.request.kept() + told + x.requestExtra
 }
+
+/** What is told of a client for whom nobody may speak. Glued together once for a connection: each piece costs 40 ns a request. */
+function ownLines(x: Exchange): string {
+  x.request.dropRange(FIELD.xForwardedFor, FIELD.xForwardedHost)
+  const { told, authority } = x
+  if (told.lines === '' || told.authority !== authority) {
+    told.authority = copyText(authority)
+    told.lines = copyText(forLine(x.peerAddress) + protoLine(x) + hostLine(x))
+  }
+  return told.lines
+}
+
+/** What a trusted proxy says of those before it, and who it is. */
+function addedLines(x: Exchange): string {
+  const { request } = x
+  const before = request.all('x-forwarded-for')
+  request.dropKnown(FIELD.xForwardedFor)
+  return (
+    forLine([...before, x.peerAddress].join(', ')) +
+    (request.has(FIELD.xForwardedProto) ? '' : protoLine(x)) +
+    (request.has(FIELD.xForwardedHost) ? '' : hostLine(x))
+  )
+}
+
+const forLine = (addresses: string) => `X-Forwarded-For: ${addresses}\r\n`
+const protoLine = (x: Exchange) => (x.secure ? 'X-Forwarded-Proto: https\r\n' : 'X-Forwarded-Proto: http\r\n')
+const hostLine = (x: Exchange) => (x.authority === '' ? '' : `X-Forwarded-Host: ${x.authority}\r\n`)

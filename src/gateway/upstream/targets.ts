@@ -94,6 +94,7 @@ export class UpstreamPool {
     const target: Target = {
       upstream: this.#acquire(key, options),
       authority: url.host,
+      lineEnd: ` HTTP/1.1\r\nHost: ${url.host}\r\n`,
       basePath: url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname,
       query: url.search.slice(1),
       health,
