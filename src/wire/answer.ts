@@ -91,7 +91,7 @@ export function connectionLine(http11: boolean, keep: boolean): string {
   return keep ? 'Connection: keep-alive\r\n' : ''
 }
 
-/** Lengths whose lines are made once: texts of numbers cost more than they look. */
+/** The lines of lengths that are frequent, made once. */
 const LENGTHS: readonly string[] = Array.from({ length: 1024 }, (_, bytes) => `Content-Length: ${bytes}\r\n`)
 
 /** The Content-Length field of a body of so many bytes. */

@@ -39,7 +39,7 @@ export function requestFields(x: Exchange): string {
   return x.request.kept() + told + x.requestExtra
 }
 
-/** What is told of a client for whom nobody may speak. Glued together once for a connection: each piece costs 40 ns a request. */
+/** What is told of a client for whom nobody may speak. Glued together again only where the authority is another than before. */
 function ownLines(x: Exchange): string {
   x.request.dropRange(FIELD.xForwardedFor, FIELD.xForwardedHost)
   const { told, authority } = x
