@@ -6,6 +6,7 @@ import type { Locator, Page } from 'playwright-core'
 import type { JsonObject } from '../../src/model/json.ts'
 import { eventually } from '../eventually.ts'
 import { type ApisWorld, at, documentOf, field, save, saved } from './apis-world.ts'
+import { settled } from './world.ts'
 
 /** A section of the form of settings. */
 export const section = (page: Page, name: string) => page.getByRole('region', { name: new RegExp(`^${name}`) }).first()
@@ -16,6 +17,8 @@ export async function unfolded(page: Page, name: string): Promise<Locator> {
   if ((await control.getAttribute('aria-expanded')) !== 'true') await control.click()
   const place = section(page, name)
   await place.waitFor()
+  // While it unfolds, what is in it moves away from below the pointer.
+  await settled(page)
   return place
 }
 
