@@ -150,6 +150,13 @@ export const TRAFFIC = {
     expose: 'alone',
     oauth: 'invalid_dpop_proof',
   },
+  // a claim that is there and gives no right is not taken for one that is absent
+  token_without_rights: {
+    status: 403,
+    log: 'silent',
+    text: 'Access to this API has been disallowed',
+    oauth: 'insufficient_scope',
+  },
   scope_missing: {
     status: 403,
     log: 'silent',

@@ -46,7 +46,7 @@ export function identify(api: Api, rules: Rules, parts: AuthParts): (Step | unde
 
 function schemeStep(scheme: SchemeRules, api: Api, parts: AuthParts): Step {
   const { sessions, bindings, keySets, users, certificateKeys } = parts
-  if (scheme.method === 'jwt') return authenticateJwt(scheme, api, sessions, keySets)
+  if (scheme.method === 'jwt') return authenticateJwt(scheme, api, { sessions, keySets, bindings })
   if (scheme.method === 'basic') return authenticateBasic(scheme, api, sessions, users)
   if (scheme.method === 'hmac') return authenticateHmac(scheme, api, sessions)
   if (scheme.method === 'oauth' && hasAuthorizationServer(api))

@@ -312,6 +312,8 @@ export class Exchange extends WireExchange implements Instant {
   session: Caller | undefined
   plan: Plan | undefined
   skipAuthentication = false
+  /** Thumbprint and text of the token that its DPoP proof was used up for; '' = none was. */
+  provedToken = ''
   /** True when the API's authorization server answers: that is no traffic of the API, and no hit. */
   atAuthorizationServer = false
 
@@ -381,6 +383,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.session = undefined
   x.plan = undefined
   x.skipAuthentication = false
+  x.provedToken = ''
   x.atAuthorizationServer = false
   x.requestExtra = ''
   x.answerExtra = ''

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { createPublicKey } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { defined } from '../definitions.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import { classic, defined } from '../definitions.ts'
 import { eventually } from '../eventually.ts'
 import { type Certificate, makeCertificate } from '../wire/certificates.ts'
 import { Client, type Message, statusOf } from '../wire/raw.ts'
@@ -156,7 +158,7 @@ describe('a token bound to a certificate', () => {
     writeFileSync(join(folder, 'key.pem'), SERVER.key)
     const world = await startPlain(
       t,
-      { settings: { mutualTls } },
+      { settings: { mutualTls, accessTokenFormat: 'jwt' } },
       {
         env: {
           SVC_GW_TLS_ENABLED: 'true',
@@ -167,7 +169,7 @@ describe('a token bound to a certificate', () => {
       },
     )
     await world.publish(defined({ id: 'k', url: world.origin.url, keyIn: 'Authorization' }))
-    await world.gateway.svc('PUT', '/svc/policies/p', policyOf('p', ['a', 'k']))
+    await world.gateway.svc('PUT', '/svc/policies/p', policyOf('p', ['a', 'k', 'j']))
     const send = async (head: string, body = '', by?: Certificate): Promise<Message> => {
       const options = { rejectUnauthorized: false, ...(by !== undefined && { cert: by.cert, key: by.key }) }
       const client = await Client.connect(world.gateway.gateway.tlsPort!, options)
@@ -191,6 +193,17 @@ describe('a token bound to a certificate', () => {
       assert.equal(statusOf(answer), 200, answer.body.toString())
       return (JSON.parse(answer.body.toString()) as { access_token: string }).access_token
     }
+    // An API that takes the tokens as JSON Web Tokens.
+    const free = mutualTls === 'allowed' ? await token() : ''
+    const [jwk] = ((await world.gateway.call('/a/oauth/jwks')).json as { keys: JsonObject[] }).keys
+    if (free !== '') {
+      const pem = createPublicKey({ key: jwk!, format: 'jwk' }).export({ type: 'spki', format: 'pem' })
+      const definition = classic('j', '/j/', world.origin.url, {
+        ...{ use_keyless: false, enable_jwt: true, jwt_signing_method: 'ecdsa', jwt_default_policies: ['p'] },
+        jwt_source: Buffer.from(pem).toString('base64'),
+      })
+      assert.equal((await world.gateway.svc('POST', '/svc/apis', definition)).status, 200)
+    }
     // Which handshakes ask for a certificate follows a moment after the API.
     await eventually('certificates are asked for', async () => {
       const introspected = await use('/a/x', await token(MINE))
@@ -202,7 +215,7 @@ describe('a token bound to a certificate', () => {
   test('opens its API, and every other, on connections of that certificate only', async (t) => {
     const { world, use, token } = await startTls(t, 'allowed')
     const bound = await token(MINE)
-    for (const path of ['/a/x', '/k/x']) {
+    for (const path of ['/a/x', '/k/x', '/j/x']) {
       assert.equal(await use(path, bound, MINE), 200, path)
       assert.equal(await use(path, bound, OTHER), 401, path)
       assert.equal(await use(path, bound), 401, path)

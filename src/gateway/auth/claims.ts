@@ -11,6 +11,10 @@ export type JwtFlaw =
   | 'the iss of the token is not allowed'
   | 'the aud of the token is not allowed'
   | 'the sub of the token is not allowed'
+  | 'the iss of the token is malformed'
+  | 'the aud of the token is malformed'
+  | 'the sub of the token is malformed'
+  | 'the client of the token is malformed'
   | 'the token does not say who calls'
 
 /** Furthest time that a claim may name, in seconds: what a date can hold. */
@@ -32,11 +36,21 @@ export function flawOfClaims(claims: JsonObject, rules: JwtRules, wallMs: number
     return 'the nbf of the token lies in the future'
   if (iat !== undefined && !(isTime(iat) && iat * 1000 <= wallMs + skewMs.issuedAt))
     return 'the iat of the token lies in the future'
+  if (iss !== undefined && !isText(iss)) return 'the iss of the token is malformed'
+  if (aud !== undefined && !(Array.isArray(aud) ? aud.every(isText) : isText(aud)))
+    return 'the aud of the token is malformed'
+  if (sub !== undefined && shortText(sub) === '') return 'the sub of the token is malformed'
   if (issuers.length > 0 && !isOneOf(iss, issuers)) return 'the iss of the token is not allowed'
   if (audiences.length > 0 && !textsOf(aud).some((each) => audiences.includes(each)))
     return 'the aud of the token is not allowed'
   if (subjects.length > 0 && !isOneOf(sub, subjects)) return 'the sub of the token is not allowed'
+  if (rules.clientClaim !== '' && claimAt(claims, rules.clientClaim) !== undefined && clientOf(claims, rules) === '')
+    return 'the client of the token is malformed'
   return identityOf(claims, rules) === '' ? 'the token does not say who calls' : undefined
+}
+
+function isText(value: Json): boolean {
+  return typeof value === 'string' && value !== ''
 }
 
 function isTime(value: unknown): value is number {
@@ -63,31 +77,37 @@ function shortText(value: Json | undefined): string {
 }
 
 /**
- * Ids of the policies that a token calls for: those that it names, and those that its scopes stand for; where that is none, those
- * of the definition.
+ * Ids of the policies that a token calls for: those that it names, and those that its scopes stand for; where it has neither claim,
+ * those of the definition. None at all when a claim is there and gives nothing, whatever it holds: that is not the same as no claim.
  */
 export function policiesOf(claims: JsonObject, rules: JwtRules): readonly string[] {
-  const named = rules.policyClaim === '' ? [] : textsOf(claimAt(claims, rules.policyClaim)).slice(0, MOST_POLICIES)
-  const scopes = rules.scopePolicies.size === 0 ? [] : scopesAt(claims, rules.scopeClaim)
-  const mapped = scopes.flatMap((scope) => rules.scopePolicies.get(scope) ?? [])
-  const all = [...new Set([...named, ...mapped])]
-  return all.length === 0 ? rules.defaultPolicies : all
+  const { policyClaim, scopeClaim, scopePolicies, defaultPolicies } = rules
+  const named = policyClaim === '' ? undefined : claimAt(claims, policyClaim)
+  const scopes = scopePolicies.size === 0 ? undefined : claimAt(claims, scopeClaim)
+  if (named === undefined && scopes === undefined) return defaultPolicies
+  const byName = named === undefined ? undefined : textsOf(named).slice(0, MOST_POLICIES)
+  const byScope = scopes === undefined ? undefined : scopesOf(scopes).flatMap((scope) => scopePolicies.get(scope) ?? [])
+  if (byName?.length === 0 || byScope?.length === 0) return []
+  return [...new Set([...(byName ?? []), ...(byScope ?? [])])]
 }
 
 /** A list, or one text with spaces between (RFC 8693 section 4.2). */
-function scopesAt(claims: JsonObject, name: string): readonly string[] {
-  const value = claimAt(claims, name)
+function scopesOf(value: Json): readonly string[] {
   return (typeof value === 'string' ? value.split(' ') : textsOf(value)).slice(0, MOST_SCOPES)
 }
 
-/** A claim by its name, else by the path that the name is: `realm_access.roles`. */
+/**
+ * A claim by its name, else by the path that the name is: `realm_access.roles`. undefined when it is absent; null also where the path
+ * leads through something that is no object.
+ */
 function claimAt(claims: JsonObject, name: string): Json | undefined {
   if (Object.hasOwn(claims, name)) return claims[name]
   if (!name.includes('.')) return undefined
-  let at: Json | undefined = claims
+  let at: Json = claims
   for (const part of name.split('.')) {
-    if (at === undefined || !isObject(at) || !Object.hasOwn(at, part)) return undefined
-    at = at[part]
+    if (!isObject(at)) return null
+    if (!Object.hasOwn(at, part)) return undefined
+    at = at[part]!
   }
   return at
 }

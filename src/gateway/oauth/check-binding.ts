@@ -1,46 +1,88 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { Api } from '../../model/api.ts'
+import type { BindingRule } from '../../model/oauth-rules.ts'
+import type { Confirmation } from '../../oauth/confirmation.ts'
 import { checkTokenProof } from '../../oauth/dpop.ts'
 import { provesCertificate } from '../../oauth/mtls.ts'
+import type { OwnKeys } from '../../oauth/own-keys.ts'
 import type { ProofParts } from '../../oauth/replay.ts'
 import { flawOfDates } from '../auth/certificate-dates.ts'
-import type { Exchange } from '../exchange.ts'
-import type { SchemeWord } from './challenge.ts'
+import type { Exchange, Outcome } from '../exchange.ts'
+import { challenged, type SchemeWord } from './challenge.ts'
 import { publicAddress } from './issuer.ts'
-import type { LiveToken } from './live-token.ts'
 
 const UNPROVED = prebuilt('token_proof_missing')
 
-/** What proofs of possession are checked with. */
+/** What tokens are checked with. */
 export interface BindingParts extends ProofParts {
   /** `gateway.public_url`; '' = not set. */
   readonly publicUrl: string
+  readonly ownKeys: OwnKeys
+}
+
+/** A token as a request presents it. */
+export interface BoundToken {
+  readonly confirmation: Confirmation
+  readonly text: string
+  readonly word: SchemeWord
 }
 
 /**
- * Checks that whoever sends a token holds what it is bound to: the key of a DPoP proof (RFC 9449 section 7), the certificate of
- * the connection (RFC 8705 section 3). A bound token is no bearer token, and one that is not bound cannot be proved: either under
- * the other's scheme word is refused. What the API asks of every token (`required`) is asked here too.
+ * Checks that the sender holds what a token is bound to: the key of a DPoP proof (RFC 9449 section 7), the certificate of the
+ * connection (RFC 8705 section 3), both where it names both. A token bound to a key is no bearer token, and one that is not cannot be
+ * proved: either under the other's scheme word is refused. What the OAuth method of the API asks of every token (`required`) is asked
+ * here too. Whatever verifies a token calls this.
  */
 export function checkBinding(
   parts: BindingParts,
   x: Exchange,
   api: Api,
-  presented: { readonly token: LiveToken; readonly text: string; readonly word: SchemeWord },
+  { confirmation, text, word }: BoundToken,
 ): Fault | undefined | Promise<Fault | undefined> {
-  const { token, text, word } = presented
-  if (token.x5t !== '') {
+  const { jkt, x5t, unprovable } = confirmation
+  if (unprovable) return UNPROVED
+  if (x5t !== '') {
     const { peerCertificate } = x
-    if (peerCertificate === '' || !provesCertificate(peerCertificate.sha256, token.x5t)) return UNPROVED
+    if (peerCertificate === '' || !provesCertificate(peerCertificate.sha256, x5t)) return UNPROVED
     const flaw = flawOfDates(peerCertificate, x.wall)
     if (flaw !== undefined) return flaw
   }
-  if (token.x5t === '' && api.oauth?.mutualTls === 'required') return UNPROVED
-  if (token.jkt === '') return word === 'dpop' || api.oauth?.dpop === 'required' ? UNPROVED : undefined
-  if (word === 'bearer') return UNPROVED
+  if (x5t === '' && api.oauth?.mutualTls === 'required') return UNPROVED
+  if (jkt === '') return word === 'dpop' || api.oauth?.dpop === 'required' ? UNPROVED : undefined
+  if (word !== 'dpop') return UNPROVED
   const proofs = x.request.all('dpop')
   // A look at a request must not use its proof up.
   if (x.dry) return proofs.length === 0 ? UNPROVED : undefined
+  // Another method, or the API that the request came in by, has used the proof up for this same token.
+  const place = `${jkt} ${text}`
+  if (x.provedToken === place) return undefined
   const url = publicAddress(x, api, parts.publicUrl) + x.path
-  return checkTokenProof(parts, { proofs, method: x.method, url, token: text, jkt: token.jkt, apiId: api.apiId })
+  const checked = checkTokenProof(parts, { proofs, method: x.method, url, token: text, jkt, apiId: api.apiId })
+  return checked.then((refusal) => {
+    if (refusal === undefined) x.provedToken = place
+    return refusal
+  })
+}
+
+/** True when the OAuth method of an API takes bound tokens only. */
+export function requiresBinding({ oauth }: Api): boolean {
+  return oauth?.dpop === 'required' || oauth?.mutualTls === 'required'
+}
+
+/**
+ * Runs `admit` once the binding of a token is proved, else answers the refusal with its challenge: at the scheme that would have been
+ * right. `dpop`: what the challenge says of DPoP where it was not tried.
+ */
+export function admitBound(
+  parts: BindingParts,
+  x: Exchange,
+  api: Api,
+  token: BoundToken,
+  { dpop, admit }: { readonly dpop: BindingRule; readonly admit: () => Outcome },
+): Outcome | Promise<Outcome> {
+  const { confirmation, word } = token
+  const settle = (refusal: Fault | undefined): Outcome =>
+    refusal === undefined ? admit() : challenged(x, refusal, confirmation.jkt === '' ? word : 'dpop', dpop)
+  const checked = checkBinding(parts, x, api, token)
+  return checked instanceof Promise ? checked.then(settle) : settle(checked)
 }

@@ -3,6 +3,7 @@ import { NARROWED_BY, rulesOf } from '../../model/narrow-session.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
 import { type TokenFacts, tokenFactsOf } from '../../model/oauth-token.ts'
 import type { Session } from '../../model/session.ts'
+import { type Confirmation, readConfirmation } from '../../oauth/confirmation.ts'
 import type { SessionRow } from '../../store/ports.ts'
 
 /** What makes a session an access token, as it stands now. */
@@ -12,9 +13,9 @@ export interface LiveToken {
   /** Of `Clients`, when the client was asked for. */
   readonly generation: number
   readonly scopes: ReadonlySet<string>
-  /** Thumbprints of the key and of the certificate that it is bound to; '' = not bound that way. */
-  readonly jkt: string
-  readonly x5t: string
+  readonly confirmation: Confirmation
+  /** The API whose authorization server issued it. */
+  readonly issuer: { readonly apiId: string; readonly orgId: string }
 }
 
 /** The access token that a stored session is, with the client that goes by its id; undefined for a key. */
@@ -28,8 +29,8 @@ export function liveToken(
     client: issuedBy(found.client, row, facts) ? found.client : undefined,
     generation: found.generation,
     scopes: new Set(typeof facts.scope === 'string' && facts.scope !== '' ? facts.scope.split(' ') : []),
-    jkt: facts.cnf?.jkt ?? '',
-    x5t: facts.cnf?.['x5t#S256'] ?? '',
+    confirmation: readConfirmation(facts.cnf),
+    issuer: { apiId: facts.api_id, orgId: row.orgId },
   }
 }
 

@@ -5,6 +5,7 @@ import type { Log } from '../../model/log.ts'
 import type { Policy } from '../../model/session.ts'
 import { Deliveries } from '../../oauth/deliver.ts'
 import { Lease } from '../../oauth/lease.ts'
+import { OwnKeys } from '../../oauth/own-keys.ts'
 import type { OAuthParts } from '../../oauth/parts.ts'
 import { AuthorizationServer } from '../../oauth/server.ts'
 import type { Store } from '../../store/ports.ts'
@@ -46,6 +47,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const { documents, tokens, outbox } = store
   const publicUrl = config.gateway.public_url
   const clients = new LiveClients(documents, store.feed)
+  const ownKeys = new OwnKeys(documents, store.feed)
   const common = { documents, tokens, outbox, clock, log, config, sealKey, findApi, findPolicy }
   const turn = parts.clustered ? { turn: new Lease({ documents, tokens, clock }, 'outbox') } : {}
   const deliveries = new Deliveries({ ...common, ...turn, allowPrivate: config.webhooks.allow_private })
@@ -61,11 +63,12 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   return {
     clients,
     endpoints,
-    bindings: { documents, clock, publicUrl },
+    bindings: { documents, clock, publicUrl, ownKeys },
     deliveries,
     async close() {
       await deliveries.close()
       clients.close()
+      ownKeys.close()
     },
   }
 }

@@ -3,19 +3,23 @@ import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { Api } from '../../model/api.ts'
 import { readStaticKey, verifySignature } from '../../model/jwt-key.ts'
 import type { JwtRules, SchemeRules } from '../../model/scheme-rules.ts'
+import { type Confirmation, isBound, readConfirmation } from '../../oauth/confirmation.ts'
 import { type CompactJwt, readCompact } from '../../oauth/jwt.ts'
 import { clientOf, flawOfClaims, identityOf, policiesOf } from '../auth/claims.ts'
 import { allOf, type KeySets, type KeySource, oneKey } from '../auth/key-sets.ts'
 import { Recent } from '../auth/recent.ts'
 import type { Exchange, Outcome, Snapshot, Step } from '../exchange.ts'
-import { challenged } from '../oauth/challenge.ts'
+import { challenged, type SchemeWord } from '../oauth/challenge.ts'
+import { admitBound, type BindingParts } from '../oauth/check-binding.ts'
 import type { LiveSession, SessionSource, Sessions } from '../sessions.ts'
-import { readCredential, withoutBearer } from './read-credential.ts'
+import { readCredential } from './read-credential.ts'
+import { credentialOf, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
 const EXPIRED = prebuilt('token_expired')
 const UNKNOWN = prebuilt('key_unknown')
-const NO_POLICY = prebuilt('key_unknown', 'the token leads to no policy')
+const NO_POLICY = prebuilt('token_without_rights', 'its claims lead to no policy')
+const REVOKED = prebuilt('token_unknown', 'the token was revoked, or its client is gone')
 const KEYS_AWAY = prebuilt('jwt_keys_away')
 const UNSIGNED = 'no key of the issuer made the signature of the token'
 
@@ -35,6 +39,11 @@ interface Verified {
   /** Of the keys, when it was looked up. */
   readonly generation: number
   readonly caller: Caller
+  readonly confirmation: Confirmation
+  /** True for a token of our own authorization servers: it is good as long as it stands in the store. */
+  readonly own: boolean
+  /** True when it may be used without a further look: as a bearer token, of somebody else's. */
+  readonly plain: boolean
   live: LiveSession | undefined
 }
 
@@ -51,7 +60,11 @@ interface Caller {
  * like that of a key, and counters belong to the identity. A token that was right is not checked again until its key set has
  * to be.
  */
-export function authenticateJwt(scheme: SchemeRules, api: Api, sessions: Sessions, keySets: KeySets): Step {
+export function authenticateJwt(
+  scheme: SchemeRules,
+  api: Api,
+  { sessions, keySets, bindings }: { sessions: Sessions; keySets: KeySets; bindings: BindingParts },
+): Step {
   const rules = scheme.jwt!
   const keys = keySourceOf(rules, keySets)
   const tokens = new Recent<Verified>(REMEMBERED)
@@ -65,8 +78,7 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, sessions: Session
     return made
   }
 
-  const accept = (x: Exchange, verified: Verified): Outcome => {
-    if (verified.endsAt <= x.wall) return challenged(x, EXPIRED, 'bearer', 'off')
+  const enter = (x: Exchange, verified: Verified): Outcome => {
     const snapshot = x.snapshot!
     if (verified.live?.policyGeneration !== snapshot.policyGeneration)
       verified.live = sessionOf(verified.caller, snapshot)
@@ -75,41 +87,79 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, sessions: Session
     return undefined
   }
 
-  const settle = (x: Exchange, jwt: CompactJwt, tokenHash: string, among: Awaited<Candidates>): Outcome => {
+  const prove = (x: Exchange, verified: Verified, presented: Presented, stored: LiveSession | undefined) => {
+    if (verified.own && !isAlive(stored, x)) return challenged(x, REVOKED, presented.word, 'off')
+    const { confirmation } = verified
+    const admit = () => enter(x, verified)
+    return admitBound(bindings, x, api, { confirmation, ...presented }, { dpop: 'off', admit })
+  }
+
+  const accept = (x: Exchange, verified: Verified, presented: Presented): Outcome | Promise<Outcome> => {
+    if (verified.endsAt <= x.wall) return challenged(x, EXPIRED, presented.word, 'off')
+    if (verified.plain && presented.word !== 'dpop') return enter(x, verified)
+    const stored = verified.own ? sessions.find(presented.text, x.snapshot!) : undefined
+    return stored instanceof Promise
+      ? stored.then((late) => prove(x, verified, presented, late))
+      : prove(x, verified, presented, stored)
+  }
+
+  const settle = async (x: Exchange, jwt: CompactJwt, presented: Presented, among: Awaited<Candidates>) => {
     if (among === undefined) return KEYS_AWAY
     const alg = jwt.header.alg as string
-    if (!among.some((key) => verifySignature(key, alg, jwt.signed, jwt.signature))) return refused(x, UNSIGNED)
+    const signer = among.find((key) => verifySignature(key, alg, jwt.signed, jwt.signature))
+    if (signer === undefined) return refused(x, UNSIGNED)
     const flaw = flawOfClaims(jwt.claims, rules, x.wall)
     if (flaw !== undefined) return refused(x, flaw)
     const policies = policiesOf(jwt.claims, rules)
-    if (policies.length === 0) return NO_POLICY
+    if (policies.length === 0) return challenged(x, NO_POLICY, presented.word, 'off')
+    const confirmation = readConfirmation(jwt.claims.cnf)
+    const own = await bindings.ownKeys.has(signer.key)
     const verified: Verified = {
       endsAt: (jwt.claims.exp as number) * 1000 + rules.skewMs.expiresAt,
       againAt: x.mono + keys.freshMs,
       generation: keys.generation,
       caller: callerOf(jwt, rules, api.orgId, policies),
+      confirmation,
+      own,
+      plain: !own && !isBound(confirmation),
       live: undefined,
     }
-    tokens.keep(tokenHash, verified)
-    return accept(x, verified)
+    tokens.keep(hash('sha256', presented.text, 'base64'), verified)
+    return accept(x, verified, presented)
   }
 
   return function authenticateJwt(x) {
     if (x.skipAuthentication) return undefined
-    const text = withoutBearer(readCredential(scheme, x))
+    const sent = readCredential(scheme, x)
+    const text = credentialOf(sent)
     if (text === '') return challenged(x, MISSING, '', 'off')
-    const tokenHash = hash('sha256', text, 'base64')
-    const known = tokens.get(tokenHash)
-    if (known !== undefined && known.againAt > x.mono && known.generation === keys.generation) return accept(x, known)
+    const presented = { text, word: schemeOf(sent) }
+    const known = tokens.get(hash('sha256', text, 'base64'))
+    if (known !== undefined && known.againAt > x.mono && known.generation === keys.generation)
+      return accept(x, known, presented)
     const jwt = readCompact(text, LIMIT, TYPES)
     if (typeof jwt === 'string') return refused(x, jwt)
     const { alg, kid = '' } = jwt.header
     if (typeof alg !== 'string' || typeof kid !== 'string') return refused(x, 'the header of the token is malformed')
     const among = keys.candidates(kid, alg)
     return among instanceof Promise
-      ? among.then((late) => settle(x, jwt, tokenHash, late))
-      : settle(x, jwt, tokenHash, among)
+      ? among.then((late) => settle(x, jwt, presented, late))
+      : settle(x, jwt, presented, among)
   }
+}
+
+/** A token as the request carries it. */
+interface Presented {
+  readonly text: string
+  readonly word: SchemeWord
+}
+
+/** True for a token of ours that neither was revoked nor has ended, of a client that is still registered where it was issued. */
+function isAlive(session: LiveSession | undefined, x: Exchange): boolean {
+  if (session === undefined || session.unusable || session.inactive) return false
+  const { evictAt, expiresAt, token } = session
+  if ((evictAt !== 0 && evictAt <= x.wall) || (expiresAt !== 0 && expiresAt <= x.wall)) return false
+  return token !== undefined && session.isRegisteredAt(token.issuer, x.snapshot!)
 }
 
 type Candidates = ReturnType<KeySource['candidates']>

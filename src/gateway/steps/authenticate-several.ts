@@ -1,31 +1,38 @@
 import { Fault } from '../../errors/fault.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
 
+/** What a request was like before the first try, and what it is told when none succeeds. */
+interface Tries {
+  /** Fields of the answer; challenges of tries that another one makes up for are taken back. */
+  readonly before: string
+  /** The refusal of a token that was known and not proved to be the sender's, with its challenge: it says more than that of others. */
+  readonly unproved?: { readonly refusal: Fault; readonly fields: string }
+}
+
 /**
  * Lets in whoever meets all schemes of one of the alternatives, tried in order. The last scheme of an alternative gives the session;
- * when none is met, the refusal of the last alternative is the answer.
+ * when none is met, the answer is the refusal of a token that lacks its proof, else that of the last alternative.
  */
 export function authenticateSeveral(alternatives: readonly (readonly Step[])[]): Step {
   return function authenticateSeveral(x) {
-    return x.skipAuthentication ? undefined : attempt(x, alternatives, 0, 0, x.answerExtra)
+    return x.skipAuthentication ? undefined : attempt(x, alternatives, 0, 0, { before: x.answerExtra })
   }
 }
 
-/** `before`: fields of the answer from before the first try; challenges of tries that another one makes up for are taken back. */
 function attempt(
   x: Exchange,
   alternatives: readonly (readonly Step[])[],
   which: number,
   from: number,
-  before: string,
+  tries: Tries,
 ): Outcome | Promise<Outcome> {
   const steps = alternatives[which]!
   for (let at = from; at < steps.length; at++) {
     const end = steps[at]!(x)
     if (end === undefined) continue
-    if (!(end instanceof Promise)) return next(x, alternatives, which, end, before)
+    if (!(end instanceof Promise)) return next(x, alternatives, which, end, tries)
     return end.then((late) =>
-      late === undefined ? attempt(x, alternatives, which, at + 1, before) : next(x, alternatives, which, late, before),
+      late === undefined ? attempt(x, alternatives, which, at + 1, tries) : next(x, alternatives, which, late, tries),
     )
   }
   return undefined
@@ -36,10 +43,20 @@ function next(
   alternatives: readonly (readonly Step[])[],
   which: number,
   end: Outcome,
-  before: string,
+  { before, unproved: known }: Tries,
 ): Outcome | Promise<Outcome> {
-  if (!(end instanceof Fault) || which + 1 === alternatives.length) return end
-  x.session = undefined
-  x.answerExtra = before
-  return attempt(x, alternatives, which + 1, 0, before)
+  if (!(end instanceof Fault)) return end
+  const unproved = known ?? (isUnproved(end) ? { refusal: end, fields: x.answerExtra } : undefined)
+  if (which + 1 < alternatives.length) {
+    x.session = undefined
+    x.answerExtra = before
+    return attempt(x, alternatives, which + 1, 0, { before, ...(unproved && { unproved }) })
+  }
+  if (unproved === undefined) return end
+  x.answerExtra = unproved.fields
+  return unproved.refusal
+}
+
+function isUnproved({ code }: Fault): boolean {
+  return code === 'token_proof_missing' || code === 'token_proof_invalid'
 }

@@ -1,9 +1,10 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { SchemeRules } from '../../model/scheme-rules.ts'
+import { isBound } from '../../oauth/confirmation.ts'
 import type { OAuthApi } from '../../oauth/parts.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
 import { challenged, type SchemeWord } from '../oauth/challenge.ts'
-import { type BindingParts, checkBinding } from '../oauth/check-binding.ts'
+import { admitBound, type BindingParts, requiresBinding } from '../oauth/check-binding.ts'
 import type { LiveSession, Sessions } from '../sessions.ts'
 import { type PresentedToken, readToken } from './read-token.ts'
 
@@ -19,8 +20,8 @@ const EXPIRED = prebuilt('token_expired')
  * Waits for the store only when the token is not in memory, or for a proof to be used up.
  */
 export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Sessions, parts: BindingParts): Step {
-  const { dpop, mutualTls } = api.oauth
-  const bindsAll = dpop === 'required' || mutualTls === 'required'
+  const { dpop } = api.oauth
+  const bindsAll = requiresBinding(api)
   const refuse = (x: Exchange, refusal: Fault, word: SchemeWord) => challenged(x, refusal, word, dpop)
 
   const accept = (
@@ -30,22 +31,13 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Se
   ): Outcome | Promise<Outcome> => {
     const refusal = flawOf(x, session, api)
     if (refusal !== undefined) return refuse(x, refusal, presented.word)
-    const { jkt, x5t } = session!.token!
-    if (bindsAll || jkt !== '' || x5t !== '' || presented.word === 'dpop') return prove(x, session!, presented)
-    x.session = session
-    return undefined
-  }
-
-  const prove = (x: Exchange, session: LiveSession, { text, word }: PresentedToken): Outcome | Promise<Outcome> => {
-    const token = session.token!
-    const settle = (unproved: Fault | undefined): Outcome => {
-      // The scheme that would have been right is the one that is challenged.
-      if (unproved !== undefined) return refuse(x, unproved, token.jkt === '' ? word : 'dpop')
+    const { confirmation } = session!.token!
+    const admit = () => {
       x.session = session
       return undefined
     }
-    const proved = checkBinding(parts, x, api, { token, text, word })
-    return proved instanceof Promise ? proved.then(settle) : settle(proved)
+    if (!bindsAll && !isBound(confirmation) && presented.word !== 'dpop') return admit()
+    return admitBound(parts, x, api, { confirmation, ...presented }, { dpop, admit })
   }
 
   return function authenticateToken(x) {

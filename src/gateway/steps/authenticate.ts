@@ -1,14 +1,13 @@
-import { type Fault, prebuilt } from '../../errors/fault.ts'
+import { prebuilt } from '../../errors/fault.ts'
 import type { Api, AuthRules } from '../../model/api.ts'
 import type { SchemeRules } from '../../model/scheme-rules.ts'
+import { isBound, UNBOUND } from '../../oauth/confirmation.ts'
 import { FIELD, numberOfName } from '../../wire/fields.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
-import { challenged } from '../oauth/challenge.ts'
-import { type BindingParts, checkBinding } from '../oauth/check-binding.ts'
-import type { LiveToken } from '../oauth/live-token.ts'
+import { admitBound, type BindingParts, requiresBinding } from '../oauth/check-binding.ts'
 import type { LiveSession, Sessions } from '../sessions.ts'
-import { readCredential, withoutBearer, withoutCookies, withoutQuery } from './read-credential.ts'
-import { wordOf } from './read-token.ts'
+import { readCredential, withoutCookies, withoutQuery } from './read-credential.ts'
+import { credentialOf, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('credential_missing')
 const UNKNOWN = prebuilt('key_unknown')
@@ -21,23 +20,19 @@ const EXPIRED = prebuilt('key_expired')
  */
 export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, parts: BindingParts): Step {
   const { orgId } = api
+  const bindsAll = requiresBinding(api)
   const accept = (x: Exchange, session: LiveSession | undefined, sent: string): Outcome | Promise<Outcome> => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
     const { token } = session
-    if (token !== undefined && (token.jkt !== '' || token.x5t !== '')) return prove(x, session, token, sent)
-    x.session = session
-    return undefined
-  }
-  const prove = (x: Exchange, session: LiveSession, token: LiveToken, sent: string): Outcome | Promise<Outcome> => {
-    const word = wordOf(sent, sent.indexOf(' '))
-    const settle = (unproved: Fault | undefined): Outcome => {
-      if (unproved !== undefined) return challenged(x, unproved, token.jkt === '' ? 'bearer' : 'dpop', 'off')
+    const word = schemeOf(sent)
+    const confirmation = token?.confirmation ?? UNBOUND
+    const admit = () => {
       x.session = session
       return undefined
     }
-    const proved = checkBinding(parts, x, api, { token, text: credentialOf(sent), word })
-    return proved instanceof Promise ? proved.then(settle) : settle(proved)
+    if (word !== 'dpop' && !isBound(confirmation) && (token === undefined || !bindsAll)) return admit()
+    return admitBound(parts, x, api, { confirmation, text: credentialOf(sent), word }, { dpop: 'off', admit })
   }
   return function authenticate(x) {
     if (x.skipAuthentication) return undefined
@@ -48,13 +43,6 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
     return session instanceof Promise ? session.then((late) => accept(x, late, sent)) : accept(x, session, sent)
   }
 }
-
-/** What stands behind an optional `Bearer ` or `DPoP ` of any letter case. */
-function credentialOf(sent: string): string {
-  return sent.charCodeAt(4) === SPACE && wordOf(sent, 4) === 'dpop' ? sent.slice(5) : withoutBearer(sent)
-}
-
-const SPACE = 32
 
 /** Takes the credential out of what is handed on, from every place that any scheme of the API names. */
 export function stripCredential(auth: AuthRules): Step | undefined {

@@ -24,6 +24,12 @@ export function checkScopes(
     const needed = x.operation?.scopes ?? byDefault
     if (needed === undefined || needed.length === 0) return undefined
     for (const scopes of needed) if (scopes.every((scope) => token.scopes.has(scope))) return undefined
-    return challenged(x, LACKING, token.jkt === '' ? 'bearer' : 'dpop', api.oauth.dpop, needed[0]!.join(' '))
+    return challenged(
+      x,
+      LACKING,
+      token.confirmation.jkt === '' ? 'bearer' : 'dpop',
+      api.oauth.dpop,
+      needed[0]!.join(' '),
+    )
   }
 }

@@ -2,7 +2,7 @@ import type { SchemeRules } from '../../model/scheme-rules.ts'
 import { FIELD } from '../../wire/fields.ts'
 import type { Exchange } from '../exchange.ts'
 import type { SchemeWord } from '../oauth/challenge.ts'
-import { cookieValue, queryValue } from './read-credential.ts'
+import { cookieValue, queryValue, withoutBearer } from './read-credential.ts'
 
 /** An access token as a request carries it. */
 export interface PresentedToken {
@@ -46,3 +46,16 @@ export function wordOf(value: string, space: number): SchemeWord {
   const word = value.slice(0, space).toLowerCase()
   return word === 'bearer' || word === 'dpop' ? word : ''
 }
+
+/** The scheme word before a credential; '' when there is none of ours. */
+export function schemeOf(sent: string): SchemeWord {
+  if (sent.charCodeAt(4) === SPACE) return wordOf(sent, 4)
+  return sent.charCodeAt(6) === SPACE ? wordOf(sent, 6) : ''
+}
+
+/** What stands behind an optional `Bearer ` or `DPoP ` of any letter case. */
+export function credentialOf(sent: string): string {
+  return sent.charCodeAt(4) === SPACE && wordOf(sent, 4) === 'dpop' ? sent.slice(5) : withoutBearer(sent)
+}
+
+const SPACE = 32
