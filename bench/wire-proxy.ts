@@ -40,6 +40,7 @@ await listen({
   limits: {
     maxHeadBytes: 16_384,
     maxFields: 100,
+    allowUnderscores: true,
     headTimeoutMs: 10_000,
     keepAliveMs: 60_000,
     bodyIdleMs: 60_000,

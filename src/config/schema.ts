@@ -68,7 +68,7 @@ const gateway = group({
   }),
   app_path: text('', 'Folder with API definitions in files, watched for changes. Empty: none.'),
   trusted_proxies: list(
-    'Addresses and networks (CIDR) of proxies in front. Only they may name the client in `X-Forwarded-For` or `X-Real-IP`.',
+    'Addresses and networks (CIDR) of proxies in front. Only they may name the client, in `X-Forwarded-For` or, without it, in `X-Real-IP`; what others say of forwarding goes no further.',
     { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
   ),
   proxy_protocol_networks: list(
@@ -78,6 +78,10 @@ const gateway = group({
   max_body_bytes: whole(0, [0, Number.MAX_SAFE_INTEGER], 'Largest request body for any API. 0: no bound.'),
   max_head_bytes: whole(16_384, [1024, 1_048_576], 'Largest request head: request line and all fields.'),
   max_fields: whole(100, [10, 1000], 'Most fields in a request head.'),
+  allow_underscore_fields: flag(
+    false,
+    'Fields with `_` in their name are taken. Upstreams behind CGI, WSGI or Rack cannot tell `X_Role` from `X-Role`. Off: they are dropped and counted, but for names from which an API reads its credential or version.',
+  ),
   head_timeout_ms: whole(10_000, TIMEOUT_MS, 'Longest time from the first byte of a request head to its last.'),
   keep_alive_ms: whole(75_000, TIMEOUT_MS, 'Longest wait for the next request on an open connection.'),
   body_idle_ms: whole(30_000, TIMEOUT_MS, 'Longest silence of a client that sends a body or reads an answer.'),
@@ -180,7 +184,7 @@ const dashboard = group({
     },
   ),
   trusted_proxies: list(
-    'Addresses and networks (CIDR) of proxies in front of the dashboard. Only they may name the client in `X-Forwarded-For`.',
+    'Addresses and networks (CIDR) of proxies in front of the dashboard. Only they may name the client, in `X-Forwarded-For` or, without it, in `X-Real-IP`.',
     { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
   ),
   page_size: whole(10, [1, 1000], 'Rows of a page, where the caller asks for pages.'),

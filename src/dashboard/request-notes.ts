@@ -6,7 +6,7 @@ import { auditOf } from '../publish/parts.ts'
 import type { AuditRequest } from '../store/ports.ts'
 import type { Actor } from './actor.ts'
 import type { Stand } from './admit.ts'
-import { clientAddress, peerAddress } from './client-address.ts'
+import { clientAddress } from './client-address.ts'
 import type { Route } from './route.ts'
 
 const SECRET_NAME = /nonce|token|secret|key|password|code|credential/i
@@ -59,8 +59,7 @@ export async function noteRefusal(
   if (actor === undefined) return
   const refusal = toFault(error)
   if (refusal.entry.log !== 'silent') return
-  const forwarded = request.headers['x-forwarded-for']?.toString()
-  const ip = clientAddress(peerAddress(request.socket.remoteAddress), forwarded, trusted)
+  const ip = clientAddress(request, trusted)
   const facts = { ...requestFacts(route, request, ip, actor), status: dashboardStatusOf(refusal) }
   try {
     await note(parts, route, facts, actor, { refused: refusal.code })

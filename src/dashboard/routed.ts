@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { peerAddress } from '../model/forwarded-for.ts'
 import { type Admitted, admit, type Stand } from './admit.ts'
 import type { Answer } from './answer.ts'
 import { dumpsOf } from './audit/dump.ts'
 import { readUpload } from './body.ts'
 import { checks } from './checks.ts'
-import { clientAddress, peerAddress } from './client-address.ts'
+import { clientAddress } from './client-address.ts'
 import { conditionally } from './if-match.ts'
 import { openCall } from './open-call.ts'
 import { intentOf } from './permit.ts'
@@ -74,7 +75,6 @@ async function settle({ parts }: Stand, request: FastifyRequest): Promise<void> 
 
 function factsOf({ parts, trusted }: Stand, request: FastifyRequest) {
   const peer = peerAddress(request.socket.remoteAddress)
-  const forwarded = request.headers['x-forwarded-for']?.toString()
   return {
     method: request.method,
     url: request.originalUrl,
@@ -82,7 +82,7 @@ function factsOf({ parts, trusted }: Stand, request: FastifyRequest) {
     query: new URLSearchParams(queryOf(request)),
     headers: sentHeaders(request),
     peerAddress: peer,
-    clientAddress: clientAddress(peer, forwarded, trusted),
+    clientAddress: clientAddress(request, trusted),
     requestId: request.id,
     pageSize: parts.config.dashboard.page_size,
   }

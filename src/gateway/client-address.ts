@@ -1,27 +1,26 @@
 import type { BlockList } from 'node:net'
-import { isIP } from 'node:net'
+import { forwardedClient, isListed } from '../model/forwarded-for.ts'
 import { FIELD } from '../wire/fields.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
- * Finds whose request it is. Only addresses that trusted proxies put into `X-Forwarded-For` count: read from the right,
- * the first that is no trusted proxy itself. Without trusted proxies the peer of the socket is the client, whatever a header says.
+ * Finds whose request it is. Only a peer that is a trusted proxy speaks for others; what anybody else says of forwarding is taken away
+ * before a step, a module or the upstream can read it.
  */
 export function findClient(x: Exchange, trusted: BlockList | undefined): void {
-  if (trusted === undefined || !isListed(trusted, x.peerAddress)) return
-  x.peerTrusted = true
-  if (x.request.known(FIELD.xForwardedFor) === undefined) return
-  const told = x.request.all('x-forwarded-for').join(',').split(',')
-  for (let i = told.length - 1; i >= 0; i--) {
-    const address = told[i]!.trim()
-    // What is no address stops the search: nobody vouches for what stands left of it.
-    if (isIP(address) === 0) return
-    x.clientAddress = address
-    if (!isListed(trusted, address)) return
+  const { request } = x
+  if (trusted === undefined || !isListed(trusted, x.peerAddress)) {
+    request.eraseRange(FIELD.xForwardedFor, FIELD.xForwardedOther)
+    return
   }
+  x.peerTrusted = true
+  const told = { forwardedFor: joined(x, 'x-forwarded-for'), realIp: joined(x, 'x-real-ip') }
+  const { address, proven, chain } = forwardedClient(x.peerAddress, told, trusted)
+  x.clientAddress = address
+  x.clientProven = proven
+  x.forwardedChain = chain
 }
 
-function isListed(list: BlockList, address: string): boolean {
-  const family = isIP(address)
-  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+function joined({ request }: Exchange, name: string): string {
+  return request.all(name).join(',')
 }

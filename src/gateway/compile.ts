@@ -18,6 +18,7 @@ import type { Metrics } from './record/metrics.ts'
 import type { RecordBook } from './record/record-book.ts'
 import { RecordPlan } from './record/record-plan.ts'
 import { ApiTags } from './record/tags.ts'
+import { admitFields } from './steps/admit-fields.ts'
 import { answerBatch } from './steps/answer-batch.ts'
 import { answerFromCache } from './steps/answer-from-cache.ts'
 import { answerMock } from './steps/answer-mock.ts'
@@ -123,7 +124,13 @@ function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): Served
   for (const [name, rules] of Object.entries(versioning.inline)) {
     inline.set(name, compileChain(api, rules, name, parts, opened))
   }
-  return { api, entry: [...door, chooseVersion(versioning, main, inline)], main, all: [main, ...inline.values()] }
+  const before = used([admitFields(api)])
+  return {
+    api,
+    entry: [...before, ...door, chooseVersion(versioning, main, inline)],
+    main,
+    all: [main, ...inline.values()],
+  }
 }
 
 /** One version: `version` undefined for the API itself. */
@@ -146,7 +153,8 @@ function compileChain(
   const records = recordPlan(api, parts)
   const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
   const identity = identify(api, rules, parts)
-  const arrival = [recordDetail(records, parts.records), cors(api.cors)]
+  const admitted = admitFields(api)
+  const arrival = [admitted, recordDetail(records, parts.records), cors(api.cors)]
   const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
   const operation = [
     runModules(parts.own, 'pre', api, parts.maxBodyBytes),
@@ -196,7 +204,7 @@ function compileChain(
     inlineVersion: version !== undefined,
     rules,
     steps: listed([...arrival, ...doors, told, batch, ...operation, ...admission, ...delivery]),
-    ledTo: listed([...doors, ...operation, ...admission, ...delivery]),
+    ledTo: listed([admitted, ...doors, ...operation, ...admission, ...delivery]),
     inner: listed([expiry, ...operation, ...delivery]),
     targets,
     apiRate,

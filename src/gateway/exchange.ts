@@ -277,6 +277,8 @@ export interface AnswerKeeper extends AnswerTaker {
   ended(x: Exchange): void
 }
 
+const NO_ADDRESSES: readonly string[] = []
+
 /**
  * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here
  * is gone with the next request, and every member is reset by `begin`.
@@ -307,6 +309,10 @@ export class Exchange extends WireExchange implements Instant {
   /** Address of the client as trusted proxies tell it; else of the peer. */
   clientAddress = ''
   peerTrusted = false
+  /** False where a trusted proxy names a client that is no address. */
+  clientProven = true
+  /** Addresses that a trusted peer tells of, from the client on. */
+  forwardedChain: readonly string[] = NO_ADDRESSES
 
   // --- found by authentication
   session: Caller | undefined
@@ -380,6 +386,8 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.operation = undefined
   x.clientAddress = x.peerAddress
   x.peerTrusted = false
+  x.clientProven = true
+  x.forwardedChain = NO_ADDRESSES
   x.session = undefined
   x.plan = undefined
   x.skipAuthentication = false

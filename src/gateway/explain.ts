@@ -7,6 +7,7 @@ import type { Limit } from '../model/limit.ts'
 import type { RequestFlaw } from '../model/operation.ts'
 import type { Counters } from '../store/ports.ts'
 import { readHead } from '../wire/head.ts'
+import type { HeadBounds } from '../wire/scan.ts'
 import { findClient } from './client-address.ts'
 import {
   begin,
@@ -43,6 +44,7 @@ export interface ExplainParts {
   /** True for the paths that the product itself answers on the traffic port. */
   readonly isOwnPath: (path: string) => boolean
   readonly endpoints: OAuthEndpoints
+  readonly bounds: HeadBounds
   readonly trustedProxies: BlockList | undefined
   readonly legacyStatuses: boolean
 }
@@ -100,7 +102,7 @@ function syntheticExchange(parts: ExplainParts, request: ExplainRequest): Exchan
   if (!named) fields.unshift(`Host: ${url.host}\r\n`)
   const target = request.url.startsWith('/') ? request.url : `${url.pathname}${url.search}`
   const x = new Exchange()
-  const refused = readHead(x, `${request.method} ${target} HTTP/1.1\r\n${fields.join('')}\r\n`)
+  const refused = readHead(x, `${request.method} ${target} HTTP/1.1\r\n${fields.join('')}\r\n`, parts.bounds)
   if (refused !== undefined) throw fault('body_malformed', refused.message)
   x.secure = url.protocol === 'https:'
   x.peerAddress = request.address ?? '127.0.0.1'

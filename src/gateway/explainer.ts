@@ -6,6 +6,7 @@ import type { Store } from '../store/ports.ts'
 import { type Explained, type ExplainParts, type ExplainRequest, explain } from './explain.ts'
 import type { LiveConfig } from './live.ts'
 import type { Authorization } from './oauth/open-authorization.ts'
+import { wireLimitsOf } from './open-ports.ts'
 
 /** Tells what would become of a request. */
 export function explainerOf(
@@ -18,6 +19,7 @@ export function explainerOf(
     snapshot: () => live.snapshot,
     isOwnPath: ownPaths(config),
     endpoints: authorization.endpoints,
+    bounds: wireLimitsOf(config.gateway),
     trustedProxies: trustedProxiesOf(config),
     legacyStatuses: config.compat.legacy_statuses,
   }

@@ -365,6 +365,7 @@ function serverParts(
       }),
       core.events.tell,
     ),
+    onHiddenFields: (count) => metrics.fieldsHidden(count),
     onFault(fault, x) {
       const code: FaultCode = fault.code
       if (code.startsWith('upstream_')) metrics.upstreamFailed(code)

@@ -89,6 +89,7 @@ export function wireLimitsOf(settings: Config['gateway']): WireLimits {
   return {
     maxHeadBytes: settings.max_head_bytes,
     maxFields: settings.max_fields,
+    allowUnderscores: settings.allow_underscore_fields,
     headTimeoutMs: settings.head_timeout_ms,
     keepAliveMs: settings.keep_alive_ms,
     bodyIdleMs: settings.body_idle_ms,

@@ -23,6 +23,8 @@ export interface ServerParts {
   /** Answers the product's own paths (`/hello`, `/svc/...`); false when the path is not one of them on this port. */
   readonly own: (x: Exchange) => boolean
   readonly endpoints: OAuthEndpoints
+  /** Counts fields that were hidden because of an underscore in their name. */
+  readonly onHiddenFields: (count: number) => void
   /** Counts a finished request. Must not throw. */
   readonly record: (x: Exchange) => void
   readonly onFault: (fault: Fault, x: Exchange) => void
@@ -104,6 +106,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     done(x) {
       x.taker?.ended(x)
       x.care?.ended(x)
+      if (x.request.hidden > 0) parts.onHiddenFields(x.request.hidden)
       parts.record(x)
     },
 

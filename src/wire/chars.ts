@@ -21,9 +21,13 @@ export const SLASH = 47
 export const DOT = 46
 export const PERCENT = 37
 export const QUESTION = 63
+export const UNDERSCORE = 95
 
 /** What each byte may be: one look-up per byte while a head is scanned. */
 export const CLASS: Uint8Array = classes()
+
+/** 1 for the bytes of ordinary field names: TOKEN without the underscore. */
+export const NAME: Uint8Array = CLASS.map((bits, byte) => (byte === UNDERSCORE ? 0 : bits & TOKEN))
 
 /** Lower case of ASCII letters, every other byte as it is. */
 export const LOWER: Uint8Array = lowers()

@@ -21,17 +21,23 @@ export const FIELD = {
   xForwardedProto: 16,
   xForwardedHost: 17,
   xRealIp: 18,
-  proxyAuthorization: 19,
-  date: 20,
-  server: 21,
-  setCookie: 22,
-  proxyAuthenticate: 23,
-  ratelimit: 24,
-  ratelimitPolicy: 25,
-  xRatelimitLimit: 26,
-  xRatelimitRemaining: 27,
-  xRatelimitReset: 28,
+  forwarded: 19,
+  /** Every other field whose name begins with `x-forwarded-`. */
+  xForwardedOther: 20,
+  proxyAuthorization: 21,
+  date: 22,
+  server: 23,
+  setCookie: 24,
+  proxyAuthenticate: 25,
+  ratelimit: 26,
+  ratelimitPolicy: 27,
+  xRatelimitLimit: 28,
+  xRatelimitRemaining: 29,
+  xRatelimitReset: 30,
 } as const
+
+/** Number of a field that nobody sees, because its name has an underscore. */
+const HIDDEN = 31
 
 /** Lower-case name of each FIELD number. */
 const NAMES: readonly string[] = [
@@ -54,6 +60,8 @@ const NAMES: readonly string[] = [
   'x-forwarded-proto',
   'x-forwarded-host',
   'x-real-ip',
+  'forwarded',
+  'x-forwarded-',
   'proxy-authorization',
   'date',
   'server',
@@ -87,12 +95,23 @@ function candidates(): (readonly number[] | undefined)[] {
 
 /** The FIELD number of the name that stands in `bytes` from `start` to `end`, whatever its letter case. */
 export function fieldNumber(bytes: Uint8Array, start: number, end: number): number {
-  const list = CANDIDATES[slot(end - start, LOWER[bytes[start]!]!)]
-  if (list === undefined) return FIELD.other
-  for (let i = 0; i < list.length; i++) {
-    if (isName(bytes, start, end, NAMES[list[i]!]!)) return list[i]!
+  const first = LOWER[bytes[start]!]!
+  const list = CANDIDATES[slot(end - start, first)]
+  if (list !== undefined) {
+    for (let i = 0; i < list.length; i++) {
+      if (isName(bytes, start, end, NAMES[list[i]!]!)) return list[i]!
+    }
   }
-  return FIELD.other
+  return first === LOWER_X ? forwardedNumber(bytes, start, end) : FIELD.other
+}
+
+const LOWER_X = 120
+const FORWARDED_PREFIX = 'x-forwarded-'
+
+/** For names that no other number is for. */
+function forwardedNumber(bytes: Uint8Array, start: number, end: number): number {
+  const prefixEnd = start + FORWARDED_PREFIX.length
+  return end > prefixEnd && isName(bytes, start, prefixEnd, FORWARDED_PREFIX) ? FIELD.xForwardedOther : FIELD.other
 }
 
 function isName(bytes: Uint8Array, start: number, end: number, lower: string): boolean {
@@ -103,8 +122,15 @@ function isName(bytes: Uint8Array, start: number, end: number, lower: string): b
 
 /** The FIELD number of a name in any letter case; for names that stand by themselves. */
 export function numberOfName(name: string): number {
-  const number = NAMES.indexOf(name.toLowerCase())
-  return number > 0 ? number : FIELD.other
+  const lower = name.toLowerCase()
+  const number = NAMES.indexOf(lower)
+  if (number > 0) return number
+  return lower.startsWith(FORWARDED_PREFIX) ? FIELD.xForwardedOther : FIELD.other
+}
+
+/** True when this FIELD number stands for one name alone. */
+export function isOneName(number: number): boolean {
+  return number !== FIELD.other && number !== FIELD.xForwardedOther
 }
 
 /**
@@ -117,6 +143,8 @@ export class Fields {
   count = 0
   /** Where the empty line that ends the head begins. */
   end = 0
+  /** Fields that are hidden: `hide`. */
+  hidden = 0
   /** Five numbers a field: name start, name end, value start, value end, FIELD number (`~number`, so negative, once dropped). */
   spans: Int32Array = new Int32Array(NUMBERS_PER_FIELD * 100)
 
@@ -125,6 +153,7 @@ export class Fields {
     this.text = text
     this.count = 0
     this.end = 0
+    this.hidden = 0
   }
 
   /** Adds a field whose bytes were checked. Grows the table when a head may hold more than 100 fields. */
@@ -138,6 +167,25 @@ export class Fields {
     spans[at + 3] = valueEnd
     spans[at + 4] = number
     this.count++
+  }
+
+  /** Adds a field that no look-up finds and that is not kept, as if it had never been sent. */
+  hide(nameStart: number, valueStart: number, valueEnd: number): void {
+    this.add(nameStart, nameStart, valueStart, valueEnd, ~HIDDEN)
+    this.hidden++
+  }
+
+  /** Shows the hidden fields of this name (lower case). */
+  reveal(lowerName: string): void {
+    const { spans, text } = this
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (spans[at + 4] !== ~HIDDEN) continue
+      const nameEnd = spans[at]! + lowerName.length
+      if (text[nameEnd] !== ':' || !equalsAt(text, spans[at]!, nameEnd, lowerName)) continue
+      spans[at + 1] = nameEnd
+      spans[at + 4] = FIELD.other
+      this.hidden--
+    }
   }
 
   private grow(): void {
@@ -170,6 +218,18 @@ export class Fields {
     const { spans } = this
     for (let at = 4, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       if (spans[at] === field || spans[at] === ~field) return true
+    }
+    return false
+  }
+
+  /** True when there are several fields of this name (lower case), dropped or not. */
+  repeats(lowerName: string): boolean {
+    const { spans, text } = this
+    let found = false
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (!equalsAt(text, spans[at]!, spans[at + 1]!, lowerName)) continue
+      if (found) return true
+      found = true
     }
     return false
   }
@@ -235,6 +295,17 @@ export class Fields {
     for (let at = 4, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       const number = spans[at]!
       if (number >= first && number <= last) spans[at] = ~number
+    }
+  }
+
+  /** Takes every field whose FIELD number is one of `first` to `last` away, as `erase` does. */
+  eraseRange(first: number, last: number): void {
+    const { spans } = this
+    for (let at = 4, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      const number = spans[at]!
+      if (number < first || number > last) continue
+      spans[at - 3] = spans[at - 4]!
+      spans[at] = ~FIELD.other
     }
   }
 

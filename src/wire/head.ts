@@ -30,7 +30,7 @@ function hops(): Uint8Array {
   return table
 }
 
-const DEFAULT_BOUNDS: HeadBounds = { maxHeadBytes: 16_384, maxFields: 100 }
+const DEFAULT_BOUNDS: HeadBounds = { maxHeadBytes: 16_384, maxFields: 100, allowUnderscores: false }
 
 /**
  * Reads a whole request head (request line, fields, empty line; latin1) into an exchange that has no connection,
@@ -57,7 +57,7 @@ export function parseRequestHead(bytes: Uint8Array, text: string, x: WireExchang
   x.request.clear(text)
   const line = scanRequestLine(x, bytes, text, start)
   if (line <= 0) return tooLarge(line, text, bounds)
-  const end = scanFields(x.request, bytes, line, HOP, bounds.maxFields)
+  const end = scanFields(x.request, bytes, line, HOP, bounds)
   if (end <= 0) return tooLarge(end, text, bounds)
   if (end > bounds.maxHeadBytes) return refuse(REFUSAL.headTooLarge)
   const fault = readMeaning(x, bytes)
@@ -84,6 +84,7 @@ const SEEN_LENGTH = 2
 const SEEN_CODING = 4
 const SEEN_UPGRADE = 8
 const SEEN_EXPECT = 16
+const SEEN_AUTHORIZATION = 32
 
 /** Reads the fields that frame and route the message; each once, in the order sent. */
 function readMeaning(x: WireExchange, bytes: Uint8Array): Fault | undefined {
@@ -98,7 +99,12 @@ function readMeaning(x: WireExchange, bytes: Uint8Array): Fault | undefined {
   let upgradeAt = -1
   for (let at = 0, end = count * 5; at < end; at += 5) {
     const number = spans[at + 4]!
-    if (number >= 0) continue
+    if (number >= 0) {
+      if (number !== FIELD.authorization) continue
+      if ((seen & SEEN_AUTHORIZATION) !== 0) return REFUSAL.authorizationTwice
+      seen |= SEEN_AUTHORIZATION
+      continue
+    }
     switch (~number) {
       case FIELD.host: {
         if ((seen & SEEN_HOST) !== 0) return REFUSAL.hostTwice

@@ -2,6 +2,7 @@
 export interface WireLimits {
   readonly maxHeadBytes: number
   readonly maxFields: number
+  readonly allowUnderscores: boolean
   /** From the first byte of a head (on a new connection: from its opening) to its last. */
   readonly headTimeoutMs: number
   /** Longest wait for the next request on an open connection. */

@@ -49,7 +49,7 @@ export function acceptReading(accepted: Socket): Accepted {
   const socket = new Socket(options)
   return {
     socket,
-    address: socket.remoteAddress ?? '',
+    address: addressOf(socket),
     read(take) {
       taker = take
       socket.read(0)
@@ -57,11 +57,16 @@ export function acceptReading(accepted: Socket): Accepted {
   }
 }
 
+/** An IPv4 peer of a socket that listens on IPv6 comes mapped. */
+function addressOf({ remoteAddress = '' }: Socket): string {
+  return remoteAddress.startsWith('::ffff:') && remoteAddress.includes('.') ? remoteAddress.slice(7) : remoteAddress
+}
+
 /** Reads by `data` events. */
 export function byEvents(socket: Socket): Accepted {
   return {
     socket,
-    address: socket.remoteAddress ?? '',
+    address: addressOf(socket),
     read(take) {
       socket.removeAllListeners('data')
       socket.on('data', take)

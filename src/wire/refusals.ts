@@ -27,6 +27,7 @@ export const REFUSAL = {
   hostTwice: malformed('Host given twice'),
   host: malformed('malformed Host'),
   hostDiffers: malformed('Host differs from the request target'),
+  authorizationTwice: malformed('Authorization given twice: send one credential'),
   length: malformed('malformed Content-Length'),
   lengthTwice: malformed('Content-Length given twice'),
   framingTwice: malformed('Content-Length beside Transfer-Encoding'),

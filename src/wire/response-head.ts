@@ -16,6 +16,8 @@ import {
 export const MAX_ANSWER_HEAD_BYTES = 65_536
 export const MAX_ANSWER_FIELDS = 500
 
+const ANSWER_BOUNDS = { maxFields: MAX_ANSWER_FIELDS, allowUnderscores: true }
+
 /** Fields of an answer that never pass (RFC 9110 section 7.6.1), and Content-Length, which the wire makes anew. */
 const HOP: Uint8Array = hops()
 
@@ -51,7 +53,7 @@ export class AnswerHead {
     fields.clear(text)
     const line = this.readStatusLine(bytes, text)
     if (line <= 0) return line
-    const end = scanFields(fields, bytes, line, HOP, MAX_ANSWER_FIELDS)
+    const end = scanFields(fields, bytes, line, HOP, ANSWER_BOUNDS)
     if (end === INCOMPLETE && text.length >= MAX_ANSWER_HEAD_BYTES) return REFUSED
     if (end <= 0) return end
     return this.readMeaning(fields, bytes) ? end : REFUSED

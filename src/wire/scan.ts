@@ -1,5 +1,5 @@
 import type { Fault } from '../errors/fault.ts'
-import { CLASS, COLON, CR, LF, SP, TAB, TOKEN, VALUE } from './chars.ts'
+import { CLASS, COLON, CR, LF, NAME, SP, TAB, TOKEN, UNDERSCORE, VALUE } from './chars.ts'
 import type { Fields } from './fields.ts'
 import { FIELD, fieldNumber, numberOfName } from './fields.ts'
 import { REFUSAL } from './refusals.ts'
@@ -8,6 +8,8 @@ import { REFUSAL } from './refusals.ts'
 export interface HeadBounds {
   readonly maxHeadBytes: number
   readonly maxFields: number
+  /** False = fields with an underscore in their name are hidden. */
+  readonly allowUnderscores: boolean
 }
 
 /** Answers of the scanners: more bytes are needed, or what came is refused and says why elsewhere. */
@@ -26,20 +28,35 @@ export function refuse(fault: Fault): typeof REFUSED {
 /**
  * Scans field lines from `at` to the empty line that ends the head, each byte once (RFC 9112 section 5). Answers the offset
  * behind the head; INCOMPLETE when the bytes end first; REFUSED as soon as a byte proves a fault. Names and values are only
- * noted, with the FIELD number; `hop` says which numbers are left out of `kept()`.
+ * noted, with the FIELD number; `hop` says which numbers are left out of `kept()`. A field with an underscore in its name is hidden
+ * unless `bounds` allow it: CGI, WSGI and Rack make `X_Role` and `X-Role` one variable, so that it could stand in for a field that the
+ * gateway sets, removes or checks.
  *
  * `bytes` are those that `fields.text` was made of: an element of an array is read in half the time of a character of a string
  * (1 ns against 2, Node 26.10), and strings are wanted only to be cut.
  */
-export function scanFields(fields: Fields, bytes: Uint8Array, at: number, hop: Uint8Array, maxFields: number): number {
+export function scanFields(
+  fields: Fields,
+  bytes: Uint8Array,
+  at: number,
+  hop: Uint8Array,
+  { maxFields, allowUnderscores }: Omit<HeadBounds, 'maxHeadBytes'>,
+): number {
   const length = fields.text.length
   let i = at
   while (i < length) {
     let code = bytes[i]!
     if (code === CR) return endOfHead(fields, bytes, i)
     const nameStart = i
-    while ((CLASS[code]! & TOKEN) !== 0) {
+    let hidden = false
+    while (NAME[code] === 1) {
       i++
+      if (i === length) return INCOMPLETE
+      code = bytes[i]!
+    }
+    if (code === UNDERSCORE) {
+      hidden = !allowUnderscores
+      i = tokenEnd(bytes, i, length)
       if (i === length) return INCOMPLETE
       code = bytes[i]!
     }
@@ -54,11 +71,20 @@ export function scanFields(fields: Fields, bytes: Uint8Array, at: number, hop: U
     if (end <= 0) return end
     let valueEnd = i
     while (valueEnd > valueStart && isBlank(bytes[valueEnd - 1]!)) valueEnd--
-    const number = fieldNumber(bytes, nameStart, nameEnd)
-    fields.add(nameStart, nameEnd, valueStart, valueEnd, hop[number] === 1 ? ~number : number)
+    if (hidden) fields.hide(nameStart, valueStart, valueEnd)
+    else {
+      const number = fieldNumber(bytes, nameStart, nameEnd)
+      fields.add(nameStart, nameEnd, valueStart, valueEnd, hop[number] === 1 ? ~number : number)
+    }
     i = end
   }
   return INCOMPLETE
+}
+
+function tokenEnd(bytes: Uint8Array, at: number, length: number): number {
+  let i = at
+  while (i < length && (CLASS[bytes[i]!]! & TOKEN) !== 0) i++
+  return i
 }
 
 function endOfHead(fields: Fields, bytes: Uint8Array, at: number): number {

@@ -4,13 +4,16 @@ import fc from 'fast-check'
 import { WireExchange } from '../../src/wire/exchange.ts'
 import { FIELD } from '../../src/wire/fields.ts'
 import { readHead } from '../../src/wire/head.ts'
+import type { HeadBounds } from '../../src/wire/scan.ts'
 import { hostLength, normalisePath } from '../../src/wire/target.ts'
 
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 50_000 : 2000 }
 
-function read(head: string): WireExchange {
+const ALL_NAMES = { maxHeadBytes: 16_384, maxFields: 100, allowUnderscores: true }
+
+function read(head: string, bounds?: HeadBounds): WireExchange {
   const x = new WireExchange()
-  const fault = readHead(x, head)
+  const fault = readHead(x, head, bounds)
   assert.equal(fault, undefined, `${JSON.stringify(head)}: ${fault?.message}`)
   return x
 }
@@ -87,7 +90,8 @@ test('what Connection names and what is hop-by-hop is left out, the rest is kept
 })
 
 test('fields are found, dropped and listed whatever their letter case', () => {
-  const x = read('GET / HTTP/1.1\r\nHost: a\r\nAUTHORIZATION: b\r\nCookie: c\r\ncookie: d\r\n__proto__: e\r\n\r\n')
+  const head = 'GET / HTTP/1.1\r\nHost: a\r\nAUTHORIZATION: b\r\nCookie: c\r\ncookie: d\r\n__proto__: e\r\n\r\n'
+  const x = read(head, ALL_NAMES)
   const { request } = x
   assert.equal(request.known(FIELD.authorization), 'b')
   assert.equal(request.has(FIELD.cookie), true)
@@ -108,8 +112,8 @@ test('every FIELD number is given to its name', () => {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
     const x = read(`GET / HTTP/1.1\r\nHost: a\r\n${name.toUpperCase()}: v\r\n\r\n`)
     assert.equal(x.request.known(number), 'v', name)
-    const near = read(`GET / HTTP/1.1\r\nHost: a\r\n${name.slice(0, -1)}_: v\r\n\r\n`)
-    assert.equal(near.request.has(number), false, name)
+    const near = read(`GET / HTTP/1.1\r\nHost: a\r\n${name.slice(0, -1)}!: v\r\n\r\n`)
+    assert.equal(near.request.has(number), number === FIELD.xForwardedOther, name)
   }
 })
 

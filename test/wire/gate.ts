@@ -10,6 +10,7 @@ import { Upstream, type UpstreamOptions } from '../../src/wire/upstream.ts'
 export const LIMITS: WireLimits = {
   maxHeadBytes: 16_384,
   maxFields: 100,
+  allowUnderscores: true,
   headTimeoutMs: 60_000,
   keepAliveMs: 60_000,
   bodyIdleMs: 60_000,

@@ -108,7 +108,7 @@ function request(random: Random): string {
   const fields: string[] = [pick(random, HOSTS)]
   for (let count = below(random, 5); count > 0; count--) {
     const field = pick(random, FIELDS)
-    if (!field.startsWith('Expect') || !fields.includes(field))
+    if (!/^(?:Expect|Authorization)/.test(field) || !fields.includes(field))
       fields.splice(below(random, fields.length + 1), 0, field)
   }
   const body = random() < 0.6 ? pick(random, BODIES) : ''

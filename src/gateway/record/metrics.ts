@@ -27,7 +27,14 @@ export class Metrics {
   readonly #sources: MetricSource[] = []
   readonly #upstreamFailures = new Map<FaultCode, number>()
 
+  #hiddenFields = 0
+
   constructor() {
+    this.counter(
+      'svc_underscore_fields_dropped',
+      'Request fields dropped because of an underscore in their name.',
+      () => this.#hiddenFields,
+    )
     this.offer({
       name: 'svc_upstream_failures',
       kind: 'counter',
@@ -60,6 +67,10 @@ export class Metrics {
 
   upstreamFailed(kind: FaultCode): void {
     this.#upstreamFailures.set(kind, (this.#upstreamFailures.get(kind) ?? 0) + 1)
+  }
+
+  fieldsHidden(count: number): void {
+    this.#hiddenFields += count
   }
 
   /** Adds a number to the page. Names begin with `svc_` and are given once. */

@@ -28,10 +28,8 @@ const NOT_THEIRS = new Set([
   'trailer',
   'keep-alive',
   'proxy-connection',
-  'forwarded',
 ])
-const TELLS_ORIGIN = /^x-(?:forwarded-.*|real-ip)$/
-const ORIGIN_FIELDS = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'forwarded']
+const TELLS_ORIGIN = /^(?:x-forwarded-.*|x-real-ip|forwarded)$/
 
 interface Part {
   readonly relativeUrl: string
@@ -147,6 +145,6 @@ function targetOf(base: string, relativeUrl: string): string | undefined {
 
 /** What the batch itself said of where it comes from, as its own connection said it. */
 function originFields(x: Exchange): InnerRequest['headers'] {
-  const told = ORIGIN_FIELDS.flatMap((name) => x.request.all(name).map((value) => [name, value] as const))
+  const told = x.request.entries().filter(([name]) => TELLS_ORIGIN.test(name.toLowerCase()))
   return [['host', x.authority], ...told, ...contextFieldsOf(x)]
 }

@@ -2,7 +2,7 @@ import { prebuilt } from '../../errors/fault.ts'
 import type { Api, AuthRules } from '../../model/api.ts'
 import type { SchemeRules } from '../../model/scheme-rules.ts'
 import { isBound, UNBOUND } from '../../oauth/confirmation.ts'
-import { FIELD, numberOfName } from '../../wire/fields.ts'
+import { isOneName, numberOfName } from '../../wire/fields.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
 import { admitBound, type BindingParts, requiresBinding } from '../oauth/check-binding.ts'
 import type { LiveSession, Sessions } from '../sessions.ts'
@@ -47,8 +47,8 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
 /** Takes the credential out of what is handed on, from every place that any scheme of the API names. */
 export function stripCredential(auth: AuthRules): Step | undefined {
   if (!auth.strip) return undefined
-  const known = auth.stripHeaders.map(numberOfName).filter((number) => number !== FIELD.other)
-  const others = auth.stripHeaders.filter((name) => numberOfName(name) === FIELD.other)
+  const known = auth.stripHeaders.map(numberOfName).filter(isOneName)
+  const others = auth.stripHeaders.filter((name) => !isOneName(numberOfName(name)))
   return function stripCredential(x) {
     // A path that is let in without authentication may carry credentials that are meant for the upstream.
     if (x.skipAuthentication) return undefined

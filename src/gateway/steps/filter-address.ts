@@ -13,6 +13,8 @@ export function filterAddress(
   const allow = rules.allow.length === 0 ? undefined : addressList(rules.allow)
   const block = rules.block.length === 0 ? undefined : addressList(rules.block)
   return function filterAddress(x) {
+    // An address that could not be read may be one that is off the list, or on it.
+    if (!x.clientProven) return REFUSED
     const family = isIP(x.clientAddress) === 6 ? 'ipv6' : 'ipv4'
     if (allow !== undefined && !allow.check(x.clientAddress, family)) return REFUSED
     if (block?.check(x.clientAddress, family)) return REFUSED

@@ -41,7 +41,6 @@ export function requestFields(x: Exchange): string {
 
 /** What is told of a client for whom nobody may speak. Glued together again only where the authority is another than before. */
 function ownLines(x: Exchange): string {
-  x.request.dropRange(FIELD.xForwardedFor, FIELD.xForwardedHost)
   const { told, authority } = x
   if (told.lines === '' || told.authority !== authority) {
     told.authority = copyText(authority)
@@ -50,13 +49,18 @@ function ownLines(x: Exchange): string {
   return told.lines
 }
 
-/** What a trusted proxy says of those before it, and who it is. */
+/**
+ * What a trusted proxy says of those before it, and who it is. A proxy that does not write X-Real-IP itself hands on the client's:
+ * it goes on with the address that the gateway has found.
+ */
 function addedLines(x: Exchange): string {
   const { request } = x
-  const before = request.all('x-forwarded-for')
+  const real = request.has(FIELD.xRealIp) ? `X-Real-IP: ${x.clientAddress}\r\n` : ''
   request.dropKnown(FIELD.xForwardedFor)
+  request.dropKnown(FIELD.xRealIp)
   return (
-    forLine([...before, x.peerAddress].join(', ')) +
+    forLine([...x.forwardedChain, x.peerAddress].join(', ')) +
+    real +
     (request.has(FIELD.xForwardedProto) ? '' : protoLine(x)) +
     (request.has(FIELD.xForwardedHost) ? '' : hostLine(x))
   )

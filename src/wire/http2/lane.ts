@@ -10,7 +10,7 @@ import type { RepeatedAnswer } from '../repeated-answer.ts'
 import { sweep, type Timed } from '../sweep.ts'
 import type { Upstream } from '../upstream.ts'
 import { CODE } from './codes.ts'
-import { trailerLines } from './header-list.ts'
+import { requestTrailerLines } from './header-list.ts'
 import type { Field } from './hpack/field.ts'
 import { isMalformed, readRequest } from './request-text.ts'
 import type { FramedStream, StreamUser } from './stream.ts'
@@ -249,7 +249,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   // --- what the stream tells
 
   streamFields(fields: readonly Field[], tooLarge: boolean, last: boolean): boolean {
-    const lines = trailerLines(fields)
+    const lines = requestTrailerLines(fields)
     if (lines === undefined || tooLarge || !last) return false
     this.x.requestTrailers = lines
     return true

@@ -8,7 +8,6 @@ import { type Field, isPseudo, KIND } from './hpack/field.ts'
 const PATH = prebuilt('request_malformed', 'malformed :path')
 const SCHEME = prebuilt('request_malformed', ':scheme is neither http nor https')
 const AUTHORITY = prebuilt('request_malformed', 'Host differs from :authority')
-const AUTHORIZATION_TWICE = prebuilt('request_malformed', 'Authorization given twice')
 
 /** Not a request at all (RFC 9113 section 8.1.1): its stream is reset, nothing is answered. */
 const MALFORMED = Symbol('malformed')
@@ -47,11 +46,15 @@ export function readRequest(
   return parse(x, `${method} ${path} HTTP/1.1\r\n${hostLine}${framing}${request.lines}${cookie}\r\n`, bounds)
 }
 
-function parse(x: WireExchange, head: string, { maxHeadBytes, maxFields }: HeadBounds): Fault | undefined {
+function parse(
+  x: WireExchange,
+  head: string,
+  { maxHeadBytes, maxFields, allowUnderscores }: HeadBounds,
+): Fault | undefined {
   if (head.length > scratch.bytes.length) scratch.bytes = Buffer.allocUnsafeSlow(head.length)
   const { bytes } = scratch
   const size = bytes.write(head, 0, 'latin1')
-  const end = parseRequestHead(bytes, head, x, { maxHeadBytes, maxFields: maxFields + 2 })
+  const end = parseRequestHead(bytes, head, x, { maxHeadBytes, maxFields: maxFields + 2, allowUnderscores })
   if (end === size) return undefined
   return end > 0 ? REFUSAL.behindHead : end === INCOMPLETE ? REFUSAL.requestLine : verdict.fault
 }
@@ -68,7 +71,6 @@ interface RequestText {
   lines: string
   /** Crumbs of cookies, put together again (RFC 9113 section 8.2.3). */
   cookie: string
-  authorized: boolean
 }
 
 function isText(found: RequestText | Fault | typeof MALFORMED): found is RequestText {
@@ -78,7 +80,7 @@ function isText(found: RequestText | Fault | typeof MALFORMED): found is Request
 function collect(fields: readonly Field[]): RequestText | Fault | typeof MALFORMED {
   const request: RequestText = {
     ...{ method: '', path: '', scheme: '', authority: undefined, host: undefined },
-    ...{ length: undefined, lines: '', cookie: '', authorized: false },
+    ...{ length: undefined, lines: '', cookie: '' },
   }
   let regular = false
   for (let i = 0; i < fields.length; i++) {
@@ -128,10 +130,6 @@ function takeField(request: RequestText, { kind, value, line }: Field): Fault | 
     case KIND.cookie:
       request.cookie += request.cookie === '' ? value : `; ${value}`
       return undefined
-    case KIND.authorization:
-      if (request.authorized) return AUTHORIZATION_TWICE
-      request.authorized = true
-      break
     case KIND.contentLength:
       request.length = value
   }

@@ -11,10 +11,9 @@ export const KIND = {
   status: 5,
   host: 6,
   cookie: 7,
-  authorization: 8,
-  contentLength: 9,
+  contentLength: 8,
   /** May not stand in a message of HTTP/2 at all (RFC 9113 sections 8.2 and 8.3). */
-  malformed: 10,
+  malformed: 9,
 } as const
 
 /** One field as it was decoded. Entries of tables are such, so that a field that is repeated is looked at once. */
@@ -52,7 +51,6 @@ const KINDS: ReadonlyMap<string, number> = new Map<string, number>([
   [':status', KIND.status],
   ['host', KIND.host],
   ['cookie', KIND.cookie],
-  ['authorization', KIND.authorization],
   ['content-length', KIND.contentLength],
   ...[...CONNECTION_SPECIFIC].map((name) => [name, KIND.malformed] as const),
 ])

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { defined } from '../definitions.ts'
+import { startTestGateway } from '../harness.ts'
+import { startOrigin } from '../origin.ts'
+import { rightsOn } from './admin-fixtures.ts'
+import { type Pairs, sendExactly, VERSIONS, valuesOf } from './exact-fields.ts'
+
+async function world(t: TestContext, env: Record<string, string> = {}) {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gate = await startTestGateway({ env })
+  t.after(() => gate.close())
+  const open = defined({
+    ...{ id: 'open', url: origin.url },
+    global: {
+      transformRequestHeaders: { enabled: true, remove: ['X-Secret'], add: [{ name: 'X-Role', value: 'reader' }] },
+    },
+  })
+  const keyed = defined({
+    id: 'keyed',
+    url: origin.url,
+    keyIn: 'api_key',
+    authentication: { stripAuthorizationData: true },
+  })
+  for (const document of [open, keyed]) {
+    const made = await gate.svc('POST', '/svc/apis/oas', document)
+    assert.equal(made.status, 200, made.text)
+  }
+  const key = await gate.svc('POST', '/svc/keys/create', { access_rights: rightsOn('keyed') })
+  const dropped = async () =>
+    Number(/^svc_underscore_fields_dropped_total (\d+)$/m.exec((await gate.svc('GET', '/metrics')).text)?.[1])
+  return { origin, gate, dropped, key: String((key.json as { key: string }).key) }
+}
+
+/** As CGI, WSGI and Rack name the variable of a field. */
+const variable = (name: string) => `HTTP_${name.toUpperCase().replaceAll('-', '_')}`
+
+const spelled = (name: string) =>
+  fc
+    .tuple(...[...name].map((c) => fc.constantFrom(...(c === '-' ? ['-', '_'] : [c, c.toUpperCase()]))))
+    .map((letters) => letters.join(''))
+
+test('no spelling of a name reaches a variable that the gateway sets or removes', async (t) => {
+  const { gate, origin } = await world(t)
+  const names = fc.constantFrom('x-role', 'x-secret', 'x-forwarded-for', 'x-real-ip', 'x-forwarded-client-cert')
+  const field = names.chain((name) => fc.tuple(spelled(name), fc.constant('from the client')))
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...VERSIONS), fc.array(field, { maxLength: 6 }), async (version, fields) => {
+      const answer = await sendExactly(gate.port, version, { path: '/open/x', fields })
+      assert.equal(answer.status, 200)
+      const { rawHeaders } = origin.seen.at(-1)!
+      const seen = rawHeaders.flatMap((name, i): Pairs => (i % 2 === 0 ? [[variable(name), rawHeaders[i + 1]!]] : []))
+      assert.deepEqual(
+        seen.filter(([, value]) => value.includes('client')),
+        [],
+      )
+      assert.deepEqual(valuesOf({ fields: seen }, 'HTTP_X_ROLE'), ['reader'])
+    }),
+    { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 2000 : 100 },
+  )
+})
+
+test('dropped fields are counted, and nobody reads them', async (t) => {
+  const { gate, origin, dropped } = await world(t)
+  for (const version of VERSIONS) {
+    const before = await dropped()
+    const fields: Pairs = [
+      ['X_A', '1'],
+      ['_', '2'],
+      ['x-a_', '3'],
+      ['x-b', '4'],
+      ['Content_Length', '5'],
+      ['Transfer_Encoding', 'chunked'],
+    ]
+    assert.equal((await sendExactly(gate.port, version, { path: '/open/x', fields })).status, 200)
+    const { headers } = origin.seen.at(-1)!
+    assert.equal(headers['x-b'], '4')
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => name.includes('_')),
+      [],
+    )
+    assert.equal((await dropped()) - before, 5)
+  }
+})
+
+test('an API reads its credential from a name with an underscore, and no other such name passes', async (t) => {
+  const { gate, origin, key, dropped } = await world(t)
+  for (const version of VERSIONS) {
+    const sent: Pairs = [
+      ['x_role', 'admin'],
+      ['API_KEY', key],
+    ]
+    assert.equal((await sendExactly(gate.port, version, { path: '/keyed/x', fields: sent })).status, 200)
+    const { headers } = origin.seen.at(-1)!
+    assert.deepEqual([headers.api_key, headers.x_role], [undefined, undefined], 'stripped, dropped')
+    const twice: Pairs = [
+      ['api_key', key],
+      ['api_key', 'other'],
+    ]
+    assert.equal((await sendExactly(gate.port, version, { path: '/keyed/x', fields: twice })).status, 400)
+    const near: Pairs = [
+      ['api_ke', key],
+      ['api_key2', key],
+      ['api-key', key],
+    ]
+    assert.equal((await sendExactly(gate.port, version, { path: '/keyed/x', fields: near })).status, 401)
+  }
+  assert.equal(await dropped(), 2 * (1 + 0 + 2))
+})
+
+test('the setting lets them pass, answers always have them', async (t) => {
+  const { gate, origin, dropped } = await world(t, { SVC_GW_ALLOWUNDERSCOREFIELDS: 'true' })
+  origin.script = (_request, response) => response.writeHead(200, { answer_field: 'yes' }).end()
+  for (const version of VERSIONS) {
+    const answer = await sendExactly(gate.port, version, { path: '/open/x', fields: [['X_A', '1']] })
+    assert.equal(origin.seen.at(-1)!.headers.x_a, '1')
+    assert.deepEqual(valuesOf(answer, 'answer_field'), ['yes'])
+  }
+  assert.equal(await dropped(), 0)
+})
