@@ -18,6 +18,7 @@ import type { Route } from './route.ts'
 import { routed, SENT_TYPE } from './routed.ts'
 import { routerPath } from './router-path.ts'
 import { allRoutes } from './routes.ts'
+import { refuseTwoCredentials } from './two-credentials.ts'
 import { refuseUnread } from './unread.ts'
 
 export interface DashboardOptions {
@@ -106,6 +107,7 @@ function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]):
   )
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS })
+    refuseTwoCredentials(request.raw)
     // What the body is does not depend on what it is called (clients label JSON as a form), nor on whether the label is well-formed.
     const { headers } = request.raw
     delete headers[SENT_TYPE]

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { bare } from '../../src/dashboard/answer.ts'
 import { openSession } from '../../src/dashboard/session/sessions.ts'
 import type { JsonObject } from '../../src/model/json.ts'
+import { sendExactly } from '../gateway/exact-fields.ts'
 import { ECHO, route, started } from './made-up-routes.ts'
 
 test('who calls: by bare credential, after Bearer, and never by a wrong one', async (t) => {
@@ -93,4 +94,22 @@ test('the client address is what trusted proxies say', async (t) => {
   assert.equal(await from(behind, { 'x-forwarded-for': '192.0.2.1, 203.0.113.7' }), '203.0.113.7')
   assert.equal(await from(behind, { 'x-forwarded-for': '203.0.113.7, junk, 198.51.100.2' }), '198.51.100.2')
   assert.equal(await from(behind, {}), '127.0.0.1')
+})
+
+test('one credential of a kind in one request', async (t) => {
+  const routes = [
+    route({ method: 'GET', path: '/api/me', access: 'signed-in', run: (call) => bare({ id: call.actor!.userId }) }),
+  ]
+  const { user, dashboard } = await started(t, { routes: () => routes })
+  const [ada, bob] = [await user({ apis: 'read' }), await user({ apis: 'read' })]
+  const status = async (...fields: (readonly [string, string])[]) =>
+    (await sendExactly(dashboard.port, '1.1', { path: '/api/me', fields })).status
+  for (const name of ['Authorization', 'X-Api-Key', 'admin-auth', 'X-CSRF-Token']) {
+    const known = ['Authorization', ada.key] as const
+    assert.equal(await status(known, ...(name === 'Authorization' ? [] : [['x-b', ''] as const])), 200)
+    assert.equal(await status([name, ada.key], [name.toLowerCase(), bob.key]), 400, name)
+    assert.equal(await status([name, ada.key], [name, ada.key]), 400, name)
+  }
+  assert.equal(await status(['Authorization', `Bearer ${ada.key}`], ['X-Api-Key', ada.key]), 200)
+  assert.equal(await status(['Authorization', ada.key], ['X-Api-Key', bob.key]), 400)
 })

@@ -2,6 +2,7 @@ import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { systemClock } from '../../model/clock.ts'
 import { equalSecrets } from '../../model/secret.ts'
 import { tellingDocuments } from '../../publish/happenings.ts'
+import { givenSecret, secretHeaders } from '../admin-secret.ts'
 import type { Exchange } from '../exchange.ts'
 import { type AdminAnswer, send, sendFault } from './answer.ts'
 import { apiRoutes } from './apis.ts'
@@ -69,13 +70,10 @@ function guard(parts: AdminParts) {
   const tree = new RouteTree(allRoutes(parts))
   const words = ['svc', ...parts.config.compat.vendor_aliases]
   const firstLetters = new Set(words.map((word) => word.charCodeAt(0)))
-  const headers = words.map((word) => `x-${word}-authorization`)
+  const headers = secretHeaders(words)
   const knowsSecret = (x: Exchange): boolean => {
-    for (const header of headers) {
-      const given = x.request.get(header)
-      if (given !== undefined) return parts.secret !== '' && equalSecrets(given, parts.secret)
-    }
-    return false
+    const given = givenSecret(x.request, headers)
+    return given !== undefined && parts.secret !== '' && equalSecrets(given, parts.secret)
   }
   const refuse = (x: Exchange, refusal: Fault) => {
     note(parts, x, refusal)

@@ -3,6 +3,7 @@ import type { Log } from '../../model/log.ts'
 import { equalSecrets } from '../../model/secret.ts'
 import { issuerIsOpen } from '../../oauth/issuer.ts'
 import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/parts.ts'
+import { givenSecret, secretHeaders } from '../admin-secret.ts'
 import { flawOfDates } from '../auth/certificate-dates.ts'
 import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../exchange.ts'
 import { cors } from '../steps/cors.ts'
@@ -46,7 +47,7 @@ export class OAuthEndpoints {
   constructor(parts: EndpointParts) {
     this.#parts = parts
     this.#paths = new EndpointPaths(parts.words)
-    this.#secretHeaders = parts.words.map((word) => `x-${word}-authorization`)
+    this.#secretHeaders = secretHeaders(parts.words)
   }
 
   /** The first step of an API with an authorization server: answers the paths of its endpoints, and lets every other pass. */
@@ -146,11 +147,8 @@ export class OAuthEndpoints {
 
   #knowsSecret(x: Exchange): boolean {
     const { secret } = this.#parts
-    for (const header of this.#secretHeaders) {
-      const given = x.request.get(header)
-      if (given !== undefined) return secret !== '' && equalSecrets(given, secret)
-    }
-    return false
+    const given = givenSecret(x.request, this.#secretHeaders)
+    return given !== undefined && secret !== '' && equalSecrets(given, secret)
   }
 }
 
