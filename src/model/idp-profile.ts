@@ -28,6 +28,8 @@ export interface IdpProfile {
   readonly groupMapping: ReadonlyMap<string, string>
   readonly defaultGroupId: string
   readonly onlyRegistered: boolean
+  /** True: an address counts though the provider does not say that it is verified. */
+  readonly trustUnverifiedEmail: boolean
   /** Domain of email addresses that may come; '' = all. */
   readonly domain: string
   /** Group of the identity provider that one must be in; '' = none. */
@@ -81,6 +83,7 @@ export function idpProfileOf(body: JsonObject): IdpProfile {
     groupMapping: new Map(mapping.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
     defaultGroupId: textAt(body, 'DefaultUserGroupID'),
     onlyRegistered: body.SSOOnlyForRegisteredUsers === true,
+    trustUnverifiedEmail: body.TrustUnverifiedEmail === true,
     domain: textAt(constraints, 'Domain').toLowerCase(),
     group: textAt(constraints, 'Group'),
     returnUrl: textAt(body, 'ReturnURL'),
@@ -104,10 +107,9 @@ export function checkIdpProfile(body: JsonObject): void {
   if (body.Type !== undefined && body.Type !== '' && body.Type !== TYPES[provider])
     throw invalid('Type', `must be ${TYPES[provider]} for ${provider}`)
   for (const [from, to] of Object.entries(objectAt(body, 'UserGroupMapping'))) checkText(`UserGroupMapping.${from}`, to)
-  const { SSOOnlyForRegisteredUsers: only } = body
-  // Read as false it would let in whom it should keep out.
-  if (only !== undefined && typeof only !== 'boolean')
-    throw invalid('SSOOnlyForRegisteredUsers', 'must be true or false')
+  // Read as something else it would let in whom it should keep out.
+  for (const name of ['SSOOnlyForRegisteredUsers', 'TrustUnverifiedEmail'])
+    if (body[name] !== undefined && typeof body[name] !== 'boolean') throw invalid(name, 'must be true or false')
   for (const name of ['Domain', 'Group']) {
     const value = objectAt(body, 'ProviderConstraints')[name]
     if (value !== undefined) checkText(`ProviderConstraints.${name}`, value)

@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from './json.ts'
 import { ownersOf } from './ownership.ts'
 import { policyApisOf, policyAuthTypesOf, stateOf } from './policy-index.ts'
 import { administers, type User } from './user.ts'
+import { boundIdentity } from './user-security.ts'
 
 /** How a kind of document can be found besides by its storage id. */
 export interface KindIndexes {
@@ -168,6 +169,7 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
     unique: {
       org_email: (body) => `${body.org_id ?? ''}/${body.email_address ?? ''}`,
       access_hmac: (body) => (body.access_hmac === '' ? undefined : text('access_hmac')(body)),
+      sso_identity: (body) => boundIdentity(body) || undefined,
     },
     lookup: {
       org_id: text('org_id'),

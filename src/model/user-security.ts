@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { fault } from '../errors/fault.ts'
 import type { Millis } from './clock.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 
@@ -47,7 +48,27 @@ export interface UserSecurity {
 }
 
 /** Members of a user's body that no answer, log or export may show, and that undoing an older change must leave alone. */
-export const SECRET_USER_MEMBERS = ['password_hash', 'PWHistory', 'totp', 'passkeys', 'recovery_codes'] as const
+export const SECRET_USER_MEMBERS = [
+  'password_hash',
+  'PWHistory',
+  'totp',
+  'passkeys',
+  'recovery_codes',
+  'sso_identity',
+] as const
+
+/** The identity at a provider that the account was first entered with, which alone enters it since; '' = none yet. */
+export function boundIdentity(body: JsonObject): string {
+  return typeof body.sso_identity === 'string' ? body.sso_identity : ''
+}
+
+/** The body of a user who came by an identity at a provider. @throws Fault `sso_refused` (403) where it is bound to another one */
+export function bindTo(body: JsonObject, identity: string): JsonObject {
+  const bound = boundIdentity(body)
+  if (bound !== '' && bound !== identity)
+    throw fault('sso_refused', 'the account was bound to another identity meanwhile')
+  return { ...body, sso_identity: identity }
+}
 
 /** Reads what a user's body says about signing in; what is missing or malformed counts as not there. */
 export function securityOf(body: JsonObject): UserSecurity {

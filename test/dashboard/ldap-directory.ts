@@ -11,6 +11,8 @@ export interface Person {
   readonly password: string
   readonly mail?: string
   readonly memberOf?: readonly string[]
+  /** What the directory calls the person for good. */
+  readonly uuid?: string
 }
 
 /** A real directory. Like many, it lets a bind without a password succeed, as nobody. */
@@ -34,13 +36,14 @@ export async function directory(t: TestContext, people: readonly Person[], tls?:
   })
   server.search(BASE, (request, response, next) => {
     filters.push(request.filter.toString())
-    for (const { uid, mail, memberOf } of people) {
+    for (const { uid, mail, memberOf, uuid } of people) {
       const attributes = {
         objectclass: ['person'],
         uid,
         ...(mail && { mail }),
         givenname: `First ${uid}`,
         ...(memberOf && { memberOf }),
+        ...(uuid && { entryUUID: uuid }),
       }
       // ldapjs compares the escaped form of a value: names with characters of filters are compared here.
       const [, asked = ''] = /uid=([^)*]+)\)/.exec(request.filter.toString()) ?? []

@@ -1,92 +1,10 @@
 import assert from 'node:assert/strict'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type TestContext, test } from 'node:test'
-import Provider from 'oidc-provider'
+import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
-import { Browser, locationOf, type SsoWorld, sessionIn, ssoWorld, type Visit, whyRefused } from './sso-world.ts'
-
-const SECRET = 'secret of the client at the OpenID provider'
-
-interface Account {
-  email?: string
-  email_verified?: boolean
-  name?: string
-  groups?: string[] | string
-}
-
-/** A real OpenID provider. Whoever signs in there is who they say. */
-async function startOpenId(t: TestContext, callback: string, accounts: Record<string, Account>) {
-  const server: Server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const provider = new Provider(issuer, {
-    clients: [{ client_id: 'gatehouse', client_secret: SECRET, redirect_uris: [callback] }],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
-    pkce: { required: () => true },
-    cookies: { keys: ['a key of the provider'] },
-    ttl: { Session: 600, Grant: 600, Interaction: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
-    findAccount: (_context, id) => ({
-      accountId: id,
-      claims: () => ({ sub: id, ...accounts[id] }) as { sub: string },
-    }),
-  })
-  server.on('request', provider.callback())
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { issuer }
-}
-
-async function world(t: TestContext, accounts: Record<string, Account>, more: JsonObject = {}, env = {}) {
-  const dashboard = await ssoWorld(t, env)
-  const callback = `${dashboard.base}/auth/staff/openid-connect/callback`
-  const { issuer } = await startOpenId(t, callback, accounts)
-  const { ProviderConfig: config = {}, ...rest } = more as { ProviderConfig?: JsonObject }
-  await dashboard.profile({
-    ID: 'staff',
-    Name: 'Staff',
-    ActionType: 'GenerateOrLoginUserProfile',
-    ProviderName: 'SocialProvider',
-    Type: 'redirect',
-    ProviderConfig: {
-      CallbackBaseURL: dashboard.base,
-      UseProviders: [
-        {
-          Name: 'openid-connect',
-          Key: 'gatehouse',
-          Secret: SECRET,
-          DiscoverURL: `${issuer}/.well-known/openid-configuration`,
-        },
-      ],
-      ...config,
-    },
-    ...rest,
-  })
-  return { ...dashboard, issuer }
-}
-
-const START = '/auth/staff/openid-connect'
-
-/** Goes to the provider, signs in there as `login` and consents. Answers the redirect to our callback, not followed. */
-async function signInThere(at: SsoWorld, browser: Browser, login: string): Promise<URL> {
-  const ours = (url: URL) => url.origin === at.base
-  let visit = await browser.follow(await browser.visit(at.base + START), (url) => !ours(url))
-  for (let steps = 0; steps < 4 && visit.status === 200; steps++) {
-    const prompt = /name="prompt" value="(\w+)"/.exec(visit.text)?.[1] ?? ''
-    const action = /action="([^"]+)"/.exec(visit.text)?.[1] ?? ''
-    const sent = await browser.visit(new URL(action, visit.url), { prompt, login, password: 'any' })
-    visit = await browser.follow(sent, (url) => !ours(url))
-  }
-  assert.ok(locationOf(visit).startsWith(`${at.base}${START}/callback?`), visit.text)
-  return new URL(locationOf(visit))
-}
-
-async function journey(at: SsoWorld, login: string): Promise<{ browser: Browser; end: Visit }> {
-  const browser = new Browser()
-  return { browser, end: await browser.visit(await signInThere(at, browser, login)) }
-}
+import { journey, START, signInThere, world } from './openid-world.ts'
+import { Browser, locationOf, sessionIn, ssoWorld, whyRefused } from './sso-world.ts'
 
 const quiet = { concurrency: false }
 
@@ -175,7 +93,7 @@ test('what the profile asks of the person: domain, verified address, registered,
     sub: { email: 'a@sub.example.test' },
     unproved: { email: 'boss@example.test', email_verified: false },
     nobody: {},
-    right: { email: 'a@example.test', groups: ['staff'] },
+    right: { email: 'a@example.test', email_verified: true, groups: ['staff'] },
     outside: { email: 'b@example.test', groups: ['guests'] },
   }
   const dashboard = await world(

@@ -12,8 +12,8 @@ const PAIR = makeRsaPair('idp.example.test')
 const OTHER = makeRsaPair('evil.example.test')
 const ADA: Subject = { email: 'ada@example.test' }
 
-async function world(t: TestContext, more: JsonObject = {}, config: JsonObject = {}) {
-  const dashboard = await ssoWorld(t)
+async function world(t: TestContext, more: JsonObject = {}, config: JsonObject = {}, env = {}) {
+  const dashboard = await ssoWorld(t, env)
   const idp = new SamlIdp(PAIR)
   await dashboard.profile({
     ID: 'corp',
@@ -321,3 +321,29 @@ test('metadata by address: fetched within bounds, refused on private networks an
   ])
     await assert.rejects(readIdpMetadata(xml), { code: 'sso_failed' })
 })
+
+test('an account is met by the name that the identity provider gave it first, unless that is another each time', async (t) => {
+  const dashboard = await world(t, {}, { SAMLEmailClaim: 'address' }, { SVC_DB_SSOENABLEUSERLOOKUP: 'true' })
+  const { id } = await dashboard.user({ apis: 'read' })
+  const user = (await dashboard.store.documents.get('user', id as never))!
+  const body = { ...user.body, email_address: 'ada@example.test' }
+  await dashboard.store.documents.commit([{ op: 'put', kind: 'user', id: user.id, body }], undefined)
+  const enter = async (name: string, address: string, format = 'persistent') => {
+    const template = (xml: string) =>
+      xml
+        .replace('{NameIDFormat}', `urn:oasis:names:tc:SAML:2.0:nameid-format:${format}`)
+        .replace('{NameID}', name)
+        .replace('{AttributeStatement}', `<saml:AttributeStatement>${attribute(address)}</saml:AttributeStatement>`)
+    const browser = new Browser()
+    const end = await dashboard.signIn(browser, ADA, { template })
+    return end.status === 403 ? 'refused' : (await sessionIn(dashboard, browser))?.user.id
+  }
+  for (const name of ['t1', 't2']) assert.equal(await enter(name, 'ada@example.test', 'transient'), id)
+  assert.equal(await enter('p1', 'ada@example.test'), id)
+  assert.equal(await enter('p2', 'ada@example.test'), 'refused')
+  assert.equal(await enter('t3', 'ada@example.test', 'transient'), 'refused')
+  assert.equal(await enter('p1', 'lovelace@example.test'), id)
+})
+
+const attribute = (value: string) =>
+  `<saml:Attribute Name="address"><saml:AttributeValue>${value}</saml:AttributeValue></saml:Attribute>`

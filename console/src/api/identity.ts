@@ -17,6 +17,7 @@ export interface SsoSettings {
   readonly sso_permission_defaults: Readonly<Record<string, string>>
   readonly deny_without_mapping: boolean
   readonly warning: string
+  readonly trust_unverified_email: readonly string[]
 }
 
 interface Answered<Data> {

@@ -142,6 +142,9 @@ export const IDENTITY = {
   'identity.warnOff': 'Single sign-on is switched off',
   'identity.warnOffHint':
     'Nobody gets in by these until whoever runs the installation sets sso_enabled of the organisation, through the admin API.',
+  'identity.warnUnverified': 'Unverified email addresses count: {names}',
+  'identity.warnUnverifiedHint':
+    'TrustUnverifiedEmail is set. Anyone who can enter the address of a user at the identity provider can sign in as that user.',
   'identity.warnAdmins': 'Everybody who comes in this way is an administrator',
   'identity.warnAdminsHint':
     'Nothing says what people without a group may do. Choose a default group (dashboard.sso_default_group_id) or default rights (dashboard.sso_permission_defaults), or refuse them (sso.deny_without_mapping). A group for everybody else, set in each profile, helps for that profile.',

@@ -18,6 +18,12 @@ import { checkPlaces } from '../sso/places.ts'
 
 const Profile = Type.Object({ ID: Type.String(), OrgID: Type.String() }, { additionalProperties: true })
 const answerOf = (data: TSchema) => Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: data })
+const Written = Type.Object({
+  ...{ Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
+  Warning: Type.Optional(Type.String({ description: 'What is dangerous about the profile.' })),
+})
+const TRUSTS =
+  'TrustUnverifiedEmail: whoever gives an email address of a user at the identity provider is let in as that user, verified or not'
 const Refusal = Type.Object({ Status: Type.Literal('error'), Error: Type.String() })
 const One = Type.Object(
   { Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
@@ -45,7 +51,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       access: ACCESS,
       summary: 'Create an identity profile',
       body: Type.Object({}, { additionalProperties: true }),
-      answers: { 200: answerOf(Profile), ...REFUSALS },
+      answers: { 200: Written, ...REFUSALS },
       run: (call) =>
         worded(async () => {
           const sent = call.object()
@@ -73,7 +79,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       access: ACCESS,
       summary: 'Replace an identity profile; secrets that are sent blank stay',
       body: Type.Object({}, { additionalProperties: true }),
-      answers: { 200: answerOf(Profile), ...REFUSALS },
+      answers: { 200: Written, ...REFUSALS },
       standing: (call) => profileOf(parts, call),
       run: (call) =>
         worded(async () => {
@@ -126,7 +132,8 @@ async function* pieces({ documents }: DashboardParts, call: Call): AsyncGenerato
 
 function said({ body }: StoredDocument): Answer {
   const shape = profileShape(body)
-  return bare({ Status: 'ok', ID: String(shape.ID), Data: shape })
+  const warned = body.TrustUnverifiedEmail === true && { Warning: TRUSTS }
+  return bare({ Status: 'ok', ID: String(shape.ID), Data: shape, ...warned })
 }
 
 const refusal = (status: number, text: string): Answer => ({

@@ -1,10 +1,14 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/ids.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
+import { rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import { bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { OK } from '../session/schemas.ts'
+import { endOfSessions } from '../session/sessions.ts'
 import { refusedSignIn } from '../sso/answers.ts'
 import { enterBySso } from '../sso/enter.ts'
 import { createNonce, findNonce, nonceFault, readNonceRequest } from '../sso/nonce.ts'
@@ -16,7 +20,10 @@ const Settings = Type.Object({
   sso_default_group_id: Type.String(),
   sso_permission_defaults: Type.Record(Type.String(), Type.String()),
   deny_without_mapping: Type.Boolean(),
-  warning: Type.String({ description: 'What should be changed; empty where all is well.' }),
+  warning: Type.String({ description: 'What should be changed of these; empty where all is well.' }),
+  trust_unverified_email: Type.Array(Type.String(), {
+    description: 'Identity profiles that take email addresses which nobody has verified.',
+  }),
 })
 const Body = Type.Object({
   ForSection: Type.Optional(Type.String({ description: '`dashboard` or `portal`' })),
@@ -63,7 +70,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'idm' },
       summary: 'Shows what those get who come by single sign-on, and what to change of it',
       answers: { 200: Settings },
-      run: () => {
+      run: async (call) => {
         const { sso_enable_user_lookup, sso_default_group_id, sso_permission_defaults } = parts.config.dashboard
         return bare({
           sso_enable_user_lookup,
@@ -71,8 +78,18 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
           sso_permission_defaults: { ...sso_permission_defaults },
           deny_without_mapping: parts.config.sso.deny_without_mapping,
           warning: admitsAdmins(parts) ? WARNING : '',
+          trust_unverified_email: await trusting(parts, call),
         })
       },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/users/{id}/sso-identity',
+      access: 'admin',
+      summary:
+        'Releases a user from the identity that it came by first, so that the next one with its verified address can come',
+      answers: { 200: OK },
+      run: (call) => release(parts, call),
     },
     {
       method: 'GET',
@@ -93,6 +110,26 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       },
     },
   ]
+}
+
+/** As for the second factor: whoever may set the password of others may do this, and nobody else. */
+async function release(parts: DashboardParts, call: Call) {
+  const { userId, orgId, email, permissions } = call.actor!
+  const { allow_admin_reset_password: allowed } = parts.config.dashboard.security
+  const id = call.param('id')
+  if ((!allowed && permissions.ResetPassword !== 'admin') || id === userId) throw fault('password_not_yours')
+  const user = isDocumentId(id) ? await parts.documents.get('user', id) : undefined
+  if (user === undefined || user.body.org_id !== orgId) throw fault('not_found', 'Could not retrieve user detail.')
+  const rewrite = { actor: email, action: 'Release sign-in identity', changes: [endOfSessions(user.id)] }
+  await rewriteUser(parts, user.id, rewrite, ({ sso_identity: _bound, ...rest }) => rest)
+  return ok('User updated')
+}
+
+async function trusting({ documents }: DashboardParts, call: Call): Promise<string[]> {
+  const found: string[] = []
+  for await (const batch of documents.each('idp_profile', { where: call.sight.whereOrg(), order: 'name_folded' }))
+    for (const { body } of batch) if (body.TrustUnverifiedEmail === true) found.push(String(body.ID))
+  return found
 }
 
 /** Whoever makes a nonce cannot give more than they have: neither now nor when it is used. */

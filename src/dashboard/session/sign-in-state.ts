@@ -36,6 +36,8 @@ export interface SignInState {
   readonly tries: number
   /** Who a SAML identity provider said it is. */
   readonly subject?: IdpSubject | undefined
+  /** What the account is bound to when the sign-in is done: `boundIdentity`. */
+  readonly identity?: string
 }
 
 /** A sign-in as its ticket has it. */
@@ -48,11 +50,15 @@ export interface SignIn {
 }
 
 /** A sign-in that has just begun. */
-export function begunSignIn(candidates: readonly Candidate[], via: SignInState['via'], subject?: IdpSubject): SignIn {
+export function begunSignIn(
+  candidates: readonly Candidate[],
+  via: SignInState['via'],
+  elsewhere: Pick<SignInState, 'subject' | 'identity'> = {},
+): SignIn {
   const user = candidates.length === 1 ? candidates[0]!.id : ''
   const second = via === 'passkey'
   const state: SignInState = { candidates, user, via, second, renewed: false, challenge: '', enrolling: '', tries: 0 }
-  return { text: newSecret(), version: 0, state: subject === undefined ? state : { ...state, subject } }
+  return { text: newSecret(), version: 0, state: { ...state, ...elsewhere } }
 }
 
 /** The sign-in that a ticket stands for. @throws Fault `sign_in_void` (401) when it has lapsed or was finished */

@@ -2,7 +2,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
 import { verifyPassword } from '../../model/passwords.ts'
-import { securityOf } from '../../model/user-security.ts'
+import { bindTo, securityOf } from '../../model/user-security.ts'
 import { inTurn } from '../../publish/in-turn.ts'
 import { changePassword, sharingPassword, stampOf } from '../../publish/sign-in/passwords.ts'
 import { putUser } from '../../publish/sign-in/rewrite-user.ts'
@@ -180,7 +180,9 @@ async function enrol(
 
 /** Opens the session: in one commit with the end of the sign-in and the date of it. */
 async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: StoredDocument): Promise<OpenedSession> {
-  const body = { ...user.body, last_login_date: new Date(parts.clock.wall()).toISOString() }
+  const { identity = '' } = signIn.state
+  const seen = { ...user.body, last_login_date: new Date(parts.clock.wall()).toISOString() }
+  const body = identity === '' ? seen : bindTo(seen, identity)
   const who = { id: user.id, email: emailOf(user), orgId: String(user.body.org_id ?? '') }
   return openSession(parts, who, signIn.state.via, {
     secure: cameByTls(parts, call),

@@ -1,7 +1,9 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { hasSecondFactor, securityOf } from '../../model/user-security.ts'
+import { bindTo, boundIdentity, hasSecondFactor, securityOf } from '../../model/user-security.ts'
+import { inTurn } from '../../publish/in-turn.ts'
 import { stampOf } from '../../publish/sign-in/passwords.ts'
-import type { Change, StoredDocument } from '../../store/ports.ts'
+import { putUser } from '../../publish/sign-in/rewrite-user.ts'
+import type { Change } from '../../store/ports.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -13,6 +15,8 @@ import { goTo } from './answers.ts'
 import type { SsoPerson } from './person.ts'
 import { admitsAdmins, entryOf, signedInAs } from './rights.ts'
 
+const MOST_TRIES = 3
+
 /** How somebody goes in. */
 export interface Entering {
   readonly path: string
@@ -23,10 +27,27 @@ export interface Entering {
 
 /**
  * Opens the browser session of a person who signed in elsewhere, and sends the browser to `path`. Whoever has a second factor here is sent
- * to show it first, with a ticket for `POST /api/login/continue` behind `#`. `changes` use up what led here, in the same commit.
+ * to show it first, with a ticket for `POST /api/login/continue` behind `#`. The account is bound to the identity that it is entered with
+ * first. `changes` use up what led here, in the same commit.
  * @throws Fault `sso_refused`, `rights_exceeded` (403), those of the changes
  */
 export async function enterBySso(
+  parts: DashboardParts,
+  call: Call,
+  person: SsoPerson,
+  { path, changes, subject }: Entering,
+): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      // In turn with whatever else changes users in this process: many may sign in as one user at once.
+      return await inTurn(parts.documents, () => enterNow(parts, call, person, { path, changes, subject }))
+    } catch (error) {
+      if (tries === MOST_TRIES || toFault(error).code !== 'revision_conflict') throw error
+    }
+  }
+}
+
+async function enterNow(
   parts: DashboardParts,
   call: Call,
   person: SsoPerson,
@@ -39,28 +60,25 @@ export async function enterBySso(
       { request_id: call.requestId, email: who.email, org_id: who.orgId },
       'single sign-on let somebody in as an administrator: set dashboard.sso_default_group_id or dashboard.sso_permission_defaults, or refuse them with sso.deny_without_mapping',
     )
+  const identity = entry.is === 'user' ? entry.identity : ''
   const user = entry.is === 'user' ? await parts.documents.get('user', entry.user.id) : undefined
-  if (user !== undefined && hasSecondFactor(securityOf(user.body)))
-    return goTo(`/#${new URLSearchParams({ sign_in: await begin(parts, user, changes, subject), to: path })}`)
+  if (user !== undefined && hasSecondFactor(securityOf(user.body))) {
+    const signIn = begunSignIn([{ id: user.id, stamp: stampOf(user) }], 'sso', {
+      ...(subject !== undefined && { subject }),
+      ...(identity !== '' && { identity }),
+    })
+    const { text } = await keepSignIn(parts, signIn, changes)
+    return goTo(`/#${new URLSearchParams({ sign_in: text, to: path })}`)
+  }
+  const binds = user !== undefined && identity !== '' && boundIdentity(user.body) !== identity
   const { cookie } = await openSession(parts, who, 'sso', {
     secure: cameByTls(parts, call),
     clientAddress: call.clientAddress,
     agent: call.header('user-agent'),
     subject,
-    changes,
+    changes: binds ? [...changes, putUser(user, bindTo(user.body, identity))] : changes,
   })
   return goTo(path, cookie)
-}
-
-/** Begins a sign-in that lacks the second factor. Answers its ticket. */
-async function begin(
-  parts: DashboardParts,
-  user: StoredDocument,
-  changes: readonly Change[],
-  subject: IdpSubject | undefined,
-): Promise<string> {
-  const signIn = begunSignIn([{ id: user.id, stamp: stampOf(user) }], 'sso', subject)
-  return (await keepSignIn(parts, signIn, changes)).text
 }
 
 /** Two answers to one sign-in: the other one was first. */

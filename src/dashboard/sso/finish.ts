@@ -29,7 +29,12 @@ export async function finishSignIn(
   const { profile, ceiling } = used
   const place = placeOf(parts, profile.returnUrl)
   if (place === undefined) throw fault('sso_failed', 'ReturnURL is not registered any more')
-  const { person, userId } = personFrom(profile, ceiling, proven)
+  const { person, userId, trusted } = personFrom(profile, ceiling, proven)
+  if (trusted)
+    parts.log.warn(
+      { request_id: call.requestId, profile: profile.id, org_id: profile.orgId },
+      'single sign-on took an email address that the identity provider does not call verified, because TrustUnverifiedEmail of the profile says so',
+    )
   if (profile.action === 'GenerateTemporaryAuthToken') {
     const made = await makeKey(parts, used, { userId, email: person.email }, changes)
     if (profile.returnUrl === '')

@@ -13,6 +13,8 @@ import { escapeFilterValue, escapeNameValue } from './ldap-escape.ts'
 import type { UsedProfile } from './profiles.ts'
 
 const PLACE = '*USERNAME*'
+/** What directories call somebody for good, in whatever entry: RFC 4530, Active Directory, 389, FreeIPA, eDirectory. */
+const UNIQUE = ['entryUUID', 'objectGUID', 'nsUniqueId', 'ipaUniqueID', 'GUID']
 const SCOPES = ['base', 'one', 'sub'] as const
 const LONGEST = 256
 
@@ -91,7 +93,8 @@ async function search(client: Client, config: JsonObject, username: string): Pro
   const named = ['LDAPEmailAttribute', 'LDAPFirstNameAttribute', 'LDAPLastNameAttribute'].map((name) =>
     textAt(config, name),
   )
-  const attributes = asked.length === 0 ? [] : [...asked, ...named.filter((name) => name !== '')]
+  // Those of the directory's own are not among all that it answers by itself (RFC 4511 section 4.5.1.8).
+  const attributes = [...(asked.length === 0 ? ['*'] : asked), ...named.filter((name) => name !== ''), ...UNIQUE]
   try {
     const { searchEntries: found } = await client.search(
       base.replaceAll(PLACE, () => escapeNameValue(username)),
@@ -100,7 +103,8 @@ async function search(client: Client, config: JsonObject, username: string): Pro
         filter,
         sizeLimit: 2,
         timeLimit: 10,
-        ...(attributes.length > 0 && { attributes }),
+        attributes,
+        explicitBufferAttributes: ['objectGUID', 'GUID'],
       },
     )
     return found.length === 1 ? found[0] : undefined
@@ -120,10 +124,27 @@ function provenBy(config: JsonObject, username: string, entry: Entry): Proven {
   const made = domain === '' ? username : `${username}@${domain}`
   return {
     claims,
-    subject: username.toLowerCase(),
+    // Of a profile it is the one directory, whichever server answers for it.
+    issuer: 'ldap',
+    subject: subjectOf(entry),
+    userId: username.toLowerCase(),
+    vouched: true,
+    address: 'verified',
     email: one(textAt(config, 'LDAPEmailAttribute') || 'mail') || (toEmail(made) ?? ''),
     displayName: names.filter((name) => name !== '').join(' ') || username,
   }
+}
+
+/** What the directory calls the person, however the name was typed. */
+function subjectOf(entry: Entry): string {
+  for (const name of UNIQUE) {
+    const key = Object.keys(entry).find((given) => given.toLowerCase() === name.toLowerCase())
+    const value = key === undefined ? undefined : entry[key]
+    const first = Array.isArray(value) ? value[0] : value
+    if (first !== undefined && first.length > 0)
+      return `${name}:${typeof first === 'string' ? first.toLowerCase() : first.toString('hex')}`
+  }
+  return `dn:${entry.dn.toLowerCase()}`
 }
 
 function clientOf({ config }: DashboardParts, profile: JsonObject): Client {

@@ -8,6 +8,7 @@ import { findOrganisation } from '../../publish/people/organisations.ts'
 import type { Change } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { ticketHash } from '../session/sessions.ts'
+import { standingOf } from './claims.ts'
 import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
 
 /** How long a nonce can be used. */
@@ -37,18 +38,24 @@ export async function readNonceRequest(
 ): Promise<NonceRequest> {
   const { ForSection: section = 'dashboard', UserNotAllowed: notAllowed = false } = body
   if (section !== 'dashboard' && section !== 'portal') throw invalid('ForSection must be dashboard or portal')
-  const given = textOf(body, 'OrgID')
-  const orgId = given || (caller.orgId ?? parts.defaultOrg())
+  const organisation = textOf(body, 'OrgID')
+  const orgId = organisation || (caller.orgId ?? parts.defaultOrg())
   const foreign = caller.orgId !== undefined && caller.orgId !== orgId
   // That of others looks like one that is not there.
   if (foreign || (await findOrganisation(parts, orgId)) === undefined)
     throw invalid(`Org id not found ('${orgId.slice(0, LONGEST)}').`)
+  const given = textOf(body, 'EmailAddress') || textOf(body, 'Email')
+  const groups = readGroups(body)
   const person: SsoPerson = {
     orgId,
-    email: readEmail(textOf(body, 'EmailAddress') || textOf(body, 'Email')),
+    email: readEmail(given),
+    // Whoever may ask for a nonce has authenticated the person.
+    address: standingOf(given, 'verified'),
+    identity: '',
     displayName: textOf(body, 'DisplayName'),
-    groupIds: readGroups(body),
-    mapped: false,
+    groupIds: groups ?? [],
+    // Groups that are there and name none are an answer too: nobody is an administrator by them.
+    mapped: groups !== undefined,
     onlyRegistered: body.SSOOnlyForRegisteredUsers === true,
     ceiling: caller.ceiling,
   }
@@ -112,15 +119,18 @@ function readEmail(given: string): string {
   return email
 }
 
-function readGroups(body: JsonObject): string[] {
+/** The groups of a nonce; undefined where it says nothing of groups. An empty list says that there are none. */
+function readGroups(body: JsonObject): string[] | undefined {
   const { GroupsIDs: several } = body
   if (several !== undefined && several !== null && !Array.isArray(several)) throw invalid('GroupsIDs must be a list')
-  const list = (several ?? []) as Json[]
-  if (list.length > MOST_GROUPS) throw invalid(`GroupsIDs holds more than ${MOST_GROUPS}`)
-  if (!list.every((id) => typeof id === 'string' && id.length <= LONGEST)) throw invalid('GroupsIDs must hold texts')
-  const named = list.filter((id): id is string => typeof id === 'string' && id !== '')
+  const list: Json[] | undefined = several ?? undefined
+  if (list !== undefined && list.length > MOST_GROUPS) throw invalid(`GroupsIDs holds more than ${MOST_GROUPS}`)
+  if (list?.some((id) => typeof id !== 'string' || id.length > LONGEST)) throw invalid('GroupsIDs must hold texts')
+  const named = (list ?? []).filter((id): id is string => typeof id === 'string' && id.trim() !== '')
   const one = textOf(body, 'GroupID')
-  return named.length > 0 ? named : one === '' ? [] : [one]
+  if (named.length > 0) return named
+  if (one !== '') return [one]
+  return list === undefined && (body.GroupID ?? '') === '' ? undefined : []
 }
 
 const invalid = (why: string) =>

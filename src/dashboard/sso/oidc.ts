@@ -12,6 +12,7 @@ import { goTo } from './answers.ts'
 import { firstText, type Proven } from './claims.ts'
 import { FLOW_MS, flowCookie, flowOf } from './flow-cookie.ts'
 import { guardedFetch } from './guarded-fetch.ts'
+import type { AddressStanding } from './person.ts'
 import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
 import { Remembered } from './remembered.ts'
@@ -72,21 +73,40 @@ export async function endOidc(
     if (idToken === undefined) throw new Error('no ID token came')
     const asked = provider.SkipUserInfoRequest !== true && config.serverMetadata().userinfo_endpoint !== undefined
     const more = asked ? await client.fetchUserInfo(config, tokens.access_token, idToken.sub) : {}
-    return { proven: provenBy({ ...more, ...idToken }), changes: [onceOnly(parts, flow.id)] }
+    return { proven: provenBy(idToken, more), changes: [onceOnly(parts, flow.id)] }
   } catch (error) {
     throw failed(error)
   }
 }
 
-function provenBy(claims: Readonly<Record<string, unknown>>): Proven {
-  const found = new Map(Object.entries(claims))
+type Said = Readonly<Record<string, unknown>>
+
+/** `idToken` goes before what the provider's user info says. */
+function provenBy(idToken: Said & { readonly iss: string; readonly sub: string }, more: Said): Proven {
+  const found = new Map(Object.entries({ ...more, ...idToken }))
   const names = [firstText(found.get('given_name')), firstText(found.get('family_name'))].filter((name) => name !== '')
   return {
     claims: found,
-    subject: firstText(found.get('sub')),
+    issuer: idToken.iss,
+    subject: idToken.sub,
+    userId: idToken.sub,
     email: firstText(found.get('email')),
+    address: addressBy([idToken, more], found.get('email')),
+    vouched: false,
     displayName: firstText(found.get('name')) || names.join(' '),
   }
+}
+
+/**
+ * What a provider says of an address. Each document speaks of its own address alone: the `email_verified` of one does not make the `email`
+ * of the other true. Some providers write the text "true", which says the same; nothing else does.
+ */
+function addressBy(documents: readonly Said[], email: unknown): AddressStanding {
+  const said = documents.filter((one) => one.email === email).map((one) => one.email_verified)
+  if (said.some((value) => value === false || value === 'false')) return 'denied'
+  const verified = (value: unknown) => value === true || value === 'true'
+  const unclear = said.some((value) => value !== undefined && !verified(value))
+  return typeof email === 'string' && said.some(verified) && !unclear ? 'verified' : 'unsaid'
 }
 
 /** The codes of the identity provider work once; this holds where they do not. */

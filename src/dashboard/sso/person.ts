@@ -1,11 +1,17 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { type Permissions, readPermissions } from '../../model/permission.ts'
 
+/** What is known of an address: only a verified one says whose account it is. `denied`: the provider calls it unverified. */
+export type AddressStanding = 'verified' | 'unsaid' | 'denied'
+
 /** Somebody who proved who they are elsewhere. */
 export interface SsoPerson {
   readonly orgId: string
   /** As `toEmail` gives it; '' = nobody said. */
   readonly email: string
+  readonly address: AddressStanding
+  /** Of whom an identity provider vouches for: `identityOf`; '' for whom a trusted program names by the address alone. */
+  readonly identity: string
   readonly displayName: string
   /** Groups of ours that were named for the person, known or not. */
   readonly groupIds: readonly string[]
@@ -22,10 +28,12 @@ export const UNNAMED = 'ssoSession@ssoSession.com'
 
 /** The person as it is kept in a ticket or a session. */
 export function personBody(person: SsoPerson): JsonObject {
-  const { orgId, email, displayName, groupIds, mapped, onlyRegistered, ceiling } = person
+  const { orgId, email, address, identity, displayName, groupIds, mapped, onlyRegistered, ceiling } = person
   return {
     org_id: orgId,
     email_address: email === '' ? UNNAMED : email,
+    address,
+    identity,
     first_name: displayName,
     group_id: groupIds[0] ?? '',
     group_ids: [...groupIds],
@@ -42,6 +50,8 @@ export function personOf(body: JsonObject): SsoPerson {
   return {
     orgId: text('org_id'),
     email: email === UNNAMED ? '' : email,
+    address: body.address === 'verified' || body.address === 'denied' ? body.address : 'unsaid',
+    identity: text('identity'),
     displayName: text('first_name'),
     groupIds: Array.isArray(body.group_ids) ? body.group_ids.filter((id) => typeof id === 'string') : [],
     mapped: body.mapped === true,

@@ -8,21 +8,30 @@ import { unitePermissions } from '../../model/permission-union.ts'
 import { newSecret } from '../../model/secret.ts'
 import { type StoredUser, userOf } from '../../model/user.ts'
 import { groupPermissions, NOTHING } from '../../model/user-group.ts'
+import { boundIdentity } from '../../model/user-security.ts'
 import { effective } from '../../publish/people/effective.ts'
 import { findGroup } from '../../publish/people/groups.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { SignedIn } from '../session/sessions.ts'
+import { UNVERIFIED } from './claims.ts'
 import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
 
 /** Whom a sign-in leads to, and with which rights. */
 export type SsoEntry =
-  | { readonly is: 'user'; readonly user: StoredUser; readonly permissions: Permissions }
+  | {
+      readonly is: 'user'
+      readonly user: StoredUser
+      readonly permissions: Permissions
+      /** What the account is to be bound to, and is already if somebody came by it before; '' = nothing. */
+      readonly identity: string
+    }
   | { readonly is: 'guest'; readonly person: SsoPerson; readonly permissions: Permissions }
 
 /**
  * Decides whom a person is let in as (specification rule 12), from what is stored now:
- * 1. with `sso_enable_user_lookup`, the user of the organisation with this address, whose own rights and group apply;
+ * 1. with `sso_enable_user_lookup`, the user of the organisation who is bound to this identity at the provider, else one who is bound to
+ *    none yet and has this address, where it is verified: the user's own rights and group apply;
  * 2. else a guest with the rights of the groups that are named, or of `sso_default_group_id`, a group that is not there giving nothing;
  * 3. and with those of `sso_permission_defaults` besides;
  * 4. nothing of it configured: an administrator, unless `sso.deny_without_mapping`.
@@ -32,8 +41,10 @@ export async function entryOf(parts: DashboardParts, person: SsoPerson): Promise
   if ((await findOrganisation(parts, person.orgId)) === undefined) throw fault('sso_refused', 'no such organisation')
   const { sso_enable_user_lookup: lookup } = parts.config.dashboard
   const user = lookup ? await registered(parts, person) : undefined
-  if (user !== undefined) return { is: 'user', user, permissions: await ofUser(parts, user, person) }
+  if (user !== undefined)
+    return { is: 'user', user, permissions: await ofUser(parts, user, person), identity: person.identity }
   if (lookup && person.onlyRegistered) throw fault('sso_refused', 'only registered users may come, and this is none')
+  if (person.address === 'denied') throw fault('sso_refused', UNVERIFIED)
   const permissions = await guestPermissions(parts, person)
   if (permissions === undefined)
     throw fault('sso_refused', 'neither groups nor default rights are configured, and sso.deny_without_mapping is set')
@@ -68,7 +79,8 @@ export function signedInAs(entry: SsoEntry): SignedIn {
     return { id, email, orgId }
   }
   const { person } = entry
-  const name = person.email === '' ? newSecret() : person.email
+  // By its address alone a guest could be taken for another.
+  const name = person.identity || person.email || newSecret()
   const id = `sso-${createHash('sha256')
     .update(JSON.stringify([person.orgId, name]))
     .digest('hex')
@@ -76,10 +88,21 @@ export function signedInAs(entry: SsoEntry): SignedIn {
   return { id, email: person.email || UNNAMED, orgId: person.orgId, guest: personBody(person) }
 }
 
+/** The user whom a person is; undefined = none. @throws Fault `sso_refused` (403) where the address is a user's who is not shown to be the person */
 async function registered({ documents }: DashboardParts, person: SsoPerson): Promise<StoredUser | undefined> {
+  const { identity } = person
+  const bound = identity === '' ? undefined : await documents.find('user', 'sso_identity', identity)
+  if (bound?.body.org_id === person.orgId) return userOf(bound)
   if (person.email === '') return undefined
   const found = await documents.find('user', 'org_email', `${person.orgId}/${person.email}`)
-  return found && userOf(found)
+  if (found === undefined) return undefined
+  if (boundIdentity(found.body) !== '')
+    throw fault(
+      'sso_refused',
+      'the account of this address is bound to another identity; DELETE /api/users/{id}/sso-identity releases it',
+    )
+  if (person.address !== 'verified') throw fault('sso_refused', UNVERIFIED)
+  return userOf(found)
 }
 
 async function ofUser(parts: DashboardParts, user: StoredUser, person: SsoPerson): Promise<Permissions> {

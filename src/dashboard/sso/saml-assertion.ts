@@ -7,6 +7,7 @@ import { asList, attribute, member, textOf } from './saml-metadata.ts'
 
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
 const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
+const TRANSIENT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient'
 const CLAIMS = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/'
 /** Names that identity providers give an email address, a forename and a surname. */
 const EMAILS = [`${CLAIMS}emailaddress`, 'urn:oid:0.9.2342.19200300.100.1.3', 'email', 'mail', 'emailAddress']
@@ -55,7 +56,12 @@ export function provenBy(profile: Profile, { id, config }: Pick<IdpProfile, 'id'
   const email = one(textAt(config, 'SAMLEmailClaim'), EMAILS)
   return {
     claims,
-    subject,
+    issuer: textOf(member(member(profile.getAssertion?.(), 'Assertion'), 'Issuer')),
+    // Another at each sign-in: nothing that an account can be bound to (SAML 2.0 Core section 8.3.8).
+    subject: profile.nameIDFormat === TRANSIENT ? '' : subject,
+    userId: subject,
+    vouched: true,
+    address: 'verified',
     email: email === '' && textAt(config, 'SAMLEmailClaim') === '' ? named : email,
     displayName: [forename, surname].filter((text) => text !== '').join(' '),
     ...(subject !== '' && { samlSubject: subjectBy(profile, id, subject) }),

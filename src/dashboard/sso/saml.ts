@@ -211,15 +211,19 @@ export async function commitOnce({ documents }: DashboardParts, changes: readonl
   }
 }
 
-function provenBody({ claims, subject, email, displayName, samlSubject }: Proven): JsonObject {
-  const said = { claims: Object.fromEntries(claims) as JsonObject, subject, email, displayName }
+function provenBody({ claims, issuer, subject, userId, email, displayName, samlSubject }: Proven): JsonObject {
+  const said = { claims: Object.fromEntries(claims) as JsonObject, issuer, subject, userId, email, displayName }
   return samlSubject === undefined ? said : { ...said, samlSubject: { ...samlSubject } }
 }
 
-function provenFrom({ claims, subject, email, displayName, samlSubject }: JsonObject): Proven {
+function provenFrom({ claims, issuer, subject, userId, email, displayName, samlSubject }: JsonObject): Proven {
   return {
     claims: new Map(Object.entries(isObject(claims) ? claims : {})),
+    issuer: String(issuer),
     subject: String(subject),
+    userId: String(userId),
+    vouched: true,
+    address: 'verified',
     email: String(email),
     displayName: String(displayName),
     samlSubject: idpSubjectOf(samlSubject),

@@ -10,7 +10,7 @@ import { Guarded } from '../../parts/guarded.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { say } from '../../texts/say.ts'
 import { kindOf, signInPath } from './profile-values.ts'
-import { AdminsWarning, SsoOffWarning } from './warnings.tsx'
+import { AdminsWarning, SsoOffWarning, UnverifiedWarning } from './warnings.tsx'
 
 /** Ways to sign in elsewhere. */
 export default function Identity() {
@@ -43,6 +43,7 @@ function List() {
         <>
           <SsoOffWarning />
           <AdminsWarning />
+          <UnverifiedWarning />
         </>
       )}
       <DataTable

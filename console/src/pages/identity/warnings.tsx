@@ -26,6 +26,17 @@ export function AdminsWarning() {
   return <Warning title={say('identity.warnAdmins')}>{say('identity.warnAdminsHint')}</Warning>
 }
 
+/** Names the profiles that let people in by addresses which nobody has verified. */
+export function UnverifiedWarning() {
+  const names = useSsoSettings()?.trust_unverified_email ?? []
+  if (names.length === 0) return null
+  return (
+    <Warning title={say('identity.warnUnverified', { names: names.join(', ') })}>
+      {say('identity.warnUnverifiedHint')}
+    </Warning>
+  )
+}
+
 /** What those get who come by single sign-on; undefined until it is known. */
 function useSsoSettings() {
   return useQuery({ queryKey: SSO_SETTINGS_KEY, queryFn: ({ signal }) => readSsoSettings(signal) }).data
