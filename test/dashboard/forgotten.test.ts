@@ -68,14 +68,52 @@ test('many uses at once: one succeeds', async (t) => {
   for (const { status } of answers) assert.ok(status === 200 || status === 400 || status === 409)
 })
 
-test('a link is void when the password was changed since, or the account was switched off', async (t) => {
-  const { world, post } = await mailWorld(t)
-  for (const change of [{ password_hash: cheapHash(NEXT) }, { active: false }]) {
+test('a link is void after whatever has changed the account since, and changing it back helps nothing', async (t) => {
+  const { world, post } = await mailWorld(t, { SVC_DB_SECURITY_ALLOWADMINRESETPASSWORD: 'true' })
+  const boss = await world.admin()
+  const put = (body: object) => async (id: string) => {
+    const answer = await world.call('PUT', `/api/users/${id}`, { as: boss, body })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const moved = put({ email_address: 'moved@example.test' })
+  const ways: Record<string, (id: string, email: string) => Promise<unknown>> = {
+    address: moved,
+    'address, and back': async (id, email) => {
+      await moved(id)
+      await put({ email_address: email })(id)
+    },
+    'switched off': put({ active: false }),
+    'switched off and on': async (id) => {
+      await put({ active: false })(id)
+      await put({ active: true })(id)
+    },
+    revoked: (id) => world.call('PUT', `/api/users/${id}/actions/revoke`, { as: boss }),
+    'password by an administrator': (id) =>
+      world.call('POST', `/api/users/${id}/actions/reset`, { as: boss, body: { new_password: 'set by the boss' } }),
+    deleted: (id) => world.call('DELETE', `/api/users/${id}`, { as: boss }),
+    'address by the installation': (id) =>
+      world.call('PUT', `/admin/users/${id}`, { as: 'installation', body: { email_address: 'by-admin@example.test' } }),
+    stored: (id) => rewrite(world, id, { password_hash: cheapHash(NEXT) }),
+  }
+  for (const [name, way] of Object.entries(ways)) {
     const ada = await person(world)
     const token = await mailed(world, post, ada.email)
-    await rewrite(world, ada.id, change)
-    assert.equal((await reset(world, token)).status, 400)
+    await way(ada.id, ada.email)
+    const { status } = await reset(world, token)
+    assert.equal(status, 400, name)
+    assert.notEqual((await new Browser(world).login(ada.email, NEXT)).status, name === 'stored' ? 0 : 200, name)
+    const left = await world.store.documents.get('user', ada.id as never)
+    if (left !== undefined && name.startsWith('address'))
+      await world.call('DELETE', `/api/users/${ada.id}`, { as: boss })
   }
+})
+
+test('one of two links is used: the other one is void', async (t) => {
+  const { world, post } = await mailWorld(t)
+  const ada = await person(world)
+  const [first, second] = [await mailed(world, post, ada.email), await mailed(world, post, ada.email)]
+  assert.equal((await reset(world, first)).status, 200)
+  assert.equal((await reset(world, second, 'the second password')).status, 400)
 })
 
 test('made-up links, and those of other sorts, open nothing', async (t) => {

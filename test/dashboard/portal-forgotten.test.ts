@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { portalLinksSent } from '../../src/dashboard/portal/session-forgotten.ts'
+import type { JsonObject } from '../../src/model/json.ts'
 import { eventually } from '../eventually.ts'
 import { type MailServer, mailSettings, startMailServer } from './mail-server.ts'
 import { assertRefused } from './people.ts'
@@ -63,6 +64,32 @@ test('a link lapses after 1000 seconds, and with whatever else changes the passw
   assertRefused(await reset(world, gone), 400, VOID)
   for (const token of ['', 'x', 'A'.repeat(43), '__proto__', "' OR 1=1"])
     assertRefused(await reset(world, token), 400, VOID)
+})
+
+test('a link is void after whatever has changed the developer since, and changing it back helps nothing', async (t) => {
+  const { world, post, id } = await mailWorld(t)
+  const record = () => world.asked(200, 'GET', `${DEVELOPERS}/${id}`)
+  const put = async (edit: JsonObject) =>
+    world.asked(200, 'PUT', `${DEVELOPERS}/${id}`, { ...(await record()), ...edit })
+  const ways: Record<string, () => Promise<unknown>> = {
+    'address, and back': async () => {
+      await put({ email: 'moved@example.test' })
+      await put({ email: ADA })
+    },
+    'inactive and active': async () => {
+      await put({ inactive: true })
+      await put({ inactive: false })
+    },
+    'password in the record': () => put({ password: 'set by the portal' }),
+    address: () => put({ email: 'moved@example.test' }),
+  }
+  for (const [name, way] of Object.entries(ways)) {
+    const token = await mailed(world, post)
+    await way()
+    assertRefused(await reset(world, token), 400, VOID)
+    assert.notEqual(await world.verify(ADA, NEXT), 200, name)
+    world.clock.advance(1_000_000)
+  }
 })
 
 test('every address gets the same answer, and only a developer gets a mail', async (t) => {

@@ -56,11 +56,11 @@ async function sendLink(
     sort: 'password_link',
     apiId: '',
     clientId: '',
-    // It ends with the sessions: when the password is set in another way, and when the developer goes.
+    // It ends with the sessions, and with whatever changes the developer: the mail went to the address of then.
     family: portalFamily(developer.id),
     expiresAt,
     keepUntil: expiresAt,
-    body: { developer: developer.id, org: orgId } as JsonObject,
+    body: { developer: developer.id, org: orgId, revision: developer.revision } as JsonObject,
   } as const
   await parts.documents.commit([{ op: 'putTicket', hash: hashOf(secret), row, ifAbsent: true }], undefined)
   // The secret stands behind `#`, which no server log and no Referer gets to see.
@@ -79,10 +79,11 @@ export async function resetByPortalLink(parts: DashboardParts, secret: string, p
   const now = parts.clock.wall()
   if (row === undefined || row.sort !== 'password_link' || row.claimedAt > 0 || row.expiresAt <= now)
     throw fault('link_unusable')
-  const { developer: id, org: orgId } = row.body
+  const { developer: id, org: orgId, revision } = row.body
   const history = parts.config.dashboard.security.enforce_password_history
   const claim = { op: 'claimTicket', hash, sort: 'password_link', now } as const
-  const rules = { orgId: String(orgId), actor: String(id), history, imported: false, also: () => [claim] }
+  const unchanged = Number(revision)
+  const rules = { orgId: String(orgId), actor: String(id), history, imported: false, unchanged, also: () => [claim] }
   try {
     await setDeveloperPassword(parts, String(id), password, rules)
   } catch (error) {

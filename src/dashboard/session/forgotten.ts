@@ -3,7 +3,7 @@ import type { DocumentId } from '../../model/ids.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { newSecret } from '../../model/secret.ts'
-import { changePassword, stampOf } from '../../publish/sign-in/passwords.ts'
+import { changePassword } from '../../publish/sign-in/passwords.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
 import { sendMail, sendsMail } from '../mail.ts'
@@ -52,7 +52,8 @@ async function sendLink(parts: DashboardParts, desk: LinkDesk, address: string):
   if (!desk.mayMail(to)) return
   const secret = newSecret()
   const expiresAt = parts.clock.wall() + LINK_MS
-  const body: JsonObject = { users: users.map((user) => ({ id: user.id, stamp: stampOf(user) })) }
+  // Whatever changes a user, its address above all, makes the link void: the mail went to who it was then.
+  const body: JsonObject = { users: users.map(({ id, revision }) => ({ id, revision })) }
   const row = {
     sort: 'password_link',
     apiId: '',
@@ -80,7 +81,7 @@ function textOf(link: string): string {
 
 /**
  * Sets the password of those whom the link of a mail is for, ends their sessions, and uses the link up, in one commit. A link is
- * void when the password was changed since. A password that breaks a rule does not use it up.
+ * void when anything of the user was changed since: the address, the password, the state. A password that breaks a rule does not use it up.
  * @throws Fault `link_unusable` (400), `password_invalid` (400), `passwords_busy` (503)
  */
 export async function resetByLink(parts: DashboardParts, secret: string, password: string): Promise<void> {
@@ -95,9 +96,10 @@ export async function resetByLink(parts: DashboardParts, secret: string, passwor
   const actor = String(users[0]?.body.email_address)
   try {
     const changes = [{ op: 'claimTicket', hash, sort: 'password_link', now } as const]
-    await changePassword(parts, { users, password, history, actor, changes })
+    await changePassword(parts, { users, password, history, actor, changes, asRead: true })
   } catch (error) {
-    if (toFault(error).code === 'ticket_unusable') throw fault('link_unusable')
+    const { code } = toFault(error)
+    if (code === 'ticket_unusable' || code === 'revision_conflict') throw fault('link_unusable')
     throw error
   }
 }
@@ -107,7 +109,7 @@ async function unchanged(parts: DashboardParts, { users }: JsonObject): Promise<
   for (const entry of Array.isArray(users) ? users : []) {
     if (!isObject(entry) || !isDocumentId(entry.id)) continue
     const user = await parts.documents.get('user', entry.id as DocumentId)
-    if (user !== undefined && stampOf(user) === entry.stamp && (await mayEnter(parts, user))) found.push(user)
+    if (user !== undefined && user.revision === entry.revision && (await mayEnter(parts, user))) found.push(user)
   }
   return found
 }

@@ -28,6 +28,8 @@ export interface DeveloperRules {
   readonly imported: boolean
   /** Written in the same transaction. */
   readonly also?: (id: string) => readonly Change[]
+  /** Only for the developer as it was at this revision. */
+  readonly unchanged?: Revision
 }
 
 /** Keys of a record that are looked up because the developer does not have them. */
@@ -117,15 +119,20 @@ export async function setDeveloperPassword(
   rules: DeveloperRules,
 ): Promise<void> {
   const first = await found(parts, rules.orgId, id)
+  const checkUnchanged = ({ revision }: StoredDocument) => {
+    if (rules.unchanged === undefined || rules.unchanged === revision) return
+    throw fault('revision_conflict', 'the developer was changed meanwhile')
+  }
+  checkUnchanged(first)
   const kept = await keepDeveloperPassword(parts, first.body, { ...rules, password })
   await rewriteDeveloper(
     parts,
     id,
     { ...rules, action: 'developer.password' },
-    (stored) => ({
-      ...stored.body,
-      ...checkedPassword(first, stored, kept),
-    }),
+    (stored) => {
+      checkUnchanged(stored)
+      return { ...stored.body, ...checkedPassword(first, stored, kept) }
+    },
     [...(rules.also?.(id) ?? []), endOfPortalSessions(id)],
   )
 }

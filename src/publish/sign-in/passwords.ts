@@ -25,6 +25,8 @@ export interface PasswordChange {
   /** It must be another one than the present one. */
   readonly mustDiffer?: boolean
   readonly actor: string
+  /** True: for the users as they were read alone, not for what another write made of them meanwhile. */
+  readonly asRead?: boolean
   /** What is to be done in the same commit. */
   readonly changes?: readonly Change[]
 }
@@ -66,7 +68,7 @@ export async function newUserPassword(
  */
 export async function changePassword(
   parts: SecretParts,
-  { users, password, history, mustDiffer = false, actor, changes = [] }: PasswordChange,
+  { users, password, history, mustDiffer = false, actor, asRead = false, changes = [] }: PasswordChange,
 ): Promise<void> {
   checkUserPassword(parts, password)
   await checkHistory(users, password, mustDiffer ? Math.max(1, history) : history)
@@ -74,14 +76,14 @@ export async function changePassword(
     password_hash: await hashPassword(password),
     password_updated: new Date(clockOf(parts).wall()).toISOString(),
   }
-  await inTurn(parts.documents, () => writeAll(parts, users, fresh, { history, actor, changes }))
+  await inTurn(parts.documents, () => writeAll(parts, users, fresh, { history, actor, asRead, changes }))
 }
 
 async function writeAll(
   parts: SecretParts,
   users: readonly StoredDocument[],
   fresh: JsonObject,
-  { history, actor, changes }: Required<Pick<PasswordChange, 'history' | 'actor' | 'changes'>>,
+  { history, actor, asRead, changes }: Required<Pick<PasswordChange, 'history' | 'actor' | 'asRead' | 'changes'>>,
 ): Promise<void> {
   for (let tries = 1, current = users; ; tries++) {
     const writes = current.flatMap((user): Change[] => [
@@ -94,7 +96,7 @@ async function writeAll(
       await parts.documents.commit([...changes, ...writes], audit)
       return
     } catch (error) {
-      if (tries === TRIES || toFault(error).code !== 'revision_conflict') throw error
+      if (asRead || tries === TRIES || toFault(error).code !== 'revision_conflict') throw error
       current = await readAgain(parts, users)
     }
   }
