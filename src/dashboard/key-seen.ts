@@ -61,6 +61,7 @@ export async function withinSight(
   const session: JsonObject = { ...sent, org_id: stored?.orgId ?? call.actor!.orgId }
   if (call.sight.everything) return session
   await checkPolicies(parts, call, session, stored?.body ?? {})
+  if (session.access_rights === undefined) return session
   return { ...session, access_rights: Object.fromEntries(await seenRights(parts, call, session, stored)) }
 }
 

@@ -4,6 +4,7 @@ import { hashKey } from '../model/secret.ts'
 import { checkSession, type Session } from '../model/session.ts'
 import { areKeyless } from '../publish/keyless.ts'
 import { createKey, deleteKey, type SavedKey, updateKey } from '../publish/keys.ts'
+import { writtenOver } from '../publish/quotas.ts'
 import { applyPolicies } from '../publish/sessions.ts'
 import { bringsPassword, createUser, findUser, isUser, updateUser } from '../publish/users.ts'
 import { type Answer, bare, ok } from './answer.ts'
@@ -51,7 +52,8 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   const { row, key, by } = await keyOf(parts, call)
   if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
-  const session = await withinSight(parts, call, checkedOf(call.object()), row)
+  const written = await writtenOver(parts, checkedOf(call.object()), row)
+  const session = await withinSight(parts, call, written, row)
   const change = { row, session, keepQuota: keepsQuota(call), actor: call.actor!.email }
   const save = isUser(row) ? updateUser : updateKey
   return shown(parts, await save(parts, change).catch(gone), key)

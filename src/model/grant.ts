@@ -96,6 +96,11 @@ export class Grant {
     return this.narrower === undefined ? own : this.join(own, this.narrower.limitsFor(method, path))
   }
 
+  /** The quota of this grant, then those of what narrows it. */
+  get quotas(): readonly Limit[] {
+    return [...(this.quota === undefined ? [] : [this.quota]), ...(this.narrower?.quotas ?? [])]
+  }
+
   private join(own: readonly Limit[], further: readonly Limit[]): readonly Limit[] {
     this.joined ??= new Map()
     let byFurther = this.joined.get(own)

@@ -76,6 +76,18 @@ export function betterQuota(a: Quota | undefined, b: Quota | undefined): Quota |
   return b.max > a.max ? b : a
 }
 
+/** The less generous of two rates; one that limits nothing loses. */
+export function stricterRate<R extends Rate>(a: R | undefined, b: R | undefined): R | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return betterRate(a, b) === a ? b : a
+}
+
+/** The less generous of two quotas; one that limits nothing loses. */
+export function stricterQuota<Q extends Quota>(a: Q | undefined, b: Q | undefined): Q | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return betterQuota(a, b) === a ? b : a
+}
+
 /** The larger of each number. */
 export function betterThrottle(a: Throttle, b: Throttle): Throttle {
   return { intervalS: Math.max(a.intervalS, b.intervalS), retryLimit: Math.max(a.retryLimit, b.retryLimit) }
@@ -88,9 +100,13 @@ export function betterDepth(a: number, b: number): number {
 
 /**
  * Unites limits of endpoints: for one path and method the shorter time per call wins, on a tie the larger rate; 0 or less is
- * unlimited and wins over all.
+ * unlimited and wins over all. With `strict` it is the other way round.
  */
-export function uniteEndpoints(a: readonly EndpointLimit[], b: readonly EndpointLimit[]): readonly EndpointLimit[] {
+export function uniteEndpoints(
+  a: readonly EndpointLimit[],
+  b: readonly EndpointLimit[],
+  strict = false,
+): readonly EndpointLimit[] {
   if (b.length === 0) return a
   const byPath = new Map<string, Map<string, { rate: number; per: number }>>()
   for (const { path, methods } of [...a, ...b]) {
@@ -98,7 +114,7 @@ export function uniteEndpoints(a: readonly EndpointLimit[], b: readonly Endpoint
     byPath.set(path, byMethod)
     for (const { name, limit } of methods) {
       const known = byMethod.get(name)
-      if (known === undefined || looser(limit, known)) byMethod.set(name, limit)
+      if (known === undefined || (strict ? looser(known, limit) : looser(limit, known))) byMethod.set(name, limit)
     }
   }
   return [...byPath].map(([path, byMethod]) => ({

@@ -1,8 +1,8 @@
 import { Fault } from '../errors/fault.ts'
 import { isObject, type JsonObject } from './json.ts'
-import type { Throttle } from './limit-parts.ts'
+import { stricterQuota, stricterRate, type Throttle, uniteEndpoints } from './limit-parts.ts'
 import { type EffectiveRight, type Merged, mergePolicies, policyIdsOf } from './merge-policies.ts'
-import type { AccessDefinition, Policy, Session } from './session.ts'
+import type { AccessDefinition, AllowedUrl, Policy, Session } from './session.ts'
 
 /**
  * Member of a session's body that holds a second session, of whoever allowed the first: a login page (`key_rules`), a user
@@ -48,7 +48,7 @@ export function hasRights(session: Session): boolean {
 
 /**
  * Applies policies to a session as `mergePolicies` does and, where a second session narrows it, to that one as well: the
- * result is what both allow. Policies stay in force by their ids, so an edited one reaches either at once. A second session
+ * result is what both allow; the second may be narrowed by a third. Policies stay in force by their ids, so an edited one reaches either at once. A second session
  * without access rights, and without policies that bring some, narrows only the limits.
  * `policiesOf` gives the policies of a session in the order of `policyIdsOf`. Never throws; answers `policies_unusable`.
  */
@@ -61,7 +61,7 @@ export function mergeSession(
   const second = (session as JsonObject)[NARROWED_BY]
   if (merged instanceof Fault || !isObject(second)) return merged
   const bound = withRightsOf(second as Session, merged)
-  const other = mergePolicies(bound, policiesOf(bound), apiOrgOf)
+  const other = mergeSession(bound, policiesOf, apiOrgOf)
   return other instanceof Fault ? other : narrow(merged, other)
 }
 
@@ -78,7 +78,13 @@ export function narrow(first: Merged, second: Merged): Merged {
   }
   return {
     rights,
-    top: first.top,
+    top: {
+      ...first.top,
+      rate: stricterRate(first.top.rate, second.top.rate),
+      quota: stricterQuota(first.top.quota, second.top.quota),
+      throttle: shorterThrottle(first.top.throttle, second.top.throttle),
+      maxQueryDepth: lesserDepth(first.top.maxQueryDepth, second.top.maxQueryDepth),
+    },
     tags: [...new Set([...first.tags, ...second.tags])],
     metaData: { ...second.metaData, ...first.metaData },
     isInactive: first.isInactive || second.isInactive,
@@ -116,6 +122,30 @@ function shorterThrottle(a: Throttle, b: Throttle): Throttle {
 function lesserDepth(a: number, b: number): number {
   if (a > 0 && b > 0) return Math.min(a, b)
   return a > 0 ? a : b > 0 ? b : Math.min(a, b)
+}
+
+/**
+ * A right as one list of paths and one pair of each number, for readers. Of two rates and two quotas it has the stricter one. Two
+ * lists of paths become one where they name the same patterns; else it has the second list, and requests must fit the first as well.
+ */
+export function flatRight({ narrowedBy, ...own }: EffectiveRight): EffectiveRight {
+  if (narrowedBy === undefined) return own
+  const other = flatRight(narrowedBy)
+  return {
+    ...own,
+    allowedUrls: commonPaths(own.allowedUrls, other.allowedUrls),
+    rate: stricterRate(own.rate, other.rate),
+    quota: stricterQuota(own.quota, other.quota),
+    endpoints: uniteEndpoints(own.endpoints, other.endpoints, true),
+    extra: { ...own.extra, ...other.extra },
+  }
+}
+
+function commonPaths(a: readonly AllowedUrl[], b: readonly AllowedUrl[]): readonly AllowedUrl[] {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a
+  const first = new Map(a.map(({ url, methods }) => [url, methods]))
+  if (!b.every(({ url }) => first.has(url))) return b
+  return b.map(({ url, methods }) => ({ url, methods: methods.filter((each) => first.get(url)!.includes(each)) }))
 }
 
 /** A session that names no API of its own takes part at every API of the first, so that its limits are met there. */

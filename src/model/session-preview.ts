@@ -2,6 +2,7 @@ import { Fault } from '../errors/fault.ts'
 import type { JsonObject } from './json.ts'
 import type { Quota, Rate, Throttle } from './limit-parts.ts'
 import { type EffectiveRight, type Merged, mergePolicies } from './merge-policies.ts'
+import { flatRight } from './narrow-session.ts'
 import type { AccessDefinition, LimitFields, Policy, Session } from './session.ts'
 
 /**
@@ -17,13 +18,20 @@ export function previewSession(
 ): Session {
   const merged = mergePolicies(session, policies, apiOrgOf)
   if (merged instanceof Fault) throw merged
-  if (merged.policyIds.length === 0) return session
+  return previewMerged(session, policies, merged)
+}
+
+/** The same for a session that was merged before, with what narrows it: limits, rights and tags are the narrowed ones. */
+export function previewMerged(session: Session, policies: readonly (Policy | undefined)[], merged: Merged): Session {
+  if (merged.policyIds.length === 0 && !isNarrowed(merged)) return session
   const known = policies.filter((policy) => policy !== undefined)
   const lastExpiry = known.findLast(({ post_expiry_action: action }) => (action ?? '') !== '')
   const body: JsonObject = {
-    ...withoutNumbers(session),
+    ...withoutRules(session as unknown as JsonObject),
     ...topNumbers(merged),
-    access_rights: Object.fromEntries([...merged.rights].map(([apiId, right]) => [apiId, rightOnWire(right)])),
+    access_rights: Object.fromEntries(
+      [...merged.rights].map(([apiId, right]) => [apiId, rightOnWire(flatRight(right))]),
+    ),
     ...(merged.tags.length > 0 && { tags: [...merged.tags] }),
     ...(Object.keys(merged.metaData).length > 0 && { meta_data: merged.metaData }),
     ...(merged.isInactive && { is_inactive: true }),
@@ -56,7 +64,12 @@ const REPLACED = new Set([
   'is_inactive',
 ])
 
-function withoutNumbers(session: Session): JsonObject {
+function isNarrowed({ rights }: Merged): boolean {
+  return [...rights.values()].some(({ narrowedBy }) => narrowedBy !== undefined)
+}
+
+/** What of a session policies never replace. */
+export function withoutRules(session: JsonObject): JsonObject {
   const entries = Object.entries(session as unknown as JsonObject).filter(([name]) => !REPLACED.has(name))
   return Object.fromEntries(entries)
 }
@@ -64,7 +77,7 @@ function withoutNumbers(session: Session): JsonObject {
 /** With a single API its numbers stand at the top level too. */
 function topNumbers({ rights, top }: Merged): JsonObject {
   const [only] = rights.values()
-  const shown = rights.size === 1 && only !== undefined ? only : top
+  const shown = rights.size === 1 && only !== undefined ? flatRight(only) : top
   return numbersOnWire(shown)
 }
 

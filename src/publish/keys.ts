@@ -4,6 +4,7 @@ import { expiresByPolicies } from '../model/expiry.ts'
 import type { JsonObject } from '../model/json.ts'
 import { checkRawKey, counterIdOf, keySealContext, withHidden, withoutHidden } from '../model/key.ts'
 import { policyIdsOf } from '../model/merge-policies.ts'
+import { tokenFactsOf } from '../model/oauth-token.ts'
 import { hashKey, newSecret, unseal } from '../model/secret.ts'
 import { checkSession } from '../model/session.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../store/ports.ts'
@@ -12,7 +13,7 @@ import { type Held, hexOf, holderNamed, sealedKeyOf, stillThere } from './key-pa
 import { auditOf, clockOf, type SecretParts } from './parts.ts'
 import { deletedWith, isFormer, isHeld, lifeOf, savedWith } from './portal/held-keys.ts'
 import { withHolder } from './portal/holder.ts'
-import { resetQuotas } from './quotas.ts'
+import { resetQuotas, writtenOver } from './quotas.ts'
 import { applyPolicies, evictionOf, type Prepared, sessionOrg } from './sessions.ts'
 
 /** A key as it was stored. */
@@ -86,7 +87,10 @@ async function create(
   { key, hash, stored, developer }: Place & Held & { readonly stored: SessionRow | undefined },
 ): Promise<SavedKey> {
   if (stored !== undefined && draft.within !== undefined && stored.orgId !== draft.within) throw fault('key_not_owned')
-  const sent = ofHolder(withHidden(draft.session, stored?.body), developer)
+  const here = stored === undefined ? draft.session : ofOrganisation(draft.session, stored)
+  const isSentBack = stored !== undefined && !draft.moved
+  const written = isSentBack ? await writtenOver(parts, here, stored) : here
+  const sent = ofHolder(withHidden(written, stored?.body), developer)
   const prepared = await prepare(parts, { ...sent, ...draft.user?.own, ...draft.own })
   const madeAt = stored?.body.date_created
   const session = draft.moved ? arrived(parts, prepared, madeAt) : begun(parts, prepared, madeAt)
@@ -157,8 +161,9 @@ export async function updateKey(parts: SecretParts, change: KeyChange): Promise<
 
 async function update(parts: SecretParts, change: KeyChange, developer: Held['developer']): Promise<SavedKey> {
   const { row, keepQuota, actor } = change
-  checkCertificateStays(parts, row, change.session)
-  const sent = ofHolder(withHidden(change.session, row.body), developer)
+  const written = await writtenOver(parts, ofOrganisation(change.session, row), row)
+  checkCertificateStays(parts, row, written)
+  const sent = ofHolder(withHidden(written, row.body), developer)
   const prepared = await prepare(parts, { ...sent, ...change.own })
   const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
   if (row.body.date_created !== undefined) session.date_created = row.body.date_created
@@ -167,7 +172,7 @@ async function update(parts: SecretParts, change: KeyChange, developer: Held['de
     sealedKey: row.sealedKey,
     family: row.family,
     must: 'ifPresent',
-    evictAt: change.keepEviction ? row.evictAt : undefined,
+    evictAt: change.keepEviction || isLastingToken(row.body, session) ? row.evictAt : undefined,
     keepQuota,
     actor,
     ...(change.detail && { detail: change.detail }),
@@ -272,6 +277,15 @@ async function prepare(parts: SecretParts, body: JsonObject): Promise<Prepared> 
   return applyPolicies(parts, session)
 }
 
+/** A key stays in its organisation, whether the caller names it or not. @throws Fault `key_invalid` (400) naming both */
+function ofOrganisation(session: JsonObject, { orgId }: SessionRow): JsonObject {
+  if (orgId === '') return session
+  const { org_id: named } = session
+  if (named !== undefined && named !== '' && named !== orgId)
+    throw fault('key_invalid', `org_id: the key belongs to organisation ${orgId} and cannot move to ${String(named)}`)
+  return { ...session, org_id: orgId }
+}
+
 /**
  * A key of a developer stays in the developer's organisation, and one that was rotated has what its successor has.
  * @throws Fault `key_invalid` (400)
@@ -334,6 +348,11 @@ function arrived(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject
   const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
   const madeAt = session.date_created || dateCreated || new Date(clockOf(parts).wall()).toISOString()
   return { ...session, date_created: madeAt }
+}
+
+/** True for a token that expires as before: the store keeps it as long as its authorization server said. */
+function isLastingToken(before: JsonObject, { expires }: JsonObject): boolean {
+  return tokenFactsOf(before) !== undefined && before.expires === expires
 }
 
 function isPast(expires: unknown, now: number): boolean {

@@ -3,11 +3,12 @@ import { compileGrant } from '../model/grant.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { withoutHidden } from '../model/key.ts'
 import type { Limit } from '../model/limit.ts'
-import { type Merged, mergePolicies, policyIdsOf } from '../model/merge-policies.ts'
-import type { Policy, Session } from '../model/session.ts'
-import { previewSession } from '../model/session-preview.ts'
+import type { Merged } from '../model/merge-policies.ts'
+import { checkSession } from '../model/session.ts'
+import { writtenSession } from '../model/written-session.ts'
+import type { SessionRow } from '../store/ports.ts'
 import { clockOf, type PublishParts } from './parts.ts'
-import { readPolicies } from './policies.ts'
+import { inForce, shownOf } from './session-in-force.ts'
 import { rulesOf } from './sessions.ts'
 
 /**
@@ -21,15 +22,14 @@ export async function resetQuotas(
   counterId: string,
   { whatever }: { readonly whatever: boolean },
 ): Promise<void> {
-  const session = body as unknown as Session
-  const merged = mergePolicies(session, await readPolicies(parts, orgId, policyIdsOf(session)))
+  const { merged } = await inForce(parts, body, orgId)
   if (merged instanceof Fault) return
   const quotas = quotasOf(merged, counterId)
-  const ids = new Set([...quotas.values()].map(({ id }) => id))
+  const ids = new Set([...quotas.values()].flat().map(({ id }) => id))
   if (ids.size === 0) return
   if (!whatever) {
     for (const { apiId, keepQuota } of await rulesOf(parts, [...quotas.keys()]))
-      if (keepQuota) ids.delete(quotas.get(apiId)!.id)
+      if (keepQuota) for (const { id } of quotas.get(apiId)!) ids.delete(id)
   }
   for (const id of ids) await parts.counters.resetQuota(id)
 }
@@ -50,12 +50,12 @@ export async function useQuotas(
   row: { readonly body: JsonObject; readonly orgId: string; readonly counterId: string },
   sent: JsonObject,
 ): Promise<void> {
-  const session = row.body as unknown as Session
-  const merged = mergePolicies(session, await readPolicies(parts, row.orgId, policyIdsOf(session)))
+  const { merged } = await inForce(parts, row.body, row.orgId)
   if (merged instanceof Fault) return
   const counts = new Map(Object.entries(sent).map(([scope, said]) => [scope, usedElsewhere(said)]))
   const together = counts.get('') ?? NOTHING_USED
-  for (const [apiId, limit] of quotasOf(merged, row.counterId)) {
+  for (const [apiId, [limit]] of quotasOf(merged, row.counterId)) {
+    if (limit === undefined) continue
     const scope = merged.rights.get(apiId)!.quota?.scope ?? ''
     // Counted together here and apart there, no part may be forgotten.
     const count = scope === '' ? mostUsed([...counts.values()]) : (counts.get(scope.slice(2)) ?? together)
@@ -79,8 +79,8 @@ function mostUsed(counts: readonly UsedElsewhere[]): UsedElsewhere {
 }
 
 /**
- * A stored session as callers see it: policies applied where they can be, and `quota_remaining` and `quota_renews` (Unix seconds)
- * as they are now.
+ * A stored session as callers see it: as it is in force, policies and what narrows it applied where they can be, and
+ * `quota_remaining` and `quota_renews` (Unix seconds) as they are now.
  */
 export async function showSession(
   parts: PublishParts,
@@ -88,16 +88,20 @@ export async function showSession(
   orgId: string,
   counterId: string,
 ): Promise<JsonObject> {
-  const session = body as unknown as Session
-  const policies = await readPolicies(parts, orgId, policyIdsOf(session))
-  const merged = mergePolicies(session, policies)
+  const inUse = await inForce(parts, body, orgId)
+  const { merged } = inUse
   // Its policies are gone or do not go together: the key is refused, and what is stored is all there is to show.
   if (merged instanceof Fault) return withoutHidden(body)
-  return withoutHidden(await withCounts(parts, shown(session, policies), merged, counterId))
+  return withoutHidden(await withCounts(parts, shownOf(body, inUse), merged, counterId))
 }
 
-function shown(session: Session, policies: readonly (Policy | undefined)[]): JsonObject {
-  return previewSession(session, policies) as unknown as JsonObject
+/**
+ * What a caller who has read a session wants stored of it: see `writtenSession`. @throws Fault `key_invalid` (400), `store_away`
+ */
+export async function writtenOver(parts: PublishParts, sent: JsonObject, row: SessionRow): Promise<JsonObject> {
+  const checked = checkSession(sent, 'limits') as unknown as JsonObject
+  const stored = row.body
+  return writtenSession(checked, { stored, shown: shownOf(stored, await inForce(parts, stored, row.orgId)) })
 }
 
 async function withCounts(
@@ -110,16 +114,17 @@ async function withCounts(
   if (quotas.size === 0) return body
   const clock = clockOf(parts)
   const wall = clock.wall()
-  await parts.counters.peek([...new Set(quotas.values())], { wall, mono: clock.mono() })
+  await parts.counters.peek([...quotas.values()].flat(), { wall, mono: clock.mono() })
   const rights = Object.entries(isObject(body.access_rights) ? body.access_rights : {}).map(([apiId, right]) => {
-    const quota = quotas.get(apiId)
-    if (quota === undefined || !isObject(right) || !isObject(right.limit) || !hasQuota(right.limit))
-      return [apiId, right]
+    if (!isObject(right) || !isObject(right.limit) || !hasQuota(right.limit)) return [apiId, right]
+    const quota = shownQuota(quotas.get(apiId) ?? [], right.limit)
+    if (quota === undefined) return [apiId, right]
     return [apiId, { ...right, limit: { ...right.limit, ...countOf(quota, wall) } }]
   })
   // The top level counts for all APIs that share its counter; with one API its numbers are that API's.
-  const [first] = quotas.values()
-  const common = quotas.size === 1 || [...quotas.values()].every(({ id }) => id === first!.id) ? first : undefined
+  const all = [...quotas.values()].map((list) => shownQuota(list, body))
+  const [first] = all
+  const common = all.length === 1 || all.every((quota) => quota?.id === first?.id) ? first : undefined
   return {
     ...body,
     access_rights: Object.fromEntries(rights) as JsonObject,
@@ -127,14 +132,19 @@ async function withCounts(
   }
 }
 
-/** The quota at each API that has one. */
-function quotasOf(merged: Merged, counterId: string): Map<string, Limit> {
-  const quotas = new Map<string, Limit>()
+/** The quotas at each API that has some: its own, and those of what narrows it. */
+function quotasOf(merged: Merged, counterId: string): Map<string, readonly Limit[]> {
+  const quotas = new Map<string, readonly Limit[]>()
   for (const apiId of merged.rights.keys()) {
-    const quota = compileGrant(merged, apiId, counterId)?.quota
-    if (quota !== undefined) quotas.set(apiId, quota)
+    const list = compileGrant(merged, apiId, counterId)?.quotas ?? []
+    if (list.length > 0) quotas.set(apiId, list)
   }
   return quotas
+}
+
+/** Of several quotas the one whose numbers are shown. */
+function shownQuota(quotas: readonly Limit[], shown: JsonObject): Limit | undefined {
+  return quotas.find(({ max }) => max === shown.quota_max) ?? quotas[0]
 }
 
 function countOf(limit: Limit, wall: number): JsonObject {

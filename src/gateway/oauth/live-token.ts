@@ -1,8 +1,6 @@
-import type { JsonObject } from '../../model/json.ts'
-import { NARROWED_BY, rulesOf } from '../../model/narrow-session.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
-import { type TokenFacts, tokenFactsOf } from '../../model/oauth-token.ts'
-import type { Session } from '../../model/session.ts'
+import { tokenFactsOf } from '../../model/oauth-token.ts'
+import { issuedBy } from '../../model/token-session.ts'
 import { type Confirmation, readConfirmation } from '../../oauth/confirmation.ts'
 import type { SessionRow } from '../../store/ports.ts'
 
@@ -32,28 +30,4 @@ export function liveToken(
     confirmation: readConfirmation(facts.cnf),
     issuer: { apiId: facts.api_id, orgId: row.orgId },
   }
-}
-
-function issuedBy(client: OAuthClient | undefined, row: Pick<SessionRow, 'orgId'>, facts: TokenFacts): boolean {
-  return client !== undefined && client.epoch === facts.epoch && client.org_id === row.orgId
-}
-
-/**
- * The session of a token as its client makes it now: under the client's policies of today, which rules of its own can only narrow,
- * and with the client's metadata where it has none of that name.
- */
-export function sessionAtUse(body: JsonObject, client: OAuthClient): Session {
-  const session = body as unknown as Session
-  const meta_data = { ...client.metadata, ...session.meta_data }
-  if (client.policies.length === 0) return { ...session, meta_data }
-  const apply_policies = [...client.policies]
-  if (Object.keys(session.access_rights ?? {}).length === 0) return { ...session, apply_policies, meta_data }
-  const { alias, expires, tags } = session
-  const kept = {
-    ...(alias !== undefined && { alias }),
-    ...(expires !== undefined && { expires }),
-    ...(tags !== undefined && { tags }),
-  }
-  const narrowed: JsonObject = { [NARROWED_BY]: rulesOf(body) }
-  return { ...kept, ...narrowed, apply_policies, meta_data }
 }

@@ -1,0 +1,58 @@
+import { Fault } from '../errors/fault.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import { type Merged, policyIdsOf } from '../model/merge-policies.ts'
+import { mergeSession, NARROWED_BY } from '../model/narrow-session.ts'
+import { TOKEN_FACTS, tokenFactsOf } from '../model/oauth-token.ts'
+import type { Policy, Session } from '../model/session.ts'
+import { previewMerged, withoutRules } from '../model/session-preview.ts'
+import { issuedBy, sessionAtUse } from '../model/token-session.ts'
+import { clientOf, storedClient } from './oauth-client-parts.ts'
+import type { PublishParts } from './parts.ts'
+import { readPolicies } from './policies.ts'
+
+/** A stored session as the gateway applies it. */
+export interface InForce {
+  /** The session itself; that of a token as its client makes it now. */
+  readonly session: Session
+  /** In the order in which the session names them; undefined where one does not exist. */
+  readonly policies: readonly (Policy | undefined)[]
+  /** A Fault `policies_unusable` where it is refused. */
+  readonly merged: Merged | Fault
+}
+
+/** Applies policies, client and what narrows a session, as the gateway does when it is used. @throws Fault `store_away` */
+export async function inForce(parts: PublishParts, body: JsonObject, orgId: string): Promise<InForce> {
+  const session = await atUse(parts, body, orgId)
+  const ids = [...new Set(chainOf(session).flatMap(policyIdsOf))]
+  const found = await readPolicies(parts, orgId, ids)
+  const byId = new Map(ids.map((id, index) => [id, found[index]]))
+  const policiesOf = (each: Session) => policyIdsOf(each).map((id) => byId.get(id))
+  return { session, policies: policiesOf(session), merged: mergeSession(session, policiesOf) }
+}
+
+/** A stored session as a read shows it: what is in force in the place of what is stored, without live counts. */
+export function shownOf(body: JsonObject, { session, policies, merged }: InForce): JsonObject {
+  if (merged instanceof Fault) return body
+  const shown = previewMerged(session, policies, merged) as unknown as JsonObject
+  if (!Object.hasOwn(body, TOKEN_FACTS)) return shown
+  const { [NARROWED_BY]: _applied, ...rest } = shown
+  const before = body[NARROWED_BY]
+  return { ...withoutRules(body), ...rest, ...(before !== undefined && { [NARROWED_BY]: before }) }
+}
+
+/** A token whose client is gone is refused: what is stored is all there is of it. */
+async function atUse(parts: PublishParts, body: JsonObject, orgId: string): Promise<Session> {
+  const session = body as unknown as Session
+  const facts = tokenFactsOf(body)
+  const clientId = session.oauth_client_id ?? ''
+  if (facts === undefined || clientId === '') return session
+  const stored = await storedClient(parts, clientId)
+  const client = stored && clientOf(stored.body)
+  return issuedBy(client, { orgId }, facts) ? sessionAtUse(body, client) : session
+}
+
+/** The session, what narrows it, and what narrows that. */
+function chainOf(session: Session): Session[] {
+  const second = (session as unknown as JsonObject)[NARROWED_BY]
+  return isObject(second) ? [session, ...chainOf(second as unknown as Session)] : [session]
+}
