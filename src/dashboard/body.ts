@@ -1,13 +1,14 @@
 import { fault } from '../errors/fault.ts'
 import type { Json } from '../model/json.ts'
+import { repeatsMember } from '../model/repeated-member.ts'
 
 const DEEPEST = 100
 /** Of a form: each costs the reader five microseconds, and nobody sends more than a few. */
 const MOST_PARTS = 1000
 
 /**
- * Reads a body as JSON: well-formed UTF-8 without lone surrogates, at most 100 levels deep, and nowhere a member that would
- * change the prototype of an object that it is copied into.
+ * Reads a body as JSON: well-formed UTF-8 without lone surrogates, at most 100 levels deep, no member named twice, and none that
+ * would change the prototype of an object that it is copied into.
  * @throws Fault `body_malformed`
  */
 export function readJson(bytes: Uint8Array): Json {
@@ -20,6 +21,7 @@ export function readJson(bytes: Uint8Array): Json {
     // The error of the parser quotes the text, which may hold a password.
     throw fault('body_malformed', 'the body is not JSON')
   }
+  if (repeatsMember(text, value)) throw fault('body_malformed', 'the body names a member twice')
   checkNames(value)
   return value
 }

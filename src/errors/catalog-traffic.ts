@@ -4,6 +4,12 @@ import type { CatalogEntry } from './catalog-entry.ts'
 export const TRAFFIC = {
   // who is calling
   credential_missing: { status: 401, log: 'silent', text: 'Authorization field missing' },
+  credential_repeated: {
+    status: 400,
+    log: 'silent',
+    text: 'The request carries the credential more than once: send one, in one place',
+    oauth: 'invalid_request',
+  },
   key_unknown: { status: 403, log: 'silent', text: 'Access to this API has been disallowed' },
   // the key's policies cannot be applied together; the reason is in `detail`, for the administrator
   policies_unusable: { status: 403, log: 'debug', text: 'Access to this API has been disallowed' },

@@ -3,7 +3,7 @@ import type { KeyFamily } from './jwt-key.ts'
 /** How a request proves who sends it. */
 export type AuthMethod = 'token' | 'oauth' | 'jwt' | 'basic' | 'hmac'
 
-/** One way to prove who calls: where the proof is read (a cookie beats a query parameter beats a header), and what it is checked by. */
+/** One way to prove who calls: where the proof is read (in one of these places only), and what it is checked by. */
 export interface SchemeRules {
   readonly method: AuthMethod
   /** Lower case name, undefined = not read there. */

@@ -10,7 +10,7 @@ import {
   type OpenRequest,
   openRequest,
 } from './authorization-request.ts'
-import { readForm, readQuery } from './form.ts'
+import { readRequest } from './form.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import { claimOf, commitUse, passToLogin } from './pushed.ts'
 import { queryNames, withQuery } from './with-query.ts'
@@ -26,7 +26,7 @@ import { queryNames, withQuery } from './with-query.ts'
  * @throws Fault `oauth_unknown_client`, `oauth_invalid_request`, `oauth_request_uri_unusable`
  */
 export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
-  const form = call.method === 'GET' ? readQuery(call) : await readForm(call)
+  const form = await readRequest(call)
   const open = await openRequest(parts, call, form, 'pushed')
   const refused = refusalOf(open, call)
   if (refused !== undefined) return redirectAnswer(303, refused)

@@ -1,5 +1,6 @@
 import { Fault, fault } from '../errors/fault.ts'
-import { isObject } from '../model/json.ts'
+import { isObject, type Json } from '../model/json.ts'
+import { repeatsMember } from '../model/repeated-member.ts'
 import type { OAuthCall } from './parts.ts'
 
 const LIMIT_BYTES = 65_536
@@ -45,22 +46,34 @@ export class Form {
 }
 
 /**
- * Reads the body of a call: a form of at most 64 kB (RFC 6749 appendix B), or a JSON object of strings. An empty body is an
- * empty form whatever its type.
- * @throws Fault `oauth_invalid_request` for another type, broken escapes, bytes that are not UTF-8, or more than that
+ * Reads the parameters of a call: a form of at most 64 kB (RFC 6749 appendix B), or a JSON object of strings. An empty body is an
+ * empty form whatever its type. No parameter may be given twice (section 3.2), be it read or not, and none both here and in the query.
+ * @throws Fault `oauth_invalid_request` for such, another type, broken escapes, bytes that are not UTF-8, or more than that
  */
 export async function readForm(call: OAuthCall): Promise<Form> {
+  const form = await readBody(call)
+  if (call.query !== '')
+    for (const name of new URLSearchParams(call.query).keys())
+      if (form.has(name)) throw fault('oauth_invalid_request', `${shown(name)} is given in the query and in the body`)
+  return form.single()
+}
+
+/**
+ * Reads an authorization request: the query of a GET, the body of a POST. Of a repeated parameter the client is to be told by way of
+ * its redirect URI (RFC 6749 section 4.1.2.1), so the form refuses it when it is asked for.
+ * @throws Fault `oauth_invalid_request`
+ */
+export async function readRequest(call: OAuthCall): Promise<Form> {
+  return call.method === 'GET' ? parseForm(call.query) : readBody(call)
+}
+
+async function readBody(call: OAuthCall): Promise<Form> {
   const text = decode(await bodyOf(call))
   if (text === '') return new Form(new Map())
   const type = mediaType(call.header('content-type'))
   if (type === FORM_TYPE) return parseForm(text)
   if (type === 'application/json') return parseJson(text)
   throw fault('oauth_invalid_request', `the body must be ${FORM_TYPE}`)
-}
-
-/** Reads the query of a call. @throws Fault `oauth_invalid_request` for broken escapes */
-export function readQuery(call: OAuthCall): Form {
-  return parseForm(call.query)
 }
 
 /** Takes a form apart: `+` is a space, escapes must be whole and UTF-8. @throws Fault `oauth_invalid_request` */
@@ -98,13 +111,14 @@ function parseJson(text: string): Form {
 }
 
 function objectFrom(text: string): object {
-  let value: unknown
+  let value: Json
   try {
     value = JSON.parse(text)
   } catch {
     throw fault('oauth_invalid_request', 'the body is not JSON')
   }
   if (!isObject(value)) throw fault('oauth_invalid_request', 'the body must be a JSON object')
+  if (repeatsMember(text, value)) throw fault('oauth_invalid_request', 'the body names a member more than once')
   return value
 }
 

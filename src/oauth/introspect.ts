@@ -19,7 +19,7 @@ const INACTIVE: JsonObject = { active: false }
  * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client` (public clients prove nothing), `oauth_invalid_request`
  */
 export async function introspect(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
-  const form = (await readForm(call)).single()
+  const form = await readForm(call)
   const caller = await authenticateClient(parts, call, form)
   if (isPublic(caller)) throw fault('oauth_unauthorized_client')
   const token = form.get('token')

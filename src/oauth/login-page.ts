@@ -1,6 +1,7 @@
 import { Fault, fault } from '../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { rulesOf } from '../model/narrow-session.ts'
+import { repeatsMember } from '../model/repeated-member.ts'
 import { checkSession } from '../model/session.ts'
 import type { Params } from './authorization-request.ts'
 
@@ -15,7 +16,7 @@ export function readKeyRules(form: Params): JsonObject | undefined {
   const text = form.get('key_rules')
   if (text === undefined || text === '') return undefined
   const value = parse(text)
-  if (!isObject(value)) throw fault('oauth_invalid_request', 'key_rules must be a JSON object')
+  if (!isObject(value)) throw fault('oauth_invalid_request', 'key_rules must be a JSON object, no member named twice')
   try {
     return checkSession(rulesOf(value), 'limits') as unknown as JsonObject
   } catch (error) {
@@ -47,7 +48,8 @@ export function narrowedScope(asked: string, form: Params): string {
 
 function parse(text: string): Json | undefined {
   try {
-    return JSON.parse(text)
+    const value = JSON.parse(text) as Json
+    return repeatsMember(text, value) ? undefined : value
   } catch {
     return undefined
   }

@@ -12,7 +12,7 @@ import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
  * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client`, `store_away`, `store_full`
  */
 export async function revokeAll(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
-  const form = (await readForm(call)).single()
+  const form = await readForm(call)
   const client = await authenticateClient(parts, call, form)
   if (isPublic(client)) throw fault('oauth_unauthorized_client')
   await endAllTokens(parts, client, `client:${client.client_id}`)

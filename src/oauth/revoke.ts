@@ -20,7 +20,7 @@ import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
  * @throws Fault `oauth_invalid_client`, `oauth_invalid_request` without `token`, `store_away`, `store_full`
  */
 export async function revoke(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
-  const form = (await readForm(call)).single()
+  const form = await readForm(call)
   const client = await authenticateClient(parts, call, form)
   const token = form.get('token')
   if (token === undefined) throw fault('oauth_invalid_request', 'token is missing')

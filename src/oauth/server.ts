@@ -14,12 +14,13 @@ import { revoke } from './revoke.ts'
 import { revokeAll } from './revoke-all.ts'
 import { token } from './token.ts'
 
-interface Route {
+export interface Route {
   readonly methods: readonly string[]
   readonly serve: (parts: OAuthParts, call: OAuthCall) => OAuthAnswer | Promise<OAuthAnswer>
 }
 
-const ROUTES: Readonly<Record<Endpoint, Route>> = {
+/** All endpoints of an authorization server. */
+export const ROUTES: Readonly<Record<Endpoint, Route>> = {
   authorize: { methods: ['GET', 'POST'], serve: authorize },
   authorize_client: { methods: ['POST'], serve: authorizeClient },
   token: { methods: ['POST'], serve: token },

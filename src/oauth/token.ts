@@ -34,7 +34,7 @@ const GRANTS: ReadonlyMap<string, GrantHandler> = new Map<GrantType, GrantHandle
  * @throws Fault `oauth_invalid_client` and all others of RFC 6749 section 5.2
  */
 export async function token(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
-  const form = (await readForm(call)).single()
+  const form = await readForm(call)
   const client = await authenticateClient(parts, call, form)
   const serve = grantFor(call.api, client, form.get('grant_type'))
   const binding = await readBinding(parts, call, call.api.oauth)

@@ -1,12 +1,13 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { repeatsMember } from '../../model/repeated-member.ts'
 import { yamlToJson } from '../../publish/yaml.ts'
 
 /** Bounds of what a body may hold. A definition of thousands of operations stays far below. */
 const MAX_DEPTH = 100
 const MAX_NODES = 1_000_000
 
-/** Reads a JSON object. @throws Fault `body_malformed` (400) when it is anything else, too deep or too large */
+/** Reads a JSON object. @throws Fault `body_malformed` (400) when it is anything else, too deep, too large, or names a member twice */
 export function parseObject(bytes: Uint8Array): JsonObject {
   return parseText(toText(bytes), 'JSON')
 }
@@ -24,6 +25,7 @@ function parseText(text: string, language: string): JsonObject {
     throw fault('body_malformed', text.trim() === '' ? 'the body is empty' : 'the body is not JSON', cause)
   }
   checkTree(value)
+  if (repeatsMember(text, value)) throw fault('body_malformed', 'the body names a member twice')
   if (!isObject(value)) throw fault('body_malformed', `the body is not a ${language} object`)
   return value
 }

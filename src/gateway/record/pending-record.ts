@@ -43,7 +43,7 @@ export interface PendingRecord {
 /** Copies a finished request out of the head that it came with. */
 export function pendingRecord(x: Exchange, plan: RecordPlan, sample: Sample): PendingRecord {
   const { auth } = plan
-  const credential = auth === undefined ? '' : withoutBearer(readCredential(auth, x))
+  const credential = auth === undefined ? '' : withoutBearer(readCredential(auth, x) ?? '')
   return {
     plan,
     dimensions: sample.hits!.dimensions,

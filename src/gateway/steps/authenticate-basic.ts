@@ -10,6 +10,7 @@ import type { LiveSession, Sessions } from '../sessions.ts'
 import { readCredential } from './read-credential.ts'
 
 const MISSING = prebuilt('credential_missing')
+const REPEATED = prebuilt('credential_repeated')
 const MALFORMED = prebuilt('basic_malformed')
 const WRONG = prebuilt('user_unknown')
 const CHALLENGE = 'WWW-Authenticate: Basic realm="api", charset="UTF-8"\r\n'
@@ -67,6 +68,7 @@ export function authenticateBasic(scheme: SchemeRules, { orgId }: Api, sessions:
   return function authenticateBasic(x) {
     if (x.skipAuthentication) return undefined
     const sent = readCredential(scheme, x)
+    if (sent === undefined) return REPEATED
     if (sent === '') return asked(x, MISSING)
     const given = readBasic(sent)
     if (given === undefined) return asked(x, MALFORMED)

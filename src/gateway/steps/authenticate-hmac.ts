@@ -8,6 +8,7 @@ import type { LiveSession, Sessions } from '../sessions.ts'
 import { readCredential } from './read-credential.ts'
 
 const MISSING = prebuilt('credential_missing')
+const REPEATED = prebuilt('credential_repeated')
 const WRONG = prebuilt('signature_invalid')
 const STALE = prebuilt('signature_invalid', 'the date of the request lies too far from now')
 const UNCOVERED = prebuilt('signature_invalid', 'the signature must cover (request-target) and date or x-aux-date')
@@ -64,6 +65,7 @@ export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, sessions: 
   return function authenticateHmac(x) {
     if (x.skipAuthentication) return undefined
     const sent = readCredential(scheme, x)
+    if (sent === undefined) return REPEATED
     const claim = sent === '' ? claimOf9421(x, algorithms) : claimOf(x, sent, algorithms)
     if (!('keyId' in claim)) return asked(x, claim)
     const session = sessions.find(claim.keyId, x.snapshot!)

@@ -16,6 +16,7 @@ import { readCredential } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
+const REPEATED = prebuilt('credential_repeated')
 const EXPIRED = prebuilt('token_expired')
 const UNKNOWN = prebuilt('key_unknown')
 const NO_POLICY = prebuilt('token_without_rights', 'its claims lead to no policy')
@@ -131,6 +132,7 @@ export function authenticateJwt(
   return function authenticateJwt(x) {
     if (x.skipAuthentication) return undefined
     const sent = readCredential(scheme, x)
+    if (sent === undefined) return challenged(x, REPEATED, '', 'off')
     const text = credentialOf(sent)
     if (text === '') return challenged(x, MISSING, '', 'off')
     const presented = { text, word: schemeOf(sent) }

@@ -45,7 +45,8 @@ function next(
   end: Outcome,
   { before, unproved: known }: Tries,
 ): Outcome | Promise<Outcome> {
-  if (!(end instanceof Fault)) return end
+  // Of several credentials in one scheme nobody can say which counts, also where another scheme is met.
+  if (!(end instanceof Fault) || end.code === 'credential_repeated') return end
   const unproved = known ?? (isUnproved(end) ? { refusal: end, fields: x.answerExtra } : undefined)
   if (which + 1 < alternatives.length) {
     x.session = undefined

@@ -10,6 +10,7 @@ import { type PresentedToken, readToken } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
 const MALFORMED = prebuilt('token_malformed')
+const REPEATED = prebuilt('credential_repeated')
 const UNKNOWN = prebuilt('token_unknown')
 const CLIENT_GONE = prebuilt('token_client_gone')
 const EXPIRED = prebuilt('token_expired')
@@ -45,6 +46,7 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Se
     const presented = readToken(auth, x)
     if (presented === 'missing') return refuse(x, MISSING, '')
     if (presented === 'malformed') return refuse(x, MALFORMED, '')
+    if (presented === 'repeated') return refuse(x, REPEATED, '')
     const session = sessions.find(presented.text, x.snapshot!)
     return session instanceof Promise
       ? session.then((late) => accept(x, late, presented))

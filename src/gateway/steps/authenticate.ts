@@ -10,6 +10,7 @@ import { readCredential, withoutCookies, withoutQuery } from './read-credential.
 import { credentialOf, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('credential_missing')
+const REPEATED = prebuilt('credential_repeated')
 const UNKNOWN = prebuilt('key_unknown')
 const INACTIVE = prebuilt('key_inactive')
 const EXPIRED = prebuilt('key_expired')
@@ -37,6 +38,7 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
   return function authenticate(x) {
     if (x.skipAuthentication) return undefined
     const sent = readCredential(auth, x)
+    if (sent === undefined) return REPEATED
     const credential = credentialOf(sent)
     if (credential === '') return MISSING
     const session = sessions.find(credential, x.snapshot!)

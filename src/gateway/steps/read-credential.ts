@@ -3,16 +3,52 @@ import { FIELD } from '../../wire/fields.ts'
 import type { Exchange } from '../exchange.ts'
 
 /**
- * The credential as the request carries it: a cookie beats a query parameter, which beats a header. '' when there is none.
+ * The credential as the request carries it: in the header, the query parameter or the cookie of the scheme. '' when there is none;
+ * undefined when there are several: in two places, or a parameter or cookie given twice, whatever the values (RFC 6750 section 2).
+ * Nobody could say which of them the upstream takes.
  */
-export function readCredential(auth: SchemeRules, x: Exchange): string {
-  let found = ''
-  if (auth.header === 'authorization') found = x.request.known(FIELD.authorization) ?? ''
-  else if (auth.header !== undefined) found = x.request.get(auth.header) ?? ''
-  if (auth.query !== undefined && x.hasQuery) found = queryValue(x.query, auth.query) || found
-  if (auth.cookie !== undefined) found = cookieValue(x.request.known(FIELD.cookie), auth.cookie) || found
-  return found
+export function readCredential(auth: SchemeRules, x: Exchange): string | undefined {
+  const inHeader = headerValue(auth, x)
+  if (auth.query === undefined && auth.cookie === undefined) return inHeader
+  const bare = readBare(auth, x)
+  if (bare === undefined || (bare !== '' && inHeader !== '')) return undefined
+  return bare === '' ? inHeader : bare
 }
+
+function headerValue({ header }: SchemeRules, x: Exchange): string {
+  if (header === 'authorization') return x.request.known(FIELD.authorization) ?? ''
+  return header === undefined ? '' : (x.request.get(header) ?? '')
+}
+
+/** The credential in query or cookie, where no scheme word is needed; '' and undefined as of `readCredential`. */
+export function readBare({ query, cookie }: SchemeRules, x: Exchange): string | undefined {
+  const inQuery = query === undefined || !x.hasQuery ? '' : onlyOne(x.query, '&', query, decoded)
+  if (inQuery === undefined || cookie === undefined) return inQuery
+  // Most requests with a cookie have one field of them.
+  const fields = x.request.known(FIELD.cookie) === undefined ? '' : x.request.all('cookie').join(';')
+  const inCookie = onlyOne(fields, ';', cookie, trimmed)
+  if (inCookie === undefined || (inQuery !== '' && inCookie !== '')) return undefined
+  return inQuery === '' ? unquoted(inCookie) : inQuery
+}
+
+/** The value under a name in a list of `name=value`; '' when it is not there, undefined when it is there more than once. */
+function onlyOne(list: string, separator: string, name: string, read: (text: string) => string): string | undefined {
+  let found: string | undefined
+  for (let at = 0; at <= list.length; ) {
+    const next = list.indexOf(separator, at)
+    const end = next === -1 ? list.length : next
+    const equals = list.indexOf('=', at)
+    const nameEnd = equals === -1 || equals > end ? end : equals
+    if (read(list.slice(at, nameEnd)) === name) {
+      if (found !== undefined) return undefined
+      found = nameEnd === end ? '' : read(list.slice(nameEnd + 1, end))
+    }
+    at = end + 1
+  }
+  return found ?? ''
+}
+
+const trimmed = (text: string) => text.trim()
 
 /** Cuts an optional `Bearer ` of any letter case off, with exactly one space; nothing else is trimmed. */
 export function withoutBearer(credential: string): string {
@@ -63,10 +99,13 @@ export function cookieValue(header: string | undefined, name: string): string {
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=')
     if (equals === -1 || pair.slice(0, equals).trim() !== name) continue
-    const value = pair.slice(equals + 1).trim()
-    return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
+    return unquoted(pair.slice(equals + 1).trim())
   }
   return ''
+}
+
+function unquoted(value: string): string {
+  return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
 }
 
 /** The Cookie field without the cookies whose name begins with one of these; '' when none is left. */

@@ -2,7 +2,7 @@ import type { SchemeRules } from '../../model/scheme-rules.ts'
 import { FIELD } from '../../wire/fields.ts'
 import type { Exchange } from '../exchange.ts'
 import type { SchemeWord } from '../oauth/challenge.ts'
-import { cookieValue, queryValue, withoutBearer } from './read-credential.ts'
+import { readBare, withoutBearer } from './read-credential.ts'
 
 /** An access token as a request carries it. */
 export interface PresentedToken {
@@ -10,25 +10,25 @@ export interface PresentedToken {
   readonly word: SchemeWord
 }
 
-/** Why there is no token: nothing that could be one, or one under a scheme that is not ours. */
-export type NoToken = 'missing' | 'malformed'
+/** Why there is no token: nothing that could be one, one under a scheme that is not ours, or more than one. */
+export type NoToken = 'missing' | 'malformed' | 'repeated'
 
 /**
- * The access token of a request: a cookie beats a query parameter, which beats a header. In `Authorization` it stands behind
- * `Bearer` or `DPoP`; anywhere else the word may be left out.
+ * The access token of a request, in the header, the query parameter or the cookie of the scheme, and in one of them only (RFC 6750
+ * section 2). In `Authorization` it stands behind `Bearer` or `DPoP`; anywhere else the word may be left out.
  */
 export function readToken(auth: SchemeRules, x: Exchange): PresentedToken | NoToken {
-  const bare = bareValue(auth, x)
-  if (bare !== '') return parse(bare, true)
-  if (auth.header === undefined) return 'missing'
-  if (auth.header !== 'authorization') return parse(x.request.get(auth.header) ?? '', true)
-  return parse(x.request.known(FIELD.authorization) ?? '', false)
+  const inHeader = headerToken(auth, x)
+  if (auth.query === undefined && auth.cookie === undefined) return inHeader
+  const bare = readBare(auth, x)
+  if (bare === '') return inHeader
+  return bare === undefined || typeof inHeader === 'object' ? 'repeated' : parse(bare, true)
 }
 
-function bareValue(auth: SchemeRules, x: Exchange): string {
-  const inCookie = auth.cookie === undefined ? '' : cookieValue(x.request.known(FIELD.cookie), auth.cookie)
-  if (inCookie !== '' || auth.query === undefined || !x.hasQuery) return inCookie
-  return queryValue(x.query, auth.query)
+function headerToken({ header }: SchemeRules, x: Exchange): PresentedToken | NoToken {
+  if (header === undefined) return 'missing'
+  if (header !== 'authorization') return parse(x.request.get(header) ?? '', true)
+  return parse(x.request.known(FIELD.authorization) ?? '', false)
 }
 
 function parse(value: string, wordless: boolean): PresentedToken | NoToken {

@@ -82,7 +82,7 @@ function openPath(x: Exchange): string {
   const { auth } = api
   const names = namesOf(api)
   const path = redactUrl(x.path.slice(0, PATH_CHARACTERS), names)
-  const secrets = auth === undefined ? [] : [withoutBearer(readCredential(auth, x))]
+  const secrets = auth === undefined ? [] : [withoutBearer(readCredential(auth, x) ?? '')]
   if (x.query !== '') secrets.push(...secretValues(x.query, names))
   return secrets
     .filter((secret) => secret.length >= SHORTEST_SECRET)

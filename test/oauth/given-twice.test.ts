@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import type { Json } from '../../src/model/json.ts'
+import { repeatsMember } from '../../src/model/repeated-member.ts'
+import type { Endpoint, OAuthAnswer } from '../../src/oauth/parts.ts'
+import { AuthorizationServer, ROUTES } from '../../src/oauth/server.ts'
+import { call as plainCall } from '../client.ts'
+import { startTestDashboard } from '../dashboard/harness.ts'
+import { startTestGateway, TEST_SECRET } from '../harness.ts'
+import { basic, CALLBACK, CHALLENGE, type Front, field, front, type Sent } from './front-fixtures.ts'
+
+const REGISTRATION = 'the initial access token'
+const FORM = 'application/x-www-form-urlencoded'
+
+/** What each endpoint with a body takes, but for what is given twice. */
+const TAKES: Partial<Record<Endpoint, Readonly<Record<string, string>>>> = {
+  authorize: { client_id: 'shop', redirect_uri: CALLBACK, response_type: 'code', code_challenge: CHALLENGE },
+  authorize_client: { client_id: 'shop', redirect_uri: CALLBACK, response_type: 'code' },
+  token: { grant_type: 'client_credentials', client_id: 'shop' },
+  revoke: { token: 'one' },
+  revoke_all: { token: 'one' },
+  introspect: { token: 'one' },
+  par: { client_id: 'shop', redirect_uri: CALLBACK, response_type: 'code' },
+  device_authorization: { client_id: 'shop', scope: 'read' },
+  register: { client_name: 'shop' },
+}
+
+const withBody = (Object.keys(ROUTES) as Endpoint[]).filter((endpoint) => ROUTES[endpoint].methods.includes('POST'))
+
+/** Texts of a body that names something twice: a parameter that is read, one that nobody reads, one by another spelling. */
+function repeats(takes: Readonly<Record<string, string>>): { form: string; json: string; what: string }[] {
+  const form = new URLSearchParams(takes).toString()
+  const members = Object.entries(takes).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
+  const names = [...Object.keys(takes), 'nobody_reads_this']
+  return names.flatMap((name) => {
+    const value = takes[name] ?? 'x'
+    const first = `${name.charCodeAt(0).toString(16)}`
+    const inForm = (other: string) => `${form}&nobody_reads_this=x&${other}`
+    const inJson = (other: string) => `{${[...members, '"nobody_reads_this":"x"', other].join(',')}}`
+    return [
+      {
+        what: `${name} again`,
+        form: inForm(`${name}=${encodeURIComponent(value)}`),
+        json: inJson(`"${name}":"${value}"`),
+      },
+      { what: `${name} with another value`, form: inForm(`${name}=evil`), json: inJson(`"${name}":"evil"`) },
+      { what: `${name} empty`, form: inForm(`${name}=`), json: inJson(`"${name}":""`) },
+      {
+        what: `${name} in another spelling`,
+        form: inForm(`%${first}${name.slice(1)}=evil`),
+        json: inJson(`"\\u00${first}${name.slice(1)}" : "evil"`),
+      },
+    ]
+  })
+}
+
+function world(t: TestContext): { front: Front; ask: (endpoint: Endpoint, sent: Sent) => Promise<OAuthAnswer> } {
+  const made = front(t, {}, REGISTRATION)
+  made.client()
+  const server = new AuthorizationServer(made.parts)
+  const authorization = (endpoint: Endpoint) =>
+    endpoint === 'register' ? { authorization: `Bearer ${REGISTRATION}` } : basic('shop')
+  const ask = (endpoint: Endpoint, { headers, ...sent }: Sent) =>
+    server.answer(
+      made.call(endpoint, {
+        ...sent,
+        administrative: endpoint === 'authorize_client',
+        headers: { ...authorization(endpoint), ...headers },
+      }),
+    )
+  return { front: made, ask }
+}
+
+/** Whether an answer says that something was given twice, and gives nothing. */
+function refuses(answer: OAuthAnswer): boolean {
+  const said = answer.status === 303 ? (field(answer, 'location') ?? '').replaceAll('+', ' ') : answer.body
+  return (
+    (answer.status === 400 || answer.status === 303) && /more than once|twice|in the query and in the body/.test(said)
+  )
+}
+
+describe('something given twice is refused', () => {
+  test('every endpoint that takes a body is among those that are asked', () => {
+    assert.deepEqual(Object.keys(TAKES).sort(), withBody.sort())
+  })
+
+  for (const endpoint of withBody)
+    test(`at ${endpoint}, in a form and in JSON, read or not, and nothing comes of it`, async (t) => {
+      const { front: made, ask } = world(t)
+      const before = await made.store.documents.revision()
+      for (const { what, form, json } of repeats(TAKES[endpoint]!)) {
+        if (endpoint !== 'register') assert.ok(refuses(await ask(endpoint, { form })), `form: ${what}`)
+        const headers = { 'content-type': 'application/json' }
+        assert.ok(refuses(await ask(endpoint, { json, headers })), `JSON: ${what}`)
+        // Only an authorization request may come by GET.
+        if (endpoint === 'authorize')
+          assert.ok(refuses(await ask(endpoint, { query: form, method: 'GET' })), `query: ${what}`)
+      }
+      if (endpoint !== 'register' && endpoint !== 'authorize')
+        for (const [name, value] of Object.entries(TAKES[endpoint]!)) {
+          const form = new URLSearchParams(TAKES[endpoint])
+          const answer = await ask(endpoint, {
+            form: form.toString(),
+            query: `a=1&${name}=${encodeURIComponent(value)}`,
+          })
+          assert.ok(refuses(answer), `${name} in the query too`)
+        }
+      assert.equal(await made.store.documents.revision(), before)
+    })
+
+  test('in the session that a login page gives', async (t) => {
+    const { ask } = world(t)
+    const form = { ...TAKES.authorize_client, key_rules: '{"rate":1,"per":1,"rate":1000}' }
+    const answer = await ask('authorize_client', { form })
+    assert.equal(answer.status, 400)
+    assert.match(answer.body, /key_rules/)
+  })
+
+  test('but for resource and audience, of which a request may name several (RFC 8707)', async (t) => {
+    const { ask } = world(t)
+    for (const name of ['resource', 'audience']) {
+      const form = `token=one&${name}=https%3A%2F%2Fa.example&${name}=https%3A%2F%2Fb.example`
+      assert.equal((await ask('introspect', { form })).status, 200)
+    }
+  })
+
+  test('at the calls of the administration about OAuth, and at every other that takes JSON', async (t) => {
+    const gate = await startTestGateway()
+    t.after(() => gate.close())
+    const send = (method: string, path: string, body: string, type: string) =>
+      gate.call(path, { method, body, headers: { 'x-svc-authorization': TEST_SECRET, 'content-type': type } })
+    for (const [method, path] of [
+      ['POST', '/svc/oauth/clients/create'],
+      ['PUT', '/svc/oauth/clients/a/b'],
+      ['POST', '/svc/oauth/revoke'],
+      ['POST', '/svc/oauth/revoke_all'],
+      ['POST', '/svc/apis'],
+      ['POST', '/svc/apis/oas'],
+      ['POST', '/svc/keys/create'],
+      ['POST', '/svc/policies'],
+    ] as const) {
+      const answer = await send(method, path, '{"client_id":"a","x":{"b":1},"client_\\u0069d":"c"}', 'application/json')
+      assert.equal(answer.status, path.endsWith('/a/b') ? 404 : 400, `${path} ${answer.text}`)
+      if (answer.status === 400) assert.match(answer.text, /names a member twice/, path)
+    }
+    for (const path of ['/svc/oauth/revoke', '/svc/oauth/revoke_all']) {
+      const answer = await send('POST', path, 'client_id=a&token=b&zz=1&z%7a=2', FORM)
+      assert.match(answer.text, /stands twice/, path)
+    }
+  })
+
+  test('at every call of the dashboard', async (t) => {
+    const dashboard = await startTestDashboard()
+    t.after(() => dashboard.close())
+    const admin = await dashboard.admin()
+    const { json } = await dashboard.call('GET', '/api/openapi.json', { as: admin })
+    const { paths } = json as { paths: Record<string, Record<string, { requestBody?: { content?: object } }>> }
+    let told = 0
+    for (const [path, methods] of Object.entries(paths))
+      for (const [method, { requestBody }] of Object.entries(methods)) {
+        // Nobody reads what is sent there.
+        if (requestBody === undefined || path === '/license') continue
+        const before = await dashboard.store.documents.revision()
+        const body = '{"name":"a","other":{"n":[{"a":1}]},"n\\u0061me":"b"}'
+        const headers = { 'content-type': 'application/json', authorization: admin.key }
+        const asked = { method: method.toUpperCase(), body, headers }
+        const { status, text } = await plainCall(dashboard.port, path.replaceAll(/[{}]/g, ''), asked)
+        assert.ok(status >= 400 && status < 500, `${method} ${path} ${status} ${text}`)
+        assert.equal(await dashboard.store.documents.revision(), before, `${method} ${path}`)
+        if (text.includes('Request body malformed')) told++
+      }
+    assert.ok(told > 20, String(told))
+  })
+})
+
+describe('a JSON text', () => {
+  /** A text and whether it names a member twice, from a tree whose objects are lists of members. */
+  const node = fc.letrec<{ value: { text: string; twice: boolean } }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc
+        .oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null))
+        .map((leaf) => ({ text: JSON.stringify(leaf), twice: false })),
+      fc.array(tie('value'), { maxLength: 3 }).map((entries) => ({
+        text: `[${entries.map(({ text }) => text).join(' , ')}]`,
+        twice: entries.some(({ twice }) => twice),
+      })),
+      fc
+        .array(
+          fc.tuple(
+            fc.oneof(fc.string({ maxLength: 2 }), fc.constantFrom('a', 'b', ':', '":"', '\\', '__proto__')),
+            tie('value'),
+          ),
+          {
+            maxLength: 4,
+          },
+        )
+        .map((members) => ({
+          text: `{${members.map(([name, { text }]) => `${JSON.stringify(name)}\n:\t${text}`).join(',')}}`,
+          twice: new Set(members.map(([name]) => name)).size < members.length || members.some(([, held]) => held.twice),
+        })),
+    ),
+  })).value
+
+  test('property: names a member twice when one of its objects does, whatever its strings hold', () => {
+    fc.assert(
+      fc.property(node, ({ text, twice }) => repeatsMember(text, JSON.parse(text) as Json) === twice),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('may be nested deeper than the stack', () => {
+    const text = '['.repeat(200_000) + ']'.repeat(200_000)
+    assert.equal(repeatsMember(text, JSON.parse(text) as Json), false)
+  })
+})
