@@ -161,6 +161,7 @@ function compileChain(
     matchOperation(rules.operations, {
       apiId: api.apiId,
       version: version ?? '',
+      matching: api.pathMatching ?? 'exact',
       openTargets: (timeoutMs) => (inner === undefined ? open({ ...upstream, timeoutMs }) : targets),
       openOrigin: (url) => open({ ...upstream, targets: [{ url, weight: 1 }] }),
       openBreaker: (name, rule) => opened.openBreaker(name, rule),

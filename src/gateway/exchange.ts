@@ -88,7 +88,7 @@ export interface CompiledOperation {
   readonly internal: boolean
   readonly ignoreAuthentication: boolean
   readonly sizeLimitBytes: number
-  readonly rate: Limit | undefined
+  readonly rates: readonly Limit[]
   readonly requestHeaders: CompiledTransform | undefined
   readonly responseHeaders: CompiledTransform | undefined
   /** The targets under this operation's own time limit; undefined = the version's. */
@@ -105,8 +105,8 @@ export interface CompiledOperation {
   readonly toMethod: string
   /** Present when its answers are stored. */
   readonly cache: OperationCacheRule | undefined
-  /** Alternatives of scopes, as `OperationRule.scopes`. */
-  readonly scopes: readonly (readonly string[])[] | undefined
+  /** Alternatives of scopes, as `OperationRule.scopes`: each list of them is asked for, undefined being that of the API. */
+  readonly scopes: readonly (readonly (readonly string[])[] | undefined)[]
 }
 
 /**

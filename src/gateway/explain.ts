@@ -9,6 +9,7 @@ import type { Counters } from '../store/ports.ts'
 import { readHead } from '../wire/head.ts'
 import type { HeadBounds } from '../wire/scan.ts'
 import { findClient } from './client-address.ts'
+import { checkEncodedSlashes } from './encoded-slashes.ts'
 import {
   begin,
   Exchange,
@@ -23,6 +24,7 @@ import {
 } from './exchange.ts'
 import { ANSWERED_BY_AUTHORIZATION_SERVER, type ElsewhereFound, type OAuthEndpoints } from './oauth/endpoints.ts'
 import { enter } from './server.ts'
+import { targetPath } from './steps/forward.ts'
 import { LedOn } from './steps/lead-on.ts'
 import { limitsOf, organisationOf } from './steps/take-permits.ts'
 
@@ -82,7 +84,9 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   enter(x, snapshot, match)
   findClient(x, parts.trustedProxies)
   const steps: Json[] = []
-  let end = await walk(x, entry, steps)
+  const refused = checkEncodedSlashes(x)
+  if (refused !== undefined) steps.push(noteOf('route', refused, x))
+  let end = refused ?? (await walk(x, entry, steps))
   // The version step stops after its choice: the chosen chain is walked here.
   if (end === undefined) end = await walk(x, x.chain!.steps, steps)
   while (end instanceof LedOn) end = await walk(x, end.steps, steps)
@@ -234,11 +238,15 @@ function resultOf(x: Exchange, end: Outcome, legacyStatuses: boolean): JsonObjec
   }
   if (end === ANSWERED_BY_AUTHORIZATION_SERVER) return { outcome: 'answered' }
   if (end !== SENT && end !== undefined) return { outcome: 'answered', status: end.status }
+  const targets = targetsOf(x).list
   return {
     outcome: 'forwarded',
     method: x.operation?.toMethod || x.method,
-    path: x.forwardPath === '' ? '/' : x.forwardPath,
-    targets: namesOf(targetsOf(x).list),
+    path:
+      targets[0] === undefined
+        ? x.forwardPath || '/'
+        : targetPath(x, targets[0]).slice(targets[0].basePath.length) || '/',
+    targets: namesOf(targets),
   }
 }
 

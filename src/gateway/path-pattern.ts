@@ -1,40 +1,45 @@
+import { readablePath } from '../model/readable-path.ts'
+
 /** The fixed words around the placeholders of one path segment; a single one when it has no placeholder. */
-type SegmentWords = readonly string[]
+export type SegmentWords = readonly string[]
+
+const PLACEHOLDERS = /(?:\{[^}]*\})+/
+const PLACEHOLDERS_ALL = new RegExp(PLACEHOLDERS, 'g')
 
 /**
  * The path of an operation, ready to be compared: `{name}` stands for one or more characters of a segment, a last `/*` for any tail,
  * everything else for itself. No regular expression, so that no path can make the comparison slow: each character is looked at
- * a bounded number of times.
+ * a bounded number of times. All paths are readable ones.
  */
 export class PathPattern {
-  readonly #path: string
-  readonly #segments: readonly SegmentWords[]
-  readonly #anyTail: boolean
+  readonly segments: readonly SegmentWords[]
+  readonly anyTail: boolean
+  readonly #names: readonly (readonly string[])[]
   readonly #ignoreCase: boolean
 
+  /** `path` is as the definition spells it. */
   constructor(path: string, ignoreCase: boolean) {
-    this.#path = path
-    this.#anyTail = path.endsWith('/*')
+    this.anyTail = path.endsWith('/*')
     this.#ignoreCase = ignoreCase
-    const fixed = this.#anyTail ? path.slice(0, -2) : path
-    this.#segments = fixed.split('/').map((segment) => wordsOf(ignoreCase ? segment.toLowerCase() : segment))
+    const spelled = segmentsOf(this.anyTail ? path.slice(0, -2) : path)
+    this.segments = spelled.map((segment) => wordsOf(segment, ignoreCase))
+    this.#names = spelled.map((segment) => segment.match(PLACEHOLDERS_ALL) ?? [])
   }
 
   /** True when the whole path fits. */
   matches(path: string): boolean {
-    const segments = (this.#ignoreCase ? path.toLowerCase() : path).split('/')
-    if (segments.length < this.#segments.length) return false
-    if (segments.length > this.#segments.length && !this.#anyTail) return false
-    return this.#segments.every((words, i) => fits(words, segments[i]!))
+    const segments = segmentsOf(this.#ignoreCase ? path.toLowerCase() : path)
+    if (segments.length < this.segments.length) return false
+    if (segments.length > this.segments.length && !this.anyTail) return false
+    return this.segments.every((words, i) => fits(words, segments[i]!))
   }
 
-  /** What the placeholders of a path stand for that fits, by their names, as the path spells it. */
+  /** What the placeholders of a path stand for that fits, by their names. */
   values(path: string): Map<string, string> {
     const values = new Map<string, string>()
-    const segments = path.split('/')
-    this.#path.split('/').forEach((segment, i) => {
-      const names = segment.match(/(?:\{[^}]*\})+/g) ?? []
-      const words = segment.split(/(?:\{[^}]*\})+/)
+    const segments = segmentsOf(path)
+    this.segments.forEach((words, i) => {
+      const names = this.#names[i]!
       let at = words[0]!.length
       names.forEach((name, index) => {
         const sent = segments[i] ?? ''
@@ -49,12 +54,21 @@ export class PathPattern {
   }
 }
 
-/** Two placeholders side by side are one: which takes what makes no difference. */
-function wordsOf(segment: string): SegmentWords {
-  return segment.split(/(?:\{[^}]*\})+/)
+/** The segments of a path; doubled slashes and one at the end do not count. */
+function segmentsOf(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '')
 }
 
-function fits(words: SegmentWords, segment: string): boolean {
+/** Two placeholders side by side are one: which takes what makes no difference. */
+function wordsOf(segment: string, ignoreCase: boolean): SegmentWords {
+  return segment.split(PLACEHOLDERS).map((word) => {
+    const readable = readablePath(word)
+    return ignoreCase ? readable.toLowerCase() : readable
+  })
+}
+
+/** True when a segment has these words in this order, and at least one character for each placeholder. */
+export function fits(words: SegmentWords, segment: string): boolean {
   const first = words[0]!
   if (words.length === 1) return segment === first
   const last = words.at(-1)!

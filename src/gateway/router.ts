@@ -1,3 +1,4 @@
+import { readablePath } from '../model/readable-path.ts'
 import type { RouteMatch, Routes, ServedApi } from './exchange.ts'
 import { Words } from './words.ts'
 
@@ -178,6 +179,6 @@ function explore(node: Node, path: string, at: number, match: RouteMatch): void 
   const literal = node.literals.get(segment)
   if (literal !== undefined) explore(literal, path, next, match)
   for (const child of node.placeholders) {
-    if (child.pattern === undefined || child.pattern.test(segment)) explore(child.node, path, next, match)
+    if (child.pattern === undefined || child.pattern.test(readablePath(segment))) explore(child.node, path, next, match)
   }
 }

@@ -3,7 +3,9 @@ import { type Fault, prebuilt, toFault } from '../errors/fault.ts'
 import { renderFault } from '../errors/render.ts'
 import type { Clock } from '../model/clock.ts'
 import type { WireHandler } from '../wire/exchange.ts'
+import { behindSegments } from '../wire/path.ts'
 import { findClient } from './client-address.ts'
+import { checkEncodedSlashes } from './encoded-slashes.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
 import { answerHeld } from './held-answer.ts'
 import type { OAuthEndpoints } from './oauth/endpoints.ts'
@@ -127,7 +129,7 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   if (served === undefined) return elsewhere(parts, x, snapshot, true) ?? NOT_FOUND
   enter(x, snapshot, match)
   findClient(x, parts.trustedProxies)
-  return run(served.entry, x)
+  return checkEncodedSlashes(x) ?? run(served.entry, x)
 }
 
 /** Endpoints of authorization servers that do not stand below a listen path. */
@@ -145,5 +147,12 @@ export function enter(x: Exchange, snapshot: Snapshot, match: RouteMatch): void 
   x.chain = main
   x.restAt = match.restAt
   x.rest = match.restAt === 0 ? x.path : x.path.slice(match.restAt)
-  x.forwardPath = main.api.stripListenPath ? x.rest : x.path
+  const { stripListenPath } = main.api
+  if (x.sentPath === x.path) x.forwardPath = stripListenPath ? x.rest : x.path
+  else x.forwardPath = stripListenPath ? x.sentPath.slice(sentRestAt(x)) : x.sentPath
+}
+
+/** Where in the path as it was sent the part below the listen path begins. */
+function sentRestAt(x: Exchange): number {
+  return behindSegments(x.sentPath, x.path.slice(0, x.restAt).split('/').length - 1)
 }

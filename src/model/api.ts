@@ -42,6 +42,10 @@ export interface Api {
   readonly listenPath: string
   readonly stripListenPath: boolean
   readonly ignoreCase: boolean
+  /** Absent = `exact`. */
+  readonly pathMatching?: PathMatching
+  /** Takes paths with `%2F` or `%5C`; every rule judges them decoded too. */
+  readonly allowEncodedSlashes?: true
   /** Lower case; '' answers on every host. */
   readonly domain: string
   /** Certificate ids for `domain`. */
@@ -149,6 +153,13 @@ export interface HeaderTransform {
   readonly remove: readonly string[]
   readonly add: readonly (readonly [name: string, value: string])[]
 }
+
+/**
+ * How rules find their requests. `openapi`: the one operation whose path fits best. Of lists every entry counts: whose path is that of the
+ * request (`exact`), or an expression that it begins with (`prefix`) or holds (`contains`).
+ */
+export const PATH_MATCHINGS = ['openapi', 'exact', 'prefix', 'contains'] as const
+export type PathMatching = (typeof PATH_MATCHINGS)[number]
 
 /** What a definition says about one method and path. */
 export interface OperationRule {

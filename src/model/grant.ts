@@ -77,7 +77,7 @@ export class Grant {
     this.narrower = right.narrowedBy && new Grant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota })
   }
 
-  /** True when the session may call this method and path (listen path included). */
+  /** True when the session may call this method and path (readable, listen path included). */
   allows(method: string, fullPath: string): boolean {
     if (!allowsPath(this.paths, method, fullPath)) return false
     return this.narrower === undefined || this.narrower.allows(method, fullPath)
@@ -89,7 +89,7 @@ export class Grant {
     return endpoint === undefined ? this.rate : endpoint.rate
   }
 
-  /** The list to hand to `Counters.take` for a request. `path` is without the listen path. */
+  /** The list to hand to `Counters.take` for a request. `path` is readable, without the listen path. */
   limitsFor(method: string, path: string): readonly Limit[] {
     const endpoint = this.endpointFor(method, path)
     const own = endpoint === undefined ? this.limits : endpoint.limits
@@ -121,7 +121,7 @@ export class Grant {
       const rule = endpoints[i]!
       if (rule.method === method && rule.pattern?.test(path) === true) return rule
     }
-    return undefined
+    return method === 'HEAD' && endpoints.length > 0 ? this.endpointFor('GET', path) : undefined
   }
 }
 

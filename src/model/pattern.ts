@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { type Fault, fault } from '../errors/fault.ts'
+import { readablePath } from './readable-path.ts'
 
 // V8 has a second engine that is linear in the input: the flag `l` asks for it, and it takes over from backtracking after
 // 50,000 steps. It knows neither backreferences nor lookaround, nor counted repetition above 16: the first two are refused
@@ -45,14 +46,20 @@ interface Piece {
 
 /**
  * Compiles a path pattern of `allowed_urls` and endpoint limits: an unanchored regular expression in which `{name}` is one path
- * segment and a `/` followed by `*` any tail. Of regular expressions it takes what can be matched in linear time and nothing else: no
+ * segment, a `/` followed by `*` any tail, and an escape (`%20`) the character that it is for. It is compared with readable paths. Of regular expressions it takes what can be matched in linear time and nothing else: no
  * backreference, no lookaround, at most 1,000 characters, and at most 600 parts once counted repetition is written out.
  * Groups do not capture, lazy repetition counts as greedy: both make no difference to whether a path matches.
  * @throws Fault `pattern_invalid` (400), which says what is wrong and where
  */
 export function compilePattern(text: string): RegExp {
   if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
-  return compiledFrom(new Reader(text, PATHS))
+  return compiledFrom(new Reader(readablePattern(text), PATHS))
+}
+
+function readablePattern(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
+    readablePath(escapes).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'),
+  )
 }
 
 /**
@@ -174,7 +181,8 @@ function atom(reader: Reader, depth: number): Piece {
   if (char === '[') return characterClass(reader)
   if (char === '\\') return escapeSequence(reader)
   if (char === '^' || char === '$') return { text: char, size: 0, choices: 0 }
-  if (char === '.') return { text: '.', size: 1, choices: 0 }
+  // A path may hold any of the line ends of Unicode.
+  if (char === '.') return { text: templates ? '[^]' : '.', size: 1, choices: 0 }
   if (templates && char === '/' && reader.next === '*') return tail(reader)
   if (char === '*' || char === '+' || char === '?') throw reader.fault('nothing to repeat')
   return literal(char)
@@ -182,7 +190,7 @@ function atom(reader: Reader, depth: number): Piece {
 
 function tail(reader: Reader): Piece {
   while (reader.skip('*'));
-  return { text: '\\/.*', size: 3, choices: 1 }
+  return { text: '\\/[^]*', size: 3, choices: 1 }
 }
 
 function literal(char: string): Piece {

@@ -15,14 +15,21 @@ export function compilePaths(urls: readonly AllowedUrl[] | null | undefined): re
   return urls.map(({ url, methods }) => ({ methods, pattern: patternFor(url) }))
 }
 
-/** True when a rule names the method and its pattern is found in the request path, listen path included. */
+/**
+ * True when a rule names the method (GET speaks of HEAD too) and its pattern is found in the request path: readable, listen path
+ * included.
+ */
 export function allowsPath(rules: readonly PathRule[] | undefined, method: string, fullPath: string): boolean {
   if (rules === undefined) return true
   for (let i = 0; i < rules.length; i++) {
     const rule = rules[i]!
-    if (rule.pattern !== undefined && rule.methods.includes(method) && rule.pattern.test(fullPath)) return true
+    if (rule.pattern !== undefined && namesMethod(rule.methods, method) && rule.pattern.test(fullPath)) return true
   }
   return false
+}
+
+function namesMethod(methods: readonly string[], method: string): boolean {
+  return methods.includes(method) || (method === 'HEAD' && methods.includes('GET'))
 }
 
 /** Unites two lists of allowed paths: entries with one url become one with the methods of both. No list at all wins over any. */

@@ -1,4 +1,5 @@
 import type { Api } from '../model/api.ts'
+import { encodedPath, readablePath } from '../model/readable-path.ts'
 
 /** How a caller reached the gateway, or would. */
 export interface Reached {
@@ -28,7 +29,7 @@ export function publicAddress(api: Pick<Api, 'domain'>, publicUrl: string, reach
  * what of the request's path the listen path matched; it counts where that has placeholders. '' = not known.
  */
 export function issuerAt(address: string, api: Pick<Api, 'listenPath'>, prefix: string): string {
-  const path = api.listenPath.includes('{') && prefix !== '' ? prefix : api.listenPath
+  const path = api.listenPath.includes('{') && prefix !== '' ? prefix : encodedPath(readablePath(api.listenPath))
   return address + path.replace(/\/+$/, '')
 }
 

@@ -55,8 +55,10 @@ export interface ExchangeLink {
 export class WireExchange implements Trailing {
   // --- the request head, set before `handle`
   method = ''
-  /** Normalised path (`*` for `OPTIONS *`, RFC 9112 section 3.2.4): begins with `/`, dot segments and doubled slashes resolved, unreserved characters decoded, other escapes in upper case. */
+  /** Path in normal form (`PathForms`), or `*` for `OPTIONS *` (RFC 9112 section 3.2.4). */
   path = '/'
+  /** Path as it was sent, dot segments resolved. The same string as `path` where that is in normal form. */
+  sentPath = '/'
   /** Query without its `?`; '' when there is none. Valid characters only, otherwise as sent. */
   query = ''
   /** True when the target had a `?`, even an empty one. */
@@ -151,6 +153,7 @@ export class WireExchange implements Trailing {
   /** The exchange is over: lets go of its texts, so that an idle connection does not keep a head, or cuts of it, alive. For the wire alone. */
   end(): void {
     this.path = '/'
+    this.sentPath = '/'
     this.query = ''
     this.host = ''
     this.authority = ''

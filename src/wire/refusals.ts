@@ -6,9 +6,12 @@ const malformed = (detail: string) => prebuilt('request_malformed', detail)
 export const REFUSAL = {
   method: malformed('malformed method'),
   methodTooLong: prebuilt('method_not_implemented', 'method too long'),
+  methodCase: malformed('methods are in upper case'),
   connect: prebuilt('method_not_implemented', 'CONNECT'),
   target: malformed('malformed request target'),
   targetEscape: malformed('malformed escape in the request target'),
+  targetUtf8: malformed('escapes in the path are not UTF-8'),
+  hiddenDots: malformed('a segment of the path becomes "." or ".." once it is decoded'),
   aboveRoot: malformed('path leaves the root'),
   targetTooLong: prebuilt('uri_too_long'),
   requestLine: malformed('malformed request line'),

@@ -1,8 +1,9 @@
 import { CLASS, CR, LF, PCHAR, PERCENT, QUERY, QUESTION, SLASH, SP, TOKEN } from './chars.ts'
 import type { WireExchange } from './exchange.ts'
+import { needsNormalising, readPath } from './path.ts'
 import { REFUSAL } from './refusals.ts'
 import { INCOMPLETE, refuse } from './scan.ts'
-import { hostLength, isEscape, needsNormalising, normalisePath } from './target.ts'
+import { hostLength, isEscape } from './target.ts'
 
 /** Longest method; the longest registered one has 17 characters. */
 const MAX_METHOD = 32
@@ -10,7 +11,7 @@ const MAX_METHOD = 32
 export const MAX_TARGET_BYTES = 8192
 
 /**
- * Scans the request line from `at` (RFC 9112 section 3) and sets `method`, `path`, `query`, `hasQuery`, `http11`, and `authority`
+ * Scans the request line from `at` (RFC 9112 section 3) and sets `method`, `path`, `sentPath`, `query`, `hasQuery`, `http11`, and `authority`
  * when the target is in absolute form. Answers the offset behind the line, INCOMPLETE, or REFUSED as soon as a byte proves a fault.
  */
 export function scanRequestLine(x: WireExchange, bytes: Uint8Array, text: string, at: number): number {
@@ -29,8 +30,27 @@ function scanMethod(bytes: Uint8Array, text: string, at: number): number {
   if (i - at > MAX_METHOD) return refuse(REFUSAL.methodTooLong)
   if (i === text.length) return INCOMPLETE
   const code = text.charCodeAt(i)
-  if (code === SP && i > at) return text.startsWith('CONNECT ', at) ? refuse(REFUSAL.connect) : i
+  if (code === SP && i > at) return checkMethod(text, at, i)
   return refuse(code === LF || code === CR ? REFUSAL.requestLine : REFUSAL.method)
+}
+
+/** The methods of the IANA registry, but for CONNECT. */
+const REGISTERED = new Set(
+  `ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL
+   MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH TRACE
+   UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL`.split(/\s+/),
+)
+
+/**
+ * Answers `end`, unless it is CONNECT, or a registered method in another letter case: methods are case-sensitive (RFC 9110 section 9.1),
+ * and an upstream that is not would take `get` past every rule for GET.
+ */
+function checkMethod(text: string, start: number, end: number): number {
+  if (text.startsWith('GET ', start) || text.startsWith('POST ', start)) return end
+  const method = text.slice(start, end)
+  const upper = method.toUpperCase()
+  if (upper === 'CONNECT') return refuse(REFUSAL.connect)
+  return upper !== method && REGISTERED.has(upper) ? refuse(REFUSAL.methodCase) : end
 }
 
 /** The method as a string that needs no copy for the usual ones. */
@@ -56,6 +76,7 @@ function scanAsterisk(x: WireExchange, text: string, lineStart: number, start: n
   if (start + 1 >= text.length) return INCOMPLETE
   if (text.charCodeAt(start + 1) !== SP) return refuse(REFUSAL.target)
   x.path = '*'
+  x.sentPath = '*'
   x.query = ''
   x.hasQuery = false
   return start + 1
@@ -87,11 +108,13 @@ function scanOrigin(x: WireExchange, bytes: Uint8Array, text: string, start: num
   const path = text.slice(start, pathEnd)
   if (plain) {
     x.path = path
+    x.sentPath = path
     return end
   }
-  const normal = normalisePath(path)
-  if (normal === undefined) return refuse(REFUSAL.aboveRoot)
-  x.path = normal
+  const forms = readPath(path)
+  if (forms instanceof Error) return refuse(forms)
+  x.path = forms.path
+  x.sentPath = forms.sent
   return end
 }
 
@@ -164,6 +187,7 @@ function scanPathless(
   }
   x.query = x.hasQuery ? text.slice(to + 1, end) : ''
   x.path = '/'
+  x.sentPath = '/'
   return end
 }
 

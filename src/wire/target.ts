@@ -1,46 +1,4 @@
-import { CLASS, DOT, HEX, HOST, hexValue, PERCENT, SLASH, UNRESERVED } from './chars.ts'
-
-/**
- * The one spelling of a path that routing and rules see (RFC 3986 section 6.2.2): escapes of unreserved characters
- * decoded (once), other escapes in upper case, doubled slashes merged, dot segments resolved, escaped dots included.
- * `%2F` stays, so that it can never become a border of segments. The characters were checked before.
- * Answers undefined when `..` would leave the root.
- */
-export function normalisePath(path: string): string | undefined {
-  const plain = path.includes('%') ? decodeUnreserved(path) : path
-  const segments: string[] = []
-  let from = 1
-  let directory = false
-  while (from <= plain.length) {
-    const slash = plain.indexOf('/', from)
-    const to = slash < 0 ? plain.length : slash
-    const segment = plain.slice(from, to)
-    from = to + 1
-    directory = segment === '' || segment === '.' || segment === '..'
-    if (segment === '' || segment === '.') continue
-    if (segment !== '..') segments.push(segment)
-    else if (segments.pop() === undefined) return undefined
-  }
-  if (segments.length === 0) return '/'
-  return `/${segments.join('/')}${directory ? '/' : ''}`
-}
-
-function decodeUnreserved(path: string): string {
-  let decoded = ''
-  let from = 0
-  for (let at = path.indexOf('%'); at >= 0; at = path.indexOf('%', at + 3)) {
-    const code = (hexValue(path.charCodeAt(at + 1)) << 4) | hexValue(path.charCodeAt(at + 2))
-    const known = (CLASS[code]! & UNRESERVED) !== 0
-    decoded += path.slice(from, at) + (known ? String.fromCharCode(code) : path.slice(at, at + 3).toUpperCase())
-    from = at + 3
-  }
-  return decoded + path.slice(from)
-}
-
-/** True when the path needs `normalisePath`: the byte at `at` is an escape, or a slash before a slash or a dot. */
-export function needsNormalising(code: number, next: number): boolean {
-  return code === PERCENT || (code === SLASH && (next === SLASH || next === DOT))
-}
+import { CLASS, HEX, HOST } from './chars.ts'
 
 /** Checks the two digits after a `%`: true for two hex digits other than `00`. */
 export function isEscape(high: number, low: number): boolean {

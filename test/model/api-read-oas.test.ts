@@ -167,6 +167,7 @@ const OAS: readonly [name: string, document: JsonObject, expected: Partial<Api>]
       },
     }),
     {
+      pathMatching: 'openapi',
       rules: {
         ...NO_RULES,
         operations: [

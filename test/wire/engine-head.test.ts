@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import { WireExchange } from '../../src/wire/exchange.ts'
 import { FIELD } from '../../src/wire/fields.ts'
 import { readHead } from '../../src/wire/head.ts'
+import { readPath } from '../../src/wire/path.ts'
 import type { HeadBounds } from '../../src/wire/scan.ts'
-import { hostLength, normalisePath } from '../../src/wire/target.ts'
+import { hostLength } from '../../src/wire/target.ts'
 
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 50_000 : 2000 }
 
@@ -16,6 +17,12 @@ function read(head: string, bounds?: HeadBounds): WireExchange {
   const fault = readHead(x, head, bounds)
   assert.equal(fault, undefined, `${JSON.stringify(head)}: ${fault?.message}`)
   return x
+}
+
+/** Normal form; undefined = refused. */
+function pathOf(path: string): string | undefined {
+  const forms = readPath(path)
+  return forms instanceof Error ? undefined : forms.path
 }
 
 function refusal(head: string): string {
@@ -138,23 +145,75 @@ test('paths have one spelling', () => {
     ['/a//b///', '/a/b/'],
     ['//..', undefined],
     ['/a/../..', undefined],
-    ['/%41%2d%2f%3a', '/A-%2F%3A'],
-    ['/%252e%252e/', '/%252e%252e/'],
+    ['/%41%2d%2f%3a%5c', '/A-%2F:%5C'],
+    ['/%253a', '/%253a'],
+    ['/caf%c3%a9%20%7b', '/caf%C3%A9%20%7B'],
     ['/a/%2E%2e/b', '/b'],
     ['/a;/../b', '/b'],
     ['/...', '/...'],
   ] as const) {
-    assert.equal(normalisePath(path), normal, path)
+    assert.equal(pathOf(path), normal, path)
   }
+})
+
+test('the path goes on as it was sent, but for dot segments', () => {
+  for (const [path, sent] of [
+    ['/', '/'],
+    ['/%41%2d%3a//b/', '/%41%2d%3a//b/'],
+    ['//a//b//', '//a//b//'],
+    ['/a/./b/../%63', '/a/%63'],
+    ['/a//../b', '/b'],
+    ['/a/%2e%2e//b', '//b'],
+    ['/a/..', '/'],
+  ] as const) {
+    const forms = readPath(path)
+    assert.ok(!(forms instanceof Error) && forms.sent === sent, path)
+  }
+})
+
+test('segments that hide dots, and escapes that are not UTF-8, are refused', () => {
+  const dots = ['..', '.', '%2e%2e', '%252e%252e', '.%252e', '%25252e.']
+  const borders = ['%2f', '%5c', '%252F', '%255C', ';', '%3b', '%253b']
+  for (const dot of dots) {
+    for (const border of borders) {
+      for (const path of [`/a/${dot}${border}b`, `/a/${dot}${border}`]) assert.equal(pathOf(path), undefined, path)
+      if (!/;|3b/.test(border)) assert.equal(pathOf(`/a${border}${dot}/b`), undefined, border + dot)
+    }
+    if (dot.includes('25')) assert.equal(pathOf(`/a/${dot}/b`), undefined, dot)
+  }
+  for (const bytes of [
+    '%c0%ae',
+    '%c0%af',
+    '%e0%80%af',
+    '%e9',
+    '%c3',
+    '%a9',
+    '%c3%28',
+    '%ed%a0%80',
+    '%f4%90%80%80',
+    '%C3x%A9',
+  ]) {
+    assert.equal(pathOf(`/a${bytes}/b`), undefined, bytes)
+  }
+  for (const path of ['/a;x=1/..b/b..;/...', '/%25', '/a%20.', '/%F0%9F%98%80']) assert.ok(pathOf(path), path)
+})
+
+test('a registered method in another letter case is refused', () => {
+  const refused = (method: string) => refusal(`${method} / HTTP/1.1\r\nHost: a\r\n\r\n`)
+  for (const method of ['get', 'Get', 'gET', 'hEAD', 'post', 'Options', 'propfind', 'Version-Control']) {
+    assert.equal(refused(method), 'request_malformed', method)
+  }
+  assert.equal(refused('connect'), 'method_not_implemented')
+  for (const method of ['GET', 'HEAD', 'PROPFIND', 'purge', 'Cook']) assert.equal(refused(method), 'accepted', method)
 })
 
 test('a normalised path is its own normal form and has no dot segment', () => {
   const piece = fc.constantFrom('/', '//', '.', '..', 'a', '%2e', '%2F', '%61', ';', '~', '%c3%a9')
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-      const normal = normalisePath(`/${pieces.join('')}`)
+      const normal = pathOf(`/${pieces.join('')}`)
       if (normal === undefined) return
-      assert.equal(normalisePath(normal), normal)
+      assert.equal(pathOf(normal), normal)
       assert.ok(normal.startsWith('/') && !/\/\.{0,2}\//.test(normal) && !/\/\.{1,2}$/.test(normal), normal)
     }),
     RUNS,
@@ -167,7 +226,7 @@ test('the usual WHATWG reading of a path agrees where both take it', () => {
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const path = `/${pieces.join('')}`
       if (path.includes('//')) return
-      const normal = normalisePath(path)
+      const normal = pathOf(path)
       if (normal === undefined || normal.includes('%')) return
       const theirs = new URL(`http://a${path}`).pathname.replaceAll(/%2e/gi, '.')
       assert.equal(normal, theirs.replaceAll(/\/{2,}/g, '/'), path)

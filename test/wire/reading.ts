@@ -110,7 +110,7 @@ export function understand(
 function normal(path: string): string {
   let text = path.replace(/%[0-9a-fA-F]{2}/g, (code) => {
     const decoded = String.fromCharCode(Number.parseInt(code.slice(1), 16))
-    return /[A-Za-z0-9\-._~]/.test(decoded) ? decoded : code.toUpperCase()
+    return /[A-Za-z0-9\-._~!$&'()*+,;=:@]/.test(decoded) ? decoded : code.toUpperCase()
   })
   if (!text.startsWith('/')) text = `/${text}`
   for (let last = ''; last !== text; ) {

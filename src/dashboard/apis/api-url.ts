@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { summaryOf, tagsOf } from '../../model/api/fill-ids.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import { loadsHere } from '../../model/node.ts'
+import { encodedPath, readablePath } from '../../model/readable-path.ts'
 import type { Call } from '../call.ts'
 import { gatewayUrl } from '../gateway-url.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -61,4 +62,4 @@ function atDomain(url: URL, document: ApiDocument): URL {
   return url
 }
 
-const withPath = (url: URL, listenPath: string) => url.href.replace(/\/$/, '') + listenPath
+const withPath = (url: URL, listenPath: string) => url.href.replace(/\/$/, '') + encodedPath(readablePath(listenPath))

@@ -5,6 +5,7 @@ import { documentOf } from '../../model/api/place.ts'
 import { readApi } from '../../model/api/read.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { encodedPath, readablePath } from '../../model/readable-path.ts'
 import { otherFormat } from '../../publish/apis.ts'
 import { readImportOptions } from '../../publish/import-options.ts'
 import { type AdminAnswer, json } from './answer.ts'
@@ -125,7 +126,7 @@ function addressOf(parts: AdminParts, document: ApiDocument): string | undefined
     const { domain, listenPath } = readApi(document)
     const url = new URL(publicUrl)
     if (domain !== '') url.hostname = domain
-    return url.href.replace(/\/$/, '') + listenPath
+    return url.href.replace(/\/$/, '') + encodedPath(readablePath(listenPath))
   } catch {
     // A definition from before a check was added: it is shown as it is stored.
     return undefined

@@ -56,7 +56,7 @@ export function checkBinding(
   // Another method, or the API that the request came in by, has used the proof up for this same token.
   const place = `${jkt} ${text}`
   if (x.provedToken === place) return undefined
-  const url = publicAddress(x, api, parts.publicUrl) + x.path
+  const url = publicAddress(x, api, parts.publicUrl) + x.sentPath
   const checked = checkTokenProof(parts, { proofs, method: x.method, url, token: text, jkt, apiId: api.apiId })
   return checked.then((refusal) => {
     if (refusal === undefined) x.provedToken = place

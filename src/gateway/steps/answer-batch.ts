@@ -2,7 +2,7 @@ import { type Fault, fault, prebuilt, toFault } from '../../errors/fault.ts'
 import { renderFault, statusOf } from '../../errors/render.ts'
 import { isObject } from '../../model/json.ts'
 import type { InnerPeer } from '../../wire/inner-socket.ts'
-import { normalisePath } from '../../wire/target.ts'
+import { readPath } from '../../wire/path.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import type { InnerCalls, InnerRequest } from '../inner-calls.ts'
 import { contextFieldsOf } from '../telemetry/traced-exchange.ts'
@@ -138,9 +138,9 @@ function targetOf(base: string, relativeUrl: string): string | undefined {
   const mark = relativeUrl.indexOf('?')
   const path = mark === -1 ? relativeUrl : relativeUrl.slice(0, mark)
   if (!/^[\x21-\x7e]*$/.test(relativeUrl) || relativeUrl.includes('#')) return undefined
-  const whole = normalisePath(`${base}/${path}`)
-  if (whole === undefined || !`${whole}/`.startsWith(`${base}/`)) return undefined
-  return whole + (mark === -1 ? '' : relativeUrl.slice(mark))
+  const forms = readPath(`${base}/${path}`)
+  if (forms instanceof Error || !`${forms.path}/`.startsWith(`${base}/`)) return undefined
+  return forms.sent + (mark === -1 ? '' : relativeUrl.slice(mark))
 }
 
 /** What the batch itself said of where it comes from, as its own connection said it. */

@@ -117,7 +117,7 @@ function baseOf(x: Exchange, signature: MessageSignature): string | undefined {
     scheme,
     method: x.method,
     authority: x.authority.toLowerCase().replace(x.secure ? /:443$/ : /:80$/, ''),
-    path: x.path,
+    path: x.sentPath,
     query: x.hasQuery ? `?${x.query}` : '',
     field: (name) => x.request.all(name),
   })
@@ -169,7 +169,7 @@ function signedText(x: Exchange, fields: readonly string[]): string | undefined 
   const lines: string[] = []
   for (const name of fields) {
     if (name === '(request-target)') {
-      lines.push(`${name}: ${x.method.toLowerCase()} ${x.path}${x.hasQuery ? `?${x.query}` : ''}`)
+      lines.push(`${name}: ${x.method.toLowerCase()} ${x.sentPath}${x.hasQuery ? `?${x.query}` : ''}`)
       continue
     }
     const values = x.request.all(name)

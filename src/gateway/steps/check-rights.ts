@@ -1,4 +1,6 @@
 import { prebuilt } from '../../errors/fault.ts'
+import type { Grant } from '../../model/grant.ts'
+import { otherReadings, readablePath } from '../../model/readable-path.ts'
 import type { Step } from '../exchange.ts'
 
 const NO_API = prebuilt('api_not_in_rights')
@@ -13,8 +15,14 @@ export function checkRights(): Step {
     const grant = plan.grant
     if (grant === undefined) return NO_API
     if (x.chain!.inlineVersion && !grant.versions.has(x.chain!.version)) return NO_API
-    if (!grant.allows(x.method, x.path)) return NO_PATH
+    if (!allows(grant, x.method, readablePath(x.path))) return NO_PATH
     x.plan = plan
     return undefined
   }
+}
+
+/** Whatever a path may be for the upstream must be allowed. */
+function allows(grant: Grant, method: string, path: string): boolean {
+  if (!grant.allows(method, path)) return false
+  return path.isWellFormed() || otherReadings(path).every((reading) => grant.allows(method, reading))
 }

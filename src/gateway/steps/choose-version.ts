@@ -1,5 +1,8 @@
 import { prebuilt } from '../../errors/fault.ts'
 import type { Versioning } from '../../model/api.ts'
+import { readablePath } from '../../model/readable-path.ts'
+import { behindSegments, holdsEncodedSlash } from '../../wire/path.ts'
+import { ENCODED_SLASH } from '../encoded-slashes.ts'
 import type { Chain, Exchange, Outcome, Step } from '../exchange.ts'
 import { run } from '../run.ts'
 import { queryValue, withoutQuery } from './read-credential.ts'
@@ -36,11 +39,13 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
   const asked = (x: Exchange): string => {
     if (versioning.location === 'header') return x.request.get(header) ?? ''
     if (versioning.location === 'query') return x.hasQuery ? queryValue(x.query, versioning.key) : ''
-    const segment = firstSegment(x.rest)
+    const segment = readablePath(firstSegment(x.rest))
     return urlPattern === undefined || urlPattern.test(segment) ? segment : ''
   }
 
   return function chooseVersion(x) {
+    // With its slash decoded it could name another version to the upstream.
+    if (versioning.location === 'url' && holdsEncodedSlash(firstSegment(x.rest))) return ENCODED_SLASH
     const name = asked(x)
     if (name === '') {
       if (versioning.default === '') return MISSING
@@ -49,7 +54,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
     }
     const chain = chainOf(x, name)
     if (chain !== undefined) {
-      take(x, versioning, header, name)
+      take(x, versioning, header)
       return enter(x, chain)
     }
     if (!versioning.fallbackToDefault || versioning.default === '') return UNKNOWN
@@ -59,7 +64,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
 }
 
 /** Rules look at the path below a version segment; `strip` also keeps the version's traces from the upstream. */
-function take(x: Exchange, versioning: Versioning, header: string, name: string): void {
+function take(x: Exchange, versioning: Versioning, header: string): void {
   if (versioning.location === 'header') {
     if (versioning.strip) x.request.drop(header)
     return
@@ -68,9 +73,11 @@ function take(x: Exchange, versioning: Versioning, header: string, name: string)
     if (versioning.strip) x.forwardQuery = withoutQuery(x.forwardQuery, versioning.key)
     return
   }
-  const before = x.rest
-  x.rest = before.slice(name.length + 1)
-  if (versioning.strip) x.forwardPath = x.forwardPath.slice(0, x.forwardPath.length - before.length) + x.rest
+  x.rest = x.rest.slice(firstSegment(x.rest).length + 1)
+  if (!versioning.strip) return
+  const before = x.chain!.api.stripListenPath ? 0 : x.path.slice(0, x.restAt).split('/').length - 1
+  const path = x.forwardPath
+  x.forwardPath = path.slice(0, behindSegments(path, before)) + path.slice(behindSegments(path, before + 1))
 }
 
 function firstSegment(rest: string): string {

@@ -22,10 +22,16 @@ export function send(x: Exchange, target: Target, preserveHost: boolean): void {
 
 /** Request line, Host and the fields that the exchange has for its upstream. */
 export function requestHead(x: Exchange, target: Target, method: string, preserveHost: boolean): string {
-  const path = target.basePath + x.forwardPath
-  const start = `${method} ${path === '' ? '/' : path}${queryOf(x, target)}`
+  const start = `${method} ${targetPath(x, target)}${queryOf(x, target)}`
   if (preserveHost && x.authority !== '') return `${start} HTTP/1.1\r\nHost: ${x.authority}\r\n${x.requestHead}`
   return start + target.lineEnd + x.requestHead
+}
+
+/** The path that a target is asked for. Who resolves one that begins with two slashes would take what follows for a host. */
+export function targetPath(x: Exchange, { basePath }: Target): string {
+  const path = basePath + x.forwardPath
+  if (path === '') return '/'
+  return path.startsWith('//') ? path.replace(/^\/+/, '/') : path
 }
 
 function queryOf(x: Exchange, target: Target): string {

@@ -1,5 +1,7 @@
 import { prebuilt } from '../../errors/fault.ts'
-import { normalisePath } from '../../wire/target.ts'
+import { encodedPath, readablePath } from '../../model/readable-path.ts'
+import { holdsEncodedSlash, type PathForms, readPath } from '../../wire/path.ts'
+import { ENCODED_SLASH } from '../encoded-slashes.ts'
 import type { Chain, Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import { run } from '../run.ts'
 
@@ -37,25 +39,30 @@ export function leadOn(
   // An id may come to belong to another organisation, whose APIs nobody else leads traffic to.
   if (chain === undefined || chain.api.orgId !== from.api.orgId) return UNSERVED
   if (x.hops === MAX_HOPS) return LOOP
-  const rest = normalisePath(path)
-  if (rest === undefined) return CLIMBS
+  const forms = readPath(path)
+  if (forms instanceof Error) return CLIMBS
+  if (holdsEncodedSlash(forms.path) && !chain.api.allowEncodedSlashes) return ENCODED_SLASH
   x.hops++
-  enter(x, chain, rest, query)
+  enter(x, chain, forms, query)
   const steps = chain === from || chain.api.internal ? chain.inner : chain.ledTo
   return x.dry ? new LedOn(steps) : run(steps, x)
 }
 
-function enter(x: Exchange, chain: Chain, rest: string, query: string | undefined): void {
-  const { stripListenPath, listenPath } = chain.api
+function enter(x: Exchange, chain: Chain, { path, sent }: PathForms, query: string | undefined): void {
   // Limits and counts are those of the API that answers.
   if (chain !== x.chain) x.plan = undefined
   x.chain = chain
   x.operation = undefined
   x.skipAuthentication = false
-  x.rest = rest
-  x.forwardPath = stripListenPath ? rest : `${listenPath.replace(/\/$/, '')}${rest}`
+  x.rest = path
+  x.forwardPath = forwardPathOf(chain, sent)
   x.hasQuery = query !== undefined
   x.forwardQuery = query ?? ''
+}
+
+/** What the upstream of a chain is asked for at a path below the listen path. */
+export function forwardPathOf({ api }: Chain, rest: string): string {
+  return api.stripListenPath ? rest : `${encodedPath(readablePath(api.listenPath)).replace(/\/$/, '')}${rest}`
 }
 
 /** Stands in the place of `forward` at an API whose upstream is another API: `svc://<api_id>/base`. */

@@ -1,7 +1,9 @@
 import { prebuilt } from '../../errors/fault.ts'
 import type { Json } from '../../model/json.ts'
 import type { RewriteRule } from '../../model/operation.ts'
+import { readablePath, textOfReadable } from '../../model/readable-path.ts'
 import type { RewritePiece } from '../../model/rewrite-target.ts'
+import { readPath } from '../../wire/path.ts'
 import type {
   CompiledRewrite,
   CompiledTarget,
@@ -75,9 +77,16 @@ function isFound(x: Exchange, rule: CompiledTriggerRule, body: string, finds: Fi
 function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, body: string): readonly string[] {
   if (place === 'header') return x.request.all(name.toLowerCase())
   if (place === 'query') return x.hasQuery ? queryValues(x.forwardQuery, name).map((value) => value ?? '') : []
-  if (place === 'path') return x.rest.split('/').filter((part) => part !== '')
+  if (place === 'path') return pathParts(x.rest)
   if (place === 'body') return [body]
   return metaTexts(x, name)
+}
+
+function pathParts(rest: string): string[] {
+  return readablePath(rest)
+    .split('/')
+    .filter((part) => part !== '')
+    .map(textOfReadable)
 }
 
 /** A member of the session's metadata that can be written as one text. */
@@ -98,7 +107,7 @@ function apply(x: Exchange, target: CompiledTarget, match: RegExpExecArray, take
   const path = mark === -1 ? text : text.slice(0, mark)
   const query = mark === -1 ? undefined : text.slice(mark + 1)
   // What callers send must not lead out of the place that the definition names.
-  if (DOT_SEGMENT.test(path)) return CLIMBS
+  if (DOT_SEGMENT.test(path) || /%(?![0-9a-f]{2})/i.test(path) || readPath(path) instanceof Error) return CLIMBS
   if (target.api !== '') return leadOn(x, target.api, path, query)
   x.forwardPath = path
   x.hasQuery = query !== undefined

@@ -2,11 +2,12 @@ import { fault, prebuilt, toFault } from '../../errors/fault.ts'
 import type { Api } from '../../model/api.ts'
 import type { ModulePhase } from '../../model/module-rules.ts'
 import type { SecretNames } from '../../model/redact-traffic.ts'
-import { normalisePath } from '../../wire/target.ts'
+import { readPath } from '../../wire/path.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import type { FieldEdit, FieldPairs, Outcome as Made } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
+import { forwardPathOf } from './lead-on.ts'
 import { putBody } from './transform-body.ts'
 
 const REJECTED = prebuilt('module_rejected')
@@ -109,15 +110,14 @@ function setQuery(x: Exchange, query: string, phase: RequestPhase): void {
 
 /** False when the path leads out of the API. */
 function setPath(x: Exchange, path: string, phase: RequestPhase): boolean {
-  const rest = normalisePath(path)
-  if (rest === undefined) return false
+  const forms = readPath(path)
+  if (forms instanceof Error) return false
   if (phase === 'post') {
-    x.forwardPath = rest
+    x.forwardPath = forms.sent
     return true
   }
-  const { stripListenPath, listenPath } = x.chain!.api
-  x.rest = rest
-  x.forwardPath = stripListenPath ? rest : `${listenPath.replace(/\/$/, '')}${rest}`
+  x.rest = forms.path
+  x.forwardPath = forwardPathOf(x.chain!, forms.sent)
   return true
 }
 

@@ -2,6 +2,7 @@ import { Fault, prebuilt } from '../../errors/fault.ts'
 import type { Clock } from '../../model/clock.ts'
 import type { Grant } from '../../model/grant.ts'
 import type { Limit } from '../../model/limit.ts'
+import { otherReadings, readablePath } from '../../model/readable-path.ts'
 import type { Counters } from '../../store/ports.ts'
 import type { WatchLimits } from '../events.ts'
 import type { Exchange, OrgLimits, Outcome, Step } from '../exchange.ts'
@@ -120,10 +121,18 @@ export function organisationOf(x: Exchange): OrgLimits | undefined {
 /** The limits of a request, in the order in which they are checked. Allocates only for organisations and operations with limits. */
 export function limitsOf(x: Exchange, grant: Grant | undefined, org: OrgLimits | undefined): readonly Limit[] {
   const chain = x.chain!
-  const own = grant === undefined ? chain.openLimits : grant.limitsFor(x.method, x.rest === '' ? '/' : x.rest)
-  const operation = x.operation?.rate
-  if (org === undefined && operation === undefined) return own
-  return [...(org?.limits ?? NO_LIMITS), ...(operation === undefined ? NO_LIMITS : [operation]), ...own]
+  const own = grant === undefined ? chain.openLimits : limitsOfGrant(x, grant)
+  const operation = x.operation?.rates ?? NO_LIMITS
+  if (org === undefined && operation.length === 0) return own
+  return [...(org?.limits ?? NO_LIMITS), ...operation, ...own]
+}
+
+/** Those of every path that this one may be for the upstream. */
+function limitsOfGrant({ method, rest }: Exchange, grant: Grant): readonly Limit[] {
+  const path = rest === '' ? '/' : readablePath(rest)
+  const limits = grant.limitsFor(method, path)
+  if (path.isWellFormed()) return limits
+  return [...new Set([...limits, ...otherReadings(path).flatMap((reading) => grant.limitsFor(method, reading))])]
 }
 
 /** Notes what the client is told of its limits; answers the fault of the limit that refused. */

@@ -1,6 +1,7 @@
 import { prebuilt } from '../../errors/fault.ts'
 import { MAX_TOLD } from '../../model/api/value-schema.ts'
 import type { BodyCheck, ParameterCheck, RequestCheck, RequestFlaw, ValueCheck } from '../../model/operation.ts'
+import { otherReadings, readablePath, textOfReadable } from '../../model/readable-path.ts'
 import { FIELD } from '../../wire/fields.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import { jsonFlaw } from '../json-flaw.ts'
@@ -21,7 +22,7 @@ export function validateRequest(checks: readonly (readonly RequestCheck[])[]): S
   const paths = new Map(all.map((check) => [check, new PathPattern(check.path, false)]))
 
   const flawsOf = (x: Exchange, check: RequestCheck): RequestFlaw[] => {
-    const values = check.parameters.length === 0 ? undefined : paths.get(check)!.values(x.rest === '' ? '/' : x.rest)
+    const values = check.parameters.length === 0 ? undefined : valuesOf(paths.get(check)!, readablePath(x.rest))
     return check.parameters.flatMap((parameter) => parameterFlaws(x, parameter, values))
   }
 
@@ -119,13 +120,14 @@ function textsOf(
     const value = cookieValue(x.request.known(FIELD.cookie), name)
     return value === '' ? [] : [value]
   }
-  const raw = pathValues?.get(name)
-  if (raw === undefined) return []
-  try {
-    return [decodeURIComponent(raw)]
-  } catch {
-    return [undefined]
-  }
+  const value = pathValues?.get(name)
+  return value === undefined ? [] : [textOfReadable(value)]
+}
+
+/** An operation may have been found by what the path is with its encoded slashes decoded. */
+function valuesOf(pattern: PathPattern, path: string): ReadonlyMap<string, string> {
+  const fitting = pattern.matches(path) ? path : otherReadings(path).find((reading) => pattern.matches(reading))
+  return pattern.values(fitting ?? path)
 }
 
 function readValue(

@@ -150,6 +150,7 @@ const PAIRS: readonly Pair[] = [
   pair('enable_detailed_recording', 'server.detailedActivityLogs.enabled'),
   pair('detailed_tracing', 'server.detailedTracing.enabled'),
   pair('enable_batch_request_support', 'server.batchProcessing.enabled'),
+  pair('allow_encoded_slashes', 'server.allowEncodedSlashes'),
   pair('protocol', 'server.protocol'),
   pair('listen_port', 'server.port'),
   ...section(

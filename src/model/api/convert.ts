@@ -9,7 +9,7 @@ import { EXTENSION, extensionOf } from './extension.ts'
 import { keptOf, layOver, namesOf } from './kept.ts'
 import { objectOf, textOf } from './members.ts'
 import { hasInlineVersions, mainVersion } from './read-classic.ts'
-import { copyTree, member, sameTree, setMember } from './tree.ts'
+import { copyTree, member, pathOf, putAt, sameTree, setMember, type TreePath } from './tree.ts'
 import { checkBounds, flawsOf, refuseFlaws } from './validate.ts'
 
 const DEFAULT_VERSION = 'Default'
@@ -118,6 +118,13 @@ function coreToOas(classic: JsonObject, outside?: JsonObject): JsonObject {
     operationsToOas(version, document, extension)
     scopesToOas(version, document, extension)
   }
+  const lists = version === undefined ? 0 : Object.keys(objectOf(version, 'extended_paths')).length
+  putMatching(
+    textOf(classic, 'path_matching') || (lists > 0 ? 'exact' : ''),
+    'openapi',
+    extension,
+    pathOf('server.pathMatching'),
+  )
   document[EXTENSION] = extension
   return document
 }
@@ -133,12 +140,19 @@ function coreToClassic(document: JsonObject, main?: string): JsonObject {
   eventsToClassic(extension, classic)
   const operations = operationsToClassic(document, extension, rules)
   const scopes = scopesToClassic(document, extension, rules)
+  const matching = textOf(objectOf(extension, 'server'), 'pathMatching')
+  putMatching(matching || (operations || scopes ? 'openapi' : ''), 'exact', classic, ['path_matching'])
   if (!operations && !scopes && Object.keys(rules).length === 0) return classic
   const name = main ?? (textOf(reserved(document), 'version') || DEFAULT_VERSION)
   const versions: JsonObject = {}
   setMember(versions, name, { name, use_extended_paths: true, ...rules })
   classic.version_data = { not_versioned: true, versions }
   return classic
+}
+
+/** Each format leaves out what it takes for granted where a definition has rules for single operations. */
+function putMatching(matching: string, granted: string, into: JsonObject, at: TreePath): void {
+  if (matching !== '' && matching !== granted) putAt(into, at, matching)
 }
 
 function reserved(document: JsonObject): JsonObject {

@@ -12,11 +12,14 @@ export interface DescribedOperation {
   readonly itemAt: TreePath
 }
 
-/** Finds the description of an operation: method in upper case, path as the document spells it. */
-export type Described = (method: string, path: string) => DescribedOperation | undefined
+/** The operations that an OpenAPI document describes: methods in upper case, paths as the document spells them. */
+export interface Described {
+  find(method: string, path: string): DescribedOperation | undefined
+  list(): readonly { readonly method: string; readonly path: string }[]
+}
 
 /** For definitions without an OpenAPI document. */
-export const NOTHING_DESCRIBED: Described = () => undefined
+export const NOTHING_DESCRIBED: Described = { find: () => undefined, list: () => [] }
 
 const MAX_REFERENCES = 20
 

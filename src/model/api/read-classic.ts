@@ -1,4 +1,4 @@
-import type { Api, CorsRules, Versioning } from '../api.ts'
+import { type Api, type CorsRules, PATH_MATCHINGS, type PathMatching, type Versioning } from '../api.ts'
 import type { JsonObject } from '../json.ts'
 import type { Described } from './described.ts'
 import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from './members.ts'
@@ -32,6 +32,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
   const main = mainVersion(classic)
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
   const methods = methodsOf(classic)
+  const matching = matchingOf(classic)
   return {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
@@ -42,11 +43,13 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
     expiresAt: readExpiry(textOf(classic, 'expiration')),
     ...readPlace(classic),
     ignoreCase: main !== undefined && flagOf(objectOf(versions, main), 'ignore_endpoint_case'),
+    ...(matching !== 'exact' && { pathMatching: matching }),
+    ...(flagOf(classic, 'allow_encoded_slashes') && { allowEncodedSlashes: true }),
     upstream: readUpstream(classic),
     auth: readAuth(classic),
     oauth: methods.includes('use_oauth2') ? readOAuth(classic) : undefined,
-    versioning: readVersioning(classic, described),
-    rules: readRules(main === undefined ? {} : objectOf(versions, main), described),
+    versioning: readVersioning(classic, matching, described),
+    rules: readRules(main === undefined ? {} : objectOf(versions, main), matching, described),
     cors: readCors(objectOf(classic, 'CORS')),
     cache: readCache(classic),
     ip: readAddresses(classic),
@@ -63,6 +66,12 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
       ? undefined
       : { tagHeaders: textsOf(classic, 'tag_headers'), detailed: flagOf(classic, 'enable_detailed_recording') },
   }
+}
+
+/** Lists name whole paths, unless the definition says otherwise. */
+function matchingOf(classic: JsonObject): PathMatching {
+  const named = textOf(classic, 'path_matching')
+  return PATH_MATCHINGS.find((matching) => matching === named) ?? 'exact'
 }
 
 /** Where the API answers: path, host, certificates, tags. */
@@ -85,7 +94,7 @@ const LOCATIONS: Readonly<Record<string, Versioning['location']>> = {
   url: 'url',
 }
 
-function readVersioning(classic: JsonObject, described: Described): Versioning | undefined {
+function readVersioning(classic: JsonObject, matching: PathMatching, described: Described): Versioning | undefined {
   const definition = objectOf(classic, 'definition')
   const data = objectOf(classic, 'version_data')
   const inline = hasInlineVersions(classic)
@@ -103,7 +112,7 @@ function readVersioning(classic: JsonObject, described: Described): Versioning |
     urlPattern: textOf(definition, 'url_versioning_pattern'),
     apis: table(toApis ? objectOf(definition, 'versions') : {}, (id) => (typeof id === 'string' ? id : '')),
     inline: table(inline ? objectOf(data, 'versions') : {}, (rules) =>
-      readRules((rules ?? {}) as JsonObject, described),
+      readRules((rules ?? {}) as JsonObject, matching, described),
     ),
   }
 }

@@ -6,7 +6,7 @@ import type { TreePath } from './tree.ts'
 /** Makes the index of a document's operations, once somebody asks for one of them. */
 export function describedBy(document: JsonObject, root: TreePath): Described {
   let index: Map<string, DescribedOperation> | undefined
-  return (method, path) => {
+  const find = (method: string, path: string) => {
     index ??= new Map(
       operationsOf(document).map((operation) => {
         const itemAt = ['paths', operation.path]
@@ -16,4 +16,5 @@ export function describedBy(document: JsonObject, root: TreePath): Described {
     )
     return index.get(`${method} ${path}`)
   }
+  return { find, list: () => operationsOf(document) }
 }

@@ -1,4 +1,4 @@
-import type { HeaderTransform, OperationRule, Rules } from '../api.ts'
+import type { HeaderTransform, OperationRule, PathMatching, Rules } from '../api.ts'
 import type { Millis } from '../clock.ts'
 import type { JsonObject } from '../json.ts'
 import type { RequestCheck } from '../operation.ts'
@@ -65,10 +65,10 @@ const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Sour
     rule.doNotTrack = true
   },
   mock_response: (rule, entry, { described }) => {
-    rule.mock ??= readMock(entry, described(rule.method, rule.path), rule.path)
+    rule.mock ??= readMock(entry, described.find(rule.method, rule.path), rule.path)
   },
   validate_request: (rule, entry, { schemas, described }) => {
-    rule.checks = [...rule.checks, schemas.described(entry, described(rule.method, rule.path), rule.path)]
+    rule.checks = [...rule.checks, schemas.described(entry, described.find(rule.method, rule.path), rule.path)]
   },
   validate_json: (rule, entry, { schemas, at }) => {
     rule.checks = [...rule.checks, schemas.alone(entry, rule.path, at)]
@@ -99,10 +99,14 @@ const OLD_LISTS = ['white_list', 'black_list', 'ignored'] as const
 
 /**
  * Rules of one version of a classic definition, or of a definition that has none; `described` finds the operations of the OpenAPI
- * document that goes with it.
+ * document that goes with it. Where one operation serves a request, those without rules are among them.
  * @throws Fault `definition_invalid` where what is asked of an operation needs a description that is missing or cannot be used
  */
-export function readRules(version: JsonObject, described: Described = NOTHING_DESCRIBED): Rules {
+export function readRules(
+  version: JsonObject,
+  matching: PathMatching = 'exact',
+  described: Described = NOTHING_DESCRIBED,
+): Rules {
   return {
     expiresAt: readExpiry(textOf(version, 'expires')),
     overrideTarget: textOf(version, 'override_target'),
@@ -113,7 +117,7 @@ export function readRules(version: JsonObject, described: Described = NOTHING_DE
       ? undefined
       : readHeaders(version, 'global_response_headers', 'global_response_headers_remove'),
     sizeLimitBytes: flagOf(version, 'global_size_limit_disabled') ? 0 : numberOf(version, 'global_size_limit'),
-    operations: readOperations(version, described),
+    operations: readOperations(version, matching, described),
   }
 }
 
@@ -134,12 +138,12 @@ export function readRate(limit: JsonObject): OperationRule['rateLimit'] {
  * Rules by path and method, each once. `extended_paths` counts unless it is switched off in so many words:
  * a block list that is written down must not be passed over because the switch was forgotten.
  */
-function readOperations(version: JsonObject, described: Described): OperationRule[] {
+function readOperations(version: JsonObject, matching: PathMatching, described: Described): OperationRule[] {
   const schemas = new RequestSchemas()
   const drafts = new Map<string, Draft>()
   const foldAll = flagOf(version, 'ignore_endpoint_case')
   const draftOf = (method: string, path: string, ignoreCase: boolean): Draft => {
-    const key = `${ignoreCase ? 'i' : 'c'} ${method} ${path}`
+    const key = keyOf(method, path, ignoreCase)
     const known = drafts.get(key)
     if (known !== undefined) return known
     const fresh = emptyRule(method, path, ignoreCase)
@@ -164,14 +168,22 @@ function readOperations(version: JsonObject, described: Described): OperationRul
     }
   }
   for (const path of plainCachePaths(lists)) draftOf('', rooted(path), foldAll).cache ??= readOperationCache({})
-  // An upstream answers HEAD as GET, so what GET asks for is asked there too, unless HEAD speaks for itself.
-  for (const { method, path, ignoreCase, scopes, cache } of [...drafts.values()]) {
-    if (method !== 'GET' || (scopes === undefined && cache === undefined)) continue
-    const head = draftOf('HEAD', path, ignoreCase)
+  if (matching === 'openapi' && drafts.size > 0) {
+    const known = new Set([...drafts.values()].map(({ method, path }) => `${method} ${path}`))
+    for (const { method, path } of described.list()) if (!known.has(`${method} ${path}`)) draftOf(method, path, foldAll)
+  }
+  // Rules for GET hold for HEAD where nothing else is said of it. Where something is, scopes and cache are still those of GET.
+  for (const { method, path, ignoreCase, scopes, cache } of drafts.values()) {
+    const head = method === 'GET' ? drafts.get(keyOf('HEAD', path, ignoreCase)) : undefined
+    if (head === undefined) continue
     head.scopes ??= scopes
     head.cache ??= cache
   }
   return [...drafts.values()]
+}
+
+function keyOf(method: string, path: string, ignoreCase: boolean): string {
+  return `${ignoreCase ? 'i' : 'c'} ${method} ${path}`
 }
 
 /** The entry's method; older definitions name it as a key of `method_actions`. */

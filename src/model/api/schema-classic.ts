@@ -1,3 +1,4 @@
+import { PATH_MATCHINGS } from '../api.ts'
 import {
   bool,
   IDENTITY_SOURCES,
@@ -316,6 +317,8 @@ export const CLASSIC_SCHEMA: Schema = object(
     }),
     enable_context_vars: bool(),
     enable_batch_request_support: bool(),
+    allow_encoded_slashes: bool(),
+    path_matching: oneOf('', ...PATH_MATCHINGS),
     enable_proxy_protocol: bool(),
     protocol: text(),
     listen_port: whole(65_535),

@@ -1,3 +1,4 @@
+import { PATH_MATCHINGS } from '../api.ts'
 import {
   anything,
   bool,
@@ -197,6 +198,8 @@ const server = () =>
       detailedTracing: switched(),
       eventHandlers: list(eventHandler(), 100),
       batchProcessing: switched(),
+      allowEncodedSlashes: bool(),
+      pathMatching: oneOf('', ...PATH_MATCHINGS),
       protocol: text(),
       port: whole(65_535),
     },

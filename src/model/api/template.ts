@@ -1,13 +1,14 @@
 import { fault } from '../../errors/fault.ts'
+import { readablePath } from '../readable-path.ts'
 import { isRiskyPattern } from './pattern.ts'
 
-/** One piece of a listen path: a fixed word, or a placeholder; without `pattern` it takes any word. */
+/** One piece of a listen path: a fixed word, readable, or a placeholder; without `pattern` it takes any word. */
 export type Segment = string | { readonly name: string; readonly pattern: string | undefined }
 
 /** First words of paths that the product answers itself. */
 const OWN_WORDS = new Set(['svc', 'hello', 'ready', '.well-known'])
-// RFC 3986 pchar. Percent signs stay out: requests arrive normalised, and a literal that no request can spell never matches.
-const WORD = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]+$/
+/** Of ASCII what a path may hold bare (pchar of RFC 3986 without escapes), of the rest what can be seen. */
+const WORD = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|[^\p{ASCII}\p{C}\p{Z}])+$/u
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 const MAX_LENGTH = 1024
 
@@ -68,16 +69,20 @@ function splitAtSlashes(text: string): string[] | undefined {
 }
 
 function toSegment(piece: string): Segment {
-  if (!piece.startsWith('{')) return piece
+  if (!piece.startsWith('{')) return readablePath(piece)
   const colon = piece.indexOf(':')
   if (colon === -1) return { name: piece.slice(1, -1), pattern: undefined }
   return { name: piece.slice(1, colon), pattern: piece.slice(colon + 1, -1) }
 }
 
+function wordFault(word: string): string | undefined {
+  if (/^\.{1,2}(?:;|$)/.test(word)) return 'must not hold "." or ".." as a segment'
+  return WORD.test(word) ? undefined : 'holds a character that a path cannot have'
+}
+
 function pieceFault(piece: string): string | undefined {
   if (piece === '') return 'must not hold an empty segment ("//")'
-  if (piece === '.' || piece === '..') return 'must not hold "." or ".." as a segment'
-  if (!/[{}]/.test(piece)) return WORD.test(piece) ? undefined : 'holds a character that a path cannot have'
+  if (!/[{}]/.test(piece)) return wordFault(readablePath(piece))
   if (!piece.startsWith('{') || !piece.endsWith('}')) return 'must have a placeholder as a whole segment'
   const segment = toSegment(piece)
   if (typeof segment === 'string' || !NAME.test(segment.name)) return 'has a placeholder without a proper name'

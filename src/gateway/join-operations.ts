@@ -1,0 +1,66 @@
+import type { CompiledOperation } from './exchange.ts'
+
+/** Several rules may speak of one request (classic lists): flags add up, of the rest the first that says something counts. */
+export function joined(first: CompiledOperation, second: CompiledOperation): CompiledOperation {
+  return {
+    name: first.name,
+    allow: first.allow || second.allow,
+    block: first.block || second.block,
+    internal: first.internal || second.internal,
+    ignoreAuthentication: first.ignoreAuthentication || second.ignoreAuthentication,
+    sizeLimitBytes: first.sizeLimitBytes || second.sizeLimitBytes,
+    rates: first.rates.length > 0 ? first.rates : second.rates,
+    requestHeaders: first.requestHeaders ?? second.requestHeaders,
+    responseHeaders: first.responseHeaders ?? second.responseHeaders,
+    targets: first.targets ?? second.targets,
+    breaker: first.breaker ?? second.breaker,
+    track: first.track || second.track,
+    doNotTrack: first.doNotTrack || second.doNotTrack,
+    mock: first.mock ?? second.mock,
+    checks: second.checks.length === 0 ? first.checks : [...first.checks, ...second.checks],
+    requestBody: first.requestBody ?? second.requestBody,
+    answerBody: first.answerBody ?? second.answerBody,
+    rewrite: first.rewrite ?? second.rewrite,
+    toMethod: first.toMethod || second.toMethod,
+    cache: first.cache ?? second.cache,
+    scopes: [first.scopes[0] ?? second.scopes[0]],
+  }
+}
+
+/** What restricts a request of either: of two operations that it may be for its upstream; undefined = one that nothing is said of. */
+export function stricter(
+  first: CompiledOperation | undefined,
+  second: CompiledOperation | undefined,
+): CompiledOperation | undefined {
+  if (first === second) return first
+  if (first === undefined) return restricted(second!)
+  if (second === undefined) return restricted(first)
+  return {
+    ...joined(first, second),
+    allow: first.allow && second.allow,
+    ignoreAuthentication: first.ignoreAuthentication && second.ignoreAuthentication,
+    sizeLimitBytes: Math.min(
+      first.sizeLimitBytes || second.sizeLimitBytes,
+      second.sizeLimitBytes || first.sizeLimitBytes,
+    ),
+    rates: [...new Set([...first.rates, ...second.rates])],
+    doNotTrack: first.doNotTrack && second.doNotTrack,
+    cache: first.cache === undefined || second.cache === undefined ? undefined : first.cache,
+    scopes: [...first.scopes, ...second.scopes],
+  }
+}
+
+const restrictions = new WeakMap<CompiledOperation, CompiledOperation>()
+
+/** An operation without what it opens. */
+export function restricted(operation: CompiledOperation): CompiledOperation {
+  const known = restrictions.get(operation)
+  if (known !== undefined) return known
+  const made = {
+    ...operation,
+    ...{ allow: false, ignoreAuthentication: false, doNotTrack: false, cache: undefined },
+    scopes: [...operation.scopes, undefined],
+  }
+  restrictions.set(operation, made)
+  return made
+}
