@@ -322,12 +322,12 @@ test('hostile paths are recorded as they are, bounded, and break nothing', async
     '/open/%3Cscript%3Ealert(1)%3C/script%3E?q=%22%3E%3Cimg%20src=x%3E',
     '/open/%1b%5b31m%7f',
     "/open/=cmd'/c%20calc'!A1",
-    '/open/%F0%9F%92%A9/%ff%fe',
+    '/open/%F0%9F%92%A9/%c3%bf',
     long,
   ]
   for (const path of paths) assert.equal((await gateway.call(path)).status, 200, path)
   assert.equal((await gateway.call(`/open/${'x'.repeat(16_384)}`)).status, 414)
-  assert.equal((await gateway.call('/open/%00')).status, 400)
+  for (const path of ['/open/%00', '/open/%ff%fe']) assert.equal((await gateway.call(path)).status, 400, path)
   const client = await Client.connect(gateway.port)
   client.write(
     `GET http://evil.example/open/absolute?token=hidden-value HTTP/1.1\r\nHost: evil.example\r\nUser-Agent: \xe4\xff${'a'.repeat(3000)}\r\n\r\n`,
