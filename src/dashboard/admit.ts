@@ -6,7 +6,7 @@ import type { ApiOwners } from './api-owners.ts'
 import { type Identities, identify, isInstallation } from './identify.ts'
 import { checkOwned } from './owned.ts'
 import type { DashboardParts } from './parts.ts'
-import { permit } from './permit.ts'
+import { intentOf, permit } from './permit.ts'
 import { pathOf } from './refuse.ts'
 import type { Route } from './route.ts'
 import { type Sight, sightOf } from './sight.ts'
@@ -28,7 +28,7 @@ export interface Admitted {
 /**
  * Lets a request in before its body is read: who calls, whether the role allows it, whether others own what it names. `known` gets
  * the actor as soon as it is known, for the record of a refusal.
- * @throws Fault `login_required`, `not_owner` (401), `permission_missing`, `csrf_token_wrong` (403)
+ * @throws Fault `login_required`, `not_owner` (401), `permission_missing`, `shared_with_others`, `csrf_token_wrong` (403)
  */
 export async function admit(
   { parts, who, owners }: Stand,
@@ -46,7 +46,7 @@ export async function admit(
   if (ownershipOn) await owners.fresh()
   const sight = sightOf(actor, owners, ownershipOn)
   if (route.owned !== undefined && !sight.everything)
-    await checkOwned({ parts, sight, orgId: actor?.orgId ?? '' }, route.owned, params)
+    await checkOwned({ parts, sight, orgId: actor?.orgId ?? '' }, route.owned, params, intentOf(route))
   return { actor, sight }
 }
 

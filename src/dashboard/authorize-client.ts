@@ -2,7 +2,7 @@ import { fault, toFault } from '../errors/fault.ts'
 import { documentOf } from '../model/api/place.ts'
 import { readApi } from '../model/api/read.ts'
 import type { Api } from '../model/api.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { OAuthRules } from '../model/oauth-rules.ts'
 import type { Policy } from '../model/session.ts'
 import { issuerAt, publicAddress, type Reached } from '../oauth/issuer.ts'
@@ -12,6 +12,7 @@ import { clientOf, policyIn, storedClient } from '../publish/oauth-client-parts.
 import type { StoredDocument } from '../store/ports.ts'
 import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
+import { withinSight } from './key-seen.ts'
 import type { DashboardParts } from './parts.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -48,6 +49,8 @@ export class AuthorizeClients {
   async answer(call: Call, stored: StoredDocument): Promise<Answer> {
     const api = readable(stored)
     if (!hasRules(api)) throw fault('query_invalid', 'API is not OAuth2')
+    // A client without policies has the rights that these rules name.
+    for (const rules of keyRulesIn(call)) await withinSight(this.#parts, call, rules, undefined)
     await this.#readPolicies(call, api.orgId)
     const { status, body } = await this.#server.answer(this.#callOf(call, api))
     const said: unknown = JSON.parse(body)
@@ -113,6 +116,20 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?=(?::\d+)?$)/
 
 function hostOf(authority: string): string {
   return HOST.exec(authority)?.[0] ?? 'localhost'
+}
+
+/** Every session that a body may mean by `key_rules`. What is none the authorization server refuses. */
+function keyRulesIn(call: Call): JsonObject[] {
+  const bytes = call.bytes()
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  try {
+    const { key_rules: told }: JsonObject = bytes[0] === OPENING_BRACE ? JSON.parse(text) : {}
+    const texts = told === undefined ? new URLSearchParams(text).getAll('key_rules') : [told]
+    return texts.map((each): Json => (typeof each === 'string' ? JSON.parse(each) : each)).filter(isObject)
+  } catch {
+    // Nothing of it is taken then.
+    return []
+  }
 }
 
 function clientIdIn(call: Call): string {

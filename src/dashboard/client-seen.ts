@@ -1,11 +1,14 @@
 import { Fault, fault } from '../errors/fault.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { apisOfClient, findClientAt } from '../publish/oauth-client-lists.ts'
 import { type ApiPlace, apiPlaceOf, clientOf, storedClient } from '../publish/oauth-client-parts.ts'
 import type { StoredDocument } from '../store/ports.ts'
 import { apiDocumentOf } from './api-document.ts'
 import type { Call } from './call.ts'
+import { checkClientAlone } from './co-owned.ts'
 import type { DashboardParts } from './parts.ts'
+import { policyApisFor } from './policy-apis.ts'
 
 const MISSING = 'Could not retrieve app detail'
 
@@ -40,6 +43,37 @@ export async function clientAt(
     throw error instanceof Fault && error.code === 'not_found' ? fault('not_found', MISSING) : error
   })
   return { place, client }
+}
+
+/**
+ * The same for a call that changes more than what belongs to that API: others that own APIs of the client are asked.
+ * @throws besides Fault `shared_with_others` (403)
+ */
+export async function clientToChange(
+  parts: DashboardParts,
+  call: Call,
+): Promise<{ readonly place: ApiPlace; readonly client: OAuthClient }> {
+  const found = await clientAt(parts, call)
+  await checkClientAlone(parts, call, found.client)
+  return found
+}
+
+/**
+ * Nobody gives a client policies with APIs that others own: they look as if they were not there. Those that it has may stay.
+ * @throws Fault `query_invalid` (400)
+ */
+export async function checkPoliciesGiven(
+  { documents, store }: DashboardParts,
+  { sight, actor }: Call,
+  { policy_id: single, policies: list }: JsonObject,
+  before: OAuthClient | undefined,
+): Promise<void> {
+  if (sight.everything) return
+  const policies = await policyApisFor(documents, store.feed).fresh()
+  const named = [single, ...(Array.isArray(list) ? list : [list])].filter((id) => typeof id === 'string')
+  for (const id of named)
+    if (before?.policies.includes(id) !== true && sight.hidden(policies.of(actor!.orgId, id)) > 0)
+      throw fault('query_invalid', "Policy doesn't exist")
 }
 
 /** The document of the client that the path names, where the caller's organisation has one. */

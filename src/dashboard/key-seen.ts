@@ -75,7 +75,8 @@ async function checkPolicies(parts: DashboardParts, call: Call, sent: JsonObject
   const had = new Set(policiesIn(before))
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
   for (const id of policiesIn(sent)) {
-    if (!had.has(id) && !call.sight.anyApi(policies.of(call.actor!.orgId, id))) throw fault('not_owner')
+    // Whoever gives a policy gives all its rights.
+    if (!had.has(id) && call.sight.hidden(policies.of(call.actor!.orgId, id)) > 0) throw fault('not_owner')
   }
 }
 

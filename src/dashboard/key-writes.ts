@@ -7,8 +7,10 @@ import { createKey, deleteKey, type SavedKey, updateKey } from '../publish/keys.
 import { writtenOver } from '../publish/quotas.ts'
 import { applyPolicies } from '../publish/sessions.ts'
 import { bringsPassword, createUser, findUser, isUser, updateUser } from '../publish/users.ts'
+import type { SessionRow } from '../store/ports.ts'
 import { type Answer, bare, ok } from './answer.ts'
 import type { Call } from './call.ts'
+import { checkKeyAlone, checkOthersKept } from './co-owned.ts'
 import { checkKeySeen, isSet, keyOf, withinSight } from './key-seen.ts'
 import { keyData } from './key-shape.ts'
 import type { DashboardParts } from './parts.ts'
@@ -26,7 +28,7 @@ export async function createRandomKey(parts: DashboardParts, call: Call): Promis
 export async function createChosenKey(parts: DashboardParts, call: Call, key: string): Promise<Answer> {
   if (isSet(call, 'hashed')) throw fault('query_invalid', 'A key is created by itself, not by its hash.')
   const before = await parts.tokens.getSession(hashKey(key))
-  if (before !== undefined) await checkKeySeen(parts, call, before)
+  if (before !== undefined) await checkReplaced(parts, call, before)
   const session = await draftOf(parts, call)
   const actor = { email: call.actor!.email, orgId: call.actor!.orgId }
   const draft = { session, key, within: actor.orgId, keepQuota: keepsQuota(call), actor: actor.email }
@@ -36,7 +38,7 @@ export async function createChosenKey(parts: DashboardParts, call: Call, key: st
 /** Makes a basic user, or replaces it. @throws besides Fault `password_invalid` (400), `passwords_busy` (503) */
 export async function createNamedUser(parts: DashboardParts, call: Call, name: string): Promise<Answer> {
   const before = await findUser(parts, call.actor!.orgId, name)
-  if (before !== undefined) await checkKeySeen(parts, call, before)
+  if (before !== undefined) await checkReplaced(parts, call, before)
   const session = await draftOf(parts, call)
   const saved = await createUser(parts, { name, session, keepQuota: keepsQuota(call), actor: call.actor!.email })
   return shown(parts, saved, name)
@@ -54,7 +56,8 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
   const written = await writtenOver(parts, checkedOf(call.object()), row)
   const session = await withinSight(parts, call, written, row)
-  const change = { row, session, keepQuota: keepsQuota(call), actor: call.actor!.email }
+  const isShared = await checkOthersKept(parts, call, row, session)
+  const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
   const save = isUser(row) ? updateUser : updateKey
   return shown(parts, await save(parts, change).catch(gone), key)
 }
@@ -66,6 +69,12 @@ export async function removeKey(parts: DashboardParts, call: Call): Promise<Answ
     throw fault('query_invalid', 'Keys cannot be deleted by their hash here.')
   await deleteKey(parts, row, call.actor!.email)
   return ok('Key deleted successfully.')
+}
+
+/** Whoever puts another key in the place of one ends what it gave. @throws Fault `not_owner` (401), `shared_with_others` (403) */
+async function checkReplaced(parts: DashboardParts, call: Call, before: SessionRow): Promise<void> {
+  await checkKeySeen(parts, call, before)
+  await checkKeyAlone(parts, call, before)
 }
 
 /** A session from the wire that may become a key of the caller's organisation. */

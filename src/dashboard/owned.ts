@@ -2,12 +2,15 @@ import { fault } from '../errors/fault.ts'
 import { isDocumentId } from '../model/ids.ts'
 import { isKeyHash } from '../model/key.ts'
 import { requestedPolicies } from '../model/key-request.ts'
+import type { Intent } from '../model/permission.ts'
 import { policyApisOf } from '../model/policy-index.ts'
 import { hashKey } from '../model/secret.ts'
 import { apisOfClient } from '../publish/oauth-client-lists.ts'
+import { clientOf } from '../publish/oauth-client-parts.ts'
 import { findUser } from '../publish/users.ts'
 import type { Documents, SessionRow, StoredDocument } from '../store/ports.ts'
 import { apiNamed } from './api-document.ts'
+import { checkAlone, checkClientAlone, checkKeyAlone } from './co-owned.ts'
 import type { DashboardParts } from './parts.ts'
 import type { Owned } from './route.ts'
 import type { Sight } from './sight.ts'
@@ -21,15 +24,35 @@ interface LookUp {
 }
 
 /**
- * Refuses a call about something that others own. What is not there, or belongs to another organisation, passes: the route itself
- * says that it is not there, in the words of its noun. @throws Fault `not_owner` (401)
+ * Refuses a call about something that others own, and a write of what others own in part. What is not there, or belongs to another
+ * organisation, passes: the route itself says that it is not there, in the words of its noun.
+ * @throws Fault `not_owner` (401), `shared_with_others` (403)
  */
 export async function checkOwned(
   look: LookUp,
-  { noun, by }: Owned,
+  { noun, by, keepsOthers }: Owned,
   params: Readonly<Record<string, string>>,
+  intent: Intent,
 ): Promise<void> {
-  if (await HIDDEN[noun](look, params[by] ?? '')) throw fault('not_owner')
+  const id = params[by] ?? ''
+  if (await HIDDEN[noun](look, id)) throw fault('not_owner')
+  if (intent === 'write' && keepsOthers !== true) await SHARED[noun]?.(look, id)
+}
+
+/** For each noun that may be based on several APIs: refuses to write one of which others own a part. */
+const SHARED: Readonly<Partial<Record<Owned['noun'], (look: LookUp, id: string) => Promise<void>>>> = {
+  async policy({ parts, sight, orgId }, id) {
+    const found = await findPolicyDocument(parts.documents, orgId, id)
+    if (found !== undefined && sight.org(found)) checkAlone(sight, 'The policy', policyApisOf(found.body))
+  },
+  async oauth_client({ parts, sight }, id) {
+    const found = await parts.documents.find('oauth_client', 'client_id', id)
+    if (found !== undefined && sight.org(found)) await checkClientAlone(parts, { sight }, clientOf(found.body))
+  },
+  async key(look, id) {
+    for (const row of await sessionsNamed(look, id))
+      if (row.orgId === look.orgId) await checkKeyAlone(look.parts, look, row)
+  },
 }
 
 /** For each noun: whether there is such a thing in the organisation which the caller may not see. */

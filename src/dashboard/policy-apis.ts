@@ -46,6 +46,11 @@ export class PolicyApis {
     return this.#byPolicy.get(keyOf(orgId, policyId))?.apiIds ?? []
   }
 
+  /** True when an organisation has such a policy. */
+  has(orgId: string, policyId: string): boolean {
+    return this.#byPolicy.has(keyOf(orgId, policyId))
+  }
+
   /** Ids of the policies of an organisation whose APIs pass. */
   ids(orgId: string, passes: (apiIds: readonly string[]) => boolean): string[] {
     const found: string[] = []

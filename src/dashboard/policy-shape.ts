@@ -105,6 +105,18 @@ export function changedRights(before: JsonObject, after: JsonObject): string[] {
   return [...ids].filter((apiId) => !isDeepStrictEqual(old.get(apiId), next.get(apiId)))
 }
 
+/** True when two policies differ in more than the rights on single APIs: in what holds for all of them. */
+export function changesMore(before: JsonObject, after: JsonObject): boolean {
+  return !isDeepStrictEqual(beyondRights(before), beyondRights(after))
+}
+
+/** Members that are not sent are those of the policy before, or follow from the write itself. */
+function beyondRights(policy: JsonObject): JsonObject {
+  const { access_rights: _rights, access_rights_array: _list, last_updated: _at, ...rest } = shownPolicy(policy)
+  const { _id, id: _named, org_id: _org, date_created: _made, ...said } = rest
+  return said
+}
+
 function flagsOf(state: string, { active }: JsonObject): JsonObject {
   if (state === 'deny') return { active: active !== false, is_inactive: true, state }
   return { active: state === 'active', is_inactive: false, state }

@@ -28,6 +28,11 @@ export interface Owned {
   readonly noun: 'api' | 'policy' | 'key' | 'oauth_client' | 'key_request' | 'documentation'
   /** Name of the placeholder in the path. */
   readonly by: string
+  /**
+   * Of a call that writes: true where it leaves what holds for APIs of others as it is. Other writes of what is based on several APIs
+   * need all of them.
+   */
+  readonly keepsOthers?: true
 }
 
 /**

@@ -21,6 +21,8 @@ export interface Sight {
   policy(document: Seen): boolean
   /** True for whatever is based on these APIs by the rule of policies. */
   anyApi(apiIds: readonly string[]): boolean
+  /** How many of these are APIs of the actor's organisation that others own. */
+  hidden(apiIds: readonly string[]): number
   /** What lists of any kind must ask for: the organisation. */
   whereOrg(): Where
   /** What lists of APIs must ask for: organisation and owner. */
@@ -50,6 +52,7 @@ export function sightOf(actor: Actor | undefined, owners: ApiOwners, ownershipOn
   }
   const anyApi = (apiIds: readonly string[]) =>
     everything || apiIds.some(visible) || !apiIds.some((apiId) => owners.of(apiId)?.orgId === orgId)
+  const isHidden = (apiId: string) => owners.of(apiId)?.orgId === orgId && !visible(apiId)
   const whereOrg = (): Where => (bounded ? { org_id: orgId } : {})
   return {
     everything,
@@ -58,6 +61,7 @@ export function sightOf(actor: Actor | undefined, owners: ApiOwners, ownershipOn
     apiId: visible,
     policy: (document) => org(document) && anyApi(policyApisOf(document.body)),
     anyApi,
+    hidden: (apiIds) => (everything ? 0 : new Set(apiIds.filter(isHidden)).size),
     whereOrg,
     where: () => (everything ? whereOrg() : { ...whereOrg(), owner: mine }),
     apiIds: () => (everything ? undefined : owners.ids(visible)),

@@ -6,6 +6,15 @@ export const DASHBOARD = {
   login_required: { status: 401, log: 'silent', text: 'Not authorised' },
   // there is such a thing, and others own it
   not_owner: { status: 401, log: 'silent', text: 'Not authorised' },
+  // only some of what it is based on is the caller's
+  shared_with_others: {
+    status: 403,
+    log: 'silent',
+    text: 'This also belongs to others',
+    expose: 'alone',
+  },
+  // a reference to what the caller does not see, be it there or not
+  reference_unknown: { status: 400, log: 'silent', text: 'A reference leads nowhere', expose: 'alone' },
   permission_missing: {
     status: 403,
     log: 'silent',

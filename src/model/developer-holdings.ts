@@ -1,5 +1,5 @@
 import { invalid } from './developer-fields.ts'
-import { appsOf, keysOf, withApp, withKey, withoutApp } from './holdings.ts'
+import { appsOf, keysOf, withApp, withKey } from './holdings.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 
 const MOST_POLICIES = 100
@@ -25,31 +25,31 @@ export function relabelled(body: JsonObject, sent: Json | undefined): JsonObject
     .reduce((labelled, [hash, label]) => withKey(labelled, hash, readLabel(label)), body)
 }
 
-/** A developer, and the OAuth apps that are not in the list any more. */
-export interface AppsLeft {
+/** A developer, and the OAuth apps that a list leaves out. */
+export interface AppsListed {
   readonly body: JsonObject
   /** Client ids. */
-  readonly ended: readonly string[]
+  readonly unlisted: readonly string[]
 }
 
 /**
- * A developer with the OAuth apps that `sent` still lists, and with what it says about them; undefined or null = all as they are.
- * None is made this way. @throws Fault `developer_invalid` (400)
+ * A developer with what `sent` says about its OAuth apps; undefined or null = all as they are. None is made or ended this way: each
+ * ends by a call of its own. @throws Fault `developer_invalid` (400)
  */
-export function withAppsLeft(body: JsonObject, sent: Json | undefined): AppsLeft {
-  if (sent === undefined || sent === null) return { body, ended: [] }
+export function withAppsListed(body: JsonObject, sent: Json | undefined): AppsListed {
+  if (sent === undefined || sent === null) return { body, unlisted: [] }
   const listed = appsOf({ oauth_clients: objectOf(sent, 'oauth_clients') })
-  const ended: string[] = []
-  let left = body
+  const unlisted: string[] = []
+  let edited = body
   for (const [policy, apps] of appsOf(body)) {
     for (const app of apps) {
       const clientId = String(app.client_id)
       const said = listed.get(policy)?.find((one) => one.client_id === clientId)
-      if (said === undefined) ended.push(clientId)
-      left = said === undefined ? withoutApp(left, clientId) : withApp(left, policy, { ...app, ...readSaid(said) })
+      if (said === undefined) unlisted.push(clientId)
+      else edited = withApp(edited, policy, { ...app, ...readSaid(said) })
     }
   }
-  return { body: left, ended }
+  return { body: edited, unlisted }
 }
 
 function readLabel(sent: Json): string[] {

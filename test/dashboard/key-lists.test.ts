@@ -195,10 +195,26 @@ test('with ownership, nobody gives rights on what others own', async (t) => {
   // An API of another organisation is one that is not there: it may be named, and gives nothing.
   await asked(200, 'POST', POLICIES, owner, { name: 'far', access_rights: rightsOn('far') })
   await asked(200, 'POST', POLICIES, owner, { name: 'nothing', access_rights: rightsOn('not-there') })
-  // Access to a policy is access to no other API of it: those rights stay as they are.
+  // Access to a policy is access to no other API of it: those rights stay as they are, and all that holds for them.
   const mixed = await asked(200, 'GET', `${POLICIES}/mixed`, owner)
-  await asked(200, 'PUT', `${POLICIES}/mixed`, owner, { ...mixed, rate: 9 })
   const rights = mixed.access_rights as Record<string, JsonObject>
+  const own = { ...rights, mine: { ...rights.mine, allowed_urls: [{ url: '/y', methods: ['GET'] }] } }
+  await asked(200, 'PUT', `${POLICIES}/mixed`, owner, mixed)
+  await asked(200, 'PUT', `${POLICIES}/mixed`, owner, { ...mixed, access_rights: own })
+  await asked(200, 'PATCH', `${POLICIES}/mixed`, owner, { access_rights: rights })
+  for (const more of [
+    { rate: 9 },
+    { tags: ['x'] },
+    { state: 'deny' },
+    { key_expires_in: 1 },
+    { partitions: { acl: true } },
+  ]) {
+    const refused = await asked(403, 'PUT', `${POLICIES}/mixed`, owner, { ...mixed, ...more })
+    assert.match(String(refused.Message), /1 API that others own/)
+    assert.ok(!String(refused.Message).includes('theirs'))
+    await asked(403, 'PATCH', `${POLICIES}/mixed`, owner, more)
+  }
+  await asked(403, 'DELETE', `${POLICIES}/mixed`, owner)
   const wider = { ...rights, theirs: { ...rights.theirs, allowed_urls: [{ url: '/x', methods: ['GET'] }] } }
   await asked(401, 'PUT', `${POLICIES}/mixed`, owner, { ...mixed, access_rights: wider })
   await asked(401, 'PATCH', `${POLICIES}/mixed`, owner, { access_rights: { theirs: null } })
@@ -209,4 +225,22 @@ test('with ownership, nobody gives rights on what others own', async (t) => {
   const row = await world.store.tokens.getSession(Buffer.from(made.hash, 'hex'))
   assert.deepEqual([row!.body.access_rights, row!.body.alias], [undefined, 'after'])
   await asked(401, 'PUT', `/api/keys/${made.key}`, owner, { ...(data as JsonObject), apply_policies: ['theirs'] })
+  for (const more of [
+    { rate: 9, per: 1 },
+    { tags: ['x'] },
+    { is_inactive: true },
+    { expires: 9 },
+    { apply_policies: ['mine'] },
+  ])
+    await asked(403, 'PUT', `/api/keys/${made.key}`, owner, { ...(data as JsonObject), ...more })
+  for (const [method, path] of [
+    ['DELETE', ''],
+    ['POST', '/rotate'],
+    ['POST', '/reset_quota'],
+  ] as const)
+    await asked(403, method, `/api/keys/${made.key}${path}`, owner, {})
+  await asked(403, 'POST', `/api/keys/${made.key}`, owner, { apply_policies: ['mine'] })
+  await asked(401, 'POST', '/api/keys', owner, { apply_policies: ['mixed'] })
+  const now = await world.store.tokens.getSession(Buffer.from(made.hash, 'hex'))
+  assert.deepEqual(now!.body, row!.body)
 })

@@ -110,7 +110,7 @@ test('a whole record lists keys anew; it neither makes nor revokes any, nor take
   assert.deepEqual([await usable(world, key), await usable(world, bens)], [true, true])
 })
 
-test('apps that a record leaves out end with their tokens, and what it says about the others is kept', async (t) => {
+test('apps that a record leaves out stay and are named, and what it says about the others is kept', async (t) => {
   const world = await heldWorld(t)
   const id = await world.developer('ada@example.test')
   const redirect_uri = 'https://app.test/cb'
@@ -133,21 +133,18 @@ test('apps that a record leaves out end with their tokens, and what it says abou
   assert.deepEqual(await world.read(id), shown)
 
   const kept = { ...apps[1]!, app_description: 'Shop', redirect_uri: 'https://evil.test/', date_created: 'x' }
-  await world.put(id, { ...shown, oauth_clients: { [policy]: [kept, { client_id: 'made up' }] } })
+  const body = { ...shown, oauth_clients: { [policy]: [kept, { client_id: 'made up' }] } }
+  const answer = await world.asked(200, 'PUT', `${DEVELOPERS}/${id}`, world.root, body)
+  assert.deepEqual(answer.Meta, { kept: { oauth_clients: [apps[0]!.client_id] } })
   const left = (await world.read(id)).oauth_clients as JsonObject
-  assert.deepEqual(left, { [policy]: [{ ...apps[1], app_description: 'Shop' }] })
+  assert.deepEqual(left, { [policy]: [apps[0], { ...apps[1], app_description: 'Shop' }] })
   const lives = async () => Promise.all(tokens.map((token) => world.use('/sales/x', token)))
-  assert.deepEqual(
-    (await lives()).map((status) => status === 200),
-    [false, true],
-  )
-  await world.asked(200, 'PATCH', `${DEVELOPERS}/${id}`, world.root, { oauth_clients: { [policy]: null } })
-  assert.deepEqual((await world.read(id)).oauth_clients, {})
-  assert.deepEqual(
-    (await lives()).map((status) => status === 200),
-    [false, false],
-  )
-  assert.equal((await world.store.documents.list('oauth_client', { limit: 1 })).total, 0)
+  const gone = { oauth_clients: { [policy]: null } }
+  const patched = await world.asked(200, 'PATCH', `${DEVELOPERS}/${id}`, world.root, gone)
+  assert.deepEqual(patched.Meta, { kept: { oauth_clients: apps.map(({ client_id }) => client_id) } })
+  assert.deepEqual((await world.read(id)).oauth_clients, left)
+  assert.deepEqual(await lives(), [200, 200])
+  assert.equal((await world.store.documents.list('oauth_client', { limit: 1 })).total, 2)
 })
 
 test('deletions and new keys at once leave no key without its developer', async (t) => {

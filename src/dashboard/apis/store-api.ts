@@ -3,13 +3,16 @@ import { toFault } from '../../errors/fault.ts'
 import type { ApiBeside } from '../../model/api/beside.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { idsOf } from '../../publish/api-ids.ts'
 import type { VersionOf } from '../../publish/api-versions.ts'
 import { type ApiDraft, publishApi, removeApi } from '../../publish/apis.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { type Answer, ok, refused } from '../answer.ts'
 import { apiDocumentOf, apiNamed } from '../api-document.ts'
 import type { Call } from '../call.ts'
+import { checkVersionsKept } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
+import { checkReferences } from '../references.ts'
 import { besideNew } from './owners.ts'
 
 /** What creating an API answers: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
@@ -66,6 +69,7 @@ export async function create(
 ): Promise<Answer> {
   const version = await versionOf(parts, call)
   if (version !== undefined && 'status' in version) return version
+  await checkReferences(parts, call, 'api', bodyOf(format, definition), undefined, idsOf(format, definition).apiId)
   const made = await publishApi(parts, {
     ...draftOf(parts, call),
     ...{ format, definition },
@@ -85,6 +89,9 @@ export async function update(
   message: string,
 ): Promise<Answer> {
   const apiId = String(stored.body.api_id)
+  const body = bodyOf(change.format, change.definition)
+  await checkReferences(parts, call, 'api', body, stored.body, idsOf(change.format, change.definition).apiId)
+  checkVersionsKept(call.sight, stored.body, body)
   const { revision } = await publishApi(parts, {
     ...draftOf(parts, call),
     ...change,
@@ -99,15 +106,19 @@ export async function update(
 export async function remove(parts: DashboardParts, call: Call): Promise<Answer> {
   const stored = await apiOf(parts, call, call.param('id'))
   if (stored === undefined) return notChangeable()
+  const purge = call.query('purge') === 'true'
+  if (!purge) checkVersionsKept(call.sight, stored.body, undefined)
   const { revision } = await removeApi(parts, {
     apiId: String(stored.body.api_id),
-    purge: call.query('purge') === 'true',
+    purge,
     mayRemove: (version) => call.sight.api(version),
     actor: actorName(call),
   })
   await parts.settled(revision)
   return ok('API deleted')
 }
+
+const bodyOf = (format: ApiDocument['format'], definition: JsonObject): JsonObject => ({ format, definition })
 
 /** Whoever makes a version changes its base: it must be one that the caller may see. */
 async function versionOf(parts: DashboardParts, call: Call): Promise<VersionOf | Answer | undefined> {

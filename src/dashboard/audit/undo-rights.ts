@@ -1,15 +1,24 @@
 import { fault } from '../../errors/fault.ts'
+import { type DocumentId, isDocumentId } from '../../model/ids.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { mayDo } from '../../model/permission.ts'
+import { policyApisOf } from '../../model/policy-index.ts'
+import { referencesOf } from '../../model/references.ts'
 import { userOf } from '../../model/user.ts'
 import { groupOf } from '../../model/user-group.ts'
 import { apisOf } from '../../publish/undo-restore.ts'
 import type { AuditChange, AuditRow } from '../../store/ports.ts'
 import { isUnbounded } from '../actor.ts'
 import type { Call } from '../call.ts'
+import { checkAlone, checkVersionsKept } from '../co-owned.ts'
 import { seesDocumented } from '../owned.ts'
 import type { DashboardParts } from '../parts.ts'
 import { checkGiven, checkGroupReach, checkReach } from '../people/reach.ts'
+import { policyApisFor } from '../policy-apis.ts'
+import { checkRightsSeen } from '../policy-seen.ts'
+import { changedRights, changesMore } from '../policy-shape.ts'
+import { checkHeldAlone } from '../portal/holdings.ts'
+import { checkReferences } from '../references.ts'
 import { ownsState } from './owned-state.ts'
 
 /** What undoing a change of a kind needs: the permission to make such a change, for writing; kinds that are not here nobody may undo. */
@@ -63,6 +72,7 @@ export async function checkUndoRights(parts: DashboardParts, call: Call, row: Au
     const may = needed === 'admin' ? actor.admin : mayDo(actor.permissions, needed, 'write')
     if (!may) throw refusal(call)
     if (BASED_ON_APIS.has(change.kind)) checkOwners(call, change)
+    await checkOthers(parts, call, change)
     if (change.kind === 'organisation' && !touchesOwnSettings(change)) throw refusal(call)
     if (change.kind === 'portal_documentation') await checkDocumented(parts, call, change)
     if (change.kind === 'user') await checkUser(parts, call, change)
@@ -92,6 +102,35 @@ function checkOwners({ sight, actor }: Call, { kind, before, after }: AuditChang
   if (!seen(before, was) || !seen(after, is)) throw fault('not_owner')
   if (sight.everything || kind === 'api') return
   if (was.some((apiId) => !is.includes(apiId) && !sight.apiId(apiId))) throw fault('not_owner')
+}
+
+/** What comes back refers to nothing that the caller does not see, and takes nothing from APIs of others. */
+async function checkOthers(parts: DashboardParts, call: Call, change: AuditChange): Promise<void> {
+  const { sight } = call
+  if (sight.everything) return
+  const { kind, before, after, session } = change
+  if (before !== null) await checkReferences(parts, call, kind, before, after ?? undefined)
+  const states = [before, after].filter((body) => body !== null)
+  if (kind === 'api' && after !== null) checkVersionsKept(sight, after, before ?? undefined)
+  if (kind === 'policy') {
+    if (before !== null && after !== null) await checkRightsSeen(parts, call, changedRights(after, before))
+    if (before === null || after === null || changesMore(after, before))
+      checkAlone(sight, 'The policy', states.flatMap(policyApisOf))
+  }
+  if (kind === 'oauth_client' || kind === 'session') {
+    const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+    const orgId = call.actor!.orgId
+    const given = states.flatMap((body) => referencesOf(kind, body)).filter((reference) => reference.kind === 'policy')
+    const apiIds = [...states.flatMap((body) => apisOf(kind, body)), ...(session?.apiIds ?? [])]
+    const what = kind === 'session' ? 'The key' : 'The client'
+    checkAlone(sight, what, [...apiIds, ...given.flatMap(({ id }) => policies.of(orgId, id))])
+  }
+  if (kind === 'developer' || kind === 'key_end') {
+    const id = kind === 'developer' ? change.id : String(states[0]?.developer_id ?? '')
+    const now = isDocumentId(id) ? await parts.documents.get('developer', id) : undefined
+    for (const body of [...states, ...(now === undefined ? [] : [now.body])])
+      await checkHeldAlone(parts, call, { id: id as DocumentId, body })
+  }
 }
 
 /** What it is about must be the caller's in each state. */

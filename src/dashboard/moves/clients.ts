@@ -7,6 +7,8 @@ import { CLIENT_KIND, clientOf, storedClient } from '../../publish/oauth-client-
 import { createClient, type SavedClient, updateClient } from '../../publish/oauth-clients.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
+import { checkPoliciesGiven } from '../client-seen.ts'
+import { checkClientAlone } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
 import { policyApisFor } from '../policy-apis.ts'
 import { checkRightsSeen } from '../policy-seen.ts'
@@ -55,7 +57,10 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
   const stored = await storedClient(parts, clientId)
   if (stored !== undefined && stored.body.org_id !== orgId) throw fault('already_exists', `OAuth client ${clientId}`)
   if (stored !== undefined && !call.sight.anyApi(await apisOfClient(parts, clientId, orgId))) throw fault('not_owner')
+  const before = stored && clientOf(stored.body)
+  if (before !== undefined) await checkClientAlone(parts, call, before)
   await checkRightsSeen(parts, call, apiIds)
+  await checkPoliciesGiven(parts, call, sent, before)
   const { org_id: _theirs, api_id: _one, ...rest } = sent
   const body: JsonObject = { ...rest, api_ids: apiIds }
   const isDynamic = isObject(stored?.body.registration)

@@ -8,6 +8,7 @@ import { useQuotas } from '../../publish/quotas.ts'
 import { createUser, findUser } from '../../publish/users.ts'
 import type { SessionRow } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
+import { checkKeyAlone } from '../co-owned.ts'
 import { eachKey } from '../key-lists.ts'
 import { checkKeySeen, withinSight } from '../key-seen.ts'
 import { hexOf } from '../key-shape.ts'
@@ -79,7 +80,10 @@ export async function takeKey(parts: DashboardParts, call: Call): Promise<SavedK
     throw fault('key_invalid', 'key_hash: must be the SHA-256 of a key, 64 hex digits')
   const hash = isUser ? undefined : Buffer.from(String(keyHash), 'hex')
   const before = isUser ? await findUser(parts, orgId, name) : await parts.tokens.getSession(hash!)
-  if (before !== undefined) await checkKeySeen(parts, call, before)
+  if (before !== undefined) {
+    await checkKeySeen(parts, call, before)
+    await checkKeyAlone(parts, call, before)
+  }
   if (before !== undefined && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
   const session = await withinSight(parts, call, checked(sent), before)

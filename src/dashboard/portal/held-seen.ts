@@ -1,12 +1,14 @@
 import { fault } from '../../errors/fault.ts'
 import { DEVELOPER_ID } from '../../model/developer.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
+import { policyApisOf } from '../../model/policy-index.ts'
 import { clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
 import { heldKey } from '../../publish/portal/developer-keys.ts'
 import { developerIn } from '../../publish/portal/developers.ts'
 import { policyNamed } from '../../publish/portal/policy-named.ts'
 import type { SessionRow, StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
+import { checkAlone } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
 import { policyApisFor } from '../policy-apis.ts'
 
@@ -34,8 +36,8 @@ export async function appAt(parts: DashboardParts, call: Call): Promise<OAuthCli
 }
 
 /**
- * Nobody gives a developer policies whose APIs others own; those that a key has already may stay. What is not there is refused by
- * whoever makes the key. @throws Fault `not_owner` (401)
+ * Nobody gives a developer policies with APIs that others own, nor takes such from a key; those that it has already may stay. What is
+ * not there is refused by whoever makes the key. @throws Fault `not_owner` (401), `shared_with_others` (403)
  */
 export async function checkGiven(
   parts: DashboardParts,
@@ -45,9 +47,12 @@ export async function checkGiven(
   had: readonly string[] = [],
 ): Promise<void> {
   if (sight.everything) return
-  for (const id of policies) {
-    const policy = had.includes(id) ? undefined : await policyNamed(parts, orgId, id)
-    if (policy !== undefined && !sight.policy(policy)) throw fault('not_owner')
+  const changed = [...policies.filter((id) => !had.includes(id)), ...had.filter((id) => !policies.includes(id))]
+  for (const id of changed) {
+    const policy = await policyNamed(parts, orgId, id)
+    if (policy === undefined) continue
+    if (!sight.policy(policy)) throw fault('not_owner')
+    checkAlone(sight, 'The policy', policyApisOf(policy.body))
   }
 }
 

@@ -5,6 +5,7 @@ import { requestSeen } from '../../publish/portal/request-seen.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Sight } from '../sight.ts'
+import { developerShown } from './holdings.ts'
 
 /**
  * How requests are shown to a caller: with the developer, and with what of the catalogue the caller may see. The catalogue is read once
@@ -17,7 +18,8 @@ export function requestViews(parts: DashboardParts, sight: Sight): (request: Sto
     catalogues.set(orgId, known)
     return known
   }
-  return async (request) => requestSeen(parts, request, await entriesIn(String(request.body.org_id)))
+  const show = (developer: StoredDocument) => developerShown(parts, { sight }, developer, { withNonce: false })
+  return async (request) => requestSeen(parts, request, await entriesIn(String(request.body.org_id)), show)
 }
 
 async function readEntries(parts: DashboardParts, sight: Sight, orgId: string): Promise<JsonObject[]> {

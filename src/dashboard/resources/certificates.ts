@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Fault, fault } from '../../errors/fault.ts'
-import { certificateRefs } from '../../model/api/certificate-refs.ts'
+import { certificateNames, certificateRefs } from '../../model/api/certificate-refs.ts'
 import { readCertificate } from '../../model/certificate.ts'
 import type { JsonObject } from '../../model/json.ts'
 import {
@@ -13,6 +13,7 @@ import type { StoredDocument } from '../../store/ports.ts'
 import { type Answer, bare, refused } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { certificateOf } from '../certificate-seen.ts'
+import { checkUnusedByOthers } from '../co-owned.ts'
 import { listed } from '../listed.ts'
 import { pageOf, pagesOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -119,6 +120,10 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Told },
       run: async (call) => {
         const { body } = await certificateOf(parts, call, 'Could not delete certificate.')
+        const names = namesOf(body)
+        await checkUnusedByOthers(parts, call, 'The certificate', (api) =>
+          certificateNames(api).some((name) => names.includes(name)),
+        )
         await removeCertificate(parts, String(body.cert_id), call.actor!.email)
         return bare({ message: 'removed', status: 'ok' })
       },

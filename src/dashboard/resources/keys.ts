@@ -117,7 +117,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       method: 'PUT',
       path,
       access: WRITE,
-      owned: OWNED,
+      owned: { ...OWNED, keepsOthers: true },
       summary: 'Change a key',
       query: { ...NAMING, ...SAVING },
       body: Session,

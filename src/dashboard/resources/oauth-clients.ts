@@ -6,7 +6,7 @@ import { createClient, deleteClient, rotateClient, updateClient } from '../../pu
 import { bare, ok } from '../answer.ts'
 import { AuthorizeClients } from '../authorize-client.ts'
 import type { Call } from '../call.ts'
-import { apiAt, clientAt, clientStored, placeAt } from '../client-seen.ts'
+import { apiAt, checkPoliciesGiven, clientAt, clientStored, clientToChange, placeAt } from '../client-seen.ts'
 import { ClientShape, clientView, withRedirects, withRest } from '../client-shape.ts'
 import { Done } from '../envelope.ts'
 import { type ListShape, pageAnswer, streamed } from '../listed.ts'
@@ -67,6 +67,7 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const { apiId } = await placeAt(parts, call, fault('query_invalid', 'API Reference not found'))
         const body = withRedirects(parts, call.object())
+        await checkPoliciesGiven(parts, call, body, undefined)
         const { client } = await createClient(parts, { body, apiId, actor: call.actor!.email })
         return bare(clientView(parts, call, client, 'maker'))
       },
@@ -96,8 +97,9 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: ClientShape },
       standing: (call) => clientStored(parts, call),
       run: async (call) => {
-        const { client: before } = await clientAt(parts, call)
+        const { client: before } = await clientToChange(parts, call)
         const body = withRest(before, withRedirects(parts, call.object()))
+        await checkPoliciesGiven(parts, call, body, before)
         const { client } = await updateClient(parts, before.client_id, { body, actor: call.actor!.email })
         return bare(clientView(parts, call, client, 'writers'))
       },
@@ -121,7 +123,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Delete an OAuth client; its tokens end',
       answers: { 200: Done },
       run: async (call) => {
-        const { client, place } = await clientAt(parts, call)
+        const { client, place } = await clientToChange(parts, call)
         await deleteClient(parts, client.client_id, { apiId: place.apiId, actor: call.actor!.email })
         return ok('OAuth client deleted successfully')
       },
@@ -130,7 +132,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
 }
 
 async function rotate(parts: DashboardParts, call: Call) {
-  const { client_id: clientId } = (await clientAt(parts, call)).client
+  const { client_id: clientId } = (await clientToChange(parts, call)).client
   const overlapS = overlapSent(call)
   const { client, secret } = await rotateClient(parts, clientId, { overlapS, actor: call.actor!.email })
   const until = client.secrets[1]?.until ?? 0

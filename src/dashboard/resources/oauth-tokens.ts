@@ -5,7 +5,7 @@ import { endAllTokens } from '../../publish/oauth-clients.ts'
 import { listTokens, provenClient, revokeToken } from '../../publish/oauth-tokens.ts'
 import { type Answer, bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
-import { clientAt, clientNamed } from '../client-seen.ts'
+import { clientAt, clientNamed, clientToChange } from '../client-seen.ts'
 import { Done } from '../envelope.ts'
 import { fieldsOf } from '../form-or-json.ts'
 import { listedName } from '../key-shape.ts'
@@ -46,7 +46,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       summary: 'End all tokens of an OAuth client, at every API; who may write clients needs no secret of theirs',
       answers: { 200: Done },
       run: async (call) => {
-        const { client } = await clientAt(parts, call)
+        const { client } = await clientToChange(parts, call)
         await endAllTokens(parts, client, call.actor!.email)
         return ok('tokens revoked successfully')
       },

@@ -2,17 +2,19 @@ import { Type } from 'typebox'
 import type { JsonObject } from '../../model/json.ts'
 import { mergePatch } from '../../model/merge-patch.ts'
 import { withRightsMap } from '../../model/policy.ts'
+import { policyApisOf } from '../../model/policy-index.ts'
 import { createPolicy, type PolicyRules, removePolicy, updatePolicy } from '../../publish/policies.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
+import { checkAlone } from '../co-owned.ts'
 import { Done } from '../envelope.ts'
 import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import { policyApisFor } from '../policy-apis.ts'
 import { checkRightsSeen, policyOf } from '../policy-seen.ts'
-import { changedRights, PolicyShape, shownPolicy, withOneState } from '../policy-shape.ts'
+import { changedRights, changesMore, PolicyShape, shownPolicy, withOneState } from '../policy-shape.ts'
 import type { Route } from '../route.ts'
 import { policyQuery } from './policy-query.ts'
 
@@ -105,7 +107,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: ONE,
       access: WRITE,
-      owned,
+      owned: { ...owned, keepsOthers: true },
       summary: 'Replace a policy',
       body: Body,
       answers: { 200: Done },
@@ -119,7 +121,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       method: 'PATCH',
       path: ONE,
       access: WRITE,
-      owned,
+      owned: { ...owned, keepsOthers: true },
       summary: 'Change parts of a policy (RFC 7396)',
       body: Type.Object({}),
       answers: { 200: Done },
@@ -145,10 +147,15 @@ function oneRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-/** The organisation stays what it is, whatever was sent; so do the rights on APIs that the caller does not see. */
+/**
+ * The organisation stays what it is, whatever was sent; so do the rights on APIs that the caller does not see, and all that holds for
+ * them. @throws Fault `not_owner` (401), `shared_with_others` (403), and as `updatePolicy`
+ */
 async function save(parts: DashboardParts, call: Call, stored: StoredDocument, sent: JsonObject) {
   const body = withOneState(withRightsMap({ ...sent, org_id: stored.body.org_id ?? '' }), stored.body)
   await checkRightsSeen(parts, call, changedRights(stored.body, body))
+  if (!call.sight.everything && changesMore(stored.body, body))
+    checkAlone(call.sight, 'The policy', policyApisOf(stored.body))
   const wanted = named(stored, call)
   await updatePolicy(parts, wanted, body, call.actor!.email, rulesOf(parts))
   return ok('Data updated')

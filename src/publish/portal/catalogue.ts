@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import { entriesOf, readEntries, replaceSeen } from '../../model/catalogue.ts'
 import type { DocumentId } from '../../model/ids.ts'
@@ -17,6 +18,8 @@ export interface CatalogueSight {
   readonly everything: boolean
   api(document: Pick<StoredDocument, 'body'>): boolean
   policy(document: Pick<StoredDocument, 'body'>): boolean
+  /** How many of these APIs others own. */
+  hidden(apiIds: readonly string[]): number
 }
 
 /** Who writes a catalogue. */
@@ -65,6 +68,7 @@ export function saveCatalogue(
       const before = entriesOf(body)
       const visible = new Set(await seenEntries(parts, orgId, before, sight))
       const own = await checked(parts, orgId, readEntries(sent), { before, sight })
+      await checkSharedKept(parts, orgId, { before: before.filter((entry) => visible.has(entry)), after: own, sight })
       return {
         ...rest(body ?? {}),
         ...rest(sent),
@@ -88,9 +92,35 @@ export function createCatalogue(
     saysNothing: (sent.apis ?? null) === null || (Array.isArray(sent.apis) && sent.apis.length === 0),
     edit: async () => {
       const apis = await checked(parts, orgId, readEntries(sent), { before: [], sight })
+      await checkSharedKept(parts, orgId, { before: [], after: apis, sight })
       return { ...rest(sent), ...head(sent, undefined), apis }
     },
   })
+}
+
+/** Entries of policies with APIs that others own stay as they are, and none is made. @throws Fault `shared_with_others` (403) */
+async function checkSharedKept(
+  parts: PublishParts,
+  orgId: string,
+  { before, after, sight }: { before: readonly JsonObject[]; after: readonly JsonObject[]; sight: CatalogueSight },
+): Promise<void> {
+  if (sight.everything) return
+  const shared = async (entries: readonly JsonObject[]) => {
+    const found: JsonObject[] = []
+    for (const entry of entries) {
+      const policy = await policyNamed(parts, orgId, String(entry.policy_id ?? ''))
+      if (policy !== undefined && sight.hidden(policyApisOf(policy.body)) > 0) found.push(entry)
+    }
+    return found
+  }
+  const [was, is] = [await shared(before), await shared(after)]
+  if (isDeepStrictEqual(was, is)) return
+  const count = new Set([...was, ...is].map(({ policy_id }) => policy_id)).size
+  const policies = count === 1 ? '1 policy' : `${count} policies`
+  throw fault(
+    'shared_with_others',
+    `The catalogue offers ${policies} with APIs that others own: their entries must stay as they are`,
+  )
 }
 
 function rest({ id: _id, _id: _storage, org_id: _org, apis: _apis, email: _email, ...others }: JsonObject): JsonObject {

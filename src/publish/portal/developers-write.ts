@@ -1,15 +1,13 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { DEVELOPER_ID, portalFamily } from '../../model/developer.ts'
+import { portalFamily } from '../../model/developer.ts'
 import { invalid, readDeveloper, sentDate, sentPassword } from '../../model/developer-fields.ts'
-import { relabelled, unheldKeys, withAppsLeft } from '../../model/developer-holdings.ts'
+import { relabelled, unheldKeys, withAppsListed } from '../../model/developer-holdings.ts'
 import { newDocumentId } from '../../model/ids.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { isKeyHash } from '../../model/key.ts'
 import { NEVER } from '../../model/user.ts'
 import type { Change, Revision, StoredDocument } from '../../store/ports.ts'
 import { inTurn } from '../in-turn.ts'
-import { CLIENT_KIND, storedClient } from '../oauth-client-parts.ts'
-import { sweepSessions } from '../oauth-sweep.ts'
 import { auditOf, clockOf, type SecretParts } from '../parts.ts'
 import { counted } from './developer-count.ts'
 import { endOfDeveloper } from './developer-keys.ts'
@@ -72,8 +70,8 @@ export async function createDeveloper(
 
 /**
  * Replaces a developer by a whole record. What survives although it is not sent: password, keys, subscriptions, OAuth apps, dates,
- * and members that nobody here knows. Of keys, the policies that they are listed under can be changed; apps that the sent list
- * leaves out end. Another password ends the portal sessions.
+ * and members that nobody here knows. Of keys, the policies that they are listed under can be changed. Another password ends the
+ * portal sessions. Answers the client ids of the OAuth apps that a sent list leaves out: they stay, and end by a call of their own.
  * @throws Fault `developer_invalid`, `developer_password_invalid` (400), `developer_email_taken` (403), `not_found` (404),
  * `passwords_busy` (503), `revision_conflict` (409)
  */
@@ -82,30 +80,28 @@ export async function replaceDeveloper(
   id: string,
   recordOf: (body: JsonObject) => JsonObject,
   rules: DeveloperRules,
-): Promise<Revision> {
+): Promise<readonly string[]> {
   const first = await found(parts, rules.orgId, id)
   const sent = recordOf(first.body)
   readDeveloper(sent, first.body)
   await checkUnheld(parts, rules.orgId, first.body, sent)
   const kept = await newPassword(parts, first.body, sent, rules)
-  let ended: readonly string[] = []
-  const revision = await inTurn(parts.documents, () =>
+  let unlisted: readonly string[] = []
+  await inTurn(parts.documents, () =>
     tried(async () => {
       const stored = await found(parts, rules.orgId, id)
       const record = stored.revision === first.revision ? sent : recordOf(stored.body)
       const edited = { ...stored.body, ...readDeveloper(record, stored.body), ...checkedPassword(first, stored, kept) }
-      const left = withAppsLeft(relabelled(edited, record.keys), record.oauth_clients)
-      ended = left.ended
+      const listed = withAppsListed(relabelled(edited, record.keys), record.oauth_clients)
+      unlisted = listed.unlisted
       const changes: Change[] = [
-        putDeveloper(stored, left.body),
-        ...(await clientsGone(parts, id, ended)),
+        putDeveloper(stored, listed.body),
         ...(kept === undefined ? [] : [endOfPortalSessions(id)]),
       ]
       return parts.documents.commit(changes, auditOf(parts, rules.actor, 'developer.update', rules.orgId, { id }))
     }),
   )
-  for (const clientId of ended) sweepSessions(parts, clientId, undefined)
-  return revision
+  return unlisted
 }
 
 /**
@@ -221,16 +217,6 @@ async function checkUnheld(parts: SecretParts, orgId: string, body: JsonObject, 
     const row = isKeyHash(hash) ? await parts.tokens.getSession(Buffer.from(hash, 'hex')) : undefined
     if (row?.orgId === orgId) throw invalid('keys: one of them is not a key of this developer')
   }
-}
-
-async function clientsGone(parts: SecretParts, developerId: string, clientIds: readonly string[]): Promise<Change[]> {
-  const changes: Change[] = []
-  for (const clientId of clientIds) {
-    const stored = await storedClient(parts, clientId)
-    if (stored?.body[DEVELOPER_ID] !== developerId) continue
-    changes.push({ op: 'delete', kind: CLIENT_KIND, id: stored.id, ifRevision: stored.revision })
-  }
-  return changes
 }
 
 /** Begins anew where somebody else was first. @throws Fault `developer_email_taken` (403) where that was a developer of the address */

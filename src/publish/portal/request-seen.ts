@@ -9,6 +9,7 @@ export async function requestSeen(
   parts: { readonly documents: Documents },
   { id, body }: Pick<StoredDocument, 'id' | 'body'>,
   entries: readonly JsonObject[],
+  show: (developer: StoredDocument) => JsonObject | Promise<JsonObject> = (found) => developerSeen(found),
 ): Promise<JsonObject> {
   const orgId = String(body.org_id)
   const developer = await developerIn(parts, orgId, String(body.by_user))
@@ -21,7 +22,7 @@ export async function requestSeen(
   )
   return {
     ...requestShape(id, body),
-    portal_developer: developer === undefined ? {} : developerSeen(developer),
+    portal_developer: developer === undefined ? {} : await show(developer),
     catalogue_entry: offers[0] ?? {},
     catalogues: offers,
   }

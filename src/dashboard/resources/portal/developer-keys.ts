@@ -11,6 +11,7 @@ import { type Answer, bare, ok } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import { Done } from '../../envelope.ts'
 import { pageAnswer } from '../../listed.ts'
+import { seesSession } from '../../owned.ts'
 import { pageOf } from '../../page.ts'
 import type { DashboardParts } from '../../parts.ts'
 import {
@@ -21,7 +22,7 @@ import {
   policiesSent,
   RotationBody,
 } from '../../portal/access-body.ts'
-import { checkGiven, developerAt, heldKeyAt, sightOfPolicies } from '../../portal/held-seen.ts'
+import { checkGiven, developerAt, heldKeyAt } from '../../portal/held-seen.ts'
 import { KeyEntry, keyEntry } from '../../portal/key-entry.ts'
 import type { Route } from '../../route.ts'
 import { bothSpellings } from './spellings.ts'
@@ -94,7 +95,7 @@ function changeRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: ONE,
       access: WRITE,
-      owned: OWNED,
+      owned: { ...OWNED, keepsOthers: true },
       summary: 'Give a key of a developer other policies; its subscriptions follow',
       body: PoliciesBody,
       answers: { 200: Done },
@@ -182,16 +183,18 @@ async function addAccess(parts: DashboardParts, call: Call): Promise<Answer> {
 
 async function listKeys(parts: DashboardParts, call: Call): Promise<Answer> {
   const developer = await developerAt(parts, call)
-  const sees = await sightOfPolicies(parts, call, String(developer.body.org_id))
-  const seen = [...keysOf(developer.body)].filter(([, policies]) => sees(policies)).map(([keyHash]) => keyHash)
-  const page = pageOf(call)
-  const asked = page === 'all' ? seen : seen.slice(page.offset, page.offset + page.limit)
-  const rows: SessionRow[] = []
-  for (const keyHash of asked) {
+  const look = { parts, sight: call.sight, orgId: String(developer.body.org_id) }
+  const held: SessionRow[] = []
+  for (const keyHash of keysOf(developer.body).keys()) {
     const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
-    if (row !== undefined) rows.push(row, ...(await formersOf(parts.tokens, row)))
+    // What a key is listed under is said by people: what it gives decides.
+    if (row !== undefined && (await seesSession(look, row))) held.push(row)
   }
-  return pageAnswer(rows, seen.length, page, {
+  const page = pageOf(call)
+  const asked = page === 'all' ? held : held.slice(page.offset, page.offset + page.limit)
+  const rows: SessionRow[] = []
+  for (const row of asked) rows.push(row, ...(await formersOf(parts.tokens, row)))
+  return pageAnswer(rows, held.length, page, {
     ...{ name: 'Data', pages: 'Pages' },
     shape: (row) => keyEntry(parts, row),
   })

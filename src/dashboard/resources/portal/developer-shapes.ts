@@ -26,6 +26,16 @@ export const DeveloperShape = Type.Object({
 /** A page of developers. */
 export const DeveloperPage = Type.Object({ Data: Type.Array(DeveloperShape), Pages: Type.Integer() })
 
+/** The answer of a replacement: it names the OAuth apps that were left out and kept. */
+export const Updated = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String(),
+  Meta: Type.Union([
+    Type.Null(),
+    Type.Object({ kept: Type.Object({ oauth_clients: Type.Array(Type.String(), { description: 'Client ids.' }) }) }),
+  ]),
+})
+
 /** The answer of a creation: the new id is the message. */
 export const MadeShape = Type.Object({
   Status: Type.Literal('OK'),
@@ -40,7 +50,9 @@ const members = {
   inactive: Type.Optional(Type.Unknown({ description: 'true or false.' })),
   fields: Type.Optional(Type.Unknown({ description: 'Texts by name.' })),
   keys: Type.Optional(Type.Unknown({ description: 'Other policies that a key is listed under.' })),
-  oauth_clients: Type.Optional(Type.Unknown({ description: 'Apps that are left out of it end.' })),
+  oauth_clients: Type.Optional(
+    Type.Unknown({ description: 'What is said about the apps. They are made and ended by calls of their own.' }),
+  ),
   nonce: Type.Optional(Type.Unknown({ description: 'Of a sign-in by single sign-on.' })),
   sso_key: Type.Optional(Type.Unknown({ description: 'Name under which the developer signs in elsewhere.' })),
   password_max_days: Type.Optional(Type.Unknown({ description: 'A whole number.' })),

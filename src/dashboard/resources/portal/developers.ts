@@ -2,10 +2,11 @@ import { Type } from 'typebox'
 import { fault, toFault } from '../../../errors/fault.ts'
 import { textOf } from '../../../errors/render.ts'
 import { foldCase } from '../../../model/fold.ts'
-import type { JsonObject } from '../../../model/json.ts'
+import { appIdsOf } from '../../../model/holdings.ts'
+import type { Json, JsonObject } from '../../../model/json.ts'
 import { mergePatch } from '../../../model/merge-patch.ts'
 import { mayDo } from '../../../model/permission.ts'
-import { developerByEmail, developerIn, developerSeen } from '../../../publish/portal/developers.ts'
+import { developerByEmail, developerIn } from '../../../publish/portal/developers.ts'
 import {
   createDeveloper,
   type DeveloperRules,
@@ -22,9 +23,11 @@ import { Done } from '../../envelope.ts'
 import { listed } from '../../listed.ts'
 import { pageOf } from '../../page.ts'
 import type { DashboardParts } from '../../parts.ts'
+import { developerAt } from '../../portal/held-seen.ts'
+import { checkHeldAlone, developerShown, heldByOthersKept } from '../../portal/holdings.ts'
 import { provenDeveloper } from '../../portal/session-credentials.ts'
 import type { Route } from '../../route.ts'
-import { DeveloperBody, DeveloperPage, DeveloperPatch, DeveloperShape, MadeShape } from './developer-shapes.ts'
+import { DeveloperBody, DeveloperPage, DeveloperPatch, DeveloperShape, MadeShape, Updated } from './developer-shapes.ts'
 import { bothSpellings } from './spellings.ts'
 
 const PATH = '/api/portal/developers'
@@ -66,7 +69,7 @@ function readRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read the developer with this email address, whatever the case of its letters',
       answers: { 200: DeveloperShape },
-      run: async (call) => shown(call, await byEmail(parts, call)),
+      run: async (call) => shown(parts, call, await byEmail(parts, call)),
     },
     {
       method: 'GET',
@@ -79,6 +82,7 @@ function readRoutes(parts: DashboardParts): Route[] {
         const where = { sso_key: call.param('key').toLowerCase() }
         const { rows } = await parts.documents.list('developer', { where, limit: MOST_SAME })
         return shown(
+          parts,
           call,
           rows.find((row) => call.sight.org(row)),
         )
@@ -101,7 +105,7 @@ function readRoutes(parts: DashboardParts): Route[] {
       summary: 'Read a developer',
       answers: { 200: DeveloperShape },
       standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
-      run: async (call) => shown(call, await developerIn(parts, call.actor!.orgId, call.param('id'))),
+      run: async (call) => shown(parts, call, await developerIn(parts, call.actor!.orgId, call.param('id'))),
     },
   ]
 }
@@ -123,15 +127,14 @@ function writeRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       summary:
-        'Replace a developer by a whole record. Without a password it stays; so do keys, which are only listed anew; OAuth apps that are left out end',
+        'Replace a developer. An omitted password is kept, and so are keys and OAuth apps, which end by calls of their own: the answer names the apps that were left out',
       body: DeveloperBody,
       bodyIs: 'any',
-      answers: { 200: Done },
+      answers: { 200: Updated },
       standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
-      run: async (call) => {
+      run: (call) => {
         const sent = call.object()
-        await replaceDeveloper(parts, call.param('id'), () => sent, rulesOf(parts, call))
-        return ok('Data updated')
+        return replace(parts, call, sent.keys, () => sent)
       },
     },
     {
@@ -141,13 +144,12 @@ function writeRoutes(parts: DashboardParts): Route[] {
       summary: 'Change parts of a developer (RFC 7396)',
       body: DeveloperPatch,
       bodyIs: 'any',
-      answers: { 200: Done },
+      answers: { 200: Updated },
       standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
-      run: async (call) => {
+      run: (call) => {
         const patch = call.object()
         const patched = ({ password: _stored, ...body }: JsonObject) => mergePatch(body, patch) as JsonObject
-        await replaceDeveloper(parts, call.param('id'), patched, rulesOf(parts, call))
-        return ok('Data updated')
+        return replace(parts, call, patch.keys, patched)
       },
     },
     {
@@ -157,6 +159,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       summary: 'Delete a developer with all keys, OAuth apps, tokens, key requests and sessions',
       answers: { 200: Done },
       run: async (call) => {
+        await checkHeldAlone(parts, call, await developerAt(parts, call))
         await deleteDeveloper(parts, call.param('id'), rulesOf(parts, call))
         return ok('Data deleted')
       },
@@ -216,14 +219,31 @@ async function verify(parts: DashboardParts, call: Call): Promise<Answer> {
   return ok('Credentials verified')
 }
 
-/** Who may write a developer may see the nonce, which opens its session: they could set one. */
-function seen({ actor }: Call, developer: StoredDocument): JsonObject {
-  const writes = actor !== undefined && !isUnbounded(actor) && mayDo(actor.permissions, 'portal', 'write')
-  return developerSeen(developer, { withNonce: writes })
+/** Keys and apps for APIs that others own stay as they are, and out of what is answered. */
+async function replace(
+  parts: DashboardParts,
+  call: Call,
+  sentKeys: Json | undefined,
+  recordOf: (body: JsonObject) => JsonObject,
+): Promise<Answer> {
+  const keep = await heldByOthersKept(parts, call, await developerAt(parts, call), sentKeys)
+  const rules = rulesOf(parts, call)
+  const unlisted = await replaceDeveloper(parts, call.param('id'), (body) => keep(recordOf(body)), rules)
+  const { oauth_clients: apps } = await seen(parts, call, await developerAt(parts, call))
+  const visible = new Set(appIdsOf({ oauth_clients: apps ?? null }))
+  const kept = unlisted.filter((clientId) => visible.has(clientId))
+  return ok('Data updated', kept.length === 0 ? null : { kept: { oauth_clients: kept } })
 }
 
-function shown(call: Call, developer: StoredDocument | undefined): Answer {
-  return developer === undefined ? refused(404, MISSING) : bare(seen(call, developer))
+/** Who may write a developer may see the nonce, which opens its session: they could set one. */
+function seen(parts: DashboardParts, call: Call, developer: StoredDocument): Promise<JsonObject> {
+  const { actor } = call
+  const writes = actor !== undefined && !isUnbounded(actor) && mayDo(actor.permissions, 'portal', 'write')
+  return developerShown(parts, call, developer, { withNonce: writes })
+}
+
+async function shown(parts: DashboardParts, call: Call, developer: StoredDocument | undefined): Promise<Answer> {
+  return developer === undefined ? refused(404, MISSING) : bare(await seen(parts, call, developer))
 }
 
 /** Of an unbounded caller the oldest of all organisations. */
@@ -247,7 +267,7 @@ async function ofApi(parts: DashboardParts, call: Call): Promise<Answer> {
 }
 
 function list(parts: DashboardParts, call: Call, query: Omit<ListQuery, 'offset' | 'limit'>): Promise<Answer> {
-  const shape = { name: 'Data', pages: 'Pages', shape: (row: StoredDocument) => seen(call, row) }
+  const shape = { name: 'Data', pages: 'Pages', shape: (row: StoredDocument) => seen(parts, call, row) }
   return listed(parts.documents, 'developer', query, pageOf(call), shape)
 }
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/ids.ts'
 import type { JsonObject } from '../../../model/json.ts'
+import { policyApisOf } from '../../../model/policy-index.ts'
 import {
   type Asking,
   approveRequest,
@@ -14,6 +15,7 @@ import {
 import type { StoredDocument, Where } from '../../../store/ports.ts'
 import { type Answer, bare, ok } from '../../answer.ts'
 import type { Call } from '../../call.ts'
+import { checkAlone } from '../../co-owned.ts'
 import { Done } from '../../envelope.ts'
 import { listed } from '../../listed.ts'
 import { pageOf } from '../../page.ts'
@@ -187,6 +189,7 @@ function askingOf(parts: DashboardParts, { actor, sight }: Call): Asking {
     actor: actor!.email,
     mayUse: (policy) => {
       if (!sight.policy(policy)) throw fault('not_owner')
+      checkAlone(sight, 'The policy', policyApisOf(policy.body))
     },
     canSendLink: () => checkCollectable(parts, actor!.orgId),
   }

@@ -1,0 +1,155 @@
+import { isDeepStrictEqual } from 'node:util'
+import { fault } from '../errors/fault.ts'
+import { documentOf } from '../model/api/place.ts'
+import { member } from '../model/api/tree.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { counterIdOf, withHidden } from '../model/key.ts'
+import { policyIdsOf } from '../model/merge-policies.ts'
+import type { OAuthClient } from '../model/oauth-client.ts'
+import type { Session } from '../model/session.ts'
+import { versionsOf } from '../publish/api-versions.ts'
+import { hexOf } from '../publish/key-parts.ts'
+import { showSession } from '../publish/quotas.ts'
+import type { SessionRow } from '../store/ports.ts'
+import type { Call } from './call.ts'
+import type { DashboardParts } from './parts.ts'
+import { policyApisFor } from './policy-apis.ts'
+import type { Sight } from './sight.ts'
+
+/**
+ * Refuses what would change or end something for APIs that others own: whoever owns some of the APIs that a thing is based on is not
+ * alone with it. Says how many are in the way, not which. @throws Fault `shared_with_others` (403)
+ */
+export function checkAlone(sight: Sight, what: string, apiIds: readonly string[]): void {
+  const hidden = sight.hidden(apiIds)
+  if (hidden === 0) return
+  const apis = hidden === 1 ? '1 API' : `${hidden} APIs`
+  throw fault(
+    'shared_with_others',
+    `${what} also gives access to ${apis} that others own: ask an administrator, or them`,
+  )
+}
+
+/** The same for a key or token. @throws Fault `shared_with_others` (403), `store_away` */
+export async function checkKeyAlone(
+  parts: Pick<DashboardParts, 'documents' | 'store'>,
+  { sight }: Pick<Call, 'sight'>,
+  row: SessionApis,
+): Promise<void> {
+  if (!sight.everything) checkAlone(sight, 'The key', await apisOfSession(parts, row))
+}
+
+type SessionApis = Pick<SessionRow, 'orgId' | 'body' | 'apiIds' | 'policyIds'>
+
+/** The same for an OAuth client. @throws Fault `shared_with_others` (403), `store_away` */
+export async function checkClientAlone(
+  parts: Pick<DashboardParts, 'documents' | 'store'>,
+  { sight }: Pick<Call, 'sight'>,
+  client: OAuthClient,
+): Promise<void> {
+  if (!sight.everything) checkAlone(sight, 'The client', await apisOfAccess(parts, client))
+}
+
+/** The APIs that the tokens of a client may have rights on. @throws Fault `store_away` */
+export async function apisOfAccess(
+  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { api_ids, org_id, policies: ids, registered_by_policy: by }: OAuthClient,
+): Promise<string[]> {
+  const policies = await policyApisFor(documents, store.feed).fresh()
+  return [...api_ids, ...[...ids, by].flatMap((id) => policies.of(org_id, id))]
+}
+
+/** The APIs that a key or token has rights on, by itself or by its policies. @throws Fault `store_away` */
+export async function apisOfSession(
+  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { orgId, body, apiIds, policyIds }: SessionApis,
+): Promise<string[]> {
+  const policies = await policyApisFor(documents, store.feed).fresh()
+  const named = new Set([...policyIds, ...policyIdsOf(body as unknown as Session)])
+  return [...apiIds, ...[...named].flatMap((id) => policies.of(orgId, id))]
+}
+
+/** Members of a session that are looked at by themselves, say something to its readers alone, or are counted and dated by us. */
+const NOT_SHARED: ReadonlySet<string> = new Set([
+  ...['access_rights', 'apply_policies', 'apply_policy_id', 'alias', 'basic_auth_data', 'org_id'],
+  ...['quota_remaining', 'quota_renews', 'last_updated', 'date_created', 'last_check', 'allowance'],
+])
+
+/**
+ * Refuses a session in the place of a key's by which an API of others would lose rights or policies, or anything would change that
+ * holds for all its APIs. Answers whether others own some of them. @throws Fault `shared_with_others` (403)
+ */
+export async function checkOthersKept(
+  parts: DashboardParts,
+  call: Pick<Call, 'sight'>,
+  row: SessionRow,
+  session: JsonObject,
+): Promise<boolean> {
+  const { sight } = call
+  if (sight.everything) return false
+  const all = await apisOfSession(parts, row)
+  if (sight.hidden(all) === 0) return false
+  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const shown = await showSession(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)))
+  const { basic_auth_data: password, ...sent } = session
+  const after = withHidden(sent, row.body)
+  const given = new Set(policyIdsOf(after as unknown as Session))
+  const isHidden = (ids: readonly string[]) => sight.hidden(ids) > 0
+  const names = new Set([...Object.keys(row.body), ...Object.keys(after)])
+  const isKept =
+    (member(password, 'password') ?? '') === '' &&
+    row.apiIds.every((id) => !isHidden([id]) || isDeepStrictEqual(rightOn(row.body, id), rightOn(after, id))) &&
+    policyIdsOf(row.body as unknown as Session).every((id) => given.has(id) || !isHidden(policies.of(row.orgId, id))) &&
+    [...names].every(
+      (name) =>
+        NOT_SHARED.has(name) ||
+        isSame(after[name], row.body[name]) ||
+        (after[name] !== undefined && isSame(after[name], shown[name])),
+    )
+  if (!isKept) checkAlone(sight, 'The key', all)
+  return true
+}
+
+function rightOn({ access_rights: rights }: JsonObject, apiId: string): Json | undefined {
+  return isObject(rights) && Object.hasOwn(rights, apiId) ? rights[apiId] : undefined
+}
+
+/** What says nothing is as good as absent. */
+function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  return isDeepStrictEqual(saying(a), saying(b))
+}
+
+function saying(value: Json | undefined): Json | undefined {
+  if (value === null || value === '' || value === 0 || value === false) return undefined
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value
+  return isObject(value) && Object.keys(value).length === 0 ? undefined : value
+}
+
+/**
+ * Refuses to take versions of others out of an API, or to delete it (`after` undefined): nobody could ask for them any more.
+ * @throws Fault `shared_with_others` (403)
+ */
+export function checkVersionsKept(sight: Sight, before: JsonObject, after: JsonObject | undefined): void {
+  if (sight.everything) return
+  const kept = after === undefined ? undefined : versionsOf(documentOf(after)).versions
+  const lost = [...versionsOf(documentOf(before)).versions].filter(([name, id]) => kept?.get(name) !== id)
+  const hidden = sight.hidden(lost.map(([, id]) => id))
+  if (hidden === 0) return
+  const versions = hidden === 1 ? '1 version that others own' : `${hidden} versions that others own`
+  throw fault('shared_with_others', `The API has ${versions}: they must stay, or be moved away by their owners`)
+}
+
+/** Refuses to change or delete what APIs of others use. Says how many, not which. @throws Fault `shared_with_others` (403) */
+export async function checkUnusedByOthers(
+  parts: Pick<DashboardParts, 'documents'>,
+  { sight }: Pick<Call, 'sight'>,
+  what: string,
+  uses: (api: JsonObject) => boolean,
+): Promise<void> {
+  if (sight.everything) return
+  let count = 0
+  for await (const batch of parts.documents.each('api', { where: sight.whereOrg() }))
+    for (const stored of batch) if (!sight.api(stored) && uses(stored.body)) count++
+  if (count === 0) return
+  throw fault('shared_with_others', `${what} is used by ${count === 1 ? '1 API' : `${count} APIs`} that others own`)
+}
