@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto'
 import { Fault } from '../errors/fault.ts'
+import type { Millis } from '../model/clock.ts'
 import { compileGrant } from '../model/grant.ts'
 import type { JsonObject } from '../model/json.ts'
+import { generationOf } from '../model/key.ts'
 import type { Merged } from '../model/merge-policies.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { registeredAt } from '../model/oauth-registration.ts'
-import { tokenFactsOf } from '../model/oauth-token.ts'
+import { type TokenUser, tokenFactsOf } from '../model/oauth-token.ts'
 import { oneCopy } from '../model/one-copy.ts'
 import type { Session } from '../model/session.ts'
 import { sessionAtUse } from '../model/token-session.ts'
@@ -144,6 +146,14 @@ function placeOfPlan({ api, inlineVersion, version }: Chain): string {
   return inlineVersion ? `${api.apiId}/${version}` : api.apiId
 }
 
+/** True for the session of this very user, which may be used now. */
+function isStill(session: LiveSession | undefined, { generation }: TokenUser, wall: Millis): boolean {
+  if (session === undefined || session.unusable || session.inactive) return false
+  if (generationOf(session.source.body) !== generation) return false
+  const { evictAt, expiresAt } = session
+  return !(evictAt !== 0 && evictAt <= wall) && !(expiresAt !== 0 && expiresAt <= wall)
+}
+
 const PLACE_DIGITS = 7
 
 /** How often a client that keeps changing is asked for again. */
@@ -192,9 +202,30 @@ export class Sessions {
     return this.#young.size + this.#old.size
   }
 
-  /** The session of this key or token, undefined when there is none. @throws Fault `store_away` */
-  find(credential: string, snapshot: Snapshot): LiveSession | undefined | Promise<LiveSession | undefined> {
-    return this.findByHash(hash('sha256', credential, 'hex'), snapshot, credential)
+  /**
+   * The session of this key or token, undefined when there is none; undefined too for a token whose user is gone, switched off or
+   * expired at `wall`, or another one of the same name. @throws Fault `store_away`
+   */
+  find(
+    credential: string,
+    snapshot: Snapshot,
+    wall: Millis,
+  ): LiveSession | undefined | Promise<LiveSession | undefined> {
+    const found = this.findByHash(hash('sha256', credential, 'hex'), snapshot, credential)
+    if (found instanceof Promise) return found.then((late) => this.#withUser(late, snapshot, wall))
+    return found?.token?.user === undefined ? found : this.#withUser(found, snapshot, wall)
+  }
+
+  #withUser(
+    session: LiveSession | undefined,
+    snapshot: Snapshot,
+    wall: Millis,
+  ): LiveSession | undefined | Promise<LiveSession | undefined> {
+    const user = session?.token?.user
+    if (user === undefined) return session
+    const found = this.findByHash(user.hash, snapshot)
+    if (found instanceof Promise) return found.then((late) => (isStill(late, user, wall) ? session : undefined))
+    return isStill(found, user, wall) ? session : undefined
   }
 
   /** As `find`, by the SHA-256 in lower-case hex; what was hashed otherwise by an earlier product is found with the credential alone. */

@@ -43,10 +43,22 @@ export const ROTATED_FROM = 'rotated_from'
 /** Member of the stored session of a user that holds the name. */
 export const USER_NAME = 'user_name'
 
+/**
+ * Member of the stored session of a user that tells one from the next of the same name: random, and another one once the user was
+ * switched off. What was given out for one user is not good for another.
+ */
+export const USER_GENERATION = 'user_generation'
+
+/** The generation of a stored user; '' for one that was stored before there were any. */
+export function generationOf(body: JsonObject): string {
+  const generation = body[USER_GENERATION]
+  return typeof generation === 'string' ? generation : ''
+}
+
 /** Members that are ours: nobody writes them from outside, and they stay with a session whatever is sent. */
 const OURS: ReadonlySet<string> = new Set([
   ...['counter_id', DEVELOPER_ID, ROTATED_TO, ROTATED_FROM],
-  ...[USER_NAME, TOKEN_FACTS, NARROWED_BY, LEGACY_KEY],
+  ...[USER_NAME, USER_GENERATION, TOKEN_FACTS, NARROWED_BY, LEGACY_KEY],
 ])
 
 /**
@@ -67,8 +79,9 @@ export function withHidden(sent: JsonObject, stored: JsonObject | undefined): Js
 
 /** A session without what callers never get to see. */
 export function withoutHidden(stored: JsonObject): JsonObject {
-  const { counter_id: _own, [DEVELOPER_ID]: _developer, [ROTATED_TO]: _to, [ROTATED_FROM]: _from, ...body } = stored
+  const { counter_id: _own, [DEVELOPER_ID]: _developer, [ROTATED_TO]: _to, [ROTATED_FROM]: _from, ...rest } = stored
+  const { [USER_GENERATION]: _generation, ...body } = rest
   if (!isObject(body.basic_auth_data)) return body
-  const { password: _secret, ...rest } = body.basic_auth_data
-  return { ...body, basic_auth_data: rest }
+  const { password: _secret, ...data } = body.basic_auth_data
+  return { ...body, basic_auth_data: data }
 }

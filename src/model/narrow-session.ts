@@ -25,6 +25,7 @@ const NEVER_TAKEN: ReadonlySet<string> = new Set([
   'oauth_token',
   'counter_id',
   'user_name',
+  'user_generation',
   'expires',
   'session_lifetime',
   'post_expiry_action',

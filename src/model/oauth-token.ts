@@ -14,8 +14,18 @@ export interface TokenFacts {
   readonly issued_at: number
   /** Who allowed it, where the grant tells; '' = the client itself. */
   readonly username: string
+  /** User of a password grant: the token is good as long as this one is. */
+  readonly user?: TokenUser
   /** Key or certificate that it is bound to (RFC 9449 section 6, RFC 8705 section 3). */
   readonly cnf?: { readonly jkt?: string; readonly 'x5t#S256'?: string }
+}
+
+/** A user as tokens name it. */
+export interface TokenUser {
+  /** SHA-256 (hex) under which it is stored. */
+  readonly hash: string
+  /** Which of those that had the name one after the other. */
+  readonly generation: string
 }
 
 /** Member of a session's body that holds the facts of a token. */

@@ -8,8 +8,10 @@ import { jsonAnswer } from './answer.ts'
 import { authenticateClient } from './client-auth.ts'
 import { isPublic, isRegistered } from './clients.ts'
 import { readForm } from './form.ts'
+import { confirmationOf } from './jwt-access-token.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import type { RefreshBody } from './tickets.ts'
+import { findTokenUser, userOf } from './user-rules.ts'
 
 const INACTIVE: JsonObject = { active: false }
 
@@ -43,6 +45,7 @@ async function accessClaims(
   if (api === undefined || !isRegistered(parts, caller, api)) return undefined
   const owner = await parts.findClient(clientId)
   if (owner === undefined || owner.epoch !== facts.epoch || !isRegistered(parts, owner, api)) return undefined
+  if (facts.user !== undefined && (await findTokenUser(parts, api, facts.user)) === undefined) return undefined
   return {
     active: true,
     ...(facts.scope !== '' && { scope: facts.scope }),
@@ -66,8 +69,14 @@ async function refreshClaims(
 ): Promise<JsonObject | undefined> {
   const row = await parts.tokens.getTicket(hash)
   if (row === undefined || row.sort !== 'refresh' || row.clientId !== caller.client_id) return undefined
-  const { epoch, scope, username } = row.body as unknown as RefreshBody
+  const body = row.body as unknown as RefreshBody
+  const { epoch, scope, username, jkt, x5t } = body
   if (row.claimedAt !== 0 || row.expiresAt <= parts.clock.wall() || epoch !== caller.epoch) return undefined
+  const user = userOf(body)
+  const api = user && parts.findApi(row.apiId)
+  if (user !== undefined && (api === undefined || (await findTokenUser(parts, api, user)) === undefined))
+    return undefined
+  const cnf = confirmationOf({ jkt, x5t })
   return {
     active: true,
     ...(scope !== '' && { scope }),
@@ -76,5 +85,6 @@ async function refreshClaims(
     exp: Math.floor(row.expiresAt / 1000),
     sub: username === '' ? row.clientId : username,
     ...(row.apiId === call.api.apiId && { iss: call.issuer }),
+    ...(cnf !== undefined && { cnf }),
   }
 }

@@ -1,7 +1,7 @@
 import { toFault } from '../errors/fault.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
-import { TOKEN_FACTS, type TokenFacts } from '../model/oauth-token.ts'
+import { TOKEN_FACTS, type TokenFacts, type TokenUser } from '../model/oauth-token.ts'
 import { hashKey, newSecret } from '../model/secret.ts'
 import type { Policy } from '../model/session.ts'
 import type { Change, OwedSession, SessionInput } from '../store/ports.ts'
@@ -24,8 +24,8 @@ export interface Grant {
   /** Session that the login page or the user gives: narrows what the client's policies give, or stands alone without any. */
   readonly keyRules?: JsonObject | undefined
   readonly username: string
-  /** SHA-256 (hex) of the user of a password grant, whose session `keyRules` are; absent for other grants. */
-  readonly userHash?: string | undefined
+  /** The user of a password grant, whose session `keyRules` are; absent for other grants. */
+  readonly user?: TokenUser | undefined
   /** '' = client credentials. */
   readonly family: string
   readonly withRefresh: boolean
@@ -167,6 +167,7 @@ function sessionRow(
     family,
     issued_at: issuedAtS,
     username,
+    ...(grant.user !== undefined && { user: grant.user }),
     ...(cnf !== undefined && { cnf }),
   }
   const rules = sessionBody(client, policies, grant.keyRules)
@@ -220,8 +221,8 @@ function refreshChange(
 }
 
 /** What a refresh starts from: the rules as they were given, or the user, whose rules may change meanwhile. */
-function keptRules({ userHash, keyRules }: Grant): Pick<RefreshBody, 'user_hash' | 'key_rules'> {
-  if (userHash !== undefined) return { user_hash: userHash }
+function keptRules({ user, keyRules }: Grant): Pick<RefreshBody, 'user_hash' | 'user_generation' | 'key_rules'> {
+  if (user !== undefined) return { user_hash: user.hash, user_generation: user.generation }
   return keyRules === undefined ? {} : { key_rules: keyRules }
 }
 

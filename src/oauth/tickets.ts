@@ -27,6 +27,8 @@ export interface RefreshBody {
   readonly username: string
   /** SHA-256 (hex) under which the user of a password grant is stored: read anew at each refresh; absent for other grants. */
   readonly user_hash?: string
+  /** Which user of that name it was. */
+  readonly user_generation?: string
   /** Binding of public clients (RFC 9449 section 5, RFC 8705 section 4); '' = none. */
   readonly jkt: string
   readonly x5t: string

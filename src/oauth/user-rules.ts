@@ -1,13 +1,16 @@
 import { fault } from '../errors/fault.ts'
 import { isExpired } from '../model/expiry.ts'
 import type { JsonObject } from '../model/json.ts'
+import { generationOf } from '../model/key.ts'
 import { rulesOf } from '../model/narrow-session.ts'
+import type { TokenUser } from '../model/oauth-token.ts'
 import type { Session } from '../model/session.ts'
 import type { SessionRow } from '../store/ports.ts'
 import type { OAuthApi, OAuthParts } from './parts.ts'
+import type { RefreshBody } from './tickets.ts'
 
 /** True when a user may be given tokens at this API: of its organisation, not switched off, not past its end. */
-export function isUsable(parts: OAuthParts, api: OAuthApi, user: SessionRow): boolean {
+export function isUsable(parts: OAuthParts, api: { readonly orgId: string }, user: SessionRow): boolean {
   const session = user.body as unknown as Session
   if (user.orgId !== '' && user.orgId !== api.orgId) return false
   return session.is_inactive !== true && !isExpired(session, parts.clock.wall())
@@ -19,12 +22,25 @@ export function rulesOfUser(user: SessionRow): JsonObject {
   return rules
 }
 
-/**
- * The rules of a user as they are now, for a token that is refreshed. @throws Fault `oauth_invalid_grant` when the user is gone,
- * switched off or expired, `store_away`
- */
-export async function userRules(parts: OAuthParts, api: OAuthApi, userHash: string): Promise<JsonObject> {
-  const user = await parts.tokens.getSession(Buffer.from(userHash, 'hex'))
-  if (user === undefined || !isUsable(parts, api, user)) throw fault('oauth_invalid_grant')
-  return rulesOfUser(user)
+/** The user that a refresh token was given for; undefined for other grants than that of a password. */
+export function userOf({ user_hash: hash, user_generation: generation = '' }: RefreshBody): TokenUser | undefined {
+  return hash === undefined ? undefined : { hash, generation }
+}
+
+/** The session of a user that tokens were given for; undefined once it is gone, switched off, expired, or another of its name. */
+export async function findTokenUser(
+  parts: OAuthParts,
+  api: { readonly orgId: string },
+  { hash, generation }: TokenUser,
+): Promise<SessionRow | undefined> {
+  const user = await parts.tokens.getSession(Buffer.from(hash, 'hex'))
+  if (user === undefined || generationOf(user.body) !== generation) return undefined
+  return isUsable(parts, api, user) ? user : undefined
+}
+
+/** The rules of a user as they are now, for a token that is refreshed. @throws Fault `oauth_invalid_grant` when it is gone, `store_away` */
+export async function userRules(parts: OAuthParts, api: OAuthApi, user: TokenUser): Promise<JsonObject> {
+  const found = await findTokenUser(parts, api, user)
+  if (found === undefined) throw fault('oauth_invalid_grant')
+  return rulesOfUser(found)
 }

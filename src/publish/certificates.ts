@@ -5,8 +5,10 @@ import { type CertificateFacts, readCertificate } from '../model/certificate.ts'
 import { newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import { seal, unseal } from '../model/secret.ts'
-import type { Revision, StoredDocument } from '../store/ports.ts'
+import type { Revision, SessionRow, StoredDocument } from '../store/ports.ts'
 import { publishApi } from './apis.ts'
+import { certificateHash } from './certificate-keys.ts'
+import { deleteKey } from './keys.ts'
 import { auditOf, clockOf, orgOf, type SecretParts } from './parts.ts'
 
 /** What is stored of a certificate. */
@@ -50,10 +52,15 @@ export async function addCertificate(
   return { id, warning: warningOf(facts, now), revision: await parts.documents.commit([put], audit) }
 }
 
-/** Deletes a certificate; one that is not there is no error. Answers undefined then. */
+/**
+ * Deletes a certificate, and the key that its connections are; one that is not there is no error. Answers undefined then.
+ * @throws Fault `store_away`, `store_full`
+ */
 export async function removeCertificate(parts: SecretParts, id: string, actor: string): Promise<Revision | undefined> {
   const stored = await findCertificate(parts, id)
   if (stored === undefined) return undefined
+  const key = await keyOfCertificate(parts, stored.body)
+  if (key !== undefined) await deleteKey(parts, key, actor)
   const audit = auditOf(parts, actor, 'certificate.delete', String(stored.body.org_id), {
     cert_id: String(stored.body.cert_id),
   })
@@ -80,6 +87,12 @@ export async function unlinkCertificate(
 /** Finds a certificate by its id, or by its fingerprint in the default organisation. */
 export async function findCertificate(parts: SecretParts, id: string): Promise<StoredDocument | undefined> {
   return (await findById(parts, id)) ?? (await findById(parts, parts.defaultOrg() + id))
+}
+
+/** The key that connections with a stored certificate are; undefined when there is none. @throws Fault `store_away` */
+export async function keyOfCertificate(parts: SecretParts, body: JsonObject): Promise<SessionRow | undefined> {
+  const { org_id: orgId, fingerprint } = body as StoredCertificate
+  return parts.tokens.getSession(certificateHash(parts, orgId, fingerprint))
 }
 
 /** The private key of a stored certificate in PEM; undefined when it has none. @throws Fault `seal_broken` */

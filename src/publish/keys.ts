@@ -2,7 +2,15 @@ import { fault } from '../errors/fault.ts'
 import { DEVELOPER_ID } from '../model/developer.ts'
 import { expiresByPolicies } from '../model/expiry.ts'
 import type { JsonObject } from '../model/json.ts'
-import { checkRawKey, counterIdOf, keySealContext, withHidden, withoutHidden } from '../model/key.ts'
+import {
+  checkRawKey,
+  counterIdOf,
+  keySealContext,
+  USER_GENERATION,
+  USER_NAME,
+  withHidden,
+  withoutHidden,
+} from '../model/key.ts'
 import { policyIdsOf } from '../model/merge-policies.ts'
 import { tokenFactsOf } from '../model/oauth-token.ts'
 import { hashKey, newSecret, unseal } from '../model/secret.ts'
@@ -308,6 +316,7 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
     ...write.session,
     ...(orgId !== '' && { org_id: orgId }),
     last_updated: String(Math.floor(now / 1000)),
+    ...generationFor(write.session, stored),
   }
   const policyIds = policyIdsOf(prepared.session)
   const forgetAt = write.evictAt ?? (await evictionOf(parts, said, prepared, now))
@@ -328,6 +337,13 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   const revision = await parts.documents.commit(changes, auditOf(parts, write.actor, action, orgId, detail))
   if (!write.keepQuota) await resetQuotas(parts, session, orgId, counterIdOf(session, keyHash), { whatever: false })
   return { keyHash, session, revision }
+}
+
+/** Of a user: a new one for a new user, and for one that is switched off, so that what was given out for it stays void. */
+function generationFor(session: JsonObject, stored: SessionRow | undefined): JsonObject {
+  if (session[USER_NAME] === undefined) return {}
+  const isEnded = session.is_inactive === true && stored?.body.is_inactive !== true
+  return stored === undefined || isEnded ? { [USER_GENERATION]: newSecret() } : {}
 }
 
 /** The session of a new key: when it was made, and when its policies have it expire. @throws Fault `key_invalid` */

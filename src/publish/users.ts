@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import { type Fault, fault, waitFault } from '../errors/fault.ts'
 import type { Clock } from '../model/clock.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
-import { USER_NAME, withoutHidden } from '../model/key.ts'
+import { generationOf, USER_GENERATION, USER_NAME, withoutHidden } from '../model/key.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../model/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../model/passwords.ts'
 import { isBcryptHash, looksLikeBcrypt } from '../model/passwords-bcrypt.ts'
@@ -125,7 +125,7 @@ export async function checkUser(
     if (!right || row === undefined || !isUser(row)) return undefined
     users.succeed(user, { all: true })
     addresses.succeed(address, { all: false })
-    return { ...row, body: withoutHidden(row.body) }
+    return { ...row, body: { ...withoutHidden(row.body), [USER_GENERATION]: generationOf(row.body) } }
   } catch (error) {
     // It was our fault, not the caller's.
     users.succeed(user, { all: false })

@@ -90,6 +90,22 @@ test('such a key is limited like any other, keeps its certificate, and is not ro
     assert.equal((await gate.svc('POST', '/svc/keys/create', session(bad))).status, 400, bad)
 })
 
+test('such a key ends with the stored certificate, and is not there again when that is stored again', async (t) => {
+  const { gate, status } = await open(t)
+  const store = async () => {
+    const added = await gate.svc('POST', '/svc/certs', ANN.cert as never)
+    assert.equal(added.status, 200, added.text)
+    return String(seen(added).id)
+  }
+  const id = await store()
+  assert.equal((await gate.svc('POST', '/svc/keys/create', session(id))).status, 200)
+  assert.equal(await status(ANN), 200)
+  assert.equal((await gate.svc('DELETE', `/svc/certs/${id}`)).status, 200)
+  assert.equal(await status(ANN), 403)
+  assert.equal(await store(), id)
+  assert.equal(await status(ANN), 403)
+})
+
 test('an API that does not ask for it takes no certificate for a key', async (t) => {
   const { gate, status } = await open(t)
   assert.equal((await gate.svc('POST', '/svc/keys/create', session(ANN.fingerprint))).status, 200)

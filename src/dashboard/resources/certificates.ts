@@ -6,6 +6,7 @@ import type { JsonObject } from '../../model/json.ts'
 import {
   addCertificate,
   describeCertificate,
+  keyOfCertificate,
   removeCertificate,
   unlinkCertificate,
 } from '../../publish/certificates.ts'
@@ -14,6 +15,7 @@ import { type Answer, bare, refused } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { certificateOf } from '../certificate-seen.ts'
 import { checkUnusedByOthers } from '../co-owned.ts'
+import { checkKeySeen } from '../key-seen.ts'
 import { listed } from '../listed.ts'
 import { pageOf, pagesOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -124,6 +126,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
         await checkUnusedByOthers(parts, call, 'The certificate', (api) =>
           certificateNames(api).some((name) => names.includes(name)),
         )
+        const key = await keyOfCertificate(parts, body)
+        if (key !== undefined) await checkKeySeen(parts, call, key)
         await removeCertificate(parts, String(body.cert_id), call.actor!.email)
         return bare({ message: 'removed', status: 'ok' })
       },

@@ -1,5 +1,5 @@
 import type { OAuthClient } from '../../model/oauth-client.ts'
-import { tokenFactsOf } from '../../model/oauth-token.ts'
+import { type TokenUser, tokenFactsOf } from '../../model/oauth-token.ts'
 import { issuedBy } from '../../model/token-session.ts'
 import { type Confirmation, readConfirmation } from '../../oauth/confirmation.ts'
 import type { SessionRow } from '../../store/ports.ts'
@@ -12,6 +12,8 @@ export interface LiveToken {
   readonly generation: number
   readonly scopes: ReadonlySet<string>
   readonly confirmation: Confirmation
+  /** The user of a password grant. */
+  readonly user: TokenUser | undefined
   /** The API whose authorization server issued it. */
   readonly issuer: { readonly apiId: string; readonly orgId: string }
 }
@@ -28,6 +30,7 @@ export function liveToken(
     generation: found.generation,
     scopes: new Set(typeof facts.scope === 'string' && facts.scope !== '' ? facts.scope.split(' ') : []),
     confirmation: readConfirmation(facts.cnf),
+    user: facts.user,
     issuer: { apiId: facts.api_id, orgId: row.orgId },
   }
 }

@@ -68,7 +68,7 @@ export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, sessions: 
     if (sent === undefined) return REPEATED
     const claim = sent === '' ? claimOf9421(x, algorithms) : claimOf(x, sent, algorithms)
     if (!('keyId' in claim)) return asked(x, claim)
-    const session = sessions.find(claim.keyId, x.snapshot!)
+    const session = sessions.find(claim.keyId, x.snapshot!, x.wall)
     return session instanceof Promise ? session.then((late) => check(x, late, claim)) : check(x, session, claim)
   }
 }

@@ -98,7 +98,7 @@ export function authenticateJwt(
   const accept = (x: Exchange, verified: Verified, presented: Presented): Outcome | Promise<Outcome> => {
     if (verified.endsAt <= x.wall) return challenged(x, EXPIRED, presented.word, 'off')
     if (verified.plain && presented.word !== 'dpop') return enter(x, verified)
-    const stored = verified.own ? sessions.find(presented.text, x.snapshot!) : undefined
+    const stored = verified.own ? sessions.find(presented.text, x.snapshot!, x.wall) : undefined
     return stored instanceof Promise
       ? stored.then((late) => prove(x, verified, presented, late))
       : prove(x, verified, presented, stored)

@@ -47,7 +47,7 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Se
     if (presented === 'missing') return refuse(x, MISSING, '')
     if (presented === 'malformed') return refuse(x, MALFORMED, '')
     if (presented === 'repeated') return refuse(x, REPEATED, '')
-    const session = sessions.find(presented.text, x.snapshot!)
+    const session = sessions.find(presented.text, x.snapshot!, x.wall)
     return session instanceof Promise
       ? session.then((late) => accept(x, late, presented))
       : accept(x, session, presented)

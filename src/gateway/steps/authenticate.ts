@@ -41,7 +41,7 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
     if (sent === undefined) return REPEATED
     const credential = credentialOf(sent)
     if (credential === '') return MISSING
-    const session = sessions.find(credential, x.snapshot!)
+    const session = sessions.find(credential, x.snapshot!, x.wall)
     return session instanceof Promise ? session.then((late) => accept(x, late, sent)) : accept(x, session, sent)
   }
 }

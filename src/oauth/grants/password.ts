@@ -1,4 +1,5 @@
 import { Fault, fault } from '../../errors/fault.ts'
+import { generationOf } from '../../model/key.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
 import { checkUser } from '../../publish/users.ts'
 import { givesRefresh } from '../clients.ts'
@@ -38,7 +39,7 @@ export async function passwordGrant(
     client,
     scope,
     keyRules: rulesOfUser(user),
-    userHash: Buffer.from(user.hash).toString('hex'),
+    user: { hash: Buffer.from(user.hash).toString('hex'), generation: generationOf(user.body) },
     username,
     family: newFamily(),
     withRefresh: givesRefresh(api, client),

@@ -11,7 +11,7 @@ import { type Issued, issueTokens, tokenAnswer } from '../issue.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
 import { openAnswer, sealAnswer } from '../rotate.ts'
 import type { RefreshBody } from '../tickets.ts'
-import { userRules } from '../user-rules.ts'
+import { userOf, userRules } from '../user-rules.ts'
 
 /**
  * Refreshes (RFC 6749 section 6): the refresh token is used up, the access token that came with it ends and new ones are issued
@@ -72,13 +72,14 @@ async function rotate(use: Use, row: TicketRow, body: RefreshBody): Promise<OAut
   const scope = narrowed(use.asked, body.scope)
   const now = parts.clock.wall()
   const graceS = call.api.oauth.refreshReuseGraceS
-  const keyRules = body.user_hash === undefined ? body.key_rules : await userRules(parts, call.api, body.user_hash)
+  const user = userOf(body)
+  const keyRules = user === undefined ? body.key_rules : await userRules(parts, call.api, user)
   return issueTokens(parts, call, {
     client,
     scope,
     refreshScope: body.scope,
     keyRules,
-    userHash: body.user_hash,
+    user,
     username: body.username,
     family: row.family,
     withRefresh: givesRefresh(call.api, client),
@@ -111,6 +112,8 @@ async function again(use: Use, row: TicketRow): Promise<OAuthAnswer> {
   if (!within || typeof sealed !== 'string') throw await refuseReplay(parts, call, row)
   const issued = openAnswer(parts, hash, sealed)
   // A successor that was used already says that the first answer arrived: then this is no repetition, but somebody else.
+  const user = userOf(row.body as unknown as RefreshBody)
+  if (user !== undefined) await userRules(parts, call.api, user)
   const next = issued.refreshToken === '' ? undefined : await parts.tokens.getTicket(hashKey(issued.refreshToken))
   if (next === undefined || next.claimedAt !== 0) throw await refuseReplay(parts, call, row)
   if ((issued.tokenType === 'DPoP') !== (binding.jkt !== '')) throw fault('oauth_invalid_grant')
