@@ -21,7 +21,7 @@ export function operationIndex(rules: readonly IndexedRule[], matching: PathMatc
   return (method, path) => {
     const readable = readablePath(path)
     const operation = find(method, readable)
-    if (readable.isWellFormed()) return operation
+    if (readable === path) return operation
     return otherReadings(readable).reduce((strict, reading) => stricter(strict, find(method, reading)), operation)
   }
 }

@@ -82,6 +82,8 @@ const DECODINGS = 3
  */
 function hidesDots(segment: string): boolean {
   if (segment.charCodeAt(0) !== DOT && !segment.includes('%')) return false
+  // Dots stand bare in the normal form, or behind an encoded percent sign.
+  if (!segment.includes('.') && !segment.includes('%25')) return false
   let text = segment
   for (let i = 0; i <= DECODINGS; i++) {
     if (text.split(/[/\\]/).some((piece) => /^\.{1,2}(?:;|$)/.test(piece))) return true

@@ -15,7 +15,7 @@ export function checkRights(): Step {
     const grant = plan.grant
     if (grant === undefined) return NO_API
     if (x.chain!.inlineVersion && !grant.versions.has(x.chain!.version)) return NO_API
-    if (!allows(grant, x.method, readablePath(x.path))) return NO_PATH
+    if (!allows(grant, x.method, x.path)) return NO_PATH
     x.plan = plan
     return undefined
   }
@@ -23,6 +23,7 @@ export function checkRights(): Step {
 
 /** Whatever a path may be for the upstream must be allowed. */
 function allows(grant: Grant, method: string, path: string): boolean {
-  if (!grant.allows(method, path)) return false
-  return path.isWellFormed() || otherReadings(path).every((reading) => grant.allows(method, reading))
+  const readable = readablePath(path)
+  if (!grant.allows(method, readable)) return false
+  return readable === path || otherReadings(readable).every((reading) => grant.allows(method, reading))
 }

@@ -1,9 +1,9 @@
 import { prebuilt } from '../../errors/fault.ts'
 import type { Json } from '../../model/json.ts'
 import type { RewriteRule } from '../../model/operation.ts'
-import { readablePath, textOfReadable } from '../../model/readable-path.ts'
+import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../model/readable-path.ts'
 import type { RewritePiece } from '../../model/rewrite-target.ts'
-import { readPath } from '../../wire/path.ts'
+import { holdsEncodedSlash, readPath } from '../../wire/path.ts'
 import type {
   CompiledRewrite,
   CompiledTarget,
@@ -33,11 +33,23 @@ export function rewriteUrl(rules: readonly (RewriteRule | undefined)[]): Step | 
   return function rewriteUrl(x) {
     const rewrite = x.operation?.rewrite
     if (rewrite === undefined) return undefined
-    const match = rewrite.expression.exec(`${x.rest === '' ? '/' : x.rest}${x.hasQuery ? `?${x.forwardQuery}` : ''}`)
+    const match = matchOf(x, rewrite)
     if (match === null) return undefined
     // What is explained has no body.
     return rewrite.readsBody && !x.dry ? withBody(x, rewrite, match) : choose(x, rewrite, match, '')
   }
+}
+
+/** In the path as it stands, else in what it is with its encoded slashes decoded. */
+function matchOf(x: Exchange, { expression }: CompiledRewrite): RegExpExecArray | null {
+  const query = x.hasQuery ? `?${x.forwardQuery}` : ''
+  const match = expression.exec((x.rest === '' ? '/' : x.rest) + query)
+  if (match !== null || !holdsEncodedSlash(x.rest)) return match
+  for (const reading of otherReadings(readablePath(x.rest))) {
+    const found = expression.exec(encodedPath(reading) + query)
+    if (found !== null) return found
+  }
+  return null
 }
 
 async function withBody(x: Exchange, rewrite: CompiledRewrite, match: RegExpExecArray): Promise<Outcome> {

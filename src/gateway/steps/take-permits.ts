@@ -129,10 +129,10 @@ export function limitsOf(x: Exchange, grant: Grant | undefined, org: OrgLimits |
 
 /** Those of every path that this one may be for the upstream. */
 function limitsOfGrant({ method, rest }: Exchange, grant: Grant): readonly Limit[] {
-  const path = rest === '' ? '/' : readablePath(rest)
-  const limits = grant.limitsFor(method, path)
-  if (path.isWellFormed()) return limits
-  return [...new Set([...limits, ...otherReadings(path).flatMap((reading) => grant.limitsFor(method, reading))])]
+  const readable = rest === '' ? '/' : readablePath(rest)
+  const limits = grant.limitsFor(method, readable)
+  if (readable === rest || rest === '') return limits
+  return [...new Set([...limits, ...otherReadings(readable).flatMap((reading) => grant.limitsFor(method, reading))])]
 }
 
 /** Notes what the client is told of its limits; answers the fault of the limit that refused. */
