@@ -1,14 +1,18 @@
 import type { BlockList } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { toFault } from '../errors/fault.ts'
+import { toFault, waitFault } from '../errors/fault.ts'
+import { peerAddress } from '../model/forwarded-for.ts'
+import type { SecretBrake } from '../model/secret-brake.ts'
 import type { Actor } from './actor.ts'
 import type { ApiOwners } from './api-owners.ts'
+import { clientAddress } from './client-address.ts'
 import { type Identities, identify, isInstallation } from './identify.ts'
 import { checkOwned } from './owned.ts'
 import type { DashboardParts } from './parts.ts'
 import { intentOf, permit } from './permit.ts'
 import { pathOf } from './refuse.ts'
 import type { Route } from './route.ts'
+import { visitorBy } from './session/tries.ts'
 import { type Sight, sightOf } from './sight.ts'
 
 /** What all routes are served with. */
@@ -17,6 +21,8 @@ export interface Stand {
   readonly owners: ApiOwners
   readonly who: Identities
   readonly trusted: BlockList
+  /** Counts who guesses the admin secret. */
+  readonly secretBrake: SecretBrake
 }
 
 /** Who may go on, and what they see. */
@@ -28,17 +34,19 @@ export interface Admitted {
 /**
  * Lets a request in before its body is read: who calls, whether the role allows it, whether others own what it names. `known` gets
  * the actor as soon as it is known, for the record of a refusal.
- * @throws Fault `login_required`, `not_owner` (401), `permission_missing`, `shared_with_others`, `csrf_token_wrong` (403)
+ * @throws Fault `login_required`, `not_owner` (401), `permission_missing`, `shared_with_others`, `csrf_token_wrong` (403),
+ * `secret_throttled` (429)
  */
 export async function admit(
-  { parts, who, owners }: Stand,
+  stand: Stand,
   route: Route,
   request: FastifyRequest,
   known: { actor?: Actor | undefined },
 ): Promise<Admitted> {
+  const { parts, who, owners } = stand
   const actor = await identifiedFor(route, who, request)
   known.actor = actor
-  const installation = route.access === 'installation' && isInstallation(request.headers, parts.adminSecret)
+  const installation = route.access === 'installation' && showsSecret(stand, request)
   const params = request.params as Record<string, string>
   const refused = permit({ route, params, path: pathOf(request), actor, installation })
   if (refused !== undefined) throw refused
@@ -48,6 +56,20 @@ export async function admit(
   if (route.owned !== undefined && !sight.everything)
     await checkOwned({ parts, sight, orgId: actor?.orgId ?? '' }, route.owned, params, intentOf(route))
   return { actor, sight }
+}
+
+/** Whether `admin-auth` holds the admin secret. @throws Fault `secret_throttled` (429) where too many wrong ones came from the address */
+function showsSecret({ parts, trusted, secretBrake }: Stand, request: FastifyRequest): boolean {
+  const { headers } = request
+  if ((headers['admin-auth'] ?? '') === '') return false
+  const right = isInstallation(headers, parts.adminSecret)
+  const address = {
+    clientAddress: clientAddress(request, trusted),
+    peerAddress: peerAddress(request.socket.remoteAddress),
+  }
+  const waitMs = secretBrake.waitMs(visitorBy(parts, address), right)
+  if (waitMs > 0) throw waitFault('secret_throttled', waitMs)
+  return right
 }
 
 /** Public calls work without a credential, and with one that is no good. */

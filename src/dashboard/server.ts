@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { fault } from '../errors/fault.ts'
 import { addressList } from '../model/address.ts'
+import { SecretBrake } from '../model/secret-brake.ts'
 import { tellingDocuments } from '../publish/happenings.ts'
 import type { Stand } from './admit.ts'
 import { keepHitsShort } from './analytics/retention.ts'
@@ -59,6 +60,7 @@ export async function startDashboard(
     owners,
     who: identitiesOf(parts),
     trusted: addressList(parts.config.dashboard.trusted_proxies),
+    secretBrake: new SecretBrake(parts.clock),
   }
   const server = fastify({
     logger: false,

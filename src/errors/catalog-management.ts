@@ -8,6 +8,11 @@ export const MANAGEMENT = {
     log: 'warn',
     text: 'Attempted administrative access with invalid or missing key!',
   },
+  secret_throttled: {
+    status: 429,
+    log: 'warn',
+    text: 'Too many wrong secrets from this address, try again later',
+  },
   method_not_allowed: { status: 405, log: 'silent', text: 'Method not supported' },
   body_malformed: {
     status: 400,

@@ -1,17 +1,35 @@
-import { fault } from '../errors/fault.ts'
-import type { Fields } from '../wire/fields.ts'
+import { fault, waitFault } from '../errors/fault.ts'
+import type { Clock } from '../model/clock.ts'
+import { equalSecrets } from '../model/secret.ts'
+import { SecretBrake } from '../model/secret-brake.ts'
+import { visitorOf } from '../model/visitor.ts'
+import type { Exchange } from './exchange.ts'
 
-/** Fields that may hold the gateway secret: ours, and those of the words that stand for `svc`. */
-export function secretHeaders(words: readonly string[]): readonly string[] {
-  return words.map((word) => `x-${word}-authorization`)
-}
+/** Who may do what the gateway secret is for, at whatever port and path it is shown. One for a node, since it counts who guesses. */
+export class SecretGate {
+  readonly #secret: string
+  readonly #headers: readonly string[]
+  readonly #brake: SecretBrake
 
-/**
- * The gateway secret as a request gives it; undefined when it gives none.
- * @throws Fault `request_malformed` when it is given several times
- */
-export function givenSecret(request: Fields, headers: readonly string[]): string | undefined {
-  const [given, second] = headers.flatMap((header) => request.all(header))
-  if (second !== undefined) throw fault('request_malformed', `${headers[0]} given several times: send one credential`)
-  return given
+  /** `words` stand for `svc`. `secret` '' opens nothing. */
+  constructor({ secret, words, clock }: { secret: string; words: readonly string[]; clock: Clock }) {
+    this.#secret = secret
+    this.#headers = words.map((word) => `x-${word}-authorization`)
+    this.#brake = new SecretBrake(clock)
+  }
+
+  /**
+   * True when the request shows the secret, false when it shows none or another one.
+   * @throws Fault `request_malformed` when it is given several times, `secret_throttled` (429) where too many wrong ones came
+   */
+  knows(x: Pick<Exchange, 'request' | 'clientAddress'>): boolean {
+    const [given, second] = this.#headers.flatMap((header) => x.request.all(header))
+    if (second !== undefined)
+      throw fault('request_malformed', `${this.#headers[0]} given several times: send one credential`)
+    if (given === undefined || given === '') return false
+    const right = this.#secret !== '' && equalSecrets(given, this.#secret)
+    const waitMs = this.#brake.waitMs(visitorOf(x.clientAddress), right)
+    if (waitMs > 0) throw waitFault('secret_throttled', waitMs)
+    return right
+  }
 }

@@ -17,6 +17,7 @@ import { checkUser, userHash } from '../publish/users.ts'
 import type { Store } from '../store/ports.ts'
 import type { AdminParts } from './admin/parts.ts'
 import { adminRoutes } from './admin/routes.ts'
+import { SecretGate } from './admin-secret.ts'
 import { KeySets } from './auth/key-sets.ts'
 import type { Users } from './auth/users.ts'
 import { ResponseCache } from './cache/response-cache.ts'
@@ -182,6 +183,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
 }
 
 interface Core {
+  readonly secretGate: SecretGate
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly upstreams: UpstreamPool
@@ -203,8 +205,10 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
   const settings = config.gateway
   const segmentation = settings.db_app_conf_options
   const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
+  const secretGate = new SecretGate({ secret: parts.secret, words: ['svc', ...config.compat.vendor_aliases], clock })
   const authorization = openAuthorization({
     ...parts,
+    secretGate,
     findApi: (apiId) => catalogue.findApi(apiId),
     findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
   })
@@ -264,7 +268,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
   const obey = obedience(responses, keySets)
   const live = new LiveConfig({ documents: store.documents, feed: store.feed, catalogue, sessions, obey, log })
   const stands = { upstreams, upstreamCares, responses, innerCalls, modules, events }
-  return { shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
+  return { secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
 }
 
 function openModules({ config, log }: GatewayParts): Modules {

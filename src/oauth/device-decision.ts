@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { fault, waitFault } from '../errors/fault.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
+import { visitorOf } from '../model/visitor.ts'
 import type { Change, TicketRow } from '../store/ports.ts'
 import { jsonAnswer } from './answer.ts'
 import { findClient } from './clients.ts'
@@ -10,7 +11,7 @@ import type { Form } from './form.ts'
 import { narrowedScope, readKeyRules, readUsername } from './login-page.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import type { DeviceBody } from './tickets.ts'
-import { Tries, visitorOf } from './tries.ts'
+import { Tries } from './tries.ts'
 
 const WINDOW_MS = 600_000
 /** Wrong codes in ten minutes from one user's address, or from the login page where it tells no user's address. */

@@ -1,13 +1,14 @@
 import { createHmac } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import { type Fault, fault, waitFault } from '../errors/fault.ts'
 import type { Clock } from '../model/clock.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { generationOf, USER_GENERATION, USER_NAME, withoutHidden } from '../model/key.ts'
+import { KnownAddresses } from '../model/known-addresses.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../model/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../model/passwords.ts'
 import { isBcryptHash, looksLikeBcrypt } from '../model/passwords-bcrypt.ts'
 import { Throttle } from '../model/throttle.ts'
+import { visitorOf } from '../model/visitor.ts'
 import type { SessionRow, Tokens } from '../store/ports.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
 import { clockOf, orgOf, type SecretParts } from './parts.ts'
@@ -99,9 +100,10 @@ export async function updateUser(
 
 /**
  * The session of the user with this password, without the password; undefined when there is no such user or it is another
- * password, which takes the same time. After a few failures of a user, or from an address, each further one must wait longer:
- * a try that comes before is answered with the Fault `oauth_too_many_tries` and not looked at. An address counts as a network of 64
- * bits in IPv6. A success takes the user's failures back, of the address only itself.
+ * password, which takes the same time. After a few failures of a user from an address, more of a user from everywhere, or from an
+ * address, each further one must wait longer: a try that comes before is answered with the Fault `oauth_too_many_tries` and not looked
+ * at. Where the user came from before, only what failed from there counts, so that strangers lock nobody out. An address counts as a
+ * network of 64 bits in IPv6. A success takes back what failed of the user from the address, of all else only itself.
  * @throws Fault `passwords_busy` (503), `store_away`
  */
 export async function checkUser(
@@ -111,32 +113,45 @@ export async function checkUser(
   password: string,
   clientAddress: string,
 ): Promise<SessionRow | undefined | Fault> {
-  const { users, addresses } = throttlesOf(parts)
+  const { pairs, users, addresses, known } = throttlesOf(parts)
   const hash = userHash(parts, orgId, username.slice(0, LONGEST_NAME + 1))
-  const [user, address] = [hash.toString('base64'), networkOf(clientAddress)]
+  const [user, address] = [hash.toString('base64'), visitorOf(clientAddress)]
+  const pair = `${user} ${address}`
+  const counts = [
+    [pairs, pair],
+    [addresses, address],
+    [users, user],
+  ] as const
   const now = clockOf(parts).mono()
-  const waitMs = Math.max(users.waitMs(user, now), addresses.waitMs(address, now))
+  const judges = known.has(user, address) ? counts.slice(0, 1) : counts
+  const waitMs = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key, now)))
   if (waitMs > 0) return waitFault('oauth_too_many_tries', waitMs)
-  users.begin(user, now)
-  addresses.begin(address, now)
+  for (const [throttle, key] of counts) throttle.begin(key, now)
+  const giveBack = () => {
+    for (const [throttle, key] of counts) throttle.succeed(key, { all: false })
+  }
   try {
     const row = await parts.tokens.getSession(hash)
     const right = await verifyPassword(row && passwordOf(row.body), password)
     if (!right || row === undefined || !isUser(row)) return undefined
-    users.succeed(user, { all: true })
-    addresses.succeed(address, { all: false })
+    giveBack()
+    pairs.succeed(pair, { all: true })
+    known.add(user, address)
     return { ...row, body: { ...withoutHidden(row.body), [USER_GENERATION]: generationOf(row.body) } }
   } catch (error) {
     // It was our fault, not the caller's.
-    users.succeed(user, { all: false })
-    addresses.succeed(address, { all: false })
+    giveBack()
     throw error
   }
 }
 
 interface Throttles {
+  /** Of a user and an address together. */
+  readonly pairs: Throttle
+  /** Of a user, from all addresses that it did not come from before. */
   readonly users: Throttle
   readonly addresses: Throttle
+  readonly known: KnownAddresses
 }
 
 const throttles = new WeakMap<Tokens, Throttles>()
@@ -150,27 +165,15 @@ function throttlesOf({ tokens }: UserParts): Throttles {
   if (known !== undefined) return known
   const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, entries: ENTRIES }
   const made = {
-    // Short, because whoever knows a name can make its owner wait.
-    users: new Throttle({ ...rules, free: 5, longestWaitMs: 60_000 }),
+    pairs: new Throttle({ ...rules, free: 5, longestWaitMs: 60_000 }),
+    // Later and short, because whoever knows a name can make its owner wait where that is not known.
+    users: new Throttle({ ...rules, free: 50, longestWaitMs: 60_000 }),
     // Many users may come from one address: that of an app's own server.
     addresses: new Throttle({ ...rules, free: 60, longestWaitMs: FORGET_MS }),
+    known: new KnownAddresses(),
   }
   throttles.set(tokens, made)
   return made
-}
-
-/** An IPv4 address, or the first 64 bits of an IPv6 address: whoever has one of those has all. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const groups = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length)
-  const all = [...groups, ...Array<string>(missing).fill('0'), ...after]
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
 }
 
 function passwordOf({ basic_auth_data: data }: JsonObject): string | undefined {

@@ -1,15 +1,15 @@
 import { setTimeout as afterwards } from 'node:timers/promises'
 import { fault, toFault, waitFault } from '../../errors/fault.ts'
-import { foldCase } from '../../model/fold.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { hashPassword, verifyPassword } from '../../model/passwords.ts'
 import { isBcryptHash } from '../../model/passwords-bcrypt.ts'
+import { toEmail } from '../../model/user.ts'
 import { developerByEmail } from '../../publish/portal/developers.ts'
 import { rewriteDeveloper } from '../../publish/portal/developers-write.ts'
 import type { Change, StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
-import { beginPortalTry } from './session-throttle.ts'
+import { beginPortalTry, type PortalCaller } from './session-throttle.ts'
 
 /**
  * No refusal is sent earlier. Who has no account costs an argon2id hash, an imported password a bcrypt hash, and the difference must
@@ -23,7 +23,7 @@ export interface PortalCredentials {
   readonly address: string
   readonly password: string
   /** Who sends them: the developer's browser, or a portal that has asked for them. */
-  readonly by: 'browser' | 'portal'
+  readonly by: PortalCaller
 }
 
 /**
@@ -104,4 +104,6 @@ function passwordOf(body: JsonObject | undefined): string | undefined {
   return typeof stored === 'string' && stored !== '' ? stored : undefined
 }
 
-const nameOf = ({ orgId, address }: PortalCredentials) => `${orgId}/${foldCase(address.trim()).slice(0, 254)}`
+/** By the address as it is looked for, so that no spelling is another name. */
+const nameOf = ({ orgId, address }: PortalCredentials) =>
+  `${orgId}/${toEmail(address) ?? address.trim().toLowerCase().slice(0, 254)}`

@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
+import { foldCase } from '../../model/fold.ts'
 import type { IdpProviderName } from '../../model/idp-profile.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { mustWait } from '../session/guess-brake.ts'
 import { checkOrigin } from '../session/origin.ts'
-import { beginTry, mustWait, throttled } from '../session/tries.ts'
+import { beginTry, throttled } from '../session/tries.ts'
 import { page, refusedSignIn } from '../sso/answers.ts'
 import { replayed } from '../sso/enter.ts'
 import { failurePlace, finishSignIn } from '../sso/finish.ts'
@@ -91,7 +93,9 @@ function byPassword(parts: DashboardParts, call: Call): Promise<Answer> {
   return guarded(parts, call, only(call, 'ADProvider'), async (used) => {
     checkOrigin(parts, call)
     const typed = typedIn(used, call)
-    const begun = beginTry(parts, `ldap:${used.profile.id}:${typed.username.toLowerCase().slice(0, 254)}`, call)
+    // Directories take many spellings for one name (RFC 4518).
+    const name = foldCase(typed.username.normalize('NFKC').replace(/\s+/g, ' ').trim()).slice(0, 254)
+    const begun = beginTry(parts, `ldap:${used.profile.id}:${name}`, call)
     if (mustWait(begun)) throw throttled(begun)
     let proven: Awaited<ReturnType<typeof askDirectory>>
     try {

@@ -1,6 +1,6 @@
 import { setTimeout as afterwards } from 'node:timers/promises'
 import { toFault } from '../../errors/fault.ts'
-import { visitorOf } from '../../oauth/tries.ts'
+import { visitorOf } from '../../model/visitor.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import { FailureThrottle } from './throttle.ts'

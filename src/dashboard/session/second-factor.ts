@@ -5,10 +5,11 @@ import { type StoredPasskey, securityOf } from '../../model/user-security.ts'
 import { type Rewrite, rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { mustWait } from './guess-brake.ts'
 import type { RelyingParty } from './origin.ts'
 import { readAssertion } from './passkeys.ts'
 import { newRecoveryCodes, recoveryHmac, sealTotp, stepOfCode, unsealTotp, withoutRecoveryCode } from './totp.ts'
-import { beginTry, mustWait, throttled } from './tries.ts'
+import { beginTry, throttled } from './tries.ts'
 
 /** What a caller gives as second factor: one of these. */
 export interface SecondFactorGiven {
@@ -26,7 +27,8 @@ export async function guarded<T>(
   call: Pick<Call, 'clientAddress' | 'peerAddress'>,
   check: () => Promise<T>,
 ): Promise<T> {
-  const begun = beginTry(parts, name, call)
+  // Only who has shown a password, or has a session, gets here.
+  const begun = beginTry(parts, name, call, { narrow: true })
   if (mustWait(begun)) throw throttled(begun)
   const result = await check()
   begun.succeed()

@@ -2,6 +2,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
 import { verifyPassword } from '../../model/passwords.ts'
+import { toEmail } from '../../model/user.ts'
 import { bindTo, securityOf } from '../../model/user-security.ts'
 import { inTurn } from '../../publish/in-turn.ts'
 import { changePassword, sharingPassword, stampOf } from '../../publish/sign-in/passwords.ts'
@@ -9,6 +10,7 @@ import { putUser } from '../../publish/sign-in/rewrite-user.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { mustWait, type Wait } from './guess-brake.ts'
 import { type Standing, standingOf } from './needs.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { assertionOptions } from './passkeys.ts'
@@ -16,7 +18,7 @@ import { confirmTotp, guarded, secondFactorName, usePasskey, useSecondFactor } f
 import { type OpenedSession, openSession } from './sessions.ts'
 import { begunSignIn, finished, keepSignIn, readSignIn, type SignIn, takeTry } from './sign-in-state.ts'
 import { newTotpSecret, otpauthUri, sealTotp, unsealTotp } from './totp.ts'
-import { beginTry, mustWait, throttled, type Wait } from './tries.ts'
+import { beginTry, throttled } from './tries.ts'
 import { usersWithPassword } from './users-with-password.ts'
 
 /** What a call to sign in comes to. */
@@ -47,7 +49,9 @@ export async function signInWithPassword(
   call: Call,
   sent: { readonly address: string; readonly password: string; readonly orgId?: string },
 ): Promise<SignInResult> {
-  const begun = beginTry(parts, `password:${sent.address.trim().toLowerCase().slice(0, 254)}`, call)
+  // By the address as it is looked for, so that no spelling is another name.
+  const name = toEmail(sent.address) ?? sent.address.trim().toLowerCase().slice(0, 254)
+  const begun = beginTry(parts, `password:${name}`, call)
   if (mustWait(begun)) return refuse(parts, sent.password, begun)
   let users: StoredDocument[]
   try {

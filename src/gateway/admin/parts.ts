@@ -6,6 +6,7 @@ import type { Log } from '../../model/log.ts'
 import type { NodeShard } from '../../model/node.ts'
 import type { SecretParts } from '../../publish/parts.ts'
 import type { Awaitable, Documents, Revision, Store } from '../../store/ports.ts'
+import type { SecretGate } from '../admin-secret.ts'
 import type { ApiCatalogue } from '../catalogue.ts'
 import type { ExplainRequest } from '../explain.ts'
 import type { LiveConfig } from '../live.ts'
@@ -20,8 +21,8 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly log: Log
   readonly version: string
   readonly nodeName: string
-  /** What `X-Svc-Authorization` must hold. */
-  readonly secret: string
+  /** Looks at `X-Svc-Authorization`. */
+  readonly secretGate: SecretGate
   /** True when other gateways stand on the same store. */
   readonly clustered: boolean
   /** How the dashboard of this process stands; undefined when there is none in it. */

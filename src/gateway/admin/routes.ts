@@ -1,8 +1,6 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { systemClock } from '../../model/clock.ts'
-import { equalSecrets } from '../../model/secret.ts'
 import { tellingDocuments } from '../../publish/happenings.ts'
-import { givenSecret, secretHeaders } from '../admin-secret.ts'
 import type { Exchange } from '../exchange.ts'
 import { type AdminAnswer, send, sendFault } from './answer.ts'
 import { apiRoutes } from './apis.ts'
@@ -70,15 +68,18 @@ function guard(parts: AdminParts) {
   const tree = new RouteTree(allRoutes(parts))
   const words = ['svc', ...parts.config.compat.vendor_aliases]
   const firstLetters = new Set(words.map((word) => word.charCodeAt(0)))
-  const headers = secretHeaders(words)
-  const knowsSecret = (x: Exchange): boolean => {
-    const given = givenSecret(x.request, headers)
-    return given !== undefined && parts.secret !== '' && equalSecrets(given, parts.secret)
-  }
   const refuse = (x: Exchange, refusal: Fault) => {
     note(parts, x, refusal)
     sendFault(x, refusal, styleOf(parts))
     return true
+  }
+  /** Undefined: the secret is there. */
+  const refusalOf = (x: Exchange): Fault | undefined => {
+    try {
+      return parts.secretGate.knows(x) ? undefined : fault('admin_secret_wrong')
+    } catch (error) {
+      return toFault(error)
+    }
   }
   const own: OwnPaths = (x) => {
     if (!firstLetters.has(x.path.charCodeAt(1))) return false
@@ -90,14 +91,17 @@ function guard(parts: AdminParts) {
     // What follows may hold a key: from here on the log gets the shape of the path only.
     x.path = `/${word}/`
     // Before anything else, so that nobody learns which paths there are.
-    if (!knowsSecret(x)) return refuse(x, fault('admin_secret_wrong'))
+    const refusal = refusalOf(x)
+    if (refusal !== undefined) return refuse(x, refusal)
     const match = tree.find(path)
     if (match === undefined) return refuse(x, fault('not_found'))
     answer(parts, x, match, word)
     return true
   }
-  const metrics = (x: Exchange, routes: RouteTree) =>
-    knowsSecret(x) ? answerIn(parts, routes, x, 'svc') : refuse(x, fault('admin_secret_wrong'))
+  const metrics = (x: Exchange, routes: RouteTree) => {
+    const refusal = refusalOf(x)
+    return refusal === undefined ? answerIn(parts, routes, x, 'svc') : refuse(x, refusal)
+  }
   return { own, metrics }
 }
 

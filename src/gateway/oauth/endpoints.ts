@@ -1,9 +1,8 @@
 import type { Api } from '../../model/api.ts'
 import type { Log } from '../../model/log.ts'
-import { equalSecrets } from '../../model/secret.ts'
 import { issuerIsOpen } from '../../oauth/issuer.ts'
 import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/parts.ts'
-import { givenSecret, secretHeaders } from '../admin-secret.ts'
+import type { SecretGate } from '../admin-secret.ts'
 import { flawOfDates } from '../auth/certificate-dates.ts'
 import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../exchange.ts'
 import { cors } from '../steps/cors.ts'
@@ -17,8 +16,7 @@ export interface EndpointParts {
   readonly publicUrl: string
   /** Words that stand for `svc`, that first. */
   readonly words: readonly string[]
-  /** The gateway's secret. */
-  readonly secret: string
+  readonly secretGate: SecretGate
   readonly log: Log
 }
 
@@ -39,7 +37,6 @@ const DOT = 46
 export class OAuthEndpoints {
   readonly #parts: EndpointParts
   readonly #paths: EndpointPaths
-  readonly #secretHeaders: readonly string[]
   readonly #cors = new WeakMap<Api, Step | undefined>()
   readonly #warned = new Set<string>()
   readonly #match: RouteMatch = { served: undefined, restAt: 0 }
@@ -47,7 +44,6 @@ export class OAuthEndpoints {
   constructor(parts: EndpointParts) {
     this.#parts = parts
     this.#paths = new EndpointPaths(parts.words)
-    this.#secretHeaders = secretHeaders(parts.words)
   }
 
   /** The first step of an API with an authorization server: answers the paths of its endpoints, and lets every other pass. */
@@ -141,14 +137,8 @@ export class OAuthEndpoints {
       body: (limitBytes) => x.readBody(limitBytes),
       clientAddress: x.clientAddress,
       peerCertificate: validCertificate(x),
-      administrative: this.#knowsSecret(x),
+      administrative: this.#parts.secretGate.knows(x),
     }
-  }
-
-  #knowsSecret(x: Exchange): boolean {
-    const { secret } = this.#parts
-    const given = givenSecret(x.request, this.#secretHeaders)
-    return given !== undefined && secret !== '' && equalSecrets(given, secret)
   }
 }
 

@@ -9,6 +9,7 @@ import { OwnKeys } from '../../oauth/own-keys.ts'
 import type { OAuthParts } from '../../oauth/parts.ts'
 import { AuthorizationServer } from '../../oauth/server.ts'
 import type { Store } from '../../store/ports.ts'
+import type { SecretGate } from '../admin-secret.ts'
 import type { BindingParts } from './check-binding.ts'
 import { OAuthEndpoints } from './endpoints.ts'
 import { LiveClients } from './live-clients.ts'
@@ -20,8 +21,7 @@ export interface AuthorizationParts {
   readonly clock: Clock
   readonly log: Log
   readonly sealKey: Uint8Array
-  /** The gateway's secret. */
-  readonly secret: string
+  readonly secretGate: SecretGate
   /** An API by its id, whatever its state. */
   readonly findApi: (apiId: string) => Api | undefined
   /** A policy that is in force. */
@@ -43,7 +43,7 @@ export interface Authorization {
 
 /** Makes the authorization servers of a node: their endpoints, the clients that they know, and the sending of notifications. */
 export function openAuthorization(parts: AuthorizationParts): Authorization {
-  const { config, store, clock, log, sealKey, secret, findApi, findPolicy } = parts
+  const { config, store, clock, log, sealKey, secretGate, findApi, findPolicy } = parts
   const { documents, tokens, outbox } = store
   const publicUrl = config.gateway.public_url
   const clients = new LiveClients(documents, store.feed)
@@ -59,7 +59,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   }
   const server = new AuthorizationServer(oauth)
   const words = ['svc', ...config.compat.vendor_aliases]
-  const endpoints = new OAuthEndpoints({ answer: (call) => server.answer(call), publicUrl, words, secret, log })
+  const endpoints = new OAuthEndpoints({ answer: (call) => server.answer(call), publicUrl, words, secretGate, log })
   return {
     clients,
     endpoints,

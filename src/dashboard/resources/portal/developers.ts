@@ -174,8 +174,14 @@ function credentialRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/verify_credentials`,
       access: WRITE,
       summary:
-        'Check the email address and the password of a developer: 200 or 401. Opens no session. Failures are counted by address of the caller (ten times `login_failure_ip_limit`) and by email address',
-      body: Type.Object({ username: Type.String(), password: Type.String() }),
+        'Check the email address and the password of a developer: 200 or 401. Opens no session. Failures are counted by email address and visitor (`user_address`; else all visitors of the caller are one), and by address (of the caller: ten times `login_failure_ip_limit`)',
+      body: Type.Object({
+        username: Type.String(),
+        password: Type.String(),
+        user_address: Type.Optional(
+          Type.String({ description: 'IP address of the visitor: what strangers guess then keeps nobody else out.' }),
+        ),
+      }),
       answers: { 200: Done },
       run: (call) => verify(parts, call),
     },
@@ -206,10 +212,11 @@ function credentialRoutes(parts: DashboardParts): Route[] {
 
 /** Whatever is wrong is 401: clients look at nothing else. */
 async function verify(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { username, password } = call.object()
+  const { username, password, user_address: visitor } = call.object()
+  const by = typeof visitor === 'string' ? { visitor } : 'portal'
   const sent = { orgId: call.actor!.orgId, address: String(username), password: String(password) }
   try {
-    await provenDeveloper(parts, call, { ...sent, by: 'portal' })
+    await provenDeveloper(parts, call, { ...sent, by })
   } catch (error) {
     const found = toFault(error)
     if (found.code !== 'sign_in_failed' && found.code !== 'sign_in_throttled') throw error
