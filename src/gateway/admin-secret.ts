@@ -1,20 +1,32 @@
+import type { BlockList } from 'node:net'
 import { fault, waitFault } from '../errors/fault.ts'
 import type { Clock } from '../model/clock.ts'
 import { equalSecrets } from '../model/secret.ts'
 import { SecretBrake } from '../model/secret-brake.ts'
 import { visitorOf } from '../model/visitor.ts'
+import { findClient } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
+
+export interface SecretGateParts {
+  /** '' opens nothing. */
+  readonly secret: string
+  /** They stand for `svc`, that first. */
+  readonly words: readonly string[]
+  readonly trustedProxies: BlockList | undefined
+  readonly clock: Clock
+}
 
 /** Who may do what the gateway secret is for, at whatever port and path it is shown. One for a node, since it counts who guesses. */
 export class SecretGate {
   readonly #secret: string
   readonly #headers: readonly string[]
+  readonly #trustedProxies: BlockList | undefined
   readonly #brake: SecretBrake
 
-  /** `words` stand for `svc`. `secret` '' opens nothing. */
-  constructor({ secret, words, clock }: { secret: string; words: readonly string[]; clock: Clock }) {
+  constructor({ secret, words, trustedProxies, clock }: SecretGateParts) {
     this.#secret = secret
     this.#headers = words.map((word) => `x-${word}-authorization`)
+    this.#trustedProxies = trustedProxies
     this.#brake = new SecretBrake(clock)
   }
 
@@ -22,11 +34,13 @@ export class SecretGate {
    * True when the request shows the secret, false when it shows none or another one.
    * @throws Fault `request_malformed` when it is given several times, `secret_throttled` (429) where too many wrong ones came
    */
-  knows(x: Pick<Exchange, 'request' | 'clientAddress'>): boolean {
+  knows(x: Exchange): boolean {
     const [given, second] = this.#headers.flatMap((header) => x.request.all(header))
     if (second !== undefined)
       throw fault('request_malformed', `${this.#headers[0]} given several times: send one credential`)
     if (given === undefined || given === '') return false
+    // Our own paths are answered before the client is looked for.
+    findClient(x, this.#trustedProxies)
     const right = this.#secret !== '' && equalSecrets(given, this.#secret)
     const waitMs = this.#brake.waitMs(visitorOf(x.clientAddress), right)
     if (waitMs > 0) throw waitFault('secret_throttled', waitMs)

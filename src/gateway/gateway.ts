@@ -205,7 +205,8 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
   const settings = config.gateway
   const segmentation = settings.db_app_conf_options
   const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
-  const secretGate = new SecretGate({ secret: parts.secret, words: ['svc', ...config.compat.vendor_aliases], clock })
+  const words = ['svc', ...config.compat.vendor_aliases]
+  const secretGate = new SecretGate({ secret: parts.secret, words, trustedProxies: trustedProxiesOf(config), clock })
   const authorization = openAuthorization({
     ...parts,
     secretGate,
