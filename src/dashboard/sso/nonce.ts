@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { fault, toFault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import type { Permissions } from '../../model/permission.ts'
 import { toEmail } from '../../model/user.ts'
 import { auditOf } from '../../publish/parts.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
+import { findByEmail } from '../../publish/people/users.ts'
 import type { Change } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { ticketHash } from '../session/sessions.ts'
@@ -70,11 +72,21 @@ export async function createNonce(
 ): Promise<string> {
   const nonce = Buffer.from(randomUUID()).toString('base64')
   const expiresAt = parts.clock.wall() + NONCE_MS
-  const body: JsonObject = { use: 'nonce', section, person: personBody(person), not_allowed: notAllowed }
+  const accounts = await accountsOf(parts, section, person)
+  const body: JsonObject = { use: 'nonce', section, person: personBody(person), not_allowed: notAllowed, accounts }
   const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
   const audit = auditOf(parts, actor, 'sso.nonce', person.orgId, { section, email: person.email })
   await parts.documents.commit([{ op: 'putTicket', hash: hashOf(nonce), row, ifAbsent: true }], audit)
   return nonce
+}
+
+/**
+ * Ids of the users of a person's address: a nonce is for these, and not for one that comes to have the address later. That of the
+ * portal is for the developer whose record carries it.
+ */
+async function accountsOf(parts: DashboardParts, section: Section, { email }: SsoPerson): Promise<string[]> {
+  if (email === '' || section === 'portal') return []
+  return (await findByEmail(parts, email)).map(({ id }) => id).sort()
 }
 
 /** What a nonce stands for, and the change that uses it up, which belongs into the commit of what it opens. */
@@ -84,18 +96,20 @@ export interface UsableNonce {
 }
 
 /**
- * Looks up a nonce. @throws Fault `sso_nonce_void` (403) when it was used, has lapsed, is for another section or never was,
- * `sso_refused` (403) when whoever made it says so
+ * Looks up a nonce. @throws Fault `sso_nonce_void` (403) when it was used, has lapsed, is for another section or never was, or its
+ * person has other accounts by now, `sso_refused` (403) when whoever made it says so
  */
 export async function findNonce(parts: DashboardParts, nonce: string, section: Section): Promise<UsableNonce> {
   const hash = hashOf(nonce.slice(0, LONGEST))
   const now = parts.clock.wall()
   const row = await parts.tokens.getTicket(hash)
-  const { use, section: made, person, not_allowed: notAllowed } = row?.body ?? {}
+  const { use, section: made, person, not_allowed: notAllowed, accounts } = row?.body ?? {}
   const usable = row !== undefined && row.sort === 'sso' && row.claimedAt === 0 && row.expiresAt > now
   if (!usable || use !== 'nonce' || made !== section || !isObject(person)) throw fault('sso_nonce_void')
   if (notAllowed === true) throw fault('sso_refused', 'whoever made the nonce does not let the user in')
-  return { person: personOf(person), claim: { op: 'claimTicket', hash, sort: 'sso', now } }
+  const known = personOf(person)
+  if (!isDeepStrictEqual(await accountsOf(parts, section, known), accounts)) throw fault('sso_nonce_void')
+  return { person: known, claim: { op: 'claimTicket', hash, sort: 'sso', now } }
 }
 
 /** Two browsers with one nonce: the other one was first. */
