@@ -3,6 +3,7 @@ import { placeOf } from '../model/api/place.ts'
 import { collides } from '../model/api/template.ts'
 import type { Api } from '../model/api.ts'
 import type { DocumentId } from '../model/ids.ts'
+import { readablePath } from '../model/readable-path.ts'
 import { hashKey } from '../model/secret.ts'
 import type { Change } from '../store/ports.ts'
 import { readable } from './api-plan.ts'
@@ -38,7 +39,7 @@ export async function checkPlace(
   except: readonly DocumentId[],
   { mayCollide, orgId }: PlaceRules,
 ): Promise<Change[]> {
-  const [first = '', ...more] = api.listenPath
+  const [first = '', ...more] = readablePath(api.listenPath)
     .toLowerCase()
     .split('/')
     .filter((segment) => segment !== '')

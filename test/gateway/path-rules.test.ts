@@ -119,6 +119,36 @@ test('where encoded slashes are allowed, every rule sees the path with and witho
   }
 })
 
+test('rules that do more than let in or out see encoded slashes too', async (t) => {
+  const [gateway, origin] = await open(t)
+  const drawn = operationsOf({
+    'GET /checked/{n}': { validateRequest: ON },
+    'GET /mock/x': { mockResponse: { enabled: true, code: 203 } },
+    'GET /old/{x}': { urlRewrite: { enabled: true, pattern: '^/old/(.*)$', rewriteTo: '/new/$1' } },
+    'POST /small/x': { requestSizeLimit: { enabled: true, value: 4 } },
+    'POST /{any}': { requestSizeLimit: { enabled: true, value: 100 } },
+    'GET /slow/x': { rateLimit: { enabled: true, rate: 1, per: '60s' } },
+    'GET /cached/{x}': { cache: { enabled: true, timeout: 60 } },
+    'GET /cached/x/y': undefined,
+  })
+  const checked = drawn.paths['/checked/{n}'] as { get: JsonObject }
+  checked.get.parameters = [{ name: 'n', in: 'path', required: true, schema: { type: 'integer' } }]
+  await publish(gateway, defined({ id: 'o', url: origin.url, server: { allowEncodedSlashes: true }, ...drawn }))
+  const status = async (path: string, options = {}) => (await gateway.call(`/o${path}`, options)).status
+  assert.deepEqual(
+    [await status('/checked%2fx'), await status('/checked%5Cx'), await status('/checked%2f7')],
+    [422, 422, 200],
+  )
+  assert.equal(await status('/mock%2fx'), 203)
+  assert.equal(await status('/old%2Fa%3Ab'), 200)
+  assert.equal(origin.seen.at(-1)!.target, '/new/a:b')
+  const post = (body: string) => ({ method: 'POST', body })
+  assert.deepEqual([await status('/small%2fx', post('12345')), await status('/small%2fx', post('1'))], [400, 200])
+  assert.deepEqual([await status('/slow/x'), await status('/slow%2fx')], [200, 429])
+  for (const path of ['/cached/x%2fy', '/cached/x%2fy']) await status(path)
+  assert.equal(origin.seen.filter(({ target }) => target === '/cached/x%2fy').length, 2, 'stored in one reading alone')
+})
+
 test('an encoded slash does not lead into another API, nor to another version', async (t) => {
   const [gateway, origin] = await open(t)
   const allowing = { allow_encoded_slashes: true }

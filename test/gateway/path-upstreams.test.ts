@@ -70,7 +70,6 @@ const nginx: Upstream = async (t) => {
   const find = () => ['/usr/sbin/nginx', '/usr/bin/nginx'].find((file) => existsSync(file))
   const program = await fromDebian('nginx-light', find)
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-nginx-'))
-  t.after(() => rmSync(folder, { recursive: true }))
   const port = await freePort()
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
@@ -81,6 +80,7 @@ const nginx: Upstream = async (t) => {
     `daemon off; master_process off; pid ${folder}/pid; error_log stderr crit; events {} http { access_log off; ${paths.join(' ')} ${server} }`,
   )
   started(t, program, '-p', folder, '-c', join(folder, 'nginx.conf'))
+  t.after(() => rmSync(folder, { recursive: true }))
   const answers = () =>
     call(port, '/').then(
       ({ status }) => status === 200,
