@@ -2,7 +2,7 @@ import { fault, toFault } from '../errors/fault.ts'
 import { documentOf } from '../model/api/place.ts'
 import { readApi } from '../model/api/read.ts'
 import type { Api } from '../model/api.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, startsObject } from '../model/json.ts'
 import type { OAuthRules } from '../model/oauth-rules.ts'
 import type { Policy } from '../model/session.ts'
 import { issuerAt, publicAddress, type Reached } from '../oauth/issuer.ts'
@@ -16,7 +16,6 @@ import { withinSight } from './key-seen.ts'
 import type { DashboardParts } from './parts.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
-const OPENING_BRACE = 0x7b
 /** Policies that are kept for the look-ups of a call; more than calls are under way at once. */
 const MOST_KEPT = 10_000
 
@@ -48,6 +47,7 @@ export class AuthorizeClients {
   /** Answers as the gateway would; a refusal carries the envelope besides. @throws Fault `query_invalid` (400) for an API without authorization server */
   async answer(call: Call, stored: StoredDocument): Promise<Answer> {
     const api = readable(stored)
+    if (!api.active) throw fault('query_invalid', 'The API is inactive: no code can be exchanged there.')
     if (!hasRules(api)) throw fault('query_invalid', 'API is not OAuth2')
     // A client without policies has the rights that these rules name.
     for (const rules of keyRulesIn(call)) await withinSight(this.#parts, call, rules, undefined)
@@ -62,7 +62,7 @@ export class AuthorizeClients {
 
   #callOf(call: Call, api: OAuthApi): OAuthCall {
     const bytes = call.bytes()
-    const type = bytes[0] === OPENING_BRACE ? 'application/json' : FORM
+    const type = startsObject(bytes) ? 'application/json' : FORM
     const headerOf = (name: string) => (name === 'content-type' ? type : call.header(name))
     return {
       api,
@@ -123,7 +123,7 @@ function keyRulesIn(call: Call): JsonObject[] {
   const bytes = call.bytes()
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   try {
-    const { key_rules: told }: JsonObject = bytes[0] === OPENING_BRACE ? JSON.parse(text) : {}
+    const { key_rules: told }: JsonObject = startsObject(bytes) ? JSON.parse(text) : {}
     const texts = told === undefined ? new URLSearchParams(text).getAll('key_rules') : [told]
     return texts.map((each): Json => (typeof each === 'string' ? JSON.parse(each) : each)).filter(isObject)
   } catch {
@@ -135,7 +135,7 @@ function keyRulesIn(call: Call): JsonObject[] {
 function clientIdIn(call: Call): string {
   const bytes = call.bytes()
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (bytes[0] !== OPENING_BRACE) return new URLSearchParams(text).get('client_id') ?? ''
+  if (!startsObject(bytes)) return new URLSearchParams(text).get('client_id') ?? ''
   try {
     const { client_id: id } = JSON.parse(text)
     return typeof id === 'string' ? id : ''

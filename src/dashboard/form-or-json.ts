@@ -1,20 +1,19 @@
 import { fault } from '../errors/fault.ts'
-import { isObject } from '../model/json.ts'
+import { isObject, startsObject } from '../model/json.ts'
 import { readJson } from './body.ts'
 import type { Call } from './call.ts'
 
-const OPENING_BRACE = 0x7b
 const MOST_BYTES = 65_536
 
 /**
- * The fields of a form, or of a JSON object of texts: told apart by the first byte, whatever the Content-Type says. What is empty
+ * The fields of a form, or of a JSON object of texts: told apart by the first byte that is no white space, whatever the Content-Type says. What is empty
  * or null was not sent. @throws Fault `body_malformed` (403) for a field that stands twice, or anything that is neither
  */
 export function fieldsOf(call: Pick<Call, 'bytes'>): ReadonlyMap<string, string> {
   const bytes = call.bytes()
   if (bytes.length > MOST_BYTES) throw fault('body_malformed', `the body is larger than ${MOST_BYTES} bytes`)
   const fields = new Map<string, string>()
-  for (const [name, value] of bytes[0] === OPENING_BRACE ? textsIn(bytes) : formIn(bytes)) {
+  for (const [name, value] of startsObject(bytes) ? textsIn(bytes) : formIn(bytes)) {
     if (fields.has(name)) throw fault('body_malformed', 'a field stands twice')
     if (value !== '') fields.set(name, value)
   }

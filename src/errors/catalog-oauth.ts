@@ -199,5 +199,10 @@ export const OAUTH = {
   },
   oauth_client_invalid: { status: 400, log: 'silent', text: 'OAuth client is not valid.', expose: true },
   client_secret_wrong: { status: 401, log: 'silent', text: 'client secret is wrong', expose: 'alone' },
+  token_of_another: {
+    status: 400,
+    log: 'silent',
+    text: 'The token was not issued to this client, or not at an API of yours. Nothing was revoked.',
+  },
   parameter_missing: { status: 422, log: 'silent', text: 'A parameter is missing', expose: 'alone' },
 } as const satisfies Record<string, CatalogEntry>

@@ -2,6 +2,13 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** The body of a document or session as it is on the wire: unknown fields are kept. */
 export type JsonObject = { [key: string]: Json }
 
+const OPENING_BRACE = 0x7b
+
+/** True for bytes that begin as a JSON object does, white space before it or not (RFC 8259 section 2); forms never begin so. */
+export function startsObject(bytes: Uint8Array): boolean {
+  return bytes.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) === OPENING_BRACE
+}
+
 /** True for a JSON object: not null, not a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

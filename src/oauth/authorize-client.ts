@@ -62,6 +62,7 @@ async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: Op
   const body = {
     epoch: open.client.epoch,
     redirect_uri: open.params.get('redirect_uri') ?? '',
+    sent_to: open.redirectUri,
     challenge,
     scope: narrowedScope(scope, form),
     jkt,

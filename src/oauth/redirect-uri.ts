@@ -15,6 +15,11 @@ export function redirectOf(client: Pick<OAuthClient, 'redirect_uris'>, asked: st
       throw fault('oauth_invalid_request', 'redirect_uri is missing, and the client has several')
     return registered[0]!
   }
-  if (registered.includes(asked) || registered.some((uri) => differsInLoopbackPort(uri, asked))) return asked
+  if (isRedirectOf(client, asked)) return asked
   throw fault('oauth_invalid_request', 'redirect_uri is not one of the client')
+}
+
+/** True for a redirect URI of the client, letter by letter but for the port of a loopback address. */
+export function isRedirectOf({ redirect_uris: registered }: Pick<OAuthClient, 'redirect_uris'>, uri: string): boolean {
+  return registered.includes(uri) || registered.some((each) => differsInLoopbackPort(each, uri))
 }

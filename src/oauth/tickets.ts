@@ -7,6 +7,8 @@ export interface CodeBody {
   readonly epoch: string
   /** As the authorization request gave it; '' when it gave none and the only registered one was taken. */
   readonly redirect_uri: string
+  /** Where the browser was sent with it: the client's own still when it is exchanged. */
+  readonly sent_to?: string
   /** PKCE challenge (S256); '' = none was sent. */
   readonly challenge: string
   readonly scope: string

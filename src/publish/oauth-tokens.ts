@@ -57,23 +57,28 @@ export interface Revocation {
   readonly token: string
   readonly hint: string
   readonly clientId: string
+  /** APIs whose tokens may be ended; absent = all. */
+  readonly mayEndAt?: (apiId: string) => boolean
   readonly actor: string
 }
 
 /**
  * Ends an access token, or a refresh token with everything that came from the same grant (RFC 7009 section 2.1). The hint only
- * says which to look for first. Answers undefined when the client has no such token. @throws Fault `store_away`
+ * says which to look for first. Answers undefined when there is no such token.
+ * @throws Fault `token_of_another` (400) for one that was issued to another client, or at an API where none may be ended;
+ *   `store_away`
  */
 export async function revokeToken(
   parts: ClientParts,
-  { token, hint, clientId, actor }: Revocation,
+  { token, hint, clientId, mayEndAt = () => true, actor }: Revocation,
 ): Promise<Revision | undefined> {
-  const access = async () => accessTokenChanges(parts, token, clientId)
-  const refresh = async () => refreshTokenChanges(parts, hashKey(token), clientId)
+  const access = async () => accessTokenChanges(parts, token)
+  const refresh = async () => refreshTokenChanges(parts, hashKey(token))
   const order = hint === 'refresh_token' ? [refresh, access] : [access, refresh]
   for (const look of order) {
     const found = await look()
     if (found === undefined) continue
+    if (found.clientId !== clientId || !mayEndAt(found.apiId)) throw fault('token_of_another')
     const audit = auditOf(parts, actor, 'oauth_token.revoke', found.orgId, { client_id: clientId })
     return parts.documents.commit(found.changes, audit)
   }
@@ -88,7 +93,7 @@ export async function removeRefreshToken(
   const hash = hashKey(token)
   const ticket = await parts.tokens.getTicket(hash)
   if (ticket?.sort !== 'refresh' || ticket.apiId !== apiId) return undefined
-  const found = await refreshTokenChanges(parts, hash, ticket.clientId)
+  const found = await refreshTokenChanges(parts, hash)
   const audit = auditOf(parts, actor, 'oauth_token.revoke', found!.orgId, { client_id: ticket.clientId })
   return parts.documents.commit(found!.changes, audit)
 }
@@ -151,27 +156,32 @@ function expiryOfLive(
 }
 
 interface Found {
+  readonly clientId: string
+  readonly apiId: string
   readonly orgId: string
   readonly changes: readonly Change[]
 }
 
-async function accessTokenChanges(parts: ClientParts, token: string, clientId: string): Promise<Found | undefined> {
+async function accessTokenChanges(parts: ClientParts, token: string): Promise<Found | undefined> {
   const hashes = [hashKey(token), ...(isKeyHash(token) ? [Buffer.from(token, 'hex')] : [])]
   for (const hash of hashes) {
     const row = await parts.tokens.getSession(hash)
-    if (row === undefined || row.clientId !== clientId || tokenFactsOf(row.body) === undefined) continue
-    return { orgId: row.orgId, changes: [{ op: 'deleteSession', hash }] }
+    const facts = row && tokenFactsOf(row.body)
+    if (row === undefined || facts === undefined) continue
+    const { clientId, orgId } = row
+    return { clientId, apiId: facts.api_id, orgId, changes: [{ op: 'deleteSession', hash }] }
   }
   return undefined
 }
 
-async function refreshTokenChanges(parts: ClientParts, hash: Uint8Array, clientId: string): Promise<Found | undefined> {
+async function refreshTokenChanges(parts: ClientParts, hash: Uint8Array): Promise<Found | undefined> {
   const ticket = await parts.tokens.getTicket(hash)
-  if (ticket?.sort !== 'refresh' || ticket.clientId !== clientId) return undefined
+  if (ticket?.sort !== 'refresh') return undefined
+  const { clientId, apiId } = ticket
   const stored = await storedClient(parts, clientId)
   const changes: Change[] = [
     { op: 'deleteTicket', hash },
     ...(ticket.family === '' ? [] : [{ op: 'endFamily', family: ticket.family } as const]),
   ]
-  return { orgId: stored === undefined ? '' : clientOf(stored.body).org_id, changes }
+  return { clientId, apiId, orgId: stored === undefined ? '' : clientOf(stored.body).org_id, changes }
 }

@@ -149,3 +149,56 @@ test('legacy statuses reach the identity server too', async (t) => {
   assert.equal((await conclude({ ...asking, client_id: 'nobody' })).status, 403)
   assert.equal((await conclude({ ...asking, redirect_uri: 'https://evil.test/' })).status, 403)
 })
+
+/** What may happen between the code and its exchange, at the dashboard. */
+const CHANGES: Record<string, readonly (readonly [method: string, path: string, body: JsonObject])[]> = {
+  'another redirect URI': [
+    ['PUT', '/api/apis/oauth/shop/c1', { redirect_uri: 'https://new.test/cb', policy_id: 'gold' }],
+  ],
+  'another policy': [['PUT', '/api/apis/oauth/shop/c1', { redirect_uri: REDIRECT, policy_id: 'silver' }]],
+  'no policy any more': [['DELETE', '/api/portal/policies/gold', {}]],
+  'no client any more': [['DELETE', '/api/apis/oauth/shop/c1', {}]],
+  'another client of the same name': [
+    ['DELETE', '/api/apis/oauth/shop/c1', {}],
+    ['POST', '/api/apis/oauth/shop', { client_id: 'c1', secret: 's1', redirect_uri: REDIRECT, policy_id: 'silver' }],
+  ],
+  'all tokens ended': [['DELETE', '/api/apis/oauth/shop/c1/tokens', {}]],
+  'no API any more': [['DELETE', '/api/apis/shop', {}]],
+}
+
+for (const [what, calls] of Object.entries(CHANGES)) {
+  for (const named of [REDIRECT, '']) {
+    test(`a code is not exchanged: ${what}${named === '' ? ', redirect URI not named' : ''}`, async (t) => {
+      const { conclude, exchange, asked, root, policy, gateway } = await world(t)
+      await policy('silver', ['shop'])
+      const { redirect_uri: _known, ...rest } = asking
+      const concluded = await conclude(named === '' ? rest : asking)
+      assert.equal(concluded.status, 200, concluded.text)
+      const { code } = concluded.json as { code: string }
+      for (const [method, path, body] of calls) await asked(200, method, path, root, body)
+      await gateway.gateway.live.settled(await gateway.store.documents.revision())
+      const refused = await exchange({ code, ...(named === '' && { redirect_uri: '' }) })
+      assert.ok(refused.status >= 400 && refused.status < 500, refused.text)
+      assert.ok(!refused.text.includes('access_token'))
+      if (what === 'another redirect URI') assert.equal((refused.json as JsonObject).error, 'invalid_grant')
+    })
+  }
+}
+
+test('a code of an API that was switched off is not exchanged', async (t) => {
+  const { conclude, exchange, asked, root } = await world(t)
+  const { code } = (await conclude(asking)).json as { code: string }
+  const document = await asked(200, 'GET', '/api/apis/oas/shop', root)
+  const extension = document['x-svc-api-gateway'] as { info: JsonObject }
+  extension.info.state = { active: false }
+  await asked(200, 'PUT', '/api/apis/oas/shop', root, document)
+  assert.equal((await exchange({ code })).status, 404)
+  assert.equal((await conclude(asking)).status >= 400, true)
+})
+
+test('the body may be JSON with white space before it', async (t) => {
+  const { call, root } = await world(t)
+  const body = ` \r\n\t${JSON.stringify(asking)}`
+  const answer = await call('POST', '/api/apis/oauth/shop/authorize-client', { as: root, body })
+  assert.equal(answer.status, 200, answer.text)
+})

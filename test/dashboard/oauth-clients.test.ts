@@ -120,6 +120,7 @@ test('tokens are listed and revoked by themselves or by their hash, in a form or
   assert.equal((await revoke(form, { 'content-type': 'application/json' })).status, 200)
   assert.equal(await use('/shop/', byForm), 401)
   assert.equal((await revoke({ token: 'what-nobody-has' })).status, 200)
+  assert.equal((await revoke(' \r\n\t{"token":"what-nobody-has"}')).status, 200)
   for (const [status, body] of [
     ...([
       [400, {}],
@@ -141,6 +142,51 @@ test('tokens are listed and revoked by themselves or by their hash, in a form or
   ])
   assert.deepEqual(await codes(`${CLIENTS}/c1/tokens`), [hashOf(last)])
   assert.equal(await use('/shop/', last), 200)
+})
+
+test('a token of another client, or of an API of others, is refused in whatever way it is named, and lives on', async (t) => {
+  const world = await gatewayWorld(t, { SVC_DB_ENABLEOWNERSHIP: 'true' })
+  const { oauth, policy, asked, root, user, token, use, call, store } = world
+  const owner = await user({ oauth: 'write', apis: 'read' })
+  for (const id of ['shop', 'other']) await oauth({ id })
+  await policy('gold', ['shop', 'other'])
+  await policy('silver', ['shop'])
+  for (const [id, name, policy_id] of [
+    ['shop', 'c1', 'silver'],
+    ['shop', 'c2', 'silver'],
+    ['shop', 'c3', 'gold'],
+    ['other', 'c3', 'gold'],
+  ]) {
+    const client = { client_id: name!, secret: `s of ${name}`, redirect_uri: REDIRECT, policy_id: policy_id! }
+    await asked(200, 'POST', `/api/apis/oauth/${id}`, root, client)
+  }
+  await setApiOwners(world.parts, 'shop', [owner.id])
+  await setApiOwners(world.parts, 'other', [root.id])
+  const [theirs, elsewhere, mine] = [
+    await token('shop', 'c2', 's of c2'),
+    await token('other', 'c3', 's of c3'),
+    await token('shop', 'c1', 's of c1'),
+  ]
+  const hash = createHash('sha256').update('a refresh token').digest()
+  const client = (await store.documents.find('oauth_client', 'client_id', 'c2'))!.body
+  const ticket = { sort: 'refresh', apiId: 'shop', clientId: 'c2', family: 'f' } as const
+  const lasting = { expiresAt: world.clock.wall() + 1e9, keepUntil: world.clock.wall() + 1e9 }
+  const body = { epoch: client.epoch!, scope: '', username: '', jkt: '', x5t: '', access_hash: '' }
+  await store.documents.commit([{ op: 'putTicket', hash, row: { ...ticket, ...lasting, body } }], undefined)
+  const revoke = (named: string, hint: string, client = 'c1') =>
+    call('POST', `/api/apis/oauth/${client}/revoke`, { as: owner, body: { token: named, token_type_hint: hint } })
+  for (const hint of ['', 'access_token', 'refresh_token']) {
+    // Whoever sees one of its two APIs ends nothing at the other.
+    assert.ok((await revoke(elsewhere, hint, 'c3')).status >= 400)
+    for (const named of [theirs, hashOf(theirs), elsewhere, hashOf(elsewhere), 'a refresh token']) {
+      const [status, message] = refusal(await revoke(named, hint))
+      assert.deepEqual([status, /not issued to this client/.test(String(message))], [400, true])
+    }
+  }
+  assert.deepEqual([await use('/shop/', theirs), await use('/other/', elsewhere)], [200, 200])
+  assert.ok(await store.tokens.getTicket(hash))
+  assert.equal((await revoke(mine, '')).status, 200)
+  assert.equal(await use('/shop/', mine), 401)
 })
 
 test('all tokens of a client end with its secret, and live on without', async (t) => {

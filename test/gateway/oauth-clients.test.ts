@@ -200,14 +200,16 @@ test('one token is revoked by itself or by its hash, of its own client only; a r
     seen(await revoke({ token: hashKey('two').toString('hex'), client_id: 'app', token_type_hint: 'access_token' })),
     ok,
   )
-  assert.deepEqual(seen(await revoke({ token: 'three', client_id: 'other' })), ok)
+  // RFC 7009 section 2.1: of another client, in whatever way it is named, it is refused.
+  for (const named of ['three', hashKey('three').toString('hex'), 'refresh', 'access']) {
+    const refused = await revoke({ token: named, client_id: 'other' })
+    assert.equal(refused.status, 400)
+    assert.match(refused.text, /not issued to this client/)
+  }
   assert.deepEqual(seen(await revoke({ token: 'never was', client_id: 'app' })), ok)
   assert.deepEqual(await Promise.all(['one', 'two', 'three'].map((name) => known(gate, name))), [false, false, true])
-  const asJson = await gate.svc('POST', '/svc/oauth/revoke', {
-    token: 'refresh',
-    token_type_hint: 'refresh_token',
-    client_id: 'app',
-  })
+  const inJson = JSON.stringify({ token: 'refresh', token_type_hint: 'refresh_token', client_id: 'app' })
+  const asJson = await gate.svc('POST', '/svc/oauth/revoke', ` \t\r\n${inJson}`)
   assert.deepEqual(seen(asJson), ok)
   assert.equal(await known(gate, 'access'), false)
   assert.equal(await gate.store.tokens.getTicket(hashKey('refresh')), undefined)

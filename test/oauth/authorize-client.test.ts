@@ -44,6 +44,7 @@ test('the code is kept as its hash, bound to client, redirect URI, challenge, ke
   assert.deepEqual(ticket?.body, {
     epoch: 'epoch-1',
     redirect_uri: CALLBACK,
+    sent_to: CALLBACK,
     challenge: CHALLENGE,
     scope: 'write read',
     jkt: CHALLENGE,

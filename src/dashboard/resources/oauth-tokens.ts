@@ -104,7 +104,7 @@ async function list(
   return bare(tokens.map(({ row, expires }) => ({ code: listedName(parts, row), expires })))
 }
 
-/** A token that the client does not have is as good as ended (RFC 7009 section 2.2). */
+/** A token that nobody has is as good as ended (RFC 7009 section 2.2); one of another client is refused (section 2.1). */
 async function revoke(parts: DashboardParts, call: Call): Promise<Answer> {
   const { client_id: clientId } = await clientNamed(parts, call)
   const fields = fieldsOf(call)
@@ -115,6 +115,7 @@ async function revoke(parts: DashboardParts, call: Call): Promise<Answer> {
   const secret = fields.get('client_secret')
   if (secret !== undefined) await provenClient(parts, clientId, secret)
   const hint = fields.get('token_type_hint') ?? ''
-  await revokeToken(parts, { token, hint, clientId, actor: call.actor!.email })
+  const mayEndAt = (apiId: string) => call.sight.everything || call.sight.anyApi([apiId])
+  await revokeToken(parts, { token, hint, clientId, mayEndAt, actor: call.actor!.email })
   return ok('token revoked successfully')
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/ids.ts'
-import type { JsonObject } from '../../model/json.ts'
+import { type JsonObject, startsObject } from '../../model/json.ts'
 import { newSecret } from '../../model/secret.ts'
 import { stampOf } from '../../publish/sign-in/passwords.ts'
 import { isUnbounded } from '../actor.ts'
@@ -126,8 +126,7 @@ async function login(parts: DashboardParts, call: Call): Promise<Answer> {
 
 /** JSON by its first character, whatever it is called; else a form. */
 function sentLogin(call: Call): JsonObject {
-  const first = /^\s*(.)/.exec(new TextDecoder().decode(call.bytes().subarray(0, 64)))?.[1]
-  return first === '{' ? call.object() : Object.fromEntries(call.form())
+  return startsObject(call.bytes()) ? call.object() : Object.fromEntries(call.form())
 }
 
 async function passkeyOptions(parts: DashboardParts, call: Call): Promise<Answer> {

@@ -1,16 +1,17 @@
 import { fault } from '../../errors/fault.ts'
+import { startsObject } from '../../model/json.ts'
 import { parseObject } from './body.ts'
 import type { AdminRequest } from './request.ts'
 
 const FORM_BYTES = 64 * 1024
 
 /**
- * The fields of a form, or of a JSON object of strings: told apart by the first byte, whatever the Content-Type says.
+ * The fields of a form, or of a JSON object of strings: told apart by the first byte that is no white space, whatever the Content-Type says.
  * @throws Fault `body_malformed` (400) for a field that stands twice, or anything that is neither
  */
 export async function formOf(request: AdminRequest): Promise<ReadonlyMap<string, string>> {
   const bytes = await request.bytes(FORM_BYTES)
-  const entries = bytes[0] === 0x7b ? textsIn(parseObject(bytes)) : [...new URLSearchParams(decoded(bytes))]
+  const entries = startsObject(bytes) ? textsIn(parseObject(bytes)) : [...new URLSearchParams(decoded(bytes))]
   const fields = new Map<string, string>()
   for (const [name, value] of entries) {
     if (fields.has(name)) throw fault('body_malformed', `${name}: stands twice`)

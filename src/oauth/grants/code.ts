@@ -9,7 +9,7 @@ import type { Form } from '../form.ts'
 import { issueTokens } from '../issue.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
 import { verifierFits } from '../pkce.ts'
-import { redirectOf } from '../redirect-uri.ts'
+import { isRedirectOf } from '../redirect-uri.ts'
 import type { CodeBody } from '../tickets.ts'
 
 /**
@@ -33,6 +33,7 @@ export async function codeGrant(
   const now = parts.clock.wall()
   const body = row.body as unknown as CodeBody
   if (row.expiresAt <= now || body.epoch !== client.epoch) throw fault('oauth_invalid_grant')
+  if (!isStillRegistered(client, body)) throw fault('oauth_invalid_grant', 'the redirect URI was withdrawn')
   if (!redirectFits(client, body.redirect_uri, form.get('redirect_uri'))) throw fault('oauth_redirect_differs')
   if (!verifierFits(body.challenge, form.get('code_verifier'))) throw fault('oauth_invalid_grant')
   if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')
@@ -62,13 +63,14 @@ function isOf(row: TicketRow, call: OAuthCall, client: OAuthClient): boolean {
   return row.apiId === call.api.apiId && row.clientId === client.client_id
 }
 
+/** False once the address that the code went to was taken from the client: whoever has the code may be whom it was taken from. */
+function isStillRegistered(client: OAuthClient, { sent_to, redirect_uri }: CodeBody): boolean {
+  const address = sent_to ?? redirect_uri
+  return address === '' || isRedirectOf(client, address)
+}
+
 /** As in the authorization request; where that gave none, none is needed here, but a wrong one is refused (section 4.1.3). */
 function redirectFits(client: OAuthClient, bound: string, given: string | undefined): boolean {
   if (bound !== '') return given === bound
-  if (given === undefined) return true
-  try {
-    return redirectOf(client, given) === given
-  } catch {
-    return false
-  }
+  return given === undefined || isRedirectOf(client, given)
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault, toFault } from '../../../errors/fault.ts'
 import { appIdsOf } from '../../../model/holdings.ts'
-import type { JsonObject } from '../../../model/json.ts'
+import { type JsonObject, startsObject } from '../../../model/json.ts'
 import { endAllTokens } from '../../../publish/oauth-clients.ts'
 import { provenClient, revokeToken } from '../../../publish/oauth-tokens.ts'
 import { portalConfiguration } from '../../../publish/portal/configuration.ts'
@@ -209,8 +209,7 @@ async function login(parts: DashboardParts, call: Call): Promise<Answer> {
 
 /** JSON by its first character, whatever it is called; else a form. */
 function sentLogin(call: Call): JsonObject {
-  const first = /^\s*(.)/.exec(new TextDecoder().decode(call.bytes().subarray(0, 64)))?.[1]
-  return first === '{' ? call.object() : Object.fromEntries(call.form())
+  return startsObject(call.bytes()) ? call.object() : Object.fromEntries(call.form())
 }
 
 async function register(parts: DashboardParts, call: Call): Promise<Answer> {
