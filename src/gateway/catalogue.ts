@@ -1,5 +1,5 @@
 import { toFault } from '../errors/fault.ts'
-import { readApi } from '../model/api/read.ts'
+import { readApi, readNewApi } from '../model/api/read.ts'
 import type { Api, ApiDocument } from '../model/api.ts'
 import { loadsHere, type NodeShard } from '../model/node.ts'
 import { type Compiled, type CompileParts, compileApi } from './compile.ts'
@@ -149,7 +149,8 @@ export class ApiCatalogue {
   #read(source: string, document: ApiDocument, revision: number): Entry {
     const entry = newEntry(source, document, revision)
     try {
-      const api = readApi(document)
+      // Nothing has looked at a file before.
+      const api = source.startsWith('file:') ? readNewApi(document) : readApi(document)
       entry.api = api
       entry.segments = routeSegments(api.listenPath)
       if (!api.active) entry.state = 'inactive'

@@ -328,6 +328,8 @@ export class Exchange extends WireExchange implements Instant {
   requestExtra = ''
   /** `Name: value\r\n` lines to put on the answer, whoever gives it. */
   answerExtra = ''
+  /** Whose `Access-Control-*` fields the answer has: a CORS_FIELDS. */
+  corsFields = 0
   /** `X-RateLimit-*` and `RateLimit*` lines, once limits were looked at. */
   limitFields = ''
   /** Written with a refusal by a limit. */
@@ -395,6 +397,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.atAuthorizationServer = false
   x.requestExtra = ''
   x.answerExtra = ''
+  x.corsFields = 0
   x.limitFields = ''
   x.retryAfterMs = 0
   x.target = undefined

@@ -1,6 +1,7 @@
 import { Fault } from '../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../errors/render.ts'
 import { FIELD } from '../wire/fields.ts'
+import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
 import { grpcRefusal, isGrpc } from './grpc-refusal.ts'
 
@@ -22,7 +23,8 @@ export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): v
     refuse(x, end, style)
     return
   }
-  x.reply(end.status, end.fields + x.limitFields + x.answerExtra + idField(x, style), end.body)
+  const fields = x.corsFields === CORS_FIELDS.upstream ? end.fields : withoutCorsLines(end.fields)
+  x.reply(end.status, fields + x.limitFields + x.answerExtra + idField(x, style), end.body)
 }
 
 /** Answers a refusal in the gateway's words, with the limits and CORS fields collected so far. */
@@ -52,10 +54,8 @@ export function editAnswer(x: Exchange): string {
   x.taker?.answered(x)
   let extra = x.limitFields
   if (extra !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
-  if (x.answerExtra !== '') {
-    if (x.answerExtra.includes('Access-Control-')) dropCors(x)
-    extra += x.answerExtra
-  }
+  if (x.corsFields !== CORS_FIELDS.upstream) dropCors(x)
+  extra += x.answerExtra
   const chain = x.chain
   if (chain?.responseHeaders !== undefined) extra += edit(x, chain.responseHeaders)
   if (x.operation?.responseHeaders !== undefined) extra += edit(x, x.operation.responseHeaders)
@@ -63,11 +63,10 @@ export function editAnswer(x: Exchange): string {
   return extra
 }
 
-/** The gateway speaks for the API: two Access-Control-Allow-Origin fields would make browsers refuse the answer. */
-function dropCors(x: Exchange): void {
-  x.response.drop('access-control-allow-origin')
-  x.response.drop('access-control-allow-credentials')
-  x.response.drop('access-control-expose-headers')
+/** With CORS on the gateway alone says which origins may read an answer. */
+function dropCors({ response, corsFields }: Exchange): void {
+  if (corsFields === CORS_FIELDS.gateway) response.dropPrefixed('access-control-')
+  else for (const name of ORIGIN_FIELDS) response.drop(name)
 }
 
 function edit(x: Exchange, transform: CompiledTransform): string {

@@ -3,7 +3,7 @@ import { type ApiBeside, besideOf, mergeBeside } from '../model/api/beside.ts'
 import { fillIds } from '../model/api/fill-ids.ts'
 import { textsOf } from '../model/api/members.ts'
 import { documentOf } from '../model/api/place.ts'
-import { readApi } from '../model/api/read.ts'
+import { readNewApi } from '../model/api/read.ts'
 import type { ApiDocument } from '../model/api.ts'
 import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
@@ -188,7 +188,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const orgId = draft.orgId ?? orgOf(parts, named.orgId)
   const document = complete(draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
-  const api = readApi(document)
+  const api = readNewApi(document)
   const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
   const plan = new ApiPlan(parts.documents)
   plan.add(id, document, api, { beside: draft.beside, changedAt: clockOf(parts).wall() })
@@ -216,7 +216,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   if (renamed) await checkFree(parts, apiId)
   const orgId = draft.orgId ?? (named.orgId || before.org_id)
   const document = complete(draft, { apiId, orgId, documentId: stored.id })
-  const api = readApi(document)
+  const api = readNewApi(document)
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
   const turn = await checkPlace(parts, api, [stored.id, ...instead.map(({ id }) => id)], placeRules(parts, draft))
   const changedAt = clockOf(parts).wall()

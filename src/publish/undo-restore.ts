@@ -1,6 +1,6 @@
 import { fault } from '../errors/fault.ts'
 import { documentOf } from '../model/api/place.ts'
-import { readApi } from '../model/api/read.ts'
+import { readNewApi } from '../model/api/read.ts'
 import { foldCase } from '../model/fold.ts'
 import type { DocumentId } from '../model/ids.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
@@ -66,7 +66,7 @@ async function restoreApi(
     if (clients + bases > 0) throw fault('undo_refused', `OAuth clients or versions of API ${apiId} stand in the way`)
     return null
   }
-  const api = readApi(documentOf(before))
+  const api = readNewApi(documentOf(before))
   const rules = { mayCollide: parts.config.gateway.enable_duplicate_slugs, orgId: api.orgId }
   parts.also.push(...(await checkPlace(parts, api, all.map((change) => change.id) as DocumentId[], rules)))
   return before

@@ -249,6 +249,16 @@ export class Fields {
     this.dropSpan(lowerName, 0, lowerName.length)
   }
 
+  /** Leaves every field out of `kept()` whose name begins with `lower` (lower case). */
+  dropPrefixed(lower: string): void {
+    const { spans, text } = this
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      const prefixEnd = spans[at]! + lower.length
+      if (prefixEnd > spans[at + 1]! || spans[at + 4]! < 0) continue
+      if (equalsAt(text, spans[at]!, prefixEnd, lower)) spans[at + 4] = ~spans[at + 4]!
+    }
+  }
+
   /** Takes every field of this name (lower case) away, as if it had never been sent: look-ups do not find it either. */
   erase(lowerName: string): void {
     const { spans, text } = this

@@ -48,6 +48,21 @@ test('APIs are taken over with their ids, owners and organisations; one that is 
   for (const wrong of [undefined, {}, [7], 'x']) assertRefused(await post(wrong), 400, /^Request body is not valid/)
 })
 
+test('CORS credentials together with any origin are off in what is taken over, and the answer says so', async (t) => {
+  const dashboard = await dashboardFor(t)
+  const old = classic('orders', '/orders/')
+  const CORS = { enable: true, allowed_origins: ['*'], allow_credentials: true }
+  const apis = [{ ...old, api_definition: { ...(old.api_definition as JsonObject), CORS } }, oas]
+  const answer = bodyOf(await dashboard.call('POST', '/admin/apis/import', { as: 'installation', body: { apis } }))
+  assert.equal(
+    answer.Message,
+    'APIs imported; orders: CORS credentials are off, they need origins by name: "*" allows any',
+  )
+  assert.deepEqual(answer.Meta, { orders: true, 'orders-oas': true })
+  const stored = (await dashboard.store.documents.find('api', 'api_id', 'orders'))!
+  assert.equal(((stored.body.definition as JsonObject).CORS as JsonObject).allow_credentials, false)
+})
+
 test('policies are taken over with both ids, as lists show them', async (t) => {
   const dashboard = await dashboardFor(t)
   const post = (body: unknown) => dashboard.call('POST', '/admin/policies/import', { as: 'installation', body })

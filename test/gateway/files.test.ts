@@ -245,3 +245,17 @@ test('APIs that come from files are listed and read beside the stored ones, and 
   await gateway.svc('GET', '/svc/reload?block=true')
   assert.deepEqual(await ids('/svc/apis'), ['stored', 'filed'], 'what is served is listed')
 })
+
+test('a file is not served with CORS credentials for any origin', async (t) => {
+  const CORS = { enable: true, allowed_origins: ['*'], allow_credentials: true }
+  const { status, node, origin, write, becomes } = await follow(t)
+  write('open.json', classic('open', '/open/', origin.url, { CORS }))
+  write(
+    'named.json',
+    classic('named', '/named/', origin.url, { CORS: { ...CORS, allowed_origins: ['https://a.example'] } }),
+  )
+  await becomes('/named/x', 200)
+  await eventually('the other is known', async () => (await node('open')) !== undefined)
+  assert.equal(await status('/open/x'), 404)
+  assert.match(String((await node('open'))?.reason), /CORS\.allow_credentials: needs origins by name/)
+})

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
+import { withSavableCors } from '../../model/api/cors.ts'
 import { EXTENSION, renameExtension } from '../../model/api/extension.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { textAt } from '../moves/kind.ts'
@@ -54,7 +55,9 @@ export function readDefinitions(folder: string): Definitions {
     }
     if (found[0] !== undefined && found[0] !== 'svc') named = renameExtension(document, found).document
     else if (document !== body) named = document
-    read.candidates.push(candidateOf(APIS.normal(named), file, changes))
+    const normal = APIS.normal(named)
+    const saved = savableCors(normal)
+    read.candidates.push(candidateOf(saved?.body ?? normal, file, [...changes, ...(saved?.changes ?? [])]))
   }
   return { ...read, words }
 }
@@ -72,6 +75,14 @@ export function readPolicies(path: string): Read & { readonly renamed: ReadonlyM
     else read.candidates.push({ kind: POLICIES, identity: id, from: `${file} (${id})`, body: normal, changes: [] })
   }
   return { ...read, renamed }
+}
+
+/** With the CORS rules that a save takes; undefined where they are such already. */
+function savableCors(body: JsonObject) {
+  const [format, member] = isObject(body.oas) ? (['oas', 'oas'] as const) : (['classic', 'api_definition'] as const)
+  const definition = body[member]
+  const saved = isObject(definition) ? withSavableCors(format, definition) : undefined
+  return saved && { body: { ...body, [member]: saved.definition }, changes: saved.changes }
 }
 
 function candidateOf(body: JsonObject, file: string, changes: readonly string[]): Candidate {

@@ -1,7 +1,7 @@
 import { certificateRefs } from '../../model/api/certificate-refs.ts'
 import { EXTENSION } from '../../model/api/extension.ts'
 import { slugOf, summaryOf } from '../../model/api/fill-ids.ts'
-import { readApi } from '../../model/api/read.ts'
+import { readApi, readNewApi } from '../../model/api/read.ts'
 import { collides, templateKey } from '../../model/api/template.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
@@ -157,7 +157,7 @@ function flaws(body: JsonObject): Flaw[] {
   const document = documentIn(body)
   const labels = Object.entries(objectAt(body, 'labels')).filter(([, value]) => typeof value !== 'string')
   return [
-    ...flawsThrown(() => readApi(document), document.definition, [under]),
+    ...flawsThrown(() => readNewApi(document), document.definition, [under]),
     ...labels.map(([key]): Flaw => ({ name: 'field_invalid', path: ['labels', key], why: 'must be a text' })),
   ]
 }

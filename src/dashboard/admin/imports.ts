@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import { besideOf } from '../../model/api/beside.ts'
+import { withSavableCors } from '../../model/api/cors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { withRightsMap } from '../../model/policy.ts'
 import { type ApiDraft, publishApi } from '../../publish/apis.ts'
@@ -43,8 +44,16 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Outcome },
       async run(call) {
         const rows = rowsOf(call.object().apis)
-        const take = async (row: JsonObject) => (await publishApi(parts, draftOf(row))).document.api_id
-        return ok('APIs imported', await takeOver(rows, take, apiIdOf))
+        const changed: string[] = []
+        const take = async (row: JsonObject) => {
+          const draft = draftOf(row)
+          const saved = withSavableCors(draft.format, draft.definition)
+          const { document } = await publishApi(parts, { ...draft, definition: saved?.definition ?? draft.definition })
+          changed.push(...(saved?.changes ?? []).map((change) => `${document.api_id}: ${change}`))
+          return document.api_id
+        }
+        const outcome = await takeOver(rows, take, apiIdOf)
+        return ok(['APIs imported', ...changed].join('; '), outcome)
       },
     },
     {

@@ -1,6 +1,6 @@
 import { toFault } from '../../errors/fault.ts'
 import { placeOf } from '../../model/api/place.ts'
-import { readApi } from '../../model/api/read.ts'
+import { readNewApi } from '../../model/api/read.ts'
 import { collides } from '../../model/api/template.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { isKeyHash } from '../../model/key.ts'
@@ -45,7 +45,7 @@ async function obstaclesOfApi(parts: DashboardParts, orgId: string, sent: JsonOb
   let id = ''
   try {
     id = idsOf(format, definition).apiId
-    const api = readApi({ format, definition, api_id: id, org_id: orgId, name: '' })
+    const api = readNewApi({ format, definition, api_id: id, org_id: orgId, name: '' })
     const named = await parts.documents.find('api', 'api_id', id)
     if (named !== undefined && named.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
     const place = placeOf(api)

@@ -1,6 +1,7 @@
 import type { OperationCacheRule } from '../../model/cache-rules.ts'
 import type { MonoMillis } from '../../model/clock.ts'
 import { FIELD, type Fields } from '../../wire/fields.ts'
+import { withoutCorsLines } from '../cors-fields.ts'
 import { copyText } from '../record/copy-text.ts'
 import type { ChainCache } from './chain-cache.ts'
 import { linesUpdated, linesWithout } from './field-lines.ts'
@@ -143,9 +144,10 @@ function selectionFor({ uri, caller, way }: Asked, request: Fields, names: reado
 }
 
 /** The lines of an answer as they are given again, with the edits of API and operation. */
-function storedLines({ cache, edits }: Asked, answer: Fields): string {
+function storedLines({ cache, edits, way }: Asked, answer: Fields): string {
   const names = new Set([...cache.unstored, ...edits.flatMap(({ remove }) => remove)])
-  return linesWithout(answer.kept(), names) + edits.map(({ lines }) => lines).join('')
+  const lines = linesWithout(answer.kept(), names)
+  return (way.upstreamCors ? lines : withoutCorsLines(lines)) + edits.map(({ lines }) => lines).join('')
 }
 
 /** A stored answer tells when it was made (RFC 9110 section 6.6.1). */

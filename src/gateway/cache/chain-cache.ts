@@ -17,7 +17,7 @@ export interface ChainCache {
 }
 
 /** The age is counted anew; limits are told by the gateway or were those of another caller. */
-const UNSTORED = [
+const UNSTORED: ReadonlySet<string> = new Set([
   'age',
   'ratelimit',
   'ratelimit-policy',
@@ -25,10 +25,7 @@ const UNSTORED = [
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
   'x-svc-cached-response',
-]
-/** Where the gateway speaks for the API. */
-const OF_CORS = ['access-control-allow-origin', 'access-control-allow-credentials', 'access-control-expose-headers']
-
+])
 /** Opens the cache of one version of an API; undefined when none of its answers is stored. */
 export function openChainCache(
   api: Api,
@@ -45,7 +42,7 @@ export function openChainCache(
     responses: pool.open(api.apiId),
     rules,
     clock,
-    unstored: new Set(api.cors === undefined ? UNSTORED : [...UNSTORED, ...OF_CORS]),
+    unstored: UNSTORED,
     ownAuthorization: told && there && !rules.shared && IDENTIFYING.has(auth.method),
   }
 }

@@ -19,6 +19,8 @@ export interface Way {
   readonly requestEdits: object | undefined
   readonly answerEdits: object | undefined
   readonly targets: object | undefined
+  /** False where the gateway alone gives `Access-Control-*` fields, so that those of the upstream are no part of the answer. */
+  readonly upstreamCors: boolean
 }
 
 /** Which requests an answer is for. */
@@ -125,5 +127,6 @@ export class StoredAnswer implements RepeatedAnswer {
 
 /** True when requests of the one way are served as those of the other. */
 export function sameWay(a: Way, b: Way): boolean {
-  return a.requestEdits === b.requestEdits && a.answerEdits === b.answerEdits && a.targets === b.targets
+  const sameEdits = a.requestEdits === b.requestEdits && a.answerEdits === b.answerEdits
+  return sameEdits && a.targets === b.targets && a.upstreamCors === b.upstreamCors
 }

@@ -8,6 +8,7 @@ import { give } from '../cache/give.ts'
 import { Refresh } from '../cache/refresh.ts'
 import { ASKS, asksOf, readWants, satisfies, WANTS_NOTHING, type Wants } from '../cache/request-asks.ts'
 import type { StoredAnswer, Way } from '../cache/stored-answer.ts'
+import { CORS_FIELDS } from '../cors-fields.ts'
 import { type Exchange, type Outcome, SENT, type Step, type Targets } from '../exchange.ts'
 import { requestFields, requestHead } from './forward.ts'
 
@@ -114,7 +115,7 @@ export function answerFromCache(
     const lookup: Lookup = {
       uri: uriOf(x),
       caller: rules.shared || x.session === undefined ? '' : x.session.keyHash,
-      way: operation === undefined ? PLAIN_WAY : wayOf(operation),
+      way: wayOf(x),
       guarded: (asks & ASKS.authorization) !== 0 && !isOwn(x, cache),
       asks,
     }
@@ -125,10 +126,15 @@ export function answerFromCache(
   }
 }
 
-const PLAIN_WAY: Way = { requestEdits: undefined, answerEdits: undefined, targets: undefined }
+const PLAIN = { requestEdits: undefined, answerEdits: undefined, targets: undefined }
+const PLAIN_WAY: Way = { ...PLAIN, upstreamCors: true }
+const CORS_WAY: Way = { ...PLAIN, upstreamCors: false }
 
-function wayOf({ requestHeaders, responseHeaders, targets }: NonNullable<Exchange['operation']>): Way {
-  return { requestEdits: requestHeaders, answerEdits: responseHeaders, targets }
+function wayOf({ operation, corsFields }: Exchange): Way {
+  const upstreamCors = corsFields === CORS_FIELDS.upstream
+  if (operation === undefined) return upstreamCors ? PLAIN_WAY : CORS_WAY
+  const { requestHeaders, responseHeaders, targets } = operation
+  return { requestEdits: requestHeaders, answerEdits: responseHeaders, targets, upstreamCors }
 }
 
 /** True when `Authorization` says no more than who the caller is, whose answers are told apart from everybody else's. */

@@ -1,10 +1,11 @@
-import { prebuilt } from '../../errors/fault.ts'
+import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { Versioning } from '../../model/api.ts'
 import { readablePath } from '../../model/readable-path.ts'
 import { behindSegments, holdsEncodedSlash } from '../../wire/path.ts'
 import { ENCODED_SLASH } from '../encoded-slashes.ts'
 import type { Chain, Exchange, Outcome, Step } from '../exchange.ts'
 import { run } from '../run.ts'
+import { cors, isPreflight } from './cors.ts'
 import { queryValue, withoutQuery } from './read-credential.ts'
 
 const MISSING = prebuilt('version_missing')
@@ -21,6 +22,7 @@ function enter(x: Exchange, chain: Chain): Outcome | Promise<Outcome> {
  * in that version's chain: another API (new style), or rules within this definition (old style).
  */
 export function chooseVersion(versioning: Versioning, main: Chain, inline: ReadonlyMap<string, Chain>): Step {
+  const ownCors = cors(main.api.cors)
   const urlPattern = versioning.urlPattern === '' ? undefined : new RegExp(versioning.urlPattern)
   const header = versioning.key.toLowerCase()
 
@@ -43,23 +45,34 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
     return urlPattern === undefined || urlPattern.test(segment) ? segment : ''
   }
 
+  const refuse = (x: Exchange, refusal: Fault): Outcome | Promise<Outcome> => ownCors?.(x) ?? refusal
+
+  /** A version that says nothing of CORS stands under the rules of the API whose version it is. */
+  const lead = (x: Exchange, chain: Chain): Outcome | Promise<Outcome> =>
+    (chain.api.cors === undefined ? ownCors?.(x) : undefined) ?? enter(x, chain)
+
   return function chooseVersion(x) {
     // With its slash decoded it could name another version to the upstream.
-    if (versioning.location === 'url' && holdsEncodedSlash(firstSegment(x.rest))) return ENCODED_SLASH
+    if (versioning.location === 'url' && holdsEncodedSlash(firstSegment(x.rest))) return refuse(x, ENCODED_SLASH)
+    // Browsers send no field of the request in its preflight, so that it cannot name a version.
+    if (ownCors !== undefined && versioning.location === 'header' && isPreflight(x)) {
+      const answered = ownCors(x)
+      if (answered !== undefined) return answered
+    }
     const name = asked(x)
     if (name === '') {
-      if (versioning.default === '') return MISSING
+      if (versioning.default === '') return refuse(x, MISSING)
       const chain = chainOf(x, versioning.default)
-      return chain === undefined ? UNKNOWN : enter(x, chain)
+      return chain === undefined ? refuse(x, UNKNOWN) : lead(x, chain)
     }
     const chain = chainOf(x, name)
     if (chain !== undefined) {
       take(x, versioning, header)
-      return enter(x, chain)
+      return lead(x, chain)
     }
-    if (!versioning.fallbackToDefault || versioning.default === '') return UNKNOWN
+    if (!versioning.fallbackToDefault || versioning.default === '') return refuse(x, UNKNOWN)
     const fallback = chainOf(x, versioning.default)
-    return fallback === undefined ? UNKNOWN : enter(x, fallback)
+    return fallback === undefined ? refuse(x, UNKNOWN) : lead(x, fallback)
   }
 }
 

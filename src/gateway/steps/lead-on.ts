@@ -1,6 +1,7 @@
 import { prebuilt } from '../../errors/fault.ts'
 import { encodedPath, readablePath } from '../../model/readable-path.ts'
 import { holdsEncodedSlash, type PathForms, readPath } from '../../wire/path.ts'
+import { CORS_FIELDS } from '../cors-fields.ts'
 import { ENCODED_SLASH } from '../encoded-slashes.ts'
 import type { Chain, Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import { run } from '../run.ts'
@@ -53,6 +54,8 @@ function enter(x: Exchange, chain: Chain, { path, sent }: PathForms, query: stri
   if (chain !== x.chain) x.plan = undefined
   x.chain = chain
   x.operation = undefined
+  // Its rules ask nothing of those who come from another API, but its upstream is no voice there either.
+  if (chain.api.cors !== undefined && x.corsFields === CORS_FIELDS.upstream) x.corsFields = CORS_FIELDS.gateway
   x.skipAuthentication = false
   x.rest = path
   x.forwardPath = forwardPathOf(chain, sent)

@@ -1,5 +1,6 @@
-import { type Api, type CorsRules, PATH_MATCHINGS, type PathMatching, type Versioning } from '../api.ts'
+import { type Api, PATH_MATCHINGS, type PathMatching, type Versioning } from '../api.ts'
 import type { JsonObject } from '../json.ts'
+import { readCors } from './cors.ts'
 import type { Described } from './described.ts'
 import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from './members.ts'
 import { methodsOf, readAuth } from './read-auth.ts'
@@ -122,19 +123,6 @@ function table<T>(from: JsonObject, read: (value: JsonObject[string]) => T): Rec
   const made: Record<string, T> = Object.create(null)
   for (const name of Object.keys(from)) made[name] = read(from[name]!)
   return made
-}
-
-function readCors(cors: JsonObject): CorsRules | undefined {
-  if (!flagOf(cors, 'enable')) return undefined
-  return {
-    origins: textsOf(cors, 'allowed_origins'),
-    methods: textsOf(cors, 'allowed_methods').map((method) => method.toUpperCase()),
-    headers: textsOf(cors, 'allowed_headers'),
-    exposed: textsOf(cors, 'exposed_headers'),
-    credentials: flagOf(cors, 'allow_credentials'),
-    maxAgeS: numberOf(cors, 'max_age'),
-    passthrough: flagOf(cors, 'options_passthrough'),
-  }
 }
 
 /** A list that holds something is enforced even where its own switch is off; only the common switch ends both. */

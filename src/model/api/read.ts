@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.ts'
 import { besideOf } from './beside.ts'
 import { classicFlaws, oasFlaws, oasWishes } from './check-parts.ts'
 import { servedClassic } from './convert.ts'
+import { corsFlaws } from './cors.ts'
 import type { Described } from './described.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
 import { flagOf, isEmpty, objectOf } from './members.ts'
@@ -14,7 +15,7 @@ import { refuseWishes, wishesOf } from './unsupported.ts'
 import { checkBounds, type Flaw, flawsOf, refuseFlaws } from './validate.ts'
 
 /**
- * Reads a definition of either format into the model that is served, with every check that a save makes.
+ * Reads a definition of either format into the model that is served, with every check that a stored one must pass.
  * Both formats are served from the classic reading, so that a converted definition is served the same.
  * @throws Fault `definition_invalid` naming every fault by its path
  * @throws Fault `definition_unsupported` when it turns something on that this gateway does not serve
@@ -29,6 +30,17 @@ export function readApi(document: ApiDocument): Api {
     apiId: document.api_id,
     orgId: document.org_id,
   }
+}
+
+/**
+ * Reads a definition that is about to be stored or served for the first time: also with the checks that stored definitions, which
+ * may be older, need not pass.
+ * @throws Fault as `readApi`
+ */
+export function readNewApi(document: ApiDocument): Api {
+  const api = readApi(document)
+  refuseFlaws(corsFlaws(document.format, document.definition))
+  return api
 }
 
 /** A definition that was an OpenAPI document carries what it said of operations. */

@@ -212,8 +212,8 @@ const middleware = () =>
       cors: switched({
         allowedOrigins: list(text('origin')),
         allowedMethods: list(text('method')),
-        allowedHeaders: list(text()),
-        exposedHeaders: list(text()),
+        allowedHeaders: list(text('fieldValue')),
+        exposedHeaders: list(text('fieldValue')),
         allowCredentials: bool(),
         maxAge: whole(),
         optionsPassthrough: bool(),
