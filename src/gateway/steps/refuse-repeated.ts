@@ -2,6 +2,8 @@ import { prebuilt } from '../../errors/fault.ts'
 import type { AuthRules } from '../../model/api.ts'
 import type { Step } from '../exchange.ts'
 
+const REPEATED = prebuilt('credential_repeated')
+
 /** Lower-case names of the headers that any scheme of an API reads a credential from. */
 export function credentialHeaders(auth: AuthRules | undefined): readonly string[] {
   if (auth === undefined) return []
@@ -10,19 +12,14 @@ export function credentialHeaders(auth: AuthRules | undefined): readonly string[
 }
 
 /**
- * Refuses a request that gives a credential twice, even the same one: gateway and upstream could each read another.
+ * Refuses a request that has a credential's header twice, even with the same value: gateway and upstream could each read another.
  * undefined where only `Authorization` is read, of which the wire takes one.
  */
 export function refuseRepeated(auth: AuthRules): Step | undefined {
   const names = credentialHeaders(auth).filter((name) => name !== 'authorization')
   if (names.length === 0) return undefined
-  const refusals = names.map((name) => ({
-    name,
-    refusal: prebuilt('request_malformed', `${name} given twice: send one credential`),
-  }))
   return function refuseRepeated(x) {
     if (x.skipAuthentication) return undefined
-    const repeated = refusals.find(({ name }) => x.request.repeats(name))
-    return repeated?.refusal
+    return names.some((name) => x.request.repeats(name)) ? REPEATED : undefined
   }
 }
