@@ -15,7 +15,6 @@ import { authenticateSeveral } from './steps/authenticate-several.ts'
 import { authenticateToken } from './steps/authenticate-token.ts'
 import { checkRights } from './steps/check-rights.ts'
 import { checkScopes } from './steps/check-scopes.ts'
-import { refuseRepeated } from './steps/refuse-repeated.ts'
 
 /** What callers are identified with. */
 export interface AuthParts {
@@ -32,10 +31,9 @@ export interface AuthParts {
 export function identify(api: Api, rules: Rules, parts: AuthParts): (Step | undefined)[] {
   const { auth } = api
   if (auth === undefined) return []
-  const before = refuseRepeated(auth)
   const after = [stripCredential(auth), checkState(), checkRights()]
   if (auth.alternatives === undefined)
-    return [before, schemeStep(auth, api, parts), ...after, auth.method === 'oauth' ? scopeStep(api, rules) : undefined]
+    return [schemeStep(auth, api, parts), ...after, auth.method === 'oauth' ? scopeStep(api, rules) : undefined]
   // Of the schemes of one alternative each must be good for itself; the rights are those of the last.
   const alternatives = auth.alternatives.map((schemes) =>
     schemes.flatMap((scheme) => {
@@ -43,7 +41,7 @@ export function identify(api: Api, rules: Rules, parts: AuthParts): (Step | unde
       return [schemeStep(scheme, api, parts), checkState(), scopes].filter((step) => step !== undefined)
     }),
   )
-  return [before, authenticateSeveral(alternatives), ...after]
+  return [authenticateSeveral(alternatives), ...after]
 }
 
 function schemeStep(scheme: SchemeRules, api: Api, parts: AuthParts): Step {

@@ -222,16 +222,16 @@ export class Fields {
     return false
   }
 
-  /** True when there are several fields of this name (lower case), dropped or not. */
-  repeats(lowerName: string): boolean {
+  /** The value of the only field of this name (lower case), dropped or not; '' when there is none, undefined when there are several. */
+  single(lowerName: string): string | undefined {
     const { spans, text } = this
-    let found = false
+    let found = -1
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       if (!equalsAt(text, spans[at]!, spans[at + 1]!, lowerName)) continue
-      if (found) return true
-      found = true
+      if (found >= 0) return undefined
+      found = at
     }
-    return false
+    return found < 0 ? '' : text.slice(spans[found + 2]!, spans[found + 3]!)
   }
 
   /** All values of this name (lower case), in order, dropped ones too. */

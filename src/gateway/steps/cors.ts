@@ -37,8 +37,8 @@ export function cors(rules: CorsRules | undefined): Step | undefined {
   /** Of an allowed origin; undefined for one that is not. */
   const fieldsFor = (x: Exchange): string | undefined => {
     if (any) return openFields
-    const origin = x.request.known(FIELD.origin)
-    if (origin === undefined || x.request.repeats('origin') || !allows(origin)) return undefined
+    const origin = x.request.has(FIELD.origin) ? x.request.single('origin') : undefined
+    if (origin === undefined || !allows(origin)) return undefined
     return `Access-Control-Allow-Origin: ${origin}\r\n${VARIES}${credentials}`
   }
 

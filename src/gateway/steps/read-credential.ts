@@ -4,20 +4,22 @@ import type { Exchange } from '../exchange.ts'
 
 /**
  * The credential as the request carries it: in the header, the query parameter or the cookie of the scheme. '' when there is none;
- * undefined when there are several: in two places, or a parameter or cookie given twice, whatever the values (RFC 6750 section 2).
+ * undefined when there are several: in two places, or a header, parameter or cookie given twice, whatever the values (RFC 6750 section 2).
  * Nobody could say which of them the upstream takes.
  */
 export function readCredential(auth: SchemeRules, x: Exchange): string | undefined {
   const inHeader = headerValue(auth, x)
+  if (inHeader === undefined) return undefined
   if (auth.query === undefined && auth.cookie === undefined) return inHeader
   const bare = readBare(auth, x)
   if (bare === undefined || (bare !== '' && inHeader !== '')) return undefined
   return bare === '' ? inHeader : bare
 }
 
-function headerValue({ header }: SchemeRules, x: Exchange): string {
+/** The wire takes one `Authorization` alone. */
+function headerValue({ header }: SchemeRules, x: Exchange): string | undefined {
   if (header === 'authorization') return x.request.known(FIELD.authorization) ?? ''
-  return header === undefined ? '' : (x.request.get(header) ?? '')
+  return header === undefined ? '' : x.request.single(header)
 }
 
 /** The credential in query or cookie, where no scheme word is needed; '' and undefined as of `readCredential`. */

@@ -21,13 +21,16 @@ export function readToken(auth: SchemeRules, x: Exchange): PresentedToken | NoTo
   const inHeader = headerToken(auth, x)
   if (auth.query === undefined && auth.cookie === undefined) return inHeader
   const bare = readBare(auth, x)
-  if (bare === '') return inHeader
+  if (bare === '' || inHeader === 'repeated') return inHeader
   return bare === undefined || typeof inHeader === 'object' ? 'repeated' : parse(bare, true)
 }
 
 function headerToken({ header }: SchemeRules, x: Exchange): PresentedToken | NoToken {
   if (header === undefined) return 'missing'
-  if (header !== 'authorization') return parse(x.request.get(header) ?? '', true)
+  if (header !== 'authorization') {
+    const value = x.request.single(header)
+    return value === undefined ? 'repeated' : parse(value, true)
+  }
   return parse(x.request.known(FIELD.authorization) ?? '', false)
 }
 
