@@ -29,7 +29,7 @@ test('whatever is stored, nobody is given what was made for another', async (t) 
   }
   let hits = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(request, { minLength: 10, maxLength: 30 }), async (requests) => {
+    fc.asyncProperty(fc.array(request, { minLength: 40, maxLength: 80 }), async (requests) => {
       for (const { key: name, path, query, host, tenant, language, method, afterS } of requests) {
         gateway.clock.advance(afterS * 1000)
         const headers = {
