@@ -7,17 +7,20 @@ const VALUE = /^[A-Za-z0-9_-]{43}$/
 
 /**
  * The value of the session cookie in a `Cookie` field (RFC 6265 section 5.4); undefined when there is none that we could have
- * set. Of several, the first that looks like ours: a neighbour on the same host may have set another one.
+ * set, and when there are two: a neighbour on the same host may have set one, and the order does not tell whose it is.
  */
 export function readSessionCookie(field: string | undefined, name = SESSION_COOKIE): string | undefined {
   if (field === undefined) return undefined
+  let found: string | undefined
   for (const pair of field.split(';')) {
     const at = pair.indexOf('=')
     if (at === -1 || pair.slice(0, at).trim() !== name) continue
     const value = pair.slice(at + 1).trim()
-    if (VALUE.test(value)) return value
+    if (!VALUE.test(value)) continue
+    if (found !== undefined && found !== value) return undefined
+    found = value
   }
-  return undefined
+  return found
 }
 
 /** `Set-Cookie` of a session that lives `lifeS` seconds at most. */
