@@ -135,10 +135,14 @@ export function authenticateJwt(
     if (sent === undefined) return challenged(x, REPEATED, '', 'off')
     const text = credentialOf(sent)
     if (text === '') return challenged(x, MISSING, '', 'off')
-    const presented = { text, word: schemeOf(sent) }
+    const word = schemeOf(sent)
     const known = tokens.get(hash('sha256', text, 'base64'))
-    if (known !== undefined && known.againAt > x.mono && known.generation === keys.generation)
-      return accept(x, known, presented)
+    if (known !== undefined && known.againAt > x.mono && known.generation === keys.generation) {
+      // The ordinary case, without anything made for it.
+      if (known.plain && word !== 'dpop' && known.endsAt > x.wall) return enter(x, known)
+      return accept(x, known, { text, word })
+    }
+    const presented = { text, word }
     const jwt = readCompact(text, LIMIT, TYPES)
     if (typeof jwt === 'string') return refused(x, jwt)
     const { alg, kid = '' } = jwt.header

@@ -33,11 +33,14 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Se
     const refusal = flawOf(x, session, api)
     if (refusal !== undefined) return refuse(x, refusal, presented.word)
     const { confirmation } = session!.token!
+    if (!bindsAll && !isBound(confirmation) && presented.word !== 'dpop') {
+      x.session = session
+      return undefined
+    }
     const admit = () => {
       x.session = session
       return undefined
     }
-    if (!bindsAll && !isBound(confirmation) && presented.word !== 'dpop') return admit()
     return admitBound(parts, x, api, { confirmation, ...presented }, { dpop, admit })
   }
 

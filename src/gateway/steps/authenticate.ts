@@ -28,11 +28,8 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
     const { token } = session
     const word = schemeOf(sent)
     const confirmation = token?.confirmation ?? UNBOUND
-    const admit = () => {
-      x.session = session
-      return undefined
-    }
-    if (word !== 'dpop' && !isBound(confirmation) && (token === undefined || !bindsAll)) return admit()
+    if (word !== 'dpop' && !isBound(confirmation) && (token === undefined || !bindsAll)) return enter(x, session)
+    const admit = () => enter(x, session)
     return admitBound(parts, x, api, { confirmation, text: credentialOf(sent), word }, { dpop: 'off', admit })
   }
   return function authenticate(x) {
@@ -44,6 +41,10 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
     const session = sessions.find(credential, x.snapshot!, x.wall)
     return session instanceof Promise ? session.then((late) => accept(x, late, sent)) : accept(x, session, sent)
   }
+}
+
+function enter(x: Exchange, session: LiveSession): undefined {
+  x.session = session
 }
 
 /** Takes the credential out of what is handed on, from every place that any scheme of the API names. */
