@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { isObject, type JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
-import { mayDo } from '../model/permission.ts'
 import { showClient } from '../publish/oauth-client-lists.ts'
 import type { Call } from './call.ts'
 import type { DashboardParts } from './parts.ts'
+import { mayWrite, secretsSeen } from './secrets-seen.ts'
 
 /** A client as the dashboard shows it. */
 export const ClientShape = Type.Object({
@@ -33,8 +33,8 @@ export type SecretView = 'maker' | 'writers' | 'nobody'
 /** A client as callers see it. @throws Fault `seal_broken` */
 export function clientView(parts: DashboardParts, call: Call, client: OAuthClient, who: SecretView): JsonObject {
   const { dashboard } = parts.config
-  const mayWrite = call.actor !== undefined && mayDo(call.actor.permissions, 'apis', 'write')
-  const withSecret = who === 'maker' || (who === 'writers' && mayWrite)
+  const mayRead = mayWrite(call, 'apis')
+  const withSecret = who === 'maker' || (who === 'writers' && mayRead)
   const shown = showClient(parts, client, { withSecret })
   const { client_id, client_name, secret, redirect_uri, policy_id, meta_data, description, dcr_registration, ...more } =
     shown
@@ -45,10 +45,10 @@ export function clientView(parts: DashboardParts, call: Call, client: OAuthClien
     secret: secret!,
     redirect_uri: separator === '' ? redirect_uri! : client.redirect_uris.join(separator),
     policy_id: policy_id ?? '',
-    meta_data: meta_data!,
+    meta_data: secretsSeen(call, 'oauth', meta_data!),
     description: description!,
     dcr_registration: registrationOf(dcr_registration, withSecret),
-    ...more,
+    ...secretsSeen(call, 'oauth', more),
   }
 }
 

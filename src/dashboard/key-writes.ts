@@ -1,5 +1,6 @@
 import { Fault, fault } from '../errors/fault.ts'
 import type { JsonObject } from '../model/json.ts'
+import { withoutHidden } from '../model/key.ts'
 import { hashKey } from '../model/secret.ts'
 import { checkSession, type Session } from '../model/session.ts'
 import { areKeyless } from '../publish/keyless.ts'
@@ -14,6 +15,7 @@ import { checkKeyAlone, checkOthersKept } from './co-owned.ts'
 import { checkKeySeen, isSet, keyOf, withinSight } from './key-seen.ts'
 import { keyData } from './key-shape.ts'
 import type { DashboardParts } from './parts.ts'
+import { secretsKept } from './secrets-seen.ts'
 
 const MALFORMED = 'User/Key object validation failed, most likely malformed input.'
 
@@ -54,7 +56,7 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   const { row, key, by } = await keyOf(parts, call)
   if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
-  const written = await writtenOver(parts, checkedOf(call.object()), row)
+  const written = await writtenOver(parts, keptOf(call, row), row)
   const session = await withinSight(parts, call, written, row)
   const isShared = await checkOthersKept(parts, call, row, session)
   const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
@@ -94,6 +96,11 @@ function checkedOf(sent: JsonObject): JsonObject {
     if (error instanceof Fault && error.code === 'key_invalid') throw fault('body_refused', MALFORMED, error)
     throw error
   }
+}
+
+/** The same in the place of a key's, whose secrets stay where they are blank. */
+function keptOf(call: Call, { body }: SessionRow): JsonObject {
+  return secretsKept(checkedOf(call.object()), withoutHidden(body), 'body_refused')
 }
 
 /** A key that went while it was being changed. */

@@ -7,6 +7,7 @@ import { isDocumentId } from '../model/ids.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { withoutHidden } from '../model/key.ts'
 import { redact } from '../model/redact.ts'
+import { redactDocument } from '../model/secret-places.ts'
 import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '../store/ports.ts'
 import { wrapperOf } from './api-wrapper.ts'
 import {
@@ -96,7 +97,7 @@ async function apiHappening({ documents }: EventParts, change: DocumentChange): 
   const before = await documents.get('api', change.id)
   const now = afterOf(change, before)
   if (now === undefined) return undefined
-  const data = redact(wrapperOf(now, undefined))
+  const data = redactDocument(wrapperOf(now, undefined))
   return { sorts: ['api_event'], did: didOf(change, before), orgId: orgOf(now.body), apis: [now.body], data }
 }
 
@@ -138,7 +139,7 @@ async function keyHappening(
   return {
     ...{ sorts: KEY_SORTS, did, orgId: row.orgId },
     apis: apis.filter((body) => body !== undefined),
-    data: { key_hash: keyHash, org_id: row.orgId, ...(redact(withoutHidden(row.body)) as JsonObject) },
+    data: { key_hash: keyHash, org_id: row.orgId, ...(redactDocument(withoutHidden(row.body)) as JsonObject) },
   }
 }
 

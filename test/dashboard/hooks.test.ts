@@ -70,8 +70,19 @@ test('a webhook is created, listed, read, changed and deleted, in the words that
   const stored = await store.documents.get('hook', id as DocumentId)
   assert.ok(!JSON.stringify(stored).includes('very-secret'))
   const reader = await user({ hooks: 'read' })
-  assert.deepEqual((await call('GET', `/api/hooks/${id}/`, { as: reader })).json, made)
-  assert.deepEqual((await call('GET', '/api/hooks', { as: reader })).json, { hooks: [made], pages: 1 })
+  const masked = { ...made, header_map: { Authorization: '***', 'X-One': '***' } }
+  for (const [as, shown] of [
+    [reader, masked],
+    [admin, made],
+  ] as const) {
+    assert.deepEqual((await call('GET', `/api/hooks/${id}/`, { as })).json, shown)
+    assert.deepEqual((await call('GET', '/api/hooks', { as })).json, { hooks: [shown], pages: 1 })
+  }
+  // What a reader sees, or nothing at all, in the place of a value leaves it as it is.
+  for (const header_map of [masked.header_map, { Authorization: '', 'X-One': '1' }]) {
+    assert.equal((await call('PUT', `/api/hooks/${id}`, { as: admin, body: { ...made, header_map } })).status, 200)
+    assert.deepEqual((await call('GET', `/api/hooks/${id}`, { as: admin })).json, made)
+  }
   const body = { name: 'Two', method: 'put', target_path: 'http://h.test/', id: 'other', org_id: 'other' }
   const changed = await call('PUT', `/api/hooks/${id}`, { as: admin, body })
   assert.deepEqual(changed.json, { Status: 'OK', Message: 'Hook updated', Meta: null })

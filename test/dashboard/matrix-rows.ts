@@ -1,7 +1,7 @@
 import type { Route } from '../../src/dashboard/route.ts'
 import type { Answer } from '../client.ts'
 import { ACTORS, type ActorKind, EXPECTED, type Expectation, type Outcome, outcomeOf } from './expectations.ts'
-import { OURS, type World } from './matrix-world.ts'
+import { OURS, SECRET, type World } from './matrix-world.ts'
 
 /** One call of the matrix. */
 export interface Row {
@@ -99,6 +99,15 @@ const OWNS_NOTHING: readonly ActorKind[] = [
   'non-owner',
 ]
 
+/** They read what their rights let them read, and none of its secrets. */
+const WRITES_NOTHING: readonly ActorKind[] = [
+  'read-only',
+  'unbounded reader',
+  'unbounded writer',
+  'self',
+  'unbounded self',
+]
+
 /** What others own, and what another organisation has, is in no answer. */
 function leakOf(
   { telltales }: World,
@@ -109,6 +118,7 @@ function leakOf(
 ): string | undefined {
   const foreign = kind === 'admin of another organisation' && outcome !== 'hidden'
   if (foreign && text.includes(OURS)) return 'reads what belongs to another organisation'
+  if (WRITES_NOTHING.includes(kind) && text.includes(SECRET)) return 'reads a secret of what it may not write'
   const tells = OWNS_NOTHING.includes(kind) && telltales.some((one) => text.includes(one))
   return tells && namesOwned !== true ? 'reads what others own' : undefined
 }

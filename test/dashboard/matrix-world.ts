@@ -20,6 +20,9 @@ export const OURS = 'ours-3f9a'
 /** In the names of what has owners: nobody else may read it. */
 export const OWNED = 'owned-8c1e'
 
+/** In every secret of the things of the first organisation: nobody reads it who may not write what it stands in. */
+export const SECRET = 'secret-5b7d'
+
 /** An organisation with one thing of each sort that nobody owns, and one of each that somebody does. */
 export interface World extends TestDashboard {
   readonly open: Readonly<Record<Thing, string>>
@@ -103,28 +106,56 @@ async function makeThings(
   const { parts, orgId, store } = dashboard
   const actor = 'test'
   const oas = `${name}-oas`
-  const document = defined({ id: oas, url: 'http://127.0.0.1:1', info: { orgId } })
-  const plain = classic(name, `/${name}/`, 'http://127.0.0.1:1', OAUTH)
+  const secret = `${SECRET}-${name}`
+  const add = [{ name: 'X-Backend-Pin', value: secret }]
+  const open = `${SECRET}-${beside}`
+  const document = defined({
+    ...{ id: oas, url: 'http://127.0.0.1:1', info: { orgId } },
+    global: { transformRequestHeaders: { enabled: true, add } },
+    paths: { '/a': { get: { operationId: 'a', responses: { 200: { description: '' } } } } },
+    operations: { a: { transformRequestHeaders: { enabled: true, add } } },
+  })
+  const plain = classic(name, `/${name}/`, 'http://127.0.0.1:1', {
+    ...OAUTH,
+    uptime_tests: { disabled: true, check_list: [{ url: 'http://127.0.0.1:1/', headers: { 'X-Pin': secret } }] },
+    version_data: {
+      not_versioned: true,
+      versions: { Default: { name: 'Default', global_headers: { 'X-Backend-Pin': secret, Authorization: secret } } },
+    },
+  })
   const definition = { ...plain, org_id: orgId, client_certificates: named === undefined ? [] : [named] }
   const told = { ...owners, categories: [name], labels: [{ key: 'branch', value: name }] }
   await makeApi(dashboard, 'classic', definition, told)
   await makeApi(dashboard, 'oas', document, told)
   const access = { access_rights: rights(name), org_id: orgId }
   const policy = `policy-${name}`
-  await createPolicy(parts, { ...access, id: policy, name: `Policy ${name}` }, actor)
+  const meta_data = { api_token: secret }
+  await createPolicy(parts, { ...access, id: policy, name: `Policy ${name}`, meta_data }, actor)
   const key = `key-of-${name}-of-the-matrix`
-  await createKey(parts, { session: { ...access, alias: name }, key, keepQuota: false, actor })
+  await createKey(parts, {
+    session: { ...access, alias: name, hmac_enabled: true, hmac_string: secret, meta_data },
+    key,
+    keepQuota: false,
+    actor,
+  })
   const client = `client-${name}`
-  const body = { client_id: client, client_name: name, redirect_uri: 'https://app.test/cb', policy_id: policy }
+  const body = { client_id: client, client_name: name, redirect_uri: 'https://app.test/cb', policy_id: policy, secret }
   await createClient(parts, { body, apiId: name, orgId, actor })
   const certify = async (host: string) =>
     (await addCertificate(parts, { pem: makeCertificate(host).cert, orgId, actor })).id
   const admin = await dashboard.admin()
   const made = async (path: string, sent: JsonObject) =>
     (await dashboard.call('POST', path, { as: admin, body: sent })).json as JsonObject
-  await made('/api/hooks', { name: beside, method: 'POST', target_path: 'https://example.test/hook' })
+  await made('/api/hooks', {
+    ...{ name: beside, method: 'POST', target_path: 'https://example.test/hook' },
+    ...{ header_map: { 'X-Pin': open }, shared_secret: open },
+  })
   const hooks = await store.documents.list('hook', { where: { name: beside }, limit: 1 })
-  const asset = await made('/api/assets', { kind: 'oas-template', name: beside, data: {} })
+  const asset = await made('/api/assets', {
+    kind: 'oas-template',
+    name: beside,
+    data: templateOf([{ name: 'X-Pin', value: open }]),
+  })
   const label = await made('/api/labels', { name: `Label ${beside}`, values: [] })
   const developer = await made('/api/portal/developers', { email: `${beside}@example.test`, fields: { Name: beside } })
   await dashboard.call('PUT', '/api/portal/configuration', { as: admin, body: { require_key_approval: true } })
@@ -140,7 +171,10 @@ async function makeThings(
   const text = Buffer.from(name).toString('base64')
   const documentation = await made('/api/portal/documentation', { api_id: name, documentation: text })
   // The last thing, which can be undone.
-  await made('/api/tib/profiles', { ...PROFILE, ID: `profile-${beside}`, Name: beside })
+  await made('/api/tib/profiles', {
+    ...{ ...PROFILE, ID: `profile-${beside}`, Name: beside },
+    ProviderConfig: { ...(PROFILE.ProviderConfig as JsonObject), LDAPAdminPassword: open },
+  })
   const noted = await store.audit.list({ orgId, limit: 1 })
   return {
     ...{ api: name, oas, policy, key, client },
@@ -162,6 +196,10 @@ async function makeThings(
     none: 'nothing-is-called-so',
   }
 }
+
+const templateOf = (add: JsonObject[]): JsonObject => ({
+  'x-svc-api-gateway': { middleware: { global: { transformRequestHeaders: { enabled: true, add } } } },
+})
 
 /** A key and an OAuth app of a developer. */
 async function makeHeld({ parts }: TestDashboard, id: string, policy: string) {

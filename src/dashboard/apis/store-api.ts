@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import type { ApiBeside } from '../../model/api/beside.ts'
+import { toClassic, toOas } from '../../model/api/convert.ts'
+import { documentOf } from '../../model/api/place.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { idsOf } from '../../publish/api-ids.ts'
@@ -13,6 +15,7 @@ import type { Call } from '../call.ts'
 import { checkVersionsKept } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
 import { checkReferences } from '../references.ts'
+import { secretsKept } from '../secrets-seen.ts'
 import { besideNew } from './owners.ts'
 
 /** What creating an API answers: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
@@ -67,6 +70,7 @@ export async function create(
   definition: JsonObject,
   beside: ApiBeside = {},
 ): Promise<Answer> {
+  secretsKept(definition, undefined, 'definition_invalid')
   const version = await versionOf(parts, call)
   if (version !== undefined && 'status' in version) return version
   await checkReferences(parts, call, 'api', bodyOf(format, definition), undefined, idsOf(format, definition).apiId)
@@ -89,12 +93,15 @@ export async function update(
   message: string,
 ): Promise<Answer> {
   const apiId = String(stored.body.api_id)
-  const body = bodyOf(change.format, change.definition)
-  await checkReferences(parts, call, 'api', body, stored.body, idsOf(change.format, change.definition).apiId)
+  const before = definitionAs(change.format, stored)
+  const definition = secretsKept(change.definition, before, 'definition_invalid')
+  const body = bodyOf(change.format, definition)
+  await checkReferences(parts, call, 'api', body, stored.body, idsOf(change.format, definition).apiId)
   checkVersionsKept(call.sight, stored.body, body)
   const { revision } = await publishApi(parts, {
     ...draftOf(parts, call),
     ...change,
+    definition,
     apiId,
     mayBecome: { id: true },
   })
@@ -116,6 +123,13 @@ export async function remove(parts: DashboardParts, call: Call): Promise<Answer>
   })
   await parts.settled(revision)
   return ok('API deleted')
+}
+
+/** What is stored, in the words of a format. */
+function definitionAs(format: ApiDocument['format'], { body }: StoredDocument): JsonObject {
+  const { format: is, definition } = documentOf(body)
+  if (is === format) return definition
+  return format === 'oas' ? toOas(definition).document : toClassic(definition).definition
 }
 
 const bodyOf = (format: ApiDocument['format'], definition: JsonObject): JsonObject => ({ format, definition })

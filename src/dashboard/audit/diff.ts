@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../model/json.ts'
-import { MASK, redact } from '../../model/redact.ts'
+import { MASK } from '../../model/redact.ts'
+import { redactDocument } from '../../model/secret-places.ts'
 import type { AuditChange } from '../../store/ports.ts'
 
 const MOST_LINES = 1000
@@ -13,7 +14,7 @@ export function diffOf(changes: readonly AuditChange[]): string {
   const lines: string[] = []
   for (const { kind, id, before, after } of changes) {
     lines.push(`@ ${kind} ${id}`)
-    compare('', [before, after], [redact(before), redact(after)], lines)
+    compare('', [before, after], [redactDocument(before), redactDocument(after)], lines)
   }
   return lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), '...'].join('\n') : lines.join('\n')
 }

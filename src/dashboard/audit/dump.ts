@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../model/json.ts'
-import { isSecretName, MASK, redact, redactAnswer } from '../../model/redact.ts'
+import { isSecretName, MASK, redactAnswer } from '../../model/redact.ts'
+import { redactDocument, withoutSecrets } from '../../model/secret-places.ts'
 import type { Answer } from '../answer.ts'
 
 /** What of a call is dumped. */
@@ -31,7 +32,7 @@ function bodyText(body: Uint8Array, type: string): string {
   if (body.length === 0) return ''
   const text = new TextDecoder().decode(body)
   try {
-    return JSON.stringify(redact(JSON.parse(text) as Json))
+    return JSON.stringify(redactDocument(JSON.parse(text) as Json))
   } catch {
     return /urlencoded/i.test(type) ? formText(text) : `[${body.length} bytes]`
   }
@@ -45,7 +46,9 @@ function formText(text: string): string {
 function answerText({ body, type }: Answer): string {
   if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body) return '[sent as it was read]'
   if (body instanceof Uint8Array) return `[${body.length} bytes]`
-  return type === undefined ? JSON.stringify(redactAnswer(body)) : `[${String(body).length} characters of ${type}]`
+  return type === undefined
+    ? JSON.stringify(redactAnswer(withoutSecrets(body)))
+    : `[${String(body).length} characters of ${type}]`
 }
 
 function cut(text: string): string {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { JsonObject } from '../../model/json.ts'
 import { redact } from '../../model/redact.ts'
+import { redactDocument } from '../../model/secret-places.ts'
 import type { AuditRow } from '../../store/ports.ts'
 import { diffOf } from './diff.ts'
 
@@ -65,8 +66,8 @@ export function fullRecordOf(row: AuditRow): JsonObject {
   const { request_dump: _request, response_dump: _response, ...detail } = row.detail
   const changes = row.changes.map(({ kind, id, before, after }) => ({
     ...{ kind, id },
-    before: redact(before),
-    after: redact(after),
+    before: redactDocument(before),
+    after: redactDocument(after),
   }))
   return { ...recordOf(row), detail: redact(detail), changes }
 }

@@ -1,7 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
-import { mayDo } from '../../model/permission.ts'
 import { apisOfClient, showClient } from '../../publish/oauth-client-lists.ts'
 import { CLIENT_KIND, clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
 import { createClient, type SavedClient, updateClient } from '../../publish/oauth-clients.ts'
@@ -12,6 +11,7 @@ import { checkClientAlone } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
 import { policyApisFor } from '../policy-apis.ts'
 import { checkRightsSeen } from '../policy-seen.ts'
+import { mayWrite, secretsSeen } from '../secrets-seen.ts'
 
 /** The OAuth clients of the caller's organisation that the caller sees, in batches; with `ids` only these. */
 export async function* clientsToMove(
@@ -34,14 +34,12 @@ export async function* clientsToMove(
 }
 
 /** A client with where it is registered; its secret for callers who may write APIs, where `withSecret`. @throws Fault `seal_broken` */
-export function movedClient(
-  parts: DashboardParts,
-  { actor }: Call,
-  client: OAuthClient,
-  withSecret: boolean,
-): JsonObject {
-  const mayRead = withSecret && actor !== undefined && mayDo(actor.permissions, 'apis', 'write')
-  return { ...showClient(parts, client, { withSecret: mayRead }), registered_by_policy: client.registered_by_policy }
+export function movedClient(parts: DashboardParts, call: Call, client: OAuthClient, withSecret: boolean): JsonObject {
+  const mayRead = withSecret && mayWrite(call, 'apis')
+  const shown = showClient(parts, client, { withSecret: mayRead })
+  const { meta_data = {}, metadata = {} } = shown
+  const seen = { meta_data: secretsSeen(call, 'oauth', meta_data), metadata: secretsSeen(call, 'oauth', metadata) }
+  return { ...shown, ...seen, registered_by_policy: client.registered_by_policy }
 }
 
 /**

@@ -14,6 +14,7 @@ import { checkKeySeen, withinSight } from '../key-seen.ts'
 import { hexOf } from '../key-shape.ts'
 import type { DashboardParts } from '../parts.ts'
 import { policyApisFor } from '../policy-apis.ts'
+import { secretsKept } from '../secrets-seen.ts'
 
 /** Refuses to list keys where hashes are not listed. @throws Fault `not_found` (404) */
 export function checkKeysListed({ config: { gateway, dashboard } }: DashboardParts): void {
@@ -86,7 +87,8 @@ export async function takeKey(parts: DashboardParts, call: Call): Promise<SavedK
   }
   if (before !== undefined && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
-  const session = await withinSight(parts, call, checked(sent), before)
+  const kept = secretsKept(checked(sent), before && withoutHidden(before.body), 'key_invalid')
+  const session = await withinSight(parts, call, kept, before)
   const draft = { session, keepQuota: true, moved: true, actor }
   if (hash !== undefined) {
     const own = isLegacyKey(legacy_key) ? { [LEGACY_KEY]: legacy_key } : {}

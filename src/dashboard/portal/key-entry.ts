@@ -10,7 +10,9 @@ import { NEVER } from '../../model/user.ts'
 import { hexOf } from '../../publish/key-parts.ts'
 import { showSession } from '../../publish/quotas.ts'
 import type { SessionRow } from '../../store/ports.ts'
+import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { secretsSeen } from '../secrets-seen.ts'
 
 /** A key of a developer, without the key. */
 export const KeyEntry = Type.Object({
@@ -44,7 +46,7 @@ export const KeyFacts = Type.Object({
 })
 
 /** What a developer's key is and does now. @throws Fault `store_away` */
-export async function keyEntry(parts: DashboardParts, row: SessionRow): Promise<JsonObject> {
+export async function keyEntry(parts: DashboardParts, call: Pick<Call, 'actor'>, row: SessionRow): Promise<JsonObject> {
   const keyHash = hexOf(row.hash)
   const { body, orgId } = row
   const shown = await showSession(parts, body, orgId, counterIdOf(body, keyHash))
@@ -58,7 +60,7 @@ export async function keyEntry(parts: DashboardParts, row: SessionRow): Promise<
   } = await keyFacts(parts, row, shown)
   return {
     ...{ key_id: keyHash, policies, alias: textOf(body.alias) },
-    fields: isObject(body.meta_data) ? body.meta_data : {},
+    fields: secretsSeen(call, 'portal', isObject(body.meta_data) ? body.meta_data : {}),
     ...{ status, date_created },
     expires: Math.max(0, numberOf(body.expires, 0)),
     last_used,

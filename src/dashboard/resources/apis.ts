@@ -23,6 +23,7 @@ import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { secretsSeen } from '../secrets-seen.ts'
 
 const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const
@@ -68,7 +69,7 @@ async function shapeOf(parts: DashboardParts, call: Call): Promise<(stored: Stor
   }
   if (/^(?:1|true)$/.test(call.query('compressed'))) return shortWrapperOf
   const alias = aliasOf(parts, call)
-  return (stored) => wrapperOf(stored, alias)
+  return (stored) => secretsSeen(call, 'apis', wrapperOf(stored, alias))
 }
 
 function oneRoutes(parts: DashboardParts): Route[] {
@@ -98,7 +99,9 @@ function oneRoutes(parts: DashboardParts): Route[] {
       standing: (call) => apiDocumentOf(parts, call, call.param('id')),
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
-        return stored === undefined ? notReadable() : bare(wrapperOf(stored, aliasOf(parts, call)))
+        return stored === undefined
+          ? notReadable()
+          : bare(secretsSeen(call, 'apis', wrapperOf(stored, aliasOf(parts, call))))
       },
     },
     {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { renameExtension, restoreExtension } from '../../model/api/extension.ts'
+import { objectOf } from '../../model/api/members.ts'
 import { type Asset, readAsset } from '../../model/asset.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { createAsset, findAsset, removeAsset, type SavedAsset, updateAsset } from '../../publish/assets.ts'
@@ -11,6 +12,7 @@ import type { Call } from '../call.ts'
 import { listPieces } from '../listed.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { secretsKept, secretsSeen } from '../secrets-seen.ts'
 
 const text = Type.String()
 const AssetShape = Type.Object({
@@ -75,7 +77,8 @@ export function assetRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const stored = await assetOf(parts, call)
         const draft = draftOf(parts, call.object())
-        return saved('asset updated', await updateAsset(parts, stored, draft, call.actor!.email))
+        const data = secretsKept(draft.data, objectOf(stored.body, 'data'), 'asset_invalid')
+        return saved('asset updated', await updateAsset(parts, stored, { ...draft, data }, call.actor!.email))
       },
     },
     {
@@ -107,7 +110,16 @@ function draftOf({ config }: DashboardParts, sent: JsonObject) {
 
 function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocument): JsonObject {
   const { id, kind, name, description, data, last_updated, org_id } = body as unknown as Asset
-  return { _id, id, kind, name, description, data: restoreExtension(data, aliasOf(parts, call)), last_updated, org_id }
+  return {
+    _id,
+    id,
+    kind,
+    name,
+    description,
+    data: restoreExtension(secretsSeen(call, 'api_assets', data), aliasOf(parts, call)),
+    last_updated,
+    org_id,
+  }
 }
 
 /** Clients of assets know a word of their own for a success. */

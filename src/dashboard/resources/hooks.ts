@@ -17,6 +17,7 @@ import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { secretsKept, secretsSeen } from '../secrets-seen.ts'
 
 const text = Type.String()
 const HookShape = Type.Object({
@@ -38,7 +39,15 @@ const TOTAL_MS = 10_000
 /** Webhooks: `/api/hooks`. */
 export function hookRoutes(parts: DashboardParts): Route[] {
   const settings = { allowPrivate: parts.config.webhooks.allow_private }
-  const shape = ({ id, body }: StoredDocument) => hookShape(id, body as unknown as Hook, secretsOf(parts, { id, body }))
+  const shapeFor =
+    (call: Call) =>
+    ({ id, body }: StoredDocument) =>
+      secretsSeen(call, 'hooks', hookShape(id, body as unknown as Hook, secretsOf(parts, { id, body })))
+  const draftOver = (call: Call, stored: StoredDocument) =>
+    readHook(
+      secretsKept(call.object(), { header_map: { ...secretsOf(parts, stored).header_map } }, 'hook_invalid'),
+      settings,
+    )
   return [
     {
       method: 'GET',
@@ -49,7 +58,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Type.Object({ hooks: Type.Array(HookShape), pages: Type.Integer() }) },
       run: (call) => {
         const query = { where: call.sight.whereOrg(), order: 'name_folded' }
-        return listed(parts.documents, 'hook', query, pageOf(call), { name: 'hooks', shape })
+        return listed(parts.documents, 'hook', query, pageOf(call), { name: 'hooks', shape: shapeFor(call) })
       },
     },
     {
@@ -60,7 +69,11 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Done },
       run: async (call) => {
         const sent = call.object()
-        const made = { orgId: call.actor!.orgId, id: sent.id, draft: readHook(sent, settings) }
+        const made = {
+          orgId: call.actor!.orgId,
+          id: sent.id,
+          draft: readHook(secretsKept(sent, undefined, 'hook_invalid'), settings),
+        }
         await checkUnusedByOthers(
           parts,
           call,
@@ -80,7 +93,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       standing: (call) => knownHook(parts, call),
       run: async (call) => {
         const stored = await hookOf(parts, call)
-        return stored === undefined ? refused(400, 'Could not retrieve webhook detail') : bare(shape(stored))
+        return stored === undefined ? refused(400, 'Could not retrieve webhook detail') : bare(shapeFor(call)(stored))
       },
     },
     {
@@ -91,7 +104,8 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Done },
       standing: (call) => knownHook(parts, call),
       run: async (call) => {
-        const [stored, draft] = [await knownHook(parts, call), readHook(call.object(), settings)]
+        const stored = await knownHook(parts, call)
+        const draft = draftOver(call, stored)
         const names = [textOf(stored.body, 'name'), textOf(draft.body, 'name')]
         await checkUnusedByOthers(parts, call, 'The webhook', namesHook([stored.id], names))
         await updateHook(parts, stored, draft, call.actor!.email)

@@ -17,6 +17,7 @@ import type { DashboardParts } from '../parts.ts'
 import { type PolicyApis, policyApisFor } from '../policy-apis.ts'
 import { KeyFacts, keyFacts } from '../portal/key-entry.ts'
 import type { Route } from '../route.ts'
+import { secretsSeen } from '../secrets-seen.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
 const Q = Type.String({ maxLength: 1024, description: 'Part of the alias, or the whole key or hash.' })
@@ -158,7 +159,8 @@ async function detailed(parts: DashboardParts, call: Call, { query, named }: Wan
 }
 
 async function keyOfList(parts: DashboardParts, call: Call, row: SessionRow) {
-  const data = await keyData(parts, row, rawKeyOf(parts, row) ?? '')
+  const found = await keyData(parts, row, rawKeyOf(parts, row) ?? '')
+  const data = { ...found, data: secretsSeen(call, 'keys', found.data) }
   return call.query('facts') === '1' ? { ...data, facts: await keyFacts(parts, row, data.data) } : data
 }
 

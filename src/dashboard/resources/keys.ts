@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import { Fault, fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json.ts'
 import { withoutHidden } from '../../model/key.ts'
 import { checkSession } from '../../model/session.ts'
 import { preview } from '../../publish/sessions.ts'
@@ -13,6 +14,7 @@ import { changeKey, createChosenKey, createNamedUser, createRandomKey, isForUser
 import type { DashboardParts } from '../parts.ts'
 import { KeyFacts, keyFacts } from '../portal/key-entry.ts'
 import type { Route } from '../route.ts'
+import { secretsSeen } from '../secrets-seen.ts'
 import { digestOf } from '../standing.ts'
 import { keyListRoutes } from './key-lists.ts'
 
@@ -109,8 +111,10 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       run: async (call) => {
         const { row, key } = await keyOf(parts, call)
         const data = await keyData(parts, row, key)
-        if (call.query('facts') !== '1') return bare(data)
-        return bare({ ...data, facts: await keyFacts(parts, row, data.data), own: withoutHidden(row.body) })
+        const told = (more: JsonObject) => bare({ ...data, data: secretsSeen(call, 'keys', data.data), ...more })
+        if (call.query('facts') !== '1') return told({})
+        const own = secretsSeen(call, 'keys', withoutHidden(row.body))
+        return told({ facts: await keyFacts(parts, row, data.data), own })
       },
     },
     {
@@ -143,7 +147,12 @@ async function previewed(parts: DashboardParts, call: Call) {
   try {
     const sent = await withinSight(parts, call, call.object(), undefined)
     const session = checkSession(sent)
-    return bare({ api_model: {}, key_id: '', key_hash: '', data: shownSession(await preview(parts, session)) })
+    return bare({
+      api_model: {},
+      key_id: '',
+      key_hash: '',
+      data: secretsSeen(call, 'keys', shownSession(await preview(parts, session))),
+    })
   } catch (error) {
     if (!(error instanceof Fault) || (error.code !== 'key_invalid' && error.code !== 'rights_missing')) throw error
     throw fault('body_refused', 'User/Key object validation failed.', error)

@@ -17,6 +17,7 @@ import { clientsToMove, movedClient, takeClient } from '../moves/clients.ts'
 import { checkKeysListed, keysToMove, movedKey, takeKey } from '../moves/keys.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { secretsSeen } from '../secrets-seen.ts'
 
 const PATH = '/api/moves'
 const MOST_NAMED = 1000
@@ -69,7 +70,7 @@ function apiRoutes(parts: DashboardParts): Route[] {
         const ids = idsOf(call)
         const query = { where: call.sight.where(), order: 'created_at' }
         const batches = ids.length === 0 ? parts.documents.each('api', query) : namedApis(parts, call, ids)
-        return streamed(batches, { name: 'apis', shape: movedApi })
+        return streamed(batches, { name: 'apis', shape: (stored) => secretsSeen(call, 'apis', movedApi(stored)) })
       },
     },
   ]
@@ -148,7 +149,10 @@ function keyRoutes(parts: DashboardParts): Route[] {
     run: (call) => {
       checkKeysListed(parts)
       const rows = keysToMove(parts, call, idsOf(call))
-      return streamed(rows, { name: 'keys', shape: (row) => movedKey(parts, row, withSecrets) })
+      return streamed(rows, {
+        name: 'keys',
+        shape: (row) => secretsSeen(call, 'keys', movedKey(parts, row, withSecrets)),
+      })
     },
   })
   return [

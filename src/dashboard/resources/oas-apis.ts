@@ -33,6 +33,7 @@ import type { Call } from '../call.ts'
 import { Done } from '../envelope.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { secretsKept, secretsSeen } from '../secrets-seen.ts'
 
 const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const
@@ -198,7 +199,12 @@ async function patch(parts: DashboardParts, call: Call): Promise<Answer> {
   const found = await oasOf(parts, call, notChangeable)
   if ('status' in found) return found
   const { document, alias } = await sentOrNamedDocument(parts, call)
-  const definition = patchOas(documentOf(found.body).definition, document, readImportOptions(call.query))
+  const before = documentOf(found.body).definition
+  const definition = secretsKept(
+    patchOas(before, document, readImportOptions(call.query)),
+    before,
+    'definition_invalid',
+  )
   const change = { format: 'oas', definition } as const
   if (call.query('dry_run') !== 'true') return update(parts, call, found, change, 'API updated.')
   const apiId = String(found.body.api_id)
@@ -210,7 +216,7 @@ async function read(parts: DashboardParts, call: Call): Promise<Answer> {
   const found = await oasOf(parts, call, notReadable)
   if ('status' in found) return found
   const alias = aliasOf(parts, call)
-  const document = restoreExtension(documentOf(found.body).definition, alias)
+  const document = restoreExtension(secretsSeen(call, 'apis', documentOf(found.body).definition), alias)
   const headers = await baseHeader(parts, call, found, alias)
   if (!isYaml(call.header('accept'))) return { ...bare(document), headers }
   return { status: 200, body: await jsonToYaml(JSON.stringify(document)), type: 'application/x-yaml', headers }
@@ -235,7 +241,7 @@ async function download(parts: DashboardParts, call: Call): Promise<Answer> {
   const { api_id, definition } = documentOf(found.body)
   const mode = call.query('mode') === 'public' ? 'public' : undefined
   const document = restoreExtension(
-    exportOas(definition, { mode }),
+    secretsSeen(call, 'apis', exportOas(definition, { mode })),
     mode === undefined ? aliasOf(parts, call) : undefined,
   )
   const name = api_id.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 100) || 'api'

@@ -16,6 +16,7 @@ import { policyApisFor } from '../policy-apis.ts'
 import { checkRightsSeen, policyOf } from '../policy-seen.ts'
 import { changedRights, changesMore, PolicyShape, shownPolicy, withOneState } from '../policy-shape.ts'
 import type { Route } from '../route.ts'
+import { secretsKept, secretsSeen } from '../secrets-seen.ts'
 import { policyQuery } from './policy-query.ts'
 
 const PATH = '/api/portal/policies'
@@ -41,9 +42,11 @@ export function policyRoutes(parts: DashboardParts): Route[] {
 
 function listRoutes(parts: DashboardParts): Route[] {
   const apis = policyApisFor(parts.documents, parts.store.feed)
-  const shape = { name: 'Data', pages: 'Pages', shape: ({ body }: StoredDocument) => shownPolicy(body) }
   const list = async (call: Call) =>
-    listed(parts.documents, 'policy', await policyQuery(parts, apis, call), pageOf(call), shape)
+    listed(parts.documents, 'policy', await policyQuery(parts, apis, call), pageOf(call), {
+      ...{ name: 'Data', pages: 'Pages' },
+      shape: ({ body }) => secretsSeen(call, 'policies', shownPolicy(body)),
+    })
   return [
     {
       method: 'GET',
@@ -101,7 +104,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read a policy',
       answers: { 200: PolicyShape },
       standing: (call) => policyOf(parts, call),
-      run: async (call) => bare(shownPolicy((await policyOf(parts, call)).body)),
+      run: async (call) => bare(secretsSeen(call, 'policies', shownPolicy((await policyOf(parts, call)).body))),
     },
     {
       method: 'PUT',
@@ -152,7 +155,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
  * them. @throws Fault `not_owner` (401), `shared_with_others` (403), and as `updatePolicy`
  */
 async function save(parts: DashboardParts, call: Call, stored: StoredDocument, sent: JsonObject) {
-  const body = withOneState(withRightsMap({ ...sent, org_id: stored.body.org_id ?? '' }), stored.body)
+  const kept = secretsKept(sent, stored.body, 'policy_invalid')
+  const body = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
   await checkRightsSeen(parts, call, changedRights(stored.body, body))
   if (!call.sight.everything && changesMore(stored.body, body))
     checkAlone(call.sight, 'The policy', policyApisOf(stored.body))

@@ -1,5 +1,6 @@
-import { getAt, type TreePath } from '../../model/api/tree.ts'
+import { getAt, type TreePath, toPointer } from '../../model/api/tree.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { secretsOf } from '../../model/secret-places.ts'
 
 /** Where a session says what its caller signs with. */
 const OF_SESSION: readonly TreePath[] = [['hmac_string'], ['jwt_data', 'secret']]
@@ -18,7 +19,10 @@ export function ticketPlaces(ticket: JsonObject): readonly TreePath[] {
   return OF_TICKET.filter((path) => isText(getAt(ticket, path)))
 }
 
-/** Where a document that holds definitions of APIs, of either format, has secrets: keys of tokens that are no addresses, and shared secrets. */
+/**
+ * Where a document that holds definitions of APIs, of either format, has secrets: those of the table, besides all that is called a
+ * secret and the keys of tokens that are no addresses, whether both sides hold the same or not.
+ */
 export function definitionPlaces(document: JsonObject): readonly TreePath[] {
   const found: TreePath[] = []
   const walk = (value: Json, path: TreePath) => {
@@ -28,7 +32,9 @@ export function definitionPlaces(document: JsonObject): readonly TreePath[] {
     else if (isObject(value)) for (const [name, item] of Object.entries(value)) walk(item, [...path, name])
   }
   walk(document, [])
-  return found
+  const known = new Set(found.map(toPointer))
+  const named = secretsOf(document).map(({ path }) => path.map(String))
+  return [...found, ...named.filter((path) => !known.has(toPointer(path)))]
 }
 
 function isSecret(text: string, path: TreePath, document: JsonObject): boolean {

@@ -84,7 +84,7 @@ function readRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read a key of a developer',
       answers: { 200: KeyEntry },
-      run: async (call) => bare(await keyEntry(parts, (await held(parts, call)).row)),
+      run: async (call) => bare(await keyEntry(parts, call, (await held(parts, call)).row)),
     },
   ]
 }
@@ -196,7 +196,7 @@ async function listKeys(parts: DashboardParts, call: Call): Promise<Answer> {
   for (const row of asked) rows.push(row, ...(await formersOf(parts.tokens, row)))
   return pageAnswer(rows, held.length, page, {
     ...{ name: 'Data', pages: 'Pages' },
-    shape: (row) => keyEntry(parts, row),
+    shape: (row) => keyEntry(parts, call, row),
   })
 }
 
