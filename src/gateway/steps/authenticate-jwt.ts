@@ -22,6 +22,8 @@ const UNKNOWN = prebuilt('key_unknown')
 const NO_POLICY = prebuilt('token_without_rights', 'its claims lead to no policy')
 const REVOKED = prebuilt('token_unknown', 'the token was revoked, or its client is gone')
 const KEYS_AWAY = prebuilt('jwt_keys_away')
+/** How soon it is asked again whether a token that could be ours is. */
+const OWN_AGAIN_MS = 10_000
 const UNSIGNED = 'no key of the issuer made the signature of the token'
 
 /** As long as the head of a request allows. */
@@ -115,9 +117,12 @@ export function authenticateJwt(
     if (policies.length === 0) return challenged(x, NO_POLICY, presented.word, 'off')
     const confirmation = readConfirmation(jwt.claims.cnf)
     const own = await bindings.ownKeys.has(signer.key)
+    // A first key of ours may have been made on another node a moment ago.
+    const couldBeOurs = !own && jwt.header.typ === 'at+jwt'
+    const freshMs = couldBeOurs ? Math.min(keys.freshMs, OWN_AGAIN_MS) : keys.freshMs
     const verified: Verified = {
       endsAt: (jwt.claims.exp as number) * 1000 + rules.skewMs.expiresAt,
-      againAt: x.mono + keys.freshMs,
+      againAt: x.mono + freshMs,
       generation: keys.generation,
       caller: callerOf(jwt, rules, api.orgId, policies),
       confirmation,

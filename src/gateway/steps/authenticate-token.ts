@@ -4,7 +4,7 @@ import { isBound } from '../../oauth/confirmation.ts'
 import type { OAuthApi } from '../../oauth/parts.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
 import { challenged, type SchemeWord } from '../oauth/challenge.ts'
-import { admitBound, type BindingParts, requiresBinding } from '../oauth/check-binding.ts'
+import { admitBound, type BindingParts, type BoundToken, requiresBinding } from '../oauth/check-binding.ts'
 import type { LiveSession, Sessions } from '../sessions.ts'
 import { type PresentedToken, readToken } from './read-token.ts'
 
@@ -33,15 +33,18 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Se
     const refusal = flawOf(x, session, api)
     if (refusal !== undefined) return refuse(x, refusal, presented.word)
     const { confirmation } = session!.token!
-    if (!bindsAll && !isBound(confirmation) && presented.word !== 'dpop') {
-      x.session = session
-      return undefined
-    }
+    if (bindsAll || isBound(confirmation) || presented.word === 'dpop')
+      return prove(x, session!, { confirmation, ...presented })
+    x.session = session
+    return undefined
+  }
+
+  const prove = (x: Exchange, session: LiveSession, token: BoundToken): Outcome | Promise<Outcome> => {
     const admit = () => {
       x.session = session
       return undefined
     }
-    return admitBound(parts, x, api, { confirmation, ...presented }, { dpop, admit })
+    return admitBound(parts, x, api, token, { dpop, admit })
   }
 
   return function authenticateToken(x) {

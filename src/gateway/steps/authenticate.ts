@@ -4,7 +4,7 @@ import type { SchemeRules } from '../../model/scheme-rules.ts'
 import { isBound, UNBOUND } from '../../oauth/confirmation.ts'
 import { isOneName, numberOfName } from '../../wire/fields.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
-import { admitBound, type BindingParts, requiresBinding } from '../oauth/check-binding.ts'
+import { admitBound, type BindingParts, type BoundToken, requiresBinding } from '../oauth/check-binding.ts'
 import type { LiveSession, Sessions } from '../sessions.ts'
 import { readCredential, withoutCookies, withoutQuery } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
@@ -28,9 +28,17 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
     const { token } = session
     const word = schemeOf(sent)
     const confirmation = token?.confirmation ?? UNBOUND
-    if (word !== 'dpop' && !isBound(confirmation) && (token === undefined || !bindsAll)) return enter(x, session)
-    const admit = () => enter(x, session)
-    return admitBound(parts, x, api, { confirmation, text: credentialOf(sent), word }, { dpop: 'off', admit })
+    if (word === 'dpop' || isBound(confirmation) || (token !== undefined && bindsAll))
+      return prove(x, session, { confirmation, text: credentialOf(sent), word })
+    x.session = session
+    return undefined
+  }
+  const prove = (x: Exchange, session: LiveSession, token: BoundToken): Outcome | Promise<Outcome> => {
+    const admit = () => {
+      x.session = session
+      return undefined
+    }
+    return admitBound(parts, x, api, token, { dpop: 'off', admit })
   }
   return function authenticate(x) {
     if (x.skipAuthentication) return undefined
@@ -41,10 +49,6 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
     const session = sessions.find(credential, x.snapshot!, x.wall)
     return session instanceof Promise ? session.then((late) => accept(x, late, sent)) : accept(x, session, sent)
   }
-}
-
-function enter(x: Exchange, session: LiveSession): undefined {
-  x.session = session
 }
 
 /** Takes the credential out of what is handed on, from every place that any scheme of the API names. */
