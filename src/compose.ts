@@ -9,6 +9,7 @@ import { type Gateway, startGateway } from './gateway/gateway.ts'
 import { systemClock } from './model/clock.ts'
 import type { Log } from './model/log.ts'
 import { secretBytes } from './model/secret.ts'
+import { checkDatabaseFile, openBeginning, setAside } from './process/beginning.ts'
 import { keepDashboard } from './process/dashboard-host.ts'
 import { type DefaultOrg, followDefaultOrg } from './process/default-org.ts'
 import { firstStart, setUpLink } from './process/first-start.ts'
@@ -74,10 +75,11 @@ interface Serving {
  * Starts the parts of an installation that are asked for: gateway, dashboard, or both with the sample upstream where it is
  * wanted. The only place that picks adapters. `worker` tells processes of one data folder apart.
  * @throws Fault that says which setting to change: `port_in_use`, `data_folder_unwritable`, `data_folder_locked`, `setting_invalid`,
- * `store_refused`, `store_away`
+ * `store_refused`, `store_away`, `store_lost`
  */
 export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Promise<Running> {
   const { config, warnings } = loaded
+  refuseShortSecrets(loaded)
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
   for (const warning of warnings) log.warn({}, warning)
   const path = resolve(config.storage.path)
@@ -87,8 +89,10 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
+    if (config.storage.postgres_url === '') checkDatabaseFile(path)
     const plain = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
     closers.push(() => plain.store.close())
+    const beginning = await openBeginning(path, plain.store.documents)
     const secrets = openSecrets(path, config.storage.seal_key)
     const sealKey = secretBytes(secrets.seal_key)
     const opened = { ...plain, store: sealedStore(plain.store, sealKey) }
@@ -107,9 +111,11 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     // Its upstream is on this machine alone.
     const echo =
       config.sample && roles.gateway && !clustered
-        ? await openSample({ ...store, config, defaultOrg: defaultOrg.id })
+        ? await openSample({ ...store, config, defaultOrg: defaultOrg.id }, beginning.isNew)
         : undefined
     if (echo !== undefined) closers.push(() => echo.close())
+    // The sample is for the first gateway.
+    if (roles.gateway || clustered) beginning.done()
 
     if (roles.gateway) serving.gateway = await openGateway(ground, dashboard, closers)
     const { gateway } = serving
@@ -127,6 +133,29 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Secrets that anybody can guess at are taken where somebody has asked for the sample by name alone. @throws Fault `setting_invalid` */
+function refuseShortSecrets({ config, origins, shortSecrets }: LoadedConfig): void {
+  const isTrial = config.sample && origins.get('sample')?.from !== 'default'
+  if (shortSecrets.length === 0 || isTrial) return
+  throw fault('setting_invalid', shortSecrets.map((problem) => `${problem}; give a longer one`).join('\n'))
+}
+
+/**
+ * Makes the next start of an installation whose store was lost a first one. Answers the file that its secrets are kept in, undefined where
+ * there were none. @throws Fault `setting_invalid` where the store is not empty, and those of opening it
+ */
+export async function beginAgain({ config }: LoadedConfig): Promise<string | undefined> {
+  const log = makeLog({ level: config.log.level, destination: 'stdout' })
+  const path = resolve(config.storage.path)
+  const { store } = await openStoreOf({ config, path, log, copyName: undefined })
+  try {
+    return await setAside(path, store.documents, new Date(systemClock.wall()))
+  } finally {
+    await store.close()
+    await log.close()
   }
 }
 

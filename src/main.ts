@@ -2,7 +2,7 @@ import { BOOTSTRAP_COMMAND } from './cli/bootstrap.ts'
 import { type Command, runCommand } from './cli/commands.ts'
 import { importCommand } from './cli/import/row.ts'
 import { MOVE_COMMANDS } from './cli/moves/rows.ts'
-import { type Roles, type Running, start } from './compose.ts'
+import { beginAgain, type Roles, type Running, start } from './compose.ts'
 import { loadConfig } from './config/load.ts'
 import { readIncumbent } from './process/import-source.ts'
 import { startWorkers } from './process/workers.ts'
@@ -12,8 +12,14 @@ function serving(name: string, summary: string, roles: Roles): Command {
   return {
     name,
     summary,
-    async run({ env, file, cwd, print }) {
+    options: { new: { type: 'boolean' } },
+    help: '  --new              begin again: for an empty store beside the secrets of an installation, which are kept in a file beside',
+    async run({ env, file, cwd, options, print }) {
       const loaded = loadConfig({ env, file, cwd })
+      if (options.new === true) {
+        const kept = await beginAgain(loaded)
+        if (kept !== undefined) print(`the secrets of before are kept in ${kept}`)
+      }
       const several = roles.gateway && loaded.config.gateway.workers > 1
       const running = several ? await startWorkers(loaded, roles, endWith) : await start(loaded, roles)
       for (const line of running.greeting) print(line)

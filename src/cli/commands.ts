@@ -61,7 +61,7 @@ export async function runCommand(
 ): Promise<number | undefined> {
   const table = [...rows, SETTINGS_COMMAND]
   const named = table.find((row) => row.name === firstWord(argv))
-  const line = readLine(argv, named)
+  const line = readLine(argv, named ?? table[0])
   if (typeof line === 'string') return refuse(line, named)
   if (line.version) return say(`gatehouse ${productVersion()} (Node ${process.version})`)
   if (line.help) return say(named?.help === undefined ? helpText(table) : helpOf(named, named.help))
@@ -164,6 +164,7 @@ ${commands.join('\n')}
 
 Options:
   -c, --config FILE  JSON file of settings; else SVC_CONFIG, else gatehouse.json in this folder
+  --new              begin again with an empty store beside the secrets of an installation
   -h, --help         this text
   -v, --version      version of the product and of its runtime
 

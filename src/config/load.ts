@@ -18,6 +18,8 @@ export interface LoadedConfig {
   readonly origins: ReadonlyMap<string, Origin>
   /** To be logged at start. */
   readonly warnings: readonly string[]
+  /** Those of them that say that a secret is too short to start with, each naming the setting. */
+  readonly shortSecrets: readonly string[]
 }
 
 export interface LoadOptions {
@@ -56,7 +58,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const config = root as unknown as Config
   if (problems.length === 0) problems.push(...checkConfig(config, cwd).map((problem) => describe(problem, origins)))
   if (problems.length > 0) throw fault('setting_invalid', problems.join('\n'))
-  return { config: deepFreeze(config), origins, warnings: [...environment.warnings, ...shortSecrets(config)] }
+  const short = shortSecrets(config)
+  return { config: deepFreeze(config), origins, warnings: [...environment.warnings, ...short], shortSecrets: short }
 }
 
 /** The alias words decide which environment names count, so they are read before anything else. */
@@ -108,7 +111,11 @@ function originText(origin: Origin, env: string): string {
 }
 
 function shortSecrets(config: Config): string[] {
-  const given = { 'gateway.secret': config.gateway.secret, 'dashboard.admin_secret': config.dashboard.admin_secret }
+  const given = {
+    'gateway.secret': config.gateway.secret,
+    'dashboard.admin_secret': config.dashboard.admin_secret,
+    'gateway.oauth_registration_token': config.gateway.oauth_registration_token,
+  }
   return Object.entries(given)
     .filter(([, secret]) => secret !== '' && secret.length < SHORT_SECRET)
     .map(([path]) => `${path} is shorter than ${SHORT_SECRET} characters: anyone who can reach it can guess it`)

@@ -52,13 +52,13 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 /**
- * Fills an empty store with a keyless API and a protected one in front of the echo upstream; in a store that still has them,
+ * Fills the empty store of a new installation with a keyless API and a protected one in front of the echo upstream; in a store that still has them,
  * points them at the upstream's present port. Answers the running upstream, undefined when the store holds other things only.
  */
-export async function openSample(parts: PublishParts): Promise<EchoUpstream | undefined> {
+export async function openSample(parts: PublishParts, isNew: boolean): Promise<EchoUpstream | undefined> {
   const { documents } = parts
   const stored = await documents.find('api', 'api_id', SAMPLE_ID)
-  const empty = (await documents.list('api', { limit: 1 })).total === 0
+  const empty = isNew && (await documents.list('api', { limit: 1 })).total === 0
   if (stored === undefined && !empty) return undefined
   const echo = await startEcho(portOf(stored?.body) ?? 0)
   const url = `http://127.0.0.1:${echo.port}`

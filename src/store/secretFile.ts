@@ -4,6 +4,12 @@ import { fault } from '../errors/fault.ts'
 import { isObject } from '../model/json.ts'
 import { newSecret, secretBytes } from '../model/secret.ts'
 
+/** Its name in the data folder. */
+export const SECRETS_FILE = 'secrets.json'
+
+/** Fewest characters of a secret that whoever reaches a port can try. */
+const SHORTEST = 16
+
 const NAMES = ['gateway_secret', 'admin_secret', 'seal_key'] as const
 
 /** What an installation makes for itself at its first start. Each is 256 bits, base64url. */
@@ -15,7 +21,7 @@ export type Secrets = Readonly<Record<(typeof NAMES)[number], string>>
  * @throws Fault `setting_invalid` when it is damaged, or the key is none, `data_folder_unwritable`
  */
 export function openSecrets(folder: string, sealKey = ''): Secrets {
-  const path = join(folder, 'secrets.json')
+  const path = join(folder, SECRETS_FILE)
   const secrets = readSecrets(path) ?? makeSecrets(folder, path)
   if (sealKey === '') return secrets
   secretBytes(sealKey)
@@ -47,6 +53,8 @@ function parseSecrets(path: string, text: string): Secrets {
   for (const name of NAMES) {
     const value = found[name]
     if (typeof value !== 'string' || value === '') throw fault('setting_invalid', `${path} has no ${name}`)
+    if (value.length < SHORTEST)
+      throw fault('setting_invalid', `${path}: ${name} is shorter than ${SHORTEST} characters; give it a longer one`)
     secrets[name] = value
   }
   secretBytes(secrets.seal_key)

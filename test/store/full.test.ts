@@ -8,6 +8,7 @@ import { type Hit, LATENCY_BOUNDS_MS } from '../../src/model/hit.ts'
 import { newDocumentId } from '../../src/model/ids.ts'
 import { hashKey } from '../../src/model/secret.ts'
 import type { Change } from '../../src/store/ports.ts'
+import { sealedStore } from '../../src/store/sealed/sealed-store.ts'
 import { openStore, type SqliteStore } from '../../src/store/sqlite/open.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
 
@@ -136,3 +137,14 @@ function smallDisk(t: TestContext): string | undefined {
   writeFileSync(join(path, 'ballast'), Buffer.alloc(3_000_000))
   return path
 }
+
+test('a sealed store tells that it is full, from the first refusal on', async (t) => {
+  const store = await openStore({ path: temporaryFolder(t), limitBytes: 2_000_000 })
+  t.after(() => store.close())
+  const sealed = sealedStore(store, Buffer.alloc(32, 7))
+  assert.equal(sealed.full?.(), false)
+  await assert.rejects(sealed.documents.commit([{ op: 'nonsense' } as never], undefined))
+  assert.equal(sealed.full?.(), false, 'another refusal says nothing')
+  await fill({ ...store, documents: sealed.documents } as SqliteStore)
+  assert.equal(sealed.full?.(), true)
+})

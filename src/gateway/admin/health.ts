@@ -7,6 +7,7 @@ import type { Route } from './route.ts'
 /** How long an answer of the store stands, so that callers without a secret cannot keep it busy. */
 const STORE_CHECK_MS = 10_000
 
+const FULL = 'The store is full: nothing new is kept'
 const BEHIND = 'The store is away: this node serves what it has'
 
 interface Check {
@@ -51,13 +52,16 @@ function hello(parts: AdminParts, store: Check): AdminAnswer {
   return json({ status, version: parts.version, description: 'Gatehouse', details })
 }
 
-/** @throws Fault `shutting_down`, `not_ready`, `store_away` (503), which name the cause */
+/** @throws Fault `shutting_down`, `not_ready`, `store_away`, `store_full` (503), which name the cause */
 async function ready(parts: AdminParts): Promise<AdminAnswer> {
   if (parts.stopping()) throw fault('shutting_down')
   if (!parts.ready()) throw fault('not_ready')
   // In a cluster a node serves what it has while the store is away: taking it out of service would help nobody.
   if (!parts.clustered) await parts.store.documents.revision()
-  return json({ status: 'pass', version: parts.version, description: 'Gatehouse' })
+  const full = parts.store.full?.() === true
+  if (full && !parts.clustered) throw fault('store_full')
+  const how = full ? { status: 'warn', output: FULL } : { status: 'pass' }
+  return json({ ...how, version: parts.version, description: 'Gatehouse' })
 }
 
 function storeCheck(parts: AdminParts): () => Promise<Check> {
@@ -74,6 +78,7 @@ function storeCheck(parts: AdminParts): () => Promise<Check> {
     }
   }
   return async () => {
+    if (parts.store.full?.()) return { status: 'fail', output: FULL, time: now(parts) }
     if (last !== undefined && performance.now() - checkedAt < STORE_CHECK_MS) return last
     running ??= check().then((done) => {
       last = done

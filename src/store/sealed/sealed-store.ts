@@ -14,6 +14,7 @@ import {
   type TicketInput,
   type Tokens,
 } from '../ports.ts'
+import { Fullness } from './fullness.ts'
 import { definitionPlaces, sessionPlaces, ticketPlaces } from './places.ts'
 import { sealMembers, unsealMembers } from './seal-members.ts'
 
@@ -34,12 +35,14 @@ const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = n
 export function sealedStore(store: Store, sealKey: Uint8Array): Store {
   const rows = new SealedRows(sealKey)
   const { outbox, counters, feed, hits, records, owed } = store
+  const fullness = new Fullness()
   return {
     ...{ outbox, counters, feed, hits, records },
-    documents: sealedDocuments(store.documents, rows),
+    documents: sealedDocuments(store.documents, rows, fullness),
     tokens: sealedTokens(store.tokens, rows),
     audit: sealedAudit(store.audit, rows),
     close: () => store.close(),
+    full: () => fullness.isFull(),
     ...(store.behind && { behind: () => store.behind!() }),
     ...(owed && {
       owed: {
@@ -123,7 +126,7 @@ function isWellFormed(change: Change): boolean {
   return !('row' in change && 'hash' in change) || (isObject(change.row?.body) && change.hash instanceof Uint8Array)
 }
 
-function sealedDocuments(documents: Documents, rows: SealedRows): Documents {
+function sealedDocuments(documents: Documents, rows: SealedRows, fullness: Fullness): Documents {
   const one = (found: StoredDocument | undefined) => found && rows.openDocument(found)
   return {
     get: (kind, id) => later(documents.get(kind, id), one),
@@ -134,7 +137,7 @@ function sealedDocuments(documents: Documents, rows: SealedRows): Documents {
     each: (kind, query) => batches(documents.each(kind, query), rows.openDocument),
     values: (kind, index, query) => documents.values(kind, index, query),
     valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
-    commit: async (changes, audit) => documents.commit(changes.map(rows.seal), audit),
+    commit: async (changes, audit) => fullness.note(documents.commit(changes.map(rows.seal), audit)),
     note: (entry) => documents.note(entry),
     revision: () => documents.revision(),
   }
