@@ -40,7 +40,9 @@ interface PathItem {
 function findOne(rules: readonly IndexedRule[]): Find {
   const fold = rules.some(({ rule }) => rule.ignoreCase)
   const trie = new OperationTrie<PathItem>()
-  for (const [path, item] of itemsOf(rules)) trie.add(new PathPattern(path, fold), item)
+  // Of paths that differ in letter case alone, one that heeds it goes first.
+  const items = [...itemsOf(rules)].sort(([, a], [, b]) => Number(a.ignoreCase) - Number(b.ignoreCase))
+  for (const [path, item] of items) trie.add(new PathPattern(path, fold), item)
   // Of the request that is looked for; one at a time.
   const sought = { method: '', path: '', found: undefined as CompiledOperation | undefined, lacking: false }
   const visit = (item: PathItem): boolean => {

@@ -243,6 +243,17 @@ test('rules hold for every spelling of their path, and the upstream gets the one
   }
 })
 
+test('letter case counts, unless an operation ignores it', async (t) => {
+  const [gateway, origin] = await open(t)
+  const folded = { block: { enabled: true, ignoreCase: true } }
+  const rules = { 'GET /Café/{id}': folded, 'GET /x/Y': BLOCK, 'GET /ME': folded, 'GET /me': undefined }
+  await publish(gateway, defined({ id: 'o', url: origin.url, ...operationsOf(rules) }))
+  for (const path of ['/Caf%C3%A9/1', '/cAF%C3%89/A', '/x/Y', '/ME', '/mE']) {
+    assert.equal((await gateway.call(`/o${path}`)).status, 403, path)
+  }
+  for (const path of ['/x/y', '/X/Y', '/me']) assert.equal((await gateway.call(`/o${path}`)).status, 200, path)
+})
+
 test('an allow list takes every spelling of what it names, in definitions and in rights', async (t) => {
   const [gateway, origin] = await open(t)
   const { paths, operations } = operationsOf({ 'GET /café/{id}': { allow: ON } })
