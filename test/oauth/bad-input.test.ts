@@ -165,8 +165,7 @@ describe('registration', () => {
   test('has one answer for every path that is no client of it', async () => {
     const read = (id: string) =>
       call(world.gateway.port, `/orders/oauth/register/${id}`, { headers: { authorization: 'Bearer x' } })
-    for (const id of ['nobody', '__proto__', 'a/b/c', 'shop'])
-      checkRefusal(await read(id), 401, 'invalid_token')
+    for (const id of ['nobody', '__proto__', 'a/b/c', 'shop']) checkRefusal(await read(id), 401, 'invalid_token')
     for (const id of ['%00', 'a%2fb', '..%2f..%2fsvc']) assert.equal((await read(id)).status, 400, id)
   })
 })
