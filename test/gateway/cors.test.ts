@@ -435,14 +435,19 @@ test('credentials with origins that are not named are refused, and served withou
   assert.equal((await save(defined({ id: 'fine', url: origin.url, global: { cors: open } }))).status, 200)
   const stored = (await gate.store.documents.find('api', 'api_id', 'fine'))!
   const text = JSON.stringify(stored.body).replaceAll('"allowCredentials":false', '"allowCredentials":true')
-  const body = JSON.parse(text) as JsonObject
-  const revision = await gate.store.documents.commit([{ op: 'put', kind: 'api', id: stored.id, body }], undefined)
-  await gate.gateway.live.settled(revision)
-  const read = (await gate.svc('GET', '/svc/apis/oas/fine')).text
-  assert.match(read, /"allowCredentials":true/)
-  for (const from of [APP, 'null']) {
+  for (const [listed, allows] of [
+    ['*', '*'],
+    ['https://*', APP],
+    ['https://*.example', APP],
+    ['null', 'null'],
+  ] as const) {
+    const body = JSON.parse(text.replaceAll('"allowedOrigins":["*"]', `"allowedOrigins":["${listed}"]`)) as JsonObject
+    const revision = await gate.store.documents.commit([{ op: 'put', kind: 'api', id: stored.id, body }], undefined)
+    await gate.gateway.live.settled(revision)
+    assert.match((await gate.svc('GET', '/svc/apis/oas/fine')).text, /"allowCredentials":true/)
+    const from = listed === 'null' ? 'null' : APP
     const answer = await sendExactly(gate.port, '1.1', { path: '/fine/x', fields: [['Origin', from]] })
-    assert.deepEqual(valuesOf(answer, 'access-control-allow-origin'), ['*'])
-    assert.deepEqual(valuesOf(answer, 'access-control-allow-credentials'), [])
+    assert.deepEqual(valuesOf(answer, 'access-control-allow-origin'), [allows])
+    assert.deepEqual(valuesOf(answer, 'access-control-allow-credentials'), [], listed)
   }
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { requestTrailerLines } from '../../src/wire/http2/header-list.ts'
+import { kindOfName, makeField } from '../../src/wire/http2/hpack/field.ts'
 import { defined } from '../definitions.ts'
 import { startTestGateway } from '../harness.ts'
 import { startOrigin } from '../origin.ts'
@@ -119,4 +121,11 @@ test('the setting lets them pass, answers always have them', async (t) => {
     assert.deepEqual(valuesOf(answer, 'answer_field'), ['yes'])
   }
   assert.equal(await dropped(), 0)
+})
+
+test('trailers of a request say no more than its fields may', () => {
+  const sent = ['x-sum', 'x_role', 'x-forwarded-for', 'x-forwarded-prefix', 'forwarded', 'x-real-ip', 'authorization']
+  const fields = sent.map((name) => makeField(name, kindOfName(name), 'v'))
+  assert.equal(requestTrailerLines(fields), 'x-sum: v\r\n')
+  assert.equal(requestTrailerLines([makeField(':path', kindOfName(':path'), '/')]), undefined)
 })
