@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { DocumentId } from '../../src/model/ids.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import type { TestUser } from './harness.ts'
+import { startWorld } from './matrix-world.ts'
+
+const DEVELOPERS = '/api/portal/developers'
+
+test('a developer keeps the keys and apps that a writer does not see, and goes only when all of them have gone', async (t) => {
+  const world = await startWorld()
+  t.after(world.close)
+  const { owned, open, store } = world
+  const writer = (await world.actor('non-owner', { who: 'portal', names: [] })) as TestUser
+  const path = `${DEVELOPERS}/${owned.developer}`
+  const send = (method: string, at: string, body?: unknown) => world.call(method, at, { as: writer, body })
+  const holdings = async () => {
+    const stored = await store.documents.get('developer', owned.developer as DocumentId)
+    const { keys, subscriptions, oauth_clients } = stored!.body
+    const row = await store.tokens.getSession(Buffer.from(owned.held_key, 'hex'))
+    return JSON.stringify([
+      keys,
+      subscriptions,
+      oauth_clients,
+      row,
+      await store.documents.find('oauth_client', 'client_id', owned.app),
+    ])
+  }
+  const before = await holdings()
+  const shown = (await send('GET', path)).json as JsonObject
+  assert.deepEqual([shown.keys, shown.subscriptions, shown.oauth_clients], [{}, {}, {}])
+  for (const body of [shown, { ...shown, oauth_clients: {} }, { email: shown.email, fields: {} }]) {
+    const put = await send('PUT', path, body)
+    assert.equal(put.status, 200, put.text)
+    assert.equal((put.json as JsonObject).Meta, null)
+    assert.equal(await holdings(), before)
+  }
+  assert.equal((await send('PATCH', path, { oauth_clients: null, keys: null })).status, 200)
+  const app = { client_id: owned.app, client_name: 'mine now' }
+  assert.equal((await send('PATCH', path, { oauth_clients: { [owned.policy]: [app] } })).status, 200)
+  assert.equal(await holdings(), before)
+  // A label shows nothing of a key, and is not for others to give.
+  const relabelled = await send('PATCH', path, { keys: { [owned.held_key]: [open.policy] } })
+  assert.equal(relabelled.status, 400, relabelled.text)
+  const forged = { keys: { [owned.held_key]: [open.policy] } }
+  assert.equal((await world.call('PATCH', path, { as: await world.admin(), body: forged })).status, 200)
+  assert.deepEqual(((await send('GET', `${path}/keys`)).json as JsonObject).Data, [])
+  const gone = await send('DELETE', path)
+  assert.equal(gone.status, 403, gone.text)
+  assert.match(gone.text, /1 key, 1 OAuth app, 1 key request for APIs that others own/)
+  assert.ok(!gone.text.includes(owned.policy))
+  await world.restore()
+})
+
+test('certificates and webhooks that APIs of others use stay as they are', async (t) => {
+  const world = await startWorld()
+  t.after(world.close)
+  const { open, owned, store } = world
+  const writer = (await world.actor('non-owner', { who: 'hooks', names: [] })) as TestUser
+  const body = { hook_references: [{ event_name: 'api_event', hook: { id: open.hook } }] }
+  const named = await world.call('PUT', `/api/apis/${owned.api}/webhooks`, { as: await world.admin(), body })
+  assert.equal(named.status, 200, named.text)
+  const hook = { name: 'other', method: 'POST', target_path: 'https://elsewhere.test/' }
+  for (const [method, path] of [
+    ['PUT', `/api/hooks/${open.hook}`],
+    ['DELETE', `/api/hooks/${open.hook}`],
+    ['DELETE', `/api/certs/${open.certificate}`],
+  ] as const) {
+    const refused = await world.call(method, path, { as: writer, body: method === 'PUT' ? hook : undefined })
+    assert.equal(refused.status, 403, `${method} ${path} ${refused.text}`)
+    assert.match(refused.text, /used by 1 API that others own/)
+  }
+  assert.equal((await store.documents.list('hook', { where: { name: 'ours-3f9a-one' }, limit: 1 })).total, 1)
+  assert.equal((await world.call('DELETE', `/api/certs/${open.spare_certificate}`, { as: writer })).status, 200)
+})
