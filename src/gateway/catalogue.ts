@@ -1,5 +1,6 @@
 import { toFault } from '../errors/fault.ts'
 import { readApi, readNewApi } from '../model/api/read.ts'
+import { isShared, type SharedHosts, type Territory, territoryOf } from '../model/api/territory.ts'
 import type { Api, ApiDocument } from '../model/api.ts'
 import { loadsHere, type NodeShard } from '../model/node.ts'
 import { type Compiled, type CompileParts, compileApi } from './compile.ts'
@@ -7,18 +8,32 @@ import { placeKey } from './placement.ts'
 import { routeSegments } from './route-segments.ts'
 import { type PathSegment, Router } from './router.ts'
 import type { ApiState } from './snapshot.ts'
+import { TerritoryIndex } from './territory-index.ts'
 
 /** One stored or filed API, as far as this node got with it. */
 interface Entry {
   readonly source: string
   readonly apiId: string
   readonly name: string
+  readonly orgId: string
+  /** Of two organisations that want the same requests, the one whose text is the lesser has them: files first, then the older. */
+  rank: string
   api: Api | undefined
   segments: readonly PathSegment[]
+  territory: Territory
   compiled: Compiled | undefined
   state: ApiState['state']
   reason: string
   revision: number
+}
+
+/** A definition as it is loaded. */
+export interface Definition {
+  readonly source: string
+  readonly document: ApiDocument
+  readonly revision: number
+  /** Since when it wants its listen path (RFC 3339); '' = nobody knows. */
+  readonly since: string
 }
 
 /**
@@ -33,12 +48,27 @@ export class ApiCatalogue {
   readonly #ids = new Map<string, Entry>()
   /** Who answers at each place. */
   readonly #places = new Map<string, Entry>()
+  /** Whose requests are whose, those of APIs that are switched off or do not compile among them. */
+  readonly #territories: TerritoryIndex<Entry>
+  readonly #hosts: SharedHosts
+  #displaced: Entry[] = []
+  /** True while the router is not built yet. */
+  #filling = true
   router = new Router()
   apis: ReadonlyMap<string, Compiled['served']> = new Map()
 
-  constructor(parts: CompileParts, shard: NodeShard) {
+  constructor(parts: CompileParts, shard: NodeShard, hosts: SharedHosts = new Set()) {
     this.#parts = parts
     this.#shard = shard
+    this.#hosts = hosts
+    this.#territories = new TerritoryIndex(hosts)
+  }
+
+  /** APIs that lost their listen path to another one since the last call. */
+  takeDisplaced(): ApiState[] {
+    const states = this.#displaced.filter(({ state }) => state === 'taken').map(stateOf)
+    this.#displaced = []
+    return states
   }
 
   /** How each API stands here, in no particular order. */
@@ -85,25 +115,33 @@ export class ApiCatalogue {
    * Takes many definitions at once and builds the router in one go: for the start.
    * Definitions that do not compile are noted and stop nothing else.
    */
-  fill(definitions: readonly { source: string; document: ApiDocument; revision: number }[]): void {
-    for (const { source, document, revision } of definitions) {
-      const entry = this.#read(source, document, revision)
-      this.#entries.set(source, entry)
+  fill(definitions: readonly Definition[]): void {
+    const entries = definitions.map(({ source, document, revision, since }) =>
+      this.#read(source, document, revision, since),
+    )
+    for (const entry of entries.sort((a, b) => (a.rank < b.rank ? -1 : 1))) {
+      this.#entries.set(entry.source, entry)
       // Compiled first: one that cannot be served holds no place.
       this.#compile(entry)
-      if (entry.compiled !== undefined && !this.#claim(entry)) letGo(entry)
+      if (entry.compiled === undefined) this.#hold(entry)
+      else if (!this.#claim(entry)) letGo(entry)
     }
-    this.router = Router.of([...this.#places.values()].map((entry) => this.#route(entry)))
+    const routes = [...this.#places.values()].map((entry) => this.#route(entry))
+    this.router = Router.of(routes, this.#territories.owners())
+    this.#filling = false
     const apis = new Map<string, Compiled['served']>()
     for (const entry of this.#entries.values())
       if (entry.compiled !== undefined) apis.set(entry.apiId, entry.compiled.served)
     this.apis = apis
   }
 
-  /** Takes one new or changed definition. One that cannot be served leaves the last good one in place. */
-  put(source: string, document: ApiDocument, revision: number): ApiState {
+  /**
+   * Takes one new or changed definition. One that cannot be served leaves the last good one in place. `since`: as `place_since` of a
+   * stored API.
+   */
+  put(source: string, document: ApiDocument, revision: number, since = ''): ApiState {
     const before = this.#entries.get(source)
-    const entry = this.#read(source, document, revision)
+    const entry = this.#read(source, document, revision, since)
     if (entry.state === 'loaded') this.#compile(entry)
     if (entry.state === 'failed' && before?.compiled !== undefined) {
       before.state = 'stale'
@@ -113,7 +151,8 @@ export class ApiCatalogue {
     if (before !== undefined) this.#forget(before, entry)
     this.#entries.set(source, entry)
     if (entry.compiled !== undefined) this.#serve(entry, before)
-    if (before !== undefined) this.#retryTaken()
+    else this.#hold(entry)
+    if (before !== undefined || this.#displaced.length > 0) this.#retryTaken()
     if (before !== undefined && before.apiId !== entry.apiId) this.#dropMetrics(before.apiId)
     return stateOf(entry)
   }
@@ -122,7 +161,7 @@ export class ApiCatalogue {
   refuse(source: string, name: string, reason: string): void {
     const before = this.#entries.get(source)
     if (before === undefined) {
-      const entry = newEntry(source, { api_id: '', name }, 0)
+      const entry = newEntry(source, { api_id: '', name, org_id: '' }, 0, '')
       this.#entries.set(source, entry)
       entry.state = 'failed'
       entry.reason = reason
@@ -146,13 +185,16 @@ export class ApiCatalogue {
     for (const { compiled } of this.#entries.values()) compiled?.close()
   }
 
-  #read(source: string, document: ApiDocument, revision: number): Entry {
-    const entry = newEntry(source, document, revision)
+  #read(source: string, document: ApiDocument, revision: number, since: string): Entry {
+    const entry = newEntry(source, document, revision, rankOf(source, since))
     try {
       // Nothing has looked at a file before.
       const api = source.startsWith('file:') ? readNewApi(document) : readApi(document)
-      entry.api = api
       entry.segments = routeSegments(api.listenPath)
+      entry.territory = territoryOf(api)
+      entry.api = api
+      // A switched off API of an older version of this program does not say since when it wants its place.
+      if (!api.active && since === '') entry.rank = rankOf(source, LAST)
       if (!api.active) entry.state = 'inactive'
       else if (!loadsHere(api, this.#shard)) entry.state = 'elsewhere'
     } catch (error) {
@@ -188,19 +230,61 @@ export class ApiCatalogue {
       entry.reason = reason
       return false
     }
+    const namesake = this.#ids.get(entry.apiId)
+    if (namesake !== undefined && namesake !== entry) this.#displace(namesake, idReason(namesake, entry))
     this.#ids.set(entry.apiId, entry)
-    if (!entry.api!.internal) this.#places.set(this.#place(entry), entry)
+    if (entry.api!.internal) return true
+    for (const younger of this.#territories.foreignTo(entry))
+      this.#displace(younger, overlapReason(younger, entry, this.#hosts))
+    this.#occupy(entry)
+    this.#places.set(this.#place(entry), entry)
     return true
+  }
+
+  /** Keeps other organisations from receiving what an API would that is not served itself. */
+  #hold(entry: Entry): void {
+    if (entry.api === undefined || entry.api.internal || entry.state === 'elsewhere' || entry.state === 'taken') return
+    const others = this.#territories.foreignTo(entry)
+    if (others.some(({ rank }) => rank < entry.rank)) return
+    for (const younger of others) this.#displace(younger, overlapReason(younger, entry, this.#hosts))
+    this.#occupy(entry)
+  }
+
+  #occupy(entry: Entry): void {
+    this.#territories.add(entry)
+    this.#settleOwner(entry)
+  }
+
+  #vacate(entry: Entry): void {
+    if (!this.#territories.has(entry)) return
+    this.#territories.delete(entry)
+    this.#settleOwner(entry)
+  }
+
+  #settleOwner({ territory: { domain } }: Entry): void {
+    if (domain !== '' && !this.#filling) this.router = this.router.withOwner(domain, this.#territories.ownerOf(domain))
+  }
+
+  /** Takes an API of another organisation out of service for one that was there before it. */
+  #displace(younger: Entry, reason: string): void {
+    const { compiled } = younger
+    this.#forget(younger, undefined)
+    younger.compiled = undefined
+    if (compiled === undefined) return
+    younger.state = 'taken'
+    younger.reason = reason
+    this.#displaced.push(younger)
   }
 
   /** Who has the id or the place that an entry wants, in words; undefined when both are free. */
   #holderOf(entry: Entry): string | undefined {
     const same = this.#ids.get(entry.apiId)
-    if (same !== undefined && same !== entry)
-      return `api_id ${entry.apiId} is held by ${describeHolder(entry, same, describeSource(same.source))}`
+    if (same !== undefined && same !== entry && !precedes(entry, same)) return idReason(entry, same)
     if (entry.api!.internal) return undefined
+    const older = this.#territories.foreignTo(entry).find(({ rank }) => rank < entry.rank)
+    if (older !== undefined) return overlapReason(entry, older, this.#hosts)
     const holder = this.#places.get(this.#place(entry))
-    if (holder === undefined || holder === entry) return undefined
+    if (holder === undefined || holder === entry || holder.orgId !== entry.orgId) return undefined
     return `listen path ${entry.api!.listenPath} is held by ${describeHolder(entry, holder, `API ${holder.apiId}`)}`
   }
 
@@ -224,6 +308,7 @@ export class ApiCatalogue {
   /** Lets go of an entry. Its route stays when `next` stands at the same place, so that no request falls between the two. */
   #forget(entry: Entry, next: Entry | undefined): void {
     entry.compiled?.close()
+    this.#vacate(entry)
     if (entry.api === undefined || entry.compiled === undefined) return
     if (this.#ids.get(entry.apiId) === entry) this.#ids.delete(entry.apiId)
     const key = this.#place(entry)
@@ -250,6 +335,7 @@ export class ApiCatalogue {
   /** An id or a place may have become free for an API that waited for it. */
   #retryTaken(): void {
     for (const entry of this.#entries.values()) {
+      if (entry.compiled === undefined && !this.#territories.has(entry)) this.#hold(entry)
       if (entry.state !== 'taken' || this.#holderOf(entry) !== undefined) continue
       entry.state = 'loaded'
       entry.reason = ''
@@ -259,18 +345,47 @@ export class ApiCatalogue {
   }
 }
 
-function newEntry(source: string, { api_id, name }: Pick<ApiDocument, 'api_id' | 'name'>, revision: number): Entry {
+function newEntry(
+  source: string,
+  { api_id, name, org_id: orgId }: Pick<ApiDocument, 'api_id' | 'name' | 'org_id'>,
+  revision: number,
+  rank: string,
+): Entry {
   return {
-    source,
-    apiId: api_id,
-    name,
+    ...{ source, apiId: api_id, name, orgId, rank },
     api: undefined,
     segments: [],
+    territory: NOWHERE,
     compiled: undefined,
     state: 'loaded',
     reason: '',
     revision,
   }
+}
+
+const NOWHERE: Territory = { domain: '', segments: [], ignoreCase: false }
+/** Behind every date. */
+const LAST = '~'
+
+/** Whoever writes files into the folder of definitions runs the gateway. */
+function rankOf(source: string, since: string): string {
+  return source.startsWith('file:') ? `0 ${source}` : `1 ${since} ${source}`
+}
+
+/** True when an API of another organisation makes way. */
+function precedes(entry: Entry, other: Entry): boolean {
+  return entry.orgId !== other.orgId && entry.rank < other.rank
+}
+
+function idReason(entry: Entry, same: Entry): string {
+  return `api_id ${entry.apiId} is held by ${describeHolder(entry, same, describeSource(same.source))}`
+}
+
+function overlapReason({ api }: Entry, { territory }: Entry, hosts: SharedHosts): string {
+  const { listenPath, domain } = api!
+  if (!isShared(domain, hosts)) return `the domain ${domain} is used by another organisation`
+  const at = domain === territory.domain ? '' : ` at ${domain || territory.domain}`
+  return `listen path ${listenPath} overlaps a listen path of another organisation${at}`
 }
 
 /** Organisations learn nothing of each other. */

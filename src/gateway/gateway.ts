@@ -1,12 +1,14 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config/schema.ts'
 import type { FaultCode } from '../errors/catalog.ts'
+import { sharedHosts } from '../model/api/territory.ts'
 import type { Clock } from '../model/clock.ts'
 import type { GatewayOrder } from '../model/gateway-order.ts'
 import type { LineSink, Log } from '../model/log.ts'
 import type { NodeShard } from '../model/node.ts'
 import type { PasswordRules } from '../model/password-rules.ts'
 import type { Trial, TrialRequest } from '../model/trial.ts'
+import { ownUrls } from '../publish/api-place.ts'
 import { certificateHash } from '../publish/certificate-keys.ts'
 import { privateKeyOf } from '../publish/certificates.ts'
 import { fetchDocument } from '../publish/fetch-document.ts'
@@ -265,7 +267,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
     endpoints: authorization.endpoints,
   }
   const { innerCalls, modules, responses } = compileParts
-  const catalogue = new ApiCatalogue(compileParts, shard)
+  const catalogue = new ApiCatalogue(compileParts, shard, sharedHosts(ownUrls(config)))
   const obey = obedience(responses, keySets)
   const live = new LiveConfig({ documents: store.documents, feed: store.feed, catalogue, sessions, obey, log })
   const stands = { upstreams, upstreamCares, responses, innerCalls, modules, events }

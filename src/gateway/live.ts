@@ -7,10 +7,10 @@ import { type Limit, makeLimit } from '../model/limit.ts'
 import type { Log } from '../model/log.ts'
 import type { Policy, Session } from '../model/session.ts'
 import type { Documents, Feed, FeedEvent, StoredDocument } from '../store/ports.ts'
-import type { ApiCatalogue } from './catalogue.ts'
+import type { ApiCatalogue, Definition } from './catalogue.ts'
 import type { OrgLimits, Snapshot } from './exchange.ts'
 import type { Sessions } from './sessions.ts'
-import { policyKey, policyOf } from './snapshot.ts'
+import { type ApiState, policyKey, policyOf } from './snapshot.ts'
 
 /** What the live configuration is kept from. */
 export interface LiveParts {
@@ -139,7 +139,7 @@ export class LiveConfig {
     const { catalogue, documents } = this.#parts
     const first = !this.ready
     const found = new Set<string>()
-    const definitions: { source: string; document: ApiDocument; revision: number; since: string }[] = []
+    const definitions: Definition[] = []
     for await (const batch of documents.scan('api')) {
       for (const { id, body, revision } of batch) {
         found.add(id)
@@ -149,15 +149,11 @@ export class LiveConfig {
         } else if (catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
       }
     }
-    // Whoever held a place that others want too holds it still; equal ones are in the order of their ids.
-    if (first) catalogue.fill(definitions.sort((a, b) => compare(a.since, b.since)))
+    if (first) catalogue.fill(definitions)
     else
       for (const source of catalogue.sources(''))
         if (!source.startsWith('file:') && !found.has(source)) catalogue.remove(source)
-    for (const { apiId, name, state, reason } of catalogue.states()) {
-      if (reason !== '')
-        this.#parts.log.warn({ api_id: apiId, state }, `API "${name}" is not served as stored: ${reason}`)
-    }
+    for (const state of catalogue.states()) this.#warn(state)
   }
 
   #onEvent(event: FeedEvent): void {
@@ -280,13 +276,14 @@ export class LiveConfig {
   }
 
   #putApi(document: StoredDocument): void {
-    const state = this.#parts.catalogue.put(document.id, document.body as unknown as ApiDocument, document.revision)
-    if (state.reason !== '') {
-      this.#parts.log.warn(
-        { api_id: state.apiId, state: state.state },
-        `API "${state.name}" is not served as stored: ${state.reason}`,
-      )
-    }
+    const { id, body, revision } = document
+    const since = textOf(body, 'place_since')
+    this.#warn(this.#parts.catalogue.put(id, body as unknown as ApiDocument, revision, since))
+  }
+
+  #warn({ apiId, name, state, reason }: ApiState): void {
+    if (reason !== '')
+      this.#parts.log.warn({ api_id: apiId, state }, `API "${name}" is not served as stored: ${reason}`)
   }
 
   #changeOther(kind: string, id: string, document: StoredDocument | undefined): void {
@@ -299,6 +296,7 @@ export class LiveConfig {
 
   #publish(revision: number, policiesChanged: boolean): void {
     const { catalogue } = this.#parts
+    for (const state of catalogue.takeDisplaced()) this.#warn(state)
     const before = this.snapshot
     this.snapshot = {
       revision: Math.max(before.revision, revision),
@@ -315,8 +313,6 @@ export class LiveConfig {
     if (before.apis !== this.snapshot.apis) for (const follow of this.#followers) follow()
   }
 }
-
-const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
 function takePolicy(into: PolicyMap, document: StoredDocument): void {
   const policy = policyOf(document.body)

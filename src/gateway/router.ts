@@ -27,7 +27,7 @@ export interface RouteEntry {
 
 /**
  * Finds the API of a request by host and path: at segment borders, longest listen path first, a fixed word before a placeholder,
- * an API with the request's domain before one for every host.
+ * an API with the request's domain before one for every host. At a domain that an organisation owns, no other one answers.
  * Immutable: `with` and `without` answer a new router that shares all nodes off the changed path, so that requests in flight
  * keep the old one.
  */
@@ -35,24 +35,31 @@ export class Router implements Routes {
   readonly #hosts: ReadonlyMap<string, Node>
   /** Tries of APIs that ignore case, keyed and searched in lower case. */
   readonly #folded: ReadonlyMap<string, Node>
+  /** Organisations by the domain that they own. */
+  readonly #owners: ReadonlyMap<string, string>
   /** True when some API answers on one host only. */
   readonly #named: boolean
 
-  constructor(hosts: ReadonlyMap<string, Node> = new Map(), folded: ReadonlyMap<string, Node> = new Map()) {
+  constructor(
+    hosts: ReadonlyMap<string, Node> = new Map(),
+    folded: ReadonlyMap<string, Node> = new Map(),
+    owners: ReadonlyMap<string, string> = new Map(),
+  ) {
     this.#hosts = hosts
     this.#folded = folded
-    this.#named = [...hosts.keys(), ...folded.keys()].some((domain) => domain !== '')
+    this.#owners = owners
+    this.#named = [...hosts.keys(), ...folded.keys(), ...owners.keys()].some((domain) => domain !== '')
   }
 
   /** Builds a router from nothing, without a copy per entry. Entries must not collide. */
-  static of(entries: Iterable<RouteEntry>): Router {
+  static of(entries: Iterable<RouteEntry>, owners: ReadonlyMap<string, string> = new Map()): Router {
     const hosts = new Map<string, Node>()
     const folded = new Map<string, Node>()
     for (const entry of entries) {
       const map = entry.ignoreCase ? folded : hosts
       map.set(entry.domain, grow(map.get(entry.domain), keyed(entry), 0, entry.served))
     }
-    return new Router(hosts, folded)
+    return new Router(hosts, folded, owners)
   }
 
   /** The API that stands at exactly this place, if any. */
@@ -76,16 +83,40 @@ export class Router implements Routes {
     return this.#replaced(domain, keyed({ segments, ignoreCase }), ignoreCase, undefined)
   }
 
+  /** Says which organisation owns a domain; undefined = none does. */
+  withOwner(domain: string, orgId: string | undefined): Router {
+    if (this.#owners.get(domain) === orgId) return this
+    const owners = new Map(this.#owners)
+    if (orgId === undefined) owners.delete(domain)
+    else owners.set(domain, orgId)
+    return new Router(this.#hosts, this.#folded, owners)
+  }
+
   /** Writes where the path leads into `match`; `served` is undefined when nothing answers there. */
   find(host: string, path: string, match: RouteMatch): void {
     match.served = undefined
     match.restAt = 0
-    if (this.#named && host !== '') {
-      descend(this.#hosts.get(host), path, match)
-      if (match.served === undefined) descend(this.#folded.get(host), path.toLowerCase(), match)
-    }
-    if (match.served === undefined) descend(this.#hosts.get(''), path, match)
-    if (match.served === undefined && this.#folded.size > 0) descend(this.#folded.get(''), path.toLowerCase(), match)
+    if (this.#named && host !== '' && this.#findNamed(withoutLastDot(host), path, match)) return
+    this.#findAt('', path, match)
+  }
+
+  /** Looks at the APIs of a domain. True when that settles it: no other organisation answers at a domain that one owns. */
+  #findNamed(host: string, path: string, match: RouteMatch): boolean {
+    this.#findAt(host, path, match)
+    if (match.served !== undefined) return true
+    const owner = this.#owners.get(host)
+    if (owner === undefined) return false
+    this.#findAt('', path, match)
+    if (orgOf(match) === owner) return true
+    match.served = undefined
+    match.restAt = 0
+    return true
+  }
+
+  #findAt(domain: string, path: string, match: RouteMatch): void {
+    descend(this.#hosts.get(domain), path, match)
+    if (match.served === undefined && this.#folded.size > 0)
+      descend(this.#folded.get(domain), path.toLowerCase(), match)
   }
 
   #replaced(
@@ -99,7 +130,8 @@ export class Router implements Routes {
     const map = new Map(from)
     if (isBare(root)) map.delete(domain)
     else map.set(domain, root)
-    return ignoreCase ? new Router(this.#hosts, map) : new Router(map, this.#folded)
+    const [hosts, folded] = ignoreCase ? [this.#hosts, map] : [map, this.#folded]
+    return new Router(hosts, folded, this.#owners)
   }
 }
 
@@ -107,6 +139,15 @@ function keyed(entry: Pick<RouteEntry, 'segments' | 'ignoreCase'>): readonly Pat
   if (!entry.ignoreCase) return entry.segments
   return entry.segments.map((segment) => (typeof segment === 'string' ? segment.toLowerCase() : segment))
 }
+
+const orgOf = ({ served }: RouteMatch) => served?.api.orgId
+
+/** A name with a dot at its end is the same name (RFC 1034 section 3.1). */
+function withoutLastDot(host: string): string {
+  return host.charCodeAt(host.length - 1) === DOT ? host.slice(0, -1) : host
+}
+
+const DOT = 46
 
 function isBare(node: Node): boolean {
   return node.served === undefined && node.literals.size === 0 && node.placeholders.length === 0

@@ -1,5 +1,6 @@
 import { categoriesOf, labelKeysOf, labelsOf, labelValuesOf } from './api/beside.ts'
 import { certificateNames } from './api/certificate-refs.ts'
+import { placeKeys } from './api/place.ts'
 import { keyHashesOf, policyIdsOfDeveloper } from './developer.ts'
 import { foldCase } from './fold.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -69,6 +70,8 @@ const homepageOf = ({ is_homepage: is, org_id }: JsonObject) => (is === true ? S
 /** `true` or `false`; absent is false. */
 const flag = (name: string) => (body: JsonObject) => String(body[name] === true)
 
+const placed = (body: JsonObject) => (typeof body.place === 'string' ? placeKeys(body.place) : undefined)
+
 /** Every kind of document and its indexes; the adapters keep them, whatever they store in. */
 export const KINDS: Readonly<Record<string, KindIndexes>> = {
   /** Body: `StoredApi` of model/api/place.ts. */
@@ -77,6 +80,10 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
     lookup: {
       org_id: text('org_id'),
       place: text('place'),
+      /** Custom domain, for APIs that have one. */
+      place_domain: (body) => placed(body)?.domain || undefined,
+      /** `PlaceKeys.head`, for APIs that answer on hosts which no organisation owns. */
+      place_head: (body) => (placed(body)?.domain === '' ? placed(body)?.head : undefined),
       version_ids: texts('version_ids'),
       /** `version` for an API that is a version of another, else `base`. */
       standing: (body) => ((texts('base_ids')(body) ?? []).length > 0 ? 'version' : 'base'),

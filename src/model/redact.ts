@@ -5,7 +5,7 @@ export const MASK = '***'
 
 /** Names of members and fields whose text is a secret, as a caller writes them or as the store keeps them. */
 const SECRET =
-  /pass(?:word|wd|phrase)|secret|token|sealed|hmac|credential|authori[sz]ation|cookie|(?:access|api|private|raw|sso|signing|encryption)[_-]?key|admin-auth|x-csrf|_hash$|history$|recovery|nonce|^code$|^key_id$|^keys?$|assertion|redirect_to|^otp|totp/i
+  /pass(?:word|wd|phrase)|secret|token|sealed|hmac|credential|authori[sz]ation|cookie|(?:access|api|private|raw|sso|signing|encryption)[_-]?key|admin[-_]?auth|x-csrf|_hash$|history$|recovery|nonce|^code$|^key_id$|^keys?$|assertion|redirect_to|^otp|totp/i
 /** Of those, names that only speak of secrets. */
 const HARMLESS =
   /^(?:password_updated|password_max_days|key_hash|token_type|token_type_hint|access_?token_?format|tokens?_?ttl|api_key_id)$|(?:name|url|uri|endpoint|source|header|path|format|type|enabled|redirect|location|expires?|days|kind)$/i

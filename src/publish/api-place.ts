@@ -1,13 +1,23 @@
 import { fault, toFault } from '../errors/fault.ts'
-import { placeOf } from '../model/api/place.ts'
-import { collides } from '../model/api/template.ts'
+import { placeKeys, placeOf } from '../model/api/place.ts'
+import { areApart, collides } from '../model/api/template.ts'
+import {
+  isShared,
+  pathsOverlap,
+  type SharedHosts,
+  sharedHosts,
+  type Territory,
+  territoriesOverlap,
+  territoryOf,
+} from '../model/api/territory.ts'
 import type { Api } from '../model/api.ts'
 import type { DocumentId } from '../model/ids.ts'
+import type { Json } from '../model/json.ts'
 import { readablePath } from '../model/readable-path.ts'
 import { hashKey } from '../model/secret.ts'
-import type { Change } from '../store/ports.ts'
+import type { Change, StoredDocument, Where } from '../store/ports.ts'
 import { readable } from './api-plan.ts'
-import { clockOf, type PublishParts, type SecretParts } from './parts.ts'
+import { clockOf, type PublishParts, type PublishSettings, type SecretParts } from './parts.ts'
 
 /** Without `tokens` other threads and processes may take the place at the same time. */
 type PlaceParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
@@ -16,49 +26,131 @@ type PlaceParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
 export interface PlaceRules {
   /** True = an API that stands where this one wants to be is no obstacle: the later one is not served. */
   readonly mayCollide: boolean
-  /** Given: an API of another organisation is not named. */
-  readonly orgId: string | undefined
+  /** With ownership: false for an API of the same organisation that the caller does not own. Absent: the caller may use all of them. */
+  readonly mayUse?: ((stored: StoredDocument) => boolean) | undefined
+  /** Where the API is stored now: where it stays, the owners of its neighbours are not judged again. */
+  readonly placeBefore?: Json | undefined
 }
 
 /** How long a turn is remembered: far longer than any save takes. */
 const TURN_MS = 600_000
-const MOST_TRIES = 5
+/** One of those who save at once gets through in every round. */
+const MOST_TRIES = 20
 /** What a commit fails with whose turn was taken: there was none before, or another one. */
 const LOST_TURN: ReadonlySet<string> = new Set(['already_exists', 'ticket_unusable'])
+const MOST_PLACES = 1000
 
 /**
  * The paths of the product itself are refused when a definition is read, but for those that depend on settings.
  * `except`: documents that are no obstacle, because they are replaced or deleted at the same time.
  * Answers what belongs into the commit of the API: with it, of two saves that were checked at the same time on different threads
  * or processes the later one fails and must be checked again (`retriedInTurn`).
- * @throws Fault `listen_path_taken` (409) naming what stands where this API wants to be
+ * @throws Fault `listen_path_taken` (409) naming what stands where this API wants to be; of other organisations' APIs nothing is told
  */
 export async function checkPlace(
   parts: PlaceParts,
   api: Api,
   except: readonly DocumentId[],
-  { mayCollide, orgId }: PlaceRules,
+  rules: PlaceRules,
 ): Promise<Change[]> {
-  const [first = '', ...more] = readablePath(api.listenPath)
-    .toLowerCase()
-    .split('/')
-    .filter((segment) => segment !== '')
-  const own = (first === 'metrics' && more.length === 0) || parts.config.compat.vendor_aliases.includes(first)
-  if (own) throw fault('listen_path_taken', `/${first} is answered by the gateway itself`)
+  const [first = ''] = segmentsOf(readablePath(api.listenPath))
+  const words = segmentsOf(readablePath(api.listenPath).toLowerCase())
+  const own = (words[0] === 'metrics' && words.length === 1) || parts.config.compat.vendor_aliases.includes(words[0]!)
+  if (own) throw fault('listen_path_taken', `/${first.toLowerCase()} is answered by the gateway itself`)
   const place = placeOf(api)
-  if (place === undefined || mayCollide) return []
-  const turn = await turnAt(parts, place)
-  const { rows } = await parts.documents.list('api', { where: { place }, limit: 1000 })
+  if (place === undefined || rules.mayCollide) return []
+  const turn = await turnAt(parts, api)
+  const named = await parts.documents.find('api', 'api_id', first)
+  // Its authorization server answers at `/{api_id}/oauth/` as well.
+  if (named !== undefined && named.body.org_id !== api.orgId && !except.includes(named.id))
+    throw fault('listen_path_taken', `/${first} is the id of an API of another organisation`)
+  const { rows } = await parts.documents.list('api', { where: { place }, limit: MOST_PLACES })
   for (const row of rows) {
     if (except.includes(row.id)) continue
     const other = readable(row)
     if (other === undefined || !collides(api, other)) continue
-    const foreign = orgId !== undefined && other.orgId !== orgId
+    const foreign = other.orgId !== api.orgId
     const holder = foreign ? 'an API of another organisation' : `API ${other.apiId} (${other.name})`
-    throw fault('listen_path_taken', `${api.listenPath} is the listen path of ${holder}`)
+    throw fault('listen_path_taken', `${whereabouts(api)} is the listen path of ${holder}`)
   }
+  const why = await foreignNeighbour(parts, api, except, rules)
+  if (why !== undefined) throw fault('listen_path_taken', why)
   return turn
 }
+
+/**
+ * Why an API may not stand where it wants to because of what others have there: at, below or above its listen path, or at its domain.
+ * undefined = it may. Others are other organisations, and those whose APIs `mayUse` keeps from the caller.
+ */
+export async function foreignNeighbour(
+  parts: Pick<PublishParts, 'documents' | 'config'>,
+  api: Api,
+  except: readonly DocumentId[],
+  { mayUse, placeBefore }: Pick<PlaceRules, 'mayUse' | 'placeBefore'> = {},
+): Promise<string | undefined> {
+  const hosts = sharedHosts(ownUrls(parts.config))
+  const isMine = mayUse === undefined || placeBefore === placeOf(api)
+  const territory = territoryOf(api)
+  const owned = !isShared(api.domain, hosts)
+  const place = placeOf(api)
+  if (place === undefined) return undefined
+  const widest = atPlace(place)
+  const places: string[] = []
+  for (const entries of await neighbours(parts, api, hosts))
+    for (const [found, orgs] of entries)
+      if (
+        (!isMine || orgs.some((orgId) => orgId !== api.orgId)) &&
+        territoriesOverlap(widest, atPlace(found), hosts)
+      )
+        places.push(found)
+  for (let from = 0; from < places.length; from += MOST_PLACES) {
+    const where = { place: places.slice(from, from + MOST_PLACES) }
+    for await (const rows of parts.documents.each('api', { where }))
+      for (const row of rows) {
+        const other = except.includes(row.id) ? undefined : readable(row)
+        if (other === undefined) continue
+        const foreign = other.orgId !== api.orgId
+        if (foreign && owned) return `the domain ${api.domain} is used by another organisation`
+        if (!foreign && (isMine || mayUse(row))) continue
+        if (areApart(api.tags, other.tags) || !pathsOverlap(territory, territoryOf(other))) continue
+        if (foreign) return `${whereabouts(api)} overlaps a listen path of another organisation`
+        return `${whereabouts(api)} overlaps the listen path of an API that you do not own`
+      }
+  }
+  return undefined
+}
+
+/** Places that may be in the way, with the organisations that have them. Read from indexes alone. */
+async function neighbours(
+  { documents }: Pick<PublishParts, 'documents'>,
+  api: Api,
+  hosts: SharedHosts,
+): Promise<ReadonlyMap<string, readonly string[]>[]> {
+  const at = (where: Where) => documents.valuesBy('api', 'place', 'org_id', { where })
+  if (!isShared(api.domain, hosts)) return [await at({ place_domain: api.domain })]
+  const { head } = placeKeys(placeOf(api)!)
+  if (head === '*') return [await at({})]
+  return [await at({ place_head: [head, '*'] }), await at({ place_domain: [...hosts] })]
+}
+
+/** What an API at this place can receive at most. */
+function atPlace(place: string): Territory {
+  const space = place.indexOf(' ')
+  const segments = segmentsOf(place.slice(space + 1)).map((word) =>
+    word.startsWith('{') ? { pattern: undefined } : word,
+  )
+  return { domain: place.slice(0, space), segments, ignoreCase: true }
+}
+
+/** The URLs that the gateway and the dashboard are reached by. */
+export function ownUrls({ gateway, dashboard }: Pick<PublishSettings, 'gateway' | 'dashboard'>): string[] {
+  const edges = dashboard?.edge_endpoints ?? []
+  return [gateway.public_url ?? '', dashboard?.public_url ?? '', ...edges.map(({ endpoint }) => endpoint)]
+}
+
+const segmentsOf = (path: string) => path.split('/').filter((segment) => segment !== '')
+
+const whereabouts = ({ listenPath, domain }: Api) => (domain === '' ? listenPath : `${listenPath} at ${domain}`)
 
 /** Does the work, and does it again when the turn that it took at a place was taken by another in between. */
 export async function retriedInTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -71,10 +163,13 @@ export async function retriedInTurn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The change that takes the turn at a place, if nobody else takes it between now and the commit. */
-async function turnAt({ tokens, clock }: PlaceParts, place: string): Promise<Change[]> {
+/**
+ * The change that takes the turn at an API's domain, if nobody else takes it between now and the commit. On shared hosts there is one turn
+ * for all listen paths: whether one lies below another cannot be told from either alone.
+ */
+async function turnAt({ tokens, clock, config }: PlaceParts, { domain }: Api): Promise<Change[]> {
   if (tokens === undefined) return []
-  const hash = hashKey(`place:${place}`)
+  const hash = hashKey(`place:${isShared(domain, sharedHosts(ownUrls(config))) ? '' : domain}`)
   const now = clockOf({ ...(clock && { clock }) }).wall()
   const before = await tokens.getTicket(hash)
   const standing = before === undefined || before.expiresAt <= now ? { ifAbsent: true } : { ifVersion: before.version }

@@ -9,7 +9,7 @@ import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../model
 import type { JsonObject } from '../model/json.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../store/ports.ts'
 import { idsOf, withIds } from './api-ids.ts'
-import { checkPlace, retriedInTurn } from './api-place.ts'
+import { checkPlace, type PlaceRules, retriedInTurn } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, renameVersion, type VersionOf } from './api-versions.ts'
 import { inTurn } from './in-turn.ts'
@@ -30,6 +30,8 @@ export interface ApiDraft {
   readonly orgId?: string
   /** True = store it even where its listen path is taken. The setting of the gateway allows it for everybody. */
   readonly mayCollide?: boolean
+  /** With ownership: whether a listen path may overlap that of this API of the organisation. Absent: that of any. */
+  readonly mayUse?: ((stored: StoredDocument) => boolean) | undefined
   /** What may become of an API that is there: another `api_id` (its OAuth clients then lose it), the other format. */
   readonly mayBecome?: { readonly id?: boolean; readonly format?: boolean }
   /** Ids of APIs that are deleted in the same commit. */
@@ -218,7 +220,8 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   const document = complete(draft, { apiId, orgId, documentId: stored.id })
   const api = readNewApi(document)
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
-  const turn = await checkPlace(parts, api, [stored.id, ...instead.map(({ id }) => id)], placeRules(parts, draft))
+  const replaced = [stored.id, ...instead.map(({ id }) => id)]
+  const turn = await checkPlace(parts, api, replaced, placeRules(parts, draft, stored))
   const changedAt = clockOf(parts).wall()
   const plan = new ApiPlan(parts.documents)
   for (const gone of instead) plan.remove(gone)
@@ -241,9 +244,12 @@ export function otherFormat(format: ApiDocument['format']): Error {
   return fault('query_invalid', hint)
 }
 
-function placeRules(parts: PublishParts, draft: ApiDraft) {
-  const mayCollide = parts.config.gateway.enable_duplicate_slugs || draft.mayCollide === true
-  return { mayCollide, orgId: draft.orgId }
+function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, before?: StoredDocument): PlaceRules {
+  return {
+    mayCollide: parts.config.gateway.enable_duplicate_slugs || mayCollide === true,
+    mayUse,
+    placeBefore: before?.body.place,
+  }
 }
 
 async function checkFree(parts: PublishParts, apiId: string): Promise<void> {

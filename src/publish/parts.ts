@@ -4,6 +4,13 @@ import type { JsonObject } from '../model/json.ts'
 import type { PasswordRules } from '../model/password-rules.ts'
 import type { AuditEntry, Counters, Documents, Tokens } from '../store/ports.ts'
 
+/** A gateway that callers reach, and the tags of the APIs that it loads. */
+interface EdgeEndpoint {
+  readonly name: string
+  readonly endpoint: string
+  readonly tags?: string[]
+}
+
 /** The settings that decide what may be stored. The whole configuration fits. */
 export interface PublishSettings {
   readonly gateway: {
@@ -11,6 +18,11 @@ export interface PublishSettings {
     readonly min_token_length: number
     readonly allow_explicit_policy_id: boolean
     readonly enable_duplicate_slugs: boolean
+    readonly public_url?: string
+  }
+  readonly dashboard?: {
+    readonly public_url?: string
+    readonly edge_endpoints?: readonly EdgeEndpoint[]
   }
   readonly compat: { readonly vendor_aliases: readonly string[] }
 }

@@ -6,7 +6,7 @@ import type { DocumentId } from '../model/ids.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { policyApisOf } from '../model/policy-index.ts'
 import type { AuditChange, Change } from '../store/ports.ts'
-import { checkPlace } from './api-place.ts'
+import { checkPlace, type PlaceRules } from './api-place.ts'
 import { newEpoch } from './oauth-client-draft.ts'
 import { bodyOf, clientOf } from './oauth-client-parts.ts'
 import { clockOf, type SecretParts } from './parts.ts'
@@ -15,6 +15,8 @@ import { clockOf, type SecretParts } from './parts.ts'
 interface RestoreParts extends SecretParts {
   /** Gathers what must be in the same commit besides. */
   readonly also: Change[]
+  /** As in `PlaceRules`. */
+  readonly mayUse?: PlaceRules['mayUse']
 }
 
 /**
@@ -67,9 +69,16 @@ async function restoreApi(
     return null
   }
   const api = readNewApi(documentOf(before))
-  const rules = { mayCollide: parts.config.gateway.enable_duplicate_slugs, orgId: api.orgId }
-  parts.also.push(...(await checkPlace(parts, api, all.map((change) => change.id) as DocumentId[], rules)))
+  const mayCollide = parts.config.gateway.enable_duplicate_slugs
+  const rules = { mayCollide, mayUse: parts.mayUse, placeBefore: after?.place }
+  const turn = await checkPlace(parts, api, all.map((change) => change.id) as DocumentId[], rules)
+  parts.also.push(...turn.filter((change) => !parts.also.some((taken) => isSameTurn(taken, change))))
   return before
+}
+
+/** One turn does for all APIs of a commit. */
+function isSameTurn(one: Change, other: Change): boolean {
+  return one.op === 'putTicket' && other.op === 'putTicket' && Buffer.compare(one.hash, other.hash) === 0
 }
 
 /** @throws Fault `undo_refused` (409) for a new policy that OAuth clients name already */

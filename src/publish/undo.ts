@@ -1,7 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import type { DocumentId } from '../model/ids.ts'
 import type { Audit, AuditChange, AuditRow, AuditStanding, Change, Documents, Revision } from '../store/ports.ts'
-import { retriedInTurn } from './api-place.ts'
+import { type PlaceRules, retriedInTurn } from './api-place.ts'
 import { inTurn } from './in-turn.ts'
 import { auditOf, type SecretParts } from './parts.ts'
 import { PEOPLE, type UndoParts } from './undo-people.ts'
@@ -17,6 +17,8 @@ export interface Undoing {
   readonly actor: string
   /** True when an email address may have an account in other organisations too. */
   readonly sharedEmail: boolean
+  /** As in `PlaceRules`: with ownership, the APIs that the caller owns. */
+  readonly mayUse?: PlaceRules['mayUse']
 }
 
 /** Entries about credentials that were given up on purpose. */
@@ -34,7 +36,10 @@ export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revisio
   return inTurn(parts.documents, () => retriedInTurn(() => undo(parts, undoing)))
 }
 
-async function undo(given: SecretParts, { row, standing, audit, actor, sharedEmail }: Undoing): Promise<Revision> {
+async function undo(
+  given: SecretParts,
+  { row, standing, audit, actor, sharedEmail, mayUse }: Undoing,
+): Promise<Revision> {
   const { changes } = row
   if (changes.length === 0) throw fault('undo_refused', 'the entry changed nothing')
   if (FINAL.has(row.action)) throw fault('undo_refused', 'credentials that were replaced or revoked stay so')
@@ -48,7 +53,7 @@ async function undo(given: SecretParts, { row, standing, audit, actor, sharedEma
   for (const [index, change] of changes.entries()) {
     const restore = RESTORE[change.kind]
     if (restore === undefined) throw fault('undo_refused', `a change of ${change.kind} cannot be undone`)
-    const repaired = await restore({ ...parts, also: back }, change, changes)
+    const repaired = await restore({ ...parts, also: back, mayUse }, change, changes)
     back.push(changeBack(change, repaired, standing[index]!))
   }
   return parts.documents.commit(back, auditOf(parts, actor, 'undo', row.orgId, {}))

@@ -22,7 +22,7 @@ export interface Migration {
   /** True for APIs that the caller may see. */
   readonly sees: (stored: StoredDocument) => boolean
   /** What every draft says. */
-  readonly draft: Pick<ApiDraft, 'orgId' | 'mayCollide' | 'actor'>
+  readonly draft: Pick<ApiDraft, 'orgId' | 'mayCollide' | 'mayUse' | 'actor'>
 }
 
 /** What became of one API. */

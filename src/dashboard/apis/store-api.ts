@@ -52,9 +52,18 @@ export const notReadable = (): Answer => refused(400, MISSING)
 export const notChangeable = (): Answer => refused(404, MISSING)
 
 /** What every draft of the dashboard says: the caller's organisation, the settings, who did it. */
-export function draftOf({ config }: DashboardParts, call: Call): Pick<ApiDraft, 'orgId' | 'mayCollide' | 'actor'> {
+export function draftOf(
+  { config }: DashboardParts,
+  call: Call,
+): Pick<ApiDraft, 'orgId' | 'mayCollide' | 'mayUse' | 'actor'> {
   const { orgId } = call.actor!
-  return { orgId, mayCollide: config.dashboard.enable_duplicate_slugs, actor: actorName(call) }
+  const mayCollide = config.dashboard.enable_duplicate_slugs
+  return { orgId, mayCollide, mayUse: usableBy(call), actor: actorName(call) }
+}
+
+/** Tells whose listen paths the caller may overlap: with ownership, of its own APIs alone; undefined = of all in the organisation. */
+export function usableBy({ sight }: Call): ApiDraft['mayUse'] {
+  return sight.everything ? undefined : (stored) => sight.api(stored)
 }
 
 /** Who the audit log names. */

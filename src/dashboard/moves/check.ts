@@ -1,11 +1,10 @@
 import { toFault } from '../../errors/fault.ts'
 import { placeOf } from '../../model/api/place.ts'
 import { readNewApi } from '../../model/api/read.ts'
-import { collides } from '../../model/api/template.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { isKeyHash } from '../../model/key.ts'
 import { idsOf } from '../../publish/api-ids.ts'
-import { readable } from '../../publish/api-plan.ts'
+import { foreignNeighbour } from '../../publish/api-place.ts'
 import { storedClient } from '../../publish/oauth-client-parts.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -48,14 +47,9 @@ async function obstaclesOfApi(parts: DashboardParts, orgId: string, sent: JsonOb
     const api = readNewApi({ format, definition, api_id: id, org_id: orgId, name: '' })
     const named = await parts.documents.find('api', 'api_id', id)
     if (named !== undefined && named.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
-    const place = placeOf(api)
-    if (place === undefined || mayCollide(parts)) return []
-    const { rows } = await parts.documents.list('api', { where: { place }, limit: 1000 })
-    const holder = rows.find((row) => {
-      const other = row.body.org_id === orgId ? undefined : readable(row)
-      return other !== undefined && collides(api, other)
-    })
-    return holder === undefined ? [] : [{ kind: 'place', id, why: `${api.listenPath}: ${FOREIGN}` }]
+    if (placeOf(api) === undefined || mayCollide(parts)) return []
+    const why = await foreignNeighbour(parts, api, [])
+    return why === undefined ? [] : [{ kind: 'place', id, why: `${api.listenPath}: ${FOREIGN}` }]
   } catch (error) {
     const { code, message } = toFault(error)
     if (code === 'internal' || code === 'store_away') throw error

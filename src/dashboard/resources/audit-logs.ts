@@ -4,6 +4,7 @@ import { fault } from '../../errors/fault.ts'
 import { undoEntry } from '../../publish/undo.ts'
 import type { AuditRow } from '../../store/ports.ts'
 import { type Answer, bare, ok } from '../answer.ts'
+import { usableBy } from '../apis/store-api.ts'
 import { auditQueryOf } from '../audit/query.ts'
 import { csvOf, fullRecordOf, jsonOf, RecordShape, recordOf } from '../audit/record.ts'
 import { checkUndoRights } from '../audit/undo-rights.ts'
@@ -108,6 +109,7 @@ async function undo(parts: DashboardParts, call: Call): Promise<Answer> {
     audit: parts.store.audit,
     actor: call.actor!.email,
     sharedEmail,
+    mayUse: usableBy(call),
   })
   await served(parts, revision)
   return ok(

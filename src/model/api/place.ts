@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../json.ts'
 import { type ApiBeside, besideOf, mergeBeside } from './beside.ts'
 import { textOf, textsOf } from './members.ts'
 import { type Place, templateKey } from './template.ts'
+import { isUnownable } from './territory.ts'
 
 /** An API document with what the store finds it by and what stands beside its definition; written by `storedBody` alone. */
 export type StoredApi = ApiDocument &
@@ -16,7 +17,7 @@ export type StoredApi = ApiDocument &
     /** RFC 3339. */
     readonly created_at: string
     readonly updated_at: string
-    /** Equal for APIs that may collide (`collides` decides); absent for one that no request can enter. */
+    /** Equal for APIs that may collide (`collides` decides); absent for an internal one, which no request can enter. */
     readonly place?: string
     /** RFC 3339: since when it wants that place. Of several the one that wants it longest holds it. */
     readonly place_since?: string
@@ -26,10 +27,29 @@ export type StoredApi = ApiDocument &
     readonly base_ids?: readonly string[]
   }
 
-/** The text that APIs at one place have in common: host, and path without regard to case and names of placeholders. */
+/**
+ * The text that APIs at one place have in common: host, and path without regard to case and names of placeholders. An API that is
+ * switched off keeps its place, so that no other organisation receives its callers meanwhile.
+ */
 export function placeOf(api: Place): string | undefined {
-  if (!api.active || api.internal) return undefined
+  if (api.internal) return undefined
   return `${api.domain} ${templateKey(api.listenPath, true)}`
+}
+
+/** What a place can be found by. */
+export interface PlaceKeys {
+  /** '' where no organisation can own the domain, and where there is none. */
+  readonly domain: string
+  /** First segment of the path, behind '/'; `*` where it is a placeholder or there is none, so that it may be any. */
+  readonly head: string
+}
+
+/** Reads the keys of a text that `placeOf` made. */
+export function placeKeys(place: string): PlaceKeys {
+  const space = place.indexOf(' ')
+  const [, first = ''] = place.slice(space + 1).split('/', 2)
+  const domain = place.slice(0, space)
+  return { domain: isUnownable(domain) ? '' : domain, head: first === '' || first.startsWith('{') ? '*' : `/${first}` }
 }
 
 /** What a stored body is made of besides the definition. */

@@ -128,7 +128,8 @@ export function templateKey(path: string, ignoreCase = false): string {
   return `/${pieces.join('/')}`
 }
 
-function areApart(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
+/** True when tags keep two APIs from being loaded by one gateway, unless it is one that loads everything. */
+export function areApart(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
   if (a === undefined || b === undefined || a.length === 0 || b.length === 0) return false
   return !a.some((tag) => b.includes(tag))
 }
