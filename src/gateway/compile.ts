@@ -22,6 +22,7 @@ import { admitFields } from './steps/admit-fields.ts'
 import { answerBatch } from './steps/answer-batch.ts'
 import { answerFromCache } from './steps/answer-from-cache.ts'
 import { answerMock } from './steps/answer-mock.ts'
+import { stripCredential } from './steps/authenticate.ts'
 import { changeMethod } from './steps/change-method.ts'
 import { checkCertificate } from './steps/check-certificate.ts'
 import { checkExpiry } from './steps/check-expiry.ts'
@@ -119,7 +120,8 @@ function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): Served
   const main = compileChain(api, api.rules, undefined, parts, opened)
   const versioning = api.versioning
   const door = hasAuthorizationServer(api) ? [parts.endpoints.stepFor(api)] : []
-  if (versioning === undefined) return { api, entry: [...door, ...main.steps], main, all: [main] }
+  const mayHide = { mayHideEndpoints: parts.endpoints.mayHide(api) }
+  if (versioning === undefined) return { api, ...mayHide, entry: [...door, ...main.steps], main, all: [main] }
   const inline = new Map<string, Chain>()
   for (const [name, rules] of Object.entries(versioning.inline)) {
     inline.set(name, compileChain(api, rules, name, parts, opened))
@@ -127,6 +129,7 @@ function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): Served
   const before = used([admitFields(api)])
   return {
     api,
+    ...mayHide,
     entry: [...before, ...door, chooseVersion(versioning, main, inline)],
     main,
     all: [main, ...inline.values()],
@@ -206,7 +209,7 @@ function compileChain(
     rules,
     steps: listed([...arrival, ...doors, told, batch, ...operation, ...admission, ...delivery]),
     ledTo: listed([admitted, ...doors, ...operation, ...admission, ...delivery]),
-    inner: listed([expiry, ...operation, ...delivery]),
+    inner: listed([expiry, ...operation, api.auth && stripCredential(api.auth), ...delivery]),
     targets,
     apiRate,
     openLimits: apiRate === undefined ? [] : [apiRate],

@@ -146,6 +146,8 @@ export interface ServedApi {
   readonly api: Api
   /** Chooses a version, then walks its chain; for an API without versions the chain itself. */
   readonly entry: readonly Step[]
+  /** True when its listen path may be longer than that of an API whose own endpoint is asked for (`OAuthEndpoints.reclaim`). */
+  readonly mayHideEndpoints: boolean
   /** The chain of the API itself, entered without choosing a version (by another API whose version it is). */
   readonly main: Chain
   readonly all: readonly Chain[]

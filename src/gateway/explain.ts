@@ -80,9 +80,12 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
     const found = parts.endpoints.findElsewhere(x, snapshot, true)
     return found === undefined ? { explanation: notRouted(x), apiId: undefined } : answeredElsewhere(found)
   }
+  const reclaimed = match.served.mayHideEndpoints ? parts.endpoints.reclaim(x, snapshot, match) : undefined
+  if (reclaimed !== undefined) return answeredElsewhere(reclaimed)
   const { main, entry } = match.served
   enter(x, snapshot, match)
   findClient(x, parts.trustedProxies)
+  if (main.api.oauth === undefined) parts.endpoints.hideSecrets(x)
   const steps: Json[] = []
   const refused = checkEncodedSlashes(x)
   if (refused !== undefined) steps.push(noteOf('route', refused, x))

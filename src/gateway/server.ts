@@ -8,7 +8,7 @@ import { findClient } from './client-address.ts'
 import { checkEncodedSlashes } from './encoded-slashes.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
 import { answerHeld } from './held-answer.ts'
-import type { OAuthEndpoints } from './oauth/endpoints.ts'
+import type { ElsewhereFound, OAuthEndpoints } from './oauth/endpoints.ts'
 import { type AnswerStyle, conclude, editAnswer, refuse } from './respond.ts'
 import { run } from './run.ts'
 import { send } from './steps/forward.ts'
@@ -125,17 +125,30 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   const before = elsewhere(parts, x, snapshot, false)
   if (before !== undefined) return before
   snapshot.router.find(x.host, x.path, match)
-  const served = match.served
-  if (served === undefined) return elsewhere(parts, x, snapshot, true) ?? NOT_FOUND
+  if (match.served === undefined) return elsewhere(parts, x, snapshot, true) ?? NOT_FOUND
+  if (match.served.mayHideEndpoints) {
+    const found = parts.endpoints.reclaim(x, snapshot, match)
+    if (found !== undefined) return answerElsewhere(parts, x, snapshot, found)
+  }
   enter(x, snapshot, match)
   findClient(x, parts.trustedProxies)
-  return checkEncodedSlashes(x) ?? run(served.entry, x)
+  // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.
+  if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x)
+  return checkEncodedSlashes(x) ?? run(match.served.entry, x)
 }
 
 /** Endpoints of authorization servers that do not stand below a listen path. */
-function elsewhere({ endpoints, trustedProxies }: ServerParts, x: Exchange, snapshot: Snapshot, unrouted: boolean) {
-  const found = endpoints.findElsewhere(x, snapshot, unrouted)
-  if (found === undefined) return undefined
+function elsewhere(parts: ServerParts, x: Exchange, snapshot: Snapshot, unrouted: boolean) {
+  const found = parts.endpoints.findElsewhere(x, snapshot, unrouted)
+  return found === undefined ? undefined : answerElsewhere(parts, x, snapshot, found)
+}
+
+function answerElsewhere(
+  { endpoints, trustedProxies }: ServerParts,
+  x: Exchange,
+  snapshot: Snapshot,
+  found: ElsewhereFound,
+): Reply | Fault | Promise<Reply | Fault> {
   findClient(x, trustedProxies)
   return run([() => endpoints.enter(x, snapshot, found)], x)
 }

@@ -78,6 +78,10 @@ const NAMES: readonly string[] = [
 const CANDIDATES: readonly (readonly number[] | undefined)[] = candidates()
 
 const NUMBERS_PER_FIELD = 5
+const LETTER_A = 97
+const LETTER_H = 104
+const LETTER_N = 110
+const LETTER_X = 120
 
 function slot(length: number, firstLower: number): number {
   return ((length & 31) << 5) | (firstLower & 31)
@@ -234,6 +238,14 @@ export class Fields {
     return found < 0 ? '' : text.slice(spans[found + 2]!, spans[found + 3]!)
   }
 
+  /** True when `kept()` has a field with this FIELD number. */
+  keeps(field: number): boolean {
+    const { spans } = this
+    for (let at = 4, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD)
+      if (spans[at] === field) return true
+    return false
+  }
+
   /** All values of this name (lower case), in order, dropped ones too. */
   all(lowerName: string): string[] {
     const { spans, text } = this
@@ -265,6 +277,30 @@ export class Fields {
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       if (!equalsAt(text, spans[at]!, spans[at + 1]!, lowerName)) continue
       spans[at + 1] = spans[at]!
+      spans[at + 4] = ~FIELD.other
+    }
+  }
+
+  /**
+   * Erases the fields of administration credentials: `admin-auth`, and `x-<word>-authorization` as far as `isSecret` says so. It gets the
+   * name in lower case, with `-` for `_`. Two characters of a name rule out most fields.
+   */
+  eraseAdministration(isSecret: (name: string, value: string) => boolean): void {
+    const { spans, text } = this
+    for (let at = 0, last = this.count * NUMBERS_PER_FIELD; at < last; at += NUMBERS_PER_FIELD) {
+      const start = spans[at]!
+      const end = spans[at + 1]!
+      const ending = text.charCodeAt(end - 1) | 32
+      const first = text.charCodeAt(start) | 32
+      if ((ending !== LETTER_N || first !== LETTER_X) && (ending !== LETTER_H || first !== LETTER_A)) continue
+      const name = text.slice(start, end).toLowerCase().replaceAll('_', '-')
+      const isOurs =
+        name === 'admin-auth' ||
+        (name.startsWith('x-') &&
+          name.endsWith('-authorization') &&
+          isSecret(name, text.slice(spans[at + 2]!, spans[at + 3]!)))
+      if (!isOurs) continue
+      spans[at + 1] = start
       spans[at + 4] = ~FIELD.other
     }
   }

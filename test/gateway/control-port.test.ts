@@ -35,6 +35,14 @@ test('with a control port /svc/ and /metrics are there alone, and look like any 
   )
   assert.equal((await gateway.call('/a/x')).status, 502)
   assert.equal((await call(controlPort, '/a/x')).status, 404)
+  // an API that takes every path gets none of them: they hold keys
+  for (const path of ['/', '/{any}/']) {
+    const all = defined({ id: 'all', path, url: 'http://127.0.0.1:9/' })
+    assert.equal((await gateway.svc('POST', '/svc/apis/oas', all)).status, 200)
+    for (const own of ['/svc/keys', '/svc', '/metrics']) assert.equal((await gateway.call(own)).status, 404, own)
+    assert.equal((await gateway.call('/other')).status, 502)
+    assert.equal((await gateway.svc('DELETE', '/svc/apis/oas/all')).status, 200)
+  }
 })
 
 test('without a control port all of them are on the traffic port, and /metrics asks for the secret', async (t) => {

@@ -41,9 +41,15 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const alone: OwnPaths = (x) => x.path.charCodeAt(1) === LETTER_M && answerIn(parts, metrics, x, 'svc')
   const asked: OwnPaths = (x) =>
     x.path.charCodeAt(1) === LETTER_M && metrics.find(x.path) !== undefined && guarded.metrics(x, metrics)
+  /** Calls that belong on the other port go to no API: they hold secrets. @throws Fault `api_not_found`, as for any unknown path */
+  const elsewhere: OwnPaths = (x) => {
+    if ((x.path.charCodeAt(1) === LETTER_M && metrics.find(x.path) !== undefined) || guarded.isOwn(x.path))
+      throw fault('api_not_found')
+    return false
+  }
   const health: OwnPaths = (x) => mayBeHealth(x) && answerIn(parts, open, x, 'svc')
   return {
-    traffic: apart ? health : (x) => health(x) || asked(x) || guarded.own(x),
+    traffic: apart ? (x) => health(x) || elsewhere(x) : (x) => health(x) || asked(x) || guarded.own(x),
     control: (x) => health(x) || alone(x) || guarded.own(x) || nothingElse(parts, x),
   }
 }
@@ -81,11 +87,14 @@ function guard(parts: AdminParts) {
       return toFault(error)
     }
   }
+  const wordOf = (path: string) =>
+    firstLetters.has(path.charCodeAt(1))
+      ? words.find(
+          (each) => path.startsWith(each, 1) && (path.length === each.length + 1 || path[each.length + 1] === '/'),
+        )
+      : undefined
   const own: OwnPaths = (x) => {
-    if (!firstLetters.has(x.path.charCodeAt(1))) return false
-    const word = words.find(
-      (each) => x.path.startsWith(each, 1) && (x.path.length === each.length + 1 || x.path[each.length + 1] === '/'),
-    )
+    const word = wordOf(x.path)
     if (word === undefined) return false
     const path = x.path.slice(word.length + 1)
     // What follows may hold a key: from here on the log gets the shape of the path only.
@@ -102,7 +111,7 @@ function guard(parts: AdminParts) {
     const refusal = refusalOf(x)
     return refusal === undefined ? answerIn(parts, routes, x, 'svc') : refuse(x, refusal)
   }
-  return { own, metrics }
+  return { own, metrics, isOwn: (path: string) => wordOf(path) !== undefined }
 }
 
 function allRoutes(parts: AdminParts): Route[] {

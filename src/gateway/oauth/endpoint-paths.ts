@@ -37,6 +37,11 @@ export class EndpointPaths {
     for (const word of words) this.#add(`/${word}/oauth/authorize-client`, 'authorize_client', true)
   }
 
+  /** As `find`, of what stands in `path` from the slash at `at` on. */
+  findAt(path: string, at: number): FoundEndpoint | undefined {
+    return this.#firstLetters.has(path.charCodeAt(at + 1)) ? this.find(path.slice(at)) : undefined
+  }
+
   /** What a path below a listen path leads to; undefined when it is the upstream's. One comparison for most paths. */
   find(rest: string): FoundEndpoint | undefined {
     if (!this.#firstLetters.has(rest.charCodeAt(1))) return undefined

@@ -1,3 +1,4 @@
+import { parseTemplate } from '../../model/api/template.ts'
 import type { Api } from '../../model/api.ts'
 import type { Log } from '../../model/log.ts'
 import { issuerIsOpen } from '../../oauth/issuer.ts'
@@ -5,6 +6,7 @@ import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/p
 import type { SecretGate } from '../admin-secret.ts'
 import { flawOfDates } from '../auth/certificate-dates.ts'
 import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../exchange.ts'
+import { isBatch } from '../steps/answer-batch.ts'
 import { cors } from '../steps/cors.ts'
 import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
 import { issuerOf } from './issuer.ts'
@@ -50,11 +52,22 @@ export class OAuthEndpoints {
   stepFor(api: OAuthApi): Step {
     const paths = this.#paths
     this.#warn(api)
+    const hide = (x: Exchange) => this.hideSecrets(x)
     const serve = (x: Exchange, found: FoundEndpoint) => this.answer(x, api, found, x.path.slice(0, x.restAt))
     return function answerOAuth(x) {
       const found = paths.find(x.rest)
-      return found === undefined ? undefined : serve(x, found)
+      if (found !== undefined) return serve(x, found)
+      hide(x)
+      return undefined
     }
+  }
+
+  /**
+   * Takes what is meant for the gateway alone away from a request that goes on to an API: no step, module, record or upstream gets the
+   * secrets of the administration.
+   */
+  hideSecrets(x: Exchange): void {
+    this.#parts.secretGate.hide(x)
   }
 
   /**
@@ -64,6 +77,38 @@ export class OAuthEndpoints {
   findElsewhere(x: Exchange, snapshot: Snapshot, unrouted: boolean): ElsewhereFound | undefined {
     if (unrouted) return this.#findById(x, snapshot)
     return x.path.charCodeAt(1) === DOT && x.path.startsWith(WELL_KNOWN) ? this.#findMetadata(x, snapshot) : undefined
+  }
+
+  /** True for an API whose listen path may be longer than that of one whose endpoint is asked for: by what its segments can match. */
+  mayHide({ listenPath }: Api): boolean {
+    const segments = parseTemplate(listenPath).map((segment) =>
+      typeof segment === 'string' ? segment.toLowerCase() : '',
+    )
+    return (
+      segments.length === 0 ||
+      segments.some((word) => word === '' || FIRST_SEGMENTS.has(word) || this.#parts.words.includes(word))
+    )
+  }
+
+  /**
+   * Leads a request for an endpoint (or a batch) of one API back to it, where a longer listen path hides it from the router, or one that
+   * takes any first segment hides `/{api_id}/oauth/...`. Answers what was found elsewhere than below a listen path.
+   */
+  reclaim(x: Exchange, snapshot: Snapshot, match: RouteMatch): ElsewhereFound | undefined {
+    const { path } = x
+    for (let at = 0; at !== -1 && at < match.restAt; at = path.indexOf('/', at + 1)) {
+      const found = this.#paths.findAt(path, at)
+      if (found === undefined && !isBatch(path, at)) continue
+      const owner = this.#match
+      snapshot.router.find(x.host, at === 0 ? '/' : path.slice(0, at), owner)
+      const { served, restAt } = owner
+      if (served === undefined || restAt !== at) continue
+      if (found === undefined ? !served.api.batches : served.api.oauth === undefined) continue
+      match.served = served
+      match.restAt = at
+      return undefined
+    }
+    return this.#findById(x, snapshot)
   }
 
   /** Answers a request at an endpoint that was found elsewhere. */
@@ -97,11 +142,12 @@ export class OAuthEndpoints {
 
   #findById(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {
     const end = x.path.indexOf('/', 1)
-    const served = end === -1 ? undefined : snapshot.apis.get(x.path.slice(1, end))
+    const found = end === -1 ? undefined : this.#paths.findAt(x.path, end)
+    if (found === undefined) return undefined
+    const served = snapshot.apis.get(x.path.slice(1, end))
     if (served?.api.oauth === undefined || served.api.internal || served.api.listenPath.includes('{')) return undefined
     if (served.api.domain !== '' && served.api.domain !== x.host) return undefined
-    const found = this.#paths.find(x.path.slice(end))
-    return found === undefined ? undefined : { served, found, prefix: '' }
+    return { served, found, prefix: '' }
   }
 
   /** Whoever calls under a host of their own choice would get tokens and metadata that name it. */
@@ -141,6 +187,9 @@ export class OAuthEndpoints {
     }
   }
 }
+
+/** First segments of the paths of endpoints, besides the words that stand for `svc`. */
+const FIRST_SEGMENTS: ReadonlySet<string> = new Set(['oauth', '.well-known'])
 
 /** True for an API with an authorization server. */
 export function hasAuthorizationServer(api: Api): api is OAuthApi {

@@ -56,6 +56,11 @@ export function answerBatch(calls: InnerCalls): Step {
   }
 }
 
+/** True when what stands in a path from the slash at `at` on is where batches go. */
+export function isBatch(path: string, at: number): boolean {
+  return path.startsWith(PATH, at) && (path.length === at + PATH.length || path.slice(at + PATH.length) === '/')
+}
+
 async function answer(x: Exchange, calls: InnerCalls): Promise<Outcome> {
   // The body holds the credentials of its parts, which are recorded by themselves.
   x.tap = undefined
