@@ -98,10 +98,7 @@ export async function foreignNeighbour(
   const places: string[] = []
   for (const entries of await neighbours(parts, api, hosts))
     for (const [found, orgs] of entries)
-      if (
-        (!isMine || orgs.some((orgId) => orgId !== api.orgId)) &&
-        territoriesOverlap(widest, atPlace(found), hosts)
-      )
+      if ((!isMine || orgs.some((orgId) => orgId !== api.orgId)) && territoriesOverlap(widest, atPlace(found), hosts))
         places.push(found)
   for (let from = 0; from < places.length; from += MOST_PLACES) {
     const where = { place: places.slice(from, from + MOST_PLACES) }
