@@ -36,6 +36,11 @@ export const signInSecurity = {
     [0, 1_000_000],
     'Failed sign-ins from one address (IPv6: from one network of 64 bits) before further ones are refused. 0: no bound.',
   ),
+  public_calls_per_minute: whole(
+    1200,
+    [0, 1_000_000],
+    'Public calls that bring a body, from one address (IPv6: from one network of 64 bits) within a minute, before further ones are refused with 429. 0: no bound.',
+  ),
   signup_ip_limit: whole(
     30,
     [0, 1_000_000],

@@ -189,6 +189,16 @@ const dashboard = group({
   ),
   page_size: whole(10, [1, 1000], 'Rows of a page, where the caller asks for pages.'),
   max_body_bytes: whole(16_777_216, [1024, 1_073_741_824], 'Largest body that the dashboard takes.'),
+  body_bytes_in_flight: whole(
+    33_554_432,
+    [65_536, Number.MAX_SAFE_INTEGER],
+    'Bytes of request bodies that the dashboard holds at once, a quarter of them of public calls. Further ones are refused with 503 until there is room.',
+  ),
+  max_connections: whole(
+    1000,
+    [10, 1_000_000],
+    'Open connections to the dashboard at once. An address that is no trusted proxy gets a quarter of them.',
+  ),
   enable_ownership: flag(false, 'APIs that name owners, and what is based on them, are seen by their owners alone.'),
   edge_endpoints: objects(
     {

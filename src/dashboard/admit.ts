@@ -7,6 +7,7 @@ import type { Actor } from './actor.ts'
 import type { ApiOwners } from './api-owners.ts'
 import { clientAddress } from './client-address.ts'
 import { type Identities, identify, isInstallation } from './identify.ts'
+import type { Intake } from './intake.ts'
 import { checkOwned } from './owned.ts'
 import type { DashboardParts } from './parts.ts'
 import { intentOf, permit } from './permit.ts'
@@ -23,6 +24,7 @@ export interface Stand {
   readonly trusted: BlockList
   /** Counts who guesses the admin secret. */
   readonly secretBrake: SecretBrake
+  readonly intake: Intake
 }
 
 /** Who may go on, and what they see. */

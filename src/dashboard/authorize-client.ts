@@ -4,6 +4,7 @@ import { readApi } from '../model/api/read.ts'
 import type { Api } from '../model/api.ts'
 import { isObject, type Json, type JsonObject, startsObject } from '../model/json.ts'
 import type { OAuthRules } from '../model/oauth-rules.ts'
+import { searchParams } from '../model/search-params.ts'
 import type { Policy } from '../model/session.ts'
 import { issuerAt, publicAddress, type Reached } from '../oauth/issuer.ts'
 import type { OAuthApi, OAuthCall, OAuthParts } from '../oauth/parts.ts'
@@ -135,7 +136,7 @@ function keyRulesIn(call: Call): JsonObject[] {
 function clientIdIn(call: Call): string {
   const bytes = call.bytes()
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (!startsObject(bytes)) return new URLSearchParams(text).get('client_id') ?? ''
+  if (!startsObject(bytes)) return searchParams(text).get('client_id') ?? ''
   try {
     const { client_id: id } = JSON.parse(text)
     return typeof id === 'string' ? id : ''

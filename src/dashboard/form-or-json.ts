@@ -1,5 +1,6 @@
 import { fault } from '../errors/fault.ts'
 import { isObject, startsObject } from '../model/json.ts'
+import { searchParams } from '../model/search-params.ts'
 import { readJson } from './body.ts'
 import type { Call } from './call.ts'
 
@@ -38,5 +39,5 @@ function formIn(bytes: Uint8Array): Iterable<[string, string]> {
     throw fault('body_malformed', 'the form is not percent-encoded UTF-8')
   }
   if (/[^\x20-\x7e]/.test(text)) throw fault('body_malformed', 'the form holds bytes that must be percent-encoded')
-  return new URLSearchParams(text)
+  return searchParams(text)
 }

@@ -1,5 +1,6 @@
 import { fault } from '../errors/fault.ts'
 import { labelFiled } from '../model/api/beside.ts'
+import { normaliseText } from '../model/normalise-text.ts'
 import type { Where } from '../store/ports.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { Where } from '../store/ports.ts'
 export function labelConditions(given: readonly string[]): Where[] {
   const byKey = new Map<string, string[]>()
   for (const text of given.filter((entry) => entry !== '')) {
-    const [key = '', value = ''] = text.split(/:(.*)/s).map((part) => part.trim().normalize('NFC'))
+    const [key = '', value = ''] = text.split(/:(.*)/s).map((part) => normaliseText(part.trim()))
     if (key === '' || value === '') throw fault('query_invalid', 'labels must be given as key:value')
     byKey.set(key, [...(byKey.get(key) ?? []), value])
   }

@@ -1,5 +1,6 @@
 import { fault } from '../errors/fault.ts'
 import { isObject, type Json } from '../model/json.ts'
+import { searchParams } from '../model/search-params.ts'
 import type { Actor } from './actor.ts'
 import { readJson, type Upload } from './body.ts'
 import type { Call } from './call.ts'
@@ -45,7 +46,7 @@ export function openCall(sent: Sent): Call {
       return value
     },
     bytes: () => (sent.upload === undefined ? sent.body : (sent.upload.file ?? NOTHING)),
-    form: () => sent.upload?.fields ?? new URLSearchParams(new TextDecoder().decode(sent.body)),
+    form: () => sent.upload?.fields ?? searchParams(new TextDecoder().decode(sent.body)),
     header(lowerName) {
       const value = Object.hasOwn(sent.headers, lowerName) ? sent.headers[lowerName] : undefined
       return Array.isArray(value) ? value.join(', ') : value

@@ -29,7 +29,7 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
   const spelled = new Map<string, string>()
   for (const route of routes) {
     // Two paths that differ in the names of placeholders alone are one path to the standard.
-    const pattern = route.path.replace(/\{[^}]*\}/g, '{}')
+    const pattern = route.path.replace(/\{[^{}]*\}/g, '{}')
     const path = spelled.get(pattern) ?? route.path
     spelled.set(pattern, path)
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, path) }
@@ -118,7 +118,7 @@ function accessOf(route: Route): JsonObject {
 }
 
 function pathParameters(path: string): JsonObject[] {
-  return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => ({
+  return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => ({
     name: name!,
     in: 'path',
     required: true,

@@ -19,6 +19,8 @@ export interface DashboardParts extends SecretParts {
   readonly settings: readonly ExplainedSetting[]
   /** Resolves once the gateway of this process serves what was committed under the revision (decision 8); at once without one. */
   readonly settled: (revision: number) => Promise<void>
+  /** Longest wait for that, in milliseconds; absent = five seconds. */
+  readonly settleWithinMs?: number
   /** Has the gateway of this process send a request to itself; absent = there is none. @throws Fault `try_elsewhere` and others */
   readonly tryRequest?: (trial: TrialRequest) => Promise<Trial>
   /** Aborted when the dashboard begins to close: what would go on for ever ends. */

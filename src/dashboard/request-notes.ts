@@ -83,7 +83,7 @@ function safeUrl(route: Route, request: FastifyRequest): string {
 
 function safePath({ path, owned }: Route, sent: string, params: Readonly<Record<string, string>>): string {
   if (owned?.noun !== 'key' || HASH.test(params[owned.by] ?? '')) return sent
-  return path.replace(/\{([^}]*)\}/g, (_all, name: string) =>
+  return path.replace(/\{([^{}]*)\}/g, (_all, name: string) =>
     name === owned.by ? MASK : encodeURIComponent(params[name] ?? ''),
   )
 }

@@ -57,6 +57,8 @@ export interface Route {
   /** What the body must be; JSON whatever its Content-Type says, unless `form` or `upload`. */
   readonly body?: TSchema
   readonly bodyIs?: 'form' | 'upload' | 'any'
+  /** Largest body, in bytes, of a public call that takes more than 64 kB. */
+  readonly bodyLimit?: number
   /** True for a GET that uses something up, such as a nonce: HEAD, which those send who look where a link leads, does not make it. */
   readonly once?: true
   /** True for a call that carries other people's messages: detailed recording leaves out what was sent and answered. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { peerAddress } from '../model/forwarded-for.ts'
+import { searchParams } from '../model/search-params.ts'
 import { type Admitted, admit, type Stand } from './admit.ts'
 import type { Answer } from './answer.ts'
 import { dumpsOf } from './audit/dump.ts'
@@ -8,6 +9,7 @@ import { readUpload } from './body.ts'
 import { checks } from './checks.ts'
 import { clientAddress } from './client-address.ts'
 import { conditionally } from './if-match.ts'
+import { bodyLimitOf } from './intake.ts'
 import { openCall } from './open-call.ts'
 import { intentOf } from './permit.ts'
 import { duringRequest } from './recorded.ts'
@@ -15,11 +17,10 @@ import { JSON_TYPE } from './refuse.ts'
 import { noteDone, noteRefusal, requestFacts } from './request-notes.ts'
 import type { Route } from './route.ts'
 import { routerPath } from './router-path.ts'
+import { isServed, pendingAnswer } from './settle.ts'
 
 /** Where the server keeps the Content-Type that was sent: its framework must not act on it. */
 export const SENT_TYPE = 'x-gatehouse-sent-type'
-
-const SETTLE_MS = 5000
 
 /** A declared route as the server takes it: identify, permit and ownership before the body is read, then checks, then `run`. */
 export function routed(stand: Stand, route: Route): RouteOptions {
@@ -30,7 +31,11 @@ export function routed(stand: Stand, route: Route): RouteOptions {
     method: route.method,
     url: routerPath(route.path),
     exposeHeadRoute: route.method === 'GET' && route.once !== true,
-    onRequest: async (request) => {
+    bodyLimit: bodyLimitOf(route, stand.parts.config.dashboard.max_body_bytes),
+    onRequest: async (request, reply) => {
+      const client = clientAddress(request, stand.trusted)
+      const refusal = stand.intake.refusalOf(route, client)
+      if (refusal !== undefined) throw refusal
       const known: { actor?: Admitted['actor'] } = {}
       try {
         admitted.set(request, await admit(stand, route, request, known))
@@ -38,6 +43,7 @@ export function routed(stand: Stand, route: Route): RouteOptions {
         await noteRefusal(stand, route, request, known.actor, error)
         throw error
       }
+      stand.intake.hold(route, request, reply, client)
     },
     handler: async (request, reply) => {
       const who = admitted.get(request)!
@@ -45,11 +51,11 @@ export function routed(stand: Stand, route: Route): RouteOptions {
       const call = openCall(sent)
       const facts = requestFacts(route, request, sent.clientAddress, who.actor)
       check(call)
-      const answer = await conditionally(route, call, async (expected) =>
+      let answer = await conditionally(route, call, async (expected) =>
         duringRequest(facts, () => route.run(call), expected),
       )
       if (answer.status < 400) {
-        if (writes) await settle(stand, request)
+        if (writes && !(await isServed(stand.parts, request.id))) answer = pendingAnswer(answer)
         const dumps = () => (route.undumped ? {} : dumpsOf({ ...sent, url: facts.url, answer }))
         await noteDone(stand, route, facts, who.actor, { writes, dumps })
       }
@@ -58,28 +64,13 @@ export function routed(stand: Stand, route: Route): RouteOptions {
   }
 }
 
-/**
- * Waits until the gateway of this process serves what was just committed, so that a key is dead when its deletion is answered.
- * A gateway that is stuck holds no answer up for long: what was asked for is stored.
- */
-async function settle({ parts }: Stand, request: FastifyRequest): Promise<void> {
-  const revision = await parts.documents.revision()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), SETTLE_MS)
-  })
-  const ended = await Promise.race([parts.settled(revision), late])
-  clearTimeout(timer)
-  if (ended === 'late') parts.log.warn({ request_id: request.id, revision }, 'the gateway has not applied a change yet')
-}
-
 function factsOf({ parts, trusted }: Stand, request: FastifyRequest) {
   const peer = peerAddress(request.socket.remoteAddress)
   return {
     method: request.method,
     url: request.originalUrl,
     params: request.params as Record<string, string>,
-    query: new URLSearchParams(queryOf(request)),
+    query: searchParams(queryOf(request)),
     headers: sentHeaders(request),
     peerAddress: peer,
     clientAddress: clientAddress(request, trusted),

@@ -10,6 +10,7 @@ import { keepAuditShort } from './audit/purge.ts'
 import { sendConsole, serveConsole, wantsPage } from './console.ts'
 import { eventMailer } from './event-mails.ts'
 import { identitiesOf } from './identities.ts'
+import { Intake } from './intake.ts'
 import type { DashboardParts } from './parts.ts'
 import { keepKeysCurrent } from './portal/forget-keys.ts'
 import { recordedStore } from './recorded.ts'
@@ -55,16 +56,15 @@ export async function startDashboard(
   const parts: DashboardParts = { ...given, store, documents, tokens: store.tokens, closing: closing.signal }
   const owners = new ApiOwners(parts.documents, parts.store.feed)
   const routes = declared(parts)
+  const trusted = addressList(parts.config.dashboard.trusted_proxies)
   const stand: Stand = {
-    parts,
-    owners,
+    ...{ parts, owners, trusted },
     who: identitiesOf(parts),
-    trusted: addressList(parts.config.dashboard.trusted_proxies),
     secretBrake: new SecretBrake(parts.clock),
+    intake: new Intake(parts, trusted),
   }
   const server = fastify({
     logger: false,
-    bodyLimit: parts.config.dashboard.max_body_bytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Who has sent something on a kept connection before he could know is answered.
     return503OnClosing: false,
@@ -76,6 +76,7 @@ export async function startDashboard(
     clientErrorHandler: refuseUnread,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: LONGEST_PARAM },
   })
+  stand.intake.bound(server.server)
   serve(server, stand, routes)
   try {
     await server.listen({ host, port })
@@ -109,6 +110,8 @@ function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]):
   )
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS })
+    // Nothing reads the body of what is not there.
+    if (request.is404 && !wantsPage(request)) throw fault('not_found')
     refuseTwoCredentials(request.raw)
     // What the body is does not depend on what it is called (clients label JSON as a form), nor on whether the label is well-formed.
     const { headers } = request.raw
@@ -127,10 +130,11 @@ function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]):
     server.route({
       method: methods.others,
       url: path,
-      handler: (request, reply) => {
+      onRequest: async (_request, reply) => {
         reply.header('allow', allow)
-        return sendFault(parts, request, reply, fault('method_not_allowed'))
+        throw fault('method_not_allowed')
       },
+      handler: () => {},
     })
   }
 }
@@ -141,7 +145,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 function undeclared(routes: readonly Route[]): Map<string, { allowed: string[]; others: string[] }> {
   const byPattern = new Map<string, { path: string; declared: Set<string> }>()
   for (const { path, method } of routes) {
-    const pattern = path.replace(/\{[^}]*\}/g, '{}')
+    const pattern = path.replace(/\{[^{}]*\}/g, '{}')
     const found = byPattern.get(pattern) ?? { path: routerPath(path), declared: new Set() }
     byPattern.set(pattern, found)
     found.declared.add(method)

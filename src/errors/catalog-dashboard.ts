@@ -95,6 +95,12 @@ export const DASHBOARD = {
     text: 'The gateway would not hand this path to this API: begin it with its listen path, and see that the API is active',
   },
   try_busy: { status: 503, log: 'debug', text: 'Too many requests are being tried, try again later' },
+  gateway_behind: {
+    status: 503,
+    log: 'warn',
+    text: 'The gateway has not taken what is stored in time, try again later',
+  },
+  calls_throttled: { status: 429, log: 'debug', text: 'Too many calls from this address, try again later' },
   gateway_away: {
     status: 503,
     log: 'debug',

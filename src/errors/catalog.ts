@@ -36,6 +36,7 @@ export const CATALOG = {
   store_full: { status: 503, log: 'error', text: 'The store is full' },
   store_read_only: { status: 503, log: 'error', text: 'The store takes no changes' },
   legacy_keys_busy: { status: 503, log: 'debug', text: 'Try again later' },
+  busy: { status: 503, log: 'warn', text: 'Too many calls of this kind are waiting, try again later' },
   shutting_down: { status: 503, log: 'silent', text: 'Gateway is shutting down' },
   not_ready: { status: 503, log: 'silent', text: 'A successful API reload did not happen' },
   internal: { status: 500, log: 'error', text: 'Internal error' },

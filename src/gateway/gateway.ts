@@ -352,9 +352,9 @@ function serverParts(
     ...states,
     nextRequestId,
     wakeDeliveries: () => core.authorization.deliveries.wake(),
-    metrics: (accept: string | undefined) => {
+    metrics: async (accept: string | undefined) => {
       const { format, contentType } = chooseMetricsFormat(accept)
-      return { contentType, text: renderMetrics(metrics, format) }
+      return { contentType, text: await renderMetrics(metrics, format) }
     },
   })
   return {

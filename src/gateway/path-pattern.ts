@@ -3,7 +3,7 @@ import { readablePath } from '../model/readable-path.ts'
 /** The fixed words around the placeholders of one path segment; a single one when it has no placeholder. */
 export type SegmentWords = readonly string[]
 
-const PLACEHOLDERS = /(?:\{[^}]*\})+/
+const PLACEHOLDERS = /(?:\{[^{}]*\})+/
 const PLACEHOLDERS_ALL = new RegExp(PLACEHOLDERS, 'g')
 
 /**

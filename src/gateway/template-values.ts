@@ -3,6 +3,7 @@ import { type Fault, fault } from '../errors/fault.ts'
 import { RenderFlaw, renderTemplate } from '../model/body-template/render.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { BodyRule } from '../model/operation.ts'
+import { searchParams } from '../model/search-params.ts'
 import type { Exchange } from './exchange.ts'
 import { jsonFlaw } from './json-flaw.ts'
 import { credentialNames, openFields, splitQuery } from './modules/views.ts'
@@ -68,6 +69,10 @@ function contextOf(x: Exchange): JsonObject {
 /** Every parameter with the list of its values. */
 function queryLists(query: string): JsonObject {
   const lists = new Map<string, string[]>()
-  for (const [name, value] of new URLSearchParams(query)) lists.set(name, [...(lists.get(name) ?? []), value])
+  for (const [name, value] of searchParams(query)) {
+    const list = lists.get(name)
+    if (list === undefined) lists.set(name, [value])
+    else list.push(value)
+  }
   return Object.fromEntries(lists)
 }

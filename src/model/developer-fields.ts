@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
+import { normaliseText } from './normalise-text.ts'
 import { toEmail } from './user.ts'
 
 /** Longest name and value of a custom field, and most of them. */
@@ -75,7 +76,7 @@ function withoutNull(sent: JsonObject): JsonObject {
 /** As it was written, but for blanks around it. */
 function readEmail(sent: Json | undefined): string {
   if (typeof sent !== 'string' || toEmail(sent) === undefined) throw invalid('email: must be an email address')
-  return sent.trim().normalize('NFC')
+  return normaliseText(sent.trim())
 }
 
 function readFlag(sent: Json | undefined): boolean {

@@ -1,3 +1,5 @@
+import { normaliseText } from './normalise-text.ts'
+
 const FINAL_SIGMA = /ς/g
 
 /**
@@ -5,6 +7,6 @@ const FINAL_SIGMA = /ς/g
  * `strasse` fold to one text. Upper case first: some letters have a pair there only.
  */
 export function foldCase(text: string): string {
-  const lower = text.normalize('NFKC').toUpperCase().toLowerCase().replace(FINAL_SIGMA, 'σ')
-  return lower.normalize('NFC')
+  const lower = normaliseText(text, 'NFKC').toUpperCase().toLowerCase().replace(FINAL_SIGMA, 'σ')
+  return normaliseText(lower)
 }

@@ -8,6 +8,7 @@ import {
   verify,
 } from 'node:crypto'
 import { isObject, type JsonObject } from './json.ts'
+import { trimTrailing } from './trim-trailing.ts'
 
 /** Kinds of keys, in the words of definitions. */
 export type KeyFamily = 'hmac' | 'rsa' | 'ecdsa' | 'eddsa'
@@ -207,5 +208,5 @@ function decodeBase64(text: string): Buffer | undefined {
     .replace(/={1,2}$/, '')
   if (packed === '' || !/^[A-Za-z0-9+/]+$/.test(packed)) return undefined
   const bytes = Buffer.from(packed, 'base64')
-  return bytes.toString('base64').replace(/=+$/, '') === packed ? bytes : undefined
+  return trimTrailing(bytes.toString('base64'), '=') === packed ? bytes : undefined
 }

@@ -1,6 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import { foldCase } from './fold.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
+import { normaliseText } from './normalise-text.ts'
 
 /** What is stored of the definition of a label. */
 export interface Label {
@@ -116,7 +117,7 @@ function readValues(values: Json): string[] {
 }
 
 function textIn(name: string, value: Json | undefined, longest: number): string {
-  const text = typeof value === 'string' ? value.trim().normalize('NFC') : ''
+  const text = typeof value === 'string' ? normaliseText(value.trim()) : ''
   if (text === '' || text.length > longest || CONTROL.test(text))
     throw fault('label_invalid', `${name}: must be a text of 1 to ${longest} characters without control characters`)
   return text

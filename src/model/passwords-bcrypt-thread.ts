@@ -1,13 +1,10 @@
-import { parentPort } from 'node:worker_threads'
 import { compareSync } from 'bcryptjs'
+import { serveTasks } from './serve-tasks.ts'
 
 /** A password, and the hash that it is compared with. */
-interface Task {
-  readonly number: number
+export interface BcryptTask {
   readonly stored: string
   readonly password: string
 }
 
-parentPort?.on('message', ({ number, stored, password }: Task) => {
-  parentPort?.postMessage({ number, right: compareSync(password, stored) })
-})
+serveTasks<BcryptTask>(({ stored, password }) => compareSync(password, stored))

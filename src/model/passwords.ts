@@ -1,5 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { fault } from '../errors/fault.ts'
+import { normaliseText } from './normalise-text.ts'
 import { type PasswordGate, passwordGate } from './password-gate.ts'
 import { isBcryptHash, verifyBcrypt } from './passwords-bcrypt.ts'
 
@@ -77,7 +78,7 @@ function parsed(text: string): Stored | undefined {
 
 function derive(password: string, { salt, tag, ...cost }: Stored, gate: PasswordGate): Promise<Buffer> {
   // The same characters typed on another machine may come composed in another way.
-  const message = password.normalize('NFC')
+  const message = normaliseText(password)
   const work = () =>
     new Promise<Buffer>((resolve, reject) => {
       argon2('argon2id', { ...cost, message, nonce: salt, tagLength: tag.length }, (error, derived) => {

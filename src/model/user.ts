@@ -1,5 +1,6 @@
 import type { DocumentId } from './ids.ts'
 import type { JsonObject } from './json.ts'
+import { normaliseText } from './normalise-text.ts'
 import { isAdmin, type Permissions } from './permission.ts'
 
 /**
@@ -48,7 +49,7 @@ const EMAIL = /^[^\s@<>(),;:"[\]\\\x00-\x1f\x7f]+@[^\s@<>(),;:"[\]\\\x00-\x1f\x7
 /** An email address as it is stored and compared: lower case. Undefined for what is none. */
 export function toEmail(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined
-  const email = text.trim().normalize('NFC').toLowerCase()
+  const email = normaliseText(text.trim()).toLowerCase()
   return email.length <= LONGEST_EMAIL && EMAIL.test(email) ? email : undefined
 }
 

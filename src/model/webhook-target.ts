@@ -81,7 +81,7 @@ function listOf(ranges: readonly string[]): BlockList {
 
 /** The last 32 bits of an IPv6 address as an IPv4 one. */
 function lastAsV4(address: string): string {
-  const dotted = /[^:]*\.[^:]*$/.exec(address)?.[0]
+  const dotted = address.includes('.') ? address.slice(address.lastIndexOf(':') + 1) : undefined
   if (dotted !== undefined) return dotted
   const [high = 0, low = 0] = address
     .replace(/::$/, '::0:0')

@@ -1,5 +1,6 @@
 import type { Api } from '../model/api.ts'
 import { encodedPath, readablePath } from '../model/readable-path.ts'
+import { trimTrailing } from '../model/trim-trailing.ts'
 
 /** How a caller reached the gateway, or would. */
 export interface Reached {
@@ -17,7 +18,7 @@ export interface Reached {
  * API's own domain, else as the request has it. `reached` is asked only where there is no public address.
  */
 export function publicAddress(api: Pick<Api, 'domain'>, publicUrl: string, reached: () => Reached): string {
-  if (publicUrl !== '') return publicUrl.replace(/\/+$/, '')
+  if (publicUrl !== '') return trimTrailing(publicUrl, '/')
   const { scheme, authority, host, hostAndPort } = reached()
   if (api.domain === '') return `${scheme}://${authority || 'localhost'}`.toLowerCase()
   // The authority may name a port besides.
@@ -30,7 +31,7 @@ export function publicAddress(api: Pick<Api, 'domain'>, publicUrl: string, reach
  */
 export function issuerAt(address: string, api: Pick<Api, 'listenPath'>, prefix: string): string {
   const path = api.listenPath.includes('{') && prefix !== '' ? prefix : encodedPath(readablePath(api.listenPath))
-  return address + path.replace(/\/+$/, '')
+  return address + trimTrailing(path, '/')
 }
 
 /** True when the issuer of the API is whatever host a request names, which its callers then choose. */

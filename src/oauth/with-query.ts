@@ -1,3 +1,5 @@
+import { searchParams } from '../model/search-params.ts'
+
 /**
  * Adds parameters to the query of an address (form-encoded, RFC 6749 appendix B): what the query holds already stays as it is,
  * and a fragment stays behind it. Parameters that are `undefined` are left out.
@@ -20,7 +22,7 @@ export function queryNames(address: string): ReadonlySet<string> {
   const hash = address.indexOf('#')
   const base = hash === -1 ? address : address.slice(0, hash)
   const mark = base.indexOf('?')
-  return new Set(mark === -1 ? [] : new URLSearchParams(base.slice(mark + 1)).keys())
+  return new Set(mark === -1 ? [] : searchParams(base.slice(mark + 1)).keys())
 }
 
 function joint(base: string): string {

@@ -10,6 +10,8 @@ export interface ThreadOptions {
   /** Called for each start: what the thread gets as `workerData`, and what of it is handed over. */
   readonly data: () => { readonly workerData: object; readonly transferList?: Transferable[] }
   readonly log: Log
+  /** Wait before it is started again, doubling; absent = a second. */
+  readonly firstWaitMs?: number
 }
 
 /** A thread that is started again when it ends. */
@@ -22,67 +24,111 @@ export interface KeptThread {
 
 const FIRST_WAIT_MS = 1000
 const MOST_WAIT_MS = 30_000
+const START_WITHIN_MS = 120_000
 const STOP_WITHIN_MS = 5000
 const OLD_SPACE_MB = 1024
 
+type News = { readonly news?: unknown; readonly port?: number; readonly code?: FaultCode; readonly message?: string }
+
 /**
- * Starts a thread and keeps it: when it ends by itself it is started again after 1 s, doubling to 30 s.
+ * Starts a thread and keeps it: when it ends by itself, or cannot be started again, it is started again after 1 s, doubling to 30 s,
+ * whatever the reason.
  * @throws Fault that the thread reports when it cannot even start the first time
  */
-export async function keepThread({ module, name, data, log }: ThreadOptions): Promise<KeptThread> {
-  let worker: Worker | undefined
-  let up = false
-  let stopping = false
-  let port = 0
-  let waitMs = FIRST_WAIT_MS
-  let timer: NodeJS.Timeout | undefined
+export async function keepThread(options: ThreadOptions): Promise<KeptThread> {
+  const thread = new ThreadKeeper(options)
+  await thread.start()
+  return thread
+}
 
-  const start = () =>
-    new Promise<void>((resolve, reject) => {
-      const thread = new Worker(module, {
-        name,
-        ...data(),
-        resourceLimits: { maxOldGenerationSizeMb: OLD_SPACE_MB },
-      })
-      worker = thread
-      thread.on('message', (said: { news?: unknown; port?: number; code?: FaultCode; message?: string }) => {
-        if (said.news === 'listening') {
-          up = true
-          port = said.port ?? 0
-          waitMs = FIRST_WAIT_MS
+class ThreadKeeper implements KeptThread {
+  readonly #options: ThreadOptions
+  #worker: Worker | undefined
+  #up = false
+  #stopping = false
+  #port = 0
+  #waitMs: number
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: ThreadOptions) {
+    this.#options = options
+    this.#waitMs = options.firstWaitMs ?? FIRST_WAIT_MS
+  }
+
+  up(): boolean {
+    return this.#up
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** Resolves when the thread listens. @throws whatever keeps it from that; the thread is then no more */
+  async start(): Promise<void> {
+    const { module, name, data } = this.#options
+    const worker = new Worker(module, { name, ...data(), resourceLimits: { maxOldGenerationSizeMb: OLD_SPACE_MB } })
+    this.#worker = worker
+    const late = setTimeout(() => void worker.terminate(), START_WITHIN_MS)
+    try {
+      await this.#listening(worker)
+    } catch (error) {
+      await worker.terminate()
+      throw error
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    clearTimeout(this.#timer)
+    const worker = this.#worker
+    if (worker === undefined) return
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    // One that does not listen yet would not hear it.
+    if (this.#up) worker.postMessage('stop')
+    else void worker.terminate()
+    const bound = setTimeout(() => void worker.terminate(), STOP_WITHIN_MS)
+    await ended
+    clearTimeout(bound)
+  }
+
+  #listening(worker: Worker): Promise<void> {
+    const { name, log } = this.#options
+    return new Promise((resolve, reject) => {
+      let listened = false
+      worker.on('message', ({ news, port, code, message }: News) => {
+        if (news === 'listening') {
+          listened = true
+          this.#up = true
+          this.#port = port ?? 0
+          this.#waitMs = this.#options.firstWaitMs ?? FIRST_WAIT_MS
           resolve()
-        } else if (said.news === 'failed') reject(new Fault(said.code ?? 'internal', said.message))
+        } else if (news === 'failed') reject(new Fault(code ?? 'internal', message))
       })
-      thread.on('error', (error) => {
+      worker.on('error', (error) => {
         log.error({ thread: name, cause: error }, `the ${name} thread failed`)
         reject(fault('internal', `the ${name} thread failed`, error))
       })
-      thread.on('exit', () => {
-        const first = !up && port === 0
-        up = false
-        if (stopping || first) return
-        log.warn({ thread: name, wait_ms: waitMs }, `the ${name} thread has ended; it is started again`)
-        timer = setTimeout(() => start().catch(() => {}), waitMs)
-        waitMs = Math.min(waitMs * 2, MOST_WAIT_MS)
+      worker.on('exit', () => {
+        this.#up = false
+        this.#worker = undefined
+        reject(fault('internal', `the ${name} thread ended before it listened`))
+        if (listened) this.#startAgain('has ended')
       })
     })
+  }
 
-  await start()
-  return {
-    up: () => up,
-    get port() {
-      return port
-    },
-    async stop() {
-      stopping = true
-      clearTimeout(timer)
-      const ending = worker
-      if (ending === undefined || !up) return
-      const ended = new Promise<void>((resolve) => ending.once('exit', () => resolve()))
-      ending.postMessage('stop')
-      const bound = setTimeout(() => void ending.terminate(), STOP_WITHIN_MS)
-      await ended
-      clearTimeout(bound)
-    },
+  #startAgain(why: string): void {
+    if (this.#stopping) return
+    const { name, log } = this.#options
+    log.warn({ thread: name, wait_ms: this.#waitMs }, `the ${name} thread ${why}; it is started again`)
+    this.#timer = setTimeout(() => {
+      this.start().catch((error) => {
+        if (!this.#stopping) log.error({ thread: name, cause: error }, `the ${name} thread could not be started`)
+        this.#startAgain('did not start')
+      })
+    }, this.#waitMs)
+    this.#waitMs = Math.min(this.#waitMs * 2, MOST_WAIT_MS)
   }
 }

@@ -75,9 +75,14 @@ export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }
     const waitMs = ends === 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (ends - 1), LONGEST_WAIT_MS)
     log.warn({ worker, how, wait_ms: waitMs }, 'a gateway worker has ended; it is started again')
     timer = setTimeout(() => {
-      const { serving, ended, lived } = begin()
-      serving.catch((error) => log.error({ worker, cause: toFault(error) }, 'a gateway worker cannot start'))
-      void ended.then((next) => again(next, lived()))
+      try {
+        const { serving, ended, lived } = begin()
+        serving.catch((error) => log.error({ worker, cause: toFault(error) }, 'a gateway worker cannot start'))
+        void ended.then((next) => again(next, lived()))
+      } catch (error) {
+        // No process could be made at all: no descriptors, no memory.
+        again(`before it began: ${toFault(error).message}`, 0)
+      }
     }, waitMs)
   }
 
@@ -106,7 +111,8 @@ function startProcess(order: WorkerOrder, output: LineFunnel, helpers: number) {
     serialization: 'advanced',
     execArgv: [...process.execArgv, `--v8-pool-size=${helpers}`],
   })
-  void output.pass(child.stdout!).catch(() => {})
+  // There is none where no process could be made.
+  if (child.stdout !== null) void output.pass(child.stdout).catch(() => {})
   child.send(order, () => {})
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal === null ? `with status ${code}` : `by ${signal}`))

@@ -4,6 +4,7 @@ import type { Clock } from '../model/clock.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { generationOf, USER_GENERATION, USER_NAME, withoutHidden } from '../model/key.ts'
 import { KnownAddresses } from '../model/known-addresses.ts'
+import { normaliseText } from '../model/normalise-text.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../model/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../model/passwords.ts'
 import { isBcryptHash, looksLikeBcrypt } from '../model/passwords-bcrypt.ts'
@@ -37,7 +38,7 @@ const LONGEST_NAME = 256
  * What a user is stored under: an HMAC, so that no credential that anybody could send as a key leads to a user.
  */
 export function userHash({ sealKey }: Pick<UserParts, 'sealKey'>, orgId: string, name: string): Buffer {
-  const place = JSON.stringify(['user', orgId, name.normalize('NFC')])
+  const place = JSON.stringify(['user', orgId, normaliseText(name)])
   return createHmac('sha256', sealKey).update(place).digest()
 }
 

@@ -8,7 +8,7 @@ export const ANY: TSchema = Type.Unknown()
 
 /** A route for a test of the server itself: public unless said otherwise. */
 export function route(own: Partial<Route> & Pick<Route, 'method' | 'path' | 'run'>): Route {
-  return { access: 'public', summary: 'Test', answers: { 200: ANY }, ...own }
+  return { access: 'public', bodyLimit: 16_777_216, summary: 'Test', answers: { 200: ANY }, ...own }
 }
 
 /** Answers what it was sent, as the call tells it. */

@@ -117,8 +117,9 @@ test('what is wrong with an assertion: signature, audience, recipient, issuer, r
   const asked = await dashboard.idp.requestOf(await dashboard.begin(changed), await dashboard.own())
   const xml = await dashboard.idp.respond(asked, await dashboard.own(), ADA)
   assert.equal((await dashboard.send(changed, xml.replaceAll('ada@example.test', 'bob@example.test'))).status, 403)
-  for (const SAMLResponse of ['', 'nonsense', Buffer.from('<a/>').toString('base64'), 'A'.repeat(800_000)])
+  for (const SAMLResponse of ['', 'nonsense', Buffer.from('<a/>').toString('base64'), 'A'.repeat(710_000)])
     assert.equal((await changed.visit(dashboard.callback, { SAMLResponse })).status, 403)
+  assert.equal((await changed.visit(dashboard.callback, { SAMLResponse: 'A'.repeat(800_000) })).status, 413)
 })
 
 test('a signed assertion within a forged one is refused, wherever it is put', async (t) => {
@@ -224,6 +225,25 @@ test('a response is taken once, and only for the browser that asked', async (t) 
   dashboard.clock.advance(600_000)
   assert.equal((await dashboard.send(lapsed, await dashboard.idp.respond(old, await dashboard.own(), ADA))).status, 403)
   assert.match(whyRefused(dashboard), /no request of ours/)
+})
+
+test('a response of more tags than anybody needs is refused before it is read, one of many groups is not', async (t) => {
+  const dashboard = await world(t)
+  const browser = new Browser()
+  const respond = async (groups: readonly string[], wrong: Wrong = {}) => {
+    const asked = await dashboard.idp.requestOf(await dashboard.begin(browser), await dashboard.own())
+    return dashboard.idp.respond(asked, await dashboard.own(), { ...ADA, groups }, wrong)
+  }
+  const many = Array.from({ length: 2000 }, (_, number) => `group ${number}`)
+  assert.equal((await dashboard.send(browser, await respond(many))).status, 303, whyRefused(dashboard))
+  const padded = async (padding: string) =>
+    (await respond([], { unsigned: true })).replace('</saml:Assertion>', `${padding}$&`)
+  for (const unit of ['<a/>', '<a>', '<!---->', '<?a?>', '<![CDATA[]]>', '<a ID="a"/>', '<']) {
+    assert.equal((await dashboard.send(browser, await padded(unit.repeat(6000)))).status, 403)
+    assert.match(whyRefused(dashboard), /more than 5000 tags/, unit)
+    assert.equal((await dashboard.send(browser, await padded(unit.repeat(1000)))).status, 403)
+    assert.match(whyRefused(dashboard), /the SAML response is refused/, unit)
+  }
 })
 
 test('a request of one profile answers none of another, and RelayState leads nowhere', async (t) => {

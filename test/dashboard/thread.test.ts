@@ -103,21 +103,68 @@ test('many who write at once are all answered, and all is stored', async (t) => 
   assert.deepEqual(groups.map(({ name }) => name).sort(), names.sort())
 })
 
-test('a thread that ends is started again, with seeds of its own each time', async (t) => {
-  const source = `
+/** A thread that does as its seed says: ends at once, throws, reports a failure, hangs, or listens until it is told to stop. */
+const THREAD = new URL(
+  `data:text/javascript,${encodeURIComponent(`
     import { parentPort, workerData } from 'node:worker_threads'
-    parentPort.postMessage({ news: 'listening', port: workerData.start })
-    if (workerData.start === 1) setImmediate(() => process.exit(3))
-    else parentPort.on('message', () => parentPort.close())
-  `
+    const { start, does } = workerData
+    if (does === 'throws') throw new Error('thrown')
+    if (does === 'exits') process.exit(3)
+    if (does === 'hangs') setInterval(() => {}, 1000)
+    if (does === 'fails') {
+      parentPort.postMessage({ news: 'failed', code: 'store_away', message: 'no' })
+      parentPort.close()
+    }
+    if (does === 'ends' || does === 'listens') parentPort.postMessage({ news: 'listening', port: start })
+    if (does === 'ends') setImmediate(() => process.exit(3))
+    if (does === 'listens') parentPort.on('message', () => parentPort.close())
+  `)}`,
+)
+
+test('a thread that ends is started again with seeds of its own each time, whatever its starts fail of', async (t) => {
+  const doings = ['ends', 'no seed', 'throws', 'no seed', 'fails', 'exits', 'no transfer', 'ends', 'throws', 'listens']
   let starts = 0
   const thread = await keepThread({
-    module: new URL(`data:text/javascript,${encodeURIComponent(source)}`),
+    module: THREAD,
     name: 'test',
-    data: () => ({ workerData: { start: ++starts } }),
+    data() {
+      const does = doings[starts++]
+      if (does === 'no seed') throw new Error('no descriptors')
+      return { workerData: { start: starts, does: does === 'no transfer' ? () => {} : does } }
+    },
     log: silentLog,
+    firstWaitMs: 1,
   })
   t.after(() => thread.stop())
-  await eventually('the second start', () => thread.port === 2 && thread.up())
-  assert.equal(starts, 2)
+  await eventually('the last start', () => thread.port === doings.length && thread.up())
+  assert.equal(starts, doings.length)
 })
+
+test('a thread that cannot even start the first time says why', async () => {
+  const start = (does: string) =>
+    keepThread({ module: THREAD, name: 'test', data: () => ({ workerData: { start: 1, does } }), log: silentLog })
+  await assert.rejects(start('fails'), { code: 'store_away' })
+  await assert.rejects(start('throws'), { code: 'internal' })
+  await assert.rejects(start('exits'), { code: 'internal' })
+})
+
+for (const again of ['hangs', 'throws', 'fails', 'listens'])
+  test(`a thread that is stopped while it is started again and ${again} is no more, and stays away`, async () => {
+    let starts = 0
+    const thread = await keepThread({
+      module: THREAD,
+      name: 'test',
+      data: () => ({ workerData: { start: ++starts, does: starts === 1 ? 'ends' : again } }),
+      log: silentLog,
+      firstWaitMs: 1,
+    })
+    await eventually('the second start', () => starts >= 2)
+    await thread.stop()
+    const stood = starts
+    // Longer than the wait for a next start.
+    const another = { start: 1, does: 'listens' }
+    await (
+      await keepThread({ module: THREAD, name: 'test', data: () => ({ workerData: another }), log: silentLog })
+    ).stop()
+    assert.deepEqual([thread.up(), starts], [false, stood])
+  })

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { trimTrailing } from '../../model/trim-trailing.ts'
 
 const TIMEOUT_MS = 300_000
 const TRIES = 3
@@ -25,7 +26,7 @@ export class DashboardApi {
       throw fault('option_invalid', `--dashboard: ${url} is no http or https address`)
     if (!/^[\x21-\x7e]+$/.test(secret))
       throw fault('option_invalid', '--secret: is no credential that a header can carry')
-    this.#base = parsed.origin + parsed.pathname.replace(/\/+$/, '')
+    this.#base = parsed.origin + trimTrailing(parsed.pathname, '/')
     this.#secret = secret
     this.#stop = stop
   }

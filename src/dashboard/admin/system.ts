@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
 import { purgeLapsedTokens } from '../../publish/oauth-tokens.ts'
 import { bare, ok, refused } from '../answer.ts'
 import type { DashboardParts } from '../parts.ts'
 import { DoneShape } from '../people/shapes.ts'
 import type { Route } from '../route.ts'
+import { isServed } from '../settle.ts'
 
 /** `/admin/system/reload` and `/admin/oauth/tokens`. */
 export function adminSystemRoutes(parts: DashboardParts): Route[] {
@@ -14,8 +16,8 @@ export function adminSystemRoutes(parts: DashboardParts): Route[] {
       access: 'installation',
       summary: 'Answers when this node serves everything that is stored',
       answers: { 200: Type.Object({ status: Type.Literal('ok') }) },
-      async run() {
-        await parts.settled(await parts.documents.revision())
+      async run(call) {
+        if (!(await isServed(parts, call.requestId))) throw fault('gateway_behind')
         return bare({ status: 'ok' })
       },
     },

@@ -3,6 +3,7 @@ import { summaryOf, tagsOf } from '../../model/api/fill-ids.ts'
 import type { ApiDocument } from '../../model/api.ts'
 import { loadsHere } from '../../model/node.ts'
 import { encodedPath, readablePath } from '../../model/readable-path.ts'
+import { trimTrailing } from '../../model/trim-trailing.ts'
 import type { Call } from '../call.ts'
 import { gatewayUrl } from '../gateway-url.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -22,7 +23,7 @@ export interface Edge {
 export function edgesOf({ config }: Pick<DashboardParts, 'config'>): Edge[] {
   return config.dashboard.edge_endpoints.map(({ name, endpoint, tags = [] }) => ({
     ...{ name, tags },
-    endpoint: endpoint.replace(/\/+$/, ''),
+    endpoint: trimTrailing(endpoint, '/'),
   }))
 }
 

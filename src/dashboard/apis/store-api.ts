@@ -89,7 +89,6 @@ export async function create(
     beside: besideNew(parts, call, beside),
     ...(version && { version }),
   })
-  await parts.settled(made.revision)
   return ok('API created', made.id, { ID: made.document.api_id })
 }
 
@@ -107,14 +106,13 @@ export async function update(
   const body = bodyOf(change.format, definition)
   await checkReferences(parts, call, 'api', body, stored.body, idsOf(change.format, definition).apiId)
   checkVersionsKept(call.sight, stored.body, body)
-  const { revision } = await publishApi(parts, {
+  await publishApi(parts, {
     ...draftOf(parts, call),
     ...change,
     definition,
     apiId,
     mayBecome: { id: true },
   })
-  await parts.settled(revision)
   return ok(message)
 }
 
@@ -124,13 +122,12 @@ export async function remove(parts: DashboardParts, call: Call): Promise<Answer>
   if (stored === undefined) return notChangeable()
   const purge = call.query('purge') === 'true'
   if (!purge) checkVersionsKept(call.sight, stored.body, undefined)
-  const { revision } = await removeApi(parts, {
+  await removeApi(parts, {
     apiId: String(stored.body.api_id),
     purge,
     mayRemove: (version) => call.sight.api(version),
     actor: actorName(call),
   })
-  await parts.settled(revision)
   return ok('API deleted')
 }
 

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../model/json.ts'
 import { isSecretName, MASK, redactAnswer } from '../../model/redact.ts'
+import { searchParams } from '../../model/search-params.ts'
 import { redactDocument, withoutSecrets } from '../../model/secret-places.ts'
 import type { Answer } from '../answer.ts'
 
@@ -39,7 +40,7 @@ function bodyText(body: Uint8Array, type: string): string {
 }
 
 function formText(text: string): string {
-  const pairs = [...new URLSearchParams(text)]
+  const pairs = [...searchParams(text)]
   return new URLSearchParams(pairs.map(([name, value]) => [name, isSecretName(name) ? MASK : value])).toString()
 }
 

@@ -3,6 +3,7 @@ import { isDocumentId } from '../../model/ids.ts'
 import { isObject } from '../../model/json.ts'
 import type { PortalConfiguration } from '../../model/portal-configuration.ts'
 import { filled, type MailCopy, oneLine, type PortalMailSort } from '../../model/portal-mail.ts'
+import { trimTrailing } from '../../model/trim-trailing.ts'
 import { portalConfiguration } from '../../publish/portal/configuration.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { sendMail, sendsMail } from '../mail.ts'
@@ -121,7 +122,7 @@ export async function portalAddress(
   parts: DashboardParts,
   { portal_url: own, org_id: orgId }: PortalConfiguration,
 ): Promise<string> {
-  if (own !== '') return own.replace(/\/+$/, '')
+  if (own !== '') return trimTrailing(own, '/')
   const organisation = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
   const cname = String(organisation?.body.cname ?? '')
   if (cname !== '') return `https://${cname}`

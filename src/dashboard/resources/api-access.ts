@@ -61,8 +61,7 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const user_owners = await members(parts, 'user', sent.userIds, orgId)
   const user_group_owners = await members(parts, 'user_group', sent.userGroupIds, orgId)
   const audit = { actor: actorName(call), action: 'api.access' }
-  const { revision } = await changeBeside(parts, String(body.api_id), { user_owners, user_group_owners }, audit)
-  await parts.settled(revision)
+  await changeBeside(parts, String(body.api_id), { user_owners, user_group_owners }, audit)
   return ok('API access updated')
 }
 

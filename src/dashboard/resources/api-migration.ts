@@ -60,17 +60,11 @@ async function migrate(parts: DashboardParts, call: Call): Promise<Answer> {
     draft: draftOf(parts, call),
   }
   const results: Migrated[] = []
-  let revision = 0
   for (const target of await targets(parts, call, sent)) {
-    const done =
-      typeof target === 'string'
-        ? { result: unknownApi(target), revision: 0 }
-        : await migrateApi(parts, migration, target)
-    results.push(done.result)
-    revision = Math.max(revision, done.revision)
-    if (done.result.status === 'failed' && sent.abortOnFailure === true) break
+    const done = typeof target === 'string' ? unknownApi(target) : (await migrateApi(parts, migration, target)).result
+    results.push(done)
+    if (done.status === 'failed' && sent.abortOnFailure === true) break
   }
-  await parts.settled(revision)
   const count = (status: Migrated['status']) => results.filter((result) => result.status === status).length
   return bare({
     apis: results.map((result) => ({ ...result, carried: [...result.carried] })),

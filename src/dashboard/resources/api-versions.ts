@@ -76,11 +76,10 @@ async function rebase(parts: DashboardParts, call: Call): Promise<Answer> {
   const base = await apiOf(parts, call, call.param('base'))
   const next = await apiOf(parts, call, call.param('next'))
   if (base === undefined || next === undefined) return notChangeable()
-  const { revision } = await rebaseApi(parts, {
+  await rebaseApi(parts, {
     baseId: String(base.body.api_id),
     nextId: String(next.body.api_id),
     actor: actorName(call),
   })
-  await parts.settled(revision)
   return ok('API updated.')
 }

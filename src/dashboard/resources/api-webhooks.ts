@@ -70,7 +70,6 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
       throw fault('body_invalid', `hook_references[${at}].hook: there is no such webhook`)
   }
   const audit = { actor: actorName(call), action: 'api.webhooks' }
-  const { revision } = await changeBeside(parts, String(body.api_id), { hook_references: references }, audit)
-  await parts.settled(revision)
+  await changeBeside(parts, String(body.api_id), { hook_references: references }, audit)
   return ok('API webhooks updated')
 }

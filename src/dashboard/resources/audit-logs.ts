@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { undoEntry } from '../../publish/undo.ts'
@@ -38,7 +37,6 @@ const Undone = Type.Object({
 
 const READ = { permission: 'audit_logs', intent: 'read' } as const
 const LIST = { name: 'audit_logs', shape: recordOf }
-const SETTLE_MS = 5000
 const UNKNOWN = 'could not retrieve audit record'
 
 /** The audit log: `/api/audit-logs`, and undoing what an entry changed. */
@@ -103,7 +101,7 @@ async function undo(parts: DashboardParts, call: Call): Promise<Answer> {
   const standing = await parts.store.audit.standing(row.id)
   if (standing === undefined) throw fault('not_found', UNKNOWN)
   const sharedEmail = parts.config.dashboard.enable_multi_org_users
-  const revision = await undoEntry(parts, {
+  await undoEntry(parts, {
     row,
     standing,
     audit: parts.store.audit,
@@ -111,19 +109,10 @@ async function undo(parts: DashboardParts, call: Call): Promise<Answer> {
     sharedEmail,
     mayUse: usableBy(call),
   })
-  await served(parts, revision)
   return ok(
     'Change undone',
     row.changes.map(({ kind, id }) => ({ kind, id })),
   )
-}
-
-/** Waits until the gateway serves what was put back; one that is stuck holds the answer up for some seconds only. */
-async function served(parts: DashboardParts, revision: number): Promise<void> {
-  const waiting = new AbortController()
-  const late = delay(SETTLE_MS, undefined, { signal: waiting.signal }).catch(() => {})
-  await Promise.race([parts.settled(revision), late])
-  waiting.abort()
 }
 
 /** The entry that the path names, of the caller's organisation. @throws Fault `not_found` (404) */

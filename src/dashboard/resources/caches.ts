@@ -36,7 +36,7 @@ function clearing(parts: DashboardParts, what: string, summary: string, order: (
     async run(call): Promise<Answer> {
       const stored = await apiOf(parts, call, call.param('apiId'))
       if (stored === undefined) return notChangeable()
-      await parts.settled(await orderGateways(parts, order(stoodOf(stored).apiId)))
+      await orderGateways(parts, order(stoodOf(stored).apiId))
       return bare({ status: 'OK', message: 'success' })
     },
   }

@@ -91,7 +91,6 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const sent = call.object().categories
   const categories = cleanCategories(Array.isArray(sent) ? sent.filter((entry) => typeof entry === 'string') : [])
   const audit = { actor: actorName(call), action: 'api.categories' }
-  const { revision } = await changeBeside(parts, String(stored.body.api_id), { categories }, audit)
-  await parts.settled(revision)
+  await changeBeside(parts, String(stored.body.api_id), { categories }, audit)
   return ok('API categories updated')
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { foldCase } from '../../model/fold.ts'
 import type { IdpProviderName } from '../../model/idp-profile.ts'
+import { normaliseText } from '../../model/normalise-text.ts'
 import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -27,6 +28,7 @@ const PROVIDERS: ReadonlyMap<string, IdpProviderName> = new Map([
 const WORDS = new Map([...PROVIDERS].map(([word, provider]) => [provider, word] as const))
 const ANSWERS = { 200: Type.Unknown(), 303: Type.String(), 403: Type.String(), 404: Type.String(), 429: Type.String() }
 const PATH = '/auth/{profile_id}'
+const SAML_BYTES = 716_800
 /** Where what a provider sent is used up. */
 const ONCE = /\/(?:callback|finish|logout)$/
 
@@ -56,9 +58,15 @@ export function identityBrokerRoutes(parts: DashboardParts): Route[] {
         return finishSignIn(parts, call, used, proven, changes)
       }),
     ),
-    route('POST', `${PATH}/saml/callback`, 'Where a SAML identity provider makes the browser send its answer', (call) =>
-      guarded(parts, call, 'SAMLProvider', (used) => takeSamlResponse(parts, call, used)),
-    ),
+    {
+      ...route(
+        'POST',
+        `${PATH}/saml/callback`,
+        'Where a SAML identity provider makes the browser send its answer',
+        (call) => guarded(parts, call, 'SAMLProvider', (used) => takeSamlResponse(parts, call, used)),
+      ),
+      bodyLimit: SAML_BYTES,
+    },
     route('GET', `${PATH}/saml/finish`, 'Ends a sign-in by SAML in the browser that began it', (call) =>
       guarded(parts, call, 'SAMLProvider', async (used) => {
         const { proven, changes } = await endSaml(parts, call, used)
@@ -94,7 +102,7 @@ function byPassword(parts: DashboardParts, call: Call): Promise<Answer> {
     checkOrigin(parts, call)
     const typed = typedIn(used, call)
     // Directories take many spellings for one name (RFC 4518).
-    const name = foldCase(typed.username.normalize('NFKC').replace(/\s+/g, ' ').trim()).slice(0, 254)
+    const name = foldCase(normaliseText(typed.username, 'NFKC').replace(/\s+/g, ' ').trim()).slice(0, 254)
     const begun = beginTry(parts, `ldap:${used.profile.id}:${name}`, call)
     if (mustWait(begun)) throw throttled(begun)
     let proven: Awaited<ReturnType<typeof askDirectory>>

@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { objectAt, textAt } from '../../model/idp-profile.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { trimTrailing } from '../../model/trim-trailing.ts'
 import type { DashboardParts } from '../parts.ts'
 
 /** Where a sign-in may lead to. */
@@ -64,5 +65,5 @@ export function baseOf({ config }: DashboardParts, given: string): string {
       'sso_failed',
       'dashboard.public_url, or the base URL of the profile, must say where browsers come back to',
     )
-  return url.href.replace(/\/+$/, '')
+  return trimTrailing(url.href, '/')
 }

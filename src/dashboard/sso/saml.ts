@@ -1,7 +1,8 @@
-import { type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml'
-import { fault, toFault } from '../../errors/fault.ts'
+import type { SAML } from '@node-saml/node-saml'
+import { Fault, fault, toFault } from '../../errors/fault.ts'
 import { textAt } from '../../model/idp-profile.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
+import { TaskThread } from '../../model/task-thread.ts'
 import { findCertificate, privateKeyOf } from '../../publish/certificates.ts'
 import type { Change } from '../../store/ports.ts'
 import type { Answer } from '../answer.ts'
@@ -16,9 +17,10 @@ import { guardedFetch } from './guarded-fetch.ts'
 import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
 import { Remembered } from './remembered.ts'
-import { checkBearer, provenBy } from './saml-assertion.ts'
-import { checkXml, type IdpMetadata, readIdpMetadata } from './saml-metadata.ts'
+import { type PlainSamlOptions, samlLibrary } from './saml-library.ts'
+import { checkXml, type IdpMetadata } from './saml-metadata.ts'
 import { newRequestId, requestMadeAt } from './saml-request-id.ts'
+import type { JudgedResponse, SamlResult, SamlTask } from './saml-thread.ts'
 
 /** Clocks may differ by this much. */
 const SKEW_MS = 60_000
@@ -27,7 +29,19 @@ const OLDEST_MS = 600_000
 /** How long the browser has to come for what its answer led to. */
 const HANDOVER_MS = 60_000
 const MOST_RESPONSE = 700_000
+/** Elements, comments and the like of a response, both tags of an element counted. Some 2,000 groups of a person fit. */
+const MOST_MARKUP = 5000
+const JUDGE_WITHIN_MS = 5000
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
+
+/** Reads XML of strangers: its libraries take time that grows with the square of what was sent. */
+const samlThread = new TaskThread<SamlTask, SamlResult>({
+  module: new URL(import.meta.url.replace(/saml\.([jt]s)$/, 'saml-thread.$1')),
+  name: 'saml',
+  withinMs: JUDGE_WITHIN_MS,
+  memoryMb: 256,
+  mostWaiting: 50,
+})
 
 const fetchedMetadata = new WeakMap<object, Remembered<IdpMetadata>>()
 
@@ -52,21 +66,28 @@ export async function takeSamlResponse(parts: DashboardParts, call: Call, used: 
     throw fault('sso_failed', 'there is no SAML response, or a huge one')
   const xml = Buffer.from(encoded, 'base64').toString('utf8')
   checkXml(xml)
+  checkMarkup(xml)
   if (/xmldsig#(?:rsa-|dsa-|ecdsa-)?sha1\b/i.test(xml))
     throw fault('sso_failed', 'the SAML response is signed with SHA-1')
   // Cheap, and before anything is made of what a stranger sent.
   const claimed = /\bInResponseTo=["'](_[0-9a-f]{108})["']/.exec(xml)?.[1] ?? ''
-  if (requestMadeAt(parts.sealKey, profile.id, claimed, parts.clock.wall()) === undefined)
-    throw fault('sso_failed', 'the response answers no request of ours')
+  const requestedAt = requestMadeAt(parts.sealKey, profile.id, claimed, parts.clock.wall())
+  if (requestedAt === undefined) throw fault('sso_failed', 'the response answers no request of ours')
   const metadata = await metadataOf(parts, used)
-  const saml = await samlOf(parts, used, metadata, claimed)
-  const found = await validated(saml, encoded)
-  const assertion = checkBearer(found, { issuer: metadata.entityId, recipient: acsOf(parts, used), requestId: claimed })
+  const { assertionId, proven } = await inThread<JudgedResponse>({
+    task: 'judge',
+    encoded,
+    options: await optionsOf(parts, used, metadata),
+    requestId: claimed,
+    requestedAt,
+    profile: { id: profile.id, config: profile.config },
+    bearer: { issuer: metadata.entityId, recipient: acsOf(parts, used), requestId: claimed },
+  })
   const now = parts.clock.wall()
-  const body = { use: 'saml', request: claimed, ...provenBody(provenBy(found, profile)) }
+  const body = { use: 'saml', request: claimed, ...provenBody(proven) }
   const hand = ticketHash('sso_saml', claimed)
   await commitOnce(parts, [
-    once(ticketHash('saml_assertion', JSON.stringify([profile.id, assertion.id])), now + OLDEST_MS + 2 * SKEW_MS, {}),
+    once(ticketHash('saml_assertion', JSON.stringify([profile.id, assertionId])), now + OLDEST_MS + 2 * SKEW_MS, {}),
     once(ticketHash('saml_request', claimed), now + FLOW_MS, {}),
     once(hand, now + HANDOVER_MS, body),
   ])
@@ -99,13 +120,20 @@ export async function ownSamlMetadata(parts: DashboardParts, used: UsedProfile):
   return xml.replace(/(<SingleLogoutService Binding=")[^"]*"/, `$1${REDIRECT}"`)
 }
 
-async function validated(saml: SAML, SAMLResponse: string): Promise<Profile> {
+/** Before anything is built of it. */
+function checkMarkup(xml: string): void {
+  let markup = 0
+  for (let at = xml.indexOf('<'); at !== -1; at = xml.indexOf('<', at + 1))
+    if (++markup > MOST_MARKUP) throw fault('sso_failed', `the SAML response has more than ${MOST_MARKUP} tags`)
+}
+
+/** @throws Fault `sso_failed` (403) with the reason, `busy` (503) */
+async function inThread<Result extends SamlResult>(task: SamlTask): Promise<Result> {
   try {
-    const { profile } = await saml.validatePostResponseAsync({ SAMLResponse })
-    if (profile === null) throw new Error('the response holds no assertion')
-    return profile
+    return (await samlThread.run(task)) as Result
   } catch (error) {
-    throw fault('sso_failed', `the SAML response is refused: ${toFault(error).message}`)
+    if (error instanceof Fault) throw error
+    throw fault('sso_failed', toFault(error).message)
   }
 }
 
@@ -116,10 +144,13 @@ export async function samlOf(
   metadata: IdpMetadata,
   requestId: string,
 ): Promise<SAML> {
-  const { profile } = used
+  return samlLibrary(await optionsOf(parts, used, metadata), requestId)
+}
+
+async function optionsOf(parts: DashboardParts, used: UsedProfile, metadata: IdpMetadata): Promise<PlainSamlOptions> {
   const issuer = entityIdOf(parts, used)
   const { key } = await keyOf(parts, used)
-  return new SAML({
+  return {
     issuer,
     audience: issuer,
     callbackUrl: acsOf(parts, used),
@@ -127,28 +158,12 @@ export async function samlOf(
     logoutCallbackUrl: logoutPlaceOf(parts, used),
     ...(metadata.logout !== undefined && { logoutUrl: metadata.logout.url }),
     idpCert: [...metadata.certificates],
-    wantAssertionsSigned: true,
-    wantAuthnResponseSigned: false,
     acceptedClockSkewMs: SKEW_MS,
     maxAssertionAgeMs: OLDEST_MS,
-    forceAuthn: profile.config.ForceAuthentication === true,
-    identifierFormat: null,
-    disableRequestedAuthnContext: true,
-    signatureAlgorithm: 'sha256',
-    ...(key !== undefined && { privateKey: key, decryptionPvk: key }),
-    validateInResponseTo: ValidateInResponseTo.always,
     requestIdExpirationPeriodMs: FLOW_MS,
-    generateUniqueId: () => requestId,
-    // The id tells by itself that it is ours: nothing to keep. That it is used once is for `takeSamlResponse`.
-    cacheProvider: {
-      saveAsync: async () => null,
-      removeAsync: async () => null,
-      getAsync: async (id) => {
-        const madeAt = requestMadeAt(parts.sealKey, profile.id, id, parts.clock.wall())
-        return madeAt === undefined || id !== requestId ? null : new Date(madeAt).toISOString()
-      },
-    },
-  })
+    forceAuthn: used.profile.config.ForceAuthentication === true,
+    ...(key !== undefined && { privateKey: key, decryptionPvk: key }),
+  }
 }
 
 /** Key and certificate of ours, where the profile names a stored one: requests are then signed, and assertions may be encrypted. */
@@ -168,7 +183,7 @@ export function metadataOf(parts: DashboardParts, { profile, version }: UsedProf
   fetchedMetadata.set(parts.store, known)
   return known.get(version, async () => {
     const text = textAt(profile.config, 'IDPMetadata')
-    if (text !== '') return readIdpMetadata(text)
+    if (text !== '') return inThread<IdpMetadata>({ task: 'metadata', xml: text })
     const { allow_private: allowPrivate, timeout_ms: timeoutMs } = parts.config.sso
     const url = textAt(profile.config, 'IDPMetadataURL')
     const response = await guardedFetch(
@@ -177,7 +192,7 @@ export function metadataOf(parts: DashboardParts, { profile, version }: UsedProf
       { allowPrivate, timeoutMs },
     )
     if (response.status !== 200) throw fault('sso_failed', 'the metadata of the identity provider cannot be read')
-    return readIdpMetadata(await response.text())
+    return inThread<IdpMetadata>({ task: 'metadata', xml: await response.text() })
   })
 }
 

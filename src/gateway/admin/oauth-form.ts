@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { startsObject } from '../../model/json.ts'
+import { searchParams } from '../../model/search-params.ts'
 import { parseObject } from './body.ts'
 import type { AdminRequest } from './request.ts'
 
@@ -11,7 +12,7 @@ const FORM_BYTES = 64 * 1024
  */
 export async function formOf(request: AdminRequest): Promise<ReadonlyMap<string, string>> {
   const bytes = await request.bytes(FORM_BYTES)
-  const entries = startsObject(bytes) ? textsIn(parseObject(bytes)) : [...new URLSearchParams(decoded(bytes))]
+  const entries = startsObject(bytes) ? textsIn(parseObject(bytes)) : [...searchParams(decoded(bytes))]
   const fields = new Map<string, string>()
   for (const [name, value] of entries) {
     if (fields.has(name)) throw fault('body_malformed', `${name}: stands twice`)

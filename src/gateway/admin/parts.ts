@@ -5,7 +5,7 @@ import type { JsonObject } from '../../model/json.ts'
 import type { Log } from '../../model/log.ts'
 import type { NodeShard } from '../../model/node.ts'
 import type { SecretParts } from '../../publish/parts.ts'
-import type { Awaitable, Documents, Revision, Store } from '../../store/ports.ts'
+import type { Documents, Revision, Store } from '../../store/ports.ts'
 import type { SecretGate } from '../admin-secret.ts'
 import type { ApiCatalogue } from '../catalogue.ts'
 import type { ExplainRequest } from '../explain.ts'
@@ -37,7 +37,7 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly stopping: () => boolean
   readonly nextRequestId: () => string
   /** The metrics page in the format that the Accept field asks for. */
-  readonly metrics: (accept: string | undefined) => Awaitable<{ contentType: string; text: string }>
+  readonly metrics: (accept: string | undefined) => Promise<{ contentType: string; text: string }>
   readonly explain: (request: ExplainRequest) => Promise<JsonObject>
   /** Makes the notifications that are due go out at once; absent = within a second. */
   readonly wakeDeliveries?: () => void

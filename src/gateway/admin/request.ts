@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { searchParams } from '../../model/search-params.ts'
 import { isYaml } from '../../publish/yaml.ts'
 import type { Exchange } from '../exchange.ts'
 import { parseObject, parseYamlObject } from './body.ts'
@@ -27,7 +28,7 @@ export class AdminRequest {
   ) {
     this.#x = x
     this.word = word
-    this.query = new URLSearchParams(x.query)
+    this.query = searchParams(x.query)
     this.actor = `svc ${x.peerAddress}`
     this.accept = x.request.get('accept')
     this.#params = new Map(placeholders.names.map((name, index) => [name, decoded(placeholders.values[index]!)]))

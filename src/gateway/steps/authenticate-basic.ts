@@ -3,6 +3,7 @@ import { Fault, prebuilt } from '../../errors/fault.ts'
 import type { Api } from '../../model/api.ts'
 import { isObject } from '../../model/json.ts'
 import type { SchemeRules } from '../../model/scheme-rules.ts'
+import { trimTrailing } from '../../model/trim-trailing.ts'
 import { Recent } from '../auth/recent.ts'
 import type { Users } from '../auth/users.ts'
 import type { Exchange, Outcome, Step } from '../exchange.ts'
@@ -90,7 +91,7 @@ function readBasic(sent: string): Credentials | undefined {
   const encoded = BASIC.exec(sent)?.[1]
   if (encoded === undefined) return undefined
   const bytes = Buffer.from(encoded, 'base64')
-  if (bytes.toString('base64').replace(/=+$/, '') !== encoded.replace(/=+$/, '')) return undefined
+  if (trimTrailing(bytes.toString('base64'), '=') !== trimTrailing(encoded, '=')) return undefined
   let text: string
   try {
     text = UTF8.decode(bytes)

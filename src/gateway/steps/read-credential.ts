@@ -63,10 +63,12 @@ export function withoutBearer(credential: string): string {
 /** Value of the first query parameter of this exact name, percent-decoded; '' when absent or not decodable. */
 export function queryValue(query: string, name: string): string {
   let at = 0
+  let equals = query.indexOf('=')
   while (at <= query.length) {
     const and = query.indexOf('&', at)
     const end = and === -1 ? query.length : and
-    const equals = query.indexOf('=', at)
+    // Looked for once however many pairs have none.
+    if (equals !== -1 && equals < at) equals = query.indexOf('=', at)
     const nameEnd = equals === -1 || equals > end ? end : equals
     if (decoded(query.slice(at, nameEnd)) === name) return nameEnd === end ? '' : decoded(query.slice(nameEnd + 1, end))
     at = end + 1

@@ -4,6 +4,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Config } from '../../config/schema.ts'
+import { trimTrailing } from '../../model/trim-trailing.ts'
 import type { WireHandler } from '../../wire/exchange.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Metrics } from '../record/metrics.ts'
@@ -37,7 +38,7 @@ const MOST_SERIES = 2000
 /** Opens traces and metrics. The packages that this takes are loaded with this file, and only then. */
 export function openTelemetry({ settings, metrics, version, nodeName }: TelemetryParts): Telemetry {
   const { endpoint, timeout_ms: timeoutMillis, export_interval_ms: intervalMs } = settings
-  const base = endpoint.replace(/\/+$/, '')
+  const base = trimTrailing(endpoint, '/')
   const headers = headersOf(settings.headers)
   const resource = resourceFromAttributes({
     'service.name': settings.service_name,

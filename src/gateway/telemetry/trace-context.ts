@@ -1,3 +1,5 @@
+import { trimTrailing } from '../../model/trim-trailing.ts'
+
 /** Where a request comes from, as its caller says (W3C Trace Context). */
 export interface RemoteContext {
   readonly traceId: string
@@ -35,7 +37,7 @@ function validState(states: readonly string[]): string {
   const members = states
     .join(',')
     .split(',')
-    .map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .map((member) => trimTrailing(member.replace(/^[ \t]+/, ''), ' \t'))
     .filter((member) => member !== '')
   const keys = new Set<string>()
   for (const member of members) {

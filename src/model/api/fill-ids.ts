@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ApiDocument } from '../api.ts'
 import { newApiId, newDocumentId } from '../ids.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { normaliseText } from '../normalise-text.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
 import { flagOf, objectOf, textOf, textsOf } from './members.ts'
 
@@ -46,8 +47,7 @@ function fillOas(document: JsonObject, defaultOrg: string): Omit<ApiDocument, 'f
 
 /** Lower case words joined by `-`; a name without any letter or digit gets a short hash instead. */
 export function slugOf(name: string): string {
-  const words = name
-    .normalize('NFKD')
+  const words = normaliseText(name, 'NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')

@@ -11,7 +11,7 @@ const MAX_DURATION_MS = 366 * 24 * 3_600_000
 export function durationMs(text: string): number | undefined {
   if (!DURATION.test(text)) return undefined
   let sum = 0
-  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|s|m|h)/g)) sum += Number(amount) * UNIT_MS[unit!]!
+  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|s|m|h)/gy)) sum += Number(amount) * UNIT_MS[unit!]!
   return sum <= MAX_DURATION_MS ? sum : undefined
 }
 

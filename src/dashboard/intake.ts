@@ -1,0 +1,128 @@
+import type { BlockList, Server, Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Fault, fault, waitFault } from '../errors/fault.ts'
+import { isListed, peerAddress } from '../model/forwarded-for.ts'
+import { visitorOf } from '../model/visitor.ts'
+import type { DashboardParts } from './parts.ts'
+import type { Route } from './route.ts'
+import { FailureThrottle } from './session/throttle.ts'
+
+/** Largest body of a call that anybody may make, unless its route says otherwise. */
+const PUBLIC_BYTES = 65_536
+const MINUTE_MS = 60_000
+const RETRY_MS = 1000
+/** Parts of what the dashboard can bear: of the bytes for all public calls, of those for one address, of connections for one address. */
+const PUBLIC_SHARE = 0.25
+const ADDRESS_SHARE = 0.5
+const CONNECTION_SHARE = 0.25
+
+/** Largest body that a route takes. */
+export function bodyLimitOf(route: Pick<Route, 'access' | 'bodyLimit'>, maxBodyBytes: number): number {
+  return Math.min(maxBodyBytes, route.access === 'public' ? (route.bodyLimit ?? PUBLIC_BYTES) : maxBodyBytes)
+}
+
+/** Bytes that may be in memory at once, of all and of each address. */
+class ByteBudget {
+  readonly #most: number
+  readonly #held = new Map<string, number>()
+  #total = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Holds bytes for an address; false where that would be too many. One body alone always fits. */
+  take(address: string, bytes: number): boolean {
+    const held = this.#held.get(address) ?? 0
+    if (this.#total > 0 && this.#total + bytes > this.#most) return false
+    if (held > 0 && held + bytes > this.#most * ADDRESS_SHARE) return false
+    this.#total += bytes
+    this.#held.set(address, held + bytes)
+    return true
+  }
+
+  giveBack(address: string, bytes: number): void {
+    this.#total -= bytes
+    const held = this.#held.get(address)! - bytes
+    if (held > 0) this.#held.set(address, held)
+    else this.#held.delete(address)
+  }
+}
+
+/** Bounds what callers may make the dashboard hold before anything of a body is read: calls a minute, bytes at once, connections. */
+export class Intake {
+  readonly #parts: DashboardParts
+  readonly #trusted: BlockList
+  readonly #calls: FailureThrottle
+  readonly #public: ByteBudget
+  readonly #known: ByteBudget
+
+  constructor(parts: DashboardParts, trusted: BlockList) {
+    const { body_bytes_in_flight: most, security } = parts.config.dashboard
+    this.#parts = parts
+    this.#trusted = trusted
+    this.#calls = new FailureThrottle(parts.clock, { limit: security.public_calls_per_minute, windowMs: MINUTE_MS })
+    this.#public = new ByteBudget(most * PUBLIC_SHARE)
+    this.#known = new ByteBudget(most * (1 - PUBLIC_SHARE))
+  }
+
+  /** Counts a public call that brings a body. Answers the refusal of one too many from its address. */
+  refusalOf(route: Pick<Route, 'access' | 'method'>, client: string): Fault | undefined {
+    if (route.access !== 'public' || route.method === 'GET') return undefined
+    const address = visitorOf(client)
+    const waitMs = this.#calls.waitMs(address)
+    if (waitMs > 0) return waitFault('calls_throttled', waitMs)
+    this.#calls.begin(address)
+    return undefined
+  }
+
+  /** Holds the bytes of a body until its call has ended. @throws Fault `body_too_large` (413), `busy` (503) */
+  hold(route: Pick<Route, 'access' | 'bodyLimit'>, request: FastifyRequest, reply: FastifyReply, client: string): void {
+    const limit = bodyLimitOf(route, this.#parts.config.dashboard.max_body_bytes)
+    const { 'content-length': length, 'transfer-encoding': coding } = request.headers
+    if (length === undefined && coding === undefined) return
+    // How long a chunked body will be nobody knows.
+    const bytes = length === undefined ? limit : Number(length)
+    if (bytes === 0) return
+    if (bytes > limit) throw fault('body_too_large', `the body is larger than ${limit} bytes`)
+    const budget = route.access === 'public' ? this.#public : this.#known
+    const address = visitorOf(client)
+    if (!budget.take(address, bytes)) throw waitFault('busy', RETRY_MS, 'too many bytes of bodies are on their way')
+    reply.raw.once('close', () => budget.giveBack(address, bytes))
+  }
+
+  /** Bounds the connections of a server, and those of each address that is no trusted proxy. */
+  bound(server: Server): void {
+    const { max_connections: most } = this.#parts.config.dashboard
+    const open = new Map<string, number>()
+    let dropped = 0
+    const drop = () => {
+      dropped++
+      if (dropped > 1) return
+      setTimeout(() => {
+        const what = { dropped, max_connections: most }
+        this.#parts.log.warn(what, 'connections to the dashboard were dropped: too many are open')
+        dropped = 0
+      }, RETRY_MS).unref()
+    }
+    server.maxConnections = most
+    server.on('drop', drop)
+    server.on('connection', (socket: Socket) => {
+      const peer = peerAddress(socket.remoteAddress)
+      if (isListed(this.#trusted, peer)) return
+      const address = visitorOf(peer)
+      const count = (open.get(address) ?? 0) + 1
+      if (count > Math.max(1, most * CONNECTION_SHARE)) {
+        socket.destroy()
+        drop()
+        return
+      }
+      open.set(address, count)
+      socket.once('close', () => {
+        const left = open.get(address)! - 1
+        if (left > 0) open.set(address, left)
+        else open.delete(address)
+      })
+    })
+  }
+}

@@ -1,0 +1,30 @@
+import { isObject } from '../model/json.ts'
+import type { Answer } from './answer.ts'
+import type { DashboardParts } from './parts.ts'
+
+const WITHIN_MS = 5000
+const PENDING = 'Stored, but not yet active: the gateway has not taken it in time.'
+
+/**
+ * Waits until the gateway of this process serves what was committed, so that a key is dead when its deletion is answered. A gateway
+ * that is stuck or behind holds no answer up for longer than five seconds. Answers whether it serves it.
+ */
+export async function isServed(parts: DashboardParts, requestId: string): Promise<boolean> {
+  const revision = await parts.documents.revision()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), parts.settleWithinMs ?? WITHIN_MS)
+  })
+  const ended = await Promise.race([parts.settled(revision), late])
+  clearTimeout(timer)
+  if (ended !== 'late') return true
+  parts.log.warn({ request_id: requestId, revision }, 'the gateway has not applied a change yet')
+  return false
+}
+
+/** The answer of a write that is stored and not yet in force: an object says so beside what it says. */
+export function pendingAnswer(answer: Answer): Answer {
+  const { body, type } = answer
+  if (type !== undefined || !isObject(body) || Symbol.asyncIterator in body) return answer
+  return { ...answer, body: { ...body, warning: PENDING } }
+}

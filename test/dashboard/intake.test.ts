@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type ClientRequest, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { FakeClock } from '../../src/model/clock.ts'
+import { eventually } from '../eventually.ts'
+import { startTestDashboard, type TestDashboardOptions } from './harness.ts'
+
+const KB = 1024
+
+async function started(t: TestContext, options: TestDashboardOptions = {}) {
+  const world = await startTestDashboard(options)
+  const open: ClientRequest[] = []
+  t.after(async () => {
+    for (const sent of open) sent.destroy()
+    await world.close()
+  })
+  return { ...world, statusOf: (what: Announced) => statusOf(open, world.port, what) }
+}
+
+interface Announced {
+  readonly method: string
+  readonly path: string
+  /** Absent = chunked. */
+  readonly length?: number
+  readonly headers?: object
+}
+
+/** The status of a call whose body is announced and never sent; undefined where the server waits for it. */
+async function statusOf(
+  open: ClientRequest[],
+  port: number,
+  { method, path, length, headers = {} }: Announced,
+): Promise<number | undefined> {
+  const sent = request({
+    ...{ host: '127.0.0.1', port, method, path, agent: false },
+    headers: {
+      ...headers,
+      ...(length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length }),
+    },
+  })
+  open.push(sent)
+  sent.on('error', () => {})
+  const answered = once(sent, 'response').then(([{ statusCode }]) => statusCode as number)
+  sent.flushHeaders()
+  // A call that came after it, and was answered: whoever was refused by then has been told.
+  await once(sent, 'socket')
+  const later = (async () => {
+    for (let turn = 0; turn < 5; turn++) {
+      const probe = request({ host: '127.0.0.1', port, path: '/hello', agent: false }).end()
+      const [answer] = await once(probe, 'response')
+      answer.resume()
+      await once(answer, 'end')
+    }
+    return undefined
+  })()
+  return Promise.race([answered, later])
+}
+
+const pathOf = (path: string) => path.replace(/\{[^}]*\}/g, 'x')
+
+test('no public call takes a large body, and none that does not exist', async (t) => {
+  const { dashboard, statusOf, call, admin } = await started(t, { env: { SVC_SSO_ALLOWPRIVATE: 'true' } })
+  const larger: string[] = []
+  for (const { method, path, access, bodyLimit } of dashboard.routes) {
+    if (access !== 'public' || method === 'GET') continue
+    const most = bodyLimit ?? 64 * KB
+    if (most > 64 * KB) larger.push(path)
+    assert.equal(await statusOf({ method, path: pathOf(path), length: most + 1 }), 413, path)
+    assert.notEqual(await statusOf({ method, path: pathOf(path), length: most }), 413, path)
+  }
+  assert.deepEqual(larger, ['/auth/{profile_id}/saml/callback'])
+  for (const path of ['/nowhere', '/api/nowhere', '/api/login/more'])
+    assert.equal(await statusOf({ method: 'POST', path, length: 1 }), 404, path)
+  assert.equal(await statusOf({ method: 'DELETE', path: '/api/login', length: 1 }), 405)
+  for (const path of ['/api/keys', '/api/apis'])
+    assert.equal(await statusOf({ method: 'POST', path, length: 1 }), 401, path)
+  const as = await admin()
+  const large = { alias: 'a'.repeat(100 * KB) }
+  assert.notEqual((await call('POST', '/api/keys', { as, body: large })).status, 413)
+})
+
+test('public calls are counted by address before their bodies are read, and no other is', async (t) => {
+  const clock = new FakeClock()
+  const { statusOf, call, admin } = await started(t, {
+    clock,
+    env: { SVC_DB_SECURITY_PUBLICCALLSPERMINUTE: '3', SVC_DB_TRUSTEDPROXIES: '127.0.0.1' },
+  })
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  const send = (headers: object) => statusOf({ method: 'POST', path: '/api/login', length: 10, headers })
+  for (let calls = 0; calls < 3; calls++) assert.equal(await send(from('192.0.2.1')), undefined)
+  assert.equal(await send(from('192.0.2.1')), 429)
+  assert.equal(await send(from('192.0.2.2')), undefined)
+  for (let calls = 0; calls < 3; calls++) assert.equal(await send(from(`2001:db8::${calls}`)), undefined)
+  assert.equal(await send(from('2001:db8::ffff')), 429)
+  const refused = await call('POST', '/api/login', { headers: from('192.0.2.1'), body: {} })
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers['retry-after'], '60')
+  const as = await admin()
+  for (let calls = 0; calls < 5; calls++)
+    assert.equal((await call('GET', '/api/apis', { as, headers: from('192.0.2.1') })).status, 200)
+  clock.advance(60_000)
+  assert.equal(await send(from('192.0.2.1')), undefined)
+})
+
+test('bytes of bodies on their way are bounded, for strangers apart from people who are known', async (t) => {
+  const { statusOf, admin } = await started(t, { env: { SVC_DB_BODYBYTESINFLIGHT: String(512 * KB) } })
+  const as = await admin()
+  const known = { authorization: as.key }
+  const login = { method: 'POST', path: '/api/login', length: 64 * KB }
+  assert.equal(await statusOf(login), undefined)
+  assert.equal(await statusOf(login), 503)
+  const key = { method: 'POST', path: '/api/keys', headers: known }
+  assert.equal(await statusOf({ ...key, length: 100 * KB }), undefined)
+  assert.equal(await statusOf({ ...key, length: 100 * KB }), 503, 'an address has half of it')
+  assert.equal(await statusOf({ ...key, length: 10 * KB }), undefined)
+  assert.equal(await statusOf(key), 503, 'a chunked body may become as long as any')
+})
+
+test('what was held for a body is given back when its call ends, in whatever way', async (t) => {
+  const { port, call, admin } = await started(t, { env: { SVC_DB_BODYBYTESINFLIGHT: String(512 * KB) } })
+  const as = await admin()
+  const body = { alias: 'a'.repeat(300 * KB) }
+  for (let calls = 0; calls < 5; calls++) assert.notEqual((await call('POST', '/api/keys', { as, body })).status, 503)
+  for (let calls = 0; calls < 5; calls++) {
+    const sent = request({
+      ...{ host: '127.0.0.1', port, method: 'POST', path: '/api/keys', agent: false },
+      headers: { authorization: as.key, 'content-length': 300 * KB },
+    })
+    sent.on('error', () => {})
+    sent.write('{')
+    await once(sent, 'socket')
+    sent.destroy()
+  }
+  await eventually('room for a body', async () => (await call('POST', '/api/keys', { as, body })).status !== 503)
+})
+
+test('connections are bounded, and those of one address more so', async (t) => {
+  const { port, log } = await started(t, { env: { SVC_DB_MAXCONNECTIONS: '40', SVC_DB_TRUSTEDPROXIES: '127.0.0.2' } })
+  const open: Socket[] = []
+  t.after(() => {
+    for (const socket of open) socket.destroy()
+  })
+  const dial = async (localAddress: string) => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress })
+    socket.on('error', () => {})
+    open.push(socket)
+    await once(socket, 'connect')
+    socket.write('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n')
+    return Promise.race([once(socket, 'data').then(() => true), once(socket, 'close').then(() => false)])
+  }
+  for (let number = 0; number < 10; number++) assert.equal(await dial('127.0.0.3'), true)
+  assert.equal(await dial('127.0.0.3'), false, 'an address has a quarter')
+  for (let number = 0; number < 30; number++) assert.equal(await dial('127.0.0.2'), true, 'a trusted proxy has all')
+  assert.equal(await dial('127.0.0.4'), false, 'and there are no more')
+  await eventually('a line in the log', () => log.some(({ fields }) => fields.max_connections === 40))
+  for (const socket of open.splice(0)) socket.destroy()
+  await eventually('room for another', () => dial('127.0.0.3'))
+})
