@@ -13,6 +13,7 @@ export function adminSystemRoutes(parts: DashboardParts): Route[] {
     {
       method: 'GET',
       path: '/admin/system/reload',
+      once: true,
       access: 'installation',
       summary: 'Answers when this node serves everything that is stored',
       answers: { 200: Type.Object({ status: Type.Literal('ok') }) },

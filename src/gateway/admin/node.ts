@@ -17,8 +17,8 @@ export function nodeRoutes(parts: AdminParts): Route[] {
   }
   const forget = () => tell({ order: 'key_sets', subject: '' })
   return [
-    { method: 'GET', path: '/reload', run: reload },
-    { method: 'GET', path: '/reload/group', run: reload },
+    { method: 'GET', path: '/reload', acts: true, run: reload },
+    { method: 'GET', path: '/reload/group', acts: true, run: reload },
     { method: 'GET', path: '/node', run: () => node(parts) },
     { method: 'DELETE', path: '/cache/jwks', run: forget },
     { method: 'DELETE', path: '/cache/jwks/{api}', run: forget },

@@ -8,6 +8,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the prefix, `/keys/{key}`: a placeholder is one whole segment. */
   readonly path: string
+  /** True for a GET that acts: HEAD, which must change nothing, is refused. */
+  readonly acts?: true
   readonly run: (request: AdminRequest) => Awaitable<AdminAnswer>
 }
 

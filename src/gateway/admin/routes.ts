@@ -139,7 +139,7 @@ function answerIn(parts: AdminParts, tree: RouteTree, x: Exchange, word: string)
 function answer(parts: AdminParts, x: Exchange, match: RouteMatch, word: string): void {
   const style = styleOf(parts)
   const route = match.methods.get(x.method === 'HEAD' ? 'GET' : x.method)
-  if (route === undefined) {
+  if (route === undefined || (x.method === 'HEAD' && route.acts === true)) {
     sendFault(x, fault('method_not_allowed'), style, `Allow: ${[...match.methods.keys()].join(', ')}\r\n`)
     return
   }

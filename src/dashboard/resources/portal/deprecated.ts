@@ -24,6 +24,7 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
     {
       method: 'GET',
       path: `${DEVELOPERS}/{id}/{keyId}/{policyId}`,
+      once: true,
       access: WRITE,
       owned: OWNED,
       summary: 'Deprecated, off unless `portal.allow_unsafe_get`: give a key another policy. Use PUT .../keys/{keyId}',
