@@ -1,6 +1,7 @@
 import { Fault } from '../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { compilePattern } from './pattern.ts'
+import { MOST } from './session-bounds.ts'
 
 /** Notes every fault of a body with the path where it stands, `access_rights.orders.limit.rate`. */
 export class Findings {
@@ -82,11 +83,12 @@ export function oneOf(...words: readonly string[]): Check {
   }
 }
 
-/** A list; null counts as empty. */
-export function listOf(item: Check): Check {
+/** A list of at most so many; null counts as empty. */
+export function listOf(item: Check, most: number = Number.POSITIVE_INFINITY): Check {
   return (value, path, findings) => {
     if (value === null) return
     if (!Array.isArray(value)) return findings.add(path, 'must be a list')
+    if (value.length > most) return findings.add(path, `must have at most ${most} entries, not ${value.length}`)
     for (const [index, element] of value.entries()) item(element, `${path}[${index}]`, findings)
   }
 }
@@ -141,14 +143,20 @@ const TYPE_FIELDS = shape({ name: text, fields: listOf(text) }, ['name'])
 const RIGHT = shape({
   api_id: text,
   api_name: text,
-  versions: listOf(text),
-  allowed_urls: listOf(shape({ url: pattern, methods: listOf(text) }, ['url', 'methods'])),
+  versions: listOf(text, MOST.versions),
+  allowed_urls: listOf(
+    shape({ url: pattern, methods: listOf(text, MOST.methods) }, ['url', 'methods']),
+    MOST.allowed_urls,
+  ),
   limit: orNull(shape(LIMIT)),
   allowance_scope: text,
-  endpoints: listOf(shape({ path: pattern, methods: listOf(METHOD_LIMIT) }, ['path', 'methods'])),
-  restricted_types: listOf(TYPE_FIELDS),
-  allowed_types: listOf(TYPE_FIELDS),
-  field_access_rights: listOf(object),
+  endpoints: listOf(
+    shape({ path: pattern, methods: listOf(METHOD_LIMIT, MOST.methods) }, ['path', 'methods']),
+    MOST.endpoints,
+  ),
+  restricted_types: listOf(TYPE_FIELDS, MOST.types),
+  allowed_types: listOf(TYPE_FIELDS, MOST.types),
+  field_access_rights: listOf(object, MOST.types),
   disable_introspection: flag,
 })
 
@@ -156,6 +164,12 @@ const RIGHT = shape({
 export const accessRights: Check = (value, path, findings) => {
   if (value === null) return
   if (!isObject(value)) return findings.add(path, 'must be an object')
+  const rights = Object.values(value)
+  if (rights.length > MOST.rights)
+    return findings.add(path, `must name at most ${MOST.rights} APIs, not ${rights.length}`)
+  const patterns = rights.reduce<number>((sum, right) => sum + patternsIn(right), 0)
+  if (patterns > MOST.patterns)
+    return findings.add(path, `must have at most ${MOST.patterns} patterns in all, not ${patterns}`)
   for (const [apiId, right] of Object.entries(value)) {
     const at = join(path, apiId)
     if (apiId === '') findings.add(at, 'must name an API')
@@ -165,14 +179,27 @@ export const accessRights: Check = (value, path, findings) => {
   }
 }
 
+function patternsIn(right: Json): number {
+  if (!isObject(right)) return 0
+  const countOf = (list: Json | undefined) => (Array.isArray(list) ? list.length : 0)
+  return countOf(right.allowed_urls) + countOf(right.endpoints)
+}
+
+const members: Check = (value, path, findings) => {
+  if (value === null) return
+  if (!isObject(value)) return findings.add(path, 'must be an object')
+  const count = Object.keys(value).length
+  if (count > MOST.members) findings.add(path, `must have at most ${MOST.members} members, not ${count}`)
+}
+
 /** Fields that sessions and policies have in common (facts of the wire). */
 export const COMMON: Readonly<Record<string, Check>> = {
   ...LIMIT,
   access_rights: accessRights,
   org_id: text,
   is_inactive: flag,
-  tags: listOf(text),
-  meta_data: object,
+  tags: listOf(text, MOST.tags),
+  meta_data: members,
   last_updated: secondsText,
   hmac_enabled: flag,
   enable_http_signature_validation: flag,

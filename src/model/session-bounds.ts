@@ -1,0 +1,20 @@
+/**
+ * How many of each a key or policy may hold. What a request is compared with stands in lists: each entry costs every request of every
+ * key that has it, and one tenant's lists must not hold up the requests of others.
+ */
+export const MOST = {
+  /** Patterns of `allowed_urls` of one right. */
+  allowed_urls: 500,
+  /** Paths with limits of their own in one right. */
+  endpoints: 500,
+  methods: 50,
+  versions: 1000,
+  types: 1000,
+  tags: 500,
+  /** APIs in `access_rights`. */
+  rights: 10_000,
+  /** Patterns of all rights together. */
+  patterns: 10_000,
+  /** Members of `meta_data` and of other objects whose names are free. */
+  members: 1000,
+} as const
