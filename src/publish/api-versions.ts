@@ -58,14 +58,6 @@ export function dropVersion(format: ApiDocument['format'], definition: JsonObjec
   return withVersioning(format, definition, { ...before, default: chosen, versions: writeNames(format, names) })
 }
 
-/** The definition of a base API in which a version goes by another id from now on. */
-export function renameVersion({ format, definition }: ApiDocument, fromId: string, toId: string): JsonObject {
-  const before = versioningOf(format, definition)
-  const names = namesOf(format, before)
-  for (const [name, id] of names) if (id === fromId) names.set(name, toId)
-  return withVersioning(format, definition, { ...before, versions: writeNames(format, names) })
-}
-
 /**
  * The definitions of a base API and of one of its versions after the version has become the base of all others, the former base
  * among them. Whoever asked for a version by name gets the same one as before.

@@ -11,7 +11,7 @@ import type { AuditEntry, Change, Revision, StoredDocument } from '../store/port
 import { idsOf, withIds } from './api-ids.ts'
 import { checkPlace, type PlaceRules, retriedInTurn } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
-import { addVersion, dropVersion, rebasedDefinitions, renameVersion, type VersionOf } from './api-versions.ts'
+import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 import { inTurn } from './in-turn.ts'
 import { type Cascade, clientsWithoutApi } from './oauth-cascade.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from './parts.ts'
@@ -32,8 +32,8 @@ export interface ApiDraft {
   readonly mayCollide?: boolean
   /** With ownership: whether a listen path may overlap that of this API of the organisation. Absent: that of any. */
   readonly mayUse?: ((stored: StoredDocument) => boolean) | undefined
-  /** What may become of an API that is there: another `api_id` (its OAuth clients then lose it), the other format. */
-  readonly mayBecome?: { readonly id?: boolean; readonly format?: boolean }
+  /** What may become of an API that is there: the other format. */
+  readonly mayBecome?: { readonly format?: boolean }
   /** Ids of APIs that are deleted in the same commit. */
   readonly instead?: readonly string[]
   readonly actor: string
@@ -207,16 +207,13 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   const before = documentOf(stored.body)
   if (before.format !== draft.format && !draft.mayBecome?.format) throw otherFormat(before.format)
   const named = idsOf(draft.format, draft.definition)
-  const apiId = named.apiId || before.api_id
-  const renamed = apiId !== before.api_id
-  if (renamed && !draft.mayBecome?.id) {
+  const apiId = before.api_id
+  if (named.apiId !== '' && named.apiId !== apiId)
     throw fault(
       'query_invalid',
-      'Request APIID does not match that in Definition! For Update operations these must match.',
+      `Request APIID does not match that in Definition! For Update operations these must match. (The API is ${apiId}, the definition names ${named.apiId}.)`,
     )
-  }
-  if (renamed) await checkFree(parts, apiId)
-  const orgId = draft.orgId ?? (named.orgId || before.org_id)
+  const orgId = orgStays(draft, before, named.orgId)
   const document = complete(draft, { apiId, orgId, documentId: stored.id })
   const api = readNewApi(document)
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
@@ -226,13 +223,23 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   const plan = new ApiPlan(parts.documents)
   for (const gone of instead) plan.remove(gone)
   plan.write(stored, document, { beside: draft.beside, changedAt }, api)
-  if (renamed) await plan.editBases(before.api_id, (base) => renameVersion(base, before.api_id, apiId))
-  const lost = [...(renamed ? [stored] : []), ...instead].map(({ body }) => documentOf(body))
+  const lost = instead.map(({ body }) => documentOf(body))
   const clients: Cascade[] = []
   for (const { api_id, org_id } of lost)
     clients.push(await clientsWithoutApi(parts, { apiId: api_id, orgId: org_id }, changedAt))
   const audit = auditOf(parts, draft.actor, 'api.update', orgId, { api_id: apiId, name: document.name })
   return { id: stored.id, document, plan, audit, clients, turn }
+}
+
+/** The organisation that a replaced API belongs to: as before, unless it had none. @throws Fault `query_invalid` (400) naming both */
+function orgStays(draft: ApiDraft, before: ApiDocument, named: string): string {
+  if (draft.orgId !== undefined) return draft.orgId
+  if (before.org_id === '') return named
+  if (named === '' || named === before.org_id) return before.org_id
+  throw fault(
+    'query_invalid',
+    `API ${before.api_id} belongs to organisation ${before.org_id} and cannot move to ${named}`,
+  )
 }
 
 /** A call that speaks of an API in the words of the other format. */

@@ -70,13 +70,16 @@ function prepare(
   before: JsonObject | undefined,
 ): JsonObject {
   const given: JsonObject = { ...sent, OrgID: author.orgId }
-  for (const name of HIDDEN_MEMBERS) delete given[name]
+  for (const name of [...HIDDEN_MEMBERS, ...ENVELOPE]) delete given[name]
   checkIdpProfile(given)
   const { blank, secrets } = takeSecrets(given)
   const moved = (path: string) => targetOf(given, path) !== targetOf(before ?? {}, path)
   const sealed = sealSecrets(parts, id, secrets, { sealed: sealedOf(before ?? {}), moved })
   return { ...blank, sealed_secrets: sealed, ...(author.ceiling !== undefined && { ceiling: { ...author.ceiling } }) }
 }
+
+/** What a read has around a profile: sent back it is no part of it, least of all the copy in `Data`, which nothing seals. */
+const ENVELOPE = ['Status', 'Data'] as const
 
 /** Where a secret is sent to. */
 function targetOf(profile: JsonObject, path: string): string {

@@ -105,15 +105,17 @@ test('another version becomes the base', async (t) => {
   ])
 })
 
-test('a renamed version stays one, and a version may be named before it is there', async (t) => {
+test('an API keeps its id whatever a definition names, and a version may be named before it is there', async (t) => {
   const { add, admin, bases, call, versions } = await start(t)
   await add('base')
   await add('two', V2)
   const renamed = oasApi('second', '/two/')
-  assert.equal((await call('PUT', '/api/apis/oas/two', { as: admin, body: renamed })).status, 200)
+  const refused = await call('PUT', '/api/apis/oas/two', { as: admin, body: renamed })
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /The API is two, the definition names second/)
   assert.deepEqual(await versions('base'), [
     ['base', 'v1', true],
-    ['second', 'v2', false],
+    ['two', 'v2', false],
   ])
   assert.deepEqual(await bases(), ['base'])
   const definition = {

@@ -185,16 +185,19 @@ test('the list shows OpenAPI APIs in both formats, and never null', async (t) =>
   assert.deepEqual(pets.categories, [])
 })
 
-test('the id of an API may be changed by a replacement', async (t) => {
+test('the id of an API is not changed by a replacement', async (t) => {
   const { add, admin, call } = await start(t)
   const id = await add('first', '/one/')
   await add('taken', '/two/')
   const to = (apiId: string) =>
     call('PUT', `/api/apis/${id}`, { as: admin, body: { api_definition: classicApi(apiId, '/one/') } })
-  assert.equal((await to('taken')).status, 409)
-  assert.equal((await to('second')).status, 200)
-  assert.equal((await call('GET', '/api/apis/first', { as: admin })).status, 400)
-  assert.equal(bodyOf(await call('GET', '/api/apis/second', { as: admin })).api_model instanceof Object, true)
+  for (const other of ['taken', 'second']) {
+    const refused = await to(other)
+    assert.equal(refused.status, 400)
+    assert.ok(refused.text.includes(`The API is first, the definition names ${other}.`), refused.text)
+  }
+  assert.equal((await to('first')).status, 200)
+  assert.equal(bodyOf(await call('GET', '/api/apis/first', { as: admin })).api_model instanceof Object, true)
 })
 
 test('an OpenAPI API: the classic path deletes it, and replaces it only where that is allowed', async (t) => {

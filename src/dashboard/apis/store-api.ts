@@ -111,7 +111,6 @@ export async function update(
     ...change,
     definition,
     apiId,
-    mayBecome: { id: true },
   })
   return ok(message)
 }

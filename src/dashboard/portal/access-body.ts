@@ -16,6 +16,9 @@ const Line = Type.String({ maxLength: 4096 })
 
 const policies = {
   apply_policies: orNothing(Type.Array(Id, { maxItems: 100, description: 'By either of their ids; all of one sort.' })),
+  policies: orNothing(
+    Type.Array(Id, { maxItems: 100, description: 'As a read shows them; apply_policies goes first.' }),
+  ),
   policy_id: orNothing(Type.String({ minLength: 1, maxLength: 256, description: 'Deprecated: one policy.' })),
 }
 
@@ -41,9 +44,9 @@ export const RotationBody = Type.Object({
   ),
 })
 
-/** The policies that a body names: the list, else the one of old. */
-export function policiesSent({ apply_policies: list, policy_id: single }: JsonObject): string[] {
-  if (Array.isArray(list) && list.length > 0) return [...new Set(list as string[])]
+/** The policies that a body names: the list, by the name that reads give it too, else the one of old. */
+export function policiesSent({ apply_policies: list, policies: shown, policy_id: single }: JsonObject): string[] {
+  for (const ids of [list, shown]) if (Array.isArray(ids) && ids.length > 0) return [...new Set(ids as string[])]
   return typeof single === 'string' && single !== '' ? [single] : []
 }
 

@@ -208,7 +208,7 @@ async function patch(parts: DashboardParts, call: Call): Promise<Answer> {
   const change = { format: 'oas', definition } as const
   if (call.query('dry_run') !== 'true') return update(parts, call, found, change, 'API updated.')
   const apiId = String(found.body.api_id)
-  const tried = await tryApi(parts, { ...draftOf(parts, call), ...change, apiId, mayBecome: { id: true } })
+  const tried = await tryApi(parts, { ...draftOf(parts, call), ...change, apiId })
   return bare(restoreExtension(tried.definition, alias))
 }
 
