@@ -57,6 +57,8 @@ const YEAR_S = 31_536_000
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/
 /** RFC 6749 appendix A.1 and A.2. */
 const VISIBLE = /^[\x20-\x7e]+$/
+/** A segment `.` or `..`, bare, encoded or with parameters: no path that holds one is taken. */
+const DOT_SEGMENT = /(?:^|[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:$|[/\\;]|%(?:25)*(?:2f|5c|3b))/i
 const THUMBPRINT = /^(?:[0-9a-f]{2}:?){31}[0-9a-f]{2}$/i
 
 const shortText: Check = (value, path, findings) => {
@@ -157,8 +159,8 @@ export function readClientFields(body: JsonObject): ClientFields {
 export function checkClientText(name: 'client_id' | 'secret', value: string): string {
   if (!VISIBLE.test(value) || value.length > 1024)
     throw fault('oauth_client_invalid', `${name}: must be 1 to 1,024 characters of visible ASCII`)
-  if (name === 'client_id' && /^\.{1,2}$/.test(value))
-    throw fault('oauth_client_invalid', 'client_id: must not be . or ..')
+  if (name === 'client_id' && DOT_SEGMENT.test(value))
+    throw fault('oauth_client_invalid', 'client_id: must not hold a path segment . or .., in any encoding')
   return value
 }
 

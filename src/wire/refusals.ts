@@ -11,7 +11,9 @@ export const REFUSAL = {
   target: malformed('malformed request target'),
   targetEscape: malformed('malformed escape in the request target'),
   targetUtf8: malformed('escapes in the path are not UTF-8'),
-  hiddenDots: malformed('a segment of the path becomes "." or ".." once it is decoded'),
+  hiddenDots: malformed(
+    'a segment of the path becomes "." or ".." once decoded (refused with allowEncodedSlashes too)',
+  ),
   aboveRoot: malformed('path leaves the root'),
   targetTooLong: prebuilt('uri_too_long'),
   requestLine: malformed('malformed request line'),

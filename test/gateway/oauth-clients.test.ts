@@ -105,13 +105,38 @@ test('each refusal has its status and words', async (t) => {
 
 test('a client id that looks like a path is one segment when it is encoded', async (t) => {
   const gate = await withApis(t)
-  for (const id of ['a/b', '../../keys', 'create', 'a?b#c', '%2e%2e', 'tokens/..', 'rotate', "o'c; --"]) {
+  for (const id of ['a/b', 'a\\b', '..a/b..', '%2f', 'create', 'a?b#c', 'a/.b', 'rotate', "o'c; --"]) {
     await made(gate, { client_id: id, secret: 'a secret' })
     const path = `/svc/oauth/clients/orders/${encodeURIComponent(id)}`
     assert.equal(seen(await gate.svc('GET', path)).client_id, id)
     assert.equal(seen(await gate.svc('PUT', `${path}/rotate`)).client_id, id)
     assert.deepEqual((await gate.svc('GET', `${path}/tokens`)).json, [])
     assert.equal(seen(await gate.svc('DELETE', path)).key, id)
+  }
+})
+
+test('a client id with a dot segment in any encoding is refused, as is a path with it', async (t) => {
+  const gate = await withApis(t)
+  for (const id of [
+    '.',
+    '..',
+    '../../keys',
+    '%2e%2e',
+    'tokens/..',
+    '%252E.',
+    'a%2f..',
+    '..\\a',
+    '..;x',
+    '.%5ca',
+    'a/%2E%3b',
+  ]) {
+    const body = { api_id: 'orders', redirect_uri: REDIRECT, client_id: id }
+    const refused = await gate.svc('POST', CREATE, body)
+    assert.deepEqual([refused.status, /client_id.*path segment/.test(refused.text)], [400, true], id)
+    if (/^\.+$/.test(id)) continue
+    const answer = await gate.svc('GET', `/svc/oauth/clients/orders/${encodeURIComponent(id)}`)
+    assert.equal(answer.status, 400, id)
+    assert.match(answer.text, /once decoded \(refused with allowEncodedSlashes too\)/)
   }
 })
 

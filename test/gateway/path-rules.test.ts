@@ -77,7 +77,11 @@ test('an encoded slash is refused by default, in the words that say how to allow
   }
   for (const path of ['/o/..%2fc/x', '/o/%252e%252e/c', '/o/x/..%5c..%5cc', '/o/..;/c', '/o/%c0%ae%c0%ae/c']) {
     const answer = await gateway.call(path)
-    assert.deepEqual([answer.status, /allowEncodedSlashes/.test(answer.text)], [400, false], path)
+    const reason = path.includes('%c0')
+      ? /not UTF-8/
+      : /becomes .*once decoded \(refused with allowEncodedSlashes too\)/
+    assert.equal(answer.status, 400, path)
+    assert.match(answer.text, reason, path)
   }
   assert.deepEqual(origin.seen, [])
   const asked = { method: 'GET', url: '/o/a%2fb' }
