@@ -35,6 +35,8 @@ const FIELDS: Readonly<Record<string, Json>> = {
   ui: {},
 }
 const LONGEST = 256
+/** Most entries of each list and object. */
+const MOST_MEMBERS = 1000
 
 /**
  * Brings an organisation as it comes over the wire into the form that is stored: every field there, of its type, unknown ones
@@ -46,6 +48,9 @@ export function readOrganisation(sent: JsonObject): JsonObject {
   for (const [name, usual] of Object.entries(FIELDS)) {
     const value = rest[name] ?? usual
     if (!sameType(value, usual)) throw fault('organisation_invalid', `${name}: must be ${typeName(usual)}`)
+    const count = typeof value === 'object' && value !== null ? Object.keys(value).length : 0
+    if (count > MOST_MEMBERS)
+      throw fault('organisation_invalid', `${name}: must not hold more than ${MOST_MEMBERS} entries (${count})`)
     found[name] = value
   }
   const name = found.owner_name as string

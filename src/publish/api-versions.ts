@@ -1,4 +1,5 @@
 import { fault } from '../errors/fault.ts'
+import { MOST_VERSIONS } from '../model/api/bounds.ts'
 import { EXTENSION, extensionOf } from '../model/api/extension.ts'
 import { objectOf, objectsOf, textOf } from '../model/api/members.ts'
 import { copyTree, setMember } from '../model/api/tree.ts'
@@ -35,6 +36,8 @@ export function addVersion(
   if (name === '')
     throw fault('version_query_invalid', 'base_api_version_name is needed: the base API has no version name yet')
   if (name === wanted.name) throw fault('already_exists', `version ${wanted.name} of this API`)
+  if (names.size >= MOST_VERSIONS)
+    throw fault('definition_invalid', `versions: must not hold more than ${MOST_VERSIONS} entries`)
   names.set(wanted.name, apiId)
   const chosen = textOf(before, 'default')
   return withVersioning(format, definition, {

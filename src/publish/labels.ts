@@ -18,6 +18,9 @@ import type { AuditEntry, Change, StoredDocument } from '../store/ports.ts'
 import { inTurn } from './in-turn.ts'
 import { auditOf, clockOf, type PublishParts } from './parts.ts'
 
+/** Most labels of one API. */
+const MOST_APPLIED = 500
+
 /** A label as it was stored. */
 export interface SavedLabel {
   readonly id: DocumentId
@@ -101,6 +104,8 @@ export function applyLabels(
       checkValue(label, value)
       byKey.set(label.key, value)
     }
+    if (byKey.size > MOST_APPLIED)
+      throw fault('label_invalid', `an API must not carry more than ${MOST_APPLIED} labels (${byKey.size})`)
     return [...byKey].map(([key, value]) => ({ key, value }))
   })
 }

@@ -1,3 +1,4 @@
+import { fault } from '../../errors/fault.ts'
 import type { ApiBeside } from '../../model/api/beside.ts'
 import { member } from '../../model/api/tree.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
@@ -11,14 +12,14 @@ const MOST = 1000
  * comes from another installation names those of there, and being owned by nobody here is safer than being everybody's.
  */
 export function besideSent(wrapper: JsonObject): ApiBeside {
-  const users = textsIn(member(wrapper, 'user_owners'))
-  const groups = textsIn(member(wrapper, 'user_group_owners'))
-  const hooks = member(wrapper, 'hook_references')
-  const categories = textsIn(member(wrapper, 'categories'))
+  const users = textsIn(wrapper, 'user_owners')
+  const groups = textsIn(wrapper, 'user_group_owners')
+  const hooks = listIn(wrapper, 'hook_references')
+  const categories = textsIn(wrapper, 'categories')
   return {
     ...(users && { user_owners: users }),
     ...(groups && { user_group_owners: groups }),
-    ...(Array.isArray(hooks) && { hook_references: hooks.filter(isObject).slice(0, MOST) }),
+    ...(hooks && { hook_references: hooks.filter(isObject) }),
     ...(categories && { categories: cleanCategories(categories) }),
   }
 }
@@ -30,15 +31,27 @@ export function besideNew({ config }: DashboardParts, call: Call, given: ApiBesi
   return { ...given, user_owners: [...new Set([...(given.user_owners ?? []), actor.userId])] }
 }
 
-/** Categories without blanks and duplicates. */
+/** Categories without blanks and duplicates. @throws Fault `query_invalid` (400) for more than an API may have */
 export function cleanCategories(given: readonly string[]): string[] {
+  refuseMore('categories', given.length)
   return [...new Set(given.map((category) => category.trim()).filter((category) => category !== ''))]
 }
 
-function textsIn(list: Json | undefined): string[] | undefined {
-  if (!Array.isArray(list)) return undefined
-  const texts = list.filter(
+function textsIn(wrapper: JsonObject, name: string): string[] | undefined {
+  const texts = listIn(wrapper, name)?.filter(
     (entry): entry is string => typeof entry === 'string' && entry !== '' && entry.length <= 256,
   )
-  return [...new Set(texts)].slice(0, MOST)
+  return texts && [...new Set(texts)]
+}
+
+/** @throws Fault `query_invalid` (400) for a list of more than may stand beside an API */
+function listIn(wrapper: JsonObject, name: string): readonly Json[] | undefined {
+  const list = member(wrapper, name)
+  if (!Array.isArray(list)) return undefined
+  refuseMore(name, list.length)
+  return list
+}
+
+function refuseMore(name: string, count: number): void {
+  if (count > MOST) throw fault('query_invalid', `${name} must not hold more than ${MOST} entries (${count})`)
 }

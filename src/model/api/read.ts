@@ -2,6 +2,7 @@ import type { Api, ApiDocument } from '../api.ts'
 import { eventRules } from '../event-handlers.ts'
 import type { JsonObject } from '../json.ts'
 import { besideOf } from './beside.ts'
+import { boundFlaws, expressionFlaws } from './bounds.ts'
 import { classicFlaws, oasFlaws, oasWishes } from './check-parts.ts'
 import { servedClassic } from './convert.ts'
 import { corsFlaws } from './cors.ts'
@@ -38,9 +39,20 @@ export function readApi(document: ApiDocument): Api {
  * @throws Fault as `readApi`
  */
 export function readNewApi(document: ApiDocument): Api {
+  const { format, definition } = document
+  checkBounds(definition)
+  refuseFlaws(boundFlaws(format, definition))
   const api = readApi(document)
-  refuseFlaws(corsFlaws(document.format, document.definition))
+  refuseFlaws([...corsFlaws(format, definition), ...carriedFlaws(document), ...expressionFlaws(api)])
   return api
+}
+
+/** A document that carries what it held in its classic days is held to the bounds of both formats; its classic reading too. */
+function carriedFlaws({ format, definition }: ApiDocument): Flaw[] {
+  if (format === 'classic')
+    return boundFlaws('oas', objectOf(objectOf(definition, 'oas'), 'document'), ['oas', 'document'])
+  if (isEmpty(objectOf(objectOf(extensionOf(definition)!, 'classic'), 'kept'))) return []
+  return boundFlaws('classic', servedClassic(definition), [EXTENSION, 'classic'])
 }
 
 /** A definition that was an OpenAPI document carries what it said of operations. */
