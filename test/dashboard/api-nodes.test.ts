@@ -155,6 +155,7 @@ test('an API of another organisation is not named where it stands in the way', a
   const post = (as: typeof first, id: string) =>
     call('POST', '/api/apis', { as, body: { api_definition: classicApi(id, '/same/', { name: `Secret ${id}` }) } })
   await post(first, 'one')
+  clock.advance(1)
   await post(second, 'two')
   const look = () => call('GET', '/api/apis/two/nodes', { as: second })
   await eventually('it is taken', async () => ((await look()).json as Shown).nodes[0]?.state === 'taken')
