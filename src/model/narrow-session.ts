@@ -2,7 +2,8 @@ import { Fault } from '../errors/fault.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { stricterQuota, stricterRate, type Throttle, uniteEndpoints } from './limit-parts.ts'
 import { type EffectiveRight, type Merged, mergePolicies, policyIdsOf } from './merge-policies.ts'
-import type { AccessDefinition, AllowedUrl, Policy, Session } from './session.ts'
+import { commonPaths } from './rights.ts'
+import type { AccessDefinition, Policy, Session } from './session.ts'
 
 /**
  * Member of a session's body that holds a second session, of whoever allowed the first: a login page (`key_rules`), a user
@@ -134,19 +135,12 @@ export function flatRight({ narrowedBy, ...own }: EffectiveRight): EffectiveRigh
   const other = flatRight(narrowedBy)
   return {
     ...own,
-    allowedUrls: commonPaths(own.allowedUrls, other.allowedUrls),
+    allowedUrls: commonPaths(own.allowedUrls, other.allowedUrls) ?? other.allowedUrls,
     rate: stricterRate(own.rate, other.rate),
     quota: stricterQuota(own.quota, other.quota),
     endpoints: uniteEndpoints(own.endpoints, other.endpoints, true),
     extra: { ...own.extra, ...other.extra },
   }
-}
-
-function commonPaths(a: readonly AllowedUrl[], b: readonly AllowedUrl[]): readonly AllowedUrl[] {
-  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a
-  const first = new Map(a.map(({ url, methods }) => [url, methods]))
-  if (!b.every(({ url }) => first.has(url))) return b
-  return b.map(({ url, methods }) => ({ url, methods: methods.filter((each) => first.get(url)!.includes(each)) }))
 }
 
 /** A session that names no API of its own takes part at every API of the first, so that its limits are met there. */

@@ -35,11 +35,34 @@ function namesMethod(methods: readonly string[], method: string): boolean {
 /** Unites two lists of allowed paths: entries with one url become one with the methods of both. No list at all wins over any. */
 export function unitePaths(a: readonly AllowedUrl[], b: readonly AllowedUrl[]): readonly AllowedUrl[] {
   if (a.length === 0 || b.length === 0) return []
-  const byUrl = new Map<string, Set<string>>()
-  for (const { url, methods } of [...a, ...b]) {
-    const known = byUrl.get(url)
-    if (known === undefined) byUrl.set(url, new Set(methods))
-    else for (const method of methods) known.add(method)
+  return listed(byUrl([...a, ...b]))
+}
+
+/**
+ * What two lists of allowed paths allow both, where the second names only patterns of the first; undefined where it names another one:
+ * two regular expressions have no common one. No list at all allows every path.
+ */
+export function commonPaths(a: readonly AllowedUrl[], b: readonly AllowedUrl[]): readonly AllowedUrl[] | undefined {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a
+  const first = byUrl(a)
+  const common = byUrl(b)
+  for (const [url, methods] of common) {
+    const known = first.get(url)
+    if (known === undefined) return undefined
+    const [ones, others] = [[...methods], [...known]]
+    const both = [...ones, ...others].filter((each) => namesMethod(ones, each) && namesMethod(others, each))
+    common.set(url, new Set(both))
   }
-  return [...byUrl].map(([url, methods]) => ({ url, methods: [...methods] }))
+  return listed(common)
+}
+
+/** The methods of each pattern, of all its entries together. */
+function byUrl(urls: readonly AllowedUrl[]): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const { url, methods } of urls) found.set(url, new Set([...(found.get(url) ?? []), ...methods]))
+  return found
+}
+
+function listed(methodsByUrl: ReadonlyMap<string, ReadonlySet<string>>): AllowedUrl[] {
+  return [...methodsByUrl].map(([url, methods]) => ({ url, methods: [...methods] }))
 }

@@ -248,7 +248,11 @@ const detailed = { SVC_DB_AUDIT_DETAILEDRECORDING: 'true', SVC_DB_AUDIT_READS: '
 
 test('detailed recording keeps what was sent and answered, and no secret of either', async (t) => {
   const { call, admin, logs, user } = await world(t, { env: detailed })
-  const headers = { Cookie: 'authorisation=cookie-secret', 'X-Secret-Token': 'header-secret', 'User-Agent': 'test-agent' }
+  const headers = {
+    Cookie: 'authorisation=cookie-secret',
+    'X-Secret-Token': 'header-secret',
+    'User-Agent': 'test-agent',
+  }
   const body = {
     ...{
       first_name: 'Ada',

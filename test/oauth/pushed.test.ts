@@ -64,6 +64,7 @@ test('the journey: the login page gets what was pushed and a request_uri of its 
   assert.deepEqual(body, {
     epoch: 'epoch-1',
     redirect_uri: CALLBACK,
+    sent_to: CALLBACK,
     challenge: CHALLENGE,
     scope: 'read write',
     jkt: '',
