@@ -25,7 +25,8 @@ export const SENT_TYPE = 'x-gatehouse-sent-type'
 /** A declared route as the server takes it: identify, permit and ownership before the body is read, then checks, then `run`. */
 export function routed(stand: Stand, route: Route): RouteOptions {
   const check = checks(route)
-  const writes = intentOf(route) === 'write'
+  // A GET that needs the right to write, but only shows secrets, is a read: it waits for no gateway, and is recorded as one.
+  const writes = intentOf(route) === 'write' && (route.method !== 'GET' || route.once === true)
   // Undoing a change needs the right to read the audit log and those that it checks itself.
   const mayChange = writes || route.method !== 'GET'
   const admitted = new WeakMap<FastifyRequest, Admitted>()

@@ -141,21 +141,25 @@ function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]):
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Methods that a path does not have, so that the answer is 405 and not that of a path with a placeholder in the word's place. */
+/**
+ * Methods that a path does not have, so that the answer is 405 and not that of a path with a placeholder in the word's place: HEAD among
+ * them, unless the path has a GET that only reads.
+ */
 function undeclared(routes: readonly Route[]): Map<string, { allowed: string[]; others: string[] }> {
   const byPattern = new Map<string, { path: string; declared: Set<string> }>()
-  for (const { path, method } of routes) {
+  for (const { path, method, once } of routes) {
     const pattern = path.replace(/\{[^{}]*\}/g, '{}')
     const found = byPattern.get(pattern) ?? { path: routerPath(path), declared: new Set() }
     byPattern.set(pattern, found)
     found.declared.add(method)
+    if (method === 'GET' && once !== true) found.declared.add('HEAD')
   }
   return new Map(
     [...byPattern.values()].map(({ path, declared }) => [
       path,
       {
         allowed: METHODS.filter((method) => declared.has(method)),
-        others: METHODS.filter((method) => !declared.has(method)),
+        others: [...METHODS, 'HEAD' as const].filter((method) => !declared.has(method)),
       },
     ]),
   )

@@ -18,6 +18,7 @@ import { TrafficEvents } from '../publish/traffic-events.ts'
 import { checkUser, userHash } from '../publish/users.ts'
 import type { Store } from '../store/ports.ts'
 import type { AdminParts } from './admin/parts.ts'
+import type { Route } from './admin/route.ts'
 import { adminRoutes } from './admin/routes.ts'
 import { SecretGate } from './admin-secret.ts'
 import { KeySets } from './auth/key-sets.ts'
@@ -85,6 +86,8 @@ export interface Gateway {
   readonly controlPort: number | undefined
   readonly tlsPort: number | undefined
   readonly live: LiveConfig
+  /** What it answers below `/svc/`. */
+  readonly calls: readonly Pick<Route, 'method' | 'path'>[]
   /** True when everything stored is loaded and nothing stops. */
   ready(): boolean
   /** Sends a request to itself, and tells what came of it. @throws Fault `try_elsewhere`, `body_invalid` (400), `try_busy` (503) */
@@ -142,7 +145,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     const ready = () =>
       live.ready && stopping === undefined && (parts.dashboard === undefined || parts.dashboard() === 'pass')
     const explained = explainerOf(parts, core)
-    const { own, ownControl, ...rest } = serverParts(parts, core, metrics, accessLog, {
+    const { own, ownControl, calls, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
       stopping: () => stopping !== undefined,
       rescan() {
@@ -175,7 +178,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       listenHost: settings.listen_host,
     })
     return {
-      ...{ port: ports.traffic, tlsPort: ports.tls, controlPort: ports.control, live, ready, stop },
+      ...{ port: ports.traffic, tlsPort: ports.tls, controlPort: ports.control, live, calls, ready, stop },
       tryRequest: (trial) => trials.send(trial),
     }
   } catch (error) {
@@ -342,7 +345,7 @@ function serverParts(
   metrics: Metrics,
   accessLog: AccessLog | undefined,
   states: Pick<AdminParts, 'ready' | 'stopping' | 'rescan' | 'fileDocuments' | 'explain'>,
-): ServerParts & { ownControl: ServerParts['own'] } {
+): ServerParts & { ownControl: ServerParts['own']; calls: Gateway['calls'] } {
   const { config, clock, log } = parts
   const legacyStatuses = config.compat.legacy_statuses
   const snapshot = () => core.live.snapshot
@@ -364,6 +367,7 @@ function serverParts(
     style: { legacyStatuses, nextRequestId },
     own: admin.traffic,
     ownControl: admin.control,
+    calls: admin.calls,
     endpoints: core.authorization.endpoints,
     record: tellingRecord(
       recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), {

@@ -292,6 +292,9 @@ test('without detailed recording nothing is dumped, and reads are recorded where
   const [record] = (await reading.logs()).audit_logs
   assert.equal(record!.url, '/api/labels')
   assert.equal(record!.request_dump, undefined)
+  // Who may read these needs the right to write; it is a read all the same.
+  await reading.call('GET', '/api/moves/keys/secrets', { as: reading.admin })
+  assert.equal((await reading.logs('?size=1')).audit_logs[0]!.url, '/api/moves/keys/secrets')
 })
 
 test('secrets are taken out wherever they stand, and nothing else is', () => {

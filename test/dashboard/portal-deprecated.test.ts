@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
+import { call } from '../client.ts'
 import { assertSound, DEVELOPERS, developerWorld, standing } from './held-world.ts'
 import { refusal } from './key-world.ts'
 import { Browser, person } from './sign-in-world.ts'
@@ -70,6 +71,9 @@ test('the change of a policy by GET names its replacement, unless the setting al
     const { hash } = await world.add(ada, ['gold'])
     const path = `/portal/developers/${ada}/${hash}/silver`
     const before = await standing(world.store)
+    const head = await call(world.port, path, { method: 'HEAD', headers: { authorization: world.root.key } })
+    assert.deepEqual([head.status, head.headers.allow], [405, 'GET'])
+    assert.equal(await standing(world.store), before)
     const answer = await world.call('GET', path, { as: world.root })
     if (!allowed) {
       const replacement = `/api/portal/developers/${ada}/keys/${hash}`

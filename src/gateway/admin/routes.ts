@@ -24,6 +24,8 @@ type OwnPaths = (x: Exchange) => boolean
 export interface AdminRoutes {
   readonly traffic: OwnPaths
   readonly control: OwnPaths
+  /** The calls below `/svc/`. */
+  readonly calls: readonly Route[]
 }
 
 /**
@@ -37,7 +39,8 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const open = new RouteTree(healthRoutes(parts))
   const metrics = new RouteTree([metricsRoute(parts)])
   const apart = parts.config.gateway.control_port !== 0
-  const guarded = guard(parts)
+  const calls = allRoutes(parts)
+  const guarded = guard(parts, calls)
   const alone: OwnPaths = (x) => x.path.charCodeAt(1) === LETTER_M && answerIn(parts, metrics, x, 'svc')
   const asked: OwnPaths = (x) =>
     x.path.charCodeAt(1) === LETTER_M && metrics.find(x.path) !== undefined && guarded.metrics(x, metrics)
@@ -51,6 +54,7 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   return {
     traffic: apart ? (x) => health(x) || elsewhere(x) : (x) => health(x) || asked(x) || guarded.own(x),
     control: (x) => health(x) || alone(x) || guarded.own(x) || nothingElse(parts, x),
+    calls,
   }
 }
 
@@ -70,8 +74,8 @@ function mayBeHealth(x: Exchange): boolean {
 }
 
 /** The calls that need the secret. */
-function guard(parts: AdminParts) {
-  const tree = new RouteTree(allRoutes(parts))
+function guard(parts: AdminParts, calls: readonly Route[]) {
+  const tree = new RouteTree(calls)
   const words = ['svc', ...parts.config.compat.vendor_aliases]
   const firstLetters = new Set(words.map((word) => word.charCodeAt(0)))
   const refuse = (x: Exchange, refusal: Fault) => {
