@@ -34,6 +34,8 @@ export interface Definition {
   readonly revision: number
   /** Since when it wants its listen path (RFC 3339); '' = nobody knows. */
   readonly since: string
+  /** Since when it is active there. */
+  readonly activeSince: string
 }
 
 /**
@@ -116,10 +118,12 @@ export class ApiCatalogue {
    * Definitions that do not compile are noted and stop nothing else.
    */
   fill(definitions: readonly Definition[]): void {
-    const entries = definitions.map(({ source, document, revision, since }) =>
-      this.#read(source, document, revision, since),
-    )
-    for (const entry of entries.sort((a, b) => (a.rank < b.rank ? -1 : 1))) {
+    const entries = definitions.map(({ source, document, revision, since, activeSince }) => ({
+      entry: this.#read(source, document, revision, since),
+      turn: rankOf(source, activeSince || since),
+    }))
+    // An organisation's own APIs in the order in which they became active; those of others are told apart by their rank.
+    for (const { entry } of entries.sort((a, b) => (a.turn < b.turn ? -1 : 1))) {
       this.#entries.set(entry.source, entry)
       // Compiled first: one that cannot be served holds no place.
       this.#compile(entry)
@@ -129,6 +133,7 @@ export class ApiCatalogue {
     const routes = [...this.#places.values()].map((entry) => this.#route(entry))
     this.router = Router.of(routes, this.#territories.owners())
     this.#filling = false
+    if (this.#displaced.length > 0) this.#retryTaken()
     const apis = new Map<string, Compiled['served']>()
     for (const entry of this.#entries.values())
       if (entry.compiled !== undefined) apis.set(entry.apiId, entry.compiled.served)

@@ -144,8 +144,8 @@ export class LiveConfig {
       for (const { id, body, revision } of batch) {
         found.add(id)
         if (first) {
-          const since = textOf(body, 'place_since')
-          definitions.push({ source: id, document: body as unknown as ApiDocument, revision, since })
+          const [since, activeSince] = [textOf(body, 'place_since'), textOf(body, 'active_since')]
+          definitions.push({ source: id, document: body as unknown as ApiDocument, revision, since, activeSince })
         } else if (catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
       }
     }

@@ -276,7 +276,7 @@ for (const active of [true, false]) {
   })
 }
 
-test('an API that moves to another organisation, or is switched on, is judged like a new one', async (t) => {
+test('an API cannot move to another organisation, and keeps its listen path while it is switched off', async (t) => {
   const { origin, gateway } = await world(t)
   const at = (org: string, listenPath: string, active = true): Drawn => ({
     ...drawnOf({ path: listenPath }),
@@ -289,7 +289,7 @@ test('an API that moves to another organisation, or is switched on, is judged li
     '/svc/apis/oas/nested',
     definitionOf('nested', at('b', '/pay/v2/'), origin.url),
   )
-  assert.equal(moved.status, 409, moved.text)
+  assert.equal(moved.status, 400, moved.text)
   assert.equal((await save(gateway, 'off', at('b', '/pay/off/', false), origin)).status, 409)
   assert.equal(
     (await gateway.svc('PUT', '/svc/apis/oas/pay', definitionOf('pay', at('a', '/pay/', false), origin.url))).status,

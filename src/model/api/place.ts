@@ -21,6 +21,8 @@ export type StoredApi = ApiDocument &
     readonly place?: string
     /** RFC 3339: since when it wants that place. Of several the one that wants it longest holds it. */
     readonly place_since?: string
+    /** RFC 3339: since when it is active there; absent while it is switched off. Of an organisation's own APIs the first one is served. */
+    readonly active_since?: string
     /** Ids of the APIs that are versions of this one. */
     readonly version_ids?: readonly string[]
     /** Ids of the APIs that this one is a version of. */
@@ -82,6 +84,7 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
     ...(createdAt && { created_at: createdAt }),
     ...(updatedAt && { updated_at: updatedAt }),
     ...(place !== undefined && { place, ...sincePlaced(before, place, now) }),
+    ...(place !== undefined && api.active && sinceActive(before, place, now)),
     ...(versionIds.length > 0 && { version_ids: versionIds }),
     ...(baseIds.length > 0 && { base_ids: [...baseIds] }),
     ...mergeBeside(besideOf(before), beside),
@@ -91,6 +94,12 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
 function sincePlaced(before: JsonObject, place: string, now: string | undefined): { place_since?: string } {
   const since = before.place === place ? textOf(before, 'place_since') : now
   return since === undefined || since === '' ? {} : { place_since: since }
+}
+
+function sinceActive(before: JsonObject, place: string, now: string | undefined): { active_since?: string } {
+  const was = before.place === place && before.active === true
+  const since = was ? textOf(before, 'active_since') || textOf(before, 'place_since') : now
+  return since === undefined || since === '' ? {} : { active_since: since }
 }
 
 /** Ids of the APIs that are versions of this one, each once. */
