@@ -13,8 +13,8 @@ import { preferredType } from '../src/gateway/preferred-type.ts'
 import { ApiTags, tagKey } from '../src/gateway/record/tags.ts'
 import {
   cookieValue,
-  queryValue,
   queryValues,
+  singleParameter,
   withoutBearer,
   withoutCookies,
   withoutQuery,
@@ -209,7 +209,7 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
   'tags of a header': { work: (text) => tagKey(tagged(), { get: () => text }), most: 65_536 },
   'cookie of a credential': { work: (text) => cookieValue(text, 'none'), most: 65_536 },
   'cookies passed on': { work: (text) => withoutCookies(text, ['c1']), most: 65_536 },
-  'parameter of a credential': { work: (text) => queryValue(text, 'none'), most: 65_536 },
+  'parameter of a credential': { work: (text) => singleParameter(text, 'none'), most: 65_536 },
   'parameters of a name': { work: (text) => queryValues(text, 'none'), most: 65_536 },
   'query passed on': { work: (text) => withoutQuery(text, 'p1'), most: 32_768 },
   Bearer: { work: withoutBearer, most: 65_536 },

@@ -31,6 +31,11 @@ export const TRAFFIC = {
   client_certificate_expired: { status: 403, log: 'silent', text: 'Certificate has expired' },
   // versions
   version_missing: { status: 403, log: 'silent', text: 'Version information not found' },
+  version_repeated: {
+    status: 400,
+    log: 'silent',
+    text: 'The request names the API version more than once: send one',
+  },
   version_unknown: { status: 404, legacy: 403, log: 'silent', text: 'This API version does not seem to exist' },
   version_expired: { status: 403, log: 'silent', text: 'This API version has expired', expose: true },
   // limits

@@ -14,7 +14,10 @@ export type SecretNames = ReadonlySet<string>
 
 /** True for a name of a parameter, field or member whose value is not for the eyes of those who read records. */
 export function isSecretPart(name: string, names: SecretNames): boolean {
-  if (names.has(name.toLowerCase()) || isSecretName(name) || MORE.test(name)) return true
+  const lower = name.toLowerCase()
+  if (names.has(lower) || isSecretName(name) || MORE.test(name)) return true
+  if (/[-_]/.test(lower) && (names.has(lower.replaceAll('_', '-')) || names.has(lower.replaceAll('-', '_'))))
+    return true
   // `user[password]`, `auth.token`
   return (
     /[[\].]/.test(name) && name.split(/[[\].]+/).some((part) => part !== '' && (isSecretName(part) || MORE.test(part)))

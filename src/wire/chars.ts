@@ -66,6 +66,21 @@ export function equalsAt(text: string, start: number, end: number, lower: string
   return true
 }
 
+/** True when `text` from `start` to `end` is `lower` to an upstream that reads `_` for `-` (CGI, WSGI, Rack). */
+export function spellsAt(text: string, start: number, end: number, lower: string): boolean {
+  if (end - start !== lower.length) return false
+  for (let i = 0; i < lower.length; i++) {
+    const code = LOWER[text.charCodeAt(start + i) & 255]!
+    const wanted = lower.charCodeAt(i)
+    if (code !== wanted && !(isDash(code) && isDash(wanted))) return false
+  }
+  return true
+}
+
+function isDash(code: number): boolean {
+  return code === 45 || code === UNDERSCORE
+}
+
 /** Value of a hex digit whose class was checked. */
 export function hexValue(code: number): number {
   return code <= 57 ? code - 48 : (code | 32) - 87

@@ -1,4 +1,4 @@
-import { equalsAt, LOWER } from './chars.ts'
+import { equalsAt, LOWER, spellsAt } from './chars.ts'
 
 /** Numbers of the field names that the product looks at itself; 0 is every other name. */
 export const FIELD = {
@@ -238,6 +238,19 @@ export class Fields {
     return found < 0 ? '' : text.slice(spans[found + 2]!, spans[found + 3]!)
   }
 
+  /** As `single`, but `_` for `-` and `-` for `_` make no other field: such a one counts, and its value is not given. */
+  singleOfSpellings(lowerName: string): string | undefined {
+    const { spans, text } = this
+    let found = -1
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (!spellsAt(text, spans[at]!, spans[at + 1]!, lowerName)) continue
+      if (found >= 0) return undefined
+      found = at
+    }
+    const isExact = found >= 0 && equalsAt(text, spans[found]!, spans[found + 1]!, lowerName)
+    return isExact ? text.slice(spans[found + 2]!, spans[found + 3]!) : ''
+  }
+
   /** True when `kept()` has a field with this FIELD number. */
   keeps(field: number): boolean {
     const { spans } = this
@@ -259,6 +272,14 @@ export class Fields {
   /** Leaves every field of this name (lower case) out of `kept()`. */
   drop(lowerName: string): void {
     this.dropSpan(lowerName, 0, lowerName.length)
+  }
+
+  /** Leaves every field out of `kept()` whose name is this one (lower case), or is with `_` for `-` or `-` for `_`. */
+  dropSpellings(lowerName: string): void {
+    const { spans, text } = this
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (spans[at + 4]! >= 0 && spellsAt(text, spans[at]!, spans[at + 1]!, lowerName)) spans[at + 4] = ~spans[at + 4]!
+    }
   }
 
   /** Leaves every field out of `kept()` whose name begins with `lower` (lower case). */

@@ -84,12 +84,17 @@ async function start(t: TestContext): Promise<World> {
   }
 }
 
+/** What is no credential to one method may be one to another, or to the upstream. */
+const WRONG = ['Bearer wrong', 'Basic zz', 'Token victim', 'victimkey', 'Bearer', 'DPoP  wrong', 'zz zz zz'] as const
+
 /** A credential in one place, good or not. */
 interface Sent {
   readonly place: 'header' | 'query' | 'cookie'
   readonly good: boolean
-  /** Percent-encodes a letter of the name, in the query. */
-  readonly encoded: boolean
+  /** What is sent instead of a good one. */
+  readonly wrong: string
+  /** As the query writes the name. */
+  readonly name: string
   /** In a Cookie field of its own. */
   readonly apart: boolean
 }
@@ -97,18 +102,19 @@ interface Sent {
 const sent = fc.record({
   place: fc.constantFrom<Sent['place']>('header', 'query', 'cookie'),
   good: fc.boolean(),
-  encoded: fc.boolean(),
+  wrong: fc.constantFrom(...WRONG),
+  name: fc.constantFrom('cred', 'cr%65d', '%63%72%65%64'),
   apart: fc.boolean(),
 })
 
 function headOf(path: string, credentials: readonly Sent[], good: { header: string; bare: string }): string {
-  const text = ({ good: isGood, place }: Sent) =>
-    isGood ? (place === 'header' ? good.header : good.bare) : 'Bearer wrong'
+  const text = ({ good: isGood, place, wrong }: Sent) =>
+    isGood ? (place === 'header' ? good.header : good.bare) : wrong
   const query = ['a=1']
   const cookies: string[][] = [['a=1']]
   let fields = ''
   for (const one of credentials) {
-    if (one.place === 'query') query.push(`${one.encoded ? 'cr%65d' : 'cred'}=${encodeURIComponent(text(one))}`)
+    if (one.place === 'query') query.push(`${one.name}=${encodeURIComponent(text(one))}`)
     else if (one.place === 'cookie' && one.apart) cookies.push([`cred=${text(one)}`])
     else if (one.place === 'cookie') cookies[0]!.push(`cred=${text(one)}`)
     else fields += `Authorization: ${text(one)}\r\n`
@@ -169,5 +175,22 @@ describe('a credential', () => {
     const headers = { authorization: good.jwt!.header }
     assert.equal((await gate.call('/either/x?cred=wrong', { headers })).status, 200)
     assert.equal((await gate.call('/either/x?cred=wrong&cred=worse', { headers })).status, 400)
+  })
+
+  test('has no second one under a name that upstreams read as its own', async (t) => {
+    const { gate, good } = await start(t)
+    const near = ['+cred', '%20cred', 'cred[]', 'cred%5B0%5D', 'cred[a][b]', '+cred%5b']
+    for (const [path, { bare, header }] of Object.entries(good)) {
+      const status = async (query: string, headers: Record<string, string> = {}) =>
+        (await gate.call(`/${path}/x?${query}`, { headers })).status
+      const value = `cred=${encodeURIComponent(bare)}`
+      assert.equal(await status(`${value}&creds=1&cre=1&a[cred]=1&xcred=1`), 200, path)
+      for (const name of near) {
+        assert.equal(await status(`${value}&${name}=victim`), 400, `${path} ${name} behind`)
+        assert.equal(await status(`${name}=victim&${value}`), 400, `${path} ${name} before`)
+        assert.notEqual(await status(`${name}=${encodeURIComponent(bare)}`), 200, `${path} ${name} alone`)
+      }
+      assert.equal(await status('other[]=1', { authorization: header }), 200, path)
+    }
   })
 })

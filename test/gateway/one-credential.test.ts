@@ -76,6 +76,12 @@ test('one credential of a kind in one request, whatever the method, the field an
         `${name}: an empty one`,
       )
       assert.ok([400, 401, 403].includes(await status([header, `${right}, ${right}`])), `${name}: joined`)
+      // The definition names `api_key`, so that `api-key` is the same variable to the upstream; the other way round `_` hides a field.
+      if (header.includes('_')) {
+        assert.equal(await status([header, right], ['API-Key', wrong]), 400, `${name}: the other spelling behind`)
+        assert.equal(await status(['API-Key', right], [header, right]), 400, `${name}: the other spelling before`)
+        assert.notEqual(await status(['api-key', right]), 200, `${name}: only the other spelling`)
+      }
       assert.equal(origin.seen.length, before)
     }
     const both: Pairs = [

@@ -129,3 +129,63 @@ test('trailers of a request say no more than its fields may', () => {
   assert.equal(requestTrailerLines(fields), 'x-sum: v\r\n')
   assert.equal(requestTrailerLines([makeField(':path', kindOfName(':path'), '/')]), undefined)
 })
+
+test('both spellings of a credential are one, and neither reaches the upstream where credentials are stripped', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gate = await startTestGateway({ env: { SVC_GW_ALLOWUNDERSCOREFIELDS: 'true' } })
+  t.after(() => gate.close())
+  const names = ['X-My_Key', 'x_my_key', 'X-My-Key']
+  for (const [at, keyIn] of names.entries()) {
+    for (const stripAuthorizationData of [true, false]) {
+      const id = `${stripAuthorizationData ? 'strip' : 'keep'}${at}`
+      const draft = { id, url: origin.url, keyIn, authentication: { stripAuthorizationData } }
+      assert.equal((await gate.svc('POST', '/svc/apis/oas', defined(draft))).status, 200)
+    }
+  }
+  const ids = names.flatMap((_, at) => [`strip${at}`, `keep${at}`])
+  const made = await gate.svc('POST', '/svc/keys/create', { access_rights: rightsOn(...ids) })
+  const { key } = made.json as { key: string }
+  const spellings = ['x-my-key', 'x_my_key', 'X-MY_KEY', 'x_my-key']
+  for (const version of VERSIONS) {
+    for (const [at, name] of names.entries()) {
+      for (const other of spellings) {
+        for (const id of [`strip${at}`, `keep${at}`]) {
+          const status = async (...fields: Pairs) =>
+            (await sendExactly(gate.port, version, { path: `/${id}/x`, fields })).status
+          const label = `${id} HTTP/${version} ${other}`
+          assert.equal(await status([name, key], [other, 'victim']), 400, label)
+          assert.equal(await status([other, 'victim'], [name, key]), 400, label)
+          const isExact = other.toLowerCase() === name.toLowerCase()
+          assert.equal(await status([other, key]), isExact ? 200 : 401, label)
+          const seen = origin.seen.at(-1)?.rawHeaders.map(variable) ?? []
+          if (isExact) assert.equal(seen.includes('HTTP_X_MY_KEY'), id.startsWith('keep'), label)
+        }
+      }
+    }
+  }
+})
+
+test('where no key is asked for, every spelling of it is stripped', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gate = await startTestGateway({ env: { SVC_GW_ALLOWUNDERSCOREFIELDS: 'true' } })
+  t.after(() => gate.close())
+  const draft = defined({
+    ...{ id: 'open', url: origin.url, keyIn: 'X_Key', authentication: { stripAuthorizationData: true } },
+    paths: { '/free': { get: { operationId: 'free', responses: { 200: { description: 'ok' } } } } },
+    operations: { free: { ignoreAuthentication: { enabled: true } } },
+  })
+  const made = await gate.svc('POST', '/svc/apis/oas', draft)
+  assert.equal(made.status, 200, made.text)
+  for (const version of VERSIONS) {
+    const fields: Pairs = [
+      ['X-Key', 'victim'],
+      ['x_key', 'victim'],
+      ['X-Keys', 'other'],
+    ]
+    assert.equal((await sendExactly(gate.port, version, { path: '/open/free', fields })).status, 200)
+    const seen = origin.seen.at(-1)!.rawHeaders.map(variable)
+    assert.deepEqual([seen.includes('HTTP_X_KEY'), seen.includes('HTTP_X_KEYS')], [false, true])
+  }
+})

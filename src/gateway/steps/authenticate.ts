@@ -57,15 +57,15 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
  */
 export function stripCredential(auth: AuthRules): Step | undefined {
   if (!auth.strip) return undefined
-  const known = auth.stripHeaders.map(numberOfName).filter(isOneName)
-  const others = auth.stripHeaders.filter((name) => !isOneName(numberOfName(name)))
+  const known = auth.stripHeaders.filter(isOneSpelling).map(numberOfName)
+  const others = auth.stripHeaders.filter((name) => !isOneSpelling(name))
   const ownWords = authorizationWords(auth)
   return function stripCredential(x) {
     for (const number of known) {
       const isOthers = x.skipAuthentication && number === FIELD.authorization && !ownWords.has(wordBefore(x))
       if (!isOthers) x.request.dropKnown(number)
     }
-    for (const name of others) x.request.drop(name)
+    for (const name of others) x.request.dropSpellings(name)
     for (const name of auth.stripQueries) x.forwardQuery = withoutQuery(x.forwardQuery, name)
     if (auth.stripCookies.length > 0 && x.request.keeps(FIELD.cookie)) {
       const kept = withoutCookies(x.request.all('cookie').join('; '), auth.stripCookies)
@@ -74,6 +74,10 @@ export function stripCredential(auth: AuthRules): Step | undefined {
     }
     return undefined
   }
+}
+
+function isOneSpelling(name: string): boolean {
+  return isOneName(numberOfName(name)) && !name.includes('-')
 }
 
 /** The words that credentials of the API's methods begin with in `Authorization`, in lower case; '' = none. */

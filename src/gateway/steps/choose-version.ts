@@ -6,10 +6,11 @@ import { ENCODED_SLASH } from '../encoded-slashes.ts'
 import type { Chain, Exchange, Outcome, Step } from '../exchange.ts'
 import { run } from '../run.ts'
 import { cors, isPreflight } from './cors.ts'
-import { queryValue, withoutQuery } from './read-credential.ts'
+import { singleParameter, withoutQuery } from './read-credential.ts'
 
 const MISSING = prebuilt('version_missing')
 const UNKNOWN = prebuilt('version_unknown')
+const REPEATED = prebuilt('version_repeated')
 
 /** Walks the steps of a chain from within another, as its end. Explain walks them itself. */
 function enter(x: Exchange, chain: Chain): Outcome | Promise<Outcome> {
@@ -37,10 +38,10 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
     return name === versioning.name || name === 'self' ? main : undefined
   }
 
-  /** The version as the request names it; '' when it does not. */
-  const asked = (x: Exchange): string => {
-    if (versioning.location === 'header') return x.request.get(header) ?? ''
-    if (versioning.location === 'query') return x.hasQuery ? queryValue(x.query, versioning.key) : ''
+  /** The version as the request names it; '' when it does not, undefined when it does more than once. */
+  const asked = (x: Exchange): string | undefined => {
+    if (versioning.location === 'header') return x.request.singleOfSpellings(header)
+    if (versioning.location === 'query') return x.hasQuery ? singleParameter(x.query, versioning.key) : ''
     const segment = readablePath(firstSegment(x.rest))
     return urlPattern === undefined || urlPattern.test(segment) ? segment : ''
   }
@@ -60,6 +61,8 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
       if (answered !== undefined) return answered
     }
     const name = asked(x)
+    // Nobody could say which of them the upstream takes.
+    if (name === undefined) return refuse(x, REPEATED)
     if (name === '') {
       if (versioning.default === '') return refuse(x, MISSING)
       const chain = chainOf(x, versioning.default)
@@ -79,7 +82,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
 /** Rules look at the path below a version segment; `strip` also keeps the version's traces from the upstream. */
 function take(x: Exchange, versioning: Versioning, header: string): void {
   if (versioning.location === 'header') {
-    if (versioning.strip) x.request.drop(header)
+    if (versioning.strip) x.request.dropSpellings(header)
     return
   }
   if (versioning.location === 'query') {

@@ -16,15 +16,15 @@ export function readCredential(auth: SchemeRules, x: Exchange): string | undefin
   return bare === '' ? inHeader : bare
 }
 
-/** The wire takes one `Authorization` alone. */
-function headerValue({ header }: SchemeRules, x: Exchange): string | undefined {
+/** What the header of the scheme holds; '' and undefined as of `readCredential`. The wire takes one `Authorization` alone. */
+export function headerValue({ header }: SchemeRules, x: Exchange): string | undefined {
   if (header === 'authorization') return x.request.known(FIELD.authorization) ?? ''
-  return header === undefined ? '' : x.request.single(header)
+  return header === undefined ? '' : x.request.singleOfSpellings(header)
 }
 
 /** The credential in query or cookie, where no scheme word is needed; '' and undefined as of `readCredential`. */
 export function readBare({ query, cookie }: SchemeRules, x: Exchange): string | undefined {
-  const inQuery = query === undefined || !x.hasQuery ? '' : onlyOne(x.query, '&', query, decoded)
+  const inQuery = query === undefined || !x.hasQuery ? '' : singleParameter(x.query, query)
   if (inQuery === undefined || cookie === undefined) return inQuery
   // Most requests with a cookie have one field of them.
   const fields = x.request.known(FIELD.cookie) === undefined ? '' : x.request.all('cookie').join(';')
@@ -33,22 +33,42 @@ export function readBare({ query, cookie }: SchemeRules, x: Exchange): string | 
   return inQuery === '' ? unquoted(inCookie) : inQuery
 }
 
-/** The value under a name in a list of `name=value`; '' when it is not there, undefined when it is there more than once. */
+/** The value of the only query parameter of this name, percent-decoded; '' when there is none, undefined when there are several. */
+export function singleParameter(query: string, name: string): string | undefined {
+  return onlyOne(query, '&', name, decoded)
+}
+
+/**
+ * The value under a name in a list of `name=value`; '' when it is not there, undefined when it is there more than once. Names that
+ * upstreams read as this one count too: PHP and Rack read `key[]` as `key`, PHP reads `a.b` and ` a b` as `a_b`.
+ */
 function onlyOne(list: string, separator: string, name: string, read: (text: string) => string): string | undefined {
+  const wanted = variableOf(name)
   let found: string | undefined
   for (let at = 0; at <= list.length; ) {
     const next = list.indexOf(separator, at)
     const end = next === -1 ? list.length : next
     const equals = list.indexOf('=', at)
     const nameEnd = equals === -1 || equals > end ? end : equals
-    if (read(list.slice(at, nameEnd)) === name) {
+    const given = read(list.slice(at, nameEnd))
+    if (given === name || variableOf(given) === wanted) {
       if (found !== undefined) return undefined
-      found = nameEnd === end ? '' : read(list.slice(nameEnd + 1, end))
+      found = nameEnd === end || given !== name ? '' : read(list.slice(nameEnd + 1, end))
     }
     at = end + 1
   }
   return found ?? ''
 }
+
+/** The variable that PHP makes of a parameter or cookie. */
+function variableOf(name: string): string {
+  if (!FOLDED.test(name)) return name
+  const plain = name.trimStart()
+  const bracket = plain.indexOf('[', 1)
+  return (bracket === -1 ? plain : plain.slice(0, bracket)).replaceAll(/[ .]/g, '_')
+}
+
+const FOLDED = /[ .[]/
 
 const trimmed = (text: string) => text.trim()
 
@@ -60,22 +80,6 @@ export function withoutBearer(credential: string): string {
   return credential.slice(7)
 }
 
-/** Value of the first query parameter of this exact name, percent-decoded; '' when absent or not decodable. */
-export function queryValue(query: string, name: string): string {
-  let at = 0
-  let equals = query.indexOf('=')
-  while (at <= query.length) {
-    const and = query.indexOf('&', at)
-    const end = and === -1 ? query.length : and
-    // Looked for once however many pairs have none.
-    if (equals !== -1 && equals < at) equals = query.indexOf('=', at)
-    const nameEnd = equals === -1 || equals > end ? end : equals
-    if (decoded(query.slice(at, nameEnd)) === name) return nameEnd === end ? '' : decoded(query.slice(nameEnd + 1, end))
-    at = end + 1
-  }
-  return ''
-}
-
 /** Values of every query parameter of this exact name, percent-decoded, in order; undefined for one that is not decodable. */
 export function queryValues(query: string, name: string): (string | undefined)[] {
   return query.split('&').flatMap((pair) => {
@@ -85,14 +89,16 @@ export function queryValues(query: string, name: string): (string | undefined)[]
   })
 }
 
-/** The query without every parameter of this exact name. */
+/** The query without every parameter of this name, or of one that upstreams read as it. */
 export function withoutQuery(query: string, name: string): string {
   if (query === '') return query
+  const wanted = variableOf(name)
   return query
     .split('&')
     .filter((pair) => {
       const equals = pair.indexOf('=')
-      return decoded(equals === -1 ? pair : pair.slice(0, equals)) !== name
+      const given = decoded(equals === -1 ? pair : pair.slice(0, equals))
+      return given !== name && variableOf(given) !== wanted
     })
     .join('&')
 }

@@ -1,8 +1,7 @@
 import type { SchemeRules } from '../../model/scheme-rules.ts'
-import { FIELD } from '../../wire/fields.ts'
 import type { Exchange } from '../exchange.ts'
 import type { SchemeWord } from '../oauth/challenge.ts'
-import { readBare, withoutBearer } from './read-credential.ts'
+import { headerValue, readBare, withoutBearer } from './read-credential.ts'
 
 /** An access token as a request carries it. */
 export interface PresentedToken {
@@ -18,20 +17,14 @@ export type NoToken = 'missing' | 'malformed' | 'repeated'
  * section 2). In `Authorization` it stands behind `Bearer` or `DPoP`; anywhere else the word may be left out.
  */
 export function readToken(auth: SchemeRules, x: Exchange): PresentedToken | NoToken {
-  const inHeader = headerToken(auth, x)
-  if (auth.query === undefined && auth.cookie === undefined) return inHeader
+  const inHeader = headerValue(auth, x)
+  if (inHeader === undefined) return 'repeated'
+  const wordless = auth.header !== 'authorization'
+  if (auth.query === undefined && auth.cookie === undefined) return parse(inHeader, wordless)
   const bare = readBare(auth, x)
-  if (bare === '' || inHeader === 'repeated') return inHeader
-  return bare === undefined || typeof inHeader === 'object' ? 'repeated' : parse(bare, true)
-}
-
-function headerToken({ header }: SchemeRules, x: Exchange): PresentedToken | NoToken {
-  if (header === undefined) return 'missing'
-  if (header !== 'authorization') {
-    const value = x.request.single(header)
-    return value === undefined ? 'repeated' : parse(value, true)
-  }
-  return parse(x.request.known(FIELD.authorization) ?? '', false)
+  // Whatever stands in the header may be what the upstream takes, also what is no token to us.
+  if (bare === undefined || (bare !== '' && inHeader !== '')) return 'repeated'
+  return bare === '' ? parse(inHeader, wordless) : parse(bare, true)
 }
 
 function parse(value: string, wordless: boolean): PresentedToken | NoToken {
