@@ -45,10 +45,12 @@ export function singleParameter(query: string, name: string): string | undefined
 function onlyOne(list: string, separator: string, name: string, read: (text: string) => string): string | undefined {
   const wanted = variableOf(name)
   let found: string | undefined
+  let equals = list.indexOf('=')
   for (let at = 0; at <= list.length; ) {
     const next = list.indexOf(separator, at)
     const end = next === -1 ? list.length : next
-    const equals = list.indexOf('=', at)
+    // Looked for once however many pairs have none.
+    if (equals !== -1 && equals < at) equals = list.indexOf('=', at)
     const nameEnd = equals === -1 || equals > end ? end : equals
     const given = read(list.slice(at, nameEnd))
     if (given === name || variableOf(given) === wanted) {
