@@ -195,7 +195,7 @@ export class ApiCatalogue {
     try {
       // Nothing has looked at a file before.
       const api = source.startsWith('file:') ? readNewApi(document) : readApi(document)
-      entry.segments = routeSegments(api.listenPath)
+      entry.segments = routeSegments(api.listenPath, api.ignoreCase)
       entry.territory = territoryOf(api)
       entry.api = api
       // A switched off API of an older version of this program does not say since when it wants its place.

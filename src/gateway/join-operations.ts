@@ -64,3 +64,19 @@ export function restricted(operation: CompiledOperation): CompiledOperation {
   restrictions.set(operation, made)
   return made
 }
+
+/** What is said of HEAD, where something else is said of GET: what closes GET closes HEAD as well. */
+export function closedByGet(
+  head: CompiledOperation | undefined,
+  get: CompiledOperation | undefined,
+): CompiledOperation | undefined {
+  if (head === undefined || get === undefined || head === get) return head
+  return {
+    ...head,
+    block: head.block || get.block,
+    internal: head.internal || get.internal,
+    rates: [...new Set([...head.rates, ...get.rates])],
+    checks: [...new Set([...head.checks, ...get.checks])],
+    scopes: head.scopes[0] === undefined ? get.scopes : head.scopes,
+  }
+}

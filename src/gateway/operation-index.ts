@@ -1,8 +1,9 @@
 import type { OperationRule, PathMatching } from '../model/api.ts'
+import { foldLetters } from '../model/fold-letters.ts'
 import { compilePattern } from '../model/pattern.ts'
 import { otherReadings, readablePath } from '../model/readable-path.ts'
 import type { CompiledOperation } from './exchange.ts'
-import { joined, restricted, stricter } from './join-operations.ts'
+import { closedByGet, joined, restricted, stricter } from './join-operations.ts'
 import { OperationTrie } from './operation-trie.ts'
 import { PathPattern } from './path-pattern.ts'
 
@@ -26,11 +27,15 @@ export function operationIndex(rules: readonly IndexedRule[], matching: PathMatc
   }
 }
 
-/** One path of a definition, with all that it says of its methods. */
+/** What is said of the methods of a path. */
+type Methods = Map<string, IndexedRule>
+
+/** Paths of a definition that differ in letter case alone, if at all. */
 interface PathItem {
-  readonly path: PathPattern
-  ignoreCase: boolean
-  readonly methods: Map<string, IndexedRule>
+  /** Each path as it is spelled, with all rules for it. */
+  readonly spelled: { readonly path: PathPattern; readonly methods: Methods }[]
+  /** The rules that ignore letter case: they speak of every other spelling. */
+  readonly folded: Methods
 }
 
 /**
@@ -40,58 +45,89 @@ interface PathItem {
 function findOne(rules: readonly IndexedRule[]): Find {
   const fold = rules.some(({ rule }) => rule.ignoreCase)
   const trie = new OperationTrie<PathItem>()
-  // Of paths that differ in letter case alone, one that heeds it goes first.
-  const items = [...itemsOf(rules)].sort(([, a], [, b]) => Number(a.ignoreCase) - Number(b.ignoreCase))
-  for (const [path, item] of items) trie.add(new PathPattern(path, fold), item)
+  for (const [path, item] of itemsOf(rules, fold)) trie.add(path, item)
   // Of the request that is looked for; one at a time.
   const sought = { method: '', path: '', found: undefined as CompiledOperation | undefined, lacking: false }
   const visit = (item: PathItem): boolean => {
-    if (fold && !item.ignoreCase && !item.path.matches(sought.path)) return false
-    const { methods } = item
+    const methods = fold ? methodsAt(item, sought.path) : item.spelled[0]!.methods
+    if (methods === undefined) return false
     const { method } = sought
     const entry = methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined) ?? methods.get('')
     if (entry === undefined) sought.lacking = true
     sought.found = entry?.operation
     return entry !== undefined
   }
-  return (method, path) => {
+  const find = (method: string, path: string) => {
     sought.method = method
     sought.path = path
     sought.found = undefined
     sought.lacking = false
-    trie.walk(fold ? path.toLowerCase() : path, visit)
+    trie.walk(fold ? foldLetters(path) : path, visit)
     const { found, lacking } = sought
     return found !== undefined && lacking ? restricted(found) : found
   }
+  return (method, path) => (method === 'HEAD' ? closedByGet(find(method, path), find('GET', path)) : find(method, path))
 }
 
-/** Paths that differ in the names of placeholders alone are one, and of two operations there the stricter counts. */
-function itemsOf(rules: readonly IndexedRule[]): Map<string, PathItem> {
-  const byShape = new Map<string, PathItem>()
-  const items = new Map<string, PathItem>()
+function methodsAt({ spelled, folded }: PathItem, path: string): Methods | undefined {
+  for (const each of spelled) if (each.path.matches(path)) return each.methods
+  return folded.size === 0 ? undefined : folded
+}
+
+/** The items of a definition by their paths: with `fold`, those that differ in letter case alone are one. */
+function itemsOf(rules: readonly IndexedRule[], fold: boolean): Iterable<[PathPattern, PathItem]> {
+  const items = new Map<string, [PathPattern, PathItem]>()
   for (const each of rules) {
-    const path = new PathPattern(each.rule.path, false)
-    const shape = JSON.stringify([path.segments, path.anyTail])
-    let item = byShape.get(shape)
-    if (item === undefined) {
-      item = { path, ignoreCase: false, methods: new Map() }
-      byShape.set(shape, item)
-      items.set(each.rule.path, item)
-    }
-    if (each.rule.ignoreCase) item.ignoreCase = true
-    const known = item.methods.get(each.rule.method)
-    item.methods.set(each.rule.method, known === undefined ? each : both(known, each))
+    const { ignoreCase, method } = each.rule
+    const item = entryOf(
+      items,
+      new PathPattern(each.rule.path, fold),
+      (): PathItem => ({ spelled: [], folded: new Map() }),
+    )
+    addRule(spellingOf(item, new PathPattern(each.rule.path, false)), method, each)
+    if (ignoreCase) addRule(item.folded, method, each)
   }
-  for (const { methods } of items.values()) {
-    const any = methods.get('')
-    if (any === undefined) continue
-    for (const [method, own] of methods) {
-      if (own !== any) methods.set(method, { rule: own.rule, operation: joined(own.operation, any.operation) })
-    }
+  for (const [, { spelled, folded }] of items.values()) {
+    for (const methods of [folded, ...spelled.map((each) => each.methods)]) joinAny(methods)
   }
-  return items
+  return items.values()
 }
 
+function entryOf<T>(entries: Map<string, [PathPattern, T]>, path: PathPattern, make: () => T): T {
+  const shape = shapeOf(path)
+  const known = entries.get(shape)
+  if (known !== undefined) return known[1]
+  const made = make()
+  entries.set(shape, [path, made])
+  return made
+}
+
+/** Paths that differ in the names of placeholders alone are one. */
+const shapeOf = ({ segments, anyTail }: PathPattern) => JSON.stringify([segments, anyTail])
+
+function spellingOf({ spelled }: PathItem, path: PathPattern): Methods {
+  const known = spelled.find((each) => shapeOf(each.path) === shapeOf(path))
+  if (known !== undefined) return known.methods
+  const methods: Methods = new Map()
+  spelled.push({ path, methods })
+  return methods
+}
+
+function addRule(methods: Methods, method: string, rule: IndexedRule): void {
+  const known = methods.get(method)
+  methods.set(method, known === undefined ? rule : both(known, rule))
+}
+
+/** What is said of any method holds for each. */
+function joinAny(methods: Methods): void {
+  const any = methods.get('')
+  if (any === undefined) return
+  for (const [method, own] of methods) {
+    if (own !== any) methods.set(method, { rule: own.rule, operation: joined(own.operation, any.operation) })
+  }
+}
+
+/** Of two operations whose paths are not spelled the same the stricter counts. */
 function both(known: IndexedRule, other: IndexedRule): IndexedRule {
   const join = known.rule.path === other.rule.path ? joined : stricter
   return { rule: known.rule, operation: join(known.operation, other.operation)! }
@@ -135,7 +171,7 @@ function wholePaths(rules: readonly IndexedRule[]): (path: string, visit: Visit)
   const folds = rules.some(({ rule }) => rule.ignoreCase)
   return (path, visit) => {
     exact.walk(path, visit)
-    if (folds) folded.walk(path.toLowerCase(), visit)
+    if (folds) folded.walk(foldLetters(path), visit)
   }
 }
 
@@ -143,17 +179,12 @@ function wholePaths(rules: readonly IndexedRule[]): (path: string, visit: Visit)
 function expressions(rules: readonly IndexedRule[], matching: PathMatching): (path: string, visit: Visit) => void {
   const entries = rules.map((entry) => {
     const { path, ignoreCase } = entry.rule
-    const text = ignoreCase ? lowerCase(path) : path
-    return { entry, ignoreCase, expression: compilePattern(matching === 'prefix' ? `^(?:${text})` : text) }
+    return { entry, ignoreCase, expression: compilePattern(matching === 'prefix' ? `^(?:${path})` : path, ignoreCase) }
   })
+  const folds = rules.some(({ rule }) => rule.ignoreCase)
   return (path, visit) => {
-    const lower = path.toLowerCase()
+    const folded = folds ? foldLetters(path) : path
     for (const { entry, ignoreCase, expression } of entries)
-      if (expression.test(ignoreCase ? lower : path)) visit(entry)
+      if (expression.test(ignoreCase ? folded : path)) visit(entry)
   }
-}
-
-/** Classes such as `\D` mean something else in lower case. */
-function lowerCase(pattern: string): string {
-  return pattern.replace(/\\.|[^\\]/gs, (piece) => (piece.startsWith('\\') ? piece : piece.toLowerCase()))
 }

@@ -1,3 +1,4 @@
+import { foldLetters, foldWithOrigins } from '../model/fold-letters.ts'
 import { readablePath } from '../model/readable-path.ts'
 
 /** The fixed words around the placeholders of one path segment; a single one when it has no placeholder. */
@@ -28,7 +29,7 @@ export class PathPattern {
 
   /** True when the whole path fits. */
   matches(path: string): boolean {
-    const segments = segmentsOf(this.#ignoreCase ? path.toLowerCase() : path)
+    const segments = segmentsOf(this.#ignoreCase ? foldLetters(path) : path)
     if (segments.length < this.segments.length) return false
     if (segments.length > this.segments.length && !this.anyTail) return false
     return this.segments.every((words, i) => fits(words, segments[i]!))
@@ -40,13 +41,18 @@ export class PathPattern {
     const segments = segmentsOf(path)
     this.segments.forEach((words, i) => {
       const names = this.#names[i]!
+      if (names.length === 0) return
+      const sent = segments[i] ?? ''
+      const { text, origins } = this.#ignoreCase ? foldWithOrigins(sent) : { text: sent, origins: undefined }
       let at = words[0]!.length
       names.forEach((name, index) => {
-        const sent = segments[i] ?? ''
         const next = words[index + 1]!
         const last = index === names.length - 1
-        const end = last ? sent.length - next.length : sent.toLowerCase().indexOf(next.toLowerCase(), at + 1)
-        values.set(name.slice(1, -1), sent.slice(at, end))
+        const end = last ? text.length - next.length : text.indexOf(next, at + 1)
+        values.set(
+          name.slice(1, -1),
+          origins === undefined ? sent.slice(at, end) : sent.slice(origins[at], origins[end]),
+        )
         at = end + next.length
       })
     })
@@ -63,7 +69,7 @@ function segmentsOf(path: string): string[] {
 function wordsOf(segment: string, ignoreCase: boolean): SegmentWords {
   return segment.split(PLACEHOLDERS).map((word) => {
     const readable = readablePath(word)
-    return ignoreCase ? readable.toLowerCase() : readable
+    return ignoreCase ? foldLetters(readable) : readable
   })
 }
 

@@ -1,7 +1,12 @@
+import { foldPath } from '../model/fold-letters.ts'
 import type { PathSegment } from './router.ts'
 
 /** The place that an API answers at, as one text: two APIs with equal places collide. */
 export function placeKey(domain: string, segments: readonly PathSegment[], ignoreCase: boolean): string {
-  const path = segments.map((segment) => (typeof segment === 'string' ? segment : `{${segment.source}}`)).join('/')
-  return `${domain} ${ignoreCase ? path.toLowerCase() : path}${ignoreCase ? ' i' : ''}`
+  const path = segments
+    .map((segment) =>
+      typeof segment === 'string' ? (ignoreCase ? foldPath(segment) : segment) : `{${segment.source}}`,
+    )
+    .join('/')
+  return `${domain} ${path}${ignoreCase ? ' i' : ''}`
 }

@@ -1,12 +1,12 @@
-import { parseTemplate } from '../model/api/template.ts'
+import { parseTemplate, placeholderExpression } from '../model/api/template.ts'
 import { encodedPath } from '../model/readable-path.ts'
 import type { PathSegment } from './router.ts'
 
 /** A listen path as the router stores it: placeholders with their pattern anchored, words in the normal form of requests. */
-export function routeSegments(listenPath: string): PathSegment[] {
+export function routeSegments(listenPath: string, ignoreCase: boolean): PathSegment[] {
   return parseTemplate(listenPath).map((segment) => {
     if (typeof segment === 'string') return encodedPath(segment)
     const source = segment.pattern ?? ''
-    return { source, pattern: source === '' ? undefined : new RegExp(`^(?:${source})$`) }
+    return { source, pattern: source === '' ? undefined : placeholderExpression(source, ignoreCase) }
   })
 }

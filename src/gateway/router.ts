@@ -1,3 +1,4 @@
+import { foldPath } from '../model/fold-letters.ts'
 import { readablePath } from '../model/readable-path.ts'
 import type { RouteMatch, Routes, ServedApi } from './exchange.ts'
 import { Words } from './words.ts'
@@ -33,7 +34,7 @@ export interface RouteEntry {
  */
 export class Router implements Routes {
   readonly #hosts: ReadonlyMap<string, Node>
-  /** Tries of APIs that ignore case, keyed and searched in lower case. */
+  /** Tries of APIs that ignore case, keyed and searched with letters folded. */
   readonly #folded: ReadonlyMap<string, Node>
   /** Organisations by the domain that they own. */
   readonly #owners: ReadonlyMap<string, string>
@@ -115,8 +116,10 @@ export class Router implements Routes {
 
   #findAt(domain: string, path: string, match: RouteMatch): void {
     descend(this.#hosts.get(domain), path, match)
-    if (match.served === undefined && this.#folded.size > 0)
-      descend(this.#folded.get(domain), path.toLowerCase(), match)
+    if (match.served !== undefined || this.#folded.size === 0) return
+    const folded = foldPath(path)
+    descend(this.#folded.get(domain), folded, match)
+    if (folded.length !== path.length || path.includes('%')) match.restAt = sameSlash(folded, match.restAt, path)
   }
 
   #replaced(
@@ -137,7 +140,15 @@ export class Router implements Routes {
 
 function keyed(entry: Pick<RouteEntry, 'segments' | 'ignoreCase'>): readonly PathSegment[] {
   if (!entry.ignoreCase) return entry.segments
-  return entry.segments.map((segment) => (typeof segment === 'string' ? segment.toLowerCase() : segment))
+  return entry.segments.map((segment) => (typeof segment === 'string' ? foldPath(segment) : segment))
+}
+
+/** Where the slash stands in `other` that stands in `path` at `at`; the end stays the end. Both have the same number of slashes. */
+function sameSlash(path: string, at: number, other: string): number {
+  if (at === path.length) return other.length
+  let same = 0
+  for (let slash = 0; slash < at; slash = path.indexOf('/', slash + 1)) same = other.indexOf('/', same + 1)
+  return same
 }
 
 const orgOf = ({ served }: RouteMatch) => served?.api.orgId

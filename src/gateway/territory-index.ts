@@ -1,4 +1,5 @@
 import { isShared, type SharedHosts, type Territory, territoriesOverlap } from '../model/api/territory.ts'
+import { foldPath } from '../model/fold-letters.ts'
 
 /** What holds a territory: an API of an organisation. */
 export interface Holder {
@@ -7,7 +8,7 @@ export interface Holder {
 }
 
 interface Node<T> {
-  /** By word in lower case. */
+  /** By folded word. */
   readonly literals: Map<string, Node<T>>
   /** Whatever their patterns. */
   placeholder: Node<T> | undefined
@@ -113,7 +114,7 @@ function below<T>(node: Node<T>, segment: Territory['segments'][number]): Node<T
     node.placeholder ??= emptyNode()
     return node.placeholder
   }
-  const word = segment.toLowerCase()
+  const word = foldPath(segment)
   const known = node.literals.get(word)
   if (known !== undefined) return known
   const made = emptyNode<T>()
@@ -126,7 +127,7 @@ function prune<T>(way: readonly Node<T>[], { segments }: Territory): void {
   for (let i = segments.length - 1; i >= 0; i--) {
     if (way[i + 1]!.orgs.size > 0) return
     const segment = segments[i]!
-    if (typeof segment === 'string') way[i]!.literals.delete(segment.toLowerCase())
+    if (typeof segment === 'string') way[i]!.literals.delete(foldPath(segment))
     else way[i]!.placeholder = undefined
   }
 }
@@ -146,7 +147,7 @@ function search<T extends Holder>(node: Node<T>, wanted: Holder, at: number, tak
   for (const holder of node.holders) take(holder)
   if (node.placeholder !== undefined) search(node.placeholder, wanted, at + 1, take)
   const segment = segments[at]!
-  const children = typeof segment === 'string' ? [node.literals.get(segment.toLowerCase())] : node.literals.values()
+  const children = typeof segment === 'string' ? [node.literals.get(foldPath(segment))] : node.literals.values()
   for (const child of children) if (child !== undefined) search(child, wanted, at + 1, take)
 }
 

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { type Fault, fault } from '../errors/fault.ts'
+import { foldingLetters, foldLetters } from './fold-letters.ts'
 import { readablePath } from './readable-path.ts'
 
 // V8 has a second engine that is linear in the input: the flag `l` asks for it, and it takes over from backtracking after
@@ -27,10 +28,13 @@ interface Dialect {
   /** `{name}` is one path segment, and a `/` followed by `*` any tail. */
   readonly templates: boolean
   readonly captures: boolean
+  /** It is compared with texts without regard to letter case (`foldLetters`). */
+  readonly folds: boolean
 }
 
-const PATHS: Dialect = { templates: true, captures: false }
-const EXPRESSIONS: Dialect = { templates: false, captures: true }
+const PATHS: Dialect = { templates: true, captures: false, folds: false }
+const FOLDED_PATHS: Dialect = { templates: true, captures: false, folds: true }
+const EXPRESSIONS: Dialect = { templates: false, captures: true, folds: false }
 /** Most rounds of counted repetition that the linear engine takes as they stand. */
 const MAX_NATIVE_ROUNDS = 16
 
@@ -46,14 +50,15 @@ interface Piece {
 
 /**
  * Compiles a path pattern of `allowed_urls` and endpoint limits: an unanchored regular expression in which `{name}` is one path
- * segment, a `/` followed by `*` any tail, and an escape (`%20`) the character that it is for. It is compared with readable paths. Of regular expressions it takes what can be matched in linear time and nothing else: no
+ * segment, a `/` followed by `*` any tail, and an escape (`%20`) the character that it is for. It is compared with readable paths, with
+ * `ignoreCase` with such that `foldLetters` has folded. Of regular expressions it takes what can be matched in linear time and nothing else: no
  * backreference, no lookaround, at most 1,000 characters, and at most 600 parts once counted repetition is written out.
  * Groups do not capture, lazy repetition counts as greedy: both make no difference to whether a path matches.
  * @throws Fault `pattern_invalid` (400), which says what is wrong and where
  */
-export function compilePattern(text: string): RegExp {
+export function compilePattern(text: string, ignoreCase = false): RegExp {
   if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
-  return compiledFrom(new Reader(readablePattern(text), PATHS))
+  return compiledFrom(new Reader(readablePattern(text), ignoreCase ? FOLDED_PATHS : PATHS))
 }
 
 function readablePattern(text: string): string {
@@ -85,17 +90,18 @@ function compiledFrom(reader: Reader): RegExp {
 const compiled = new Map<string, RegExp | undefined>()
 
 /** The pattern compiled once for all who use it; undefined when it does not compile, and so never matches. */
-export function patternFor(text: string): RegExp | undefined {
-  if (compiled.has(text)) return compiled.get(text)
+export function patternFor(text: string, ignoreCase = false): RegExp | undefined {
+  const key = ignoreCase ? `i ${text}` : `c ${text}`
+  if (compiled.has(key)) return compiled.get(key)
   if (compiled.size >= MAX_CACHED) for (const oldest of compiled.keys()) if (compiled.delete(oldest)) break
-  const pattern = compiledOrNone(text)
-  compiled.set(text, pattern)
+  const pattern = compiledOrNone(text, ignoreCase)
+  compiled.set(key, pattern)
   return pattern
 }
 
-function compiledOrNone(text: string): RegExp | undefined {
+function compiledOrNone(text: string, ignoreCase: boolean): RegExp | undefined {
   try {
-    return compilePattern(text)
+    return compilePattern(text, ignoreCase)
   } catch {
     return undefined
   }
@@ -185,7 +191,7 @@ function atom(reader: Reader, depth: number): Piece {
   if (char === '.') return { text: templates ? '[^]' : '.', size: 1, choices: 0 }
   if (templates && char === '/' && reader.next === '*') return tail(reader)
   if (char === '*' || char === '+' || char === '?') throw reader.fault('nothing to repeat')
-  return literal(char)
+  return word(reader, char)
 }
 
 function tail(reader: Reader): Piece {
@@ -196,6 +202,17 @@ function tail(reader: Reader): Piece {
 function literal(char: string): Piece {
   return { text: SYNTAX.test(char) ? `\\${char}` : char, size: 1, choices: 0 }
 }
+
+/** A character that stands for itself: where letter case does not count, folded, which can make several of it. */
+function word(reader: Reader, char: string): Piece {
+  if (!reader.dialect.folds) return literal(char)
+  const whole = char + (reader.match(/(?<=[\uD800-\uDBFF])[\uDC00-\uDFFF]/y)?.[0] ?? '')
+  const folded = foldLetters(whole)
+  if (folded.length === 1) return literal(folded)
+  return { text: `(?:${escaped(folded)})`, size: folded.length, choices: 0 }
+}
+
+const escaped = (text: string) => Array.from({ length: text.length }, (_, i) => literal(text[i]!).text).join('')
 
 function group(reader: Reader, depth: number): Piece {
   const plain = reader.skip('?:')
@@ -219,7 +236,7 @@ function escapeSequence(reader: Reader): Piece {
   if (char === 'A') return { text: '^', size: 0, choices: 0 }
   if (char === 'z') return { text: '$', size: 0, choices: 0 }
   if ('dDwWsS'.includes(char)) return { text: `\\${char}`, size: 1, choices: 0 }
-  return literal(escapedCharacter(reader, char))
+  return word(reader, escapedCharacter(reader, char))
 }
 
 /** The character that an escape stands for. */
@@ -241,11 +258,14 @@ function hexCharacter(reader: Reader, digits: RegExp): string {
 
 function characterClass(reader: Reader): Piece {
   const inverted = reader.skip('^')
+  const { folds } = reader.dialect
+  const words = new Set<string>()
   let text = ''
   while (!reader.skip(']')) {
     const from = classItem(reader)
     if (reader.next !== '-' || reader.text[reader.at + 1] === ']') {
       text += from.text
+      if (folds && from.char !== undefined) addFolded(words, from.char, from.char)
       continue
     }
     reader.take()
@@ -253,9 +273,19 @@ function characterClass(reader: Reader): Piece {
     if (from.char === undefined || to.char === undefined || from.char > to.char)
       throw reader.fault('range out of order')
     text += `${from.text}-${to.text}`
+    if (folds) addFolded(words, from.char, to.char)
   }
   if (text === '') throw reader.fault('empty class')
-  return { text: `[${inverted ? '^' : ''}${text}]`, size: 1, choices: 0 }
+  for (const letter of words) if (letter.length === 1) text += literal(letter).text
+  const long = inverted ? [] : [...words].filter((letters) => letters.length > 1)
+  const own = `[${inverted ? '^' : ''}${text}]`
+  if (long.length === 0) return { text: own, size: 1, choices: 0 }
+  return { text: `(?:${[own, ...long.map(escaped)].join('|')})`, size: 1 + long.join('').length, choices: long.length }
+}
+
+/** What the members of a range fold to. Those that fold to something else stay in the class: no folded text has them. */
+function addFolded(words: Set<string>, from: string, to: string): void {
+  for (const [letter, folded] of foldingLetters()) if (letter >= from && letter <= to) words.add(folded)
 }
 
 /** One member of a class; `char` is undefined for a set such as `\d`. */

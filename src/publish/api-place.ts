@@ -11,6 +11,7 @@ import {
   territoryOf,
 } from '../model/api/territory.ts'
 import type { Api } from '../model/api.ts'
+import { foldLetters } from '../model/fold-letters.ts'
 import type { DocumentId } from '../model/ids.ts'
 import type { Json } from '../model/json.ts'
 import { readablePath } from '../model/readable-path.ts'
@@ -54,7 +55,7 @@ export async function checkPlace(
   rules: PlaceRules,
 ): Promise<Change[]> {
   const [first = ''] = segmentsOf(readablePath(api.listenPath))
-  const words = segmentsOf(readablePath(api.listenPath).toLowerCase())
+  const words = segmentsOf(foldLetters(readablePath(api.listenPath)))
   const own = (words[0] === 'metrics' && words.length === 1) || parts.config.compat.vendor_aliases.includes(words[0]!)
   if (own) throw fault('listen_path_taken', `/${first.toLowerCase()} is answered by the gateway itself`)
   const place = placeOf(api)

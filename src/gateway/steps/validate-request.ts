@@ -19,11 +19,15 @@ const DECODER = new TextDecoder('utf-8', { fatal: true })
 export function validateRequest(checks: readonly (readonly RequestCheck[])[]): Step | undefined {
   const all = checks.flat()
   if (all.length === 0) return undefined
-  const paths = new Map(all.map((check) => [check, new PathPattern(check.path, false)]))
+  const paths = new Map(all.map((check) => [check, [false, true].map((fold) => new PathPattern(check.path, fold))]))
 
   const flawsOf = (x: Exchange, check: RequestCheck): RequestFlaw[] => {
-    const values = check.parameters.length === 0 ? undefined : valuesOf(paths.get(check)!, readablePath(x.rest))
-    return check.parameters.flatMap((parameter) => parameterFlaws(x, parameter, values))
+    if (check.parameters.length === 0) return []
+    for (const values of valuesOf(paths.get(check)!, readablePath(x.rest))) {
+      const flaws = check.parameters.flatMap((parameter) => parameterFlaws(x, parameter, values))
+      if (flaws.length > 0) return flaws
+    }
+    return []
   }
 
   return function validateRequest(x) {
@@ -96,7 +100,7 @@ function parsed(bytes: Uint8Array): { readonly value?: unknown; readonly reason?
 function parameterFlaws(
   x: Exchange,
   parameter: ParameterCheck,
-  pathValues: ReadonlyMap<string, string> | undefined,
+  pathValues: ReadonlyMap<string, string>,
 ): readonly RequestFlaw[] {
   const where = `${parameter.in} ${parameter.name}`
   const sent = textsOf(x, parameter, pathValues)
@@ -112,7 +116,7 @@ function parameterFlaws(
 function textsOf(
   x: Exchange,
   { in: place, name }: ParameterCheck,
-  pathValues: ReadonlyMap<string, string> | undefined,
+  pathValues: ReadonlyMap<string, string>,
 ): (string | undefined)[] {
   if (place === 'query') return x.hasQuery ? queryValues(x.query, name) : []
   if (place === 'header') return x.request.all(name)
@@ -120,14 +124,17 @@ function textsOf(
     const value = cookieValue(x.request.known(FIELD.cookie), name)
     return value === '' ? [] : [value]
   }
-  const value = pathValues?.get(name)
+  const value = pathValues.get(name)
   return value === undefined ? [] : [textOfReadable(value)]
 }
 
-/** An operation may have been found by what the path is with its encoded slashes decoded. */
-function valuesOf(pattern: PathPattern, path: string): ReadonlyMap<string, string> {
-  const fitting = pattern.matches(path) ? path : otherReadings(path).find((reading) => pattern.matches(reading))
-  return pattern.values(fitting ?? path)
+/** Of all that the path may be for its upstream: each must pass. A pattern that heeds letter case goes before one that does not. */
+function valuesOf(patterns: readonly PathPattern[], path: string): ReadonlyMap<string, string>[] {
+  const values = [path, ...otherReadings(path)].flatMap((reading) => {
+    const fitting = patterns.find((pattern) => pattern.matches(reading))
+    return fitting === undefined ? [] : [fitting.values(reading)]
+  })
+  return values.length > 0 ? values : [patterns.at(-1)!.values(path)]
 }
 
 function readValue(

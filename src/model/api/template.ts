@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import { foldLetters } from '../fold-letters.ts'
 import { readablePath } from '../readable-path.ts'
 import { isRiskyPattern } from './pattern.ts'
 
@@ -93,6 +94,11 @@ function pieceFault(piece: string): string | undefined {
   return undefined
 }
 
+/** The expression of a placeholder, for readable words; without regard to letter case for folded ones. */
+export function placeholderExpression(pattern: string, ignoreCase: boolean): RegExp {
+  return new RegExp(`^(?:${pattern})$`, ignoreCase ? 'i' : '')
+}
+
 /** What decides where an API answers. */
 export interface Place {
   readonly listenPath: string
@@ -123,7 +129,7 @@ export function collides(a: Place, b: Place): boolean {
 export function templateKey(path: string, ignoreCase = false): string {
   const pieces = parseTemplate(path).map((segment) => {
     if (typeof segment !== 'string') return `{${segment.pattern ?? ''}}`
-    return ignoreCase ? segment.toLowerCase() : segment
+    return ignoreCase ? foldLetters(segment) : segment
   })
   return `/${pieces.join('/')}`
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
-import { encodedPath } from '../readable-path.ts'
-import { parseTemplate } from './template.ts'
+import { foldLetters, foldPath } from '../fold-letters.ts'
+import { encodedPath, readablePath } from '../readable-path.ts'
+import { parseTemplate, placeholderExpression } from './template.ts'
 
 /** A segment of a listen path, ready to be compared: a literal in the normal form of requests, or a placeholder; without `pattern` it takes any segment. */
 export type TerritorySegment = string | { readonly pattern: RegExp | undefined }
@@ -24,7 +25,9 @@ export function territoryOf(api: {
 }): Territory {
   const segments = parseTemplate(api.listenPath).map((segment): TerritorySegment => {
     if (typeof segment === 'string') return encodedPath(segment)
-    return { pattern: segment.pattern === undefined ? undefined : new RegExp(`^(?:${segment.pattern})$`) }
+    return {
+      pattern: segment.pattern === undefined ? undefined : placeholderExpression(segment.pattern, api.ignoreCase),
+    }
   })
   return { domain: api.domain, segments, ignoreCase: api.ignoreCase }
 }
@@ -66,13 +69,13 @@ export function pathsOverlap(a: Territory, b: Territory): boolean {
 function segmentsMeet(a: Territory, one: TerritorySegment, b: Territory, other: TerritorySegment): boolean {
   if (typeof one === 'string') {
     if (typeof other !== 'string') return takes(b, other, a, one)
-    return a.ignoreCase || b.ignoreCase ? one.toLowerCase() === other.toLowerCase() : one === other
+    return a.ignoreCase || b.ignoreCase ? foldPath(one) === foldPath(other) : one === other
   }
   // Whether two patterns have a word in common is not decided: they count as if they had.
   return typeof other !== 'string' || takes(a, one, b, other)
 }
 
-/** True when a placeholder may take a literal. The router tests patterns of APIs that ignore case on the lower-case path. */
+/** True when a placeholder may take a literal. The router tests patterns on readable words, of APIs that ignore case on folded ones. */
 function takes(
   { ignoreCase }: Territory,
   { pattern }: Exclude<TerritorySegment, string>,
@@ -80,6 +83,7 @@ function takes(
   word: string,
 ): boolean {
   if (pattern === undefined) return true
-  if (ignoreCase) return pattern.test(word.toLowerCase())
-  return literal.ignoreCase || pattern.test(word)
+  const readable = readablePath(word)
+  if (ignoreCase) return pattern.test(foldLetters(readable))
+  return literal.ignoreCase || pattern.test(readable)
 }
