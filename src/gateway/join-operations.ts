@@ -80,3 +80,21 @@ export function closedByGet(
     scopes: head.scopes[0] === undefined ? get.scopes : head.scopes,
   }
 }
+
+/**
+ * True when two operations, of which the upstream may take a request for either, cannot both be had: what each makes of the request or
+ * its answer differs. What restricts alone is no difference (`stricter`), nor is an answer of the gateway, a header that is only
+ * removed, a rewrite or an edit of the answer where the other has none.
+ */
+export function clash(first: CompiledOperation | undefined, second: CompiledOperation | undefined): boolean {
+  if (first === second) return false
+  if (first?.toMethod !== second?.toMethod && (first?.toMethod || second?.toMethod)) return true
+  if (first?.requestBody !== second?.requestBody) return true
+  const [one, other] = [first?.requestHeaders, second?.requestHeaders]
+  if (one !== other && (one?.lines || other?.lines)) return true
+  return SINGLE.some(
+    (part) => first?.[part] !== undefined && second?.[part] !== undefined && first[part] !== second[part],
+  )
+}
+
+const SINGLE = ['requestHeaders', 'responseHeaders', 'mock', 'answerBody', 'rewrite'] as const

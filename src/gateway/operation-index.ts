@@ -1,9 +1,10 @@
+import { type Fault, prebuilt } from '../errors/fault.ts'
 import type { OperationRule, PathMatching } from '../model/api.ts'
 import { foldLetters } from '../model/fold-letters.ts'
 import { compilePattern } from '../model/pattern.ts'
 import { otherReadings, readablePath } from '../model/readable-path.ts'
 import type { CompiledOperation } from './exchange.ts'
-import { closedByGet, joined, restricted, stricter } from './join-operations.ts'
+import { clash, closedByGet, joined, restricted, stricter } from './join-operations.ts'
 import { OperationTrie } from './operation-trie.ts'
 import { PathPattern } from './path-pattern.ts'
 
@@ -16,14 +17,30 @@ export interface IndexedRule {
 /** What a definition says of a method at a readable path; undefined = nothing. */
 type Find = (method: string, path: string) => CompiledOperation | undefined
 
-/** Finds what a definition says of a request: of every path that its path may be for the upstream, and of the answers the stricter. */
-export function operationIndex(rules: readonly IndexedRule[], matching: PathMatching): Find {
+const UNCLEAR = prebuilt(
+  'request_malformed',
+  'with its encoded slashes decoded the path is another operation, with other changes to the request or its answer',
+)
+
+/**
+ * Finds what a definition says of a request: of every path that its path may be for the upstream, and of the answers the stricter. A
+ * request whose operations cannot be joined is refused.
+ */
+export function operationIndex(
+  rules: readonly IndexedRule[],
+  matching: PathMatching,
+): (method: string, path: string) => CompiledOperation | Fault | undefined {
   const find = matching === 'openapi' ? findOne(rules) : findAll(rules, matching)
   return (method, path) => {
     const readable = readablePath(path)
-    const operation = find(method, readable)
+    let operation = find(method, readable)
     if (readable === path) return operation
-    return otherReadings(readable).reduce((strict, reading) => stricter(strict, find(method, reading)), operation)
+    for (const reading of otherReadings(readable)) {
+      const other = find(method, reading)
+      if (clash(operation, other)) return UNCLEAR
+      operation = stricter(operation, other)
+    }
+    return operation
   }
 }
 

@@ -122,8 +122,9 @@ export class LiveSession implements Caller {
 
   #plan(chain: Chain): Plan {
     const { merged, keyHash, clientId } = this
-    const { apiId, skipRateLimit, skipQuota } = chain.api
-    const options = { before: chain.apiRate === undefined ? [] : [chain.apiRate], skipRate: skipRateLimit, skipQuota }
+    const { apiId, skipRateLimit: skipRate, skipQuota, ignoreCase } = chain.api
+    const before = chain.apiRate === undefined ? [] : [chain.apiRate]
+    const options = { before, skipRate, skipQuota, ignoreCase }
     const grant = merged === undefined ? undefined : compileGrant(merged, apiId, this.#counterId, options)
     return makePlan(chain, grant, { keyHash, session: this.#tagged(), clientId })
   }

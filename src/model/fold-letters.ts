@@ -31,6 +31,7 @@ export interface FoldedText {
   readonly origins: readonly number[]
 }
 
+/** Folds a text as `foldLetters` does. */
 export function foldWithOrigins(text: string): FoldedText {
   const origins: number[] = []
   let whole = ''

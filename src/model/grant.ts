@@ -1,5 +1,7 @@
+import { foldLetters } from './fold-letters.ts'
 import { type Limit, quotaLimit, rateLimit } from './limit.ts'
 import type { EffectiveRight, Merged } from './merge-policies.ts'
+import { methodName } from './method-name.ts'
 import { patternFor } from './pattern.ts'
 import { allowsPath, compilePaths, type PathRule } from './rights.ts'
 
@@ -8,6 +10,8 @@ export interface GrantOptions {
   readonly before?: readonly Limit[]
   readonly skipRate?: boolean
   readonly skipQuota?: boolean
+  /** The API does not heed letter case, so neither do the limits of endpoints. */
+  readonly ignoreCase?: boolean
 }
 
 interface EndpointRule {
@@ -46,6 +50,7 @@ export class Grant {
   private readonly paths: readonly PathRule[] | undefined
   private readonly endpoints: readonly EndpointRule[]
   private readonly limits: readonly Limit[]
+  private readonly ignoreCase: boolean
   /** Must allow it too, and counts it too. */
   private readonly narrower: Grant | undefined
   readonly apiId: string
@@ -72,9 +77,13 @@ export class Grant {
     this.throttleIntervalMs = right.throttle.intervalS * 1000
     this.throttleRetryLimit = right.throttle.retryLimit
     this.limits = listed(before, this.rate, this.quota)
-    this.endpoints = options.skipRate === true ? NO_ENDPOINTS : endpointRules(right, counterId, before, this.quota)
-    const { skipRate = false, skipQuota = false } = options
-    this.narrower = right.narrowedBy && new Grant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota })
+    const { skipRate = false, skipQuota = false, ignoreCase = false } = options
+    this.ignoreCase = ignoreCase
+    this.endpoints = skipRate
+      ? NO_ENDPOINTS
+      : endpointRules(right, counterId, { before, quota: this.quota, ignoreCase })
+    this.narrower =
+      right.narrowedBy && new Grant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota, ignoreCase })
   }
 
   /** True when the session may call this method and path (readable, listen path included). */
@@ -117,11 +126,13 @@ export class Grant {
 
   private endpointFor(method: string, path: string): EndpointRule | undefined {
     const endpoints = this.endpoints
+    if (endpoints.length === 0) return undefined
+    const sought = this.ignoreCase ? foldLetters(path) : path
     for (let i = 0; i < endpoints.length; i++) {
       const rule = endpoints[i]!
-      if (rule.method === method && rule.pattern?.test(path) === true) return rule
+      if (rule.method === method && rule.pattern?.test(sought) === true) return rule
     }
-    return method === 'HEAD' && endpoints.length > 0 ? this.endpointFor('GET', path) : undefined
+    return method === 'HEAD' ? this.endpointFor('GET', path) : undefined
   }
 }
 
@@ -150,15 +161,19 @@ function quotaOfKey({ quota }: EffectiveRight, counterId: string): Limit | undef
 function endpointRules(
   right: EffectiveRight,
   counterId: string,
-  before: readonly Limit[],
-  quota: Limit | undefined,
+  { before, quota, ignoreCase }: { before: readonly Limit[]; quota: Limit | undefined; ignoreCase: boolean },
 ): readonly EndpointRule[] {
   if (right.endpoints.length === 0) return NO_ENDPOINTS
   return right.endpoints.flatMap(({ path, methods }) =>
     methods.map(({ name, limit }) => {
       const id = `${counterOf(counterId, `e.${right.apiId}`)}|${name} ${path}`
       const rate = rateLimit(id, limit.rate, limit.per)
-      return { method: name, pattern: patternFor(path), rate, limits: listed(before, rate, quota) }
+      return {
+        method: methodName(name),
+        pattern: patternFor(path, ignoreCase),
+        rate,
+        limits: listed(before, rate, quota),
+      }
     }),
   )
 }

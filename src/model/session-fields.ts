@@ -1,5 +1,6 @@
 import { Fault } from '../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
+import { methodName } from './method-name.ts'
 import { compilePattern } from './pattern.ts'
 import { MOST } from './session-bounds.ts'
 
@@ -121,6 +122,12 @@ export const pattern: Check = (value, path, findings) => {
   }
 }
 
+/** The name of a method; one in another letter case would hold for no request. */
+const method: Check = (value, path, findings) => {
+  if (typeof value !== 'string') return findings.add(path, 'must be a string')
+  if (methodName(value) !== value) findings.add(path, `must be in upper case (${methodName(value)})`)
+}
+
 const LIMIT: Readonly<Record<string, Check>> = {
   rate: number,
   per: number,
@@ -134,7 +141,7 @@ const LIMIT: Readonly<Record<string, Check>> = {
   smoothing: object,
 }
 
-const METHOD_LIMIT = shape({ name: text, limit: shape({ rate: number, per: number }, ['rate', 'per']) }, [
+const METHOD_LIMIT = shape({ name: method, limit: shape({ rate: number, per: number }, ['rate', 'per']) }, [
   'name',
   'limit',
 ])
@@ -145,7 +152,7 @@ const RIGHT = shape({
   api_name: text,
   versions: listOf(text, MOST.versions),
   allowed_urls: listOf(
-    shape({ url: pattern, methods: listOf(text, MOST.methods) }, ['url', 'methods']),
+    shape({ url: pattern, methods: listOf(method, MOST.methods) }, ['url', 'methods']),
     MOST.allowed_urls,
   ),
   limit: orNull(shape(LIMIT)),

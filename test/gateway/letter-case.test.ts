@@ -126,3 +126,39 @@ test('a rule that ignores letter case leaves the other rules of its path as they
     assert.deepEqual([await status('/any/1', 'POST'), await status('/shut')], [403, 403], id)
   }
 })
+
+test('the limit of an endpoint holds in every case where the API ignores it, and methods have one spelling', async (t) => {
+  const [gateway, origin] = await open(t)
+  const ignoring = { ignoreCase: { enabled: true } }
+  await publish(gateway, defined({ id: 'fold', url: origin.url, keyIn: 'X-Key', global: ignoring }))
+  await publish(gateway, defined({ id: 'heed', url: origin.url, keyIn: 'X-Key' }))
+  const rights = (api_id: string, more: JsonObject) => ({
+    access_rights: { [api_id]: { api_id, api_name: api_id, versions: ['Default'], ...more } },
+  })
+  const limited = (path: string, name = 'GET') => ({
+    endpoints: [{ path, methods: [{ name, limit: { rate: 1, per: 60 } }] }],
+  })
+  for (const [path, sent] of [
+    ['^/slow$', ['/SLOW', '/slow', '/%73LOW']],
+    ['^/CAF%C3%89$', ['/caf%C3%A9', '/CAF%C3%89']],
+    ['^/[A-Z]{2}/ς$', ['/ab/%CF%83', '/AB/%CE%A3', '/aB/%CF%82']],
+  ] as const) {
+    const made = await gateway.svc('POST', '/svc/keys', rights('fold', limited(path)))
+    const { key } = made.json as { key: string }
+    const statuses: number[] = []
+    for (const each of sent) statuses.push((await gateway.call(`/fold${each}`, { headers: { 'X-Key': key } })).status)
+    assert.deepEqual(statuses, [200, ...sent.slice(1).map(() => 429)], path)
+  }
+  const { key } = (await gateway.svc('POST', '/svc/keys', rights('heed', limited('^/slow$')))).json as { key: string }
+  for (const path of ['/slow', '/SLOW', '/SLOW'])
+    assert.equal((await gateway.call(`/heed${path}`, { headers: { 'X-Key': key } })).status, 200, path)
+  for (const name of ['get', 'Get', 'hEAD', 'propfind']) {
+    const allowed_urls = [{ url: '/x', methods: [name] }]
+    for (const more of [limited('^/slow$', name), { allowed_urls }]) {
+      const refused = await gateway.svc('POST', '/svc/keys', rights('heed', more))
+      assert.equal(refused.status, 400, name)
+      assert.match(refused.text, new RegExp(`methods.*${name.toUpperCase()}`), name)
+    }
+  }
+  assert.equal((await gateway.svc('POST', '/svc/keys', rights('heed', limited('^/slow$', 'mine')))).status, 200)
+})

@@ -1,4 +1,4 @@
-import { prebuilt } from '../../errors/fault.ts'
+import { Fault, prebuilt } from '../../errors/fault.ts'
 import type { OperationRule, PathMatching } from '../../model/api.ts'
 import { makeLimit } from '../../model/limit.ts'
 import type { BreakerRule } from '../../model/upstream-care.ts'
@@ -36,6 +36,7 @@ export function matchOperation(rules: readonly OperationRule[], parts: Operation
 
   return function matchOperation(x) {
     const operation = find(x.method, x.rest)
+    if (operation instanceof Fault) return operation
     x.operation = operation
     if (operation?.block || (operation?.internal && x.hops === 0)) return FORBIDDEN
     if (allowOnly && !operation?.allow && !operation?.ignoreAuthentication) return FORBIDDEN

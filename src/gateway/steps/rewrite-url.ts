@@ -4,6 +4,7 @@ import type { RewriteRule } from '../../model/operation.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../model/readable-path.ts'
 import type { RewritePiece } from '../../model/rewrite-target.ts'
 import { holdsEncodedSlash, readPath } from '../../wire/path.ts'
+import { ENCODED_SLASH } from '../encoded-slashes.ts'
 import type {
   CompiledRewrite,
   CompiledTarget,
@@ -16,6 +17,7 @@ import type {
 import { leadOn } from './lead-on.ts'
 import { queryValues } from './read-credential.ts'
 
+const UNCLEAR = prebuilt('request_malformed', 'with its encoded slashes decoded the path is rewritten in another way')
 const CLIMBS = prebuilt('request_malformed', 'the path climbs')
 
 /** Largest body that triggers look at; a larger one is refused (413). */
@@ -33,51 +35,70 @@ export function rewriteUrl(rules: readonly (RewriteRule | undefined)[]): Step | 
   return function rewriteUrl(x) {
     const rewrite = x.operation?.rewrite
     if (rewrite === undefined) return undefined
-    const match = matchOf(x, rewrite)
-    if (match === null) return undefined
+    const matches = matchesOf(x, rewrite)
+    if (matches.length === 0) return undefined
     // What is explained has no body.
-    return rewrite.readsBody && !x.dry ? withBody(x, rewrite, match) : choose(x, rewrite, match, '')
+    return rewrite.readsBody && !x.dry ? withBody(x, rewrite, matches) : choose(x, rewrite, matches, '')
   }
 }
 
-/** In the path as it stands, else in what it is with its encoded slashes decoded. */
-function matchOf(x: Exchange, { expression }: CompiledRewrite): RegExpExecArray | null {
+/** What the pattern has found in a path that the request may be for. */
+interface Match {
+  readonly path: string
+  readonly found: RegExpExecArray
+}
+
+/** In the path as it stands, and in what it is with its encoded slashes decoded. */
+function matchesOf(x: Exchange, { expression }: CompiledRewrite): Match[] {
   const query = x.hasQuery ? `?${x.forwardQuery}` : ''
-  const match = expression.exec((x.rest === '' ? '/' : x.rest) + query)
-  if (match !== null || !holdsEncodedSlash(x.rest)) return match
-  for (const reading of otherReadings(readablePath(x.rest))) {
-    const found = expression.exec(encodedPath(reading) + query)
-    if (found !== null) return found
-  }
-  return null
+  const own = x.rest === '' ? '/' : x.rest
+  const paths = holdsEncodedSlash(own) ? [own, ...otherReadings(readablePath(own)).map(encodedPath)] : [own]
+  return paths.flatMap((path) => {
+    const found = expression.exec(path + query)
+    return found === null ? [] : [{ path, found }]
+  })
 }
 
-async function withBody(x: Exchange, rewrite: CompiledRewrite, match: RegExpExecArray): Promise<Outcome> {
+async function withBody(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]): Promise<Outcome> {
   const limit = Math.min(x.bodyLimitBytes || MAX_SEARCHED_BYTES, MAX_SEARCHED_BYTES)
   const body = x.body === undefined && x.bodyLength === 0 ? '' : (await x.readBody(limit)).toString('utf8')
-  return choose(x, rewrite, match, body)
+  return choose(x, rewrite, matches, body)
 }
 
-function choose(x: Exchange, rewrite: CompiledRewrite, match: RegExpExecArray, body: string) {
-  const finds: Finds = new Map()
-  const index = rewrite.triggers.findIndex((trigger) => holds(x, trigger, body, finds))
-  const target = rewrite.triggers[index]?.target ?? rewrite.target
-  return target === undefined ? undefined : apply(x, target, match, { index, finds })
+/** Refuses a request that is rewritten in several ways, by what its upstream may take it for. */
+function choose(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[], body: string) {
+  const [first, ...others] = matches.map(({ path, found }) => {
+    const finds: Finds = new Map()
+    const index = rewrite.triggers.findIndex((trigger) => holds(x, trigger, { path, body }, finds))
+    const target = rewrite.triggers[index]?.target ?? rewrite.target
+    return { target, text: target === undefined ? '' : textOf(x, target, found, { index, finds }) }
+  })
+  for (const { target, text } of others)
+    if (target !== first!.target || withSlashes(text) !== withSlashes(first!.text)) return UNCLEAR
+  return first!.target === undefined ? undefined : apply(x, first!.target, first!.text)
 }
 
-function holds(x: Exchange, { all, rules }: CompiledTrigger, body: string, finds: Finds): boolean {
+const withSlashes = (text: string | undefined) => text?.replace(/%(?:2F|5C)/gi, '/').replace(/\/{2,}/g, '/')
+
+/** Where triggers look, besides the request itself. */
+interface Searched {
+  readonly path: string
+  readonly body: string
+}
+
+function holds(x: Exchange, { all, rules }: CompiledTrigger, searched: Searched, finds: Finds): boolean {
   finds.clear()
   for (const rule of rules) {
-    const found = isFound(x, rule, body, finds)
+    const found = isFound(x, rule, searched, finds)
     if (found === rule.negate && all) return false
     if (found !== rule.negate && !all) return true
   }
   return all
 }
 
-function isFound(x: Exchange, rule: CompiledTriggerRule, body: string, finds: Finds): boolean {
+function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean {
   let found = false
-  valuesOf(x, rule, body).forEach((value, index) => {
+  valuesOf(x, rule, searched).forEach((value, index) => {
     const match = rule.expression.exec(value)
     if (match === null) return
     found = true
@@ -86,10 +107,10 @@ function isFound(x: Exchange, rule: CompiledTriggerRule, body: string, finds: Fi
   return found
 }
 
-function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, body: string): readonly string[] {
+function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, { path, body }: Searched): readonly string[] {
   if (place === 'header') return x.request.all(name.toLowerCase())
   if (place === 'query') return x.hasQuery ? queryValues(x.forwardQuery, name).map((value) => value ?? '') : []
-  if (place === 'path') return pathParts(x.rest)
+  if (place === 'path') return pathParts(path)
   if (place === 'body') return [body]
   return metaTexts(x, name)
 }
@@ -113,8 +134,20 @@ interface Taken {
   readonly finds: Finds
 }
 
-function apply(x: Exchange, target: CompiledTarget, match: RegExpExecArray, taken: Taken) {
-  const text = target.pieces.map((piece) => expanded(x, piece, match, taken)).join('')
+/** The path and query that a target makes; undefined when a part of the request brings an encoded slash that the API does not take. */
+function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray, taken: Taken): string | undefined {
+  let text = ''
+  for (const piece of pieces) {
+    const own = expanded(x, piece, match, taken)
+    const inPath = text.includes('?') ? '' : own.split('?', 1)[0]!
+    if (typeof piece !== 'string' && /%(?:2F|5C)/i.test(inPath) && !x.chain!.api.allowEncodedSlashes) return undefined
+    text += own
+  }
+  return text
+}
+
+function apply(x: Exchange, target: CompiledTarget, text: string | undefined) {
+  if (text === undefined) return ENCODED_SLASH
   const mark = text.indexOf('?')
   const path = mark === -1 ? text : text.slice(0, mark)
   const query = mark === -1 ? undefined : text.slice(mark + 1)
