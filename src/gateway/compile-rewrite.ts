@@ -1,7 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import type { RewriteRule, Trigger } from '../model/operation.ts'
 import { compileExpression } from '../model/pattern.ts'
-import { encodedPath } from '../model/readable-path.ts'
+import { compileRewritePattern } from '../model/rewrite-pattern.ts'
 import { readRewriteTarget } from '../model/rewrite-target.ts'
 import type { CompiledRewrite, CompiledTarget, CompiledTrigger, Targets } from './exchange.ts'
 
@@ -22,19 +22,9 @@ export function compileRewrite(rule: RewriteRule, openOrigin: (url: string) => T
     target: target(rewriteTo),
   })
   return {
-    expression: compileExpression(normalPattern(rule.pattern)),
+    expression: compileRewritePattern(rule.pattern),
     target: rule.rewriteTo === '' ? undefined : target(rule.rewriteTo),
     triggers: rule.triggers.map(trigger),
     readsBody: rule.triggers.some(({ rules }) => rules.some((each) => each.in === 'body')),
   }
-}
-
-/**
- * The pattern as it fits paths in normal form, whose groups go on to the upstream as they are: escapes in upper case, characters that no
- * path holds bare as escapes.
- */
-function normalPattern(pattern: string): string {
-  return pattern
-    .replace(/%[0-9a-f]{2}/gi, (triplet) => triplet.toUpperCase())
-    .replace(/[\s"<>`]|[^\0-\x7f]/gu, (character) => `(?:${encodedPath(character)})`)
 }

@@ -1,6 +1,7 @@
 import { Fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { compileExpression } from '../pattern.ts'
+import { compileRewritePattern } from '../rewrite-pattern.ts'
 import { readRewriteTarget } from '../rewrite-target.ts'
 import { breakerFlaws } from './check-upstream.ts'
 import { OPERATION_TWINS, operationsOf } from './convert-operations.ts'
@@ -127,7 +128,7 @@ function rewriteFlaws(entry: JsonObject): Flaw[] {
   const told = (at: TreePath, reason: string | undefined) => {
     if (reason !== undefined) flaws.push({ at, reason })
   }
-  told(['match_pattern'], patternFault(pattern))
+  told(['match_pattern'], patternFault(pattern, compileRewritePattern))
   if (rewriteTo !== '' || triggers.length === 0) told(['rewrite_to'], targetFault(rewriteTo))
   if (triggers.length > MAX_TRIGGERS) told(['triggers'], `must not hold more than ${MAX_TRIGGERS} entries`)
   triggers.slice(0, MAX_TRIGGERS).forEach((trigger, index) => {
@@ -148,10 +149,10 @@ function triggerAt(entry: JsonObject, index: number): JsonObject {
   return objectsOf(entry, 'triggers')[index] ?? {}
 }
 
-function patternFault(pattern: string): string | undefined {
+function patternFault(pattern: string, compile = compileExpression): string | undefined {
   if (pattern === '') return 'is missing'
   try {
-    compileExpression(pattern)
+    compile(pattern)
     return undefined
   } catch (error) {
     return `is no expression that is safe to run: ${error instanceof Fault ? error.message : 'it does not compile'}`
