@@ -30,6 +30,11 @@ export class Form {
     return this.#values.get(name)?.some((value) => value !== '') ?? false
   }
 
+  /** True when it is there, with a value or without. */
+  includes(name: string): boolean {
+    return this.#values.has(name)
+  }
+
   /** Names of all parameters, empty ones too, each once. */
   names(): string[] {
     return [...this.#values.keys()]
@@ -52,10 +57,17 @@ export class Form {
  */
 export async function readForm(call: OAuthCall): Promise<Form> {
   const form = await readBody(call)
-  if (call.query !== '')
-    for (const name of new URLSearchParams(call.query).keys())
-      if (form.has(name)) throw fault('oauth_invalid_request', `${shown(name)} is given in the query and in the body`)
+  refuseQuery(call, form)
   return form.single()
+}
+
+/** @throws Fault `oauth_invalid_request` for a query that repeats a parameter, its own or one of the body */
+function refuseQuery(call: OAuthCall, body: Form): void {
+  if (call.query === '') return
+  for (const name of parseForm(call.query).single().names()) {
+    if (body.includes(name))
+      throw fault('oauth_invalid_request', `${shown(name)} is given in the query and in the body`)
+  }
 }
 
 /**
@@ -64,7 +76,10 @@ export async function readForm(call: OAuthCall): Promise<Form> {
  * @throws Fault `oauth_invalid_request`
  */
 export async function readRequest(call: OAuthCall): Promise<Form> {
-  return call.method === 'GET' ? parseForm(call.query) : readBody(call)
+  if (call.method === 'GET') return parseForm(call.query)
+  const form = await readBody(call)
+  refuseQuery(call, form)
+  return form
 }
 
 async function readBody(call: OAuthCall): Promise<Form> {

@@ -1,7 +1,8 @@
-import { fault } from '../errors/fault.ts'
+import { Fault, fault } from '../errors/fault.ts'
 import { isExpired } from '../model/expiry.ts'
 import type { JsonObject } from '../model/json.ts'
 import { generationOf } from '../model/key.ts'
+import { mergePolicies, policyIdsOf } from '../model/merge-policies.ts'
 import { rulesOf } from '../model/narrow-session.ts'
 import type { TokenUser } from '../model/oauth-token.ts'
 import type { Session } from '../model/session.ts'
@@ -9,11 +10,19 @@ import type { SessionRow } from '../store/ports.ts'
 import type { OAuthApi, OAuthParts } from './parts.ts'
 import type { RefreshBody } from './tickets.ts'
 
-/** True when a user may be given tokens at this API: of its organisation, not switched off, not past its end. */
+/**
+ * True when a user may be given tokens at this API: of its organisation, not switched off by itself or by a policy, with policies that
+ * can be applied, not past its end. Tokens of any other user are refused when they are used.
+ */
 export function isUsable(parts: OAuthParts, api: { readonly orgId: string }, user: SessionRow): boolean {
   const session = user.body as unknown as Session
   if (user.orgId !== '' && user.orgId !== api.orgId) return false
-  return session.is_inactive !== true && !isExpired(session, parts.clock.wall())
+  if (session.is_inactive === true || isExpired(session, parts.clock.wall())) return false
+  const ids = policyIdsOf(session)
+  if (ids.length === 0) return true
+  const policies = ids.map((id) => parts.findPolicy(user.orgId, id))
+  const merged = mergePolicies(session, policies, (apiId) => parts.findApi(apiId)?.orgId)
+  return !(merged instanceof Fault) && !merged.isInactive
 }
 
 /** What a user's session says about rights and limits. Metadata of a token are those of its client, not of its user. */

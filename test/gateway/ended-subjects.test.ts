@@ -249,3 +249,22 @@ test('what else changes of a user leaves the tokens', async (t) => {
   const shown = await world.made('GET', '/svc/keys/ann')
   assert.equal(JSON.stringify(shown).includes('generation'), false)
 })
+
+test('a user whose policies are switched off or gone has no tokens, and introspection says so', async (t) => {
+  const world = await start(t, 'opaque')
+  const put = (more: JsonObject) => world.made('PUT', '/svc/policies/u', policyOf('u', ['a', 'j', 'k'], more))
+  await world.made('POST', '/svc/policies', policyOf('u', ['a', 'j', 'k']))
+  await world.subjects.user({ apply_policies: ['u'] })
+  const endings: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['inactive', () => put({ is_inactive: true })],
+    ['deleted', () => world.made('DELETE', '/svc/policies/u')],
+  ]
+  for (const [name, end] of endings) {
+    for (const [what, good] of Object.entries(await world.ofUser())) assert.ok(await good(), `${what} before ${name}`)
+    const lasting = await world.ofUser()
+    await end()
+    for (const [what, good] of Object.entries(lasting)) assert.equal(await good(), false, `${what}, ${name}`)
+    await assert.rejects(world.ofUser(), /invalid_grant/, `password grant, ${name}`)
+    if (name === 'inactive') await put({})
+  }
+})

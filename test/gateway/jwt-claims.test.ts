@@ -46,7 +46,7 @@ function classicApiOf({ policy, scope }: (typeof PLACES)[number], older: boolean
   return { jwt_policy_field_name: policy, ...scopes }
 }
 
-/** Whether a token is let in, written from the rule: a claim that is there must give something, and `p` must be among it. */
+/** Whether a token is let in, written from the rule: a claim that is there must give something, only what exists, and `p` must be among it. */
 function isLetIn(policy: readonly unknown[], scope: readonly unknown[]): boolean {
   if (policy.length === 0 && scope.length === 0) return true
   const texts = (value: unknown): string[] => {
@@ -58,7 +58,9 @@ function isLetIn(policy: readonly unknown[], scope: readonly unknown[]): boolean
   const mapped = words.filter((word) => Object.keys(MAPPED).includes(word)).map((word) => MAPPED[word])
   if (policy.length > 0 && named.length === 0) return false
   if (scope.length > 0 && mapped.length === 0) return false
-  return named.includes('p') || mapped.includes('p')
+  // A policy that does not exist gives nothing, and takes away what the others give.
+  const all = [...named, ...mapped]
+  return all.includes('p') && all.every((id) => id === 'p' || id === 'other')
 }
 
 function placed(name: string, value: unknown): JsonObject {
@@ -150,4 +152,24 @@ describe('claims that are there and mean nothing', () => {
       for (const wrong of ['', null, {}, { a: 1 }, true, [1], [''], [null], [['a']], 1.5])
         assert.equal(await status({ [name]: wrong } as JsonObject), 401, `${name} ${JSON.stringify(wrong)}`)
   })
+})
+
+test('policies that do not exist are refused wherever the token names them, until they do', async (t) => {
+  const { get, gate } = await jwtWorld(t, (origin) => jwtApi(origin, classicApiOf(PLACES[0]!, false)))
+  const bearer = (more: JsonObject) => `Bearer ${hsToken(claims(more))}`
+  const status = async (more: JsonObject) => (await get(bearer(more))).status
+  for (const held of [
+    { pol: 'zz' },
+    { pol: ['p', 'zz'] },
+    { pol: ['zz', 'p'] },
+    { pol: 'zz', scp: 'read' },
+    { scp: 'gone' },
+    { scp: 'read gone' },
+    { pol: 'p', scp: 'gone' },
+  ])
+    assert.equal(await status(held), 403, JSON.stringify(held))
+  assert.equal(await status({ pol: ['p', 'slow'] }), 200)
+  assert.equal((await gate.svc('DELETE', '/svc/policies/slow')).status, 200)
+  assert.equal(await status({ pol: ['p', 'slow'] }), 403, 'a token that was good before')
+  assert.equal(await status({ pol: 'p' }), 200)
 })

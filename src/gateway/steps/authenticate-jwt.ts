@@ -55,6 +55,8 @@ interface Caller {
   readonly source: SessionSource
   readonly keyHash: string
   readonly place: string
+  /** How many policies its claims name; 0 when they are those of the definition. */
+  readonly policyCount: number
 }
 
 /**
@@ -85,7 +87,8 @@ export function authenticateJwt(
     const snapshot = x.snapshot!
     if (verified.live?.policyGeneration !== snapshot.policyGeneration)
       verified.live = sessionOf(verified.caller, snapshot)
-    if (verified.live.unusable) return UNKNOWN
+    // A policy that is gone may have held the caller back: the others alone are not what the token stands for.
+    if (verified.live.unusable || verified.live.policyIds.length < verified.caller.policyCount) return UNKNOWN
     x.session = verified.live
     return undefined
   }
@@ -197,6 +200,7 @@ function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, polici
     source: { body, orgId, clientId, evictAt: 0 },
     keyHash,
     place: JSON.stringify([keyHash, clientId, policies]),
+    policyCount: policies === rules.defaultPolicies ? 0 : policies.length,
   }
 }
 
