@@ -97,6 +97,11 @@ const gateway = group({
     TIMEOUT_MS,
     'Longest wait for the head of an upstream answer, unless the API says otherwise.',
   ),
+  batch_timeout_ms: whole(
+    300_000,
+    TIMEOUT_MS,
+    'Longest time that one request of a batch may take, its answer included; the part is answered with 504 then.',
+  ),
   connect_timeout_ms: whole(5000, TIMEOUT_MS, 'Longest wait for a connection to an upstream.'),
   upstream_idle_ms: whole(30_000, [0, 86_400_000], 'Longest silence within an upstream answer. 0: no bound.'),
   upstream_keep_ms: whole(

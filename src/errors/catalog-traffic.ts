@@ -86,6 +86,7 @@ export const TRAFFIC = {
   stored_answer_stands_in: { status: 502, log: 'silent', text: 'There was a problem proxying the request' },
   // batches
   inner_answer_cut: { status: 502, log: 'silent', text: 'The answer is too long for a batch, or broke off' },
+  inner_timeout: { status: 504, log: 'silent', text: 'The request took too long for a batch' },
   // routing
   api_not_found: { status: 404, log: 'silent', text: 'Not Found' },
   api_unserved: { status: 503, log: 'warn', text: 'This API could not be loaded' },

@@ -159,7 +159,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     closers.push(() => telemetry?.close())
     const plain = trafficHandler({ ...rest, own })
     const traffic = telemetry?.trace(plain) ?? plain
-    core.innerCalls.open(traffic, wireLimitsOf(settings))
+    core.innerCalls.open(traffic, wireLimitsOf(settings), settings.batch_timeout_ms)
     const ports = await openPorts(settings, {
       traffic,
       control: trafficHandler({ ...rest, own: ownControl }),

@@ -341,7 +341,8 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     if (this.state === TUNNEL) this.relay.tunnelEnd()
     else if (this.state === READING || this.state === DRAINING) this.close()
     else if (intake.sink !== undefined) this.outlet.destroy()
-    else if (this.state === RELAYING) this.deadline = performance.now() + HALF_CLOSED_MS
+    else if (this.state === RELAYING || (this.state === HANDLING && this.x.onClientGone !== undefined))
+      this.deadline = performance.now() + HALF_CLOSED_MS
   }
 
   private onDrain(): void {
@@ -365,8 +366,10 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     this.x.aborted = true
     this.relay.dropOrigin()
     // A handler at work still has the exchange in hand: it is done when it answers.
-    if (handling) sink?.bodyFailed(REFUSAL.clientGone)
-    else this.finishExchange()
+    if (handling) {
+      sink?.bodyFailed(REFUSAL.clientGone)
+      this.x.onClientGone?.()
+    } else this.finishExchange()
   }
 
   tick(now: number): void {

@@ -110,6 +110,8 @@ export class WireExchange implements Trailing {
   answerTrailers: string | undefined
   /** Who keeps the upstream's answer; forgotten at the end of the exchange. */
   taker: AnswerTaker | undefined
+  /** Called once when the client leaves while the handler has the exchange; forgotten at its end. */
+  onClientGone: (() => void) | undefined
 
   // --- the answer
   status = 0
@@ -162,6 +164,7 @@ export class WireExchange implements Trailing {
     this.body = undefined
     this.tap = undefined
     this.taker = undefined
+    this.onClientGone = undefined
     this.request.clear('')
     this.response.clear('')
   }

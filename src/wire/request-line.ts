@@ -1,8 +1,9 @@
+import type { Fault } from '../errors/fault.ts'
 import { CLASS, CR, LF, PCHAR, PERCENT, QUERY, QUESTION, SLASH, SP, TOKEN } from './chars.ts'
 import type { WireExchange } from './exchange.ts'
 import { needsNormalising, readPath } from './path.ts'
 import { REFUSAL } from './refusals.ts'
-import { INCOMPLETE, refuse } from './scan.ts'
+import { INCOMPLETE, REFUSED, refuse, verdict } from './scan.ts'
 import { hostLength, isEscape } from './target.ts'
 
 /** Longest method; the longest registered one has 17 characters. */
@@ -51,6 +52,14 @@ function checkMethod(text: string, start: number, end: number): number {
   const upper = method.toUpperCase()
   if (upper === 'CONNECT') return refuse(REFUSAL.connect)
   return upper !== method && REGISTERED.has(upper) ? refuse(REFUSAL.methodCase) : end
+}
+
+/** Answers the Fault that refuses a request line with this method; undefined when the wire takes it. */
+export function methodFault(method: string): Fault | undefined {
+  const line = `${method} `
+  const end = scanMethod(Buffer.from(line), line, 0)
+  if (end === REFUSED) return verdict.fault
+  return end === method.length ? undefined : REFUSAL.method
 }
 
 /** The method as a string that needs no copy for the usual ones. */

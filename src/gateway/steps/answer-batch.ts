@@ -3,8 +3,9 @@ import { renderFault, statusOf } from '../../errors/render.ts'
 import { isObject } from '../../model/json.ts'
 import type { InnerPeer } from '../../wire/inner-socket.ts'
 import { readPath } from '../../wire/path.ts'
+import { methodFault } from '../../wire/request-line.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
-import type { InnerCalls, InnerRequest } from '../inner-calls.ts'
+import type { InnerAnswer, InnerCalls, InnerRequest } from '../inner-calls.ts'
 import { contextFieldsOf } from '../telemetry/traced-exchange.ts'
 
 const PATH = '/svc/batch'
@@ -15,6 +16,10 @@ const MAX_BODY_BYTES = 1_048_576
 const MAX_ANSWER_BYTES = 262_144
 
 const NESTED = prebuilt('endpoint_forbidden')
+const LOWER_CASE = prebuilt('request_malformed', 'methods are in upper case')
+
+/** Methods of the wire that are no requests for a resource, or whose answers are copies of what was sent. */
+const UNBATCHED = new Set(['TRACE', 'PRI'])
 
 /** Fields that the connection decides, or that tell where a request came from: a part of a batch comes from where the batch does. */
 const NOT_THEIRS = new Set([
@@ -70,23 +75,29 @@ async function answer(x: Exchange, calls: InnerCalls): Promise<Outcome> {
     address: x.peerAddress,
     secured: x.secure ? { serverName: x.serverName, peerCertificate: x.peerCertificate } : undefined,
   }
+  const gone = new AbortController()
+  x.onClientGone = () => gone.abort()
+  if (x.aborted) gone.abort()
+  const ask = (request: InnerRequest) => calls.call(request, peer, MAX_ANSWER_BYTES, gone.signal)
   const answers: PartAnswer[] = []
   let next = 0
   const work = async () => {
-    // Whoever left is asked for nothing more.
-    while (next < parts.length && !x.aborted) {
+    while (next < parts.length && !gone.signal.aborted) {
       const index = next++
-      answers[index] = await answerPart(calls, parts[index]!, peer)
+      answers[index] = await answerPart(ask, parts[index]!)
     }
   }
   await Promise.all(Array.from({ length: oneByOne ? 1 : Math.min(MAX_AT_ONCE, parts.length) }, work))
   return { status: 200, fields: 'Content-Type: application/json\r\n', body: JSON.stringify(answers) } satisfies Reply
 }
 
-async function answerPart(calls: InnerCalls, { relativeUrl, request }: Part, peer: InnerPeer): Promise<PartAnswer> {
+async function answerPart(
+  ask: (request: InnerRequest) => Promise<InnerAnswer>,
+  { relativeUrl, request }: Part,
+): Promise<PartAnswer> {
   try {
     if (request instanceof Error) throw request
-    const { status, headers, body } = await calls.call(request, peer, MAX_ANSWER_BYTES)
+    const { status, headers, body } = await ask(request)
     return { relative_url: relativeUrl, code: status, headers, body }
   } catch (error) {
     const refused = toFault(error)
@@ -131,11 +142,20 @@ function partOf(request: unknown, base: string, origin: InnerRequest['headers'])
     (headers !== undefined && headers !== null && !isObject(headers)) ||
     target === undefined
   if (malformed) return { relativeUrl, request: fault('request_malformed', 'a part of the batch is no request') }
+  const refused = refusalOf(method)
+  if (refused !== undefined) return { relativeUrl, request: refused }
   const own = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)] as const)
   const taken = (name: string) =>
     NOT_THEIRS.has(name) || TELLS_ORIGIN.test(name) || origin.some(([ours]) => ours === name)
   const kept = own.filter(([name]) => !taken(name.toLowerCase()))
   return { relativeUrl, request: { method, target, headers: [...origin, ...kept], body: body ?? '' } }
+}
+
+/** A part has a method that the wire takes, is an ordinary request, and says its method as rules are compared with it. */
+function refusalOf(method: string): Fault | undefined {
+  if (UNBATCHED.has(method)) return fault('method_not_implemented', `${method} in a batch`)
+  // The client of inner calls writes every method in upper case.
+  return methodFault(method) ?? (method === method.toUpperCase() ? undefined : LOWER_CASE)
 }
 
 /** Below the listen path and nowhere else; undefined when it would climb out, or is no path. */

@@ -283,8 +283,10 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.x.aborted = true
     this.relay.dropOrigin()
     // A handler at work still has the exchange in hand: it is done when it answers.
-    if (handling) sink?.bodyFailed(REFUSAL.clientGone)
-    else this.finish()
+    if (handling) {
+      sink?.bodyFailed(REFUSAL.clientGone)
+      this.x.onClientGone?.()
+    } else this.finish()
   }
 
   private leave(): void {
