@@ -2,25 +2,31 @@ import { type Fault, prebuilt } from '../errors/fault.ts'
 import { encodedPath, otherReadings, readablePath } from '../model/readable-path.ts'
 import { holdsEncodedSlash } from '../wire/path.ts'
 import type { Exchange, RouteMatch } from './exchange.ts'
+import type { OAuthEndpoints } from './oauth/endpoints.ts'
 
 export const ENCODED_SLASH = prebuilt(
   'request_malformed',
   'the path holds an encoded slash or backslash (%2F, %5C), which this API takes only with allowEncodedSlashes (classic: allow_encoded_slashes)',
 )
-const AMBIGUOUS = prebuilt('request_malformed', 'with its encoded slashes decoded the path leads to another API')
+const AMBIGUOUS = prebuilt(
+  'request_malformed',
+  'with its encoded slashes decoded the path leads to another API, or to an endpoint of the gateway',
+)
 
 /**
  * Refuses a path with `%2F` or `%5C` unless the API of the request allows them, and where the path with them decoded belongs to
- * another API, or elsewhere below this one.
+ * another API, elsewhere below this one, or to one of its own endpoints, which no upstream may answer.
  */
-export function checkEncodedSlashes(x: Exchange): Fault | undefined {
+export function checkEncodedSlashes(x: Exchange, endpoints: OAuthEndpoints): Fault | undefined {
   if (!holdsEncodedSlash(x.path)) return undefined
   if (!x.chain!.api.allowEncodedSlashes) return ENCODED_SLASH
   const { router } = x.snapshot!
   const match: RouteMatch = { served: undefined, restAt: 0 }
   for (const reading of otherReadings(readablePath(x.path))) {
-    router.find(x.host, encodedPath(reading), match)
+    const path = encodedPath(reading)
+    router.find(x.host, path, match)
     if (match.served?.main !== x.chain || match.restAt !== x.restAt) return AMBIGUOUS
+    if (endpoints.isEndpoint(x.chain!.api, path.slice(x.restAt))) return AMBIGUOUS
   }
   return undefined
 }

@@ -87,7 +87,7 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   findClient(x, parts.trustedProxies)
   if (main.api.oauth === undefined) parts.endpoints.hideSecrets(x)
   const steps: Json[] = []
-  const refused = checkEncodedSlashes(x)
+  const refused = checkEncodedSlashes(x, parts.endpoints)
   if (refused !== undefined) steps.push(noteOf('route', refused, x))
   let end = refused ?? (await walk(x, entry, steps))
   // The version step stops after its choice: the chosen chain is walked here.

@@ -134,7 +134,7 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   findClient(x, parts.trustedProxies)
   // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.
   if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x)
-  return checkEncodedSlashes(x) ?? run(match.served.entry, x)
+  return checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
 }
 
 /** Endpoints of authorization servers that do not stand below a listen path. */

@@ -79,6 +79,12 @@ export class OAuthEndpoints {
     return x.path.charCodeAt(1) === DOT && x.path.startsWith(WELL_KNOWN) ? this.#findMetadata(x, snapshot) : undefined
   }
 
+  /** True for a path below the listen path of an API that the API itself answers: an endpoint of its authorization server, or batches. */
+  isEndpoint(api: Api, rest: string): boolean {
+    if (api.oauth !== undefined && this.#paths.find(rest) !== undefined) return true
+    return api.batches === true && isBatch(rest, 0)
+  }
+
   /** True for an API whose listen path may be longer than that of one whose endpoint is asked for: by what its segments can match. */
   mayHide({ listenPath }: Api): boolean {
     const segments = parseTemplate(listenPath).map((segment) =>

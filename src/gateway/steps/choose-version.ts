@@ -48,9 +48,12 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
 
   const refuse = (x: Exchange, refusal: Fault): Outcome | Promise<Outcome> => ownCors?.(x) ?? refusal
 
-  /** A version that says nothing of CORS stands under the rules of the API whose version it is. */
-  const lead = (x: Exchange, chain: Chain): Outcome | Promise<Outcome> =>
-    (chain.api.cors === undefined ? ownCors?.(x) : undefined) ?? enter(x, chain)
+  /** Both the API and its version must take encoded slashes. A version that says nothing of CORS has the rules of its API. */
+  const lead = (x: Exchange, chain: Chain): Outcome | Promise<Outcome> => {
+    if (main.api.allowEncodedSlashes && !chain.api.allowEncodedSlashes && holdsEncodedSlash(x.path))
+      return refuse(x, ENCODED_SLASH)
+    return (chain.api.cors === undefined ? ownCors?.(x) : undefined) ?? enter(x, chain)
+  }
 
   return function chooseVersion(x) {
     // With its slash decoded it could name another version to the upstream.
