@@ -7,5 +7,6 @@ export function compileTransform(rules: HeaderTransform | undefined): CompiledTr
   // A header that is set replaces what the message brought.
   const remove = [...rules.remove, ...rules.add.map(([name]) => name)].map((name) => name.toLowerCase())
   const lines = rules.add.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  return { remove: [...new Set(remove)], lines }
+  const names = [...new Set(remove)]
+  return { remove: names, lines, text: `${names.join()}\n${lines}\n` }
 }

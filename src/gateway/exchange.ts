@@ -45,6 +45,8 @@ export type Step = (x: Exchange) => Outcome | Promise<Outcome>
 export interface CompiledTransform {
   readonly remove: readonly string[]
   readonly lines: string
+  /** Both as one text: edits with the same text do the same. */
+  readonly text: string
 }
 
 /** Where a rewrite leads, with what it takes to get there. */
@@ -303,6 +305,8 @@ export class Exchange extends WireExchange implements Instant {
   restAt = 0
   /** The part of `path` below the listen path (and below a stripped version segment); begins with `/`, or is ''. */
   rest = ''
+  /** The path at which callers know the API: `path`, or where another API led here that API's own listen path and `rest`. */
+  apiPath = ''
   /** What of `path` is handed on: `rest` or `path`, as the API strips its listen path or not. */
   forwardPath = ''
   /** Query as it will be handed on. */
@@ -328,6 +332,8 @@ export class Exchange extends WireExchange implements Instant {
   // --- collected for the upstream and for the answer
   /** `Name: value\r\n` lines to send to the upstream besides the kept ones. */
   requestExtra = ''
+  /** All edits of the fields that are handed on, of every API on the way: requests with other edits are not given each other's answers. */
+  requestEdits = ''
   /** `Name: value\r\n` lines to put on the answer, whoever gives it. */
   answerExtra = ''
   /** Whose `Access-Control-*` fields the answer has: a CORS_FIELDS. */
@@ -385,6 +391,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.chain = undefined
   x.restAt = 0
   x.rest = ''
+  x.apiPath = x.path
   x.forwardPath = ''
   x.forwardQuery = x.query
   x.operation = undefined
@@ -398,6 +405,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.provedToken = ''
   x.atAuthorizationServer = false
   x.requestExtra = ''
+  x.requestEdits = ''
   x.answerExtra = ''
   x.corsFields = 0
   x.limitFields = ''

@@ -14,9 +14,10 @@ const OVERHEAD_BYTES = 600
 /** Fields of an answer that tell a client what it has may be used further (RFC 9110 section 15.4.5). */
 const OF_304 = new Set(['cache-control', 'content-location', 'date', 'etag', 'expires', 'vary'])
 
-/** What must be the same of two requests, besides what they say, for one's answer to be the other's: the edits and targets of their operation. */
+/** What must be the same of two requests, besides what they say, for one's answer to be the other's: what the gateway makes of them. */
 export interface Way {
-  readonly requestEdits: object | undefined
+  /** Edits of their fields by every API that led them here (`Exchange.requestEdits`). */
+  readonly requestEdits: string
   readonly answerEdits: object | undefined
   readonly targets: object | undefined
   /** False where the gateway alone gives `Access-Control-*` fields, so that those of the upstream are no part of the answer. */
@@ -83,7 +84,12 @@ export class StoredAnswer implements RepeatedAnswer {
     this.bytes = body.length > SMALL_BYTES ? body : undefined
     this.freshUntil = bornAt + life.freshS * 1000
     // The head is held twice, by itself and with the body.
-    this.size = OVERHEAD_BYTES + selection.uri.length + 3 * lines.length + (this.bytes ? 1 : 2) * body.length
+    this.size =
+      OVERHEAD_BYTES +
+      selection.uri.length +
+      selection.way.requestEdits.length +
+      3 * lines.length +
+      (this.bytes ? 1 : 2) * body.length
     this.owner = undefined
     this.newer = undefined
     this.older = undefined

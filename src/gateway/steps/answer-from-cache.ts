@@ -126,15 +126,14 @@ export function answerFromCache(
   }
 }
 
-const PLAIN = { requestEdits: undefined, answerEdits: undefined, targets: undefined }
+const PLAIN = { requestEdits: '', answerEdits: undefined, targets: undefined }
 const PLAIN_WAY: Way = { ...PLAIN, upstreamCors: true }
 const CORS_WAY: Way = { ...PLAIN, upstreamCors: false }
 
-function wayOf({ operation, corsFields }: Exchange): Way {
+function wayOf({ operation, corsFields, requestEdits }: Exchange): Way {
   const upstreamCors = corsFields === CORS_FIELDS.upstream
-  if (operation === undefined) return upstreamCors ? PLAIN_WAY : CORS_WAY
-  const { requestHeaders, responseHeaders, targets } = operation
-  return { requestEdits: requestHeaders, answerEdits: responseHeaders, targets, upstreamCors }
+  if (operation === undefined && requestEdits === '') return upstreamCors ? PLAIN_WAY : CORS_WAY
+  return { requestEdits, answerEdits: operation?.responseHeaders, targets: operation?.targets, upstreamCors }
 }
 
 /** True when `Authorization` says no more than who the caller is, whose answers are told apart from everybody else's. */

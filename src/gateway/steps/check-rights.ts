@@ -15,7 +15,7 @@ export function checkRights(): Step {
     const grant = plan.grant
     if (grant === undefined) return NO_API
     if (x.chain!.inlineVersion && !grant.versions.has(x.chain!.version)) return NO_API
-    if (!allows(grant, x.method, x.path)) return NO_PATH
+    if (!allows(grant, x.method, x.apiPath)) return NO_PATH
     x.plan = plan
     return undefined
   }

@@ -58,14 +58,19 @@ function enter(x: Exchange, chain: Chain, { path, sent }: PathForms, query: stri
   if (chain.api.cors !== undefined && x.corsFields === CORS_FIELDS.upstream) x.corsFields = CORS_FIELDS.gateway
   x.skipAuthentication = false
   x.rest = path
+  x.apiPath = below(chain, path)
   x.forwardPath = forwardPathOf(chain, sent)
   x.hasQuery = query !== undefined
   x.forwardQuery = query ?? ''
 }
 
 /** What the upstream of a chain is asked for at a path below the listen path. */
-export function forwardPathOf({ api }: Chain, rest: string): string {
-  return api.stripListenPath ? rest : `${encodedPath(readablePath(api.listenPath)).replace(/\/$/, '')}${rest}`
+export function forwardPathOf(chain: Chain, rest: string): string {
+  return chain.api.stripListenPath ? rest : below(chain, rest)
+}
+
+function below({ api }: Chain, rest: string): string {
+  return `${encodedPath(readablePath(api.listenPath)).replace(/\/$/, '')}${rest}`
 }
 
 /** Stands in the place of `forward` at an API whose upstream is another API: `svc://<api_id>/base`. */

@@ -100,6 +100,7 @@ function editField(x: Exchange, { name, values }: FieldEdit): void {
   if (x.requestExtra !== '')
     x.requestExtra = linesOf(pairsOf(x.requestExtra).filter(([each]) => each.toLowerCase() !== name))
   for (const value of values) x.request.append(name, value)
+  x.requestEdits += `${JSON.stringify([name, ...values])}\n`
 }
 
 function setQuery(x: Exchange, query: string, phase: RequestPhase): void {

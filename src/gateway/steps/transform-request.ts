@@ -20,4 +20,5 @@ function apply(x: Exchange, edit: CompiledTransform): void {
   for (const name of edit.remove) x.request.drop(name)
   if (x.hops > 0 && x.requestExtra !== '') x.requestExtra = withoutFields(x.requestExtra, edit.remove)
   x.requestExtra += edit.lines
+  x.requestEdits += edit.text
 }
