@@ -16,11 +16,16 @@ test('GET sends the browser to the login page, whose own query stays, with the p
   assert.deepEqual(Object.fromEntries(locationOf(answer).searchParams), { tenant: 'a', ...query })
 })
 
-test('POST sends the same, in the query; the query of the POST itself is not read', async (t) => {
+test('POST sends the same, in the query; a parameter in the query of the POST too is refused, no other is read', async (t) => {
   const { parts, call, client } = front(t)
   client()
   const form = { ...GOOD, code_challenge: CHALLENGE, code_challenge_method: 'S256' }
-  const answer = await authorize(parts, call('authorize', { form, query: { redirect_uri: 'https://evil.example/' } }))
+  for (const redirect_uri of ['https://evil.example/', form.redirect_uri, ''])
+    await assert.rejects(
+      async () => authorize(parts, call('authorize', { form, query: { redirect_uri } })),
+      /redirect_uri is given in the query and in the body/,
+    )
+  const answer = await authorize(parts, call('authorize', { form, query: { nobody: 'reads this' } }))
   assert.equal(answer.status, 307)
   assert.deepEqual(Object.fromEntries(locationOf(answer).searchParams), { tenant: 'a', ...form })
 })
