@@ -259,20 +259,27 @@ test('a template may name the request, without its credential, and the metadata 
     meta_data: { plan: 'gold' },
   })
   const { key } = made.json as { key: string }
-  const sent = await call(gateway.port, `/t/in?k=${key}&q=1&q=2`, {
-    method: 'POST',
-    headers: { ...JSON_TYPE, 'x-mine': key, cookie: `a=1; c=${key}`, 'x-a-b': 'z', authorization: 'Basic abc' },
-    body: '[7]',
-  })
-  assert.equal(sent.status, 200, sent.text)
-  const body = JSON.parse(origin.seen.at(-1)!.body) as { ctx: JsonObject; plan: string; first: number }
-  assert.deepEqual([body.plan, body.first], ['gold', 7])
-  assert.doesNotMatch(JSON.stringify(body), new RegExp(`${key}|Basic`))
-  const { ctx } = body
-  assert.deepEqual(
-    [ctx.path, ctx.method, ctx.headers_x_a_b, ctx.headers_cookie, ctx.request_data, ctx.remote_addr],
-    ['/t/in', 'POST', 'z', 'a=1', { q: ['1', '2'] }, '127.0.0.1'],
-  )
+  const places = [
+    { query: `k=${key}&`, fields: {}, cookie: '' },
+    { query: '', fields: { 'x-mine': key }, cookie: '' },
+    { query: '', fields: {}, cookie: `; c=${key}` },
+  ]
+  for (const { query, fields, cookie } of places) {
+    const sent = await call(gateway.port, `/t/in?${query}q=1&q=2`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, ...fields, cookie: `a=1${cookie}`, 'x-a-b': 'z', authorization: 'Basic abc' },
+      body: '[7]',
+    })
+    assert.equal(sent.status, 200, sent.text)
+    const body = JSON.parse(origin.seen.at(-1)!.body) as { ctx: JsonObject; plan: string; first: number }
+    assert.deepEqual([body.plan, body.first], ['gold', 7])
+    assert.doesNotMatch(JSON.stringify(body), new RegExp(`${key}|Basic`))
+    const { ctx } = body
+    assert.deepEqual(
+      [ctx.path, ctx.method, ctx.headers_x_a_b, ctx.headers_cookie, ctx.request_data, ctx.remote_addr],
+      ['/t/in', 'POST', 'z', 'a=1', { q: ['1', '2'] }, '127.0.0.1'],
+    )
+  }
 })
 
 test('both formats say the same, are served the same, and neither loses anything on the way', async (t) => {
