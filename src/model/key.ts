@@ -57,13 +57,13 @@ export function generationOf(body: JsonObject): string {
 
 /** Members that are ours: nobody writes them from outside, and they stay with a session whatever is sent. */
 const OURS: ReadonlySet<string> = new Set([
-  ...['counter_id', DEVELOPER_ID, ROTATED_TO, ROTATED_FROM],
+  ...['counter_id', 'oauth_client_id', DEVELOPER_ID, ROTATED_TO, ROTATED_FROM],
   ...[USER_NAME, USER_GENERATION, TOKEN_FACTS, NARROWED_BY, LEGACY_KEY],
 ])
 
 /**
- * Takes what is ours out of a session that came over the wire, and over from the stored one: who counts, whose password it is, and
- * what makes it the token of a client.
+ * Takes what is ours out of a session that came over the wire, and over from the stored one: who counts, whose password it is,
+ * whose client it is of, and what makes it a token.
  * @throws Fault `key_invalid` when a password was sent: only users have one, and theirs is taken out before
  */
 export function withHidden(sent: JsonObject, stored: JsonObject | undefined): JsonObject {
@@ -73,7 +73,6 @@ export function withHidden(sent: JsonObject, stored: JsonObject | undefined): Js
   if (isObject(body.basic_auth_data) && (body.basic_auth_data.password ?? '') !== '')
     throw fault('key_invalid', 'basic_auth_data: a password belongs to a user, who has a name: POST /keys/{username}')
   if (stored?.[USER_NAME] !== undefined) body.basic_auth_data = stored.basic_auth_data ?? null
-  if (stored?.[TOKEN_FACTS] !== undefined) body.oauth_client_id = stored.oauth_client_id ?? ''
   return body
 }
 

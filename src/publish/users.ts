@@ -20,7 +20,7 @@ export interface UserDraft {
   /** As on the wire, the password in `basic_auth_data.password`. */
   readonly session: JsonObject
   readonly keepQuota: boolean
-  /** True for one that comes from another installation: see `KeyDraft`. One that is there may then come without its password. */
+  /** True for one that comes from another installation: see `KeyDraft`. */
   readonly moved?: boolean
   readonly actor: string
 }
@@ -59,8 +59,8 @@ export function bringsPassword({ basic_auth_data: data }: JsonObject): boolean {
 }
 
 /**
- * Stores a user; one of the same name in the organisation is replaced. The password is kept as argon2id, and must meet the rules
- * unless it comes as an argon2id or bcrypt hash already.
+ * Stores a user; one of the same name in the organisation is replaced, and has its password still where none is sent. The password is
+ * kept as argon2id, and must meet the rules unless it comes as an argon2id or bcrypt hash already.
  * @throws Fault `key_invalid`, `rights_missing`, `password_invalid` (400), `passwords_busy` (503)
  */
 export async function createUser(
@@ -70,7 +70,7 @@ export async function createUser(
   checkName(name)
   const orgId = orgOf(parts, session.org_id)
   const { basic_auth_data: data, ...rest } = session
-  const kept = moved && !bringsPassword(session) && (await findUser(parts, orgId, name)) !== undefined
+  const kept = !bringsPassword(session) && (await findUser(parts, orgId, name)) !== undefined
   if (!kept && (!isObject(data) || !bringsPassword(session)))
     throw fault('key_invalid', 'basic_auth_data.password: is missing')
   const own = kept ? {} : { [USER_NAME]: name, basic_auth_data: await keptPassword(parts, data as JsonObject) }

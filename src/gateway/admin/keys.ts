@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { counterIdOf, isKeyHash } from '../../model/key.ts'
+import { counterIdOf, isKeyHash, USER_NAME } from '../../model/key.ts'
 import { hashKey } from '../../model/secret.ts'
 import { checkSession } from '../../model/session.ts'
 import { createKey, deleteKey, rawKeyOf, type SavedKey, setKeyPolicies, updateKey } from '../../publish/keys.ts'
@@ -48,12 +48,13 @@ async function createRandom(parts: AdminParts, request: AdminRequest): Promise<A
   return saidOf(saved, saved.key ?? '', 'added')
 }
 
-/** A session with a password is a user, whom the path names; any other is a key of the caller's choice. */
+/** A session with a password, or that was read of a user, is a user, whom the path names; any other is a key of the caller's choice. */
 async function createCustom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by itself, not by its hash')
   const key = request.param('key')
   const session = await sessionOf(request)
-  if (bringsPassword(session) || request.flag('username')) return createNamed(parts, request, key, session)
+  const isOfUser = bringsPassword(session) || (session[USER_NAME] ?? '') !== ''
+  if (isOfUser || request.flag('username')) return createNamed(parts, request, key, session)
   const saved = await createKey(publishParts(parts), {
     session,
     key,

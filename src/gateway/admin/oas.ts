@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION, renameExtension, restoreExtension } from '../../model/api/extension.ts'
-import { exportOas, importOas, patchOas, withServer } from '../../model/api/import.ts'
+import { exportOas, importOas, patchOas, withoutServer, withServer } from '../../model/api/import.ts'
 import { documentOf } from '../../model/api/place.ts'
 import { readApi } from '../../model/api/read.ts'
 import type { ApiDocument } from '../../model/api.ts'
@@ -56,21 +56,22 @@ export function oasRoutes(parts: AdminParts): Route[] {
       method: 'PUT',
       path: '/apis/oas/{api}',
       run: async (request) => {
-        const { api_id: apiId } = await find(parts, request)
-        return replace(parts, request, { format: 'oas', apiId, definition: await extended(parts, request) })
+        const stored = await find(parts, request)
+        const definition = written(parts, stored, await extended(parts, request))
+        return replace(parts, request, { format: 'oas', apiId: stored.api_id, definition })
       },
     },
     {
       method: 'PATCH',
       path: '/apis/oas/{api}',
       run: async (request) => {
-        const { api_id: apiId, definition } = await find(parts, request)
+        const stored = await find(parts, request)
         const patched = patchOas(
-          definition,
-          await plain(parts, request),
+          stored.definition,
+          written(parts, stored, await plain(parts, request)),
           readImportOptions((name) => request.text(name)),
         )
-        return replace(parts, request, { format: 'oas', apiId, definition: patched })
+        return replace(parts, request, { format: 'oas', apiId: stored.api_id, definition: patched })
       },
     },
     { method: 'DELETE', path: '/apis/oas/{api}', run: (request) => remove(parts, request) },
@@ -116,6 +117,12 @@ function shown(parts: AdminParts, request: AdminRequest, document: ApiDocument):
   const url = addressOf(parts, document)
   const addressed = url === undefined ? exported : withServer(exported, url)
   return restoreExtension(addressed, request.word === 'svc' ? undefined : request.word)
+}
+
+/** A document as it was sent in the place of a stored one: the address that a read shows is none of its servers. */
+function written(parts: AdminParts, stored: ApiDocument, sent: JsonObject): JsonObject {
+  const url = addressOf(parts, stored)
+  return url === undefined ? sent : withoutServer(sent, stored.definition, url)
 }
 
 /** Where callers reach the API; undefined when nobody has said. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { nameOperations, operationsOf } from './convert-operations.ts'
@@ -67,6 +68,21 @@ export function exportOas(document: JsonObject, options: { readonly mode?: 'publ
 export function withServer(document: JsonObject, url: string): JsonObject {
   const others = objectsOf(document, 'servers').filter((server) => textOf(server, 'url') !== url)
   return { ...document, servers: [{ url }, ...others] }
+}
+
+/**
+ * What a caller who has read a document with `withServer` wants stored of it: the address stays as it is stored, and does not become
+ * the document's own by being sent back.
+ */
+export function withoutServer(sent: JsonObject, stored: JsonObject, url: string): JsonObject {
+  const [first, ...others] = objectsOf(sent, 'servers')
+  if (!isDeepStrictEqual(first, { url })) return sent
+  const { servers: _shown, ...rest } = sent
+  const before = objectsOf(stored, 'servers')
+  const isUnchanged = isDeepStrictEqual(sent.servers, withServer(stored, url).servers)
+  const own = before.filter((server) => textOf(server, 'url') === url)
+  const servers = isUnchanged ? before : [...own, ...others]
+  return servers.length === 0 && stored.servers === undefined ? rest : { ...sent, servers }
 }
 
 function checkedPlain(plain: JsonObject): JsonObject {
