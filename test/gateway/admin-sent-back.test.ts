@@ -282,6 +282,8 @@ test('an identifier of another object in a body reaches neither that object nor 
       if ((await gate.store.documents.revision()) === revision) continue
       const after = await stored(gate)
       const names = changed(before, after)
+      // The node writes of itself now and then.
+      if (names.length === 0) continue
       if (status >= 300) flaws.push(`${says} refused, and changed ${names}`)
       const wrong = names.filter((each) => identityOf(before.get(each)) !== identityOf(after.get(each)))
       if (wrong.length > 0 || names.length > 1) flaws.push(`${says} ${told(before, after)}`)
