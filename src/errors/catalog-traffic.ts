@@ -18,6 +18,12 @@ export const TRAFFIC = {
   // what they may do
   api_not_in_rights: { status: 403, log: 'silent', text: 'Access to this API has been disallowed' },
   path_not_in_rights: { status: 403, log: 'silent', text: 'Access to this resource has been disallowed' },
+  // never served unchecked; told once per interval by whoever is told of faults
+  patterns_over_budget: {
+    status: 503,
+    log: 'warn',
+    text: 'The rules for this request hold too many patterns to be compared with its path',
+  },
   endpoint_forbidden: { status: 403, log: 'silent', text: 'Requested endpoint is forbidden' },
   ip_forbidden: { status: 403, log: 'silent', text: 'access from this IP has been disallowed' },
   // name and password (RFC 7617), signed requests

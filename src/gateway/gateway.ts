@@ -34,6 +34,7 @@ import { offerGatewayMetrics } from './metrics.ts'
 import { Modules } from './modules/modules.ts'
 import { NodeReporter } from './node-status.ts'
 import { type Authorization, openAuthorization } from './oauth/open-authorization.ts'
+import { OncePerInterval } from './once-per-interval.ts'
 import { type OpenPorts, openPorts, wireLimitsOf } from './open-ports.ts'
 import { AccessLog } from './record/access-log.ts'
 import { LoadMeter } from './record/load-meter.ts'
@@ -54,6 +55,9 @@ import { RequestTrials } from './try-request.ts'
 import type { UpstreamCares } from './upstream/cares.ts'
 import { openUpstreams } from './upstream/open-upstreams.ts'
 import type { UpstreamPool } from './upstream/targets.ts'
+
+/** Between two lines of the log about one API whose rules hold too many patterns. */
+const OVER_BUDGET_LOG_MS = 60_000
 
 export interface GatewayParts {
   readonly config: Config
@@ -349,6 +353,7 @@ function serverParts(
   const { config, clock, log } = parts
   const legacyStatuses = config.compat.legacy_statuses
   const snapshot = () => core.live.snapshot
+  const overBudget = new OncePerInterval(OVER_BUDGET_LOG_MS)
   const admin = adminRoutes({
     ...parts,
     ...core,
@@ -380,7 +385,12 @@ function serverParts(
     onFault(fault, x) {
       const code: FaultCode = fault.code
       if (code.startsWith('upstream_')) metrics.upstreamFailed(code)
-      const fields = { request_id: x.requestId, api_id: x.chain?.api.apiId, code, cause: fault.cause }
+      if (code === 'patterns_over_budget') metrics.patternsOverBudget()
+      if (code === 'patterns_over_budget' && !overBudget.isDue(x.chain?.api.apiId ?? '', x.mono)) return
+      const fields = {
+        ...{ request_id: x.requestId, api_id: x.chain?.api.apiId, code, cause: fault.cause },
+        ...(code === 'patterns_over_budget' && { key_alias: x.session?.alias, key_hash: x.session?.keyHash }),
+      }
       if (fault.entry.log === 'error') log.error(fields, fault.message)
       else log.warn(fields, fault.message)
     },

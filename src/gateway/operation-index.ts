@@ -1,7 +1,8 @@
 import { type Fault, prebuilt } from '../errors/fault.ts'
 import type { OperationRule, PathMatching } from '../model/api.ts'
 import { foldLetters } from '../model/fold-letters.ts'
-import { compilePattern } from '../model/pattern.ts'
+import { Matcher } from '../model/matcher.ts'
+import { beginPatternWork } from '../model/pattern-work.ts'
 import { otherReadings, readablePath } from '../model/readable-path.ts'
 import type { CompiledOperation } from './exchange.ts'
 import { clash, closedByGet, joined, restricted, stricter } from './join-operations.ts'
@@ -196,12 +197,17 @@ function wholePaths(rules: readonly IndexedRule[]): (path: string, visit: Visit)
 function expressions(rules: readonly IndexedRule[], matching: PathMatching): (path: string, visit: Visit) => void {
   const entries = rules.map((entry) => {
     const { path, ignoreCase } = entry.rule
-    return { entry, ignoreCase, expression: compilePattern(matching === 'prefix' ? `^(?:${path})` : path, ignoreCase) }
+    return { entry, ignoreCase, matcher: new Matcher(matching === 'prefix' ? beginning(path) : path, ignoreCase) }
   })
   const folds = rules.some(({ rule }) => rule.ignoreCase)
   return (path, visit) => {
+    beginPatternWork()
     const folded = folds ? foldLetters(path) : path
-    for (const { entry, ignoreCase, expression } of entries)
-      if (expression.test(ignoreCase ? folded : path)) visit(entry)
+    for (const { entry, ignoreCase, matcher } of entries) if (matcher.test(ignoreCase ? folded : path)) visit(entry)
   }
+}
+
+/** The pattern at the beginning of a path. A group is needed for alternatives alone, and hides what is literal. */
+function beginning(pattern: string): string {
+  return pattern.includes('|') ? `^(?:${pattern})` : `^${pattern}`
 }

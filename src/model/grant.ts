@@ -1,8 +1,9 @@
 import { foldLetters } from './fold-letters.ts'
 import { type Limit, quotaLimit, rateLimit } from './limit.ts'
+import { type Matcher, matcherFor } from './matcher.ts'
 import type { EffectiveRight, Merged } from './merge-policies.ts'
 import { methodName } from './method-name.ts'
-import { patternFor } from './pattern.ts'
+import { beginPatternWork } from './pattern-work.ts'
 import { allowsPath, compilePaths, type PathRule } from './rights.ts'
 
 export interface GrantOptions {
@@ -16,7 +17,7 @@ export interface GrantOptions {
 
 interface EndpointRule {
   readonly method: string
-  readonly pattern: RegExp | undefined
+  readonly pattern: Matcher | undefined
   /** undefined = unlimited. */
   readonly rate: Limit | undefined
   readonly limits: readonly Limit[]
@@ -127,6 +128,7 @@ export class Grant {
   private endpointFor(method: string, path: string): EndpointRule | undefined {
     const endpoints = this.endpoints
     if (endpoints.length === 0) return undefined
+    beginPatternWork()
     const sought = this.ignoreCase ? foldLetters(path) : path
     for (let i = 0; i < endpoints.length; i++) {
       const rule = endpoints[i]!
@@ -170,7 +172,7 @@ function endpointRules(
       const rate = rateLimit(id, limit.rate, limit.per)
       return {
         method: methodName(name),
-        pattern: patternFor(path, ignoreCase),
+        pattern: matcherFor(path, ignoreCase),
         rate,
         limits: listed(before, rate, quota),
       }

@@ -16,7 +16,6 @@ const MAX_DEPTH = 100
 // The backtracking engine is 25 times faster on ordinary patterns (75 ns against 1.8 us), but compiling for it takes
 // 2^n steps in the number of optional parts: `a?` three hundred times never ends.
 const MAX_BACKTRACKED_CHOICES = 6
-const MAX_CACHED = 10_000
 
 const TEMPLATE = /\{[A-Za-z_][^{}/]*\}/y
 const COUNTED = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y
@@ -38,7 +37,7 @@ const EXPRESSIONS: Dialect = { templates: false, captures: true, folds: false }
 /** Most rounds of counted repetition that the linear engine takes as they stand. */
 const MAX_NATIVE_ROUNDS = 16
 
-interface Piece {
+export interface Piece {
   /** The same meaning in the subset that the linear engine takes. */
   readonly text: string
   readonly size: number
@@ -57,8 +56,13 @@ interface Piece {
  * @throws Fault `pattern_invalid` (400), which says what is wrong and where
  */
 export function compilePattern(text: string, ignoreCase = false): RegExp {
+  return compileNormalised(normalisedPattern(text, ignoreCase))
+}
+
+/** The same pattern in the subset that the linear engine takes. @throws Fault as `compilePattern` */
+export function normalisedPattern(text: string, ignoreCase = false): Piece {
   if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
-  return compiledFrom(new Reader(readablePattern(text), ignoreCase ? FOLDED_PATHS : PATHS))
+  return wholeOf(new Reader(readablePattern(text), ignoreCase ? FOLDED_PATHS : PATHS))
 }
 
 function readablePattern(text: string): string {
@@ -74,36 +78,21 @@ function readablePattern(text: string): string {
  */
 export function compileExpression(text: string): RegExp {
   if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
-  return compiledFrom(new Reader(text, EXPRESSIONS))
+  return compileNormalised(wholeOf(new Reader(text, EXPRESSIONS)))
 }
 
-function compiledFrom(reader: Reader): RegExp {
+function wholeOf(reader: Reader): Piece {
   const whole = alternatives(reader, 0)
   if (!reader.ended) throw reader.fault('unmatched )')
+  return whole
+}
+
+/** The expression of a normalised pattern. @throws Fault `pattern_invalid` (400) */
+export function compileNormalised({ text, choices }: Piece): RegExp {
   try {
-    return new RegExp(whole.text, whole.choices > MAX_BACKTRACKED_CHOICES ? 'l' : '')
+    return new RegExp(text, choices > MAX_BACKTRACKED_CHOICES ? 'l' : '')
   } catch (error) {
     throw fault('pattern_invalid', 'not a regular expression', error)
-  }
-}
-
-const compiled = new Map<string, RegExp | undefined>()
-
-/** The pattern compiled once for all who use it; undefined when it does not compile, and so never matches. */
-export function patternFor(text: string, ignoreCase = false): RegExp | undefined {
-  const key = ignoreCase ? `i ${text}` : `c ${text}`
-  if (compiled.has(key)) return compiled.get(key)
-  if (compiled.size >= MAX_CACHED) for (const oldest of compiled.keys()) if (compiled.delete(oldest)) break
-  const pattern = compiledOrNone(text, ignoreCase)
-  compiled.set(key, pattern)
-  return pattern
-}
-
-function compiledOrNone(text: string, ignoreCase: boolean): RegExp | undefined {
-  try {
-    return compilePattern(text, ignoreCase)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,4 +1,5 @@
-import { patternFor } from './pattern.ts'
+import { type Matcher, matcherFor } from './matcher.ts'
+import { beginPatternWork } from './pattern-work.ts'
 import type { AllowedUrl } from './session.ts'
 
 /** One entry of `allowed_urls`, ready to be compared. */
@@ -6,21 +7,22 @@ export interface PathRule {
   /** Compared exactly. */
   readonly methods: readonly string[]
   /** undefined = did not compile: matches nothing. */
-  readonly pattern: RegExp | undefined
+  readonly pattern: Matcher | undefined
 }
 
 /** Compiles `allowed_urls`; undefined means every path, which an empty or absent list stands for. */
 export function compilePaths(urls: readonly AllowedUrl[] | null | undefined): readonly PathRule[] | undefined {
   if (urls === null || urls === undefined || urls.length === 0) return undefined
-  return urls.map(({ url, methods }) => ({ methods, pattern: patternFor(url) }))
+  return urls.map(({ url, methods }) => ({ methods, pattern: matcherFor(url) }))
 }
 
 /**
  * True when a rule names the method (GET speaks of HEAD too) and its pattern is found in the request path: readable, listen path
- * included.
+ * included. @throws Fault `patterns_over_budget` (503) when there is too much to compare
  */
 export function allowsPath(rules: readonly PathRule[] | undefined, method: string, fullPath: string): boolean {
   if (rules === undefined) return true
+  beginPatternWork()
   for (let i = 0; i < rules.length; i++) {
     const rule = rules[i]!
     if (rule.pattern !== undefined && namesMethod(rule.methods, method) && rule.pattern.test(fullPath)) return true

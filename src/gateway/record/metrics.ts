@@ -28,12 +28,18 @@ export class Metrics {
   readonly #upstreamFailures = new Map<FaultCode, number>()
 
   #hiddenFields = 0
+  #overBudget = 0
 
   constructor() {
     this.counter(
       'svc_underscore_fields_dropped',
       'Request fields dropped because of an underscore in their name.',
       () => this.#hiddenFields,
+    )
+    this.counter(
+      'svc_patterns_over_budget',
+      'Requests refused because their rules hold too many patterns.',
+      () => this.#overBudget,
     )
     this.offer({
       name: 'svc_upstream_failures',
@@ -67,6 +73,10 @@ export class Metrics {
 
   upstreamFailed(kind: FaultCode): void {
     this.#upstreamFailures.set(kind, (this.#upstreamFailures.get(kind) ?? 0) + 1)
+  }
+
+  patternsOverBudget(): void {
+    this.#overBudget++
   }
 
   fieldsHidden(count: number): void {

@@ -1,6 +1,7 @@
 import { prebuilt } from '../../errors/fault.ts'
 import type { Json } from '../../model/json.ts'
 import type { RewriteRule } from '../../model/operation.ts'
+import { beginPatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../model/pattern-work.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../model/readable-path.ts'
 import type { RewritePiece } from '../../model/rewrite-target.ts'
 import { holdsEncodedSlash, readPath } from '../../wire/path.ts'
@@ -67,6 +68,7 @@ async function withBody(x: Exchange, rewrite: CompiledRewrite, matches: readonly
 
 /** Refuses a request that is rewritten in several ways, by what its upstream may take it for. */
 function choose(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[], body: string) {
+  beginPatternWork()
   const [first, ...others] = matches.map(({ path, found }) => {
     const finds: Finds = new Map()
     const index = rewrite.triggers.findIndex((trigger) => holds(x, trigger, { path, body }, finds))
@@ -99,6 +101,7 @@ function holds(x: Exchange, { all, rules }: CompiledTrigger, searched: Searched,
 function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean {
   let found = false
   valuesOf(x, rule, searched).forEach((value, index) => {
+    spendPatternWork(WORK_OF_EXPRESSION)
     const match = rule.expression.exec(value)
     if (match === null) return
     found = true

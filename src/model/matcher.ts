@@ -1,0 +1,99 @@
+import { compileNormalised, normalisedPattern } from './pattern.ts'
+import { spendPatternWork, WORK_OF_EXPRESSION } from './pattern-work.ts'
+
+/**
+ * A pattern of paths as requests are compared with it: first with what every path that it matches must hold as it stands, then, where the
+ * path holds it, with the expression. A literal costs about 10 ns, an expression 60 ns and more, and 70 µs when it is first run.
+ */
+export class Matcher {
+  /** The path must begin with it. */
+  readonly prefix: string
+  /** The path must hold it. */
+  readonly part: string
+  /** True when the pattern is the prefix and nothing else. */
+  readonly exact: boolean
+  readonly #size: number
+  readonly #expression: RegExp
+
+  /** With `ignoreCase` it is compared with paths that `foldLetters` has folded. @throws Fault `pattern_invalid` (400) as `compilePattern` */
+  constructor(text: string, ignoreCase = false) {
+    const normalised = normalisedPattern(text, ignoreCase)
+    this.#expression = compileNormalised(normalised)
+    this.#size = normalised.size + 1
+    const { prefix, part, exact } = literalsOf(normalised.text)
+    this.prefix = prefix
+    this.part = part
+    this.exact = exact
+  }
+
+  /** @throws Fault `patterns_over_budget` (503) when the check that asks has compared too much already */
+  test(path: string): boolean {
+    spendPatternWork(path.length)
+    if (this.exact) return path === this.prefix
+    if (!path.startsWith(this.prefix) || !path.includes(this.part)) return false
+    spendPatternWork(WORK_OF_EXPRESSION + path.length * this.#size)
+    return this.#expression.test(path)
+  }
+}
+
+const OPERATOR = /[\\^$.*+?()[\]{}|]/
+
+/** What stands outside groups, classes and repetitions of a pattern without alternatives. `normalised` escapes every other operator. */
+function literalsOf(normalised: string): { readonly prefix: string; readonly part: string; readonly exact: boolean } {
+  const none = { prefix: '', part: '', exact: false }
+  const runs: string[] = []
+  let run = ''
+  let depth = 0
+  let inClass = false
+  const end = () => {
+    if (run !== '') runs.push(run)
+    run = ''
+  }
+  for (let at = 0; at < normalised.length; at++) {
+    const char = normalised[at]!
+    const escaped = char === '\\' ? normalised[++at]! : ''
+    if (escaped !== '') {
+      if (depth > 0 || inClass) continue
+      if (/[A-Za-z]/.test(escaped)) end()
+      else run += escaped
+    } else if (inClass) inClass = char !== ']'
+    else if (char === '|' && depth === 0) return none
+    else if (OPERATOR.test(char)) {
+      end()
+      if (char === '[') inClass = true
+      if (char === '(') depth++
+      if (char === ')') depth--
+    } else if (depth === 0) run += char
+  }
+  end()
+  const begins = normalised.startsWith('^') && runs.length > 0 && normalised.startsWith(escapedText(runs[0]!), 1)
+  const prefix = begins ? runs[0]! : ''
+  const exact = begins && normalised === `^${escapedText(prefix)}$`
+  const part = runs.slice(begins ? 1 : 0).reduce((longest, each) => (each.length > longest.length ? each : longest), '')
+  return { prefix, part, exact }
+}
+
+function escapedText(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}
+
+const MAX_CACHED = 10_000
+const compiled = new Map<string, Matcher | undefined>()
+
+/** The pattern compiled once for all who use it; undefined when it does not compile, and so never matches. */
+export function matcherFor(text: string, ignoreCase = false): Matcher | undefined {
+  const key = ignoreCase ? `i ${text}` : `c ${text}`
+  if (compiled.has(key)) return compiled.get(key)
+  if (compiled.size >= MAX_CACHED) for (const oldest of compiled.keys()) if (compiled.delete(oldest)) break
+  const made = matcherOrNone(text, ignoreCase)
+  compiled.set(key, made)
+  return made
+}
+
+function matcherOrNone(text: string, ignoreCase: boolean): Matcher | undefined {
+  try {
+    return new Matcher(text, ignoreCase)
+  } catch {
+    return undefined
+  }
+}
