@@ -1,3 +1,4 @@
+import { Admission } from '../src/wire/admission.ts'
 import { WireExchange, type WireHandler } from '../src/wire/exchange.ts'
 import { FIELD } from '../src/wire/fields.ts'
 import { listen } from '../src/wire/listen.ts'
@@ -47,7 +48,7 @@ await listen({
     tlsHandshakeMs: 5000,
     http2Streams: 0,
     maxHandshakes: 100,
-    maxConnections: 0,
   },
+  admission: new Admission({ most: 0, reason: 'max_connections', refused: () => {} }),
 })
 process.on('SIGTERM', () => process.exit(0))

@@ -1,6 +1,7 @@
 import type { BlockList, Server, Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, waitFault } from '../errors/fault.ts'
+import { descriptorLimit, shareDescriptors } from '../model/descriptors.ts'
 import { isListed, peerAddress } from '../model/forwarded-for.ts'
 import { visitorOf } from '../model/visitor.ts'
 import type { DashboardParts } from './parts.ts'
@@ -93,20 +94,25 @@ export class Intake {
 
   /** Bounds the connections of a server, and those of each address that is no trusted proxy. */
   bound(server: Server): void {
-    const { max_connections: most } = this.#parts.config.dashboard
+    const { max_connections: wanted } = this.#parts.config.dashboard
+    const limit = descriptorLimit()
+    const most = Math.min(wanted, shareDescriptors(limit, 0).dashboard)
     const open = new Map<string, number>()
     let dropped = 0
     const drop = () => {
       dropped++
       if (dropped > 1) return
       setTimeout(() => {
-        const what = { dropped, max_connections: most }
-        this.#parts.log.warn(what, 'connections to the dashboard were dropped: too many are open')
+        const what = { dropped, max_connections: most, open_files_limit: limit }
+        const todo = most < wanted ? '; raise the limit of open files (ulimit -n, LimitNOFILE)' : ''
+        this.#parts.log.warn(what, `connections to the dashboard were dropped: too many are open${todo}`)
         dropped = 0
       }, RETRY_MS).unref()
     }
     server.maxConnections = most
     server.on('drop', drop)
+    // An accept that failed for want of descriptors.
+    server.on('error', drop)
     server.on('connection', (socket: Socket) => {
       const peer = peerAddress(socket.remoteAddress)
       if (isListed(this.#trusted, peer)) return

@@ -37,6 +37,11 @@ export const CATALOG = {
   store_read_only: { status: 503, log: 'error', text: 'The store takes no changes' },
   legacy_keys_busy: { status: 503, log: 'debug', text: 'Try again later' },
   busy: { status: 503, log: 'warn', text: 'Too many calls of this kind are waiting, try again later' },
+  no_descriptors: {
+    status: 503,
+    log: 'silent',
+    text: 'The gateway has no room for another connection to an upstream, try again later',
+  },
   shutting_down: { status: 503, log: 'silent', text: 'Gateway is shutting down' },
   not_ready: { status: 503, log: 'silent', text: 'A successful API reload did not happen' },
   internal: { status: 500, log: 'error', text: 'Internal error' },

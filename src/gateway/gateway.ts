@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts'
 import type { FaultCode } from '../errors/catalog.ts'
 import { sharedHosts } from '../model/api/territory.ts'
 import type { Clock } from '../model/clock.ts'
+import { descriptorLimit, shareDescriptors } from '../model/descriptors.ts'
 import type { GatewayOrder } from '../model/gateway-order.ts'
 import type { LineSink, Log } from '../model/log.ts'
 import type { NodeShard } from '../model/node.ts'
@@ -17,6 +18,7 @@ import { forgetNodes, writeNodeStatus } from '../publish/node-status.ts'
 import { TrafficEvents } from '../publish/traffic-events.ts'
 import { checkUser, userHash } from '../publish/users.ts'
 import type { Store } from '../store/ports.ts'
+import { SocketBudget } from '../wire/socket-budget.ts'
 import type { AdminParts } from './admin/parts.ts'
 import type { Route } from './admin/route.ts'
 import { adminRoutes } from './admin/routes.ts'
@@ -35,13 +37,14 @@ import { Modules } from './modules/modules.ts'
 import { NodeReporter } from './node-status.ts'
 import { type Authorization, openAuthorization } from './oauth/open-authorization.ts'
 import { OncePerInterval } from './once-per-interval.ts'
-import { type OpenPorts, openPorts, wireLimitsOf } from './open-ports.ts'
+import { type OpenPorts, openPorts, type PortBounds, wireLimitsOf } from './open-ports.ts'
 import { AccessLog } from './record/access-log.ts'
 import { LoadMeter } from './record/load-meter.ts'
 import { Metrics } from './record/metrics.ts'
 import { openRecording, type Recording } from './record/open-recording.ts'
 import { offerProcessMetrics } from './record/process-metrics.ts'
 import { Recorder } from './record/recorder.ts'
+import { RefusedConnections } from './record/refused-connections.ts'
 import { chooseMetricsFormat, renderMetrics } from './record/render-metrics.ts'
 import { nextRequestId } from './record/request-id.ts'
 import { Sample } from './record/sample.ts'
@@ -108,7 +111,13 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, store, log } = parts
   const settings = config.gateway
   const metrics = new Metrics()
-  const core = buildCore(parts, metrics)
+  const limit = descriptorLimit()
+  const bounds = {
+    shares: shareDescriptors(limit, settings.max_connections),
+    refusals: new RefusedConnections(parts, limit),
+  }
+  bounds.refusals.offer(metrics)
+  const core = buildCore(parts, metrics, bounds)
   const { live, recording } = core
   const closers: (() => unknown)[] = [
     () => core.upstreams.close(),
@@ -164,11 +173,12 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     const plain = trafficHandler({ ...rest, own })
     const traffic = telemetry?.trace(plain) ?? plain
     core.innerCalls.open(traffic, wireLimitsOf(settings), settings.batch_timeout_ms)
-    const ports = await openPorts(settings, {
+    const handlers = {
       traffic,
       control: trafficHandler({ ...rest, own: ownControl }),
-      tls: (serverName) => tls.choose(serverName),
-    })
+      tls: (serverName: string) => tls.choose(serverName),
+    }
+    const ports = await openPorts(settings, handlers, bounds)
     closers.push(() => ports.drain(settings.drain_timeout_ms))
     core.authorization.deliveries.start()
     const reporter = nodeReporter(parts, core, ports, new LoadMeter(metrics, ports.connections))
@@ -209,7 +219,7 @@ interface Core {
 }
 
 /** What every request is judged by, before anything listens. */
-function buildCore(parts: GatewayParts, metrics: Metrics): Core {
+function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: PortBounds): Core {
   const { config, store, log, clock } = parts
   const settings = config.gateway
   const segmentation = settings.db_app_conf_options
@@ -235,7 +245,8 @@ function buildCore(parts: GatewayParts, metrics: Metrics): Core {
     events.tell(kind, apiId, detail)
     parts.onGatewayEvent?.(kind, apiId, detail)
   }
-  const { upstreams, upstreamCares } = openUpstreams({ ...parts, onGatewayEvent }, (id, orgId) =>
+  const sockets = new SocketBudget(shares.upstreams, () => refusals.refused('upstream'))
+  const { upstreams, upstreamCares } = openUpstreams({ ...parts, onGatewayEvent, sockets }, (id, orgId) =>
     findKeyPair(store, parts.sealKey, { id, orgId }),
   )
   const recording = openRecording(parts)

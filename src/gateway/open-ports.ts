@@ -1,15 +1,24 @@
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { addressList } from '../model/address.ts'
+import type { DescriptorShares } from '../model/descriptors.ts'
+import { Admission } from '../wire/admission.ts'
 import type { WireHandler } from '../wire/exchange.ts'
 import { type Listener, listen, type TlsChoice, type WireLimits } from '../wire/listen.ts'
 import type { Exchange } from './exchange.ts'
+import type { RefusedConnections } from './record/refused-connections.ts'
 
 export interface PortHandlers {
   readonly traffic: WireHandler<Exchange>
   readonly control: WireHandler<Exchange>
   /** Chooses a certificate; asked only when TLS is switched on. */
   readonly tls: (serverName: string) => TlsChoice | undefined
+}
+
+/** How many connections there may be, and who is told of those that were refused. */
+export interface PortBounds {
+  readonly shares: DescriptorShares
+  readonly refusals: RefusedConnections
 }
 
 /** The listeners of one gateway. */
@@ -24,8 +33,20 @@ export interface OpenPorts {
 }
 
 /** Opens traffic, TLS and control port as the settings say; all or none. @throws Fault `port_in_use` naming the setting */
-export async function openPorts(settings: Config['gateway'], handlers: PortHandlers): Promise<OpenPorts> {
+export async function openPorts(
+  settings: Config['gateway'],
+  handlers: PortHandlers,
+  { shares, refusals }: PortBounds,
+): Promise<OpenPorts> {
   const limits = wireLimitsOf(settings)
+  const refused = refusals.refused.bind(refusals)
+  const admission = new Admission({
+    most: shares.clients,
+    reason: shares.clients === settings.max_connections ? 'max_connections' : 'descriptors',
+    refused,
+  })
+  // Traffic that takes all of its share leaves the control port open.
+  const controlAdmission = new Admission({ most: shares.control, reason: 'descriptors', refused })
   const { listen_host: host, control_host: controlHost, tls } = settings
   const shared = settings.workers > 1
   const senders = settings.proxy_protocol_networks
@@ -48,6 +69,7 @@ export async function openPorts(settings: Config['gateway'], handlers: PortHandl
       shared,
       handler: handlers.traffic,
       limits,
+      admission,
       proxies,
     })
     const tlsPort = tls.enabled
@@ -57,6 +79,7 @@ export async function openPorts(settings: Config['gateway'], handlers: PortHandl
           shared,
           handler: handlers.traffic,
           limits,
+          admission,
           proxies,
           tls: handlers.tls,
         })
@@ -69,6 +92,7 @@ export async function openPorts(settings: Config['gateway'], handlers: PortHandl
             port: settings.control_port,
             handler: handlers.control,
             limits,
+            admission: controlAdmission,
           })
     const connections = () => listeners.reduce((sum, listener) => sum + listener.connections(), 0)
     return { traffic, tls: tlsPort, control, connections, drain }
@@ -96,6 +120,5 @@ export function wireLimitsOf(settings: Config['gateway']): WireLimits {
     tlsHandshakeMs: settings.tls.handshake_timeout_ms,
     maxHandshakes: settings.tls.max_handshakes,
     http2Streams: settings.http2.enabled ? settings.http2.max_concurrent_streams : 0,
-    maxConnections: settings.max_connections,
   }
 }

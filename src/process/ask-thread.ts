@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { FaultCode } from '../errors/catalog.ts'
-import { Fault, toFault } from '../errors/fault.ts'
+import { Fault, fault, toFault } from '../errors/fault.ts'
 
 interface Asked<Question> {
   readonly number: number
@@ -13,8 +13,14 @@ interface Told<Answer> {
   readonly refusal?: { readonly code: FaultCode; readonly message: string }
 }
 
-/** Asks the thread at the other end of a channel. Answers may come in any order; its faults are thrown here. */
-export function askThread<Question, Answer>(port: MessagePort): (question: Question) => Promise<Answer> {
+/**
+ * Asks the thread at the other end of a channel. Answers may come in any order; its faults are thrown here, and `gateway_behind` where
+ * none comes within `withinMs`.
+ */
+export function askThread<Question, Answer>(
+  port: MessagePort,
+  withinMs: number,
+): (question: Question) => Promise<Answer> {
   const waiting = new Map<number, (told: Told<Answer>) => void>()
   let last = 0
   port.on('message', (told: Told<Answer>) => {
@@ -25,9 +31,15 @@ export function askThread<Question, Answer>(port: MessagePort): (question: Quest
   return (question) =>
     new Promise((resolve, reject) => {
       const number = ++last
-      waiting.set(number, ({ answer, refusal }) =>
-        refusal === undefined ? resolve(answer as Answer) : reject(new Fault(refusal.code, refusal.message)),
-      )
+      const late = setTimeout(() => {
+        waiting.delete(number)
+        reject(fault('gateway_behind'))
+      }, withinMs)
+      waiting.set(number, ({ answer, refusal }) => {
+        clearTimeout(late)
+        if (refusal === undefined) resolve(answer as Answer)
+        else reject(new Fault(refusal.code, refusal.message))
+      })
       port.postMessage({ number, question } satisfies Asked<Question>)
     })
 }

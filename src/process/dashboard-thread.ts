@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { startDashboard } from '../dashboard/server.ts'
 import { toFault } from '../errors/fault.ts'
 import { systemClock } from '../model/clock.ts'
+import { TRIAL_WITHIN_MS } from '../model/trial.ts'
 import { readPasswordRules } from '../publish/password-file.ts'
 import { DEVELOPER_PASSWORD_SCHEMA } from '../publish/portal/passwords.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
@@ -23,6 +24,9 @@ if (port === null) throw new Error('the dashboard thread is started by the serve
 
 /** Below that of traffic (0), above what only runs on an idle machine (19). */
 const PRIORITY = 10
+
+/** Longest wait for the gateway's thread, beyond the time that what it is asked for may take. */
+const BEYOND_MS = 10_000
 
 const tell = (news: DashboardNews) => port.postMessage(news)
 try {
@@ -62,7 +66,7 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
         clock: systemClock,
         defaultOrg: defaultOrg.id,
         settled: revisionAsker(seed),
-        tryRequest: askThread(seed.trials),
+        tryRequest: askThread(seed.trials, TRIAL_WITHIN_MS + BEYOND_MS),
         passwordRules: readPasswordRules(join(home, 'schemas', 'basic_auth.json')),
         userPasswordRules: readPasswordRules(join(home, 'schemas', 'password.json')),
         developerPasswordRules: readPasswordRules(
@@ -82,6 +86,6 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
 
 /** The write is done whatever becomes of the wait for it. */
 function revisionAsker({ settled }: DashboardSeed): (revision: number) => Promise<void> {
-  const ask = askThread<number, void>(settled)
+  const ask = askThread<number, void>(settled, BEYOND_MS)
   return (revision) => ask(revision).catch(() => {})
 }

@@ -14,8 +14,6 @@ export interface WireLimits {
   readonly maxHandshakes: number
   /** Streams that a connection of HTTP/2 may have open at once; 0 = HTTP/2 is not spoken. */
   readonly http2Streams: number
-  /** Open connections at once; 0 = no bound. */
-  readonly maxConnections: number
 }
 
 /** Unread bytes kept for later; beyond that the socket is paused. */

@@ -1,5 +1,6 @@
 import { type BlockList, createServer, type Server, type Socket } from 'node:net'
 import { fault } from '../errors/fault.ts'
+import type { Admission } from './admission.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionOwner, GivenUp, OpenConnection } from './connection-owner.ts'
 import type { WireExchange, WireHandler } from './exchange.ts'
@@ -20,6 +21,8 @@ export interface ListenOptions<X extends WireExchange> {
   readonly shared?: boolean
   readonly handler: WireHandler<X>
   readonly limits: WireLimits
+  /** Shared with the listeners whose connections count with those of this one. */
+  readonly admission: Admission
   /** Present = TLS. Asked for every handshake, so a new certificate needs no restart. `serverName` '' without SNI. */
   readonly tls?: ChooseTls
   /** Those whose connections begin with the PROXY protocol; undefined = nobody's do. */
@@ -63,7 +66,8 @@ function opened<X extends WireExchange>(server: Server, options: ListenOptions<X
     const { host, port, shared: reusePort = false } = options
     server.listen({ host, port, backlog: BACKLOG, reusePort }, () => {
       server.removeAllListeners('error')
-      server.on('error', () => {}) // a failed accept (no descriptors left) concerns that connection alone
+      // A failed accept concerns that connection alone.
+      server.on('error', () => options.admission.refuse('descriptors'))
       resolve()
     })
   })
@@ -75,6 +79,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   readonly limits: WireLimits
   readonly speakHttp2: ConnectionOwner<X>['speakHttp2']
   draining = false
+  private readonly admission: Admission
   private readonly tls: ChooseTls | undefined
   private readonly proxies: BlockList | undefined
   private readonly open = new Set<OpenConnection>()
@@ -85,6 +90,8 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   constructor(options: ListenOptions<X>) {
     this.handler = options.handler
     this.limits = options.limits
+    this.admission = options.admission
+    this.admission.join(this)
     this.tls = options.tls
     this.proxies = options.proxies
     if (options.limits.http2Streams > 0) this.speakHttp2 = (given, bytes) => this.takeOver(given, bytes)
@@ -96,9 +103,12 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   }
 
   accept(socket: Socket): void {
-    const { maxConnections, maxHandshakes } = this.limits
-    const full = maxConnections > 0 && this.size >= maxConnections
-    if (this.draining || full || (this.tls !== undefined && this.handshakes.size >= maxHandshakes)) {
+    if (this.draining || !this.admission.admits()) {
+      socket.destroy()
+      return
+    }
+    if (this.tls !== undefined && this.handshakes.size >= this.limits.maxHandshakes) {
+      this.admission.refuse('handshakes')
       socket.destroy()
       return
     }

@@ -5,6 +5,7 @@ import { type ConnectionOptions, createSecureContext, getCACertificates, type Se
 import { prebuilt, toFault } from '../errors/fault.ts'
 import { OriginConnection, type OriginPool, type OriginUser } from './origin.ts'
 import type { Origin } from './origin-port.ts'
+import { NO_DESCRIPTORS, type SocketBudget } from './socket-budget.ts'
 
 /** One origin server: scheme, host, port, and how long we wait for it. Holds its idle connections. */
 export interface UpstreamOptions {
@@ -34,6 +35,8 @@ export interface UpstreamOptions {
   readonly totalTimeoutMs: number
   readonly maxIdle: number
   readonly idleKeepMs: number
+  /** Shared with the other upstreams; absent = connections are not bounded. */
+  readonly sockets?: SocketBudget
 }
 
 /** Addresses older than this are looked up again in the background, when a new connection is opened. */
@@ -82,7 +85,8 @@ export class Upstream {
   /** A new connection, which calls `originReady` when it is open and `originFailed` when it cannot be; never within this call. */
   open(user: OriginUser): Origin {
     const connection = new OriginConnection(this.pool, user)
-    if (this.options.identity === undefined) this.begin(connection)
+    if (this.options.sockets?.take() === false) queueMicrotask(() => connection.fail(NO_DESCRIPTORS))
+    else if (this.options.identity === undefined) this.begin(connection)
     else void this.beginAs(connection, this.options.identity)
     return connection
   }
@@ -164,12 +168,13 @@ export class Upstream {
   }
 
   private release(connection: OriginConnection): boolean {
-    if (this.closed || this.idle.length >= this.options.maxIdle) return false
+    if (this.closed || this.idle.length >= this.options.maxIdle || this.options.sockets?.crowded === true) return false
     this.idle.push(connection)
     return true
   }
 
   private forget(connection: OriginConnection): void {
+    this.options.sockets?.giveBack()
     const at = this.idle.indexOf(connection)
     if (at >= 0) this.idle.splice(at, 1)
     const waits = this.waiting.indexOf(connection)

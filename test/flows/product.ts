@@ -23,13 +23,17 @@ export interface Product {
   output(): string
 }
 
-/** Starts `bin/gatehouse` in a folder, with ports of its own. @throws Error with the output when it ends before it is ready */
+/** Starts `bin/gatehouse` in a folder, with ports of its own and at most `openFiles` file descriptors. @throws Error with the output when it ends before it is ready */
 export async function startProduct(
   t: TestContext,
   cwd: string,
   env: Readonly<Record<string, string>> = {},
+  openFiles?: number,
 ): Promise<Product> {
-  const child = spawn(process.execPath, [join(ROOT, 'bin/gatehouse')], {
+  const command = [process.execPath, join(ROOT, 'bin/gatehouse')]
+  const limited =
+    openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...command]
+  const child = spawn(limited[0]!, limited.slice(1), {
     cwd,
     env: { ...process.env, SVC_GW_LISTENPORT: '0', SVC_DB_LISTENPORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

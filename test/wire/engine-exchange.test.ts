@@ -275,7 +275,7 @@ test('draining cuts what does not finish within its bound', async (t) => {
 test('a port in use is a fault that names it', async (t) => {
   const gate = await openGate(t, { originPort: 1 })
   const { listen } = await import('../../src/wire/listen.ts')
-  const { LIMITS } = await import('./gate.ts')
+  const { LIMITS, UNBOUNDED } = await import('./gate.ts')
   const handler = {
     make: () => new WireExchange(),
     handle: () => {},
@@ -284,9 +284,12 @@ test('a port in use is a fault that names it', async (t) => {
     done: () => {},
     refuse: () => ({ fields: '', body: '' }),
   }
-  await assert.rejects(listen({ host: '127.0.0.1', port: gate.port, handler, limits: LIMITS }), (fault: unknown) => {
-    assert.ok(fault instanceof Fault)
-    assert.equal(fault.code, 'port_in_use')
-    return fault.message.includes(String(gate.port))
-  })
+  await assert.rejects(
+    listen({ host: '127.0.0.1', port: gate.port, handler, limits: LIMITS, admission: UNBOUNDED }),
+    (fault: unknown) => {
+      assert.ok(fault instanceof Fault)
+      assert.equal(fault.code, 'port_in_use')
+      return fault.message.includes(String(gate.port))
+    },
+  )
 })

@@ -371,7 +371,7 @@ test('thousands of connections opened and dropped leave nothing behind', async (
 
 test('connections over the bound are turned away, and let in again when others leave', async (t) => {
   const origin = await openOrigin(t)
-  const gate = await openGate(t, { originPort: origin.port, limits: { maxConnections: 5 } })
+  const gate = await openGate(t, { originPort: origin.port, most: 5 })
   const first = await Promise.all(Array.from({ length: 5 }, () => Client.connect(gate.port)))
   for (const client of first) assert.equal(statusOf(await client.ask(get('/'))), 200)
   const sixth = await Client.connect(gate.port)

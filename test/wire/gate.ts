@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Fault } from '../../src/errors/fault.ts'
+import { Admission } from '../../src/wire/admission.ts'
 import { WireExchange, type WireHandler } from '../../src/wire/exchange.ts'
 import { FIELD } from '../../src/wire/fields.ts'
 import { Http2Upstream } from '../../src/wire/http2/upstream.ts'
@@ -17,8 +18,10 @@ export const LIMITS: WireLimits = {
   tlsHandshakeMs: 60_000,
   maxHandshakes: 100,
   http2Streams: 0,
-  maxConnections: 0,
 }
+
+/** Of listeners that take as many connections as come. */
+export const UNBOUNDED = new Admission({ most: 0, reason: 'max_connections', refused: () => {} })
 
 const UPSTREAM: Omit<UpstreamOptions, 'port'> = {
   host: '127.0.0.1',
@@ -51,6 +54,8 @@ export interface Gate {
 export interface GateOptions {
   readonly originPort: number
   readonly limits?: Partial<WireLimits>
+  /** Open connections at once. */
+  readonly most?: number
   readonly upstream?: Partial<UpstreamOptions>
   readonly tls?: ListenOptions<WireExchange>['tls']
   readonly proxies?: ListenOptions<WireExchange>['proxies']
@@ -114,6 +119,7 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
     port: 0,
     handler,
     limits: { ...LIMITS, ...options.limits },
+    admission: new Admission({ most: options.most ?? 0, reason: 'max_connections', refused: () => {} }),
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     proxies: options.proxies,
   })

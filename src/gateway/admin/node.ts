@@ -4,7 +4,7 @@ import type { GatewayOrder } from '../../model/gateway-order.ts'
 import { isObject } from '../../model/json.ts'
 import { orderGateways } from '../../publish/orders.ts'
 import { done, json } from './answer.ts'
-import type { AdminParts } from './parts.ts'
+import { type AdminParts, settle } from './parts.ts'
 import type { AdminRequest } from './request.ts'
 import type { Route } from './route.ts'
 
@@ -12,7 +12,7 @@ import type { Route } from './route.ts'
 export function nodeRoutes(parts: AdminParts): Route[] {
   const reload = reloads(parts)
   const tell = async (order: GatewayOrder) => {
-    await parts.live.settled(await orderGateways(parts, order))
+    await settle(parts, await orderGateways(parts, order))
     return done('cache invalidated')
   }
   const forget = () => tell({ order: 'key_sets', subject: '' })

@@ -55,11 +55,11 @@ export function publishParts(parts: AdminParts): SecretParts {
   return { ...own, ...(clock && { clock }), ...(passwordRules && { passwordRules }) }
 }
 
-const SETTLE_MS = 10_000
+const SETTLE_MS = 5_000
 
 /**
  * Waits until this node serves what was committed, so that a change is in force when its answer is sent.
- * @throws Fault `store_away` when the node cannot read the change within ten seconds; it is stored all the same
+ * @throws Fault `store_away` when the node cannot read the change within five seconds; it is stored all the same
  */
 export async function settle(parts: AdminParts, revision: Revision): Promise<void> {
   if (parts.live.snapshot.revision >= revision) return

@@ -2,6 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../model/clock.ts'
 import type { Log } from '../../model/log.ts'
 import type { Feed } from '../../store/ports.ts'
+import type { SocketBudget } from '../../wire/socket-budget.ts'
 import type { OnGatewayEvent } from '../events.ts'
 import { UpstreamCares } from './cares.ts'
 import { ClientIdentities, type FindKeyPair } from './client-identities.ts'
@@ -13,11 +14,12 @@ export interface OpenUpstreamsParts {
   readonly log: Log
   readonly store: { readonly feed: Feed }
   readonly onGatewayEvent: OnGatewayEvent
+  readonly sockets: SocketBudget
 }
 
 /** Makes what the upstreams of all APIs stand on, as the settings say. */
 export function openUpstreams(parts: OpenUpstreamsParts, findKeyPair: FindKeyPair) {
-  const { config, clock, log, store, onGatewayEvent } = parts
+  const { config, clock, log, store, onGatewayEvent, sockets } = parts
   const settings = config.gateway
   const upstreams = new UpstreamPool(
     {
@@ -28,6 +30,7 @@ export function openUpstreams(parts: OpenUpstreamsParts, findKeyPair: FindKeyPai
       maxIdle: settings.upstream_max_idle,
       idleKeepMs: settings.upstream_keep_ms,
       http2: settings.proxy_enable_http2,
+      sockets,
     },
     new ClientIdentities(findKeyPair, store.feed),
   )

@@ -12,7 +12,14 @@ import type { TargetHealth } from './target-health.ts'
 /** What of an upstream's settings the installation decides. */
 export type UpstreamDefaults = Pick<
   UpstreamOptions,
-  'connectTimeoutMs' | 'headTimeoutMs' | 'idleTimeoutMs' | 'totalTimeoutMs' | 'maxIdle' | 'idleKeepMs' | 'http2'
+  | 'connectTimeoutMs'
+  | 'headTimeoutMs'
+  | 'idleTimeoutMs'
+  | 'totalTimeoutMs'
+  | 'maxIdle'
+  | 'idleKeepMs'
+  | 'http2'
+  | 'sockets'
 >
 
 /** `h2c` is HTTP/2 without TLS, with prior knowledge. */

@@ -3,6 +3,7 @@ import { connect as connectTls, type SecureContext, TLSSocket } from 'node:tls'
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import { isPinned } from '../pins.ts'
 import { readInto } from '../read-buffer.ts'
+import { NO_DESCRIPTORS } from '../socket-budget.ts'
 import { secureOptions, type UpstreamOptions } from '../upstream.ts'
 import { Link, type LinkPool } from './link.ts'
 
@@ -17,7 +18,12 @@ export interface Dialled extends Omit<LinkPool, 'ready'> {
 
 /** Opens a session to an upstream. Nothing is asked before the upstream has said how many streams it takes. */
 export function dial(options: UpstreamOptions, context: SecureContext | undefined, told: Dialled): void {
-  const { host, port, secure, connectTimeoutMs, pins } = options
+  const { host, port, secure, connectTimeoutMs, pins, sockets } = options
+  if (sockets?.take() === false) {
+    sockets.giveBack()
+    queueMicrotask(() => told.failed(NO_DESCRIPTORS))
+    return
+  }
   let link: Link | undefined
   let settled = false
   let error: NodeJS.ErrnoException | undefined
@@ -37,7 +43,10 @@ export function dial(options: UpstreamOptions, context: SecureContext | undefine
   socket.on('error', (reason) => {
     error = reason
   })
-  socket.on('close', () => settle(() => told.failed(faultOf(error))))
+  socket.on('close', () => {
+    sockets?.giveBack()
+    settle(() => told.failed(faultOf(error)))
+  })
   socket.once(secure ? 'secureConnect' : 'connect', () => {
     if (pins !== undefined && socket instanceof TLSSocket && !isPinned(socket, pins)) {
       settle(() => told.failed(WRONG_PIN))

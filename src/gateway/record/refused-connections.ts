@@ -1,0 +1,58 @@
+import type { Clock, MonoMillis } from '../../model/clock.ts'
+import type { Log } from '../../model/log.ts'
+import type { RefusalReason } from '../../wire/admission.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Between two lines of the log about the same reason. */
+const INTERVAL_MS = 60_000
+
+const RAISE = 'raise the limit of open files (ulimit -n, LimitNOFILE)'
+const MESSAGES: Readonly<Record<RefusalReason, string>> = {
+  max_connections: 'connections were refused: as many as gateway.max_connections allows are open',
+  descriptors: `connections were refused: no file descriptors are left for clients; ${RAISE} or set gateway.max_connections`,
+  handshakes: 'connections were refused: as many TLS handshakes as gateway.tls.max_handshakes allows are under way',
+  upstream: `requests were refused: no file descriptors are left for upstreams; ${RAISE} or lower gateway.max_connections`,
+}
+
+interface Refused {
+  count: number
+  /** Since the last line of the log. */
+  untold: number
+  toldAt: MonoMillis
+}
+
+/** Counts connections that were refused, and logs each reason at most once a minute. */
+export class RefusedConnections {
+  readonly #clock: Clock
+  readonly #log: Log
+  /** File descriptors of this process. */
+  readonly #limit: number
+  readonly #reasons = new Map<RefusalReason, Refused>()
+
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }, limit: number) {
+    this.#clock = clock
+    this.#log = log
+    this.#limit = limit
+  }
+
+  refused(reason: RefusalReason): void {
+    const now = this.#clock.mono()
+    const known = this.#reasons.get(reason) ?? { count: 0, untold: 0, toldAt: now - INTERVAL_MS }
+    this.#reasons.set(reason, known)
+    known.count++
+    known.untold++
+    if (now - known.toldAt < INTERVAL_MS) return
+    this.#log.warn({ reason, refused: known.untold, open_files_limit: this.#limit }, MESSAGES[reason])
+    known.untold = 0
+    known.toldAt = now
+  }
+
+  offer(metrics: Metrics): void {
+    metrics.offer({
+      name: 'svc_connections_refused',
+      kind: 'counter',
+      help: 'Connections of clients that were refused, and connections to upstreams that were not opened, by reason.',
+      read: () => Array.from(this.#reasons, ([reason, { count }]) => ({ labels: { reason }, value: count })),
+    })
+  }
+}

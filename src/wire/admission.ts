@@ -1,0 +1,37 @@
+/** Why a connection was refused or not opened. */
+export type RefusalReason = 'max_connections' | 'descriptors' | 'handshakes' | 'upstream'
+
+export interface AdmissionOptions {
+  /** Open connections of all its listeners together; 0 = no bound. */
+  readonly most: number
+  /** What a connection beyond that is refused for. */
+  readonly reason: RefusalReason
+  readonly refused: (reason: RefusalReason) => void
+}
+
+/** Bounds the connections of several listeners together, and reports those that were refused. */
+export class Admission {
+  readonly #options: AdmissionOptions
+  readonly #listeners: { readonly size: number }[] = []
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options
+  }
+
+  /** Counts the connections of a listener from now on. */
+  join(listener: { readonly size: number }): void {
+    this.#listeners.push(listener)
+  }
+
+  /** False, and reported, when another connection is one too many. */
+  admits(): boolean {
+    const { most, reason } = this.#options
+    if (most === 0 || this.#listeners.reduce((sum, { size }) => sum + size, 0) < most) return true
+    this.refuse(reason)
+    return false
+  }
+
+  refuse(reason: RefusalReason): void {
+    this.#options.refused(reason)
+  }
+}

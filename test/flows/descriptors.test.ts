@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { call } from '../client.ts'
+import { eventually } from '../eventually.ts'
+import { freePort } from '../free-port.ts'
+import { type Product, startProduct } from './product.ts'
+
+const OPEN_FILES = 256
+const CROWD = 400
+const ONLY_LINUX = { skip: process.platform !== 'linux' && 'the limit of open files is read on Linux alone' }
+
+async function start(t: TestContext, env: Readonly<Record<string, string>> = {}) {
+  const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+  t.after(() => rmSync(cwd, { recursive: true, force: true }))
+  const controlPort = await freePort()
+  const product = await startProduct(t, cwd, { SVC_GW_CONTROLPORT: String(controlPort), ...env }, OPEN_FILES)
+  const control = (method: string, path: string, body?: unknown) =>
+    call(controlPort, path, {
+      method,
+      headers: { 'x-svc-authorization': product.secret },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  return { product, control }
+}
+
+/** Connections that say nothing. */
+async function crowd(t: TestContext, port: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: CROWD }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  await Promise.all(
+    sockets.map((socket) => new Promise((settled) => socket.once('connect', settled).once('error', settled))),
+  )
+  return sockets
+}
+
+async function end(sockets: readonly Socket[]): Promise<void> {
+  const open = sockets.filter((socket) => !socket.closed)
+  await Promise.all(open.map((socket) => new Promise((closed) => socket.once('close', closed).destroy())))
+}
+
+async function isServed(product: Product): Promise<boolean> {
+  const answer = await product.call('/sample/hello').catch(() => undefined)
+  return answer?.status === 200
+}
+
+const linesOf = (product: Product, text: string) =>
+  product
+    .output()
+    .split('\n')
+    .filter((line) => line.includes(text))
+
+test(
+  'idle connections to traffic leave descriptors for the dashboard, the store and the control port',
+  ONLY_LINUX,
+  async (t) => {
+    const { product, control } = await start(t)
+    assert.ok(await isServed(product))
+    const idle = await crowd(t, product.port)
+    const refused = async () => {
+      const { text } = await control('GET', '/metrics')
+      return Number(/svc_connections_refused_total\{reason="descriptors"\} (\d+)/.exec(text)?.[1] ?? 0)
+    }
+    await eventually('most are refused', async () => (await refused()) > CROWD / 2)
+    assert.equal((await call(product.dashboardPort, '/api/login/doors')).status, 200)
+    const api = { name: 'late', api_id: 'late', proxy: { listen_path: '/late/', target_url: 'http://127.0.0.1:9/' } }
+    assert.equal((await control('POST', '/svc/apis', api)).status, 200)
+    assert.equal((await control('GET', '/svc/apis/late')).status, 200)
+    const told = linesOf(product, 'no file descriptors are left')
+    assert.equal(told.length, 1, product.output())
+    assert.match(told[0]!, /ulimit -n.*gateway\.max_connections/)
+    assert.match(told[0]!, new RegExp(`"open_files_limit":${OPEN_FILES}`))
+    await end(idle)
+    await eventually('traffic is served again', () => isServed(product))
+  },
+)
+
+test('idle connections to the dashboard leave descriptors for traffic and the store', ONLY_LINUX, async (t) => {
+  const { product, control } = await start(t)
+  const idle = await crowd(t, product.dashboardPort)
+  await eventually('a line in the log', () => linesOf(product, 'connections to the dashboard were dropped').length > 0)
+  assert.ok(await isServed(product))
+  assert.equal((await control('POST', '/svc/keys/create', { org_id: '' })).status < 500, true)
+  await end(idle)
+  await eventually('the dashboard answers again', async () => {
+    const answer = await call(product.dashboardPort, '/api/login/doors').catch(() => undefined)
+    return answer?.status === 200
+  })
+})
+
+test('idle connections to the control port leave descriptors for traffic', ONLY_LINUX, async (t) => {
+  const { product } = await start(t)
+  const controlPort = Number(/control {4}http:\/\/127\.0\.0\.1:(\d+)/.exec(product.output())![1])
+  await crowd(t, controlPort)
+  await eventually('a line in the log', () => linesOf(product, 'no file descriptors are left').length > 0)
+  assert.ok(await isServed(product))
+  assert.equal((await call(product.dashboardPort, '/api/login/doors')).status, 200)
+})
+
+test('a bound that is set is named where it refuses', ONLY_LINUX, async (t) => {
+  const { product, control } = await start(t, { SVC_GW_MAXCONNECTIONS: '20' })
+  await crowd(t, product.port)
+  await eventually('all others are refused', async () => {
+    const { text } = await control('GET', '/metrics')
+    return new RegExp(`svc_connections_refused_total\\{reason="max_connections"\\} ${CROWD - 20}\n`).test(text)
+  })
+  assert.equal(linesOf(product, 'as many as gateway.max_connections allows').length, 1)
+})
