@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { fault } from '../errors/fault.ts'
 import type { Json } from '../model/json.ts'
 import { repeatsMember } from '../model/repeated-member.ts'
@@ -5,12 +6,14 @@ import { repeatsMember } from '../model/repeated-member.ts'
 const DEEPEST = 100
 /** Of JSON: a member costs the reader five microseconds where names differ. The largest published API descriptions have some 300,000. */
 const MOST_VALUES = 500_000
+/** Of JSON, each in as many places as may be: what the parser and every reader after it pay for is a name that they have not seen. */
+const MOST_NAMES = 50_000
 /** Of a form: each costs the reader five microseconds, and nobody sends more than a few. */
 const MOST_PARTS = 1000
 
 /**
- * Reads a body as JSON: well-formed UTF-8 without lone surrogates, at most 100 levels deep, with at most 500,000 values, no member named
- * twice, and none that would change the prototype of an object that it is copied into.
+ * Reads a body as JSON: well-formed UTF-8 without lone surrogates, at most 100 levels deep, with at most 500,000 values and
+ * some 50,000 different names of members, no member named twice, and none that would change the prototype of an object that it is copied into.
  * @throws Fault `body_malformed`
  */
 export function readJson(bytes: Uint8Array): Json {
@@ -40,14 +43,48 @@ function decode(bytes: Uint8Array): string {
 function checkShape(text: string): void {
   let depth = 0
   let values = 1
+  const names = new NameCount()
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i)
-    if (char === 0x22) i = endOfString(text, i)
-    else if (char === 0x7b || char === 0x5b) {
+    if (char === 0x22) {
+      const end = endOfString(text, i)
+      if (isName(text, end) && names.count(text, i, end) > MOST_NAMES)
+        throw fault('body_malformed', `the body has more than ${MOST_NAMES} different names of members`)
+      i = end
+    } else if (char === 0x7b || char === 0x5b) {
       if (++depth > DEEPEST) throw fault('body_malformed', `the body is more than ${DEEPEST} levels deep`)
     } else if (char === 0x7d || char === 0x5d) depth--
     else if (char === 0x2c && ++values > MOST_VALUES)
       throw fault('body_malformed', `the body has more than ${MOST_VALUES} values`)
+  }
+}
+
+/** True when a colon follows the string that ends there. */
+function isName(text: string, end: number): boolean {
+  let at = end + 1
+  while (text.charCodeAt(at) <= 0x20) at++
+  return text.charCodeAt(at) === 0x3a
+}
+
+const NAME_BITS = 20
+/** Nobody outside can choose names that look equal. */
+const NAME_SEED = randomInt(2 ** 32)
+
+/** Counts different names, without making a text of any: two that hash alike count once. */
+class NameCount {
+  readonly #seen = new Uint32Array(2 ** (NAME_BITS - 5))
+  #different = 0
+
+  count(text: string, from: number, to: number): number {
+    let hash = NAME_SEED
+    for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+    const bit = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> (32 - NAME_BITS)
+    const mask = 1 << (bit & 31)
+    if ((this.#seen[bit >>> 5]! & mask) === 0) {
+      this.#seen[bit >>> 5]! |= mask
+      this.#different++
+    }
+    return this.#different
   }
 }
 
