@@ -1,4 +1,5 @@
 import type { HeaderTransform } from '../model/api.ts'
+import { withoutCorsLines } from './cors-fields.ts'
 import type { CompiledTransform } from './exchange.ts'
 
 /** Prepares header edits. Values were checked when the definition was read. */
@@ -8,5 +9,5 @@ export function compileTransform(rules: HeaderTransform | undefined): CompiledTr
   const remove = [...rules.remove, ...rules.add.map(([name]) => name)].map((name) => name.toLowerCase())
   const lines = rules.add.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   const names = [...new Set(remove)]
-  return { remove: names, lines, text: `${names.join()}\n${lines}\n` }
+  return { remove: names, lines, text: `${names.join()}\n${lines}\n`, linesWithoutCors: withoutCorsLines(lines) }
 }

@@ -47,6 +47,8 @@ export interface CompiledTransform {
   readonly lines: string
   /** Both as one text: edits with the same text do the same. */
   readonly text: string
+  /** For answers of APIs with CORS on, whose rules alone say who may read one. */
+  readonly linesWithoutCors: string
 }
 
 /** Where a rewrite leads, with what it takes to get there. */

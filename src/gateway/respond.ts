@@ -71,5 +71,5 @@ function dropCors({ response, corsFields }: Exchange): void {
 
 function edit(x: Exchange, transform: CompiledTransform): string {
   for (const name of transform.remove) x.response.drop(name)
-  return transform.lines
+  return x.corsFields === CORS_FIELDS.upstream ? transform.lines : transform.linesWithoutCors
 }

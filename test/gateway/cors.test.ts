@@ -451,3 +451,32 @@ test('credentials with origins that are not named are refused, and served withou
     assert.deepEqual(valuesOf(answer, 'access-control-allow-credentials'), [], listed)
   }
 })
+
+test('fields that a definition adds to answers say nothing of CORS where it is on', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  const add = [
+    { name: 'Access-Control-Allow-Origin', value: '*' },
+    { name: 'ACCESS-CONTROL-ALLOW-CREDENTIALS', value: 'true' },
+    { name: 'X-Added', value: 'yes' },
+  ]
+  const transformResponseHeaders = { enabled: true, add }
+  for (const [id, cors] of [
+    ['on', { enabled: true, allowedOrigins: ['https://app.example'] }],
+    ['off', { enabled: false }],
+  ] as const) {
+    const global = { cors: { ...cors } as JsonObject, transformResponseHeaders }
+    const made = await gate.svc('POST', '/svc/apis/oas', defined({ id, url: origin.url, global }))
+    assert.equal(made.status, 200, made.text)
+    for (const version of VERSIONS)
+      for (const from of ['https://evil.example', 'https://app.example']) {
+        const answer = await sendExactly(gate.port, version, { path: `/${id}/x`, fields: [['Origin', from]] })
+        const allowed = id === 'off' ? ['*'] : from === 'https://app.example' ? [from] : []
+        assert.deepEqual(valuesOf(answer, 'access-control-allow-origin'), allowed)
+        assert.deepEqual(valuesOf(answer, 'access-control-allow-credentials'), id === 'off' ? ['true'] : [])
+        assert.deepEqual(valuesOf(answer, 'x-added'), ['yes'])
+      }
+  }
+})
