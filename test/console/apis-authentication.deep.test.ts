@@ -95,8 +95,10 @@ async function tryLogin(page: Page, id: string): Promise<void> {
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('sent on', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'As a command' }).click()
-  const text = await page.locator('#content').innerText()
-  assert.ok(!text.includes(base64('ann:Paper-tray-43')) && text.includes('X-Login: '), text)
+  const content = page.locator('#content').filter({ hasText: 'X-Login: ' })
+  await content.waitFor()
+  const text = await content.innerText()
+  assert.ok(!text.includes(base64('ann:Paper-tray-43')), text)
 }
 
 async function byToken(world: ApisWorld, page: Page): Promise<void> {
