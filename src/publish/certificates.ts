@@ -141,8 +141,8 @@ function toBody(
 }
 
 function warningOf(facts: CertificateFacts, now: number): string | undefined {
-  if (facts.notAfter <= now) return `the certificate expired on ${new Date(facts.notAfter).toISOString()}`
-  if (facts.notBefore > now) return `the certificate is not valid before ${new Date(facts.notBefore).toISOString()}`
+  if (facts.notAfter <= now) return `The certificate expired on ${new Date(facts.notAfter).toISOString()}`
+  if (facts.notBefore > now) return `The certificate is not valid before ${new Date(facts.notBefore).toISOString()}`
   return undefined
 }
 

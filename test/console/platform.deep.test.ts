@@ -7,7 +7,7 @@ import { openPage, startBrowser } from '../browser/chromium.ts'
 import { becomes, eventually } from '../eventually.ts'
 import { startProduct } from '../flows/product.ts'
 import { startReceiver } from '../oauth/receiver.ts'
-import { selfSigned } from '../wire/engine-certificate.ts'
+import { expired, selfSigned } from '../wire/engine-certificate.ts'
 import { confirmDelete, ODD_NAME, saved } from './apis-world.ts'
 import {
   API,
@@ -240,6 +240,10 @@ async function keepsCertificates(world: Platform): Promise<void> {
   await page.getByRole('button', { name: 'zoo.example.test' }).waitFor()
   const { certificates } = (await world.api('GET', '/api/certs/details')).json as { certificates: JsonObject[] }
   assert.deepEqual(certificates.map(({ has_private }) => has_private).sort(), [false, true])
+  await page.locator('#content').getByRole('button', { name: 'Upload a certificate' }).click()
+  await dialog.getByLabel('PEM text').fill(expired('old.example.test').cert)
+  await upload()
+  await page.getByRole('alert').filter({ hasText: 'The certificate expired on 2001-01-01' }).waitFor()
 
   const id = String(certificates.find(({ has_private }) => has_private === true)!.id)
   const { api_definition: api } = (await world.api('GET', API)).json as { api_definition: JsonObject }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { publishApi } from '../../src/publish/apis.ts'
-import { selfSigned } from '../wire/engine-certificate.ts'
+import { expired, selfSigned } from '../wire/engine-certificate.ts'
 import { oasApi } from './api-samples.ts'
 import type { TestUser } from './harness.ts'
 import { keyedApi, keyWorld, refusal } from './key-world.ts'
@@ -52,6 +52,8 @@ test('a certificate is added as the first file of a form, described, listed and 
     'Could not delete certificate.',
   ])
   assert.equal((await call('GET', `/api/certs/${id}`, { as: root })).status, 404)
+  const old = await call('POST', '/api/certs', { as: root, body: form(expired('old.example.test').cert), headers: ADD })
+  assert.equal((old.json as JsonObject).warning, 'The certificate expired on 2001-01-01T00:00:00.000Z')
 })
 
 test('what is no certificate is refused, quickly, and nothing of it is repeated', async (t) => {

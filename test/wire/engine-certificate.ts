@@ -46,6 +46,15 @@ function pem(label: string, bytes: Buffer): string {
 
 /** A self-signed P-256 certificate for these DNS names and 127.0.0.1, valid for all of this century. */
 export function selfSigned(...names: string[]): TestCertificate {
+  return signed('20991231235959Z', names)
+}
+
+/** The same, expired since 2001. */
+export function expired(...names: string[]): TestCertificate {
+  return signed('20010101000000Z', names)
+}
+
+function signed(notAfter: string, names: readonly string[]): TestCertificate {
   const { privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
   })
@@ -55,7 +64,7 @@ export function selfSigned(...names: string[]): TestCertificate {
     .digest()
     .subarray(0, 8)
   serial[0] = 1
-  const validity = sequence(der(0x17, Buffer.from('000101000000Z')), der(0x18, Buffer.from('20991231235959Z')))
+  const validity = sequence(der(0x17, Buffer.from('000101000000Z')), der(0x18, Buffer.from(notAfter)))
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, serial),

@@ -42,6 +42,7 @@ let csrfToken = ''
 let current: Tag | undefined
 const endings = new Set<() => void>()
 const connections = new Set<(isUp: boolean) => void>()
+const warnings = new Set<(warning: string) => void>()
 
 /** Takes the token that calls which write must carry. */
 export function keepCsrf(token: string): void {
@@ -58,6 +59,12 @@ export function onSessionEnd(listener: () => void): () => void {
 export function onConnection(listener: (isUp: boolean) => void): () => void {
   connections.add(listener)
   return () => connections.delete(listener)
+}
+
+/** Calls `listener` with the `warning` of each write that succeeded but needs attention. Returns the function that unsubscribes. */
+export function onWarning(listener: (warning: string) => void): () => void {
+  warnings.add(listener)
+  return () => warnings.delete(listener)
 }
 
 /**
@@ -95,7 +102,11 @@ export async function callWhole<Answer>(
   const text = await response.text()
   const answer = jsonOf(text)
   if (response.ok && method === 'GET' && tag !== undefined) tag.value = response.headers.get('etag')
-  if (response.ok) return { answer: (answer ?? text) as Answer, headers: response.headers }
+  if (response.ok) {
+    const warning = method !== 'GET' && isRecord(answer) ? answer.warning : undefined
+    if (typeof warning === 'string') for (const listener of warnings) listener(warning)
+    return { answer: (answer ?? text) as Answer, headers: response.headers }
+  }
   if (response.status === 401 && isSessionOver(response, answer)) for (const listener of endings) listener()
   throw refusalOf(response, answer)
 }

@@ -19,9 +19,9 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { CircleUserIcon, LogOutIcon, MoonIcon, SearchIcon, SunIcon } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { call } from '../api/call.ts'
+import { call, onWarning } from '../api/call.ts'
 import { useForget, useSession } from '../api/session.ts'
-import { notifyFault } from '../parts/notify.ts'
+import { notifyFault, notifyWarning } from '../parts/notify.ts'
 import { say } from '../texts/say.ts'
 import { Connection } from './connection.tsx'
 import { menuOf } from './navigation.ts'
@@ -32,6 +32,7 @@ const OrganisationSwitch = lazy(() => import('./organisation-switch.tsx'))
 /** The frame around every page: menu, search, who is signed in. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure()
+  useEffect(() => onWarning(notifyWarning), [])
   return (
     <AppShell
       header={{ height: 56 }}

@@ -8,6 +8,11 @@ export function notifyDone(message: string, id?: string): void {
   notifications.show({ ...(id !== undefined && { id }), message, color: 'teal', withBorder: true })
 }
 
+/** Shows the warning of a write that succeeded, until it is closed. */
+export function notifyWarning(message: string): void {
+  notifications.show({ message, color: 'yellow', withBorder: true, autoClose: false })
+}
+
 /** Says what went wrong until it is closed. */
 export function notifyFault(error: unknown): void {
   const requestId = error instanceof CallError && error.requestId !== '' ? error.requestId : undefined

@@ -49,7 +49,12 @@ const Basics = Type.Object({
   not_after: text,
   is_ca: Type.Boolean(),
 })
-const Added = Type.Object({ id: text, message: Type.Literal('Certificate added'), status: Type.Literal('ok') })
+const Added = Type.Object({
+  id: text,
+  message: Type.Literal('Certificate added'),
+  status: Type.Literal('ok'),
+  warning: Type.Optional(Type.String({ description: 'Present when the certificate is not valid now.' })),
+})
 const Told = Type.Object({ message: text, status: Type.Literal('ok') })
 const Uses = Type.Object({
   cert_id: text,
@@ -170,8 +175,8 @@ async function add(parts: DashboardParts, call: Call): Promise<Answer> {
   const pem = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   const { orgId, email: actor } = call.actor!
   try {
-    const { id } = await addCertificate(parts, { pem, orgId, actor })
-    return bare({ id, message: 'Certificate added', status: 'ok' })
+    const { id, warning } = await addCertificate(parts, { pem, orgId, actor })
+    return bare({ id, message: 'Certificate added', status: 'ok', ...(warning !== undefined && { warning }) })
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'already_exists') throw error
     const id = orgId + readCertificate(pem).fingerprint
