@@ -83,6 +83,42 @@ test('an API is made from a template: what is sent counts', async (t) => {
   assert.deepEqual(made.info, { contact: { name: 'Team' }, title: 'Orders', version: '1' })
 })
 
+test('secrets of a template go only to callers who may write templates', async (t) => {
+  const { ask, call, user } = await world(t)
+  const secret = 'hidden-from-makers'
+  const sends = (value: string) => ({
+    middleware: { global: { transformRequestHeaders: { enabled: true, add: [{ name: 'Authorization', value }] } } },
+  })
+  const upstream = { url: 'http://127.0.0.1:9/' }
+  await ask('POST', PATH, { ...TEMPLATE, id: 'secretive', data: { 'x-svc-api-gateway': { upstream, ...sends(secret) } } })
+  const make = (id: string, more: JsonObject = {}) => ({
+    openapi: '3.0.3',
+    info: { title: id, version: '1' },
+    paths: {},
+    'x-svc-api-gateway': {
+      info: { name: id, id, state: { active: true } },
+      server: { listenPath: { value: `/${id}/` } },
+      ...more,
+    },
+  })
+  const send = async (permissions: JsonObject, id: string, more?: JsonObject) => {
+    const as = await user(permissions)
+    const made = await call('POST', '/api/apis/oas?templateID=secretive', { as, body: make(id, more) })
+    const read = await call('GET', `/api/apis/oas/${id}`, { as })
+    return { made, read }
+  }
+  const maker = await send({ apis: 'write', api_assets: 'read' }, 'maker')
+  assert.equal(maker.made.status, 400)
+  assert.match(maker.made.text, /transformRequestHeaders\.add\.0\.value: holds \*\*\*/)
+  assert.ok(!`${maker.made.text}${maker.read.text}`.includes(secret))
+  const filled = await send({ apis: 'write', api_assets: 'read' }, 'own', sends('my own'))
+  assert.equal(filled.made.status, 200, filled.made.text)
+  assertRefused((await send({ apis: 'write' }, 'stranger')).made, 404, 'Asset not found')
+  const owner = await send({ apis: 'write', api_assets: 'write' }, 'owner')
+  assert.equal(owner.made.status, 200, owner.made.text)
+  assert.ok(owner.read.text.includes(secret))
+})
+
 test('laid over a template a document keeps all that it says, and the template is as it was', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5, noNullPrototype: true })
   fc.assert(

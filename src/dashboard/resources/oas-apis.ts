@@ -7,6 +7,7 @@ import { documentOf } from '../../model/api/place.ts'
 import { member } from '../../model/api/tree.ts'
 import { laidOver } from '../../model/asset.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { mayDo } from '../../model/permission.ts'
 import { basesOf } from '../../publish/api-plan.ts'
 import { tryApi } from '../../publish/apis.ts'
 import { findAsset } from '../../publish/assets.ts'
@@ -176,14 +177,19 @@ function oneRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-/** What was sent, laid over the template that the query names. @throws Fault `asset_unknown` (404) */
+/**
+ * What was sent, laid over the template that the query names. A caller who may not write templates does not get their secrets: the
+ * document that was sent has to have its own at these places. @throws Fault `asset_unknown` (404)
+ */
 async function overTemplate(parts: DashboardParts, call: Call): Promise<SentDocument> {
   const sent = await sentDocument(parts, call)
   const id = call.query('templateID')
   if (id === '') return sent
   const template = await findAsset(parts, call.sight.whereOrg(), id)
-  if (template === undefined || !call.sight.org(template)) throw fault('asset_unknown')
-  return { ...sent, document: laidOver(objectOf(template.body, 'data'), sent.document) }
+  const mayRead = call.actor !== undefined && mayDo(call.actor.permissions, 'api_assets', 'read')
+  if (template === undefined || !mayRead || !call.sight.org(template)) throw fault('asset_unknown')
+  const data = secretsSeen(call, 'api_assets', objectOf(template.body, 'data'))
+  return { ...sent, document: laidOver(data, sent.document) }
 }
 
 /** The API that the path names, or the answer where there is none. @throws Fault `not_owner` (401) */
