@@ -90,7 +90,11 @@ test('secrets of a template go only to callers who may write templates', async (
     middleware: { global: { transformRequestHeaders: { enabled: true, add: [{ name: 'Authorization', value }] } } },
   })
   const upstream = { url: 'http://127.0.0.1:9/' }
-  await ask('POST', PATH, { ...TEMPLATE, id: 'secretive', data: { 'x-svc-api-gateway': { upstream, ...sends(secret) } } })
+  await ask('POST', PATH, {
+    ...TEMPLATE,
+    id: 'secretive',
+    data: { 'x-svc-api-gateway': { upstream, ...sends(secret) } },
+  })
   const make = (id: string, more: JsonObject = {}) => ({
     openapi: '3.0.3',
     info: { title: id, version: '1' },
