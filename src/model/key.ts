@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from './json.ts'
 import { LEGACY_KEY } from './legacy-hash.ts'
 import { NARROWED_BY } from './narrow-session.ts'
 import { TOKEN_FACTS } from './oauth-token.ts'
+import { newSecret } from './secret.ts'
 
 const MAX_LENGTH = 1024
 const VISIBLE = /^[\x21-\x7e]+$/
@@ -44,8 +45,8 @@ export const ROTATED_FROM = 'rotated_from'
 export const USER_NAME = 'user_name'
 
 /**
- * Member of the stored session of a user that tells one from the next of the same name: random, and another one once the user was
- * switched off. What was given out for one user is not good for another.
+ * Member of the stored session of a user that tells one from the next of the same name: random, and replaced when the user is
+ * switched off or gets another password. Tokens that were issued for another generation are void.
  */
 export const USER_GENERATION = 'user_generation'
 
@@ -53,6 +54,16 @@ export const USER_GENERATION = 'user_generation'
 export function generationOf(body: JsonObject): string {
   const generation = body[USER_GENERATION]
   return typeof generation === 'string' ? generation : ''
+}
+
+/** The member that makes all tokens of a user void that were issued before. */
+export function newGeneration(): JsonObject {
+  return { [USER_GENERATION]: newSecret() }
+}
+
+/** The hash of a stored user's password; '' where there is none. */
+export function passwordHashOf({ basic_auth_data: data }: JsonObject): string {
+  return isObject(data) && typeof data.password === 'string' ? data.password : ''
 }
 
 /** Members that are ours: nobody writes them from outside, and they stay with a session whatever is sent. */

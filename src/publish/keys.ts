@@ -6,7 +6,8 @@ import {
   checkRawKey,
   counterIdOf,
   keySealContext,
-  USER_GENERATION,
+  newGeneration,
+  passwordHashOf,
   USER_NAME,
   withHidden,
   withoutHidden,
@@ -339,11 +340,13 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   return { keyHash, session, revision }
 }
 
-/** Of a user: a new one for a new user, and for one that is switched off, so that what was given out for it stays void. */
+/** Of a user: another one for a new user, for one that is switched off, and for one that gets another password. */
 function generationFor(session: JsonObject, stored: SessionRow | undefined): JsonObject {
   if (session[USER_NAME] === undefined) return {}
-  const isEnded = session.is_inactive === true && stored?.body.is_inactive !== true
-  return stored === undefined || isEnded ? { [USER_GENERATION]: newSecret() } : {}
+  if (stored === undefined) return newGeneration()
+  const isSwitchedOff = session.is_inactive === true && stored.body.is_inactive !== true
+  const isRepassworded = passwordHashOf(session) !== passwordHashOf(stored.body)
+  return isSwitchedOff || isRepassworded ? newGeneration() : {}
 }
 
 /** The session of a new key: when it was made, and when its policies have it expire. @throws Fault `key_invalid` */

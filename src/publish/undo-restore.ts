@@ -4,6 +4,7 @@ import { readNewApi } from '../model/api/read.ts'
 import { foldCase } from '../model/fold.ts'
 import type { DocumentId } from '../model/ids.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
+import { newGeneration, USER_GENERATION, USER_NAME } from '../model/key.ts'
 import { policyApisOf } from '../model/policy-index.ts'
 import type { AuditChange, Change } from '../store/ports.ts'
 import { checkPlace, type PlaceRules } from './api-place.ts'
@@ -138,12 +139,20 @@ function restoreDeveloper(_parts: SecretParts, { before, after }: AuditChange): 
 
 const WAYS_IN = ['password', 'password_updated', 'PWHistory', 'nonce', 'sso_key', 'last_login_date']
 
-/** A user keeps the password that it has now. @throws Fault `undo_refused` (409) for a token */
+/**
+ * A user keeps the password that it has now, and tokens that were ended stay so: by a deletion, a switch or another password.
+ * @throws Fault `undo_refused` (409) for a token
+ */
 function restoreSession(_parts: SecretParts, { before, after, session }: AuditChange): JsonObject | null {
   if ((session?.clientId ?? '') !== '') throw fault('undo_refused', 'tokens that were revoked stay so')
-  if (before === null) return null
-  if (after === null || !isObject(after.basic_auth_data)) return before
-  return { ...before, basic_auth_data: after.basic_auth_data }
+  if (before === null || before[USER_NAME] === undefined) return before
+  if (after === null) return { ...before, ...newGeneration() }
+  const { [USER_GENERATION]: generation, basic_auth_data: password } = after
+  return {
+    ...before,
+    ...(isObject(password) && { basic_auth_data: password }),
+    ...(before.is_inactive === true ? newGeneration() : generation !== undefined && { [USER_GENERATION]: generation }),
+  }
 }
 
 /** How many documents match besides these. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type Fault, fault, waitFault } from '../errors/fault.ts'
 import type { Clock } from '../model/clock.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
-import { generationOf, USER_GENERATION, USER_NAME, withoutHidden } from '../model/key.ts'
+import { generationOf, passwordHashOf, USER_GENERATION, USER_NAME, withoutHidden } from '../model/key.ts'
 import { KnownAddresses } from '../model/known-addresses.ts'
 import { normaliseText } from '../model/normalise-text.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../model/password-rules.ts'
@@ -133,7 +133,7 @@ export async function checkUser(
   }
   try {
     const row = await parts.tokens.getSession(hash)
-    const right = await verifyPassword(row && passwordOf(row.body), password)
+    const right = await verifyPassword(row && (passwordHashOf(row.body) || undefined), password)
     if (!right || row === undefined || !isUser(row)) return undefined
     giveBack()
     pairs.succeed(pair, { all: true })
@@ -175,10 +175,6 @@ function throttlesOf({ tokens }: UserParts): Throttles {
   }
   throttles.set(tokens, made)
   return made
-}
-
-function passwordOf({ basic_auth_data: data }: JsonObject): string | undefined {
-  return isObject(data) && typeof data.password === 'string' ? data.password : undefined
 }
 
 function checkName(name: string): void {

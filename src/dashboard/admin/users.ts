@@ -147,13 +147,14 @@ function editOf(given: GivenUser): UserEdit {
   }
 }
 
-/** A new password signs its owner out everywhere, and goes to the accounts in other organisations that had the same one. */
+/** A new password goes to the accounts in other organisations that had the same one, and signs them out everywhere. */
 async function passwordEdit(
   parts: DashboardParts,
   user: StoredUser,
   password: string | undefined,
 ): Promise<{ edit: UserEdit; changes: Change[] }> {
-  if (password === undefined || password === '') return { edit: {}, changes: [] }
+  const isKept = password === undefined || password === '' || password === user.password_hash
+  if (isKept) return { edit: {}, changes: [] }
   const fresh = (await newUserPassword(parts, password, { imported: true })) as Pick<
     StoredUser,
     'password_hash' | 'password_updated'
@@ -166,7 +167,7 @@ async function passwordEdit(
     { op: 'put', kind: 'user', id, body: { ...body, ...fresh, PWHistory }, ifRevision: revision },
     { op: 'endFamily', family: loginFamily(id) },
   ])
-  return { edit: { ...fresh, PWHistory }, changes: [...changes, { op: 'endFamily', family: loginFamily(user.id) }] }
+  return { edit: { ...fresh, PWHistory }, changes }
 }
 
 /** This part of the API says it without the full stop. */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Fault, prebuilt } from '../../errors/fault.ts'
 import type { Api } from '../../model/api.ts'
-import { isObject } from '../../model/json.ts'
+import { passwordHashOf } from '../../model/key.ts'
 import type { SchemeRules } from '../../model/scheme-rules.ts'
 import { trimTrailing } from '../../model/trim-trailing.ts'
 import { Recent } from '../auth/recent.ts'
@@ -105,6 +105,5 @@ function readBasic(sent: string): Credentials | undefined {
 
 /** The hash of the password that the session holds now; '' when it has none. */
 function storedPassword(session: LiveSession | undefined): string {
-  const data = session?.source.body.basic_auth_data
-  return isObject(data) && typeof data.password === 'string' ? data.password : ''
+  return session === undefined ? '' : passwordHashOf(session.source.body)
 }

@@ -129,7 +129,7 @@ async function keepPassword(
 const MOST_SAME = 4
 
 /**
- * Changes a user. One that becomes inactive, or whose credential is taken, is signed out everywhere in the same transaction.
+ * Changes a user. One that becomes inactive, or gets another password, is signed out everywhere in the same transaction.
  * @throws Fault `email_taken` (403), `user_invalid` (400, no such group), `last_admin` (400), `revision_conflict` (409)
  */
 export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit, rules: EditRules): Promise<SavedUser> {
@@ -139,7 +139,7 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
     if (after.group_id !== body.group_id) await checkPlace(parts, after.org_id, after.group_id)
     if (after.email_address !== body.email_address) await checkEmail(parts, after, id, rules.sharedEmail)
     if (!rules.mayLeaveNoAdmin) await checkLastAdmin(parts, user, after)
-    const ends = !after.active && body.active
+    const ends = (!after.active && body.active) || after.password_hash !== body.password_hash
     const changes: Change[] = [
       { op: 'put', kind: 'user', id, body: after as unknown as JsonObject, ifRevision: before },
       ...(ends ? [{ op: 'endFamily', family: loginFamily(id) } as const] : []),
