@@ -268,6 +268,8 @@ export interface RouteMatch {
 export interface Routes {
   /** Writes where the path leads into `match`; `served` is undefined when nothing answers there. */
   find(host: string, path: string, match: RouteMatch): void
+  /** The organisation that owns the domain of a request; undefined = none does. */
+  ownerOf(host: string): string | undefined
 }
 
 /** Follows a request to its upstream, to keep the answer or to give another in its place. */

@@ -93,6 +93,11 @@ export class Router implements Routes {
     return new Router(this.#hosts, this.#folded, owners)
   }
 
+  /** The organisation that owns the domain of a request; undefined = none does. */
+  ownerOf(host: string): string | undefined {
+    return this.#owners.get(withoutLastDot(host))
+  }
+
   /** Writes where the path leads into `match`; `served` is undefined when nothing answers there. */
   find(host: string, path: string, match: RouteMatch): void {
     match.served = undefined

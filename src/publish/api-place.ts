@@ -61,20 +61,14 @@ export async function checkPlace(
   const place = placeOf(api)
   if (place === undefined || rules.mayCollide) return []
   const turn = await turnAt(parts, api)
-  const named = await parts.documents.find('api', 'api_id', first)
-  // Its authorization server answers at `/{api_id}/oauth/` as well.
-  if (named !== undefined && named.body.org_id !== api.orgId && !except.includes(named.id))
-    throw fault('listen_path_taken', `/${first} is the id of an API of another organisation`)
   const { rows } = await parts.documents.list('api', { where: { place }, limit: MOST_PLACES })
   for (const row of rows) {
     if (except.includes(row.id)) continue
     const other = readable(row)
     if (other === undefined || !collides(api, other)) continue
-    const foreign = other.orgId !== api.orgId
-    const holder = foreign ? 'an API of another organisation' : `API ${other.apiId} (${other.name})`
-    throw fault('listen_path_taken', `${whereabouts(api)} is the listen path of ${holder}`)
+    throw fault('listen_path_taken', `${whereabouts(api)} is the listen path of ${holderName(api, other, row, rules)}`)
   }
-  const why = await foreignNeighbour(parts, api, except, rules)
+  const why = (await foreignNeighbour(parts, api, except, rules)) ?? (await foreignEndpoints(parts, api, except, rules))
   if (why !== undefined) throw fault('listen_path_taken', why)
   return turn
 }
@@ -116,6 +110,54 @@ export async function foreignNeighbour(
       }
   }
   return undefined
+}
+
+function holderName(api: Api, other: Api, row: StoredDocument, { mayUse }: PlaceRules): string {
+  if (other.orgId !== api.orgId) return 'an API of another organisation'
+  return mayUse === undefined || mayUse(row) ? `API ${other.apiId} (${other.name})` : 'an API that you do not own'
+}
+
+/**
+ * Why an API may not take a new place because the authorization server of somebody else's API answers there, at `/{api_id}/oauth/`.
+ * A path that an organisation has comes before ids of others (`OAuthEndpoints`), so ids block nothing below it.
+ */
+async function foreignEndpoints(
+  { documents, config }: Pick<PublishParts, 'documents' | 'config'>,
+  api: Api,
+  except: readonly DocumentId[],
+  { mayUse, placeBefore }: PlaceRules,
+): Promise<string | undefined> {
+  const place = placeOf(api)!
+  const territory = territoryOf(api)
+  const [first] = territory.segments
+  if (typeof first !== 'string' || placeBefore === place) return undefined
+  const isMine = (row: StoredDocument) => row.body.org_id === api.orgId && (mayUse === undefined || mayUse(row))
+  const hosts = sharedHosts(ownUrls(config))
+  const word = readablePath(first)
+  for (const id of api.ignoreCase ? await idsLike(documents, word) : [word]) {
+    const row = await documents.find('api', 'api_id', id)
+    const other = row === undefined || except.includes(row.id) || isMine(row) ? undefined : readable(row)
+    if (other?.oauth === undefined) continue
+    const endpoints: Territory = { domain: other.domain, segments: [first], ignoreCase: api.ignoreCase }
+    if (other.orgId !== api.orgId && !territoriesOverlap(territory, endpoints, hosts)) continue
+    const { domain, head } = placeKeys(place)
+    const where: Where = domain === '' ? { place_head: [head, '*'] } : { place_domain: domain }
+    const { rows } = await documents.list('api', { where: { ...where, org_id: api.orgId }, limit: MOST_PLACES })
+    const isCovered = rows.some((each) => {
+      const mine = except.includes(each.id) || !isMine(each) ? undefined : readable(each)
+      if (mine === undefined || mine.domain !== api.domain) return false
+      const above = territoryOf(mine)
+      return above.segments.length <= 1 && pathsOverlap(above, endpoints)
+    })
+    if (!isCovered) return `${whereabouts(api)} overlaps the endpoints of another API's authorization server`
+  }
+  return undefined
+}
+
+/** Ids of APIs that differ from a word by letter case alone. */
+async function idsLike(documents: PublishParts['documents'], word: string): Promise<string[]> {
+  const ids = await documents.valuesBy('api', 'api_id', 'org_id', {})
+  return [...ids.keys()].filter((id) => foldLetters(id) === foldLetters(word))
 }
 
 /** Places that may be in the way, with the organisations that have them. Read from indexes alone. */

@@ -76,13 +76,23 @@ async function world(ownership: boolean): Promise<TestDashboard & { readonly hol
   return { ...dashboard, holder }
 }
 
+/** The dashboard; a refusal that names the API in the way, which the caller may not see, fails. */
+function discreet<W extends TestDashboard>(w: W): W {
+  const call: TestDashboard['call'] = async (...asked) => {
+    const answer = await w.call(...asked)
+    if (answer.status === 409) assert.doesNotMatch(answer.text, /held/i)
+    return answer
+  }
+  return { ...w, call }
+}
+
 for (const [name, way] of Object.entries(WAYS)) {
   test(`${name}: no listen path of another organisation is overlapped`, async () => {
     for (const path of OVERLAPS) {
       const w = await world(false)
       try {
         const as = await w.admin(await w.organisation())
-        assert.equal(await way({ ...w, as }, path), 409, path)
+        assert.equal(await way({ ...discreet(w), as }, path), 409, path)
       } finally {
         await w.close()
       }
@@ -96,7 +106,7 @@ for (const [name, way] of Object.entries(WAYS)) {
       try {
         const [owner, as] = [await w.user({ apis: 'write' }), await w.user({ apis: 'write', audit_logs: 'read' })]
         await setApiOwners(w.parts, 'held', [owner.id])
-        assert.equal(await way({ ...w, as }, path), 409, path)
+        assert.equal(await way({ ...discreet(w), as }, path), 409, path)
       } finally {
         await w.close()
       }

@@ -75,7 +75,7 @@ export class OAuthEndpoints {
    * well-known one) or, with `unrouted`, where none answers (`/{api_id}/oauth/...`).
    */
   findElsewhere(x: Exchange, snapshot: Snapshot, unrouted: boolean): ElsewhereFound | undefined {
-    if (unrouted) return this.#findById(x, snapshot)
+    if (unrouted) return this.#findById(x, snapshot, snapshot.router.ownerOf(x.host))
     return x.path.charCodeAt(1) === DOT && x.path.startsWith(WELL_KNOWN) ? this.#findMetadata(x, snapshot) : undefined
   }
 
@@ -114,7 +114,7 @@ export class OAuthEndpoints {
       match.restAt = at
       return undefined
     }
-    return this.#findById(x, snapshot)
+    return this.#findById(x, snapshot, match.served?.api.orgId)
   }
 
   /** Answers a request at an endpoint that was found elsewhere. */
@@ -146,13 +146,15 @@ export class OAuthEndpoints {
     return { served, found: { endpoint: 'metadata', below: '' }, prefix: path }
   }
 
-  #findById(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {
+  /** `holder`: the organisation that receives what is at this host and path; ids of others' APIs mean nothing there. */
+  #findById(x: Exchange, snapshot: Snapshot, holder: string | undefined): ElsewhereFound | undefined {
     const end = x.path.indexOf('/', 1)
     const found = end === -1 ? undefined : this.#paths.findAt(x.path, end)
     if (found === undefined) return undefined
     const served = snapshot.apis.get(x.path.slice(1, end))
     if (served?.api.oauth === undefined || served.api.internal || served.api.listenPath.includes('{')) return undefined
     if (served.api.domain !== '' && served.api.domain !== x.host) return undefined
+    if (holder !== undefined && holder !== served.api.orgId) return undefined
     return { served, found, prefix: '' }
   }
 
