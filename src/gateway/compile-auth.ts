@@ -6,7 +6,7 @@ import type { Step } from './exchange.ts'
 import type { BindingParts } from './oauth/check-binding.ts'
 import { hasAuthorizationServer } from './oauth/endpoints.ts'
 import type { Sessions } from './sessions.ts'
-import { authenticate, checkState, stripCredential } from './steps/authenticate.ts'
+import { authenticate, checkState } from './steps/authenticate.ts'
 import { authenticateBasic } from './steps/authenticate-basic.ts'
 import { authenticateCertificate } from './steps/authenticate-certificate.ts'
 import { authenticateHmac } from './steps/authenticate-hmac.ts'
@@ -15,6 +15,7 @@ import { authenticateSeveral } from './steps/authenticate-several.ts'
 import { authenticateToken } from './steps/authenticate-token.ts'
 import { checkRights } from './steps/check-rights.ts'
 import { checkScopes } from './steps/check-scopes.ts'
+import { dropUnverified } from './steps/drop-unverified.ts'
 
 /** What callers are identified with. */
 export interface AuthParts {
@@ -31,7 +32,7 @@ export interface AuthParts {
 export function identify(api: Api, rules: Rules, parts: AuthParts): (Step | undefined)[] {
   const { auth } = api
   if (auth === undefined) return []
-  const after = [stripCredential(auth), checkState(), checkRights()]
+  const after = [dropUnverified(api), checkState(), checkRights()]
   if (auth.alternatives === undefined)
     return [schemeStep(auth, api, parts), ...after, auth.method === 'oauth' ? scopeStep(api, rules) : undefined]
   // Of the schemes of one alternative each must be good for itself; the rights are those of the last.

@@ -22,12 +22,12 @@ import { admitFields } from './steps/admit-fields.ts'
 import { answerBatch } from './steps/answer-batch.ts'
 import { answerFromCache } from './steps/answer-from-cache.ts'
 import { answerMock } from './steps/answer-mock.ts'
-import { stripCredential } from './steps/authenticate.ts'
 import { changeMethod } from './steps/change-method.ts'
 import { checkCertificate } from './steps/check-certificate.ts'
 import { checkExpiry } from './steps/check-expiry.ts'
 import { chooseVersion } from './steps/choose-version.ts'
 import { cors } from './steps/cors.ts'
+import { dropUnverified, dropUnverifiedInside } from './steps/drop-unverified.ts'
 import { filterAddress } from './steps/filter-address.ts'
 import { holdAnswer } from './steps/hold-answer.ts'
 import { leadUpstream } from './steps/lead-on.ts'
@@ -173,6 +173,7 @@ function compileChain(
   ]
   const admission = [
     ...identity,
+    api.auth === undefined ? dropUnverified(api) : undefined,
     runModules(parts.own, 'postAuthentication', api, parts.maxBodyBytes),
     takePermits(parts.counters, parts.clock, {
       sendRetryAfter: !parts.legacyStatuses,
@@ -209,7 +210,7 @@ function compileChain(
     rules,
     steps: listed([...arrival, ...doors, told, batch, ...operation, ...admission, ...delivery]),
     ledTo: listed([admitted, ...doors, ...operation, ...admission, ...delivery]),
-    inner: listed([expiry, ...operation, api.auth && stripCredential(api.auth), ...delivery]),
+    inner: listed([expiry, ...operation, dropUnverifiedInside(api), ...delivery]),
     targets,
     apiRate,
     openLimits: apiRate === undefined ? [] : [apiRate],

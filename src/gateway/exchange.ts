@@ -7,6 +7,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { Instant, Limit } from '../model/limit.ts'
 import type { BodyRule, MockRule, RequestCheck, TriggerSource } from '../model/operation.ts'
 import type { RewritePiece } from '../model/rewrite-target.ts'
+import type { CredentialPlace } from '../model/scheme-rules.ts'
 import type { Policy } from '../model/session.ts'
 import { type AnswerTaker, WireExchange } from '../wire/exchange.ts'
 import type { RepeatedAnswer } from '../wire/repeated-answer.ts'
@@ -286,6 +287,7 @@ export interface AnswerKeeper extends AnswerTaker {
 }
 
 const NO_ADDRESSES: readonly string[] = []
+const NO_PLACES: readonly CredentialPlace[] = []
 
 /**
  * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here
@@ -328,6 +330,12 @@ export class Exchange extends WireExchange implements Instant {
   session: Caller | undefined
   plan: Plan | undefined
   skipAuthentication = false
+  /** Index of the alternative of its API's methods that it met. */
+  alternative = 0
+  /** Where its credentials are that were found valid; undefined where none was asked for. */
+  verified: readonly CredentialPlace[] | undefined
+  /** Places of credentials that do not go on to the upstream. */
+  withheld: readonly CredentialPlace[] = NO_PLACES
   /** Thumbprint and text of the token that its DPoP proof was used up for; '' = none was. */
   provedToken = ''
   /** True when the API's authorization server answers: that is no traffic of the API, and no hit. */
@@ -406,6 +414,9 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.session = undefined
   x.plan = undefined
   x.skipAuthentication = false
+  x.alternative = 0
+  x.verified = undefined
+  x.withheld = NO_PLACES
   x.provedToken = ''
   x.atAuthorizationServer = false
   x.requestExtra = ''

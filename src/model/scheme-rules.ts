@@ -1,7 +1,18 @@
 import type { KeyFamily } from './jwt-key.ts'
 
 /** How a request proves who sends it. */
-export type AuthMethod = 'token' | 'oauth' | 'jwt' | 'basic' | 'hmac'
+export const AUTH_METHODS = ['token', 'oauth', 'jwt', 'basic', 'hmac'] as const
+
+export type AuthMethod = (typeof AUTH_METHODS)[number]
+
+/** A part of a request that holds a credential, or belongs to one. */
+export interface CredentialPlace {
+  /** `headers`, `cookies`: all whose names begin so. */
+  readonly in: 'header' | 'headers' | 'query' | 'cookie' | 'cookies'
+  readonly name: string
+  /** Equal where upstreams may take one for the other. */
+  readonly key: string
+}
 
 /** One way to prove who calls: where the proof is read (in one of these places only), and what it is checked by. */
 export interface SchemeRules {

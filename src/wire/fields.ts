@@ -282,13 +282,13 @@ export class Fields {
     }
   }
 
-  /** Leaves every field out of `kept()` whose name begins with `lower` (lower case). */
+  /** Leaves every field out of `kept()` whose name begins with `lower` (lower case), in any spelling. */
   dropPrefixed(lower: string): void {
     const { spans, text } = this
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       const prefixEnd = spans[at]! + lower.length
       if (prefixEnd > spans[at + 1]! || spans[at + 4]! < 0) continue
-      if (equalsAt(text, spans[at]!, prefixEnd, lower)) spans[at + 4] = ~spans[at + 4]!
+      if (spellsAt(text, spans[at]!, prefixEnd, lower)) spans[at + 4] = ~spans[at + 4]!
     }
   }
 

@@ -89,6 +89,7 @@ test('explain names every step of the breadth in its order, says what each would
     [
       ...['tellLimits', 'answerBatch', 'runPreModules', 'matchOperation', 'limitSize', 'authenticate'],
       ...[
+        'dropUnverified',
         'checkState',
         'checkRights',
         'runPostAuthenticationModules',

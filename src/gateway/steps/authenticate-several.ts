@@ -35,6 +35,7 @@ function attempt(
       late === undefined ? attempt(x, alternatives, which, at + 1, tries) : next(x, alternatives, which, late, tries),
     )
   }
+  x.alternative = which
   return undefined
 }
 

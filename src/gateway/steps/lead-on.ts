@@ -57,6 +57,7 @@ function enter(x: Exchange, chain: Chain, { path, sent }: PathForms, query: stri
   // Its rules ask nothing of those who come from another API, but its upstream is no voice there either.
   if (chain.api.cors !== undefined && x.corsFields === CORS_FIELDS.upstream) x.corsFields = CORS_FIELDS.gateway
   x.skipAuthentication = false
+  x.alternative = 0
   x.rest = path
   x.apiPath = below(chain, path)
   x.forwardPath = forwardPathOf(chain, sent)

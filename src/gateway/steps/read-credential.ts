@@ -63,7 +63,7 @@ function onlyOne(list: string, separator: string, name: string, read: (text: str
 }
 
 /** The variable that PHP makes of a parameter or cookie. */
-function variableOf(name: string): string {
+export function variableOf(name: string): string {
   if (!FOLDED.test(name)) return name
   const plain = name.trimStart()
   const bracket = plain.indexOf('[', 1)
@@ -120,12 +120,17 @@ function unquoted(value: string): string {
   return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
 }
 
-/** The Cookie field without the cookies whose name begins with one of these; '' when none is left. */
-export function withoutCookies(header: string, prefixes: readonly string[]): string {
+/** The Cookie field without the cookies of this name, or of one that upstreams read as it; '' when none is left. */
+export function withoutCookie(header: string, name: string, prefixed: boolean): string {
+  const wanted = variableOf(name)
+  const isIt = (pair: string) => {
+    const given = pair.split('=', 1)[0]!.trim()
+    return given === name || variableOf(given) === wanted || (prefixed && given.startsWith(name))
+  }
   return header
     .split(';')
     .map((pair) => pair.trim())
-    .filter((pair) => pair !== '' && !prefixes.some((prefix) => pair.startsWith(prefix)))
+    .filter((pair) => pair !== '' && !isIt(pair))
     .join('; ')
 }
 

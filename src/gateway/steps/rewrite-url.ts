@@ -15,6 +15,7 @@ import type {
   Outcome,
   Step,
 } from '../exchange.ts'
+import { openValues } from './drop-unverified.ts'
 import { leadOn } from './lead-on.ts'
 import { queryValues } from './read-credential.ts'
 
@@ -111,7 +112,7 @@ function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, fin
 }
 
 function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, { path, body }: Searched): readonly string[] {
-  if (place === 'header') return x.request.all(name.toLowerCase())
+  if (place === 'header') return openValues(x, name.toLowerCase())
   if (place === 'query') return x.hasQuery ? queryValues(x.forwardQuery, name).map((value) => value ?? '') : []
   if (place === 'path') return pathParts(path)
   if (place === 'body') return [body]

@@ -18,7 +18,9 @@ function withoutFields(lines: string, names: readonly string[]): string {
 
 function apply(x: Exchange, edit: CompiledTransform): void {
   for (const name of edit.remove) x.request.drop(name)
-  if (x.hops > 0 && x.requestExtra !== '') x.requestExtra = withoutFields(x.requestExtra, edit.remove)
+  // So are the cookies that are left where credentials were taken out of them.
+  if (x.requestExtra !== '' && (x.hops > 0 || edit.remove.includes('cookie')))
+    x.requestExtra = withoutFields(x.requestExtra, edit.remove)
   x.requestExtra += edit.lines
   x.requestEdits += edit.text
 }
