@@ -1,6 +1,8 @@
 import { toFault } from '../errors/fault.ts'
+import { pathFlaws } from '../model/api/path-flaws.ts'
 import { readApi, readNewApi } from '../model/api/read.ts'
 import { isShared, type SharedHosts, type Territory, territoryOf } from '../model/api/territory.ts'
+import { toWords } from '../model/api/tree.ts'
 import type { Api, ApiDocument } from '../model/api.ts'
 import { loadsHere, type NodeShard } from '../model/node.ts'
 import { type Compiled, type CompileParts, compileApi } from './compile.ts'
@@ -194,7 +196,9 @@ export class ApiCatalogue {
     const entry = newEntry(source, document, revision, rankOf(source, since))
     try {
       // Nothing has looked at a file before.
-      const api = source.startsWith('file:') ? readNewApi(document) : readApi(document)
+      const isFile = source.startsWith('file:')
+      const api = isFile ? readNewApi(document) : readApi(document)
+      if (!isFile && api.active) entry.reason = unmetRules(api)
       entry.segments = routeSegments(api.listenPath, api.ignoreCase)
       entry.territory = territoryOf(api)
       entry.api = api
@@ -410,6 +414,13 @@ function letGo(entry: Entry): void {
 
 function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
   return { apiId, name, state, reason, revision }
+}
+
+/** Rules of a stored definition that a save would refuse today; '' = none. */
+function unmetRules(api: Api): string {
+  const [first, ...more] = pathFlaws(api)
+  if (first === undefined) return ''
+  return `${toWords(first.at)}: ${first.reason}${more.length > 0 ? `; and ${more.length} more` : ''}`
 }
 
 function fail(entry: Entry, error: unknown): void {

@@ -282,8 +282,9 @@ export class LiveConfig {
   }
 
   #warn({ apiId, name, state, reason }: ApiState): void {
-    if (reason !== '')
-      this.#parts.log.warn({ api_id: apiId, state }, `API "${name}" is not served as stored: ${reason}`)
+    if (reason === '') return
+    const what = state === 'loaded' ? 'has rules that no request meets' : 'is not served as stored'
+    this.#parts.log.warn({ api_id: apiId, state }, `API "${name}" ${what}: ${reason}`)
   }
 
   #changeOther(kind: string, id: string, document: StoredDocument | undefined): void {

@@ -1,4 +1,5 @@
 import { type Fault, prebuilt } from '../errors/fault.ts'
+import { pathExpression } from '../model/api/path-flaws.ts'
 import type { OperationRule, PathMatching } from '../model/api.ts'
 import { foldLetters } from '../model/fold-letters.ts'
 import { Matcher } from '../model/matcher.ts'
@@ -197,7 +198,7 @@ function wholePaths(rules: readonly IndexedRule[]): (path: string, visit: Visit)
 function expressions(rules: readonly IndexedRule[], matching: PathMatching): (path: string, visit: Visit) => void {
   const entries = rules.map((entry) => {
     const { path, ignoreCase } = entry.rule
-    return { entry, ignoreCase, matcher: new Matcher(matching === 'prefix' ? beginning(path) : path, ignoreCase) }
+    return { entry, ignoreCase, matcher: new Matcher(pathExpression(path, matching), ignoreCase) }
   })
   const folds = rules.some(({ rule }) => rule.ignoreCase)
   return (path, visit) => {
@@ -205,9 +206,4 @@ function expressions(rules: readonly IndexedRule[], matching: PathMatching): (pa
     const folded = folds ? foldLetters(path) : path
     for (const { entry, ignoreCase, matcher } of entries) if (matcher.test(ignoreCase ? folded : path)) visit(entry)
   }
-}
-
-/** The pattern at the beginning of a path. A group is needed for alternatives alone, and hides what is literal. */
-function beginning(pattern: string): string {
-  return pattern.includes('|') ? `^(?:${pattern})` : `^${pattern}`
 }

@@ -1,3 +1,4 @@
+import { definedSegments } from '../model/defined-path.ts'
 import { foldLetters, foldWithOrigins } from '../model/fold-letters.ts'
 import { readablePath } from '../model/readable-path.ts'
 
@@ -9,7 +10,7 @@ const PLACEHOLDERS_ALL = new RegExp(PLACEHOLDERS, 'g')
 
 /**
  * The path of an operation, ready to be compared: `{name}` stands for one or more characters of a segment, a last `/*` for any tail,
- * everything else for itself. No regular expression, so that no path can make the comparison slow: each character is looked at
+ * everything else for itself; dot segments are resolved. No regular expression, so that no path can make the comparison slow: each character is looked at
  * a bounded number of times. All paths are readable ones.
  */
 export class PathPattern {
@@ -22,7 +23,8 @@ export class PathPattern {
   constructor(path: string, ignoreCase: boolean) {
     this.anyTail = path.endsWith('/*')
     this.#ignoreCase = ignoreCase
-    const spelled = segmentsOf(this.anyTail ? path.slice(0, -2) : path)
+    // One that leaves the root, stored before such were refused, meets no request.
+    const spelled = definedSegments(this.anyTail ? path.slice(0, -2) : path) ?? ['..']
     this.segments = spelled.map((segment) => wordsOf(segment, ignoreCase))
     this.#names = spelled.map((segment) => segment.match(PLACEHOLDERS_ALL) ?? [])
   }

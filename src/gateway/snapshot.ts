@@ -15,7 +15,7 @@ export interface ApiState {
    * `stale`: its newest definition does not compile, the one before is served. `failed`: it is not served. `taken`: another API holds its listen path.
    */
   readonly state: 'loaded' | 'inactive' | 'elsewhere' | 'stale' | 'failed' | 'taken'
-  /** Why, for the last three. */
+  /** Why, for the last three; for `loaded`, which rules no request can meet ('' = none). */
   readonly reason: string
   /** Revision of the definition that is served; 0 when none is. */
   readonly revision: number

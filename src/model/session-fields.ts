@@ -1,7 +1,7 @@
 import { Fault } from '../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { methodName } from './method-name.ts'
-import { compilePattern } from './pattern.ts'
+import { unmatchablePattern } from './pattern-reach.ts'
 import { MOST } from './session-bounds.ts'
 
 /** Notes every fault of a body with the path where it stands, `access_rights.orders.limit.rate`. */
@@ -111,11 +111,12 @@ export function orNull(check: Check): Check {
   }
 }
 
-/** A path pattern that compiles within the safe subset of `compilePattern`. */
+/** A path pattern that compiles within the safe subset of `compilePattern`, and that some path matches. */
 export const pattern: Check = (value, path, findings) => {
   if (typeof value !== 'string') return findings.add(path, 'must be a string')
   try {
-    compilePattern(value)
+    const reason = unmatchablePattern(value)
+    if (reason !== undefined) findings.add(path, reason)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     findings.add(path, error.message)

@@ -225,6 +225,12 @@ function emptyRule(method: string, path: string, ignoreCase: boolean): Draft {
   }
 }
 
+/** True for an operation that nothing is said of. */
+export function isEmptyRule(rule: OperationRule): boolean {
+  const empty = emptyRule(rule.method, rule.path, rule.ignoreCase)
+  return (Object.keys(rule) as (keyof OperationRule)[]).every((member) => rule[member] === empty[member])
+}
+
 function readHeaders(holder: JsonObject, add: string, remove: string): HeaderTransform | undefined {
   const added = Object.entries(objectOf(holder, add)).map(([name, value]) => [name, value ?? ''] as [string, string])
   const removed = textsOf(holder, remove)

@@ -9,6 +9,7 @@ import { corsFlaws } from './cors.ts'
 import type { Described } from './described.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
 import { flagOf, isEmpty, objectOf } from './members.ts'
+import { pathFlaws } from './path-flaws.ts'
 import { readClassic } from './read-classic.ts'
 import { describedBy } from './read-described.ts'
 import { member } from './tree.ts'
@@ -43,7 +44,7 @@ export function readNewApi(document: ApiDocument): Api {
   checkBounds(definition)
   refuseFlaws(boundFlaws(format, definition))
   const api = readApi(document)
-  refuseFlaws([...corsFlaws(format, definition), ...carriedFlaws(document), ...expressionFlaws(api)])
+  refuseFlaws([...corsFlaws(format, definition), ...carriedFlaws(document), ...expressionFlaws(api), ...pathFlaws(api)])
   return api
 }
 
