@@ -6,6 +6,11 @@ export interface TokenFacts {
   readonly api_id: string
   /** `epoch` of the client when it was issued: a client of another epoch did not issue it. */
   readonly epoch: string
+  /**
+   * The client's policies when it was issued, empty = none. The client's policies of today are what counts; these tell a token
+   * whose rules could stand alone from one that has lost its last policy, and what its session names itself.
+   */
+  readonly policies: readonly string[]
   /** Granted scopes, separated by spaces; '' = none. */
   readonly scope: string
   /** Family of the grant; '' for client credentials. */

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from './json.ts'
+import { policyIdsOf } from './merge-policies.ts'
 import { NARROWED_BY, rulesOf } from './narrow-session.ts'
 import type { OAuthClient } from './oauth-client.ts'
-import type { TokenFacts } from './oauth-token.ts'
+import { type TokenFacts, tokenFactsOf } from './oauth-token.ts'
 import type { Session } from './session.ts'
 
 /** True when the token is one of this client: of its organisation, and not ended with all its tokens since. */
@@ -17,23 +18,29 @@ const LIMITS = ['rate', 'quota_max', 'throttle_interval', 'max_query_depth'] as 
 
 /**
  * The session of a token as its client makes it now: under the client's policies of today, and with the client's metadata where it
- * has none of that name. What the login page or the user narrowed it to stays; rights and limits of its own narrow it further.
+ * has none of that name. What the login page or the user narrowed it to stays; rights and limits of its own narrow it further. One
+ * that was issued under policies and whose client has none any more reaches nothing.
  */
 export function sessionAtUse(body: JsonObject, client: OAuthClient): Session {
   const session = body as unknown as Session
   const meta_data = { ...client.metadata, ...session.meta_data }
-  if (client.policies.length === 0) return { ...session, meta_data }
-  const apply_policies = [...client.policies]
-  if (!hasRules(session)) return { ...session, apply_policies, meta_data }
+  const issuedWith = tokenFactsOf(body)?.policies ?? policyIdsOf(session)
   const { alias, expires, tags } = session
+  if (client.policies.length === 0 && issuedWith.length === 0) return { ...session, meta_data }
+  const apply_policies = [...client.policies]
+  if (apply_policies.length === 0) return { ...(alias !== undefined && { alias }), apply_policies, meta_data }
+  const before = body[NARROWED_BY]
+  // Policies that a login, a user or an administrator gave the token narrow it; those of the client at its issue do not any more.
+  const hasPolicies = !isObject(before) && policyIdsOf(session).join('\n') !== issuedWith.join('\n')
+  if (!hasPolicies && !hasRules(session)) return { ...session, apply_policies, meta_data }
   const kept = {
     ...(alias !== undefined && { alias }),
     ...(expires !== undefined && { expires }),
     ...(tags !== undefined && { tags }),
   }
-  const { apply_policies: _issuedWith, ...own } = rulesOf(body)
-  const before = body[NARROWED_BY]
-  const narrowed: JsonObject = { [NARROWED_BY]: isObject(before) ? { ...before, [NARROWED_BY]: own } : rulesOf(body) }
+  const { apply_policies: named, ...rules } = rulesOf(body)
+  const own: JsonObject = hasPolicies && named !== undefined ? { ...rules, apply_policies: named } : rules
+  const narrowed = { [NARROWED_BY]: isObject(before) ? { ...before, [NARROWED_BY]: own } : own }
   return { ...kept, ...narrowed, apply_policies, meta_data }
 }
 

@@ -13,7 +13,7 @@ import {
 import { makeCode } from './code.ts'
 import { decideDevice } from './device-decision.ts'
 import { type Form, readForm } from './form.ts'
-import { narrowedScope, readKeyRules, readUsername } from './login-page.ts'
+import { narrowedScope, readKeyRules, readUsername, standsAlone } from './login-page.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import { asUnusable, claimOf, commitUse } from './pushed.ts'
 
@@ -68,6 +68,7 @@ async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: Op
     jkt,
     username: readUsername(form),
     ...(keyRules !== undefined && { key_rules: keyRules }),
+    ...standsAlone(open.client),
   }
   const use = open.ticket === undefined ? [] : [claimOf(parts, open.ticket)]
   const code = await makeCode(parts, call.api, open.client, body, use).catch((error) => {

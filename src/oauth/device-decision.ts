@@ -8,7 +8,7 @@ import { findClient } from './clients.ts'
 import { readUserCode, userCodeHash } from './device.ts'
 import { lostRace } from './families.ts'
 import type { Form } from './form.ts'
-import { narrowedScope, readKeyRules, readUsername } from './login-page.ts'
+import { narrowedScope, readKeyRules, readUsername, standsAlone } from './login-page.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import type { DeviceBody } from './tickets.ts'
 import { Tries } from './tries.ts'
@@ -86,7 +86,7 @@ async function decide(
 ): Promise<{ waiting: Waiting; body: DeviceBody }> {
   let waiting = first
   for (let attempt = 1; ; attempt++) {
-    const body = decided(form, waiting.device.body as unknown as DeviceBody)
+    const body = decided(form, waiting)
     try {
       await parts.documents.commit(changesOf(parts, call, waiting, body), undefined)
       return { waiting, body }
@@ -97,7 +97,8 @@ async function decide(
   }
 }
 
-function decided(form: Form, pending: DeviceBody): DeviceBody {
+function decided(form: Form, { device, client }: Waiting): DeviceBody {
+  const pending = device.body as unknown as DeviceBody
   if (form.get('decision') === 'deny') return { ...pending, state: 'denied' }
   const keyRules = readKeyRules(form)
   return {
@@ -106,6 +107,7 @@ function decided(form: Form, pending: DeviceBody): DeviceBody {
     scope: narrowedScope(pending.scope, form),
     username: readUsername(form),
     ...(keyRules !== undefined && { key_rules: keyRules }),
+    ...standsAlone(client),
   }
 }
 

@@ -23,6 +23,8 @@ export interface Grant {
   readonly refreshScope?: string
   /** Session that the login page or the user gives: narrows what the client's policies give, or stands alone without any. */
   readonly keyRules?: JsonObject | undefined
+  /** True: `keyRules` were given while the client had no policies, so they may stand alone. See `standsAlone`. */
+  readonly standsAlone?: boolean | undefined
   readonly username: string
   /** The user of a password grant, whose session `keyRules` are; absent for other grants. */
   readonly user?: TokenUser | undefined
@@ -163,6 +165,7 @@ function sessionRow(
   const facts: TokenFacts = {
     api_id: api.apiId,
     epoch: client.epoch,
+    policies: client.policies,
     scope,
     family,
     issued_at: issuedAtS,
@@ -170,7 +173,7 @@ function sessionRow(
     ...(grant.user !== undefined && { user: grant.user }),
     ...(cnf !== undefined && { cnf }),
   }
-  const rules = sessionBody(client, policies, grant.keyRules)
+  const rules = sessionBody(client, policies, grant)
   const body: JsonObject = {
     ...rules,
     org_id: api.orgId,
@@ -203,6 +206,7 @@ function refreshChange(
     epoch: client.epoch,
     scope: grant.refreshScope ?? grant.scope,
     ...keptRules(grant),
+    ...(grant.standsAlone === true && { stands_alone: true }),
     username: grant.username,
     ...bound,
     access_hash: accessHash.toString('hex'),

@@ -1,9 +1,11 @@
 import { Fault, fault } from '../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { rulesOf } from '../model/narrow-session.ts'
+import type { OAuthClient } from '../model/oauth-client.ts'
 import { repeatsMember } from '../model/repeated-member.ts'
 import { checkSession } from '../model/session.ts'
 import type { Params } from './authorization-request.ts'
+import type { StandsAlone } from './tickets.ts'
 
 const MAX_USERNAME = 256
 
@@ -24,6 +26,11 @@ export function readKeyRules(form: Params): JsonObject | undefined {
       throw fault('oauth_invalid_request', `key_rules: ${error.message}`, error)
     throw error
   }
+}
+
+/** What a ticket notes of a client whose rules may stand alone: it has no policies now, when the user decides. */
+export function standsAlone({ policies }: OAuthClient): { readonly stands_alone?: StandsAlone } {
+  return policies.length === 0 ? { stands_alone: true } : {}
 }
 
 /** Reads `username`: who allowed it; '' when not told. @throws Fault `oauth_invalid_request` */

@@ -7,13 +7,13 @@ import type { Policy, Session } from '../model/session.ts'
 /**
  * What the session of an access token says about rights and limits. Policies of the client are named, not copied, so that an
  * edited one reaches live tokens; rules that the login page or a user gave can only narrow them, and stand alone where the
- * client has none. Its metadata are those of the rules, and of the client what they do not name.
+ * client had none when they were given (`standsAlone`). Its metadata are those of the rules, and of the client what they do not name.
  * @throws Fault `oauth_no_policy` when neither gives any right
  */
 export function sessionBody(
   client: OAuthClient,
   policies: readonly (Policy | undefined)[],
-  keyRules: JsonObject | undefined,
+  { keyRules, standsAlone = false }: { readonly keyRules?: JsonObject | undefined; readonly standsAlone?: boolean | undefined },
 ): JsonObject {
   const { meta_data: own, ...rules } = keyRules === undefined ? {} : rulesOf(keyRules)
   const meta_data = { ...client.metadata, ...(isObject(own) && own) }
@@ -23,6 +23,6 @@ export function sessionBody(
     const narrowed = keyRules === undefined ? {} : { [NARROWED_BY]: rules }
     return { apply_policies: [...client.policies], ...alias, ...narrowed, meta_data }
   }
-  if (!hasRights(rules as Session)) throw fault('oauth_no_policy')
+  if (!standsAlone || !hasRights(rules as Session)) throw fault('oauth_no_policy')
   return { ...rules, meta_data }
 }

@@ -98,7 +98,7 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
 
 /**
  * Replaces redirect URIs, policies, metadata and description of a client; its other members stay unless they are sent (null takes
- * one away). Id, secret and APIs stay. Other policies end the tokens that were issued under the former ones.
+ * one away). Id, secret and APIs stay. Other policies are in force for the tokens that it has, and end none of them.
  * @throws Fault `not_found` (404), `oauth_client_invalid`, `query_invalid` (400)
  */
 export function updateClient(
@@ -122,13 +122,12 @@ async function update(
     const checked = await checkRegistration(parts, { orgId: before.org_id, apiIds, policies })
     const client = withFields(before, fields, redirectOptional === true)
     const left = before.api_ids.some((apiId) => !checked.apiIds.includes(apiId))
-    const others = left || policies.join('\n') !== before.policies.join('\n')
     return {
       ...withSecret(parts, withGivenSecret(parts, client, moved?.secret ?? '')),
       api_ids: checked.apiIds,
       policies,
       registered_by_policy: checked.byPolicy,
-      epoch: others ? newEpoch(clockOf(parts).wall()) : before.epoch,
+      epoch: left ? newEpoch(clockOf(parts).wall()) : before.epoch,
       ...(registration && { registration }),
     }
   })

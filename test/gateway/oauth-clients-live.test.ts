@@ -68,7 +68,7 @@ const use = async (gate: TestGateway, text: string, api = 'orders') =>
 for (const [what, method, path, body] of [
   ['the client is deleted here', 'DELETE', 'oauth/clients/orders/app', undefined],
   ['all of its tokens are revoked', 'POST', 'oauth/revoke_all', 'client_id=app&client_secret=secret-of-the-app'],
-  ['it gets other policies', 'PUT', 'oauth/clients/orders/app', { ...CLIENT, policy_id: 'gold' }],
+  ['it loses its last policy', 'PUT', 'oauth/clients/orders/app', { ...CLIENT, policies: [] }],
   ['its API is deleted', 'DELETE', 'apis/stock', undefined],
   ['one of its policies is deleted', 'DELETE', 'policies/silver', undefined],
 ] as const) {

@@ -50,6 +50,7 @@ test('the code is kept as its hash, bound to client, redirect URI, challenge, ke
     jkt: CHALLENGE,
     username: 'jo',
     key_rules: keyRules,
+    stands_alone: true,
   })
   assert.ok(!JSON.stringify(ticket).includes(code))
 })

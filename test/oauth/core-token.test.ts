@@ -40,6 +40,7 @@ for (const store of STORES) {
       oauth_token: {
         api_id: 'orders',
         epoch: 'epoch-1',
+        policies: ['plan'],
         scope: '',
         family: '',
         issued_at: expires - 3600,

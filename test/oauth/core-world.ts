@@ -10,6 +10,7 @@ import { seal } from '../../src/model/secret.ts'
 import type { Policy } from '../../src/model/session.ts'
 import { ClientCache } from '../../src/oauth/client-cache.ts'
 import { makeCode } from '../../src/oauth/code.ts'
+import { standsAlone } from '../../src/oauth/login-page.ts'
 import type { Endpoint, OAuthApi, OAuthCall, OAuthParts } from '../../src/oauth/parts.ts'
 import { AuthorizationServer } from '../../src/oauth/server.ts'
 import type { CodeBody } from '../../src/oauth/tickets.ts'
@@ -141,6 +142,7 @@ export async function openWorld(t: TestContext, adapter: Adapter, options: World
         scope: '',
         jkt: '',
         username: '',
+        ...standsAlone(client),
         ...changes,
       }),
     async look(token) {

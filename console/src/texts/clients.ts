@@ -20,7 +20,7 @@ export const CLIENTS = {
   'clients.appNameHint': 'What it is called here.',
   'clients.redirectsHint': 'Where users come back to after they have agreed, exactly as the app sends it.',
   'clients.policiesHint': 'They say what its tokens may do, and for how long. At least one must name this API.',
-  'clients.policiesEnd': 'Other policies end the tokens that it has now.',
+  'clients.policiesFollow': 'Tokens that it has follow its policies at once; without any they reach nothing.',
   'clients.method': 'How it proves who it is',
   'clients.method.any': 'By its secret, however it is sent',
   'clients.method.client_secret_basic': 'By its secret in the Authorization header',

@@ -42,6 +42,7 @@ export async function codeGrant(
       client,
       scope: body.scope,
       keyRules: body.key_rules,
+      standsAlone: body.stands_alone,
       username: body.username,
       family: row.family,
       withRefresh: givesRefresh(call.api, client),

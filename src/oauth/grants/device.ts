@@ -72,6 +72,7 @@ async function issue(
       client,
       scope: body.scope,
       ...(body.key_rules !== undefined && { keyRules: body.key_rules }),
+      standsAlone: body.stands_alone,
       username: body.username,
       family: ticket.family,
       withRefresh: givesRefresh(call.api, client),

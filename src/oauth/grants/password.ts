@@ -39,6 +39,7 @@ export async function passwordGrant(
     client,
     scope,
     keyRules: rulesOfUser(user),
+    standsAlone: client.policies.length === 0,
     user: { hash: Buffer.from(user.hash).toString('hex'), generation: generationOf(user.body) },
     username,
     family: newFamily(),

@@ -79,6 +79,7 @@ async function rotate(use: Use, row: TicketRow, body: RefreshBody): Promise<OAut
     scope,
     refreshScope: body.scope,
     keyRules,
+    standsAlone: body.stands_alone,
     user,
     username: body.username,
     family: row.family,

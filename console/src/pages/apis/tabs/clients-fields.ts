@@ -26,7 +26,7 @@ export function clientFields(isNew: boolean): readonly Field[] {
       ...{ autoComplete: 'off', when: ({ auth_method }) => !WITHOUT_SECRET.includes(auth_method!) },
     },
   ]
-  const hint = isNew ? say('clients.policiesHint') : `${say('clients.policiesHint')} ${say('clients.policiesEnd')}`
+  const hint = isNew ? say('clients.policiesHint') : `${say('clients.policiesHint')} ${say('clients.policiesFollow')}`
   const policies: Field = { ...policiesField(hint), required: isNew }
   return [
     { kind: 'text', name: 'client_name', label: say('clients.appName'), hint: say('clients.appNameHint') },
