@@ -13,7 +13,10 @@ import type { Policy, Session } from '../model/session.ts'
 export function sessionBody(
   client: OAuthClient,
   policies: readonly (Policy | undefined)[],
-  { keyRules, standsAlone = false }: { readonly keyRules?: JsonObject | undefined; readonly standsAlone?: boolean | undefined },
+  {
+    keyRules,
+    standsAlone = false,
+  }: { readonly keyRules?: JsonObject | undefined; readonly standsAlone?: boolean | undefined },
 ): JsonObject {
   const { meta_data: own, ...rules } = keyRules === undefined ? {} : rulesOf(keyRules)
   const meta_data = { ...client.metadata, ...(isObject(own) && own) }

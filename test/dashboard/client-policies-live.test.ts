@@ -31,7 +31,9 @@ const planBody = (quota: number, tag: string): JsonObject => ({ ...quotaOf(quota
 const quotaOf = (quota: number): JsonObject => ({ quota_max: quota, quota_renewal_rate: 3600 })
 
 /** Every way in that writes a client's list of policies. */
-const WAYS: Readonly<Record<string, (world: GatewayWorld, client: string, policies: readonly string[]) => Promise<unknown>>> = {
+const WAYS: Readonly<
+  Record<string, (world: GatewayWorld, client: string, policies: readonly string[]) => Promise<unknown>>
+> = {
   'dashboard, policies': ({ asked, root }, id, policies) =>
     asked(200, 'PUT', `/api/apis/oauth/orders/${id}`, root, { policies }),
   'dashboard, policy_id': ({ asked, root }, id, policies) =>

@@ -147,7 +147,15 @@ function tokenOf(
   const list = client.policies.map((id) => policies.get(id))
   try {
     const body = sessionBody(client, list, { keyRules: rules, standsAlone: true })
-    const facts = { api_id: 'a', epoch: 'e', policies: [...client.policies], scope: '', family: 'f', issued_at: 1, username: '' }
+    const facts = {
+      api_id: 'a',
+      epoch: 'e',
+      policies: [...client.policies],
+      scope: '',
+      family: 'f',
+      issued_at: 1,
+      username: '',
+    }
     return { ...body, org_id: 'o', oauth_client_id: 'app', expires: 4_000_000_000, counter_id: 'f', oauth_token: facts }
   } catch (error) {
     if (error instanceof Fault) return undefined
