@@ -5,7 +5,7 @@ import { ROOT } from './setup.mjs'
 
 const DEEP = 'GATEHOUSE_DEEP'
 /** Folders whose tests change nothing of the process that they run in, and take less time than it takes to load what they use. */
-const TOGETHER = ['config', 'dashboard', 'model', 'oauth', 'publish']
+const TOGETHER = ['config', 'dashboard', 'gateway', 'model', 'oauth', 'publish', 'wire']
 const MOST_TOGETHER = 12
 const IMPORT = /\b(?:from |import |import\()'(\.[^']+)'/g
 

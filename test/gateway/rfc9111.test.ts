@@ -91,19 +91,19 @@ let scene: CacheScene
 const keys: Record<string, string> = {}
 const closers: (() => unknown)[] = []
 
-before(async () => {
-  scene = await openCacheScene({ after: (close: () => unknown) => void closers.push(close) })
-  for (const [id, [cache, more]] of Object.entries(APIS)) await scene.publish(id, cache, more)
-  const keyed = ['keyed', 'keyedx', 'shared', 'sharedauth']
-  for (const name of ['a', 'b']) keys[name] = await scene.key(keyed)
-  keys.q = await scene.key(keyed, { quota_max: 10, quota_renewal_rate: 3600 })
-})
-
-after(async () => {
-  for (const close of closers) await close()
-})
-
 describe('RFC 9111', () => {
+  before(async () => {
+    scene = await openCacheScene({ after: (close: () => unknown) => void closers.push(close) })
+    for (const [id, [cache, more]] of Object.entries(APIS)) await scene.publish(id, cache, more)
+    const keyed = ['keyed', 'keyedx', 'shared', 'sharedauth']
+    for (const name of ['a', 'b']) keys[name] = await scene.key(keyed)
+    keys.q = await scene.key(keyed, { quota_max: 10, quota_renewal_rate: 3600 })
+  })
+
+  after(async () => {
+    for (const close of closers) await close()
+  })
+
   CASES.forEach(({ rule, api, steps }, index) => {
     test(rule, async () => {
       const play = new Play(`/${api}/c${index}`)
