@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 
 export interface Answer {
   readonly status: number
@@ -12,19 +12,21 @@ export interface CallOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** Whose connections are used; absent = one of its own. */
+  readonly agent?: Agent
 }
 
-/** Makes one request on a connection of its own, with the path exactly as given (fetch would tidy it up). */
+/** Makes one request, with the path exactly as given (fetch would tidy it up). */
 export function call(
   port: number,
   path: string,
-  { method = 'GET', headers = {}, body }: CallOptions = {},
+  { method = 'GET', headers = {}, body, agent }: CallOptions = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const length =
       body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const request = httpRequest(
-      { host: '127.0.0.1', port, path, method, headers: { ...length, ...headers }, agent: false },
+      { host: '127.0.0.1', port, path, method, headers: { ...length, ...headers }, agent: agent ?? false },
       (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -3,9 +3,13 @@ import { test } from 'node:test'
 import { intentOf } from '../../src/dashboard/permit.ts'
 import type { Access, Route } from '../../src/dashboard/route.ts'
 import { allRoutes } from '../../src/dashboard/routes.ts'
+import { spread } from '../spread.ts'
 import type { ActorKind } from './expectations.ts'
 import { callOf, rowsOf, tryRow } from './matrix-rows.ts'
 import { startWorld, type World } from './matrix-world.ts'
+
+/** One in so many mutants of a route is tried, unless the run is a long one. */
+const SPREAD = 4
 
 type Mutable = { -readonly [Name in keyof Route]: Route[Name] }
 interface Mutant {
@@ -82,8 +86,8 @@ test('a wrong declaration of access or ownership is noticed by a row of the matr
   t.after(world.close)
   const unnoticed: string[] = []
   let mutants = 0
-  for (const route of table) {
-    for (const mutant of mutantsOf(route)) {
+  for (const [turn, route] of table.entries()) {
+    for (const mutant of spread(mutantsOf(route), turn, SPREAD)) {
       mutants++
       if (!(await isNoticed(world, route, mutant))) unnoticed.push(`${callOf(route)} ${mutant.says}`)
     }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { Agent } from 'node:http'
 import { Compile, type Validator } from 'typebox/compile'
 import { explainSettings } from '../../src/config/explain.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -102,6 +103,7 @@ export async function startTestDashboard({
   }
   const dashboard = await startDashboard(parts, { host: '127.0.0.1', port: 0, ...(routes && { routes }) })
   const check = answerChecks(dashboard.routes)
+  const agent = new Agent({ keepAlive: true })
   const put = async (kind: string, body: JsonObject, id = newDocumentId(clock.wall())) => {
     await store.documents.commit([{ op: 'put', kind, id, body }], undefined)
     return id as string
@@ -148,7 +150,7 @@ export async function startTestDashboard({
       }),
     async call(method, path, { as, body, headers = {} } = {}) {
       const answer = await call(dashboard.port, path, {
-        method,
+        ...{ method, agent },
         headers: { ...credential(as), ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
@@ -156,6 +158,7 @@ export async function startTestDashboard({
       return answer
     },
     async close() {
+      agent.destroy()
       await dashboard.close()
       if (given === undefined) await store.close()
     },
@@ -197,9 +200,9 @@ function answerChecks(routes: readonly Route[]): Check {
 export function routeFor(routes: readonly Route[], method: string, path: string): Route | undefined {
   const asked = segmentsOf(path.split('?', 1)[0]!)
   const fitting = routes.filter((route) => {
+    if (route.method !== method) return false
     const declared = segmentsOf(route.path)
     return (
-      route.method === method &&
       declared.length === asked.length &&
       declared.every((segment, i) => segment.startsWith('{') || segment === asked[i])
     )
