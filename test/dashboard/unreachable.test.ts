@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import type { Route } from '../../src/dashboard/route.ts'
 import { entriesOf } from '../../src/model/catalogue.ts'
 import { hashKey } from '../../src/model/secret.ts'
+import { spread } from '../spread.ts'
 import { type ActorKind, EXPECTED, type Thing } from './expectations.ts'
 import type { TestUser } from './harness.ts'
 import { callOf } from './matrix-rows.ts'
 import { OURS, OWNED, SECRET, startWorld, type World } from './matrix-world.ts'
-import { spread } from '../spread.ts'
 
 /** What of its things an actor must not read in any answer. */
 const MUST_NOT_READ: Readonly<Partial<Record<ActorKind, string>>> = {
