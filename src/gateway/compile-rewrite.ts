@@ -1,7 +1,8 @@
 import { fault } from '../errors/fault.ts'
+import { Matcher } from '../model/matcher.ts'
 import type { RewriteRule, Trigger } from '../model/operation.ts'
-import { compileExpression } from '../model/pattern.ts'
-import { compileRewritePattern } from '../model/rewrite-pattern.ts'
+import { normalisedExpression } from '../model/pattern.ts'
+import { normalisedRewrite } from '../model/rewrite-pattern.ts'
 import { readRewriteTarget } from '../model/rewrite-target.ts'
 import type { CompiledRewrite, CompiledTarget, CompiledTrigger, Targets } from './exchange.ts'
 
@@ -18,11 +19,11 @@ export function compileRewrite(rule: RewriteRule, openOrigin: (url: string) => T
   }
   const trigger = ({ all, rules, rewriteTo }: Trigger): CompiledTrigger => ({
     all,
-    rules: rules.map(({ pattern, ...each }) => ({ ...each, expression: compileExpression(pattern) })),
+    rules: rules.map(({ pattern, ...each }) => ({ ...each, matcher: new Matcher(normalisedExpression(pattern)) })),
     target: target(rewriteTo),
   })
   return {
-    expression: compileRewritePattern(rule.pattern),
+    matcher: new Matcher(normalisedRewrite(rule.pattern)),
     target: rule.rewriteTo === '' ? undefined : target(rule.rewriteTo),
     triggers: rule.triggers.map(trigger),
     readsBody: rule.triggers.some(({ rules }) => rules.some((each) => each.in === 'body')),

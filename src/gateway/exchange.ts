@@ -5,6 +5,7 @@ import type { Grant } from '../model/grant.ts'
 import type { HitDimensions } from '../model/hit.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Instant, Limit } from '../model/limit.ts'
+import type { Matcher } from '../model/matcher.ts'
 import type { BodyRule, MockRule, RequestCheck, TriggerSource } from '../model/operation.ts'
 import type { RewritePiece } from '../model/rewrite-target.ts'
 import type { CredentialPlace } from '../model/scheme-rules.ts'
@@ -70,13 +71,13 @@ export interface CompiledTrigger {
 export interface CompiledTriggerRule {
   readonly in: TriggerSource
   readonly name: string
-  readonly expression: RegExp
+  readonly matcher: Matcher
   readonly negate: boolean
 }
 
 /** How path and query of an operation are written anew. */
 export interface CompiledRewrite {
-  readonly expression: RegExp
+  readonly matcher: Matcher
   /** undefined = only the triggers lead somewhere. */
   readonly target: CompiledTarget | undefined
   readonly triggers: readonly CompiledTrigger[]
@@ -355,6 +356,8 @@ export class Exchange extends WireExchange implements Instant {
   /** Written with a refusal by a limit. */
   retryAfterMs = 0
   target: Target | undefined
+  /** What it was compared with so far (`model/pattern-work.ts`). */
+  patternWork = 0
   hops = 0 // APIs that it was led on to from the one where it arrived
   attempts = 0 // targets that it was handed to
   /** Watches what becomes of it, where the upstream is taken care of. */
@@ -427,6 +430,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.retryAfterMs = 0
   x.target = undefined
   x.hops = 0
+  x.patternWork = 0
   x.attempts = 0
   x.care = undefined
   x.breaker = undefined

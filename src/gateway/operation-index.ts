@@ -2,8 +2,8 @@ import { type Fault, prebuilt } from '../errors/fault.ts'
 import { pathExpression } from '../model/api/path-flaws.ts'
 import type { OperationRule, PathMatching } from '../model/api.ts'
 import { foldLetters } from '../model/fold-letters.ts'
-import { Matcher } from '../model/matcher.ts'
-import { beginPatternWork } from '../model/pattern-work.ts'
+import { pathMatcher } from '../model/matcher.ts'
+import type { PatternWork } from '../model/pattern-work.ts'
 import { otherReadings, readablePath } from '../model/readable-path.ts'
 import type { CompiledOperation } from './exchange.ts'
 import { clash, closedByGet, joined, restricted, stricter } from './join-operations.ts'
@@ -17,7 +17,7 @@ export interface IndexedRule {
 }
 
 /** What a definition says of a method at a readable path; undefined = nothing. */
-type Find = (method: string, path: string) => CompiledOperation | undefined
+type Find = (method: string, path: string, account: PatternWork) => CompiledOperation | undefined
 
 const UNCLEAR = prebuilt(
   'request_malformed',
@@ -31,14 +31,14 @@ const UNCLEAR = prebuilt(
 export function operationIndex(
   rules: readonly IndexedRule[],
   matching: PathMatching,
-): (method: string, path: string) => CompiledOperation | Fault | undefined {
+): (method: string, path: string, account: PatternWork) => CompiledOperation | Fault | undefined {
   const find = matching === 'openapi' ? findOne(rules) : findAll(rules, matching)
-  return (method, path) => {
+  return (method, path, account) => {
     const readable = readablePath(path)
-    let operation = find(method, readable)
+    let operation = find(method, readable, account)
     if (readable === path) return operation
     for (const reading of otherReadings(readable)) {
-      const other = find(method, reading)
+      const other = find(method, reading, account)
       if (clash(operation, other)) return UNCLEAR
       operation = stricter(operation, other)
     }
@@ -165,9 +165,9 @@ function findAll(rules: readonly IndexedRule[], matching: PathMatching): Find {
   const order = new Map(rules.map((entry, index) => [entry, index]))
   const byOrder = (a: IndexedRule, b: IndexedRule) => last(a) - last(b) || order.get(a)! - order.get(b)!
   const last = (entry: IndexedRule) => Number(sought.method === 'HEAD' && entry.rule.method === 'GET')
-  return (method, path) => {
+  return (method, path, account) => {
     sought.method = method
-    each(path, visit)
+    each(path, visit, account)
     const { found } = sought
     if (found.length === 0) return undefined
     if (found.length > 1) found.sort(byOrder)
@@ -178,8 +178,9 @@ function findAll(rules: readonly IndexedRule[], matching: PathMatching): Find {
 }
 
 type Visit = (entry: IndexedRule) => boolean
+type Each = (path: string, visit: Visit, account: PatternWork) => void
 
-function wholePaths(rules: readonly IndexedRule[]): (path: string, visit: Visit) => void {
+function wholePaths(rules: readonly IndexedRule[]): Each {
   const exact = new OperationTrie<IndexedRule>()
   const folded = new OperationTrie<IndexedRule>()
   for (const entry of rules) {
@@ -195,15 +196,15 @@ function wholePaths(rules: readonly IndexedRule[]): (path: string, visit: Visit)
 }
 
 /** Paths as expressions: found anywhere in the path, or at its beginning. */
-function expressions(rules: readonly IndexedRule[], matching: PathMatching): (path: string, visit: Visit) => void {
+function expressions(rules: readonly IndexedRule[], matching: PathMatching): Each {
   const entries = rules.map((entry) => {
     const { path, ignoreCase } = entry.rule
-    return { entry, ignoreCase, matcher: new Matcher(pathExpression(path, matching), ignoreCase) }
+    return { entry, ignoreCase, matcher: pathMatcher(pathExpression(path, matching), ignoreCase) }
   })
   const folds = rules.some(({ rule }) => rule.ignoreCase)
-  return (path, visit) => {
-    beginPatternWork()
+  return (path, visit, account) => {
     const folded = folds ? foldLetters(path) : path
-    for (const { entry, ignoreCase, matcher } of entries) if (matcher.test(ignoreCase ? folded : path)) visit(entry)
+    for (const { entry, ignoreCase, matcher } of entries)
+      if (matcher.test(ignoreCase ? folded : path, account)) visit(entry)
   }
 }

@@ -3,7 +3,7 @@ import { type Limit, quotaLimit, rateLimit } from './limit.ts'
 import { type Matcher, matcherFor } from './matcher.ts'
 import type { EffectiveRight, Merged } from './merge-policies.ts'
 import { methodName } from './method-name.ts'
-import { beginPatternWork } from './pattern-work.ts'
+import type { PatternWork } from './pattern-work.ts'
 import { allowsPath, compilePaths, type PathRule } from './rights.ts'
 
 export interface GrantOptions {
@@ -88,22 +88,22 @@ export class Grant {
   }
 
   /** True when the session may call this method and path (readable, listen path included). */
-  allows(method: string, fullPath: string): boolean {
-    if (!allowsPath(this.paths, method, fullPath)) return false
-    return this.narrower === undefined || this.narrower.allows(method, fullPath)
+  allows(method: string, fullPath: string, account: PatternWork): boolean {
+    if (!allowsPath(this.paths, method, fullPath, account)) return false
+    return this.narrower === undefined || this.narrower.allows(method, fullPath, account)
   }
 
   /** The rate that a request meets: of the first endpoint that matches, else of the key. `path` is without the listen path. */
-  rateFor(method: string, path: string): Limit | undefined {
-    const endpoint = this.endpointFor(method, path)
+  rateFor(method: string, path: string, account: PatternWork): Limit | undefined {
+    const endpoint = this.endpointFor(method, path, account)
     return endpoint === undefined ? this.rate : endpoint.rate
   }
 
   /** The list to hand to `Counters.take` for a request. `path` is readable, without the listen path. */
-  limitsFor(method: string, path: string): readonly Limit[] {
-    const endpoint = this.endpointFor(method, path)
+  limitsFor(method: string, path: string, account: PatternWork): readonly Limit[] {
+    const endpoint = this.endpointFor(method, path, account)
     const own = endpoint === undefined ? this.limits : endpoint.limits
-    return this.narrower === undefined ? own : this.join(own, this.narrower.limitsFor(method, path))
+    return this.narrower === undefined ? own : this.join(own, this.narrower.limitsFor(method, path, account))
   }
 
   /** The quota of this grant, then those of what narrows it. */
@@ -125,16 +125,15 @@ export class Grant {
     return made
   }
 
-  private endpointFor(method: string, path: string): EndpointRule | undefined {
+  private endpointFor(method: string, path: string, account: PatternWork): EndpointRule | undefined {
     const endpoints = this.endpoints
     if (endpoints.length === 0) return undefined
-    beginPatternWork()
     const sought = this.ignoreCase ? foldLetters(path) : path
     for (let i = 0; i < endpoints.length; i++) {
       const rule = endpoints[i]!
-      if (rule.method === method && rule.pattern?.test(sought) === true) return rule
+      if (rule.method === method && rule.pattern?.test(sought, account) === true) return rule
     }
-    return method === 'HEAD' ? this.endpointFor('GET', path) : undefined
+    return method === 'HEAD' ? this.endpointFor('GET', path, account) : undefined
   }
 }
 

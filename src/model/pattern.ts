@@ -77,8 +77,13 @@ function readablePattern(text: string): string {
  * @throws Fault `pattern_invalid` (400), which says what is wrong and where
  */
 export function compileExpression(text: string): RegExp {
+  return compileNormalised(normalisedExpression(text))
+}
+
+/** The same expression in the subset that the linear engine takes. @throws Fault as `compileExpression` */
+export function normalisedExpression(text: string): Piece {
   if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
-  return compileNormalised(wholeOf(new Reader(text, EXPRESSIONS)))
+  return wholeOf(new Reader(text, EXPRESSIONS))
 }
 
 function wholeOf(reader: Reader): Piece {

@@ -1,5 +1,5 @@
 import { fault } from '../errors/fault.ts'
-import { compileExpression } from './pattern.ts'
+import { compileNormalised, normalisedExpression, type Piece } from './pattern.ts'
 import { encodedPath } from './readable-path.ts'
 
 const PIECE = /\\.|(?:%[0-9a-f]{2})+|[[\]]|[\s"<>`]|[^\0-\x7f]/gisu
@@ -11,6 +11,11 @@ const BARE = /[A-Za-z0-9\-._~!$&'()*+,;=:@]/
  * @throws Fault `pattern_invalid` (400), which says what is wrong
  */
 export function compileRewritePattern(pattern: string): RegExp {
+  return compileNormalised(normalisedRewrite(pattern))
+}
+
+/** The same pattern in the subset that the linear engine takes. @throws Fault as `compileRewritePattern` */
+export function normalisedRewrite(pattern: string): Piece {
   let depth = 0
   let negated = false
   const normal = pattern.replace(PIECE, (piece, at: number) => {
@@ -28,7 +33,7 @@ export function compileRewritePattern(pattern: string): RegExp {
     if (negated && /[\s"<>`]/.test(piece)) return piece
     throw fault('pattern_invalid', `[${piece}]: paths hold this character escaped, so write it as (?:${piece}|...)`)
   })
-  return compileExpression(normal)
+  return normalisedExpression(normal)
 }
 
 function word(triplet: string): string {

@@ -1,5 +1,5 @@
 import { type Matcher, matcherFor } from './matcher.ts'
-import { beginPatternWork } from './pattern-work.ts'
+import type { PatternWork } from './pattern-work.ts'
 import type { AllowedUrl } from './session.ts'
 
 /** One entry of `allowed_urls`, ready to be compared. */
@@ -20,12 +20,17 @@ export function compilePaths(urls: readonly AllowedUrl[] | null | undefined): re
  * True when a rule names the method (GET speaks of HEAD too) and its pattern is found in the request path: readable, listen path
  * included. @throws Fault `patterns_over_budget` (503) when there is too much to compare
  */
-export function allowsPath(rules: readonly PathRule[] | undefined, method: string, fullPath: string): boolean {
+export function allowsPath(
+  rules: readonly PathRule[] | undefined,
+  method: string,
+  fullPath: string,
+  account: PatternWork,
+): boolean {
   if (rules === undefined) return true
-  beginPatternWork()
   for (let i = 0; i < rules.length; i++) {
     const rule = rules[i]!
-    if (rule.pattern !== undefined && namesMethod(rule.methods, method) && rule.pattern.test(fullPath)) return true
+    if (rule.pattern !== undefined && namesMethod(rule.methods, method) && rule.pattern.test(fullPath, account))
+      return true
   }
   return false
 }

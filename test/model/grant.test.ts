@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { FakeClock } from '../../src/model/clock.ts'
 import { compileGrant, type Grant, type GrantOptions } from '../../src/model/grant.ts'
 import { makeLimit, quotaLimit, rateLimit } from '../../src/model/limit.ts'
+import { newPatternWork } from '../../src/model/pattern-work.ts'
 import type { AccessDefinition, Session } from '../../src/model/session.ts'
 import { MemoryCounters } from '../../src/store/memory/counters.ts'
 import { merge } from './merging.ts'
@@ -17,7 +18,7 @@ test('limits are made of numbers that limit, with the count of their scope', () 
   const granted = grant({ limit: { rate: 5, per: 2 } }, { quota_max: 10, quota_renewal_rate: 60 })
   assert.deepEqual([granted.rate?.id, granted.rate?.max, granted.rate?.windowMs], ['key|a.A', 5, 2000])
   assert.deepEqual([granted.quota?.id, granted.quota?.max, granted.quota?.windowMs], ['key|', 10, 60_000])
-  assert.deepEqual(granted.limitsFor('GET', '/'), [granted.rate, granted.quota])
+  assert.deepEqual(granted.limitsFor('GET', '/', newPatternWork()), [granted.rate, granted.quota])
 })
 
 test('unlimited and not enforced are no limit', () => {
@@ -28,7 +29,10 @@ test('unlimited and not enforced are no limit', () => {
     { rate: 0, per: 1, quota_max: 0 },
   ]) {
     const granted = grant({ limit })
-    assert.deepEqual([granted.rate, granted.quota, granted.limitsFor('GET', '/').length], [undefined, undefined, 0])
+    assert.deepEqual(
+      [granted.rate, granted.quota, granted.limitsFor('GET', '/', newPatternWork()).length],
+      [undefined, undefined, 0],
+    )
   }
   assert.equal(grant({ limit: { quota_max: 3 } }).quota?.windowMs, 0)
 })
@@ -62,20 +66,20 @@ test('a limit of an endpoint takes the place of the key rate, counts by itself, 
   ]
   const granted = grant({ limit: { rate: 50, per: 1 }, endpoints }, { quota_max: 9 })
   assert.deepEqual(
-    [granted.rateFor('GET', '/slow/7')?.max, granted.rateFor('GET', '/slow/7')?.id],
+    [granted.rateFor('GET', '/slow/7', newPatternWork())?.max, granted.rateFor('GET', '/slow/7', newPatternWork())?.id],
     [1, 'key|e.A|GET ^/slow/{id}$'],
   )
-  assert.equal(granted.rateFor('PUT', '/slow/7'), undefined)
-  assert.deepEqual(granted.limitsFor('PUT', '/slow/7'), [granted.quota])
-  assert.equal(granted.rateFor('GET', '/slow')?.max, 2)
-  assert.equal(granted.rateFor('POST', '/slow/7'), granted.rate)
-  assert.equal(granted.rateFor('GET', '(broken'), granted.rate)
+  assert.equal(granted.rateFor('PUT', '/slow/7', newPatternWork()), undefined)
+  assert.deepEqual(granted.limitsFor('PUT', '/slow/7', newPatternWork()), [granted.quota])
+  assert.equal(granted.rateFor('GET', '/slow', newPatternWork())?.max, 2)
+  assert.equal(granted.rateFor('POST', '/slow/7', newPatternWork()), granted.rate)
+  assert.equal(granted.rateFor('GET', '(broken', newPatternWork()), granted.rate)
 
   const counters = new MemoryCounters()
   const now = { wall: 0, mono: 0 }
-  assert.equal(counters.take(granted.limitsFor('GET', '/slow/7'), now), -1)
-  assert.equal(counters.take(granted.limitsFor('GET', '/slow/8'), now), 0)
-  assert.equal(counters.take(granted.limitsFor('GET', '/fast'), now), -1)
+  assert.equal(counters.take(granted.limitsFor('GET', '/slow/7', newPatternWork()), now), -1)
+  assert.equal(counters.take(granted.limitsFor('GET', '/slow/8', newPatternWork()), now), 0)
+  assert.equal(counters.take(granted.limitsFor('GET', '/fast', newPatternWork()), now), -1)
   assert.equal(granted.quota?.remaining, 7)
 })
 
@@ -85,8 +89,8 @@ test('limits of the API come first, so that a call they refuse costs the key not
   const counters = new MemoryCounters()
   const clock = new FakeClock()
   const now = { wall: clock.wall(), mono: clock.mono() }
-  assert.equal(counters.take(granted.limitsFor('GET', '/'), now), -1)
-  assert.equal(counters.take(granted.limitsFor('GET', '/'), now), 0)
+  assert.equal(counters.take(granted.limitsFor('GET', '/', newPatternWork()), now), -1)
+  assert.equal(counters.take(granted.limitsFor('GET', '/', newPatternWork()), now), 0)
   assert.deepEqual([granted.rate?.remaining, granted.quota?.remaining], [4, 8])
 })
 
@@ -94,9 +98,9 @@ test('an API that skips rate or quota makes none', () => {
   const endpoints = [{ path: '/', methods: [{ name: 'GET', limit: { rate: 1, per: 1 } }] }]
   const top = { rate: 5, per: 1, quota_max: 5 }
   const noRate = grant({ limit: { rate: 5, per: 1 }, endpoints }, top, { skipRate: true })
-  assert.deepEqual(noRate.limitsFor('GET', '/'), [noRate.quota])
+  assert.deepEqual(noRate.limitsFor('GET', '/', newPatternWork()), [noRate.quota])
   const noQuota = grant({}, top, { skipQuota: true })
-  assert.deepEqual(noQuota.limitsFor('GET', '/'), [noQuota.rate])
+  assert.deepEqual(noQuota.limitsFor('GET', '/', newPatternWork()), [noQuota.rate])
 })
 
 test('paths: exact method, pattern over the whole path, nothing for what does not compile, all for no list', () => {
@@ -107,7 +111,7 @@ test('paths: exact method, pattern over the whole path, nothing for what does no
       { url: '/none', methods: [] },
     ],
   })
-  assert.ok(granted.allows('GET', '/listen/orders/7'))
+  assert.ok(granted.allows('GET', '/listen/orders/7', newPatternWork()))
   for (const [method, path] of [
     ['get', '/orders/7'],
     ['POST', '/orders/7'],
@@ -115,13 +119,13 @@ test('paths: exact method, pattern over the whole path, nothing for what does no
     ['DELETE', '(broken'],
     ['GET', '/none'],
   ] as const) {
-    assert.ok(!granted.allows(method, path), `${method} ${path}`)
+    assert.ok(!granted.allows(method, path, newPatternWork()), `${method} ${path}`)
   }
   for (const allowed_urls of [[], null, undefined]) {
-    assert.ok(grant({ ...(allowed_urls !== undefined && { allowed_urls }) }).allows('DELETE', '/x'))
+    assert.ok(grant({ ...(allowed_urls !== undefined && { allowed_urls }) }).allows('DELETE', '/x', newPatternWork()))
   }
   assert.ok(
-    !grant({ allowed_urls: [{ url: '(', methods: ['GET'] }] }).allows('GET', '('),
+    !grant({ allowed_urls: [{ url: '(', methods: ['GET'] }] }).allows('GET', '(', newPatternWork()),
     'a broken pattern opens nothing',
   )
 })
@@ -140,7 +144,11 @@ test('no id of an API or policy can name a count of another', () => {
   const ids = ['A', 'A|', 'A%7C', 'A|GET /x', 'A%'].flatMap((id) => {
     const merged = merge([], { access_rights: { [id]: { api_id: id, limit: { quota_max: 5 }, endpoints } } })
     const granted = compileGrant(merged, id, 'key')!
-    return [granted.quota?.id, granted.rateFor('GET', '/x')?.id, granted.rateFor('GET /x|GET', '/x')?.id]
+    return [
+      granted.quota?.id,
+      granted.rateFor('GET', '/x', newPatternWork())?.id,
+      granted.rateFor('GET /x|GET', '/x', newPatternWork())?.id,
+    ]
   })
   assert.equal(new Set(ids).size, ids.length)
 })

@@ -6,6 +6,7 @@ import { FakeClock } from '../../src/model/clock.ts'
 import { compileGrant, type Grant } from '../../src/model/grant.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../../src/model/merge-policies.ts'
 import { hasRights, mergeSession, NARROWED_BY, narrow, rulesOf } from '../../src/model/narrow-session.ts'
+import { newPatternWork } from '../../src/model/pattern-work.ts'
 import type { Policy, Session } from '../../src/model/session.ts'
 import { MemoryCounters } from '../../src/store/memory/counters.ts'
 import { rights } from './merging.ts'
@@ -99,8 +100,8 @@ test('what is allowed is exactly what both allow: APIs, versions, methods and pa
         for (const path of PATHS)
           for (const method of METHODS)
             assert.equal(
-              both.allows(method, path),
-              first.allows(method, path) && second.allows(method, path),
+              both.allows(method, path, newPatternWork()),
+              first.allows(method, path, newPatternWork()) && second.allows(method, path, newPatternWork()),
               `${method} ${path}`,
             )
       }
@@ -132,7 +133,8 @@ test('a call is let through exactly when both would let it through, and counts w
       const [first, second, both] = grants.get(apiId)!
       if (first === undefined || second === undefined || both === undefined) continue
       const ask = (grant: Grant, counters: MemoryCounters, way: 'take' | 'peek') =>
-        counters[way](grant.limitsFor(method, path), { wall: clock.wallMs, mono: clock.monoMs }) === -1
+        counters[way](grant.limitsFor(method, path, newPatternWork()), { wall: clock.wallMs, mono: clock.monoMs }) ===
+        -1
       const allowed = ask(first, one, 'peek') && ask(second, other, 'peek')
       if (allowed) {
         assert.ok(ask(first, one, 'take') && ask(second, other, 'take'))
@@ -171,10 +173,10 @@ test('narrowed twice is what all three allow', () => {
         for (const apiId of APIS)
           for (const path of PATHS) {
             const expected: boolean = [a, b, c].every(
-              (each) => compileGrant(each, apiId, 'who')?.allows('GET', path) === true,
+              (each) => compileGrant(each, apiId, 'who')?.allows('GET', path, newPatternWork()) === true,
             )
             for (const each of [left, right])
-              assert.equal(compileGrant(each, apiId, 'who')?.allows('GET', path) === true, expected)
+              assert.equal(compileGrant(each, apiId, 'who')?.allows('GET', path, newPatternWork()) === true, expected)
           }
       },
     ),
@@ -202,18 +204,18 @@ test('a second session without rights narrows the limits alone, at every API', (
   assert.deepEqual(made.rights.get('B')?.versions, ['v1'])
   const grant = compileGrant(made, 'A', 'who')!
   assert.deepEqual(
-    grant.limitsFor('GET', '/').map(({ kind, max }) => [kind, max]),
+    grant.limitsFor('GET', '/', newPatternWork()).map(({ kind, max }) => [kind, max]),
     [
       ['rate', 100],
       ['rate', 2],
       ['quota', 5],
     ],
   )
-  assert.equal(new Set(grant.limitsFor('GET', '/').map(({ kind, id }) => kind + id)).size, 3)
-  const [once, again] = [grant.limitsFor('GET', '/'), grant.limitsFor('GET', '/')]
+  assert.equal(new Set(grant.limitsFor('GET', '/', newPatternWork()).map(({ kind, id }) => kind + id)).size, 3)
+  const [once, again] = [grant.limitsFor('GET', '/', newPatternWork()), grant.limitsFor('GET', '/', newPatternWork())]
   assert.ok(once === again, 'the list is made once')
   const other = compileGrant(made, 'B', 'who')!
-  assert.ok(other.allows('GET', '/b') && !other.allows('POST', '/b'))
+  assert.ok(other.allows('GET', '/b', newPatternWork()) && !other.allows('POST', '/b', newPatternWork()))
 })
 
 test('an empty second session, or none, changes nothing', () => {

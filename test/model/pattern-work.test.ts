@@ -3,15 +3,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { operationIndex } from '../../src/gateway/operation-index.ts'
 import { compileGrant } from '../../src/model/grant.ts'
-import { Matcher } from '../../src/model/matcher.ts'
+import { pathMatcher } from '../../src/model/matcher.ts'
 import { mergePolicies } from '../../src/model/merge-policies.ts'
 import { compilePattern } from '../../src/model/pattern.ts'
-import {
-  beginPatternWork,
-  MOST_PATTERN_WORK,
-  spentPatternWork,
-  WORK_OF_EXPRESSION,
-} from '../../src/model/pattern-work.ts'
+import { MOST_PATTERN_WORK, newPatternWork, WORK_OF_EXPRESSION } from '../../src/model/pattern-work.ts'
 import type { Policy, Session } from '../../src/model/session.ts'
 
 const PIECES = [
@@ -52,12 +47,11 @@ test('a pattern that is compared by its literal parts first matches what its exp
       } catch {
         return
       }
-      const matcher = new Matcher(text)
+      const matcher = pathMatcher(text)
       for (const path of all) {
-        beginPatternWork()
         const expected = expression.test(path)
         said.add(expected)
-        assert.equal(matcher.test(path), expected, JSON.stringify({ text, path }))
+        assert.equal(matcher.test(path, newPatternWork()), expected, JSON.stringify({ text, path }))
       }
     }),
     { numRuns: 1000 },
@@ -67,7 +61,7 @@ test('a pattern that is compared by its literal parts first matches what its exp
 
 test('what is literal of a pattern is found', () => {
   const parts = (text: string) => {
-    const { prefix, part, exact } = new Matcher(text)
+    const { prefix, part, exact } = pathMatcher(text)
     return [prefix, part, exact]
   }
   assert.deepEqual(parts('^/pay/items$'), ['/pay/items', '', true])
@@ -105,26 +99,28 @@ const OVER = { code: 'patterns_over_budget' }
 test('a key whose policies hold more patterns than the budget is refused in bounded work', () => {
   const path = '/pay/items/7/x'
   const grant = grantOf(many(6000, narrow))
-  assert.throws(() => grant.allows('GET', path), OVER)
+  const account = newPatternWork()
+  assert.throws(() => grant.allows('GET', path, account), OVER)
   assert.ok(
-    spentPatternWork() <= MOST_PATTERN_WORK + WORK_OF_EXPRESSION + 1000 * path.length,
-    String(spentPatternWork()),
+    account.patternWork <= MOST_PATTERN_WORK + WORK_OF_EXPRESSION + 1000 * path.length,
+    String(account.patternWork),
   )
-  // What fits early is served, and the next check begins afresh.
-  assert.equal(grantOf(['^/pay/items/.*', ...many(6000, narrow)]).allows('GET', path), true)
-  assert.equal(grantOf(many(500, narrow)).allows('GET', path), false)
+  // What fits early is served, and the next request begins afresh.
+  assert.equal(grantOf(['^/pay/items/.*', ...many(6000, narrow)]).allows('GET', path, newPatternWork()), true)
+  assert.equal(grantOf(many(500, narrow)).allows('GET', path, newPatternWork()), false)
 })
 
 test('literal patterns are compared without their expressions: thousands stay within the budget', () => {
   const grant = grantOf(many(6000, literal))
-  assert.equal(grant.allows('GET', '/pay/items/5999/x'), true)
-  assert.ok(spentPatternWork() < 6000 * 100, String(spentPatternWork()))
-  assert.equal(grant.allows('GET', '/pay/other'), false)
+  const account = newPatternWork()
+  assert.equal(grant.allows('GET', '/pay/items/5999/x', account), true)
+  assert.ok(account.patternWork < 6000 * 100, String(account.patternWork))
+  assert.equal(grant.allows('GET', '/pay/other', account), false)
 })
 
 test('limits by endpoint have the same budget', () => {
-  assert.throws(() => grantOf([], many(6000, narrow)).limitsFor('GET', '/items/7/x'), OVER)
-  assert.equal(grantOf([], many(500, narrow)).limitsFor('GET', '/items/7/x').length, 1)
+  assert.throws(() => grantOf([], many(6000, narrow)).limitsFor('GET', '/items/7/x', newPatternWork()), OVER)
+  assert.equal(grantOf([], many(500, narrow)).limitsFor('GET', '/items/7/x', newPatternWork()).length, 1)
 })
 
 test('operations that are expressions have the same budget', () => {
@@ -133,7 +129,7 @@ test('operations that are expressions have the same budget', () => {
       rule: { method: '', path, ignoreCase: false } as Parameters<typeof operationIndex>[0][number]['rule'],
       operation: {} as Parameters<typeof operationIndex>[0][number]['operation'],
     }))
-    return () => operationIndex(rules, 'contains')('GET', '/items/7/x')
+    return () => operationIndex(rules, 'contains')('GET', '/items/7/x', newPatternWork())
   }
   assert.throws(find(5000), OVER)
   assert.equal(find(1000)(), undefined)

@@ -12,6 +12,7 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { counterIdOf } from '../../src/model/key.ts'
 import type { Merged } from '../../src/model/merge-policies.ts'
 import type { OAuthClient } from '../../src/model/oauth-client.ts'
+import { newPatternWork } from '../../src/model/pattern-work.ts'
 import type { Policy, Session } from '../../src/model/session.ts'
 import { sessionAtUse } from '../../src/model/token-session.ts'
 import { sessionBody } from '../../src/oauth/token-session.ts'
@@ -242,8 +243,14 @@ test('what a read shows is in force: no more calls, paths, APIs or versions than
         assert.deepEqual(here.versions, there.versions)
         const right = inForce.rights.get(apiId)!
         const isOneList = [right, right.narrowedBy].filter((each) => (each?.allowedUrls.length ?? 0) > 0).length < 2
-        if (isOneList) assert.equal(here.allows(method, path), there.allows(method, path), `${method} ${apiId} ${path}`)
-        else if (there.allows(method, path)) assert.ok(here.allows(method, path), `${method} ${apiId} ${path}`)
+        if (isOneList)
+          assert.equal(
+            here.allows(method, path, newPatternWork()),
+            there.allows(method, path, newPatternWork()),
+            `${method} ${apiId} ${path}`,
+          )
+        else if (there.allows(method, path, newPatternWork()))
+          assert.ok(here.allows(method, path, newPatternWork()), `${method} ${apiId} ${path}`)
         assert.equal(callsAtOnce(here, method, path), callsAtOnce(there, method, path), `calls of ${apiId}`)
       }
     }),
@@ -259,7 +266,7 @@ function callsAtOnce(grant: Grant, method: string, path: string): number {
   const counters = new MemoryCounters(clock)
   const now = { wall: clock.wallMs, mono: clock.monoMs }
   for (let calls = 0; calls < MOST_CALLS; calls++)
-    if (counters.take(grant.limitsFor(method, path), now) !== -1) return calls
+    if (counters.take(grant.limitsFor(method, path, newPatternWork()), now) !== -1) return calls
   return MOST_CALLS
 }
 

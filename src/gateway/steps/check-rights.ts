@@ -1,7 +1,7 @@
 import { prebuilt } from '../../errors/fault.ts'
 import type { Grant } from '../../model/grant.ts'
 import { otherReadings, readablePath } from '../../model/readable-path.ts'
-import type { Step } from '../exchange.ts'
+import type { Exchange, Step } from '../exchange.ts'
 
 const NO_API = prebuilt('api_not_in_rights')
 const NO_PATH = prebuilt('path_not_in_rights')
@@ -15,15 +15,16 @@ export function checkRights(): Step {
     const grant = plan.grant
     if (grant === undefined) return NO_API
     if (x.chain!.inlineVersion && !grant.versions.has(x.chain!.version)) return NO_API
-    if (!allows(grant, x.method, x.apiPath)) return NO_PATH
+    if (!allows(grant, x)) return NO_PATH
     x.plan = plan
     return undefined
   }
 }
 
 /** Whatever a path may be for the upstream must be allowed. */
-function allows(grant: Grant, method: string, path: string): boolean {
+function allows(grant: Grant, x: Exchange): boolean {
+  const { method, apiPath: path } = x
   const readable = readablePath(path)
-  if (!grant.allows(method, readable)) return false
-  return readable === path || otherReadings(readable).every((reading) => grant.allows(method, reading))
+  if (!grant.allows(method, readable, x)) return false
+  return readable === path || otherReadings(readable).every((reading) => grant.allows(method, reading, x))
 }

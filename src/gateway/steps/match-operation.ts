@@ -35,7 +35,7 @@ export function matchOperation(rules: readonly OperationRule[], parts: Operation
   )
 
   return function matchOperation(x) {
-    const operation = find(x.method, x.rest)
+    const operation = find(x.method, x.rest, x)
     if (operation instanceof Fault) return operation
     x.operation = operation
     if (operation?.block || (operation?.internal && x.hops === 0)) return FORBIDDEN

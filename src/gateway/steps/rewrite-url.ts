@@ -1,7 +1,6 @@
 import { prebuilt } from '../../errors/fault.ts'
 import type { Json } from '../../model/json.ts'
 import type { RewriteRule } from '../../model/operation.ts'
-import { beginPatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../model/pattern-work.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../model/readable-path.ts'
 import type { RewritePiece } from '../../model/rewrite-target.ts'
 import { holdsEncodedSlash, readPath } from '../../wire/path.ts'
@@ -51,12 +50,12 @@ interface Match {
 }
 
 /** In the path as it stands, and in what it is with its encoded slashes decoded. */
-function matchesOf(x: Exchange, { expression }: CompiledRewrite): Match[] {
+function matchesOf(x: Exchange, { matcher }: CompiledRewrite): Match[] {
   const query = x.hasQuery ? `?${x.forwardQuery}` : ''
   const own = x.rest === '' ? '/' : x.rest
   const paths = holdsEncodedSlash(own) ? [own, ...otherReadings(readablePath(own)).map(encodedPath)] : [own]
   return paths.flatMap((path) => {
-    const found = expression.exec(path + query)
+    const found = matcher.exec(path + query, x)
     return found === null ? [] : [{ path, found }]
   })
 }
@@ -69,7 +68,6 @@ async function withBody(x: Exchange, rewrite: CompiledRewrite, matches: readonly
 
 /** Refuses a request that is rewritten in several ways, by what its upstream may take it for. */
 function choose(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[], body: string) {
-  beginPatternWork()
   const [first, ...others] = matches.map(({ path, found }) => {
     const finds: Finds = new Map()
     const index = rewrite.triggers.findIndex((trigger) => holds(x, trigger, { path, body }, finds))
@@ -102,8 +100,7 @@ function holds(x: Exchange, { all, rules }: CompiledTrigger, searched: Searched,
 function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean {
   let found = false
   valuesOf(x, rule, searched).forEach((value, index) => {
-    spendPatternWork(WORK_OF_EXPRESSION)
-    const match = rule.expression.exec(value)
+    const match = rule.matcher.exec(value, x)
     if (match === null) return
     found = true
     finds.set(`${rule.name}-${index}`, match)

@@ -128,11 +128,12 @@ export function limitsOf(x: Exchange, grant: Grant | undefined, org: OrgLimits |
 }
 
 /** Those of every path that this one may be for the upstream. */
-function limitsOfGrant({ method, rest }: Exchange, grant: Grant): readonly Limit[] {
+function limitsOfGrant(x: Exchange, grant: Grant): readonly Limit[] {
+  const { method, rest } = x
   const readable = rest === '' ? '/' : readablePath(rest)
-  const limits = grant.limitsFor(method, readable)
+  const limits = grant.limitsFor(method, readable, x)
   if (readable === rest || rest === '') return limits
-  return [...new Set([...limits, ...otherReadings(readable).flatMap((reading) => grant.limitsFor(method, reading))])]
+  return [...new Set([...limits, ...otherReadings(readable).flatMap((reading) => grant.limitsFor(method, reading, x))])]
 }
 
 /** Notes what the client is told of its limits; answers the fault of the limit that refused. */
