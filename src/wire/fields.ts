@@ -1,4 +1,4 @@
-import { equalsAt, LOWER, spellsAt } from './chars.ts'
+import { equalsAt, LOWER, spellsAt, UNDERSCORE } from './chars.ts'
 
 /** Numbers of the field names that the product looks at itself; 0 is every other name. */
 export const FIELD = {
@@ -39,8 +39,8 @@ export const FIELD = {
 /** Number of a field that nobody sees, because its name has an underscore. */
 const HIDDEN = 31
 
-/** Lower-case name of each FIELD number. */
-const NAMES: readonly string[] = [
+/** Lower-case name of each FIELD number; that of `xForwardedOther` is the beginning of one. */
+export const FIELD_NAMES: readonly string[] = [
   '',
   'host',
   'connection',
@@ -89,8 +89,8 @@ function slot(length: number, firstLower: number): number {
 
 function candidates(): (readonly number[] | undefined)[] {
   const table: (number[] | undefined)[] = new Array(1024).fill(undefined)
-  for (let number = 1; number < NAMES.length; number++) {
-    const name = NAMES[number]!
+  for (let number = 1; number < FIELD_NAMES.length; number++) {
+    const name = FIELD_NAMES[number]!
     const at = slot(name.length, name.charCodeAt(0))
     table[at] = [...(table[at] ?? []), number]
   }
@@ -103,7 +103,7 @@ export function fieldNumber(bytes: Uint8Array, start: number, end: number): numb
   const list = CANDIDATES[slot(end - start, first)]
   if (list !== undefined) {
     for (let i = 0; i < list.length; i++) {
-      if (isName(bytes, start, end, NAMES[list[i]!]!)) return list[i]!
+      if (isName(bytes, start, end, FIELD_NAMES[list[i]!]!)) return list[i]!
     }
   }
   return first === LOWER_X ? forwardedNumber(bytes, start, end) : FIELD.other
@@ -127,14 +127,14 @@ function isName(bytes: Uint8Array, start: number, end: number, lower: string): b
 /** The FIELD number of a name in any letter case; for names that stand by themselves. */
 export function numberOfName(name: string): number {
   const lower = name.toLowerCase()
-  const number = NAMES.indexOf(lower)
+  const number = FIELD_NAMES.indexOf(lower)
   if (number > 0) return number
   return lower.startsWith(FORWARDED_PREFIX) ? FIELD.xForwardedOther : FIELD.other
 }
 
-/** True when this FIELD number stands for one name alone. */
-export function isOneName(number: number): boolean {
-  return number !== FIELD.other && number !== FIELD.xForwardedOther
+function holdsUnderscore(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (text.charCodeAt(i) === UNDERSCORE) return true
+  return false
 }
 
 /**
@@ -177,6 +177,21 @@ export class Fields {
   hide(nameStart: number, valueStart: number, valueEnd: number): void {
     this.add(nameStart, nameStart, valueStart, valueEnd, ~HIDDEN)
     this.hidden++
+  }
+
+  /**
+   * Hides the fields with an underscore in their name that upstreams may take for one that the wire or the gateway reads, sets or removes
+   * by its FIELD number (`X_Forwarded_For`): whatever handles those sees their own spelling only.
+   */
+  hideSpellings(): void {
+    const { spans, text } = this
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (spans[at + 4] !== FIELD.other || !holdsUnderscore(text, spans[at]!, spans[at + 1]!)) continue
+      if (numberOfName(text.slice(spans[at]!, spans[at + 1]!).replaceAll('_', '-')) === FIELD.other) continue
+      spans[at + 1] = spans[at]!
+      spans[at + 4] = ~HIDDEN
+      this.hidden++
+    }
   }
 
   /** Shows the hidden fields of this name (lower case). */
@@ -269,13 +284,8 @@ export class Fields {
     return values
   }
 
-  /** Leaves every field of this name (lower case) out of `kept()`. */
-  drop(lowerName: string): void {
-    this.dropSpan(lowerName, 0, lowerName.length)
-  }
-
   /** Leaves every field out of `kept()` whose name is this one (lower case), or is with `_` for `-` or `-` for `_`. */
-  dropSpellings(lowerName: string): void {
+  drop(lowerName: string): void {
     const { spans, text } = this
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       if (spans[at + 4]! >= 0 && spellsAt(text, spans[at]!, spans[at + 1]!, lowerName)) spans[at + 4] = ~spans[at + 4]!
@@ -292,11 +302,11 @@ export class Fields {
     }
   }
 
-  /** Takes every field of this name (lower case) away, as if it had never been sent: look-ups do not find it either. */
+  /** Takes every field that `drop` leaves out away, as if it had never been sent: look-ups do not find it either. */
   erase(lowerName: string): void {
     const { spans, text } = this
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
-      if (!equalsAt(text, spans[at]!, spans[at + 1]!, lowerName)) continue
+      if (!spellsAt(text, spans[at]!, spans[at + 1]!, lowerName)) continue
       spans[at + 1] = spans[at]!
       spans[at + 4] = ~FIELD.other
     }
@@ -391,6 +401,17 @@ export class Fields {
       runStart = -1
     }
     return runStart < 0 ? lines : lines + text.slice(runStart, this.end)
+  }
+
+  /** The lines of those fields that were not dropped whose FIELD number is wanted, with their names in lower case. */
+  keptLines(wanted: (field: number) => boolean): string {
+    const { spans, text } = this
+    let lines = ''
+    for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
+      if (!wanted(spans[at + 4]!)) continue
+      lines += `${text.slice(spans[at]!, spans[at + 1]!).toLowerCase()}: ${text.slice(spans[at + 2]!, spans[at + 3]!)}\r\n`
+    }
+    return lines
   }
 
   /** Names (as sent) and values in order, without the dropped ones. For explain, logs and tests; not for the hot path. */

@@ -60,6 +60,7 @@ export function parseRequestHead(bytes: Uint8Array, text: string, x: WireExchang
   const end = scanFields(x.request, bytes, line, HOP, bounds)
   if (end <= 0) return tooLarge(end, text, bounds)
   if (end > bounds.maxHeadBytes) return refuse(REFUSAL.headTooLarge)
+  if (bounds.allowUnderscores) x.request.hideSpellings()
   const fault = readMeaning(x, bytes)
   return fault === undefined ? end : refuse(fault)
 }

@@ -119,7 +119,64 @@ test('a trusted proxy speaks for its client, whose own X-Real-IP it may have let
   const { headers } = origin.seen.at(-1)!
   assert.deepEqual(
     [headers['x-forwarded-prefix'], headers.forwarded, headers['x-forwarded-port']],
-    ['/p', 'for=192.0.2.1', '1'],
+    ['/p', 'for=127.0.0.1;proto=http;host="gate.example"', '1'],
+  )
+})
+
+/** Addresses, scheme and host of a `Forwarded` field (RFC 7239 section 4), by a grammar of the test's own. */
+function readForwarded(text: string): { addresses: string[]; proto: string | undefined; host: string | undefined } {
+  const elements = text.split(', ').map((element) => {
+    const pairs = element.split(';').map((pair) => /^(\w+)=(?:"([^"]*)"|([\w.:+-]*))$/.exec(pair)!)
+    return new Map(pairs.map(([, name, quoted, plain]) => [name!, (quoted ?? plain)!]))
+  })
+  const [first] = elements
+  const addresses = elements.map((each) => each.get('for')!.replace(/^\[(.*)\]$/, '$1'))
+  return { addresses, proto: first!.get('proto'), host: first!.get('host') }
+}
+
+test('a Forwarded of a trusted proxy says what X-Forwarded-* say, whatever it said', async (t) => {
+  const { origin, gate } = await world(t, { SVC_GW_TRUSTEDPROXIES: '127.0.0.1,2001:db8:1::/48' })
+  const field = fc.oneof(
+    fc.constantFrom('for=6.6.6.6', 'for=6.6.6.6;proto=https;host=evil', '"', 'for="[::1]:80", for=1.1.1.1', '').map(
+      (value) => ['Forwarded', value] as const,
+    ),
+    fc.constantFrom('192.0.2.1', '6.6.6.6, 2001:db8::1', '[2001:db8::1]:80, 2001:db8:1::9', 'x').map(
+      (value) => ['X-Forwarded-For', value] as const,
+    ),
+    fc.constant(['X-Real-IP', '192.0.2.9'] as const),
+  )
+  const once = [
+    fc.constantFrom(undefined, 'https', 'wss', 'no scheme'),
+    fc.constantFrom(undefined, 'a.example', 'a.example:80', '"><'),
+  ] as const
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('/plain/x', '/led/x'),
+      fc.constantFrom(...VERSIONS),
+      fc.array(field, { maxLength: 4 }),
+      ...once,
+      async (path, version, fields, proto, host) => {
+        const all: Pairs = [
+          ...fields,
+          ...(proto === undefined ? [] : [['X-Forwarded-Proto', proto] as const]),
+          ...(host === undefined ? [] : [['X-Forwarded-Host', host] as const]),
+        ]
+        assert.equal((await sendExactly(gate.port, version, { path, fields: all })).status, 200)
+        const { headers } = origin.seen.at(-1)!
+        const sent = fields.some(([name]) => name === 'Forwarded')
+        assert.equal(headers.forwarded !== undefined, sent)
+        if (!sent) return
+        const said = readForwarded(String(headers.forwarded))
+        assert.deepEqual(said.addresses, String(headers['x-forwarded-for']).split(', '))
+        for (const [name, value] of [
+          ['x-forwarded-proto', said.proto],
+          ['x-forwarded-host', said.host],
+        ] as const)
+          if (value !== undefined) assert.equal(value, headers[name])
+        if (proto !== 'no scheme') assert.equal(said.proto, proto ?? 'http')
+      },
+    ),
+    { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 2000 : 100 },
   )
 })
 

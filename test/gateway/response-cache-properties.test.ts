@@ -49,6 +49,45 @@ test('whatever is stored, nobody is given what was made for another', async (t) 
   assert.ok(hits > 0, 'nothing was ever stored')
 })
 
+/** Fields about the client, and what each says. */
+const told = fc.record(
+  {
+    'X-Forwarded-Host': fc.constantFrom('evil.example', 'a.example'),
+    'X-Forwarded-Proto': fc.constantFrom('http', 'https'),
+    'X-Forwarded-Prefix': fc.constantFrom('/evil', '/p'),
+    'X-Forwarded-Port': fc.constantFrom('1', '2'),
+    'x-forwarded-else': fc.constantFrom('1', '2'),
+    Forwarded: fc.constantFrom('for=6.6.6.6;host=evil.example;proto=wss', 'host=evil.example, for=_x'),
+  },
+  { requiredKeys: [] },
+)
+
+test('what one client gets a trusted proxy to hand on, no other client is given an answer to', async (t) => {
+  const { gateway, origin, publish } = await openCacheScene(t, { SVC_GW_TRUSTEDPROXIES: '127.0.0.1' })
+  await publish('p', ALL)
+  const addresses = /for=(?:"[^"]*"|[^;,]*)/g
+  origin.script = ({ headers }, response) => {
+    const seen = Object.entries(headers).filter(([name]) => /forwarded/.test(name) && name !== 'x-forwarded-for')
+    response.end(JSON.stringify(seen.map(([name, value]) => [name, String(value).replaceAll(addresses, '')]).sort()))
+  }
+  let hits = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(told, { minLength: 10, maxLength: 20 }), async (requests) => {
+      for (const fields of requests) {
+        const ask = async (headers: Record<string, string>) =>
+          gateway.call('/p/x', { headers: { Host: 'gate.example', ...(fields as Record<string, string>), ...headers } })
+        const answer = await ask({})
+        const direct = await ask({ 'Cache-Control': 'no-store' })
+        if (answer.headers['x-svc-cached-response'] === '1') hits++
+        assert.equal(direct.headers['x-svc-cached-response'], undefined)
+        assert.deepEqual(answer.json, direct.json)
+      }
+    }),
+    { numRuns: DEEP ? 500 : 10 },
+  )
+  assert.ok(hits > 0, 'nothing was ever stored')
+})
+
 test('what is stored stays within its bound, and what was used last stays longest', async (t) => {
   const env = { SVC_GW_CACHEBYTES: '50000', SVC_GW_CACHEENTRYBYTES: '9000' }
   const { gateway, origin, publish, metric } = await openCacheScene(t, env)

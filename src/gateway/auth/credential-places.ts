@@ -4,13 +4,13 @@ import type { Exchange } from '../exchange.ts'
 import { headerValue, readBare, singleParameter, variableOf } from '../steps/read-credential.ts'
 
 /** Fields of a signed request (RFC 9421 section 4), and digests that a signature may cover (RFC 9530, RFC 3230). */
-const SIGNATURE_FIELDS = ['signature-input', 'signature']
-const DIGEST_FIELDS = ['content-digest', 'repr-digest', 'digest']
+export const SIGNATURE_FIELDS = ['signature-input', 'signature']
+export const DIGEST_FIELDS = ['content-digest', 'repr-digest', 'digest']
 /** The proof of a bound token (RFC 9449). */
 const PROOF_FIELD = 'dpop'
 
 /** How the fields begin in which proxies hand on a client certificate: RFC 9440, Envoy, Traefik, nginx and Apache, AWS, Azure. */
-const CERTIFICATE_FIELDS = [
+export const CERTIFICATE_FIELDS = [
   'client-cert',
   'x-client-cert',
   'x-forwarded-client-cert',

@@ -4,7 +4,7 @@ import type { Fields } from '../../wire/fields.ts'
 const FOLDED: ReadonlySet<string> = new Set(['accept', 'accept-charset', 'accept-encoding', 'accept-language'])
 
 /** Fields that the gateway writes: what callers sent there is not what the upstream chose by. */
-const OWN: ReadonlySet<string> = new Set(['x-forwarded-for'])
+const OWN: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-real-ip', 'forwarded'])
 
 /** Field names that a Vary names, in lower case, each once and in order; undefined when nothing that a request holds decides (RFC 9111 section 4.1). */
 export function selectingNames(vary: readonly string[], besides: readonly string[]): readonly string[] | undefined {

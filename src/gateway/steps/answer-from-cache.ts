@@ -141,14 +141,21 @@ function isOwn(x: Exchange, cache: ChainCache): boolean {
   return cache.ownAuthorization && x.session !== undefined && !x.skipAuthentication && x.hops === 0
 }
 
-/** What is asked for, as the upstream is told: scheme, host, path and query. */
+/**
+ * What is asked for, as the upstream is told: scheme, host, path and query, and whatever else of `X-Forwarded-*` a trusted proxy hands on,
+ * which a client may have written. Addresses are no part of it, only whether they are told: the gateway writes those.
+ */
 function uriOf(x: Exchange): string {
   const query = x.forwardQuery !== '' || (x.hasQuery && x.query === '') ? `?${x.forwardQuery}` : ''
   const uri = `${x.secure ? 'https' : 'http'} ${x.authority}${x.forwardPath || '/'}${query}`
   if (!x.peerTrusted) return uri
-  const told = [x.request.known(FIELD.xForwardedProto), x.request.known(FIELD.xForwardedHost)]
-  return `${uri} ${told.join(' ')}`
+  const { request } = x
+  const addresses = (request.keeps(FIELD.forwarded) ? 'f' : '') + (request.keeps(FIELD.xRealIp) ? 'r' : '')
+  return `${uri} ${addresses} ${request.keptLines(isTold)}`
 }
+
+const TOLD: ReadonlySet<number> = new Set([FIELD.xForwardedProto, FIELD.xForwardedHost, FIELD.xForwardedOther])
+const isTold = (field: number) => TOLD.has(field)
 
 /** HEAD fetches nothing that others could be given. */
 function mayWait(x: Exchange, { guarded }: Lookup): boolean {

@@ -68,6 +68,8 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
     if (name === undefined) return refuse(x, REPEATED)
     if (name === '') {
       if (versioning.default === '') return refuse(x, MISSING)
+      // Only under a name that upstreams read as the version's can there be one.
+      drop(x, versioning, header)
       const chain = chainOf(x, versioning.default)
       return chain === undefined ? refuse(x, UNKNOWN) : lead(x, chain)
     }
@@ -77,6 +79,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
       return lead(x, chain)
     }
     if (!versioning.fallbackToDefault || versioning.default === '') return refuse(x, UNKNOWN)
+    if (versioning.strip) drop(x, versioning, header)
     const fallback = chainOf(x, versioning.default)
     return fallback === undefined ? refuse(x, UNKNOWN) : lead(x, fallback)
   }
@@ -84,12 +87,8 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
 
 /** Rules look at the path below a version segment; `strip` also keeps the version's traces from the upstream. */
 function take(x: Exchange, versioning: Versioning, header: string): void {
-  if (versioning.location === 'header') {
-    if (versioning.strip) x.request.dropSpellings(header)
-    return
-  }
-  if (versioning.location === 'query') {
-    if (versioning.strip) x.forwardQuery = withoutQuery(x.forwardQuery, versioning.key)
+  if (versioning.location !== 'url') {
+    if (versioning.strip) drop(x, versioning, header)
     return
   }
   x.rest = x.rest.slice(firstSegment(x.rest).length + 1)
@@ -97,6 +96,12 @@ function take(x: Exchange, versioning: Versioning, header: string): void {
   const before = x.chain!.api.stripListenPath ? 0 : x.path.slice(0, x.restAt).split('/').length - 1
   const path = x.forwardPath
   x.forwardPath = path.slice(0, behindSegments(path, before)) + path.slice(behindSegments(path, before + 1))
+}
+
+/** Keeps what a header or parameter says of the version from the upstream, in every spelling of its name. */
+function drop(x: Exchange, { location, key }: Versioning, header: string): void {
+  if (location === 'header') x.request.drop(header)
+  else if (location === 'query' && x.forwardQuery !== '') x.forwardQuery = withoutQuery(x.forwardQuery, key)
 }
 
 function firstSegment(rest: string): string {

@@ -1,6 +1,6 @@
 import type { Api, AuthRules } from '../../model/api.ts'
 import type { CredentialPlace, SchemeRules } from '../../model/scheme-rules.ts'
-import { FIELD, isOneName, numberOfName } from '../../wire/fields.ts'
+import { FIELD } from '../../wire/fields.ts'
 import {
   alternativesOf,
   placesOf,
@@ -115,11 +115,8 @@ function withhold(x: Exchange, places: readonly CredentialPlace[]): void {
 
 function drop(x: Exchange, { in: kind, name }: CredentialPlace): void {
   if (kind === 'query') x.forwardQuery = withoutQuery(x.forwardQuery, name)
-  else if (kind === 'header') {
-    const number = numberOfName(name)
-    if (isOneName(number) && !name.includes('-')) x.request.dropKnown(number)
-    else x.request.dropSpellings(name)
-  } else if (kind === 'headers') x.request.dropPrefixed(name)
+  else if (kind === 'header') x.request.drop(name)
+  else if (kind === 'headers') x.request.dropPrefixed(name)
   else dropCookie(x, name, kind === 'cookies')
 }
 

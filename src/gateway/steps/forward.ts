@@ -56,21 +56,46 @@ function ownLines(x: Exchange): string {
 }
 
 /**
- * What a trusted proxy says of those before it, and who it is. A proxy that does not write X-Real-IP itself hands on the client's:
- * it goes on with the address that the gateway has found.
+ * What a trusted proxy says of those before it, and who it is. A proxy that does not write X-Real-IP or Forwarded itself hands on the
+ * client's: they go on with what the gateway has found, and so never say anything else than X-Forwarded-*.
  */
 function addedLines(x: Exchange): string {
   const { request } = x
-  const real = request.has(FIELD.xRealIp) ? `X-Real-IP: ${x.clientAddress}\r\n` : ''
+  const addresses = [...x.forwardedChain, x.peerAddress]
+  const real = request.keeps(FIELD.xRealIp) ? `X-Real-IP: ${x.clientAddress}\r\n` : ''
+  const forwarded = request.keeps(FIELD.forwarded) ? forwardedLine(x, addresses) : ''
   request.dropKnown(FIELD.xForwardedFor)
   request.dropKnown(FIELD.xRealIp)
+  request.dropKnown(FIELD.forwarded)
   return (
-    forLine([...x.forwardedChain, x.peerAddress].join(', ')) +
+    forLine(addresses.join(', ')) +
     real +
+    forwarded +
     (request.has(FIELD.xForwardedProto) ? '' : protoLine(x)) +
     (request.has(FIELD.xForwardedHost) ? '' : hostLine(x))
   )
 }
+
+const PROTO = /^[a-z][a-z0-9+.-]*$/i
+const HOST = /^[\w.:[\]-]+$/
+
+/** `Forwarded` (RFC 7239 section 4) of what `X-Forwarded-*` say: who asked, with scheme and host, then each proxy. */
+function forwardedLine(x: Exchange, [client, ...proxies]: readonly string[]): string {
+  const proto = told(x, FIELD.xForwardedProto, x.secure ? 'https' : 'http')
+  const host = told(x, FIELD.xForwardedHost, x.authority)
+  const asked = [nodeOf(client!)]
+  if (PROTO.test(proto)) asked.push(`proto=${proto}`)
+  if (HOST.test(host)) asked.push(`host="${host}"`)
+  return `Forwarded: ${[asked.join(';'), ...proxies.map(nodeOf)].join(', ')}\r\n`
+}
+
+/** What a field says that is handed on; `own` where the gateway writes it, '' where an edit of the API does. */
+function told({ request }: Exchange, field: number, own: string): string {
+  if (!request.has(field)) return own
+  return request.keeps(field) ? (request.known(field) ?? '') : ''
+}
+
+const nodeOf = (address: string) => (address.includes(':') ? `for="[${address}]"` : `for=${address}`)
 
 const forLine = (addresses: string) => `X-Forwarded-For: ${addresses}\r\n`
 const protoLine = (x: Exchange) => (x.secure ? 'X-Forwarded-Proto: https\r\n' : 'X-Forwarded-Proto: http\r\n')
