@@ -137,12 +137,12 @@ function readForwarded(text: string): { addresses: string[]; proto: string | und
 test('a Forwarded of a trusted proxy says what X-Forwarded-* say, whatever it said', async (t) => {
   const { origin, gate } = await world(t, { SVC_GW_TRUSTEDPROXIES: '127.0.0.1,2001:db8:1::/48' })
   const field = fc.oneof(
-    fc.constantFrom('for=6.6.6.6', 'for=6.6.6.6;proto=https;host=evil', '"', 'for="[::1]:80", for=1.1.1.1', '').map(
-      (value) => ['Forwarded', value] as const,
-    ),
-    fc.constantFrom('192.0.2.1', '6.6.6.6, 2001:db8::1', '[2001:db8::1]:80, 2001:db8:1::9', 'x').map(
-      (value) => ['X-Forwarded-For', value] as const,
-    ),
+    fc
+      .constantFrom('for=6.6.6.6', 'for=6.6.6.6;proto=https;host=evil', '"', 'for="[::1]:80", for=1.1.1.1', '')
+      .map((value) => ['Forwarded', value] as const),
+    fc
+      .constantFrom('192.0.2.1', '6.6.6.6, 2001:db8::1', '[2001:db8::1]:80, 2001:db8:1::9', 'x')
+      .map((value) => ['X-Forwarded-For', value] as const),
     fc.constant(['X-Real-IP', '192.0.2.9'] as const),
   )
   const once = [

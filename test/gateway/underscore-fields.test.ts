@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { CERTIFICATE_FIELDS, DIGEST_FIELDS, SIGNATURE_FIELDS } from '../../src/gateway/auth/credential-places.ts'
+import { FIELD_NAMES } from '../../src/wire/fields.ts'
 import { requestTrailerLines } from '../../src/wire/http2/header-list.ts'
 import { kindOfName, makeField } from '../../src/wire/http2/hpack/field.ts'
-import { FIELD_NAMES } from '../../src/wire/fields.ts'
-import { CERTIFICATE_FIELDS, DIGEST_FIELDS, SIGNATURE_FIELDS } from '../../src/gateway/auth/credential-places.ts'
 import { defined } from '../definitions.ts'
 import { startTestGateway, TEST_SECRET } from '../harness.ts'
 import { startOrigin } from '../origin.ts'
@@ -86,7 +86,9 @@ async function ownWorld(t: TestContext, env: Record<string, string>) {
 /** Every name that the gateway sets, removes or keeps for itself, on some way to an upstream. */
 const SET: readonly string[] = ['x-role', 'x-secret', 'x-by-module', 'x-version', 'x-my-key', 'x-jwt', 'x-login']
 const REMOVED = [
-  ...FIELD_NAMES.flatMap((name) => (name === '' ? [] : name.endsWith('-') ? [`${name}prefix`, `${name}client-cert`] : [name])),
+  ...FIELD_NAMES.flatMap((name) =>
+    name === '' ? [] : name.endsWith('-') ? [`${name}prefix`, `${name}client-cert`] : [name],
+  ),
   ...[...SIGNATURE_FIELDS, ...DIGEST_FIELDS, ...CERTIFICATE_FIELDS],
   ...['accept-encoding', 'if-range', 'admin-auth', 'x-svc-authorization', 'dpop'],
 ]
@@ -97,21 +99,27 @@ for (const allowed of ['false', 'true'])
     const names = fc.constantFrom(...SET, ...REMOVED.filter((name) => name.includes('-')))
     const field = names.chain((name) => fc.tuple(spelled(name), fc.constant(TEST_SECRET)))
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...VERSIONS), fc.array(field, { minLength: 1, maxLength: 6 }), async (version, fields) => {
-        // What the wire reads by its own name it reads, and may refuse.
-        const sent = fields.filter(([name]) => name.includes('_'))
-        const status = await send(version, sent)
-        if (status === 400) return
-        assert.equal(status, 200)
-        const { rawHeaders } = origin.seen.at(-1)!
-        const seen = rawHeaders.flatMap((name, i): Pairs => (i % 2 === 0 ? [[variable(name), rawHeaders[i + 1]!]] : []))
-        assert.deepEqual(
-          seen.filter(([, value]) => value.includes(TEST_SECRET)),
-          [],
-        )
-        assert.deepEqual(valuesOf({ fields: seen }, 'HTTP_X_ROLE'), ['reader'])
-        assert.deepEqual(valuesOf({ fields: seen }, 'HTTP_X_BY_MODULE'), ['module'])
-      }),
+      fc.asyncProperty(
+        fc.constantFrom(...VERSIONS),
+        fc.array(field, { minLength: 1, maxLength: 6 }),
+        async (version, fields) => {
+          // What the wire reads by its own name it reads, and may refuse.
+          const sent = fields.filter(([name]) => name.includes('_'))
+          const status = await send(version, sent)
+          if (status === 400) return
+          assert.equal(status, 200)
+          const { rawHeaders } = origin.seen.at(-1)!
+          const seen = rawHeaders.flatMap(
+            (name, i): Pairs => (i % 2 === 0 ? [[variable(name), rawHeaders[i + 1]!]] : []),
+          )
+          assert.deepEqual(
+            seen.filter(([, value]) => value.includes(TEST_SECRET)),
+            [],
+          )
+          assert.deepEqual(valuesOf({ fields: seen }, 'HTTP_X_ROLE'), ['reader'])
+          assert.deepEqual(valuesOf({ fields: seen }, 'HTTP_X_BY_MODULE'), ['module'])
+        },
+      ),
       { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 2000 : 150 },
     )
     assert.ok(origin.seen.length > 0)
