@@ -11,6 +11,7 @@ import { checkPlace, type PlaceRules } from './api-place.ts'
 import { newEpoch } from './oauth-client-draft.ts'
 import { bodyOf, clientOf } from './oauth-client-parts.ts'
 import { clockOf, type SecretParts } from './parts.ts'
+import { endOfPortalSessions, isSwitchedOff } from './portal/developers-write.ts'
 
 /** What an entry is undone with. */
 interface RestoreParts extends SecretParts {
@@ -131,8 +132,9 @@ async function restoreClient(
 }
 
 /** Ways in are not put back, nor developers themselves: what hangs on them is not among the changes. */
-function restoreDeveloper(_parts: SecretParts, { before, after }: AuditChange): JsonObject {
+function restoreDeveloper({ also }: RestoreParts, { id, before, after }: AuditChange): JsonObject {
   if (before === null || after === null) throw fault('undo_refused', 'a developer was made or deleted')
+  if (isSwitchedOff(after, before)) also.push(endOfPortalSessions(id))
   const kept = WAYS_IN.filter((name) => Object.hasOwn(after, name)).map((name) => [name, after[name]!] as const)
   return { ...before, ...Object.fromEntries(kept) }
 }

@@ -12,7 +12,7 @@ const ADA = 'ada@example.test'
 const NEEDED = 'This call needs a session at the portal'
 
 async function withAda(world: PeopleWorld): Promise<string> {
-  return world.developer({ email: ADA, password: cheapHash(PASSWORD), inactive: true })
+  return world.developer({ email: ADA, password: cheapHash(PASSWORD) })
 }
 
 test('a developer signs in, gets the token again, and signs out', async (t) => {

@@ -39,7 +39,7 @@ export const PORTAL = {
   'portal.more': 'More',
   'portal.isInactive': 'Inactive',
   'portal.isInactiveHint':
-    'A mark for your portal, which may refuse the sign-in. Keys go on working: revoke those you want to end.',
+    'Ends portal sessions and refuses sign-in and password links. Keys and apps go on working: revoke those you want to end.',
   'portal.setPassword': 'Set password',
   'portal.newPassword': 'New password',
   'portal.setPasswordHint': 'All portal sessions of this developer end. Keys go on working.',

@@ -22,13 +22,15 @@ export interface PortalCredentials {
   readonly orgId: string
   readonly address: string
   readonly password: string
-  /** Who sends them: the developer's browser, or a portal that has asked for them. */
+  /**
+   * Who sends them: the developer's browser, where an inactive one is refused; or a portal that has asked for them, which looks at
+   * `inactive` itself and may verify further.
+   */
   readonly by: PortalCaller
 }
 
 /**
  * The developer whose password it is; the date of it is kept, an imported hash is replaced, and `changes` are written, in one commit.
- * Whether the developer is inactive is not looked at.
  * @throws Fault `sign_in_failed` (401) after the same time for whatever reason, `sign_in_throttled` (429), `passwords_busy` (503)
  */
 export async function provenDeveloper(
@@ -66,7 +68,7 @@ export function throttled(waitMs: number): Error {
 
 async function proven(
   parts: DashboardParts,
-  { orgId, address, password }: PortalCredentials,
+  { orgId, address, password, by }: PortalCredentials,
   changes: (developer: StoredDocument) => readonly Change[],
 ): Promise<StoredDocument | undefined> {
   const developer = await developerByEmail(parts, orgId, address)
@@ -78,7 +80,7 @@ async function proven(
   try {
     const edit = ({ body }: StoredDocument) => {
       // Another one took its place while it was checked.
-      if (body.password !== stored) throw fault('sign_in_failed')
+      if (body.password !== stored || (by === 'browser' && body.inactive === true)) throw fault('sign_in_failed')
       return { ...body, ...fresh, last_login_date: new Date(parts.clock.wall()).toISOString() }
     }
     return await rewriteDeveloper(parts, developer.id, rules, edit, changes(developer))

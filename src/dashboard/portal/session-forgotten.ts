@@ -47,7 +47,7 @@ async function sendLink(
   { orgId, address }: { readonly orgId: string; readonly address: string },
 ): Promise<void> {
   const developer = await developerByEmail(parts, orgId, address)
-  if (developer === undefined) return
+  if (developer === undefined || developer.body.inactive === true) return
   const base = await portalAddress(parts, await portalConfiguration(parts, orgId))
   if (!desk.mayMail(`${orgId}/${String(developer.body.email).toLowerCase()}`)) return
   const secret = newSecret()

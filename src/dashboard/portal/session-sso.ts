@@ -25,9 +25,10 @@ export async function enterPortalByNonce(
   // One that two records carry does not say whose it is.
   if (developer === undefined || rows.length > 1 || developer.body.org_id !== orgId)
     throw fault('sso_refused', 'no developer, or more than one, carries the nonce')
+  if (developer.body.inactive === true) throw fault('sso_refused', 'the developer is inactive')
   const { change, opened } = newPortalSession(parts, call, { developerId: developer.id, orgId, via: 'sso' })
   const edit = ({ body }: StoredDocument) => {
-    if (body.nonce !== nonce) throw fault('sso_nonce_void')
+    if (body.nonce !== nonce || body.inactive === true) throw fault('sso_nonce_void')
     return { ...body, nonce: '', last_login_date: new Date(parts.clock.wall()).toISOString() }
   }
   await rewriteDeveloper(parts, developer.id, { orgId, actor: String(developer.body.email), action: undefined }, edit, [

@@ -63,7 +63,7 @@ export async function portalSessionOf(parts: DashboardParts, call: Pick<Call, 'h
   if (row === undefined || !open) throw fault('portal_session_needed')
   const orgId = String(row.body.org)
   const developer = await developerIn(parts, orgId, String(row.body.developer))
-  if (developer === undefined) throw fault('portal_session_needed')
+  if (developer === undefined || developer.body.inactive === true) throw fault('portal_session_needed')
   return { developer, orgId, csrf: csrfOf(parts, cookie), end: { op: 'deleteTicket', hash } }
 }
 

@@ -2,7 +2,8 @@ import { fault } from '../../errors/fault.ts'
 import { isDocumentId, newDocumentId } from '../../model/ids.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { groupOf, type StoredGroup, type UserGroup } from '../../model/user-group.ts'
-import type { Revision } from '../../store/ports.ts'
+import { loginFamily } from '../../model/user-security.ts'
+import type { Change, Revision } from '../../store/ports.ts'
 import { inTurn } from '../in-turn.ts'
 import { auditOf, clockOf, type PublishParts } from '../parts.ts'
 
@@ -20,17 +21,33 @@ export async function newGroup(parts: PublishParts, group: UserGroup, actor: str
   return { group: { ...group, id, revision }, revision }
 }
 
-/** Changes a group; its members have the new rights at once. @throws Fault `revision_conflict` (409) */
-export async function updateGroup(
+/**
+ * Changes a group; its members have the new rights at once. One that becomes inactive signs its members out in the same transaction.
+ * @throws Fault `revision_conflict` (409)
+ */
+export function updateGroup(
   parts: PublishParts,
   { id, revision: before, ...group }: StoredGroup,
   edit: Partial<Omit<UserGroup, 'org_id'>>,
   actor: string,
 ): Promise<SavedGroup> {
-  const after: UserGroup = { ...group, ...edit }
-  const put = { op: 'put', kind: 'user_group', id, body: after as unknown as JsonObject, ifRevision: before } as const
-  const revision = await parts.documents.commit([put], auditOf(parts, actor, 'user_group.update', group.org_id, { id }))
-  return { group: { ...after, id, revision }, revision }
+  // In turn with whatever moves users: nobody joins unseen.
+  return inTurn(parts.documents, async () => {
+    const after: UserGroup = { ...group, ...edit }
+    const body = after as unknown as JsonObject
+    const ends = group.active && !after.active ? await endOfMembers(parts, id) : []
+    const changes: Change[] = [{ op: 'put', kind: 'user_group', id, body, ifRevision: before }, ...ends]
+    const audit = auditOf(parts, actor, 'user_group.update', group.org_id, { id })
+    const revision = await parts.documents.commit(changes, audit)
+    return { group: { ...after, id, revision }, revision }
+  })
+}
+
+async function endOfMembers({ documents }: PublishParts, groupId: string): Promise<Change[]> {
+  const ends: Change[] = []
+  for await (const users of documents.each('user', { where: { group_id: groupId } }))
+    ends.push(...users.map(({ id }) => ({ op: 'endFamily', family: loginFamily(id) }) as const))
+  return ends
 }
 
 /**

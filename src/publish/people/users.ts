@@ -10,6 +10,7 @@ import { inTurn } from '../in-turn.ts'
 import { auditOf, clockOf, type SecretParts } from '../parts.ts'
 import { newUserPassword } from '../sign-in/passwords.ts'
 import { accessHmac, keepCredential, NO_CREDENTIAL, newAccessKey } from './credential.ts'
+import { effective } from './effective.ts'
 import { closeSetup } from './installation.ts'
 
 /** A new user, with what was said of it checked already. */
@@ -129,7 +130,8 @@ async function keepPassword(
 const MOST_SAME = 4
 
 /**
- * Changes a user. One that becomes inactive, or gets another password, is signed out everywhere in the same transaction.
+ * Changes a user. One that becomes inactive, by itself or by its group, or gets another password, is signed out everywhere in the
+ * same transaction.
  * @throws Fault `email_taken` (403), `user_invalid` (400, no such group), `last_admin` (400), `revision_conflict` (409)
  */
 export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit, rules: EditRules): Promise<SavedUser> {
@@ -139,7 +141,8 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
     if (after.group_id !== body.group_id) await checkPlace(parts, after.org_id, after.group_id)
     if (after.email_address !== body.email_address) await checkEmail(parts, after, id, rules.sharedEmail)
     if (!rules.mayLeaveNoAdmin) await checkLastAdmin(parts, user, after)
-    const ends = (!after.active && body.active) || after.password_hash !== body.password_hash
+    const isSwitchedOff = (await effective(parts, body)).active && !(await effective(parts, after)).active
+    const ends = isSwitchedOff || after.password_hash !== body.password_hash
     const changes: Change[] = [
       { op: 'put', kind: 'user', id, body: after as unknown as JsonObject, ifRevision: before },
       ...(ends ? [{ op: 'endFamily', family: loginFamily(id) } as const] : []),

@@ -71,7 +71,7 @@ export async function createDeveloper(
 /**
  * Replaces a developer by a whole record. What survives although it is not sent: password, keys, subscriptions, OAuth apps, dates,
  * and members that nobody here knows. Of keys, the policies that they are listed under can be changed. Another password ends the
- * portal sessions. Answers the client ids of the OAuth apps that a sent list leaves out: they stay, and end by a call of their own.
+ * portal sessions, and so does `inactive`. Answers the client ids of the OAuth apps that a sent list leaves out: they stay, and end by a call of their own.
  * @throws Fault `developer_invalid`, `developer_password_invalid` (400), `developer_email_taken` (403), `not_found` (404),
  * `passwords_busy` (503), `revision_conflict` (409)
  */
@@ -94,10 +94,8 @@ export async function replaceDeveloper(
       const edited = { ...stored.body, ...readDeveloper(record, stored.body), ...checkedPassword(first, stored, kept) }
       const listed = withAppsListed(relabelled(edited, record.keys), record.oauth_clients)
       unlisted = listed.unlisted
-      const changes: Change[] = [
-        putDeveloper(stored, listed.body),
-        ...(kept === undefined ? [] : [endOfPortalSessions(id)]),
-      ]
+      const ends = kept !== undefined || isSwitchedOff(stored.body, listed.body)
+      const changes: Change[] = [putDeveloper(stored, listed.body), ...(ends ? [endOfPortalSessions(id)] : [])]
       return parts.documents.commit(changes, auditOf(parts, rules.actor, 'developer.update', rules.orgId, { id }))
     }),
   )
@@ -177,6 +175,11 @@ export function rewriteDeveloper(
       return { ...stored, body, revision }
     }),
   )
+}
+
+/** True for a change that makes a developer inactive. */
+export function isSwitchedOff(before: JsonObject, after: JsonObject): boolean {
+  return after.inactive === true && before.inactive !== true
 }
 
 /** The change that ends all portal sessions of a developer. */

@@ -8,7 +8,10 @@ export const DeveloperShape = Type.Object({
   _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
   email: Type.String(),
   date_created: Type.String(),
-  inactive: Type.Boolean({ description: 'Data of the portal: nothing here looks at it.' }),
+  inactive: Type.Boolean({
+    description:
+      'True: no portal session and no password link. Keys and OAuth apps go on; `verify_credentials` answers as before.',
+  }),
   org_id: Type.String(),
   keys: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Hash of a key to its policies.' }),
   subscriptions: Type.Record(Type.String(), Type.String(), { description: 'Policy to the hash of the key for it.' }),
