@@ -1,7 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import { isObject, startsObject } from '../model/json.ts'
+import { readJson } from '../model/json-body.ts'
 import { searchParams } from '../model/search-params.ts'
-import { readJson } from './body.ts'
 import type { Call } from './call.ts'
 
 const MOST_BYTES = 65_536

@@ -1,8 +1,9 @@
 import { fault } from '../errors/fault.ts'
 import { isObject, type Json } from '../model/json.ts'
+import { readJson } from '../model/json-body.ts'
 import { searchParams } from '../model/search-params.ts'
 import type { Actor } from './actor.ts'
-import { readJson, type Upload } from './body.ts'
+import type { Upload } from './body.ts'
 import type { Call } from './call.ts'
 import type { Sight } from './sight.ts'
 

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { BodyRule } from '../model/operation.ts'
 import { searchParams } from '../model/search-params.ts'
 import type { Exchange } from './exchange.ts'
-import { jsonFlaw } from './json-flaw.ts'
+import { readTrafficJson } from './json-flaw.ts'
 import { credentialNames, openFields, splitQuery } from './modules/views.ts'
 import { nextRequestId } from './record/request-id.ts'
 
@@ -19,18 +19,18 @@ export interface TransformFaults {
   readonly failed: FaultCode
 }
 
+const NO_JSON = 'must be JSON in UTF-8'
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
 /** Writes a body anew by the template of its operation. Nothing is taken for `{}`. */
 export function transformed(x: Exchange, rule: BodyRule, bytes: Uint8Array, faults: TransformFaults): Buffer | Fault {
   try {
     const text = bytes.length === 0 ? '{}' : DECODER.decode(bytes)
-    const body = JSON.parse(text) as Json
-    const flaw = jsonFlaw(text)
-    if (flaw !== undefined) return fault(faults.malformed, flaw)
-    return Buffer.from(renderTemplate(rule.template, rootOf(x, rule, body)))
+    const body = readTrafficJson(text)
+    if ('reason' in body) return fault(faults.malformed, body.reason ?? NO_JSON)
+    return Buffer.from(renderTemplate(rule.template, rootOf(x, rule, body.value as Json)))
   } catch (error) {
-    if (!(error instanceof RenderFlaw)) return fault(faults.malformed, 'must be JSON in UTF-8')
+    if (!(error instanceof RenderFlaw)) return fault(faults.malformed, NO_JSON)
     if (error.why === 'value') return fault(faults.malformed, error.message)
     return fault(error.why === 'bounds' ? faults.tooLarge : faults.failed, error.message)
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readJson } from '../../src/dashboard/body.ts'
 import { Fault } from '../../src/errors/fault.ts'
+import { readJson } from '../../src/model/json-body.ts'
 
 const ALLOWED = 49_000
 const TOO_MANY = 53_000

@@ -6,6 +6,7 @@ import { readPath } from '../../wire/path.ts'
 import { methodFault } from '../../wire/request-line.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import type { InnerAnswer, InnerCalls, InnerRequest } from '../inner-calls.ts'
+import { readTrafficJson } from '../json-flaw.ts'
 import { contextFieldsOf } from '../telemetry/traced-exchange.ts'
 
 const PATH = '/svc/batch'
@@ -123,11 +124,8 @@ function partsOf(x: Exchange, bytes: Buffer): { readonly parts: Part[]; readonly
 }
 
 function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
+  const read = readTrafficJson(bytes.toString('utf8'))
+  return 'value' in read ? read.value : undefined
 }
 
 function partOf(request: unknown, base: string, origin: InnerRequest['headers']): Part {

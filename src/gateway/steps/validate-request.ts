@@ -4,7 +4,7 @@ import type { BodyCheck, ParameterCheck, RequestCheck, RequestFlaw, ValueCheck }
 import { otherReadings, readablePath, textOfReadable } from '../../model/readable-path.ts'
 import { FIELD } from '../../wire/fields.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
-import { jsonFlaw } from '../json-flaw.ts'
+import { readTrafficJson } from '../json-flaw.ts'
 import { PathPattern } from '../path-pattern.ts'
 import { cookieValue, queryValues } from './read-credential.ts'
 
@@ -13,6 +13,7 @@ const INVALID = prebuilt('request_invalid')
 /** Largest JSON body that is read to be checked; larger ones are refused (413). */
 const MAX_CHECKED_BYTES = 1_048_576
 
+const NO_JSON = 'must be JSON in UTF-8'
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
 /** Refuses requests that do not fit the description of their operation, and tells where. */
@@ -88,12 +89,10 @@ function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): Value
 
 function parsed(bytes: Uint8Array): { readonly value?: unknown; readonly reason?: string } {
   try {
-    const text = DECODER.decode(bytes)
-    const value: unknown = JSON.parse(text)
-    const reason = jsonFlaw(text)
-    return reason === undefined ? { value } : { reason }
+    const read = readTrafficJson(DECODER.decode(bytes))
+    return 'value' in read ? read : { reason: read.reason ?? NO_JSON }
   } catch {
-    return { reason: 'must be JSON in UTF-8' }
+    return { reason: NO_JSON }
   }
 }
 
