@@ -125,7 +125,9 @@ function checkNames(value: Json): void {
     return
   }
   for (const name of Object.keys(value)) {
-    if (name === '__proto__' || !name.isWellFormed()) throw fault('body_malformed', 'a name cannot be stored')
+    // Code that copies members by assignment would set a prototype with it.
+    if (name === '__proto__') throw fault('body_malformed', 'the body holds a member called __proto__')
+    if (!name.isWellFormed()) throw fault('body_malformed', 'a name is not well-formed')
     checkNames(value[name]!)
   }
 }
