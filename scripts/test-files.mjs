@@ -5,8 +5,10 @@ import { ROOT } from './setup.mjs'
 
 const DEEP = 'GATEHOUSE_DEEP'
 /** Folders whose tests change nothing of the process that they run in, and take less time than it takes to load what they use. */
-const TOGETHER = ['config', 'dashboard', 'gateway', 'model', 'oauth', 'publish', 'wire']
+const TOGETHER = ['config', 'dashboard', 'flows', 'gateway', 'model', 'oauth', 'publish', 'store', 'wire']
 const MOST_TOGETHER = 12
+/** In a shared process they would run around the tests of all its files. */
+const OWN_HOOK = /^(?:before|after)(?:Each)?\(/m
 const IMPORT = /\b(?:from |import |import\()'(\.[^']+)'/g
 
 /** Every `*.test.ts` below `test`, sorted, relative to the root of the project. */
@@ -22,16 +24,20 @@ export function shortFiles() {
   return testFiles().filter((file) => !isDeepOnly(file))
 }
 
-/** The files in groups for a process each, with a name; those in folders of `TOGETHER` share one with their neighbours. */
+/** The files in groups for a process each, with a name; those in folders of `TOGETHER` share one with their neighbours, unless they have hooks. */
 export function groupsOf(files) {
   const groups = []
   for (const file of files) {
-    const folder = TOGETHER.find((name) => dirname(file) === join('test', name))
+    const folder = TOGETHER.find((name) => dirname(file) === join('test', name) && !hasHooks(file))
     const last = groups.at(-1)
     if (folder !== undefined && last?.folder === folder && last.files.length < MOST_TOGETHER) last.files.push(file)
     else groups.push({ folder, files: [file] })
   }
   return groups.map((group) => ({ ...group, name: nameOf(group) }))
+}
+
+function hasHooks(file) {
+  return OWN_HOOK.test(readFileSync(resolve(ROOT, file), 'utf8'))
 }
 
 function nameOf({ files }) {

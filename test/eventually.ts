@@ -3,24 +3,29 @@ import { isDeepStrictEqual } from 'node:util'
 
 /** Longest wait for one thing. Nothing is proved by it: a machine that does much besides is slow. */
 const LONGEST_MS = 120_000
-const PAUSE_MS = 2
+/** Between two looks goes an eighth of the time waited so far, within these bounds: a wait of seconds must not take a core to itself. */
+const SHORTEST_PAUSE_MS = 2
+const LONGEST_PAUSE_MS = 50
 
 /** Waits until a condition holds, asking again and again. @throws AssertionError naming `what` after two minutes */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endsAt = performance.now() + LONGEST_MS
+  const since = performance.now()
   while (!(await holds())) {
-    assert.ok(performance.now() < endsAt, `waited in vain: ${what}`)
-    await pause()
+    assert.ok(performance.now() < since + LONGEST_MS, `waited in vain: ${what}`)
+    await pause(since)
   }
 }
 
 /** Waits until what is read is `expected`, as pages need it, which may still be drawn. @throws AssertionError with the last reading after two minutes */
 export async function becomes<T>(read: () => T | Promise<T>, expected: T, what = 'read'): Promise<void> {
-  const endsAt = performance.now() + LONGEST_MS
+  const since = performance.now()
   for (let found = await read(); !isDeepStrictEqual(found, expected); found = await read()) {
-    if (performance.now() >= endsAt) assert.deepEqual({ [what]: found }, { [what]: expected })
-    await pause()
+    if (performance.now() >= since + LONGEST_MS) assert.deepEqual({ [what]: found }, { [what]: expected })
+    await pause(since)
   }
 }
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+function pause(since: number): Promise<void> {
+  const share = (performance.now() - since) / 8
+  return new Promise((resolve) => setTimeout(resolve, Math.min(Math.max(share, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)))
+}

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { openPage, startBrowser } from '../browser/chromium.ts'
 import { becomes, eventually } from '../eventually.ts'
 import { startProduct } from '../flows/product.ts'
-import { checkThemes, folderFor, PASSWORD, passwordOf, shoot, signIn, startConsole } from './world.ts'
+import { checkThemes, firstSteps as steps, folderFor, PASSWORD, passwordOf, shoot, signIn, startConsole } from './world.ts'
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/bootstrap#token=[\w-]{43})\s/
 
@@ -25,7 +25,6 @@ async function firstStart(t: TestContext) {
   return { product, page, link: LINK.exec(product.output())![1]! }
 }
 
-const steps = (page: Page) => page.getByRole('region', { name: 'Your first API in three steps' })
 /** Follows a link of a step, looks where it leads, and comes back. */
 async function lookAt(page: Page, link: string, to: string): Promise<void> {
   await steps(page).getByRole('link', { name: link }).click()
@@ -119,28 +118,4 @@ test('the key that the page makes is shown once, works, and stands in the comman
   const call = () => world.through('/orders/', { 'x-key': key })
   await eventually('the gateway takes the key', async () => (await call()).status === 200)
   await page.getByRole('heading', { name: 'You are ready' }).waitFor()
-})
-
-test('whoever may not add APIs gets no first steps, and sees what the permissions allow', async (t) => {
-  const world = await startConsole(t)
-  const browser = await startBrowser(t)
-  for (const [person, has, lacks] of [
-    [world.reader, ['The last 24 hours', 'Needs your attention'], ['Your first API in three steps']],
-    [world.owner, ['The last 24 hours', 'Your first API in three steps'], ['Needs your attention']],
-  ] as const) {
-    const { page } = await openPage(t, browser, { base: world.base })
-    await signIn(page, person)
-    for (const name of has) await page.getByRole('heading', { name }).waitFor()
-    for (const name of lacks) await becomes(() => page.getByRole('heading', { name }).count(), 0, name)
-    await checkThemes(page)
-    await shoot(page, `home-${person.firstName.toLowerCase()}`)
-    if (person !== world.owner) continue
-    await steps(page).getByRole('button', { name: 'Hide this' }).click()
-    await steps(page).waitFor({ state: 'detached' })
-    await page.reload()
-    await page.getByRole('link', { name: 'All analytics' }).waitFor()
-    await becomes(() => steps(page).count(), 0, 'hidden steps stay hidden')
-    await page.getByRole('link', { name: 'All analytics' }).click()
-    await page.getByRole('heading', { name: 'Analytics', level: 1 }).waitFor()
-  }
 })

@@ -15,7 +15,7 @@ import { startChild } from './child.ts'
 
 // Two lanes of their own folder each, one a core.
 const LANES = 2
-const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 100 : 25
+const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 100 : 5
 
 /** What a session of the process is listed by: its organisation, two APIs, a policy, and twice as a key. */
 const REFS = 6
