@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import { openPage, startBrowser } from '../browser/chromium.ts'
 import { becomes } from '../eventually.ts'
-import { checkThemes, firstSteps as steps, shoot, signIn, startConsole } from './world.ts'
+import { checkThemes, shoot, signIn, startConsole, firstSteps as steps } from './world.ts'
 
 test('without the right to add APIs there are no first steps, and the rest shows what the permissions allow', async (t) => {
   const world = await startConsole(t)

@@ -6,7 +6,16 @@ import type { Page } from 'playwright-core'
 import { openPage, startBrowser } from '../browser/chromium.ts'
 import { becomes, eventually } from '../eventually.ts'
 import { startProduct } from '../flows/product.ts'
-import { checkThemes, firstSteps as steps, folderFor, PASSWORD, passwordOf, shoot, signIn, startConsole } from './world.ts'
+import {
+  checkThemes,
+  folderFor,
+  PASSWORD,
+  passwordOf,
+  shoot,
+  signIn,
+  startConsole,
+  firstSteps as steps,
+} from './world.ts'
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/bootstrap#token=[\w-]{43})\s/
 
