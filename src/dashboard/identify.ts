@@ -2,7 +2,8 @@ import { fault } from '../errors/fault.ts'
 import { isAdmin } from '../model/permission.ts'
 import { equalSecrets } from '../model/secret.ts'
 import type { Actor } from './actor.ts'
-import { readSessionCookie } from './session/cookie.ts'
+import { readSessionCookie, readSessionCookies } from './session/cookie.ts'
+import { twoPeople } from './two-credentials.ts'
 
 /** A user as found, active or not. */
 export interface Identity extends Omit<Actor, 'admin' | 'sessionId'> {
@@ -23,17 +24,22 @@ export interface Credentials {
 
 const SAFE = /^(?:GET|HEAD|OPTIONS)$/
 const LONGEST = 4096
+const MOST_COOKIES = 4
 
 /**
  * Who makes a call: by the API credential in `Authorization` (bare or after `Bearer`) or `X-API-Key`, else by the session cookie.
  * Undefined for nobody, and for a credential that is unknown or whose user or group is not active. A credential that was sent
- * counts alone, so that a cookie never stands in for a wrong one.
- * @throws Fault `csrf_token_wrong` (403) for a session that writes without its token in `X-CSRF-Token`
+ * counts alone, so that a cookie never stands in for a wrong one, and with no session of somebody else beside it.
+ * @throws Fault `csrf_token_wrong` (403) for a session that writes without its token in `X-CSRF-Token`; `request_malformed` (400) where
+ * credential and cookie are of different people
  */
 export async function identify(who: Identities, { method, headers }: Credentials): Promise<Actor | undefined> {
   const credential = credentialOf(headers)
-  if (credential !== undefined)
-    return credential.length > LONGEST ? undefined : actorOf(await who.byCredential(credential), undefined)
+  if (credential !== undefined) {
+    const identity = credential.length > LONGEST ? undefined : await who.byCredential(credential)
+    if (identity !== undefined) await refuseOthers(who, identity, textOf(headers.cookie))
+    return actorOf(identity, undefined)
+  }
   const cookie = readSessionCookie(textOf(headers.cookie))
   const session = cookie === undefined ? undefined : await who.byCookie(cookie)
   if (session === undefined) return undefined
@@ -41,6 +47,16 @@ export async function identify(who: Identities, { method, headers }: Credentials
   if (actor !== undefined && !SAFE.test(method) && !equalSecrets(textOf(headers['x-csrf-token']), session.csrf))
     throw fault('csrf_token_wrong')
   return actor
+}
+
+/** Whoever stands in front may go by any of the cookies: none of them may be another person's. */
+async function refuseOthers(who: Identities, { userId }: Identity, field: string): Promise<void> {
+  const cookies = readSessionCookies(field)
+  if (cookies.length > MOST_COOKIES) throw twoPeople()
+  for (const cookie of cookies) {
+    const session = await who.byCookie(cookie)
+    if (session !== undefined && session.identity.userId !== userId) throw twoPeople()
+  }
 }
 
 /** True when `admin-auth` holds the admin secret. */

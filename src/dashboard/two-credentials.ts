@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { fault } from '../errors/fault.ts'
+import { type Fault, fault } from '../errors/fault.ts'
 
 /** Fields that each hold one credential; those of a kind say who calls. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -27,4 +27,9 @@ export function refuseTwoCredentials({ rawHeaders }: Pick<IncomingMessage, 'rawH
     names.add(name)
     values.set(kind, value)
   }
+}
+
+/** What a request is refused with whose session and API credential are of different people: nobody could say who calls. */
+export function twoPeople(): Fault {
+  return fault('request_malformed', 'session cookie and API credential of different people: send one of them')
 }

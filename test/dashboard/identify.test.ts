@@ -68,7 +68,8 @@ test('a session works by its cookie, and writes only with its token', async (t) 
     assert.equal((await call('GET', '/api/x', { headers: { cookie: one } })).status, 200)
   // A credential that was sent counts alone: no cookie stands in for a wrong one.
   assert.equal(await status('GET', { authorization: 'wrong' }), 401)
-  assert.deepEqual((await call('POST', '/api/x', { headers: { cookie, authorization: bob.key } })).json, { id: bob.id })
+  assert.deepEqual((await call('POST', '/api/x', { headers: { cookie, authorization: ada.key } })).json, { id: ada.id })
+  assert.equal(await status('GET', { authorization: bob.key }), 400, 'of two people')
   const stored = await store.documents.get('user', ada.id as never)
   const body = { ...stored!.body, active: false }
   await store.documents.commit([{ op: 'put', kind: 'user', id: stored!.id, body }], undefined)

@@ -10,6 +10,7 @@ import type { DashboardParts } from '../parts.ts'
 import { PORTAL_COOKIE, readSessionCookie, sessionCookie } from '../session/cookie.ts'
 import { cameByTls } from '../session/origin.ts'
 import { ticketHash } from '../session/sessions.ts'
+import { twoPeople } from '../two-credentials.ts'
 
 /** A portal session that has begun. */
 export interface OpenedPortalSession {
@@ -53,8 +54,14 @@ export function newPortalSession(
   }
 }
 
-/** The portal session of a call. @throws Fault `portal_session_needed` (401) where there is none, whoever else calls */
-export async function portalSessionOf(parts: DashboardParts, call: Pick<Call, 'header'>): Promise<PortalSession> {
+/** What of a call says whose it is. */
+type Calling = Pick<Call, 'header' | 'actor'>
+
+/**
+ * The portal session of a call. @throws Fault `portal_session_needed` (401) where there is none, whoever else calls; where there is another
+ * credential beside it, `request_malformed` (400) for that of a dashboard user and `portal_csrf_wrong` (403) for any that is not its token
+ */
+export async function portalSessionOf(parts: DashboardParts, call: Calling): Promise<PortalSession> {
   const cookie = readSessionCookie(call.header('cookie'), PORTAL_COOKIE)
   if (cookie === undefined) throw fault('portal_session_needed')
   const hash = hashOf(cookie)
@@ -64,17 +71,25 @@ export async function portalSessionOf(parts: DashboardParts, call: Pick<Call, 'h
   const orgId = String(row.body.org)
   const developer = await developerIn(parts, orgId, String(row.body.developer))
   if (developer === undefined || developer.body.inactive === true) throw fault('portal_session_needed')
-  return { developer, orgId, csrf: csrfOf(parts, cookie), end: { op: 'deleteTicket', hash } }
+  const csrf = csrfOf(parts, cookie)
+  const sent = bare(call.header('authorization') ?? call.header('x-api-key'))
+  if (sent !== '' && !equalSecrets(sent, csrf)) {
+    const isUser = call.actor !== undefined && call.actor.sessionId === undefined
+    throw isUser ? twoPeople() : fault('portal_csrf_wrong')
+  }
+  return { developer, orgId, csrf, end: { op: 'deleteTicket', hash } }
 }
+
+const bare = (credential = '') => credential.replace(/^Bearer +/i, '').trim()
 
 /**
  * The portal session of a call that writes: it carries the token that `login` answered, in `Authorization` (bare, or after `Bearer`)
  * or `X-CSRF-Token`. @throws Fault `portal_session_needed` (401), `portal_csrf_wrong` (403)
  */
-export async function writingPortalSession(parts: DashboardParts, call: Pick<Call, 'header'>): Promise<PortalSession> {
+export async function writingPortalSession(parts: DashboardParts, call: Calling): Promise<PortalSession> {
   const session = await portalSessionOf(parts, call)
-  const sent = call.header('authorization') ?? call.header('x-csrf-token') ?? ''
-  if (!equalSecrets(sent.replace(/^Bearer +/i, '').trim(), session.csrf)) throw fault('portal_csrf_wrong')
+  const sent = call.header('authorization') ?? call.header('x-csrf-token')
+  if (!equalSecrets(bare(sent), session.csrf)) throw fault('portal_csrf_wrong')
   return session
 }
 

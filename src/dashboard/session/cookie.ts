@@ -10,17 +10,20 @@ const VALUE = /^[A-Za-z0-9_-]{43}$/
  * set, and when there are two: a neighbour on the same host may have set one, and the order does not tell whose it is.
  */
 export function readSessionCookie(field: string | undefined, name = SESSION_COOKIE): string | undefined {
-  if (field === undefined) return undefined
-  let found: string | undefined
+  const found = field === undefined ? [] : readSessionCookies(field, name)
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** All different values of the session cookie in a `Cookie` field that we could have set. */
+export function readSessionCookies(field: string, name = SESSION_COOKIE): string[] {
+  const found = new Set<string>()
   for (const pair of field.split(';')) {
     const at = pair.indexOf('=')
     if (at === -1 || pair.slice(0, at).trim() !== name) continue
     const value = pair.slice(at + 1).trim()
-    if (!VALUE.test(value)) continue
-    if (found !== undefined && found !== value) return undefined
-    found = value
+    if (VALUE.test(value)) found.add(value)
   }
-  return found
+  return [...found]
 }
 
 /** `Set-Cookie` of a session that lives `lifeS` seconds at most. */
