@@ -18,7 +18,10 @@ function requestOf({ open }: World, route: Route): { path: string; body: unknown
   const expected = EXPECTED.get(callOf(route))!
   let number = 0
   const path = route.path.replace(/\{[^}]*\}/g, () => encodeURIComponent(open[expected.names[number++] ?? 'none']))
-  return { path: path + (expected.query ?? ''), body: route.method === 'GET' ? undefined : (expected.body ?? { code: 'x' }) }
+  return {
+    path: path + (expected.query ?? ''),
+    body: route.method === 'GET' ? undefined : (expected.body ?? { code: 'x' }),
+  }
 }
 
 test('no route of the dashboard takes a session cookie beside the credential of somebody else', async (t) => {
