@@ -19,6 +19,8 @@ export interface TestGatewayOptions {
   /** True = the access log is written, into `accessLines`. */
   readonly accessLog?: boolean
   readonly onGatewayEvent?: OnGatewayEvent
+  /** How long administration calls wait for a change to be in force, in milliseconds. */
+  readonly settleWithinMs?: number
 }
 
 /** A whole gateway in this process: real sockets, real steps, the embedded memory store, a clock that stands still. */
@@ -45,6 +47,7 @@ export async function startTestGateway({
   clock = new FakeClock(),
   accessLog = false,
   onGatewayEvent,
+  settleWithinMs,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const { config } = loadConfig({
     env: {
@@ -75,6 +78,7 @@ export async function startTestGateway({
     defaultOrg: () => '',
     dashboard: undefined,
     ...(onGatewayEvent && { onGatewayEvent }),
+    ...(settleWithinMs !== undefined && { settleWithinMs }),
   })
   const adminPort = gateway.controlPort ?? gateway.port
   return {

@@ -85,6 +85,8 @@ export interface GatewayParts {
   readonly dashboard: (() => 'pass' | 'fail') | undefined
   /** Told what happens to upstreams and the like, besides those whom an API names. */
   readonly onGatewayEvent?: OnGatewayEvent
+  /** Longest wait of an administration call for a change to be in force, in milliseconds; absent = five seconds. */
+  readonly settleWithinMs?: number
 }
 
 /** A gateway that is listening. */

@@ -4,7 +4,7 @@ import type { GatewayOrder } from '../../model/gateway-order.ts'
 import { isObject } from '../../model/json.ts'
 import { orderGateways } from '../../publish/orders.ts'
 import { done, json } from './answer.ts'
-import { type AdminParts, settle } from './parts.ts'
+import { type AdminParts, inTime, settle } from './parts.ts'
 import type { AdminRequest } from './request.ts'
 import type { Route } from './route.ts'
 
@@ -53,7 +53,7 @@ function reloads(parts: AdminParts) {
   }
   return async (request: AdminRequest) => {
     const ended = reload()
-    if (request.flag('block')) await ended
+    if (request.flag('block')) await inTime(parts, ended, 'Asked for, but not yet done on this node')
     else ended.catch((error) => parts.log.error({ cause: error }, 'a reload that was asked for failed'))
     return done()
   }

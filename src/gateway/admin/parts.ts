@@ -41,6 +41,8 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly explain: (request: ExplainRequest) => Promise<JsonObject>
   /** Makes the notifications that are due go out at once; absent = within a second. */
   readonly wakeDeliveries?: () => void
+  /** Longest wait for a change to be in force on this node, in milliseconds; absent = five seconds. */
+  readonly settleWithinMs?: number
   /** Reads definition files again, where there are any. */
   readonly rescan?: () => void
   /** The definitions in the files of this node. */
@@ -59,15 +61,23 @@ const SETTLE_MS = 5_000
 
 /**
  * Waits until this node serves what was committed, so that a change is in force when its answer is sent.
- * @throws Fault `store_away` when the node cannot read the change within five seconds; it is stored all the same
+ * @throws Fault `change_pending` (503) when the node cannot read the change within five seconds; it is stored all the same
  */
 export async function settle(parts: AdminParts, revision: Revision): Promise<void> {
   if (parts.live.snapshot.revision >= revision) return
+  await inTime(parts, parts.live.settled(revision), 'Stored, but not yet in force on this node')
+}
+
+/** Waits for what this node has begun. @throws Fault `change_pending` (503) with `late` as its reason when it takes longer than five seconds */
+export async function inTime(parts: AdminParts, begun: Promise<void>, late: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Fault>((resolve) => {
-    timer = setTimeout(() => resolve(fault('store_away', 'stored, but not yet in force on this node')), SETTLE_MS)
+  const timeout = new Promise<Fault>((resolve) => {
+    timer = setTimeout(() => resolve(fault('change_pending', late)), parts.settleWithinMs ?? SETTLE_MS)
   })
-  const ended = await Promise.race([parts.live.settled(revision), late])
-  clearTimeout(timer)
-  if (ended !== undefined) throw ended
+  try {
+    const ended = await Promise.race([begun, timeout])
+    if (ended !== undefined) throw ended
+  } finally {
+    clearTimeout(timer)
+  }
 }
