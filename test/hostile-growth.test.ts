@@ -174,7 +174,7 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
   'JSON of the dashboard': { work: (text) => readJson(bytesOf(text)), most: 65_536 },
   'multipart forms': { work: (text) => readUpload(bytesOf(text), 'multipart/form-data; boundary=b'), most: 262_144 },
   'type of a multipart form': { work: (text) => readUpload(bytesOf('a'), `multipart/form-data;${text}`), most: 65_536 },
-  'form or JSON': { work: (text) => fieldsOf({ bytes: () => bytesOf(text) }), most: 65_536 },
+  'form or JSON': { work: (text) => fieldsOf({ queryAll: () => [], bytes: () => bytesOf(text) }), most: 65_536 },
   'search parameters': { work: searchParams, most: 65_536 },
   'X-Forwarded-For': {
     work: (text) => forwardedClient('10.0.0.1', { forwardedFor: text, realIp: text }, trusted),

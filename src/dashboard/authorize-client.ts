@@ -71,7 +71,7 @@ export class AuthorizeClients {
       rest: '',
       method: call.method,
       issuer: issuerFor(this.#parts, call, api),
-      query: '',
+      query: queryOf(call.url),
       header: headerOf,
       headers: (name) => {
         const value = headerOf(name)
@@ -117,6 +117,11 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?=(?::\d+)?$)/
 
 function hostOf(authority: string): string {
   return HOST.exec(authority)?.[0] ?? 'localhost'
+}
+
+function queryOf(url: string): string {
+  const start = url.indexOf('?')
+  return start === -1 ? '' : url.slice(start + 1)
 }
 
 /** Every session that a body may mean by `key_rules`. What is none the authorization server refuses. */

@@ -10,17 +10,20 @@ export interface Call {
   readonly sight: Sight
   /** A placeholder of the path, percent-decoded. */
   param(name: string): string
-  /** A query parameter; '' when it was not sent. */
+  /** A query parameter; '' when it was not sent. @throws Fault `query_invalid` (400) when it was sent more than once */
   query(name: string): string
   /** All values of a query parameter. */
   queryAll(name: string): readonly string[]
-  /** The body as a JSON object. @throws Fault `body_malformed` (403 here), `body_too_large` */
+  /**
+   * The body as a JSON object. @throws Fault `body_malformed` (403 here), `body_too_large`; `query_invalid` (400) for a member
+   * that is in the query as well
+   */
   object(): JsonObject
   /** The body as JSON of any sort. @throws Fault `body_malformed` (403 here) */
   json(): Json
   /** The body as it came; of an `upload` the first file in it. */
   bytes(): Uint8Array
-  /** A form body; of an `upload` the fields that are no files. */
+  /** A form body; of an `upload` the fields that are no files. @throws Fault as `object`, also for a field that stands twice */
   form(): URLSearchParams
   header(lowerName: string): string | undefined
   /** Address of the client as trusted proxies tell it. */

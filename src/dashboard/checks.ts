@@ -4,6 +4,9 @@ import { fault } from '../errors/fault.ts'
 import type { Call } from './call.ts'
 import type { Route } from './route.ts'
 
+/** Parameters that may name several, one each time. */
+const MAY_REPEAT: ReadonlySet<string> = new Set(['labels', 'tags', 'policy_ids', 'state', 'api_id', 'auth_type'])
+
 type Check = (call: Call) => void
 
 /**
@@ -27,7 +30,7 @@ function compiledOnce(schema: TSchema): () => Validator {
 function queryCheck(name: string, schema: TSchema): Check {
   const validator = compiledOnce(schema)
   return (call) => {
-    for (const text of call.queryAll(name)) {
+    for (const text of MAY_REPEAT.has(name) ? call.queryAll(name) : [call.query(name)]) {
       if (text !== '' && !readings(text).some((value) => validator().Check(value)))
         throw fault('query_invalid', `The value of ${name} is not valid`)
     }

@@ -3,22 +3,25 @@ import { isObject, startsObject } from '../model/json.ts'
 import { readJson } from '../model/json-body.ts'
 import { searchParams } from '../model/search-params.ts'
 import type { Call } from './call.ts'
+import { checkOnePlace } from './open-call.ts'
 
 const MOST_BYTES = 65_536
 
 /**
  * The fields of a form, or of a JSON object of texts: told apart by the first byte that is no white space, whatever the Content-Type says. What is empty
- * or null was not sent. @throws Fault `body_malformed` (403) for a field that stands twice, or anything that is neither
+ * or null was not sent. @throws Fault `body_malformed` (403) for a field that stands twice, or anything that is neither;
+ * `query_invalid` (400) for one that stands in the query as well
  */
-export function fieldsOf(call: Pick<Call, 'bytes'>): ReadonlyMap<string, string> {
+export function fieldsOf(call: Pick<Call, 'bytes' | 'queryAll'>): ReadonlyMap<string, string> {
   const bytes = call.bytes()
   if (bytes.length > MOST_BYTES) throw fault('body_malformed', `the body is larger than ${MOST_BYTES} bytes`)
   const fields = new Map<string, string>()
   for (const [name, value] of startsObject(bytes) ? textsIn(bytes) : formIn(bytes)) {
     if (fields.has(name)) throw fault('body_malformed', 'a field stands twice')
-    if (value !== '') fields.set(name, value)
+    fields.set(name, value)
   }
-  return fields
+  checkOnePlace({ has: (name) => call.queryAll(name).length > 0 }, fields.keys())
+  return new Map([...fields].filter(([, value]) => value !== ''))
 }
 
 function textsIn(bytes: Uint8Array): [string, string][] {

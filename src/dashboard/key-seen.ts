@@ -30,7 +30,8 @@ export async function keyOf(parts: DashboardParts, call: Call): Promise<FoundKey
 
 /** True for a query parameter that is there and does not say no. */
 export function isSet(call: Call, name: string): boolean {
-  return call.queryAll(name).some((value) => value !== 'false' && value !== '0')
+  const value = call.query(name)
+  return call.queryAll(name).length > 0 && value !== 'false' && value !== '0'
 }
 
 /** Refuses a key of another organisation, and one whose APIs others own. @throws Fault `key_not_owned` (400), `not_owner` (401) */

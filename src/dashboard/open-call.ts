@@ -25,6 +25,15 @@ export interface Sent {
   readonly pageSize: number
 }
 
+/**
+ * Refuses a call that gives one parameter in two places: which of them was meant is anybody's guess.
+ * @throws Fault `query_invalid` (400) naming it
+ */
+export function checkOnePlace(query: Pick<URLSearchParams, 'has'>, names: Iterable<string>): void {
+  for (const name of names)
+    if (query.has(name)) throw fault('query_invalid', `${name} is given in the query and in the body`)
+}
+
 const NOTHING = new Uint8Array()
 
 /** Makes the call that a route's `run` gets. */
@@ -38,16 +47,27 @@ export function openCall(sent: Sent): Call {
   return {
     ...{ actor, sight, method, url, clientAddress, peerAddress, requestId, pageSize },
     param: (name) => (Object.hasOwn(sent.params, name) ? sent.params[name]! : ''),
-    query: (name) => sent.query.get(name) ?? '',
+    query(name) {
+      const [value = '', ...more] = sent.query.getAll(name)
+      if (more.length > 0) throw fault('query_invalid', `${name} is given more than once`)
+      return value
+    },
     queryAll: (name) => sent.query.getAll(name),
     json,
     object() {
       const value = json()
       if (!isObject(value)) throw fault('body_malformed', 'the body is not a JSON object')
+      checkOnePlace(sent.query, Object.keys(value))
       return value
     },
     bytes: () => (sent.upload === undefined ? sent.body : (sent.upload.file ?? NOTHING)),
-    form: () => sent.upload?.fields ?? searchParams(new TextDecoder().decode(sent.body)),
+    form() {
+      const fields = sent.upload?.fields ?? searchParams(new TextDecoder().decode(sent.body))
+      const names = [...fields.keys()]
+      if (new Set(names).size < names.length) throw fault('body_malformed', 'a field stands twice')
+      checkOnePlace(sent.query, names)
+      return fields
+    },
     header(lowerName) {
       const value = Object.hasOwn(sent.headers, lowerName) ? sent.headers[lowerName] : undefined
       return Array.isArray(value) ? value.join(', ') : value

@@ -155,7 +155,7 @@ const CHANGES: Record<string, readonly (readonly [method: string, path: string, 
   'another redirect URI': [
     ['PUT', '/api/apis/oauth/shop/c1', { redirect_uri: 'https://new.test/cb', policy_id: 'gold' }],
   ],
-  'another policy': [['PUT', '/api/apis/oauth/shop/c1', { redirect_uri: REDIRECT, policy_id: 'silver' }]],
+  'the last policy taken': [['PUT', '/api/apis/oauth/shop/c1', { redirect_uri: REDIRECT, policies: [] }]],
   'no policy any more': [['DELETE', '/api/portal/policies/gold', {}]],
   'no client any more': [['DELETE', '/api/apis/oauth/shop/c1', {}]],
   'another client of the same name': [

@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import type { Json } from '../../src/model/json.ts'
+import type { Json, JsonObject } from '../../src/model/json.ts'
 import { repeatsMember } from '../../src/model/repeated-member.ts'
 import type { Endpoint, OAuthAnswer } from '../../src/oauth/parts.ts'
 import { AuthorizationServer, ROUTES } from '../../src/oauth/server.ts'
+import { publishApi } from '../../src/publish/apis.ts'
+import { createClient } from '../../src/publish/oauth-clients.ts'
 import { call as plainCall } from '../client.ts'
 import { startTestDashboard } from '../dashboard/harness.ts'
+import { oauthApi } from '../gateway/oauth-fixtures.ts'
 import { startTestGateway, TEST_SECRET } from '../harness.ts'
 import { basic, CALLBACK, CHALLENGE, type Front, field, front, type Sent } from './front-fixtures.ts'
 
 const REGISTRATION = 'the initial access token'
 const FORM = 'application/x-www-form-urlencoded'
+
+/** Parameters of the dashboard's lists that may name several. */
+const LISTS: ReadonlySet<string> = new Set(['labels', 'tags', 'policy_ids', 'state', 'api_id', 'auth_type'])
 
 /** What each endpoint with a body takes, but for what is given twice. */
 const TAKES: Partial<Record<Endpoint, Readonly<Record<string, string>>>> = {
@@ -155,6 +161,96 @@ describe('something given twice is refused', () => {
       const both = await send('POST', `${path}?x=1&client_id=b`, 'client_id=a&token=b', FORM)
       assert.match(both.text, /client_id: is given in the query and in the body/, path)
     }
+  })
+
+  test('at the calls of the administration, in the query and in the body or twice in the query', async (t) => {
+    const gate = await startTestGateway()
+    t.after(() => gate.close())
+    const rotate = '/svc/oauth/clients/api/app/rotate'
+    const client = { client_id: 'app', redirect_uri: CALLBACK, api_id: 'api', secret: 'secret-of-the-app' }
+    const api = {
+      name: 'api',
+      api_id: 'api',
+      active: true,
+      use_oauth2: true,
+      proxy: { listen_path: '/api/', target_url: 'http://127.0.0.1:1/' },
+    }
+    for (const [path, body] of [
+      ['apis', api],
+      ['oauth/clients/create', client],
+    ] as const)
+      assert.equal((await gate.svc('POST', `/svc/${path}`, body)).status, 200)
+    const asks: readonly (readonly [string, string, JsonObject, RegExp])[] = [
+      ['PUT', `${rotate}?overlap=9`, { overlap: 60 }, /overlap: is given in the query and in the body/],
+      ['PUT', `${rotate}?overlap=9&overlap=60`, {}, /overlap is given more than once/],
+      ...['keys/create', 'keys/custom-key-of-a-caller', 'keys/preview', 'policies', 'oauth/clients/create'].flatMap(
+        (path) => [
+          [
+            'POST',
+            `/svc/${path}?org_id=a`,
+            { ...client, client_id: 'b', org_id: 'b' },
+            /different organisations/,
+          ] as const,
+          [
+            'POST',
+            `/svc/${path}?org_id=a&org_id=b`,
+            { ...client, client_id: 'b' },
+            /org_id is given more than once/,
+          ] as const,
+        ],
+      ),
+    ]
+    for (const [method, path, body, said] of asks) {
+      const { status, text } = await gate.svc(method, path, body)
+      assert.equal(status, 400, `${path} ${text}`)
+      assert.match(text, said, path)
+    }
+    assert.equal(((await gate.svc('GET', '/svc/oauth/clients/api/app')).json as JsonObject).secret, client.secret)
+  })
+
+  test('at every call of the dashboard, in the query and in the body or twice in the query', async (t) => {
+    const dashboard = await startTestDashboard()
+    t.after(() => dashboard.close())
+    const admin = await dashboard.admin()
+    // They go by the names of the placeholders, so that the calls below find them.
+    const definition = oauthApi('http://127.0.0.1:1/', { id: 'apiId' })
+    await publishApi(dashboard.parts, { format: 'oas', definition, orgId: dashboard.orgId, actor: 'test' })
+    const client = { client_id: 'clientId', redirect_uri: CALLBACK }
+    await createClient(dashboard.parts, { body: client, apiId: 'apiId', actor: 'test' })
+    const { json } = await dashboard.call('GET', '/api/openapi.json', { as: admin })
+    type Operation = {
+      requestBody?: { content?: object }
+      parameters?: { name: string; in: string; schema: JsonObject }[]
+    }
+    const { paths } = json as unknown as { paths: Record<string, Record<string, Operation>> }
+    let told = 0
+    const asked = async (method: string, path: string, body?: string) => {
+      const before = await dashboard.store.documents.revision()
+      const headers = { 'content-type': body?.startsWith('a') ? FORM : 'application/json', authorization: admin.key }
+      const sent = { method: method.toUpperCase(), headers, ...(body !== undefined && { body }) }
+      const { status, text } = await plainCall(dashboard.port, path.replaceAll(/[{}]/g, ''), sent)
+      assert.ok(status >= 400 && status < 500, `${method} ${path} ${status} ${text}`)
+      assert.equal(await dashboard.store.documents.revision(), before, `${method} ${path}`)
+      if (/more than once|in the query and in the body/.test(text)) told++
+    }
+    for (const [path, methods] of Object.entries(paths))
+      for (const [method, { requestBody, parameters = [] }] of Object.entries(methods)) {
+        if (path === '/license') continue
+        if (requestBody !== undefined)
+          for (const body of ['{"name":"a","token":"b"}', 'aname=1&name=a&token=b'])
+            await asked(method, `${path}?name=a`, body)
+        for (const { name, in: place, schema } of parameters)
+          if (place === 'query' && !LISTS.has(name)) {
+            const value = encodeURIComponent(String((schema.enum as string[] | undefined)?.[0] ?? 1))
+            await asked(method, `${path}?${name}=${value}&${name}=${value}`, requestBody && '{}')
+          }
+      }
+    assert.ok(told > 100, String(told))
+    const form = new URLSearchParams({ ...TAKES.authorize_client, client_id: 'clientId' })
+    const path = '/api/apis/apiId/authorize-client?redirect_uri=evil'
+    const { status, text } = await dashboard.call('POST', path, { as: admin, body: form.toString() })
+    assert.equal(status, 400)
+    assert.match(text, /redirect_uri is given in the query and in the body/)
   })
 
   test('at every call of the dashboard', async (t) => {

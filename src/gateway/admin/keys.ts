@@ -26,7 +26,7 @@ export function keyRoutes(parts: AdminParts): Route[] {
     {
       method: 'POST',
       path: '/keys/preview',
-      run: async (request) => json(await preview(publish, checkSession(await sessionOf(request)))),
+      run: async (request) => json(await preview(publish, checkSession(await request.ofOrganisation()))),
     },
     { method: 'POST', path: '/keys/policy/{hash}', run: (request) => changePolicies(parts, request) },
     { method: 'POST', path: '/keys/{key}/rotate', run: (request) => rotate(parts, request) },
@@ -38,7 +38,7 @@ export function keyRoutes(parts: AdminParts): Route[] {
 }
 
 async function createRandom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const session = await sessionOf(request)
+  const session = await request.ofOrganisation()
   const saved = await createKey(publishParts(parts), {
     session,
     keepQuota: request.flag('suppress_reset'),
@@ -52,7 +52,7 @@ async function createRandom(parts: AdminParts, request: AdminRequest): Promise<A
 async function createCustom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by itself, not by its hash')
   const key = request.param('key')
-  const session = await sessionOf(request)
+  const session = await request.ofOrganisation()
   const isOfUser = bringsPassword(session) || (session[USER_NAME] ?? '') !== ''
   if (isOfUser || request.flag('username')) return createNamed(parts, request, key, session)
   const saved = await createKey(publishParts(parts), {
@@ -91,7 +91,7 @@ async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
 
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key is not found')
-  const session = await sessionOf(request)
+  const session = await request.ofOrganisation()
   const change = { row, session, keepQuota: request.flag('suppress_reset'), actor: request.actor }
   const save = isUser(row) ? updateUser : updateKey
   const saved = await save(publishParts(parts), change)
@@ -140,13 +140,6 @@ async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAn
 
 function saidOf(saved: SavedKey, key: string, action: 'added' | 'modified'): AdminAnswer {
   return changed(key, action, { key_hash: saved.keyHash })
-}
-
-/** The session in the body; `org_id` of the query counts where the session names no organisation. */
-async function sessionOf(request: AdminRequest): Promise<JsonObject> {
-  const body = await request.object()
-  const orgId = request.text('org_id')
-  return orgId === '' || (body.org_id !== undefined && body.org_id !== '') ? body : { ...body, org_id: orgId }
 }
 
 /**

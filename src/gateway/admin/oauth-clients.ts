@@ -50,9 +50,8 @@ export async function oauthApiIn(parts: AdminParts, apiId: string): Promise<ApiP
 }
 
 async function create(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const orgId = request.text('org_id')
-  const body = await request.object()
-  const saved = await createClient(clientParts(parts), { body, actor: request.actor, ...(orgId !== '' && { orgId }) })
+  const body = await request.ofOrganisation()
+  const saved = await createClient(clientParts(parts), { body, actor: request.actor })
   await settle(parts, saved.revision)
   return shown(parts, saved.client)
 }
@@ -99,12 +98,15 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   return changed(clientId, 'deleted')
 }
 
-/** `overlap` (query or body): seconds for which the old secret stays good. `secret` in the body is taken in the place of a made one. */
+/** `overlap` (query or body, not both): seconds for which the old secret stays good. `secret` in the body is taken in the place of a made one. */
 async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const { client_id: clientId } = await clientIn(parts, request)
   const bytes = await request.bytes()
   const body: JsonObject = bytes.length === 0 ? {} : await request.object()
-  const overlapS = overlapOf(request.text('overlap') || (body.overlap ?? 0))
+  const asked = request.text('overlap')
+  if (asked !== '' && body.overlap !== undefined)
+    throw fault('query_invalid', 'overlap: is given in the query and in the body')
+  const overlapS = overlapOf(asked || (body.overlap ?? 0))
   const { secret } = body
   if (secret !== undefined && typeof secret !== 'string')
     throw fault('oauth_client_invalid', 'secret: must be a string')

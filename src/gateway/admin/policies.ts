@@ -1,5 +1,3 @@
-import { fault } from '../../errors/fault.ts'
-import type { JsonObject } from '../../model/json.ts'
 import { createPolicy, findPolicy, removePolicy, updatePolicy } from '../../publish/policies.ts'
 import { changed, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
@@ -20,7 +18,7 @@ export function policyRoutes(parts: AdminParts): Route[] {
       method: 'POST',
       path: '/policies',
       run: async (request) => {
-        const { id, revision } = await createPolicy(publish, await bodyOf(request), request.actor)
+        const { id, revision } = await createPolicy(publish, await request.ofOrganisation(), request.actor)
         await settle(parts, revision)
         return changed(id, 'added')
       },
@@ -52,13 +50,4 @@ export function policyRoutes(parts: AdminParts): Route[] {
       },
     },
   ]
-}
-
-/** The policy in the body; `org_id` of the query counts where it names no organisation. @throws Fault `query_invalid` (400) */
-async function bodyOf(request: AdminRequest): Promise<JsonObject> {
-  const body = await request.object()
-  const orgId = request.text('org_id')
-  if (orgId === '' || body.org_id === orgId) return body
-  if (body.org_id === undefined || body.org_id === '') return { ...body, org_id: orgId }
-  throw fault('query_invalid', 'org_id: the query and the policy name different organisations')
 }

@@ -43,13 +43,27 @@ export class AdminRequest {
 
   /** True for `?name=1` and any other value but nothing, `0` and `false`. */
   flag(name: string): boolean {
-    const value = this.query.get(name)
-    return value !== null && value !== '' && value !== '0' && value.toLowerCase() !== 'false'
+    const value = this.text(name)
+    return value !== '' && value !== '0' && value.toLowerCase() !== 'false'
   }
 
-  /** A query parameter; '' when it was not sent. */
+  /** A query parameter; '' when it was not sent. @throws Fault `query_invalid` when it was sent more than once */
   text(name: string): string {
-    return this.query.get(name) ?? ''
+    const [value = '', ...more] = this.query.getAll(name)
+    if (more.length > 0) throw fault('query_invalid', `${name} is given more than once`)
+    return value
+  }
+
+  /**
+   * The body as a JSON object of an organisation: `org_id` of the query counts where the body names none.
+   * @throws Fault as `object`, `query_invalid` where they name different ones
+   */
+  async ofOrganisation(): Promise<JsonObject> {
+    const body = await this.object()
+    const orgId = this.text('org_id')
+    if (orgId === '' || body.org_id === orgId) return body
+    if (body.org_id === undefined || body.org_id === '') return { ...body, org_id: orgId }
+    throw fault('query_invalid', 'org_id: the query and the body name different organisations')
   }
 
   /** The body as a JSON object, whatever its Content-Type. @throws Fault `body_malformed`, `body_too_large` */
