@@ -7,7 +7,7 @@ import '../src/model/pattern.ts'
 import { assertLinear } from './growth.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** A regular expression where a value may stand. */
+/** A regular expression where a value may be. */
 const LITERAL =
   /(?:(?<=[(,=:[!&|?{};>]\s*)|(?<=\breturn\s+))\/(?![*/])((?:[^\\/[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g
 const LENGTH = 16_000

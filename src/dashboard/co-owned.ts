@@ -17,7 +17,7 @@ import { policyApisFor } from './policy-apis.ts'
 import type { Sight } from './sight.ts'
 
 /**
- * Refuses what would change or end something for APIs that others own: whoever owns some of the APIs that a thing is based on is not
+ * Refuses what would change or end something for APIs that others own: an owner of some of the APIs that a thing is based on is not
  * alone with it. Says how many are in the way, not which. @throws Fault `shared_with_others` (403)
  */
 export function checkAlone(sight: Sight, what: string, apiIds: readonly string[]): void {

@@ -29,7 +29,7 @@ const MOST_COOKIES = 4
 /**
  * Who makes a call: by the API credential in `Authorization` (bare or after `Bearer`) or `X-API-Key`, else by the session cookie.
  * Undefined for nobody, and for a credential that is unknown or whose user or group is not active. A credential that was sent
- * counts alone, so that a cookie never stands in for a wrong one, and with no session of somebody else beside it.
+ * counts alone, so that a cookie never replaces a wrong one, and with no session of somebody else beside it.
  * @throws Fault `csrf_token_wrong` (403) for a session that writes without its token in `X-CSRF-Token`; `request_malformed` (400) where
  * credential and cookie are of different people
  */
@@ -49,7 +49,7 @@ export async function identify(who: Identities, { method, headers }: Credentials
   return actor
 }
 
-/** Whoever stands in front may go by any of the cookies: none of them may be another person's. */
+/** A proxy in front may read any of the cookies: none of them may belong to another person. */
 async function refuseOthers(who: Identities, { userId }: Identity, field: string): Promise<void> {
   const cookies = readSessionCookies(field)
   if (cookies.length > MOST_COOKIES) throw twoPeople()

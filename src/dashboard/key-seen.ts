@@ -76,7 +76,7 @@ async function checkPolicies(parts: DashboardParts, call: Call, sent: JsonObject
   const had = new Set(policiesIn(before))
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
   for (const id of policiesIn(sent)) {
-    // Whoever gives a policy gives all its rights.
+    // Assigning a policy gives all its rights.
     if (!had.has(id) && call.sight.hidden(policies.of(call.actor!.orgId, id)) > 0) throw fault('not_owner')
   }
 }

@@ -73,7 +73,7 @@ export async function removeKey(parts: DashboardParts, call: Call): Promise<Answ
   return ok('Key deleted successfully.')
 }
 
-/** Whoever puts another key in the place of one ends what it gave. @throws Fault `not_owner` (401), `shared_with_others` (403) */
+/** Replacing a key ends what the old one gave. @throws Fault `not_owner` (401), `shared_with_others` (403) */
 async function checkReplaced(parts: DashboardParts, call: Call, before: SessionRow): Promise<void> {
   await checkKeySeen(parts, call, before)
   await checkKeyAlone(parts, call, before)

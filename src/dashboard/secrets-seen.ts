@@ -6,7 +6,7 @@ import { maskIn, withoutSecrets, withSecretsKept } from '../model/secret-places.
 import { isUnbounded } from './actor.ts'
 import type { Call } from './call.ts'
 
-/** True for whoever may write such documents, and so knows their secrets. */
+/** True for callers who may write such documents, and so know their secrets. */
 export function mayWrite({ actor }: Pick<Call, 'actor'>, permission: string): boolean {
   return actor !== undefined && !isUnbounded(actor) && mayDo(actor.permissions, permission, 'write')
 }
@@ -22,7 +22,7 @@ export function secretsSeen<Document extends Json>(
 
 /**
  * A document that was sent in the place of another, or as a new one: secrets that are blank or masked in it are those of before.
- * @throws Fault of the given code naming the place of a mask that stands for nothing
+ * @throws Fault of the given code naming the place of a mask without a stored secret
  */
 export function secretsKept<Document extends Json>(
   sent: Document,

@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Refuses two fields of one name, which Node would reduce to one or join, and two different credentials of one kind: whoever stands in
+ * Refuses two fields of one name, which Node would reduce to one or join, and two different credentials of one kind: a proxy in
  * front could have read the other.
  * @throws Fault `request_malformed` (400)
  */

@@ -18,7 +18,7 @@ export const TRAFFIC = {
   // what they may do
   api_not_in_rights: { status: 403, log: 'silent', text: 'Access to this API has been disallowed' },
   path_not_in_rights: { status: 403, log: 'silent', text: 'Access to this resource has been disallowed' },
-  // never served unchecked; told once per interval by whoever is told of faults
+  // never served unchecked; logged once per interval
   patterns_over_budget: {
     status: 503,
     log: 'warn',

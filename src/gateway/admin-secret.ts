@@ -10,7 +10,7 @@ import type { Exchange } from './exchange.ts'
 export interface SecretGateParts {
   /** '' opens nothing. */
   readonly secret: string
-  /** They stand for `svc`, that first. */
+  /** The words that mean `svc`, that first. */
   readonly words: readonly string[]
   readonly trustedProxies: BlockList | undefined
   readonly clock: Clock

@@ -376,7 +376,7 @@ const NOWHERE: Territory = { domain: '', segments: [], ignoreCase: false }
 /** Behind every date. */
 const LAST = '~'
 
-/** Whoever writes files into the folder of definitions runs the gateway. */
+/** Files in the folder of definitions are written by the operator of the gateway. */
 function rankOf(source: string, since: string): string {
   return source.startsWith('file:') ? `0 ${source}` : `1 ${since} ${source}`
 }

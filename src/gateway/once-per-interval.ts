@@ -9,7 +9,7 @@ export class OncePerInterval {
     this.#intervalMs = intervalMs
   }
 
-  /** True when nothing was told of the subject for the interval. `now` in milliseconds. */
+  /** True when nothing was logged about the subject for the interval. `now` in milliseconds. */
   isDue(subject: string, now: number): boolean {
     const last = this.#last.get(subject)
     if (last !== undefined && now - last < this.#intervalMs) return false

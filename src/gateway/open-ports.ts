@@ -15,7 +15,7 @@ export interface PortHandlers {
   readonly tls: (serverName: string) => TlsChoice | undefined
 }
 
-/** How many connections there may be, and who is told of those that were refused. */
+/** How many connections there may be, and what is called for those that are refused. */
 export interface PortBounds {
   readonly shares: DescriptorShares
   readonly refusals: RefusedConnections

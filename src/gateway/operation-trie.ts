@@ -65,7 +65,7 @@ function childOf<T>(node: Node<T>, words: SegmentWords): Node<T> {
 const fixedLength = (words: SegmentWords) => words.join('').length
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
-/** True when `visit` has ended the walk. `at` is where the slash before the next segment stands. */
+/** True when `visit` has ended the walk. `at` is the position of the slash before the next segment. */
 function walk<T>(node: Node<T>, path: string, at: number, visit: (value: T) => boolean): boolean {
   if (at >= path.length - 1) return node.ends.some(visit) || node.tails.some(visit)
   const slash = path.indexOf('/', at + 1)

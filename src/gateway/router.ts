@@ -148,7 +148,7 @@ function keyed(entry: Pick<RouteEntry, 'segments' | 'ignoreCase'>): readonly Pat
   return entry.segments.map((segment) => (typeof segment === 'string' ? foldPath(segment) : segment))
 }
 
-/** Where the slash stands in `other` that stands in `path` at `at`; the end stays the end. Both have the same number of slashes. */
+/** Position in `other` of the slash that is in `path` at `at`; the end stays the end. Both have the same number of slashes. */
 function sameSlash(path: string, at: number, other: string): number {
   if (at === path.length) return other.length
   let same = 0

@@ -4,7 +4,7 @@ const FOLDING = /[A-Z]+|[^\0-\x7f]/gu
 const NON_ASCII = /[^\0-\x7f]/
 
 /**
- * A text without regard to letter case. Each character is folded by itself, whatever stands beside it (Σ, σ and ς are one, ß and SS
+ * A text without regard to letter case. Each character is folded by itself, whatever its neighbours (Σ, σ and ς are one, ß and SS
  * are one), so that parts of a text fold to the parts of the folded text.
  */
 export function foldLetters(text: string): string {
@@ -13,7 +13,7 @@ export function foldLetters(text: string): string {
 
 function folded(letters: string): string {
   let lower = ''
-  // Lower case of a whole text treats a sigma by what stands beside it.
+  // Lower case of a whole text treats a sigma by its neighbours.
   for (const letter of letters.toLowerCase().toUpperCase()) lower += letter.toLowerCase()
   return lower
 }

@@ -34,7 +34,7 @@ export function forwardedClient(
   let found = false
   for (const entry of entries.reverse()) {
     const address = addressIn(entry)
-    // Nobody vouches for what stands left of it.
+    // Nobody vouches for the entries left of it.
     if (address === undefined) return { address: client, proven: found, chain: chain.reverse() }
     chain.push(address)
     if (!found) client = address

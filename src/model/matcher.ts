@@ -2,7 +2,7 @@ import { compileNormalised, normalisedPattern, type Piece } from './pattern.ts'
 import { type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from './pattern-work.ts'
 
 /**
- * A pattern as texts are compared with it: first with what every text that it matches must hold as it stands, then, where the text holds
+ * A pattern as texts are compared with it: first with the literal parts that every matching text must hold, then, where the text holds
  * it, with the expression. A literal costs about 10 ns, an expression 60 ns and more, and 70 µs when it is first run.
  */
 export class Matcher {
@@ -62,7 +62,7 @@ export function pathMatcher(text: string, ignoreCase = false): Matcher {
 
 const OPERATOR = /[\\^$.*+?()[\]{}|]/
 
-/** What stands outside groups, classes and repetitions of a pattern without alternatives. `normalised` escapes every other operator. */
+/** The parts outside groups, classes and repetitions of a pattern without alternatives. `normalised` escapes every other operator. */
 function literalsOf(normalised: string): { readonly prefix: string; readonly part: string; readonly exact: boolean } {
   const none = { prefix: '', part: '', exact: false }
   const runs: string[] = []

@@ -15,7 +15,7 @@ import type { Session } from './session.ts'
 export interface Reference {
   readonly kind: 'api' | 'policy'
   readonly id: string
-  /** Where it stands, without positions in lists: `x-svc-api-gateway.upstream.url`. */
+  /** Where it is, without positions in lists: `x-svc-api-gateway.upstream.url`. */
   readonly at: string
   /** The whole text there: `svc://orders/v2`. */
   readonly text: string

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { isSecretName, MASK, redact, redactText } from './redact.ts'
 
-/** Where a value stands in a document: names of members and places in lists. */
+/** Where a value is in a document: names of members and places in lists. */
 export type SecretPath = readonly (string | number)[]
 
 /** A text that is a secret, or holds one. */
@@ -78,8 +78,8 @@ export function withoutSecrets<Document extends Json>(document: Document): Docum
 }
 
 /**
- * What was sent in the place of a document, with its secrets where the sent one is blank there, or reads as whoever may not know
- * them would see it. Entries of lists are known by their names or ids, else by their places.
+ * What was sent in the place of a document, with its secrets where the sent one is blank there, or is as shown to readers who may not know
+ * them. Entries of lists are known by their names or ids, else by their places.
  */
 export function withSecretsKept<Document extends Json>(sent: Document, stored: Json): Document {
   let kept: Json = sent
@@ -104,7 +104,7 @@ function isNamedSecret({ name }: Found): boolean {
   return isSecretName(name) && !HARMLESS.test(name)
 }
 
-/** Fields are written as {name, value} too, and then the name stands in a value. */
+/** Fields are written as {name, value} too, and then the name is in a value. */
 function isFieldOfSecret({ name, holder }: Found): boolean {
   return name === 'value' && typeof holder.name === 'string' && FIELD.test(holder.name)
 }
@@ -116,7 +116,7 @@ function isSharedKey({ text, name, holder }: Found): boolean {
   return name === 'source' && holder.signingMethod !== undefined && !ASYMMETRIC.test(String(holder.signingMethod))
 }
 
-/** Members below which the values of fields stand by their names. */
+/** Members that hold the values of fields by their names. */
 const FIELD_MAPS: ReadonlySet<string> = new Set(['global_headers', 'header_map'])
 
 /** Header fields that go to an upstream or to a receiver of events; those of answers are no secrets. */
@@ -151,7 +151,7 @@ function withTextAt(value: Json, path: SecretPath, text: string): Json {
 /** What entries of lists are known by. */
 const KNOWN_BY = ['name', 'id', 'path', 'url', 'method'] as const
 
-/** Where in `sent` that stands which stands in `stored` at `path`; undefined = nowhere. */
+/** Where `sent` has what `stored` has at `path`; undefined = nowhere. */
 function twinOf(sent: Json, stored: Json, path: SecretPath): SecretPath | undefined {
   const twin: (string | number)[] = []
   let [left, right]: [Json | undefined, Json | undefined] = [sent, stored]

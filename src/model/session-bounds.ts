@@ -1,5 +1,5 @@
 /**
- * How many of each a key or policy may hold. What a request is compared with stands in lists: each entry costs every request of every
+ * How many of each a key or policy may hold. A request is compared with lists: each entry costs every request of every
  * key that has it, and one tenant's lists must not hold up the requests of others.
  */
 export const MOST = {

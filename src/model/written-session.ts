@@ -40,7 +40,7 @@ export function writtenSession(sent: JsonObject, { stored, shown }: ShownSession
 }
 
 /**
- * Each member as it was sent, or as stored where it, and what belongs to it, was sent as shown. One that is stored but stands in no
+ * Each member as it was sent, or as stored where it, and what belongs to it, was sent as shown. One that is stored but is in no
  * answer, because a policy decides in its place, was not taken away by the caller: it counts again once the policy is gone.
  */
 function members(sent: JsonObject, stored: JsonObject, shown: JsonObject): JsonObject {

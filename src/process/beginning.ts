@@ -11,7 +11,7 @@ const MARK = 'first-start'
 /** Kinds that an installation of an older version, which has no document of itself, has some of. */
 const KINDS = ['organisation', 'user', 'api', 'policy']
 
-/** How an installation stands in its data folder. */
+/** State of an installation in its data folder. */
 export interface Beginning {
   /** True until its first start is done. */
   readonly isNew: boolean
@@ -21,7 +21,7 @@ export interface Beginning {
 
 /**
  * Tells a first start from one whose store was lost: beside the secrets of an installation an empty store is none to begin in, since
- * whoever came first would be its administrator. @throws Fault `store_lost`, `data_folder_unwritable`
+ * the first visitor would become its administrator. @throws Fault `store_lost`, `data_folder_unwritable`
  */
 export async function openBeginning(folder: string, documents: Documents): Promise<Beginning> {
   const mark = join(folder, MARK)

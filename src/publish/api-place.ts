@@ -46,7 +46,7 @@ const MOST_PLACES = 1000
  * `except`: documents that are no obstacle, because they are replaced or deleted at the same time.
  * Answers what belongs into the commit of the API: with it, of two saves that were checked at the same time on different threads
  * or processes the later one fails and must be checked again (`retriedInTurn`).
- * @throws Fault `listen_path_taken` (409) naming what stands where this API wants to be; of other organisations' APIs nothing is told
+ * @throws Fault `listen_path_taken` (409) naming what is in its place; of other organisations' APIs it names nothing
  */
 export async function checkPlace(
   parts: PlaceParts,
@@ -74,7 +74,7 @@ export async function checkPlace(
 }
 
 /**
- * Why an API may not stand where it wants to because of what others have there: at, below or above its listen path, or at its domain.
+ * Why an API may not have its place because of what others have there: at, below or above its listen path, or at its domain.
  * undefined = it may. Others are other organisations, and those whose APIs `mayUse` keeps from the caller.
  */
 export async function foreignNeighbour(

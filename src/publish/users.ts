@@ -167,7 +167,7 @@ function throttlesOf({ tokens }: UserParts): Throttles {
   const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, entries: ENTRIES }
   const made = {
     pairs: new Throttle({ ...rules, free: 5, longestWaitMs: 60_000 }),
-    // Later and short, because whoever knows a name can make its owner wait where that is not known.
+    // Later and short, because anyone who knows a name can make its owner wait where that is not known.
     users: new Throttle({ ...rules, free: 50, longestWaitMs: 60_000 }),
     // Many users may come from one address: that of an app's own server.
     addresses: new Throttle({ ...rules, free: 60, longestWaitMs: FORGET_MS }),

@@ -7,7 +7,7 @@ import { newSecret, secretBytes } from '../model/secret.ts'
 /** Its name in the data folder. */
 export const SECRETS_FILE = 'secrets.json'
 
-/** Fewest characters of a secret that whoever reaches a port can try. */
+/** Fewest characters of a secret that can be guessed at through a port. */
 const SHORTEST = 16
 
 const NAMES = ['gateway_secret', 'admin_secret', 'seal_key'] as const

@@ -78,11 +78,11 @@ const DECODINGS = 3
 
 /**
  * True for a segment that becomes a dot segment, or several segments with one among them, where it is decoded once more or its
- * parameters are cut off. Those that are dot segments as they stand were resolved before.
+ * parameters are cut off. Those that are dot segments undecoded were resolved before.
  */
 function hidesDots(segment: string): boolean {
   if (segment.charCodeAt(0) !== DOT && !segment.includes('%')) return false
-  // Dots stand bare in the normal form, or behind an encoded percent sign.
+  // Dots are bare in the normal form, or follow an encoded percent sign.
   if (!segment.includes('.') && !segment.includes('%25')) return false
   let text = segment
   for (let i = 0; i <= DECODINGS; i++) {

@@ -38,7 +38,7 @@ async function watchedWorld(t: TestContext, writes: string[]): Promise<World> {
 
 type Things = World['open']
 
-/** The path of a route about things that are there; `self`: whoever calls about the own record. */
+/** The path of a route about things that are there; `self`: the id of a caller who asks about the own record. */
 function pathOf({ path }: Pick<Route, 'path'>, expected: Expectation, things: Things, self?: string): string {
   const { names, own, onlyOwn, query = '' } = expected
   let number = 0
@@ -72,7 +72,7 @@ async function compare(world: World, writes: string[], path: string, headers: Re
   return head.status === get.status ? undefined : `HEAD is answered ${head.status}, GET ${get.status}`
 }
 
-test('HEAD of every path changes nothing, whoever may GET it, and is refused where GET changes something', async (t) => {
+test('HEAD of every path changes nothing, for every actor who may GET it, and is refused where GET changes something', async (t) => {
   const writes: string[] = []
   const world = await watchedWorld(t, writes)
   const wrong: string[] = []

@@ -44,7 +44,7 @@ async function statusOf(
   sent.on('error', () => {})
   const answered = once(sent, 'response').then(([{ statusCode }]) => statusCode as number)
   sent.flushHeaders()
-  // A call that came after it, and was answered: whoever was refused by then has been told.
+  // A call that came after it, and was answered: refusals before it have been answered.
   await once(sent, 'socket')
   const later = (async () => {
     for (let turn = 0; turn < 5; turn++) {

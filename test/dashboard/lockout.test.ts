@@ -110,7 +110,7 @@ test('developers are not locked out of the portal by strangers, nor by those who
   assert.ok(await atPortal(world, email))
 })
 
-test('who guesses a secret of the installation waits, and whoever has shown it does not', () => {
+test('guesses at a secret of the installation are slowed down, and an address that has shown it is not', () => {
   const clock = new FakeClock()
   const brake = new SecretBrake(clock)
   assert.equal(brake.waitMs('good', true), 0)

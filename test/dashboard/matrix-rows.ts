@@ -144,7 +144,7 @@ function leakOf(
 
 const RECORDED: Readonly<Partial<Record<Outcome, string>>> = { forbidden: 'permission_missing', others: 'not_owner' }
 
-/** True where the audit log is looked at: whether the refusal stands in it, or none does. */
+/** True where the audit log is checked: for the refusal, or for none. */
 function isRecorded(outcome: Outcome): boolean {
   return RECORDED[outcome] !== undefined || outcome === 'looked at'
 }

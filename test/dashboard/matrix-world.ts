@@ -20,7 +20,7 @@ export const OURS = 'ours-3f9a'
 /** In the names of what has owners: nobody else may read it. */
 export const OWNED = 'owned-8c1e'
 
-/** In every secret of the things of the first organisation: nobody reads it who may not write what it stands in. */
+/** In every secret of the things of the first organisation: only users who may write its document read it. */
 export const SECRET = 'secret-5b7d'
 
 /** An organisation with one thing of each sort that nobody owns, and one of each that somebody does. */

@@ -176,7 +176,7 @@ test('a token of another client, or of an API of others, is refused in whatever 
   const revoke = (named: string, hint: string, client = 'c1') =>
     call('POST', `/api/apis/oauth/${client}/revoke`, { as: owner, body: { token: named, token_type_hint: hint } })
   for (const hint of ['', 'access_token', 'refresh_token']) {
-    // Whoever sees one of its two APIs ends nothing at the other.
+    // A user who sees one of its two APIs ends nothing at the other.
     assert.ok((await revoke(elsewhere, hint, 'c3')).status >= 400)
     for (const named of [theirs, hashOf(theirs), elsewhere, hashOf(elsewhere), 'a refresh token']) {
       const [status, message] = refusal(await revoke(named, hint))

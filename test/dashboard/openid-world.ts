@@ -11,7 +11,7 @@ const SECRET = 'secret of the client at the OpenID provider'
 /** What the provider says of somebody, besides `sub`: may be changed while it runs. */
 export type Account = Record<string, unknown>
 
-/** A real OpenID provider. Whoever signs in there is who they say. */
+/** A real OpenID provider, which lets anyone sign in as anyone. */
 async function startOpenId(t: TestContext, callbacks: readonly string[], accounts: Record<string, Account>) {
   const server: Server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

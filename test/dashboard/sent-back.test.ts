@@ -50,7 +50,7 @@ async function startFilled(): Promise<World> {
     const { status, text } = await world.call('PUT', path, { as, body })
     assert.ok(status < 300, text)
   }
-  // Whoever is asked for first makes the world as it is now the one that is put back.
+  // The first actor asked for fixes the state of the world that is restored.
   await world.actor('self', ANYBODY)
   return world
 }
@@ -70,7 +70,7 @@ async function writtenBy(world: World, route: Route, things: World['open']): Pro
   if (!readersOf(world).has(route.path)) return { route, path, as, read: undefined }
   const { status, json } = await world.call('GET', path, { as })
   if (status !== 200 || !isObject(json)) return { route, path, as, read: undefined }
-  // A key is read with what its hash is, and written as what stands behind it.
+  // A key is read with what its hash is, and written under the key itself.
   const read = isObject(json.data) && typeof json.key_hash === 'string' ? json.data : json
   return { route, path, as, read: read as JsonObject }
 }

@@ -107,7 +107,7 @@ test('an account is met by the identity that it was entered with first, and by n
   assert.doesNotMatch(shown.text, /sso_identity/)
 })
 
-test('a user made anew, and a guest, are other people than whoever had the address before', quiet, async (t) => {
+test('a user created again, and a guest, are other people than the former holder of the address', quiet, async (t) => {
   const accounts: Record<string, Account> = {
     ada: { email: 'ada@example.test', email_verified: true },
     twin: { email: 'ada@example.test' },
@@ -144,7 +144,7 @@ test('a domain is asked of verified addresses, and so is what a key is named by'
   assert.equal((await journey(at, 'twin')).end.status, 403, 'it would end the key of the other')
 })
 
-test('whoever has a second factor is bound when it was shown, not before', quiet, async (t) => {
+test('a user with a second factor is bound after it was shown, not before', quiet, async (t) => {
   const at = await world(t, { ada: { email: 'ada@example.test', email_verified: true } }, {}, LOOK_UP)
   const id = await userAt(at, 'ada@example.test')
   const user = (await at.store.documents.get('user', id as never))!
@@ -249,7 +249,7 @@ test('groups that are there and map to none make nobody an administrator', quiet
   }
 })
 
-test('groups stand in nested claims and in claims whose name has dots', quiet, async (t) => {
+test('groups are read from nested claims and from claims whose name has dots', quiet, async (t) => {
   const accounts: Record<string, Account> = {
     nested: { realm_access: { roles: ['readers'] } },
     named: { 'https://acme.example/roles': ['readers'] },

@@ -25,7 +25,7 @@ const QUERIES = [
 ]
 /** Calls that go on for ever, or whose answers name things that anybody may know of. */
 const SKIPPED = new Set(['GET /api/logs/live'])
-/** Who did what is for whoever reads the audit log, with the names of things. */
+/** Readers of the audit log see who did what, with the names of things. */
 const NAMES_ALL = new Set(['GET /api/audit-logs', 'GET /api/audit-logs/{}'])
 
 const userOf = (world: World, kind: ActorKind) => world.actor(kind, { who: 'apis', names: [] }) as Promise<TestUser>
@@ -60,7 +60,7 @@ function queriesAt({ path }: Route, turn: number): readonly string[] {
   return path.includes('{') ? ['', ...spread(QUERIES.slice(1), turn, QUERIES.length - 1)] : QUERIES
 }
 
-test('no route shows anybody what others own, nor a secret to whoever may not write it', async (t) => {
+test('no route shows a user what others own, nor a secret without the right to write it', async (t) => {
   const world = await startWorld()
   t.after(world.close)
   const wrong: string[] = []
@@ -88,7 +88,7 @@ test('no route shows anybody what others own, nor a secret to whoever may not wr
   assert.deepEqual(wrong, [])
 })
 
-test('no route lets a non-owner change or end anything of what others own, whatever stands in its path', async (t) => {
+test('no route lets a non-owner change or end anything of what others own, whatever its path names', async (t) => {
   const world = await startWorld()
   t.after(world.close)
   const as = await userOf(world, 'non-owner')

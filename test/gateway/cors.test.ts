@@ -332,7 +332,7 @@ test('a preflight of an API versioned by header is answered by the rules of the 
         }),
       )
     assert.equal(await actual('one', APP), true)
-    assert.equal(await actual('two', APP), true, 'a version without rules stands under those of the base')
+    assert.equal(await actual('two', APP), true, 'a version without rules has those of the base')
     assert.equal(await actual('three', APP), false)
     assert.equal(await actual('three', 'https://three.example'), true)
   }

@@ -154,7 +154,7 @@ async function start(t: TestContext, format: 'opaque' | 'jwt') {
 
 type World = Awaited<ReturnType<typeof start>>
 
-/** Whoever was given something, how that ends, and how one of the same name comes to be. */
+/** Each kind of subject: how it ends, and how another of the same name is created. */
 const ENDINGS: readonly {
   readonly name: string
   readonly of: 'ofUser' | 'ofClient'

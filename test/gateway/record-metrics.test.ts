@@ -74,7 +74,7 @@ test('label values are escaped', async () => {
   read(await renderMetrics(metrics))
 })
 
-test('other parts offer numbers, asked at each scrape; a name stands for one metric', async () => {
+test('other parts offer numbers, asked at each scrape; a name means one metric', async () => {
   const metrics = new Metrics()
   let connections = 3
   metrics.gauge('svc_connections', 'Open client connections.', () => connections)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { foldLetters, foldWithOrigins } from '../../src/model/fold-letters.ts'
 import { compilePattern } from '../../src/model/pattern.ts'
 
-test('a letter folds to one text in each of its cases, whatever stands beside it', () => {
+test('a letter folds to one text in each of its cases, whatever its neighbours', () => {
   for (let code = 0; code <= 0x1ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue
     const letter = String.fromCodePoint(code)

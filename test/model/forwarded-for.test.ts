@@ -103,7 +103,7 @@ const hop: fc.Arbitrary<Hop> = fc.oneof(
     .map((text) => ({ address: undefined, trusted: false, text })),
 )
 
-test('whatever stands there, the client is told by trusted hops alone', () => {
+test('whatever the fields hold, trusted hops alone decide the client', () => {
   const blank = fc.constantFrom('', ' ', '\t', ' ,', ', ,')
   fc.assert(
     fc.property(fc.array(fc.tuple(hop, blank, blank), { maxLength: 6 }), (entries) => {

@@ -59,7 +59,7 @@ function put(holder: JsonObject, path: readonly (string | number)[]): void {
 
 const documents = fc.subarray([...PLACES]).map(withPlaces)
 
-test('whoever may not know secrets reads none, and everything else', () => {
+test('readers without the right to secrets read none, and everything else', () => {
   fc.assert(
     fc.property(documents, (document) => {
       const text = JSON.stringify(withoutSecrets(document))
@@ -81,7 +81,7 @@ test('what is sent back masked or blank is what it was; another secret is the on
   )
 })
 
-test('entries of lists are known by their names, and a mask that stands for nothing is found', () => {
+test('entries of lists are known by their names, and a mask without a secret is found', () => {
   const edits = (...entries: [string, string][]) => ({
     transformRequestHeaders: { add: entries.map(([name, value]) => ({ name, value })) },
   })

@@ -227,7 +227,7 @@ test('what a read shows is in force: no more calls, paths, APIs or versions than
       const { access_rights = {}, tags = [], meta_data = {}, is_inactive = false, ...top } = await read(scene, row)
       const isApplied = inForce.policyIds.length > 0 || [...inForce.rights.values()].some((right) => right.narrowedBy)
       const { rate = 0, per = 0, quota_max = 0, quota_renewal_rate = 0 } = isApplied ? {} : top
-      // The same as a key that has nothing but what stands there.
+      // The same as a key that has nothing but what is listed there.
       const said = { access_rights, tags, meta_data, is_inactive, rate, per, quota_max, quota_renewal_rate }
       if (inForce.rights.size === 0) return assert.deepEqual(access_rights, {})
       const alone = merged(scene, said as JsonObject)

@@ -44,7 +44,7 @@ function textsIn(wrapper: JsonObject, name: string): string[] | undefined {
   return texts && [...new Set(texts)]
 }
 
-/** @throws Fault `query_invalid` (400) for a list of more than may stand beside an API */
+/** @throws Fault `query_invalid` (400) for a list of more owners than an API may have */
 function listIn(wrapper: JsonObject, name: string): readonly Json[] | undefined {
   const list = member(wrapper, name)
   if (!Array.isArray(list)) return undefined

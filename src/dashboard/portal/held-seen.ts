@@ -37,7 +37,7 @@ export async function appAt(parts: DashboardParts, call: Call): Promise<OAuthCli
 
 /**
  * Nobody gives a developer policies with APIs that others own, nor takes such from a key; those that it has already may stay. What is
- * not there is refused by whoever makes the key. @throws Fault `not_owner` (401), `shared_with_others` (403)
+ * not there is refused where the key is created. @throws Fault `not_owner` (401), `shared_with_others` (403)
  */
 export async function checkGiven(
   parts: DashboardParts,

@@ -58,7 +58,7 @@ export function newPortalSession(
 type Calling = Pick<Call, 'header' | 'actor'>
 
 /**
- * The portal session of a call. @throws Fault `portal_session_needed` (401) where there is none, whoever else calls; where there is another
+ * The portal session of a call. @throws Fault `portal_session_needed` (401) where there is none, whatever other credential the call has; where there is another
  * credential beside it, `request_malformed` (400) for that of a dashboard user and `portal_csrf_wrong` (403) for any that is not its token
  */
 export async function portalSessionOf(parts: DashboardParts, call: Calling): Promise<PortalSession> {

@@ -23,7 +23,7 @@ const Written = Type.Object({
   Warning: Type.Optional(Type.String({ description: 'What is dangerous about the profile.' })),
 })
 const TRUSTS =
-  'TrustUnverifiedEmail: whoever gives an email address of a user at the identity provider is let in as that user, verified or not'
+  'TrustUnverifiedEmail: anyone who enters the email address of a user at the identity provider is signed in as that user, verified or not'
 const Refusal = Type.Object({ Status: Type.Literal('error'), Error: Type.String() })
 const One = Type.Object(
   { Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },

@@ -112,7 +112,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-/** As for the second factor: whoever may set the password of others may do this, and nobody else. */
+/** As for the second factor: only users who may set the password of others may do this. */
 async function release(parts: DashboardParts, call: Call) {
   const { userId, orgId, email, permissions } = call.actor!
   const { allow_admin_reset_password: allowed } = parts.config.dashboard.security

@@ -23,7 +23,7 @@ export interface Proven {
   readonly email: string
   /** What the provider says of this address. */
   readonly address: AddressStanding
-  /** True where every attribute is the word of whoever runs the directory: no user sets an address of theirs that counts. */
+  /** True where the operator of the directory vouches for every attribute: users cannot set their own address. */
   readonly vouched: boolean
   readonly displayName: string
   /** What a SAML log-out must name. */

@@ -51,7 +51,7 @@ export async function readNonceRequest(
   const person: SsoPerson = {
     orgId,
     email: readEmail(given),
-    // Whoever may ask for a nonce has authenticated the person.
+    // The caller that asks for a nonce has authenticated the person.
     address: standingOf(given, 'verified'),
     identity: '',
     displayName: textOf(body, 'DisplayName'),
@@ -97,7 +97,7 @@ export interface UsableNonce {
 
 /**
  * Looks up a nonce. @throws Fault `sso_nonce_void` (403) when it was used, has lapsed, is for another section or never was, or its
- * person has other accounts by now, `sso_refused` (403) when whoever made it says so
+ * person has other accounts by now, `sso_refused` (403) when its maker says so
  */
 export async function findNonce(parts: DashboardParts, nonce: string, section: Section): Promise<UsableNonce> {
   const hash = hashOf(nonce.slice(0, LONGEST))

@@ -1,7 +1,7 @@
 import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-saml'
 import type { Millis } from '../../model/clock.ts'
 
-/** What the library is told of a profile: values alone, so that a thread can be given them. */
+/** The settings of a profile for the library: plain values, so that they can be sent to a thread. */
 export type PlainSamlOptions = Pick<
   SamlConfig,
   | 'issuer'

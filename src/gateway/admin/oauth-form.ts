@@ -8,7 +8,7 @@ const FORM_BYTES = 64 * 1024
 
 /**
  * The fields of a form, or of a JSON object of strings: told apart by the first byte that is no white space, whatever the Content-Type says.
- * @throws Fault `body_malformed` (400) for a field that stands twice, also once in the query, or anything that is neither
+ * @throws Fault `body_malformed` (400) for a field that is given twice, also once in the query, or anything that is neither
  */
 export async function formOf(request: AdminRequest): Promise<ReadonlyMap<string, string>> {
   const bytes = await request.bytes(FORM_BYTES)

@@ -77,7 +77,7 @@ function shortText(value: Json | undefined): string {
 }
 
 /**
- * Ids of the policies that a token calls for: those that it names, and those that its scopes stand for; where it has neither claim,
+ * Ids of the policies that a token calls for: those that it names, and those that its scopes map to; where it has neither claim,
  * those of the definition. None at all when a claim is there and gives nothing, whatever it holds: that is not the same as no claim.
  */
 export function policiesOf(claims: JsonObject, rules: JwtRules): readonly string[] {

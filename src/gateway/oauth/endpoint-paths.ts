@@ -37,7 +37,7 @@ export class EndpointPaths {
     for (const word of words) this.#add(`/${word}/oauth/authorize-client`, 'authorize_client', true)
   }
 
-  /** As `find`, of what stands in `path` from the slash at `at` on. */
+  /** As `find`, of the part of `path` from the slash at `at` on. */
   findAt(path: string, at: number): FoundEndpoint | undefined {
     return this.#firstLetters.has(path.charCodeAt(at + 1)) ? this.find(path.slice(at)) : undefined
   }

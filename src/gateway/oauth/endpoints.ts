@@ -196,7 +196,7 @@ export class OAuthEndpoints {
   }
 }
 
-/** First segments of the paths of endpoints, besides the words that stand for `svc`. */
+/** First segments of the paths of endpoints, besides the words that mean `svc`. */
 const FIRST_SEGMENTS: ReadonlySet<string> = new Set(['oauth', '.well-known'])
 
 /** True for an API with an authorization server. */

@@ -62,7 +62,7 @@ export function answerBatch(calls: InnerCalls): Step {
   }
 }
 
-/** True when what stands in a path from the slash at `at` on is where batches go. */
+/** True when the part of a path from the slash at `at` on is the endpoint of batches. */
 export function isBatch(path: string, at: number): boolean {
   return path.startsWith(PATH, at) && (path.length === at + PATH.length || path.slice(at + PATH.length) === '/')
 }

@@ -43,7 +43,7 @@ interface Verified {
   readonly generation: number
   readonly caller: Caller
   readonly confirmation: Confirmation
-  /** True for a token of our own authorization servers: it is good as long as it stands in the store. */
+  /** True for a token of our own authorization servers: it is valid as long as it is in the store. */
   readonly own: boolean
   /** True when it may be used without a further look: as a bearer token, of somebody else's. */
   readonly plain: boolean
@@ -87,7 +87,7 @@ export function authenticateJwt(
     const snapshot = x.snapshot!
     if (verified.live?.policyGeneration !== snapshot.policyGeneration)
       verified.live = sessionOf(verified.caller, snapshot)
-    // A policy that is gone may have held the caller back: the others alone are not what the token stands for.
+    // A policy that is gone may have held the caller back: the others alone would give the token other rights.
     if (verified.live.unusable || verified.live.policyIds.length < verified.caller.policyCount) return UNKNOWN
     x.session = verified.live
     return undefined

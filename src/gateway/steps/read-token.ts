@@ -14,7 +14,7 @@ export type NoToken = 'missing' | 'malformed' | 'repeated'
 
 /**
  * The access token of a request, in the header, the query parameter or the cookie of the scheme, and in one of them only (RFC 6750
- * section 2). In `Authorization` it stands behind `Bearer` or `DPoP`; anywhere else the word may be left out.
+ * section 2). In `Authorization` it follows `Bearer` or `DPoP`; anywhere else the word may be left out.
  */
 export function readToken(auth: SchemeRules, x: Exchange): PresentedToken | NoToken {
   const inHeader = headerValue(auth, x)
@@ -22,7 +22,7 @@ export function readToken(auth: SchemeRules, x: Exchange): PresentedToken | NoTo
   const wordless = auth.header !== 'authorization'
   if (auth.query === undefined && auth.cookie === undefined) return parse(inHeader, wordless)
   const bare = readBare(auth, x)
-  // Whatever stands in the header may be what the upstream takes, also what is no token to us.
+  // Any value of the header may be what the upstream takes, also what is no token to us.
   if (bare === undefined || (bare !== '' && inHeader !== '')) return 'repeated'
   return bare === '' ? parse(inHeader, wordless) : parse(bare, true)
 }
@@ -49,7 +49,7 @@ export function schemeOf(sent: string): SchemeWord {
   return sent.charCodeAt(6) === SPACE ? wordOf(sent, 6) : ''
 }
 
-/** What stands behind an optional `Bearer ` or `DPoP ` of any letter case. */
+/** What follows an optional `Bearer ` or `DPoP ` of any letter case. */
 export function credentialOf(sent: string): string {
   return sent.charCodeAt(4) === SPACE && wordOf(sent, 4) === 'dpop' ? sent.slice(5) : withoutBearer(sent)
 }

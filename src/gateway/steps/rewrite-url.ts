@@ -49,7 +49,7 @@ interface Match {
   readonly found: RegExpExecArray
 }
 
-/** In the path as it stands, and in what it is with its encoded slashes decoded. */
+/** In the path as it is, and with its encoded slashes decoded. */
 function matchesOf(x: Exchange, { matcher }: CompiledRewrite): Match[] {
   const query = x.hasQuery ? `?${x.forwardQuery}` : ''
   const own = x.rest === '' ? '/' : x.rest

@@ -4,12 +4,12 @@ import { METHODS } from './convert-operations.ts'
 import { EXTENSION } from './extension.ts'
 import type { Flaw } from './validate.ts'
 
-/** How much of something a definition may hold, and where it stands. */
+/** How much of something a definition may hold, and where it is. */
 export interface Bound {
   /** `*` = every member or entry. */
   readonly at: string
   readonly most: number
-  /** All that the wildcards stand for count together. */
+  /** All matches of the wildcards count together. */
   readonly together?: true
   /** What counts where it is not each entry: operations of a path item, placeholders of each name or of a text. */
   readonly counts?: 'operations' | 'placeholders of names' | 'placeholders'
@@ -162,7 +162,7 @@ function refusal(most: number, counts: Bound['counts'], count: number): string {
   return `must not hold more than ${most} ${what} (${count})`
 }
 
-/** Every value that stands at a place. */
+/** Every value at a place. */
 function* placesIn(
   value: Json,
   path: readonly string[],

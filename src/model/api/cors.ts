@@ -7,7 +7,7 @@ import type { Flaw } from './validate.ts'
 
 type Format = 'classic' | 'oas'
 
-/** Where CORS rules stand in each format, and how it calls the members that credentials hang on. */
+/** Where CORS rules are in each format, and its names of the members that credentials depend on. */
 const PLACES = {
   classic: {
     path: ['CORS'],
@@ -43,7 +43,7 @@ export function readCors(cors: JsonObject): CorsRules | undefined {
   }
 }
 
-/** What a definition may not be saved with: the Fetch standard lets no wildcard stand beside credentials. */
+/** What a definition may not be saved with: the Fetch standard allows no wildcard with credentials. */
 export function corsFlaws(format: Format, definition: JsonObject): Flaw[] {
   const { path, enabled, exposed, credentials, origins } = PLACES[format]
   const cors = corsOf(format, definition)
@@ -103,5 +103,5 @@ function unnamed(origins: readonly string[]): string | undefined {
   if (open === undefined) return undefined
   return open.includes('*')
     ? `"${open}" allows sites of anybody; write subdomains as https://*.example.com`
-    : `"${open}" stands for pages of anybody`
+    : `"${open}" allows pages of any site`
 }

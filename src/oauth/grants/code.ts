@@ -64,7 +64,7 @@ function isOf(row: TicketRow, call: OAuthCall, client: OAuthClient): boolean {
   return row.apiId === call.api.apiId && row.clientId === client.client_id
 }
 
-/** False once the address that the code went to was taken from the client: whoever has the code may be whom it was taken from. */
+/** False once the address that the code went to was taken from the client: the holder of the code may be the party that lost the address. */
 function isStillRegistered(client: OAuthClient, { sent_to, redirect_uri }: CodeBody): boolean {
   const address = sent_to ?? redirect_uri
   return address === '' || isRedirectOf(client, address)
