@@ -1,7 +1,7 @@
 import type { Api, AuthRules } from '../../model/api.ts'
 import type { CredentialPlace, SchemeRules } from '../../model/scheme-rules.ts'
 import type { Exchange } from '../exchange.ts'
-import { headerValue, readBare, singleParameter, variableOf } from '../steps/read-credential.ts'
+import { headerValue, parameterOf, readBare, singleParameter, variableOf } from '../steps/read-credential.ts'
 
 /** Fields of a signed request (RFC 9421 section 4), and digests that a signature may cover (RFC 9530, RFC 3230). */
 export const SIGNATURE_FIELDS = ['signature-input', 'signature']
@@ -94,9 +94,11 @@ export function unique(places: readonly CredentialPlace[]): readonly CredentialP
 }
 
 function place(kind: CredentialPlace['in'], name: string): CredentialPlace {
-  const isField = kind === 'header' || kind === 'headers'
-  return { in: kind, name, key: `${kind} ${isField ? name.replaceAll('_', '-') : variableOf(name)}` }
+  const read = kind === 'query' ? parameterOf : kind.startsWith('cookie') ? variableOf : fieldOf
+  return { in: kind, name, key: `${kind} ${read(name)}` }
 }
+
+const fieldOf = (name: string) => name.replaceAll('_', '-')
 
 function header(name: string): CredentialPlace {
   return place('header', name)

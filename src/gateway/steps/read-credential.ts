@@ -40,12 +40,15 @@ export function singleParameter(query: string, name: string): string | undefined
 
 /**
  * The value under a name in a list of `name=value`; '' when it is not there, undefined when it is there more than once. Names that
- * upstreams read as this one count too: PHP and Rack read `key[]` as `key`, PHP reads `a.b` and ` a b` as `a_b`.
+ * upstreams read as this one count too: PHP and Rack read `key[]` as `key`, PHP reads `a.b` and ` a b` as `a_b`. In
+ * parameters ASP.NET ignores letter case, and old parsers end one at `;`.
  */
 function onlyOne(list: string, separator: string, name: string, read: (text: string) => string): string | undefined {
-  const wanted = variableOf(name)
+  const variable = separator === '&' ? parameterOf : variableOf
+  const wanted = variable(name)
   let found: string | undefined
   let equals = list.indexOf('=')
+  let semicolon = separator === ';' ? -1 : list.indexOf(';')
   for (let at = 0; at <= list.length; ) {
     const next = list.indexOf(separator, at)
     const end = next === -1 ? list.length : next
@@ -53,13 +56,35 @@ function onlyOne(list: string, separator: string, name: string, read: (text: str
     if (equals !== -1 && equals < at) equals = list.indexOf('=', at)
     const nameEnd = equals === -1 || equals > end ? end : equals
     const given = read(list.slice(at, nameEnd))
-    if (given === name || variableOf(given) === wanted) {
+    if (given === name || variable(given) === wanted) {
       if (found !== undefined) return undefined
       found = nameEnd === end || given !== name ? '' : read(list.slice(nameEnd + 1, end))
+    }
+    if (semicolon !== -1 && semicolon < at) semicolon = list.indexOf(';', at)
+    if (semicolon !== -1 && semicolon < end && behindSemicolon(list.slice(at, end), wanted) !== -1) {
+      if (found !== undefined) return undefined
+      found = ''
     }
     at = end + 1
   }
   return found ?? ''
+}
+
+/** Where in a pair, behind a `;`, another of this variable begins; -1 where none does. */
+function behindSemicolon(pair: string, wanted: string): number {
+  let at = pair.indexOf(';')
+  while (at !== -1) {
+    const next = pair.indexOf(';', at + 1)
+    const [name = ''] = pair.slice(at + 1, next === -1 ? pair.length : next).split('=', 1)
+    if (parameterOf(decoded(name)) === wanted) return at
+    at = next
+  }
+  return -1
+}
+
+/** The variable that upstreams make of a parameter: as PHP does, and without regard to letter case. */
+export function parameterOf(name: string): string {
+  return variableOf(name).toLowerCase()
 }
 
 /** The variable that PHP makes of a parameter or cookie. */
@@ -94,13 +119,17 @@ export function queryValues(query: string, name: string): (string | undefined)[]
 /** The query without every parameter of this name, or of one that upstreams read as it. */
 export function withoutQuery(query: string, name: string): string {
   if (query === '') return query
-  const wanted = variableOf(name)
+  const wanted = parameterOf(name)
   return query
     .split('&')
     .filter((pair) => {
       const equals = pair.indexOf('=')
       const given = decoded(equals === -1 ? pair : pair.slice(0, equals))
-      return given !== name && variableOf(given) !== wanted
+      return given !== name && parameterOf(given) !== wanted
+    })
+    .map((pair) => {
+      const at = behindSemicolon(pair, wanted)
+      return at === -1 ? pair : pair.slice(0, at)
     })
     .join('&')
 }
