@@ -179,7 +179,17 @@ describe('a credential', () => {
 
   test('has no second one under a name that upstreams read as its own', async (t) => {
     const { gate, good } = await start(t)
-    const near = ['+cred', '%20cred', 'cred[]', 'cred%5B0%5D', 'cred[a][b]', '+cred%5b', 'CRED', 'x=1;cred', 'x;y=2;%63Red[]']
+    const near = [
+      '+cred',
+      '%20cred',
+      'cred[]',
+      'cred%5B0%5D',
+      'cred[a][b]',
+      '+cred%5b',
+      'CRED',
+      'x=1;cred',
+      'x;y=2;%63Red[]',
+    ]
     for (const [path, { bare, header }] of Object.entries(good)) {
       const status = async (query: string, headers: Record<string, string> = {}) =>
         (await gate.call(`/${path}/x?${query}`, { headers })).status

@@ -285,7 +285,13 @@ test('the other places of one method are not verified either, under no name that
     ['my.key%5B%5D=forged-victim', [['X-My-Key', key]]],
     ['b=1&MY_KEY=forged-victim', [['X-My-Key', key]]],
     ['b=1;+my.key=forged-victim', [['X-My-Key', key]]],
-    ['a=1', [['X-My-Key', key], ['Cookie', 'b=2; my_key=forged-victim']]],
+    [
+      'a=1',
+      [
+        ['X-My-Key', key],
+        ['Cookie', 'b=2; my_key=forged-victim'],
+      ],
+    ],
     [
       'a=1',
       [
