@@ -51,6 +51,14 @@ export const OAUTH = {
     oauth: 'invalid_grant',
     legacyOauth: 'invalid_client',
   },
+  oauth_foreign_token: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The token was issued to another client. Nothing was revoked.',
+    oauth: 'invalid_grant',
+    legacyOauth: 'invalid_client',
+  },
   oauth_wrong_password: {
     status: 400,
     legacy: 403,

@@ -15,9 +15,10 @@ import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
 
 /**
  * Revokes one token of the client that asks (RFC 7009). A refresh token takes its whole family with it, an access token only
- * itself. 200 also for a token that is unknown or of another client, which stays as it is: the answer tells nobody what exists.
- * `token_type_hint` says where to look first; both places are looked at in any case (section 2.1).
- * @throws Fault `oauth_invalid_client`, `oauth_invalid_request` without `token`, `store_away`, `store_full`
+ * itself. 200 also for a token that is unknown, since it is as good as revoked (section 2.2); one that was issued to another client
+ * stays as it is and is refused (section 2.1), which tells no more than the token itself: nobody can guess one.
+ * `token_type_hint` says where to look first; both places are looked at in any case.
+ * @throws Fault `oauth_invalid_client`, `oauth_invalid_request` without `token`, `oauth_foreign_token`, `store_away`, `store_full`
  */
 export async function revoke(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const form = await readForm(call)
@@ -33,6 +34,7 @@ export async function revoke(parts: OAuthParts, call: OAuthCall): Promise<OAuthA
   return jsonAnswer(200, { status: 'ok', message: 'token revoked successfully' })
 }
 
+/** Answers whether there was such a token. @throws Fault `oauth_foreign_token` */
 type Way = (parts: OAuthParts, client: OAuthClient, hash: Buffer) => Promise<boolean>
 
 async function tryAll(ways: readonly Way[], parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
@@ -40,14 +42,20 @@ async function tryAll(ways: readonly Way[], parts: OAuthParts, client: OAuthClie
   return false
 }
 
+/** @throws Fault `oauth_foreign_token` */
+function checkOwn(client: OAuthClient, clientId: unknown): void {
+  if (clientId !== client.client_id) throw fault('oauth_foreign_token')
+}
+
 /** Keeps a token of the client that we have signed, and that nobody has stored, from being stored. */
 async function revokeOwed(parts: OAuthParts, { api }: OAuthCall, client: OAuthClient, token: string): Promise<void> {
-  const endsAt = await endOfOwn(parts, api, client, token)
-  if (endsAt <= parts.clock.wall()) return
+  const signed = await signedByUs(parts, api, token)
+  if (signed === undefined || signed.endsAt <= parts.clock.wall()) return
+  checkOwn(client, signed.clientId)
   const hash = hashKey(token)
   try {
     await parts.documents.commit(
-      [{ op: 'putTicket', ...owedTicket(hash, api.apiId, endsAt), ifAbsent: true }],
+      [{ op: 'putTicket', ...owedTicket(hash, api.apiId, signed.endsAt), ifAbsent: true }],
       undefined,
     )
   } catch (error) {
@@ -57,28 +65,35 @@ async function revokeOwed(parts: OAuthParts, { api }: OAuthCall, client: OAuthCl
   }
 }
 
-/** When the store may forget a token that we have signed for this client; 0 when it is none. */
-async function endOfOwn(parts: OAuthParts, api: OAuthApi, client: OAuthClient, token: string): Promise<number> {
+/** Whose a token that we have signed is, and when the store may forget it; undefined when it is none of ours. */
+async function signedByUs(
+  parts: OAuthParts,
+  api: OAuthApi,
+  token: string,
+): Promise<{ readonly clientId: unknown; readonly endsAt: number } | undefined> {
   const jwt = readJwt(token, ['at+jwt'])
-  if (typeof jwt === 'string' || jwt.claims.client_id !== client.client_id) return 0
+  if (typeof jwt === 'string') return undefined
   const { algorithm } = jwt
-  if (algorithm === 'PS256') return 0
+  if (algorithm === 'PS256') return undefined
   const keys = await publishedKeys(parts, api.orgId, algorithm)
   const key = readPublicJwk(keys.find(({ kid }) => kid === jwt.header.kid)?.jwk)?.key
-  const { exp } = jwt.claims
-  return key !== undefined && verifyJwt(jwt, key) && typeof exp === 'number' ? (exp + KEPT_S) * 1000 : 0
+  const { exp, client_id: clientId } = jwt.claims
+  if (key === undefined || !verifyJwt(jwt, key) || typeof exp !== 'number') return undefined
+  return { clientId, endsAt: (exp + KEPT_S) * 1000 }
 }
 
 async function revokeAccess(parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
   const row = await parts.tokens.getSession(hash)
-  if (row === undefined || row.clientId !== client.client_id || tokenFactsOf(row.body) === undefined) return false
+  if (row === undefined || tokenFactsOf(row.body) === undefined) return false
+  checkOwn(client, row.clientId)
   await parts.documents.commit([{ op: 'deleteSession', hash }], undefined)
   return true
 }
 
 async function revokeRefresh(parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
   const row = await parts.tokens.getTicket(hash)
-  if (row === undefined || row.sort !== 'refresh' || row.clientId !== client.client_id) return false
+  if (row === undefined || row.sort !== 'refresh') return false
+  checkOwn(client, row.clientId)
   await endFamily(parts, row.family)
   return true
 }

@@ -12,8 +12,12 @@ async function tokens(world: World): Promise<JsonObject> {
   return (await world.token(form)).body
 }
 
-const revoke = (world: World, token: unknown, more: Record<string, string> = {}, headers = basic('shop')) =>
-  world.ask('revoke', { headers, form: { token: String(token), ...more } })
+const revoke = (
+  world: World,
+  token: unknown,
+  more: Record<string, string> = {},
+  headers: Record<string, string> = basic('shop'),
+) => world.ask('revoke', { headers, form: { token: String(token), ...more } })
 
 for (const store of STORES) {
   test(`${store.name}: revoking an access token ends it alone, whatever the hint says`, async (t) => {
@@ -62,18 +66,28 @@ for (const store of STORES) {
   })
 }
 
-test('an unknown token and one of another client are 200, and the latter lives on', async (t) => {
+test('a token of another client is refused, by name, and lives on; an unknown one is as good as revoked (RFC 7009 section 2)', async (t) => {
   const world = await openWorld(t, memory!)
-  const given = await tokens(world)
   await world.putClient({ client_id: 'other' })
-  const unknown = await revoke(world, 'unknown', {}, basic('other'))
-  for (const token of [given.access_token, given.refresh_token]) {
-    assert.deepEqual(await revoke(world, token, {}, basic('other')), unknown)
-  }
-  assert.equal(unknown.status, 200)
-  assert.equal((await world.look(given.access_token)).active, true)
-  const next = await world.token({ grant_type: 'refresh_token', refresh_token: String(given.refresh_token) })
-  assert.equal(next.status, 200)
+  await world.putClient({ client_id: 'public', auth_method: 'none' })
+  const callers = { other: basic('other'), public: {} }
+  for (const [client_id, headers] of Object.entries(callers))
+    for (const hint of ['', 'access_token', 'refresh_token']) {
+      const given = await tokens(world)
+      const as = { ...(hint !== '' && { token_type_hint: hint }), ...(client_id === 'public' && { client_id }) }
+      assert.equal((await revoke(world, 'unknown', as, headers)).status, 200)
+      for (const token of [given.access_token, given.refresh_token]) {
+        const { status, body } = await revoke(world, token, as, headers)
+        assert.deepEqual([status, body.error], [400, 'invalid_grant'], `${client_id} ${hint}`)
+        assert.match(String(body.error_description), /another client/)
+      }
+      assert.equal((await world.look(given.access_token)).active, true)
+      const next = await world.token({ grant_type: 'refresh_token', refresh_token: String(given.refresh_token) })
+      assert.equal(next.status, 200)
+      // A refresh token that was used is its client's still.
+      assert.equal((await revoke(world, given.refresh_token, as, headers)).status, 400)
+      assert.equal((await world.look(next.body.access_token)).active, true)
+    }
 })
 
 test('revoking needs a client and a token', async (t) => {

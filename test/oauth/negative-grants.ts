@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import { REDIRECT } from '../flows/oauth-world.ts'
-import { type Case, CLIENT_MISSING, NO_STORE, NOT_FOUND, REDIRECT_BOUND, VERIFIER_FAILS } from './negative.ts'
+import {
+  type Case,
+  CLIENT_MISSING,
+  FOREIGN_TOKEN,
+  NO_STORE,
+  NOT_FOUND,
+  REDIRECT_BOUND,
+  VERIFIER_FAILS,
+} from './negative.ts'
 import { as, bodyOf, one, post, type Sending, tokensOf } from './negative-requests.ts'
 import type { CodeWish, Side } from './sides.ts'
 
@@ -210,9 +218,9 @@ export const TOKEN_STATE_CASES: readonly Case[] = [
   },
   {
     what: "revocation of another client's token",
-    ours: '200',
+    ours: '400 invalid_grant',
     peer: '200 cacheable',
-    why: NO_STORE,
+    why: FOREIGN_TOKEN,
     run: async (side) => post(side, 'revoke', { token: (await tokensOf(side)).access_token! }, { as: as('other') }),
   },
   {

@@ -40,6 +40,8 @@ export const SCOPE_REFUSED =
 export const REDIRECT_BOUND = 'RFC 6749 section 4.1.3: required when the authorization request had it'
 export const VERIFIER_FAILS = 'RFC 7636 section 4.6: a verifier that does not fit is invalid_grant, whatever its length'
 export const NO_STORE = 'RFC 6749 section 5.1: we forbid to keep any answer that had credentials in its request'
+export const FOREIGN_TOKEN =
+  'RFC 7009 section 2.1: a token that was not issued to the client is refused, and the client informed of the error'
 export const PROOF_INVALID = 'RFC 9449 section 5: a proof that is not valid is invalid_dpop_proof'
 export const PAR_URI = 'RFC 9126 section 2.1: request_uri must not be there; section 2.3 has invalid_request for that'
 export const REDIRECT_NAME = 'RFC 6749 section 4.1.2.1 has no name for it that is not registered for another endpoint'
