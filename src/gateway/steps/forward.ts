@@ -1,4 +1,4 @@
-import { FIELD } from '../../wire/fields.ts'
+import { FIELD, FIELD_NAMES } from '../../wire/fields.ts'
 import { type Exchange, SENT, type Step, type Target, type Targets } from '../exchange.ts'
 import { copyText } from '../record/copy-text.ts'
 
@@ -89,10 +89,10 @@ function forwardedLine(x: Exchange, [client, ...proxies]: readonly string[]): st
   return `Forwarded: ${[asked.join(';'), ...proxies.map(nodeOf)].join(', ')}\r\n`
 }
 
-/** What a field says that is handed on; `own` where the gateway writes it, '' where an edit of the API does. */
+/** What a field says that is handed on; `own` where the gateway writes it, '' where an edit of the API does or it says several things. */
 function told({ request }: Exchange, field: number, own: string): string {
   if (!request.has(field)) return own
-  return request.keeps(field) ? (request.known(field) ?? '') : ''
+  return request.keeps(field) ? (request.single(FIELD_NAMES[field]!) ?? '') : ''
 }
 
 const nodeOf = (address: string) => (address.includes(':') ? `for="[${address}]"` : `for=${address}`)
