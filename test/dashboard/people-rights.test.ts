@@ -244,3 +244,23 @@ test('an administrator of the organisation makes administrators', async (t) => {
   const body = { email_address: 'new@example.test', user_permissions: { IsAdmin: 'admin' } }
   bodyOf(await dashboard.call('POST', '/api/users', { as: admin, body }))
 })
+
+test('nobody resets a way to sign in of a user who has rights that they do not have', async (t) => {
+  const world = await startTestDashboard()
+  t.after(world.close)
+  const denied = await world.user({ IsAdmin: 'admin', ResetPassword: 'admin', keys: 'deny' })
+  const [full, lesser] = [await world.admin(), await world.user({ apis: 'read' })]
+  const calls = [
+    ['POST', 'actions/reset'],
+    ['DELETE', 'second-factor'],
+    ['DELETE', 'sso-identity'],
+  ] as const
+  for (const [method, what] of calls) {
+    const send = (id: string) =>
+      world.call(method, `/api/users/${id}/${what}`, { as: denied, body: { new_password: 'Correct-horse-7' } })
+    const refused = await send(full.id)
+    assert.equal(refused.status, 403, what)
+    assert.match(refused.text, /rights that you do not have/, what)
+    assert.equal((await send(lesser.id)).status, 200, what)
+  }
+})

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import { verifyPassword } from '../../model/passwords.ts'
-import { userOf } from '../../model/user.ts'
 import { securityOf } from '../../model/user-security.ts'
 import { changePassword, sharingPassword } from '../../publish/sign-in/passwords.ts'
 import type { StoredDocument } from '../../store/ports.ts'
@@ -10,7 +9,7 @@ import { type Actor, isUnbounded } from '../actor.ts'
 import { type Answer, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
-import { checkReach } from '../people/reach.ts'
+import { userToReset } from '../people/user-to-reset.ts'
 import type { Route } from '../route.ts'
 import { withCookie } from '../session/browser.ts'
 import { endedCookie } from '../session/cookie.ts'
@@ -107,19 +106,10 @@ async function mayReplace(
   })
 }
 
-/**
- * The user whose password an administrator sets: of the own organisation, with the setting or the right for it.
- * @throws Fault `password_not_yours` (403), `not_found` (404)
- */
+/** The user whose password an administrator sets. @throws as `userToReset` */
 async function another(parts: DashboardParts, actor: Actor, id: string): Promise<StoredDocument> {
-  const { allow_admin_reset_password: allowed } = parts.config.dashboard.security
-  const entitled = actor.admin && !isUnbounded(actor) && (allowed || actor.permissions.ResetPassword === 'admin')
-  if (!entitled) throw fault('password_not_yours')
-  const user = await found(parts, id)
-  if (user.body.org_id !== actor.orgId) throw fault('not_found', 'Could not retrieve user detail.')
-  // Whoever sets a password can sign in with it: an administrator with a `deny` does not get at the rights of a full one.
-  await checkReach(parts, actor, userOf(user))
-  return user
+  if (!actor.admin || isUnbounded(actor)) throw fault('password_not_yours')
+  return userToReset(parts, actor, id)
 }
 
 async function found({ documents }: DashboardParts, id: string): Promise<StoredDocument> {

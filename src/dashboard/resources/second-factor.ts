@@ -9,6 +9,7 @@ import { rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import { type Answer, bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { userToReset } from '../people/user-to-reset.ts'
 import type { Route } from '../route.ts'
 import { type Browser, browserOf, freshBrowserOf, renewed, uncached } from '../session/browser.ts'
 import { keepChallenge, openChallenge, takeChallenge } from '../session/challenges.ts'
@@ -216,16 +217,11 @@ async function renewRecovery(parts: DashboardParts, call: Call): Promise<Answer>
   return renewed(next, 'Recovery codes made', { recovery_codes: codes })
 }
 
-/** Whoever may set the password of others may take their second factor, and nobody else: together they open the account. */
+/** Users who may set the password of others may take their second factor: together they open the account. */
 async function takeFrom(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { userId, orgId, email, permissions } = call.actor!
-  const { allow_admin_reset_password: allowed } = parts.config.dashboard.security
-  const id = call.param('id')
   // One's own is ended with the password and a code, so that a session that was stolen cannot.
-  if ((!allowed && permissions.ResetPassword !== 'admin') || id === userId) throw fault('password_not_yours')
-  const user = isDocumentId(id) ? await parts.documents.get('user', id) : undefined
-  if (user === undefined || user.body.org_id !== orgId) throw fault('not_found', 'Could not retrieve user detail.')
-  const rewrite = { actor: email, action: 'Take second factor', changes: [endOfSessions(user.id)] }
+  const user = await userToReset(parts, call.actor!, call.param('id'))
+  const rewrite = { actor: call.actor!.email, action: 'Take second factor', changes: [endOfSessions(user.id)] }
   await rewriteUser(parts, user.id, rewrite, ({ totp, passkeys, recovery_codes, ...rest }) => rest)
   return ok('User updated')
 }

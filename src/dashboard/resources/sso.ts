@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { isDocumentId } from '../../model/ids.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
 import { rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import { bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { userToReset } from '../people/user-to-reset.ts'
 import type { Route } from '../route.ts'
 import { OK } from '../session/schemas.ts'
 import { endOfSessions } from '../session/sessions.ts'
@@ -114,13 +114,8 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
 
 /** As for the second factor: only users who may set the password of others may do this. */
 async function release(parts: DashboardParts, call: Call) {
-  const { userId, orgId, email, permissions } = call.actor!
-  const { allow_admin_reset_password: allowed } = parts.config.dashboard.security
-  const id = call.param('id')
-  if ((!allowed && permissions.ResetPassword !== 'admin') || id === userId) throw fault('password_not_yours')
-  const user = isDocumentId(id) ? await parts.documents.get('user', id) : undefined
-  if (user === undefined || user.body.org_id !== orgId) throw fault('not_found', 'Could not retrieve user detail.')
-  const rewrite = { actor: email, action: 'Release sign-in identity', changes: [endOfSessions(user.id)] }
+  const user = await userToReset(parts, call.actor!, call.param('id'))
+  const rewrite = { actor: call.actor!.email, action: 'Release sign-in identity', changes: [endOfSessions(user.id)] }
   await rewriteUser(parts, user.id, rewrite, ({ sso_identity: _bound, ...rest }) => rest)
   return ok('User updated')
 }

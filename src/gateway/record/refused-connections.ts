@@ -1,5 +1,6 @@
-import type { Clock, MonoMillis } from '../../model/clock.ts'
+import type { Clock } from '../../model/clock.ts'
 import type { Log } from '../../model/log.ts'
+import { OncePerInterval } from '../../model/once-per-interval.ts'
 import type { RefusalReason } from '../../wire/admission.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -18,7 +19,6 @@ interface Refused {
   count: number
   /** Since the last line of the log. */
   untold: number
-  toldAt: MonoMillis
 }
 
 /** Counts connections that were refused, and logs each reason at most once a minute. */
@@ -27,6 +27,7 @@ export class RefusedConnections {
   readonly #log: Log
   /** File descriptors of this process. */
   readonly #limit: number
+  readonly #lines = new OncePerInterval(INTERVAL_MS)
   readonly #reasons = new Map<RefusalReason, Refused>()
 
   constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }, limit: number) {
@@ -36,15 +37,13 @@ export class RefusedConnections {
   }
 
   refused(reason: RefusalReason): void {
-    const now = this.#clock.mono()
-    const known = this.#reasons.get(reason) ?? { count: 0, untold: 0, toldAt: now - INTERVAL_MS }
+    const known = this.#reasons.get(reason) ?? { count: 0, untold: 0 }
     this.#reasons.set(reason, known)
     known.count++
     known.untold++
-    if (now - known.toldAt < INTERVAL_MS) return
+    if (!this.#lines.isDue(reason, this.#clock.mono())) return
     this.#log.warn({ reason, refused: known.untold, open_files_limit: this.#limit }, MESSAGES[reason])
     known.untold = 0
-    known.toldAt = now
   }
 
   offer(metrics: Metrics): void {
