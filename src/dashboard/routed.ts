@@ -10,6 +10,7 @@ import { checks } from './checks.ts'
 import { clientAddress } from './client-address.ts'
 import { conditionally } from './if-match.ts'
 import { bodyLimitOf } from './intake.ts'
+import { turnForLarge } from './large-body.ts'
 import { openCall } from './open-call.ts'
 import { intentOf } from './permit.ts'
 import { duringRequest } from './recorded.ts'
@@ -53,7 +54,9 @@ export function routed(stand: Stand, route: Route): RouteOptions {
       const sent = { ...who, ...factsOf(stand, request), ...(await bodyOf(route, request)) }
       const call = openCall(sent)
       const facts = requestFacts(route, request, sent.clientAddress, who.actor)
+      await turnForLarge(sent.body)
       check(call)
+      await turnForLarge(sent.body)
       let answer = await conditionally(route, call, async (expected) =>
         duringRequest(facts, () => route.run(call), expected),
       )

@@ -6,6 +6,7 @@ import { readJson } from '../../model/json-body.ts'
 import { fetchDocument } from '../../publish/fetch-document.ts'
 import { isYaml, yamlToJson } from '../../publish/yaml.ts'
 import type { Call } from '../call.ts'
+import { turnForLarge } from '../large-body.ts'
 import type { DashboardParts } from '../parts.ts'
 
 const FETCH_BYTES = 8 << 20
@@ -53,6 +54,7 @@ function named({ config }: DashboardParts, document: JsonObject): SentDocument {
 
 async function parse(bytes: Uint8Array, contentType: string): Promise<JsonObject> {
   const value = mayBeJson(bytes, contentType) ? readJson(bytes) : readJson(await fromYaml(bytes))
+  await turnForLarge(bytes)
   if (!isObject(value)) throw fault('body_malformed', 'the body is not an object')
   return value
 }
