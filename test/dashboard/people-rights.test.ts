@@ -121,7 +121,7 @@ test('no sequence of calls by others than administrators raises anybody above th
         }
       },
     ),
-    { numRuns: DEEP ? 400 : 30 },
+    { numRuns: DEEP ? 400 : 12 },
   )
   t.diagnostic(`${tally.done} calls done, ${tally.refused} refused`)
   // A property that nothing gets through would say nothing.

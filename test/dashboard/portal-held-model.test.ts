@@ -38,7 +38,7 @@ test('developers, keys, requests, apps, policies and deletions in any order: not
   await inRounds(t, DEEP ? 10 : 1, (round) =>
     fc.assert(
       fc.asyncProperty(some, async (commands) => run(await keyWorld(round), commands)),
-      { numRuns: 12 },
+      { numRuns: DEEP ? 12 : 6 },
     ),
   )
 })
@@ -61,7 +61,7 @@ test('the same with a writer that dies amid what is done: it is done or not, and
           await store.close()
         }
       }),
-      { numRuns: 5 },
+      { numRuns: DEEP ? 5 : 2 },
     ),
   )
 })

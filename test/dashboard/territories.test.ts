@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
+import { spread } from '../spread.ts'
 import { classicApi, oasApi, plainOas } from './api-samples.ts'
 import { startTestDashboard, type TestDashboard, type TestUser } from './harness.ts'
 import { setApiOwners } from './set-owners.ts'
 
 /** Listen paths that overlap `/pay/`: at it, below it, and such as a placeholder may put there. */
 const OVERLAPS = ['/pay/', '/pay/v2/', '/{any}/svc/', '/{any}/', '/pay/{id}/x/', '/']
+
+/** Each way in is tried with one in so many of these, unless the run is a long one: each takes a dashboard of its own. */
+const SPREAD = 3
 
 interface World extends TestDashboard {
   /** Saves `own` at `/own/` as the caller, so that there is something to change. */
@@ -86,9 +90,9 @@ function discreet<W extends TestDashboard>(w: W): W {
   return { ...w, call }
 }
 
-for (const [name, way] of Object.entries(WAYS)) {
+for (const [turn, [name, way]] of Object.entries(WAYS).entries()) {
   test(`${name}: no listen path of another organisation is overlapped`, async () => {
-    for (const path of OVERLAPS) {
+    for (const path of spread(OVERLAPS, turn, SPREAD)) {
       const w = await world(false)
       try {
         const as = await w.admin(await w.organisation())
@@ -101,7 +105,7 @@ for (const [name, way] of Object.entries(WAYS)) {
 
   if (OF_THE_INSTALLATION.has(name)) continue
   test(`${name}: with ownership on, no listen path of an API of others in the organisation is overlapped`, async () => {
-    for (const path of OVERLAPS) {
+    for (const path of spread(OVERLAPS, turn, SPREAD)) {
       const w = await world(true)
       try {
         const [owner, as] = [await w.user({ apis: 'write' }), await w.user({ apis: 'write', audit_logs: 'read' })]
@@ -135,4 +139,22 @@ test('of two saves at once that overlap, of different organisations, one is refu
     ])
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409])
   }
+})
+
+test('a host name that nobody owns is no way round, and a custom domain belongs to one organisation', async (t) => {
+  const dashboard = await startTestDashboard()
+  t.after(() => dashboard.close())
+  const [one, other] = [await dashboard.admin(), await dashboard.admin(await dashboard.organisation())]
+  const save = async (as: TestUser, id: string, domain: string, path: string) => {
+    const body = oasApi(id, path)
+    const { server } = body['x-svc-api-gateway'] as { server: JsonObject }
+    if (domain !== '') server.customDomain = { enabled: true, name: domain }
+    return (await dashboard.call('POST', '/api/apis/oas', { as, body })).status
+  }
+  assert.equal(await save(one, 'a', '', '/pay/'), 200)
+  assert.equal(await save(other, 'b', 'localhost', '/pay/v2/'), 409, 'below it at a name of the gateway')
+  assert.equal(await save(other, 'c', 'localhost', '/own/'), 200)
+  assert.equal(await save(one, 'd', '', '/own/v2/'), 409, 'and the other way round')
+  assert.equal(await save(other, 'e', 'pay.example.test', '/pay/'), 200)
+  assert.equal(await save(one, 'f', 'pay.example.test', '/elsewhere/'), 409)
 })

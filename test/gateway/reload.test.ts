@@ -11,7 +11,7 @@ import { type LoadAnswer, startLoad } from './load.ts'
 import { SlowStore } from './slow-store.ts'
 
 const DEEP = process.env.GATEHOUSE_DEEP === '1'
-const EDITS = DEEP ? 1000 : 300
+const EDITS = DEEP ? 1000 : 100
 
 /** The embedded store answers at once, one on another machine later: everything here must hold with both. */
 const STORES: readonly { name: string; open: () => Store }[] = [
