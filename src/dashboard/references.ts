@@ -9,8 +9,8 @@ type Writer = Pick<Call, 'sight' | 'actor'>
 
 /**
  * Refuses a document that refers to what its writer does not see, unless it did so before in the same place and words. What others
- * own, what another organisation has and what is not there are refused alike: it may come to be there. `self` is the `api_id` of an
- * API that is about to be made.
+ * own, what another organisation has and what is not there are refused alike: it may come to be there. `made` are APIs and policies
+ * that are about to be made by the same writer.
  * @throws Fault `reference_unknown` (400) naming the place
  */
 export async function checkReferences(
@@ -19,11 +19,11 @@ export async function checkReferences(
   kind: string,
   body: JsonObject,
   before?: JsonObject,
-  self = '',
+  made: { readonly [Kind in Reference['kind']]?: readonly string[] } = {},
 ): Promise<void> {
   if (writer.sight.everything) return
   for (const reference of newReferences(kind, body, before))
-    if (!(reference.kind === 'api' && reference.id === self) && !(await isSeen(parts, writer, reference)))
+    if (!made[reference.kind]?.includes(reference.id) && !(await isSeen(parts, writer, reference)))
       throw fault('reference_unknown', `${reference.at}: there is no such ${NOUN[reference.kind]}`)
 }
 

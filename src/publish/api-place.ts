@@ -68,20 +68,30 @@ export async function checkPlace(
     if (other === undefined || !collides(api, other)) continue
     throw fault('listen_path_taken', `${whereabouts(api)} is the listen path of ${holderName(api, other, row, rules)}`)
   }
-  const why = (await foreignNeighbour(parts, api, except, rules)) ?? (await foreignEndpoints(parts, api, except, rules))
+  const why = await foreignConflict(parts, api, except, rules)
   if (why !== undefined) throw fault('listen_path_taken', why)
   return turn
+}
+
+/** Why an API may not have its place because of what others have there; undefined = it may. Nothing of theirs is named. */
+export async function foreignConflict(
+  parts: Pick<PublishParts, 'documents' | 'config'>,
+  api: Api,
+  except: readonly DocumentId[],
+  rules: Omit<PlaceRules, 'mayCollide'>,
+): Promise<string | undefined> {
+  return (await foreignNeighbour(parts, api, except, rules)) ?? foreignEndpoints(parts, api, except, rules)
 }
 
 /**
  * Why an API may not have its place because of what others have there: at, below or above its listen path, or at its domain.
  * undefined = it may. Others are other organisations, and those whose APIs `mayUse` keeps from the caller.
  */
-export async function foreignNeighbour(
+async function foreignNeighbour(
   parts: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  { mayUse, placeBefore }: Pick<PlaceRules, 'mayUse' | 'placeBefore'> = {},
+  { mayUse, placeBefore }: Omit<PlaceRules, 'mayCollide'>,
 ): Promise<string | undefined> {
   const hosts = sharedHosts(ownUrls(parts.config))
   const isMine = mayUse === undefined || placeBefore === placeOf(api)
@@ -125,9 +135,10 @@ async function foreignEndpoints(
   { documents, config }: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  { mayUse, placeBefore }: PlaceRules,
+  { mayUse, placeBefore }: Omit<PlaceRules, 'mayCollide'>,
 ): Promise<string | undefined> {
-  const place = placeOf(api)!
+  const place = placeOf(api)
+  if (place === undefined) return undefined
   const territory = territoryOf(api)
   const [first] = territory.segments
   if (typeof first !== 'string' || placeBefore === place) return undefined

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { hashKey } from '../../src/model/secret.ts'
 import { defined, rights } from '../definitions.ts'
-import { bodyOf, oasApi } from './api-samples.ts'
+import { bodyOf, classicApi, oasApi } from './api-samples.ts'
 import { startTestDashboard, type TestDashboard, type TestUser } from './harness.ts'
 
 const KEY = 'a-key-that-nobody-here-has-seen-01'
@@ -149,4 +149,89 @@ test('clients: secrets for those who may write APIs, ids of other organisations 
   const api = { format: 'oas', definition: oasApi('free', 'no slash') }
   const [bad] = bodyOf(await post('/api/moves/check', { apis: [api] })).obstacles as JsonObject[]
   assert.deepEqual([bad!.kind, bad!.id], ['definition', 'free'])
+})
+
+test('a check says of each API what its writing would say: what the mover may not see is in the way, and nothing is in its own way', async (t) => {
+  for (const ownership of [false, true]) {
+    const { dashboard, as } = await world(t, { SVC_DB_ENABLEOWNERSHIP: String(ownership) })
+    const [mine, other] = await owning(dashboard, as)
+    const post = (path: string, body: unknown, user: TestUser) => dashboard.call('POST', path, { as: user, body })
+    const policy = (id: string, api: string) =>
+      post('/api/portal/policies', { id, name: id, rate: 1, per: 1, access_rights: rights(api) }, as)
+    for (const [id, api] of [
+      ['p-mine', 'mine'],
+      ['p-theirs', 'theirs'],
+    ] as const)
+      assert.equal((await policy(id, api)).status, 200)
+    const foreigner = await dashboard.admin(await dashboard.organisation())
+    await post('/api/apis/oas', oasApi('abroad', '/abroad/'), foreigner)
+    const upstream = (id: string, url: string) => {
+      const api = oasApi(id, `/${id}/`)
+      ;(api['x-svc-api-gateway'] as { upstream: JsonObject }).upstream.url = url
+      return api
+    }
+    const jwt = (id: string, policyId: string) =>
+      classicApi(id, `/${id}/`, {
+        ...{
+          use_keyless: false,
+          enable_jwt: true,
+          jwt_signing_method: 'hmac',
+          jwt_source: Buffer.alloc(32, 'x').toString('base64'),
+        },
+        jwt_default_policies: [policyId],
+      })
+    await post('/api/apis/oas', oasApi('nested', '/theirs/nested/'), as)
+    const access = { userIds: [mine.id], userGroupIds: [] }
+    await dashboard.call('PUT', '/api/apis/nested/access', { as, body: access })
+    const asItIs = bodyOf(await dashboard.call('GET', '/api/apis/oas/mine', { as }))
+    /** Each API, and whether it is in the way only for a mover who does not own what it touches. */
+    const cases: readonly (readonly [what: string, api: JsonObject, ofOthers: boolean])[] = [
+      ['itself, unchanged', asItIs, false],
+      ['one that stays where an administrator put it', oasApi('nested', '/theirs/nested/'), false],
+      ['a new one', oasApi('new', '/new/'), false],
+      ['below an API of the mover', oasApi('new', '/mine/v2/'), false],
+      ['an API of others', bodyOf(await dashboard.call('GET', '/api/apis/oas/theirs', { as })), true],
+      ['below an API of others', oasApi('new', '/theirs/v2/'), true],
+      ['leads to an API of the mover', upstream('new', 'svc://mine/x'), false],
+      ['leads to itself', upstream('new', 'svc://new/x'), false],
+      ['leads to an API of others', upstream('new', 'svc://theirs/x'), true],
+      ['names a policy of the mover', jwt('new', 'p-mine'), false],
+      ['names a policy of others', jwt('new', 'p-theirs'), true],
+    ]
+    const checked = async (user: TestUser, apis: readonly JsonObject[], more: JsonObject = {}) => {
+      const sent = apis.map((definition) => ({
+        format: definition.openapi === undefined ? 'classic' : 'oas',
+        definition,
+      }))
+      const answer = await post('/api/moves/check', { apis: sent, ...more }, user)
+      assert.equal(answer.status, 200, answer.text)
+      return bodyOf(answer).obstacles as JsonObject[]
+    }
+    for (const [what, api, ofOthers] of cases) {
+      const found = await checked(mine, [api])
+      assert.equal(found.length > 0, ownership && ofOthers, `${what}: ${JSON.stringify(found)}`)
+      assert.deepEqual(await checked(as, [api]), [], `${what}, an administrator`)
+      if ((api['x-svc-api-gateway'] as { info: JsonObject } | undefined)?.info.id !== 'new' && api.api_id !== 'new')
+        continue
+      const path = api.openapi === undefined ? '/api/apis' : '/api/apis/oas'
+      const body = api.openapi === undefined ? { api_definition: api } : api
+      const written = await post(path, body, mine)
+      assert.equal(written.status === 200, found.length === 0, `${what}, written: ${written.text}`)
+      if (written.status === 200) await dashboard.call('DELETE', '/api/apis/new', { as })
+    }
+    // What the same move brings may be referred to, in whatever part it comes.
+    const pair = [upstream('one', 'svc://two/x'), upstream('two', 'svc://one/x')]
+    assert.deepEqual(await checked(mine, pair), [])
+    assert.deepEqual(await checked(mine, [pair[0]!], { api_ids: ['one', 'two'] }), [])
+    assert.deepEqual(await checked(mine, [jwt('new', 'p-new')], { policy_ids: ['p-new'] }), [])
+    assert.equal((await checked(mine, [pair[0]!])).length, ownership ? 1 : 0)
+    // Other organisations are in the way of everybody.
+    for (const user of [mine, as])
+      for (const api of [oasApi('new', '/abroad/v2/'), oasApi('abroad', '/new/')])
+        assert.equal((await checked(user, [api])).length, 1)
+    const keys = { key_hashes: [HASH] }
+    await post('/api/moves/keys', { key_hash: HASH, session: { access_rights: rights('theirs') } }, as)
+    assert.equal((await checked(mine, [], keys)).length, ownership ? 1 : 0)
+    assert.deepEqual(await checked(other, [], keys), [])
+  }
 })

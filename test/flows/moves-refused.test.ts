@@ -93,10 +93,7 @@ test('clashes in the target are refused by name', async (t) => {
     as: foreign,
     body: defined({ id: 'theirs', path: '/orders/', url: URL }),
   })
-  assert.match(
-    await refused(b, dir),
-    /\/orders\/: another organisation of this installation has it \(listen_path_taken\)/,
-  )
+  assert.match(await refused(b, dir), /\/orders\/ overlaps a listen path of another organisation \(listen_path_taken\)/)
   await b.dashboard.call('DELETE', '/api/apis/theirs', { as: foreign })
 
   // With all of this gone, the policy of the same name goes first, and the run goes through.

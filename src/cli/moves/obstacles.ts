@@ -167,6 +167,9 @@ async function installationSays({ dir, place, steps }: Survey, written: readonly
       apis: part(apis).map(({ body }) => ({ ...definitionOf(body) })),
       client_ids: part(clients).map(({ identity }) => identity),
       key_hashes: part(keys).map(({ identity }) => identity),
+      // What comes with another part may be referred to all the same.
+      api_ids: apis.map(({ identity }) => identity),
+      policy_ids: policies.map(({ identity }) => identity),
     })
     const settings = isObject(answer.settings) ? answer.settings : {}
     if (start === 0 && settings.allow_explicit_policy_id === false)

@@ -82,7 +82,9 @@ export async function create(
   secretsKept(definition, undefined, 'definition_invalid')
   const version = await versionOf(parts, call)
   if (version !== undefined && 'status' in version) return version
-  await checkReferences(parts, call, 'api', bodyOf(format, definition), undefined, idsOf(format, definition).apiId)
+  await checkReferences(parts, call, 'api', bodyOf(format, definition), undefined, {
+    api: [idsOf(format, definition).apiId],
+  })
   const made = await publishApi(parts, {
     ...draftOf(parts, call),
     ...{ format, definition },
@@ -104,7 +106,7 @@ export async function update(
   const before = definitionAs(change.format, stored)
   const definition = secretsKept(change.definition, before, 'definition_invalid')
   const body = bodyOf(change.format, definition)
-  await checkReferences(parts, call, 'api', body, stored.body, idsOf(change.format, definition).apiId)
+  await checkReferences(parts, call, 'api', body, stored.body, { api: [idsOf(change.format, definition).apiId] })
   checkVersionsKept(call.sight, stored.body, body)
   await publishApi(parts, {
     ...draftOf(parts, call),

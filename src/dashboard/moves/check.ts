@@ -1,13 +1,18 @@
 import { toFault } from '../../errors/fault.ts'
 import { placeOf } from '../../model/api/place.ts'
 import { readNewApi } from '../../model/api/read.ts'
+import type { ApiDocument } from '../../model/api.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { isKeyHash } from '../../model/key.ts'
 import { idsOf } from '../../publish/api-ids.ts'
-import { foreignNeighbour } from '../../publish/api-place.ts'
+import { foreignConflict } from '../../publish/api-place.ts'
+import { apisOfClient } from '../../publish/oauth-client-lists.ts'
 import { storedClient } from '../../publish/oauth-client-parts.ts'
+import { usableBy } from '../apis/store-api.ts'
 import type { Call } from '../call.ts'
+import { checkKeySeen } from '../key-seen.ts'
 import type { DashboardParts } from '../parts.ts'
+import { checkReferences } from '../references.ts'
 
 /** What stands in the way of a move: an object that the caller's organisation cannot have, and why. */
 export interface Obstacle {
@@ -17,45 +22,92 @@ export interface Obstacle {
 }
 
 const FOREIGN = 'another organisation of this installation has it'
+const NOT_YOURS = 'it is there, and others own it'
 
 /**
- * What the caller cannot know: ids and listen paths that other organisations have, and definitions that this installation does not
- * take. Nothing of the others is named.
+ * What the caller cannot know: ids and listen paths that other organisations have, or with ownership others of its own, references
+ * that it may not make, and definitions that this installation does not take. Nothing of the others is named.
  */
 export async function obstaclesTo(parts: DashboardParts, call: Call): Promise<Obstacle[]> {
-  const { apis, client_ids: clients, key_hashes: keys } = call.object()
-  const orgId = call.actor!.orgId
+  const { apis, client_ids: clients, key_hashes: keys, policy_ids: policies, api_ids: apiIds } = call.object()
+  const sent = listOf(apis, isObject)
+  const brings = {
+    api: [...listOf(apiIds, isText), ...sent.map(idIn)],
+    policy: listOf(policies, isText),
+  }
   const found: Obstacle[] = []
-  for (const api of listOf(apis, isObject)) found.push(...(await obstaclesOfApi(parts, orgId, api)))
+  for (const api of sent) found.push(...(await obstaclesOfApi(parts, call, api, brings)))
   for (const id of listOf(clients, isText)) {
-    const stored = await storedClient(parts, id)
-    if (stored !== undefined && stored.body.org_id !== orgId) found.push({ kind: 'client', id, why: FOREIGN })
+    const why = await whyNotClient(parts, call, id)
+    if (why !== undefined) found.push({ kind: 'client', id, why })
   }
   for (const id of listOf(keys, isText)) {
-    const row = isKeyHash(id) ? await parts.tokens.getSession(Buffer.from(id, 'hex')) : undefined
-    if (row !== undefined && row.orgId !== orgId) found.push({ kind: 'key', id, why: FOREIGN })
+    const why = await whyNotKey(parts, call, id)
+    if (why !== undefined) found.push({ kind: 'key', id, why })
   }
   return found
 }
 
-async function obstaclesOfApi(parts: DashboardParts, orgId: string, sent: JsonObject): Promise<Obstacle[]> {
-  const format = sent.format === 'oas' ? 'oas' : 'classic'
-  const definition = isObject(sent.definition) ? sent.definition : {}
+async function whyNotClient(parts: DashboardParts, { actor, sight }: Call, id: string): Promise<string | undefined> {
+  const stored = await storedClient(parts, id)
+  if (stored === undefined) return undefined
+  const { orgId } = actor!
+  if (stored.body.org_id !== orgId) return FOREIGN
+  return sight.anyApi(await apisOfClient(parts, id, orgId)) ? undefined : NOT_YOURS
+}
+
+async function whyNotKey(parts: DashboardParts, call: Call, id: string): Promise<string | undefined> {
+  const row = isKeyHash(id) ? await parts.tokens.getSession(Buffer.from(id, 'hex')) : undefined
+  if (row === undefined) return undefined
+  try {
+    await checkKeySeen(parts, call, row)
+    return undefined
+  } catch (error) {
+    const { code } = toFault(error)
+    if (code === 'key_not_owned') return FOREIGN
+    if (code === 'not_owner') return NOT_YOURS
+    throw error
+  }
+}
+
+/** `brings`: ids of what the same move brings, so that it may be referred to. */
+async function obstaclesOfApi(
+  parts: DashboardParts,
+  call: Call,
+  sent: JsonObject,
+  brings: { readonly api: readonly string[]; readonly policy: readonly string[] },
+): Promise<Obstacle[]> {
+  const [format, definition, orgId] = [formatOf(sent), definitionIn(sent), call.actor!.orgId]
   let id = ''
   try {
     id = idsOf(format, definition).apiId
     const api = readNewApi({ format, definition, api_id: id, org_id: orgId, name: '' })
-    const named = await parts.documents.find('api', 'api_id', id)
-    if (named !== undefined && named.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
+    const stored = await parts.documents.find('api', 'api_id', id)
+    if (stored !== undefined && stored.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
+    if (stored !== undefined && !call.sight.api(stored)) return [{ kind: 'api', id, why: NOT_YOURS }]
+    await checkReferences(parts, call, 'api', { format, definition }, stored?.body, brings)
     if (placeOf(api) === undefined || mayCollide(parts)) return []
-    const why = await foreignNeighbour(parts, api, [])
-    return why === undefined ? [] : [{ kind: 'place', id, why: `${api.listenPath}: ${FOREIGN}` }]
+    const rules = { mayUse: usableBy(call), placeBefore: stored?.body.place }
+    const why = await foreignConflict(parts, api, stored === undefined ? [] : [stored.id], rules)
+    return why === undefined ? [] : [{ kind: 'place', id, why }]
   } catch (error) {
     const { code, message } = toFault(error)
     if (code === 'internal' || code === 'store_away') throw error
     return [{ kind: 'definition', id, why: message }]
   }
 }
+
+/** '' where the definition cannot be read: then it is an obstacle itself. */
+function idIn(api: JsonObject): string {
+  try {
+    return idsOf(formatOf(api), definitionIn(api)).apiId
+  } catch {
+    return ''
+  }
+}
+
+const formatOf = ({ format }: JsonObject): ApiDocument['format'] => (format === 'oas' ? 'oas' : 'classic')
+const definitionIn = ({ definition }: JsonObject): JsonObject => (isObject(definition) ? definition : {})
 
 /** True where an API may be stored although its listen path is taken. */
 export function mayCollide({ config }: Pick<DashboardParts, 'config'>): boolean {

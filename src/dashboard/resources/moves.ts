@@ -187,7 +187,13 @@ function runRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/check`,
       access: { permission: 'apis' },
       summary: 'Say what stands in the way of APIs, OAuth clients and keys, and store nothing',
-      body: Type.Object({}, { description: '`apis` with format and definition, `client_ids`, `key_hashes`.' }),
+      body: Type.Object(
+        {},
+        {
+          description:
+            '`apis` with format and definition, `client_ids`, `key_hashes`; `api_ids` and `policy_ids` of what the same move brings besides, which APIs may refer to.',
+        },
+      ),
       undumped: true,
       answers: { 200: Obstacles },
       run: async (call) => {
