@@ -37,11 +37,12 @@ export interface JwtRules {
   readonly key: string
   /** Addresses of key sets (RFC 7517 section 5), and how long one is taken for true. */
   readonly keySets: readonly { readonly url: string; readonly freshMs: number }[]
-  readonly identityClaim: string
+  /** Of these and the next two lists, the first claim that the token has counts, whatever it holds. */
+  readonly identityClaims: readonly string[]
   /** '' = none. */
   readonly clientClaim: string
-  readonly policyClaim: string
-  readonly scopeClaim: string
+  readonly policyClaims: readonly string[]
+  readonly scopeClaims: readonly string[]
   /** Scope to id of the policy that it brings. */
   readonly scopePolicies: ReadonlyMap<string, string>
   /** Of tokens that name none. */

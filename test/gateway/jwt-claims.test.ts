@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { getAt } from '../../src/model/api/tree.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { base64, claims, hsToken, jwtApi, jwtWorld, SECRET } from './jwt-fixtures.ts'
 
@@ -172,4 +173,59 @@ test('policies that do not exist are refused wherever the token names them, unti
   assert.equal((await gate.svc('DELETE', '/svc/policies/slow')).status, 200)
   assert.equal(await status({ pol: ['p', 'slow'] }), 403, 'a token that was good before')
   assert.equal(await status({ pol: 'p' }), 200)
+})
+
+describe('lists of claims', () => {
+  /** Each row: what the scheme names, and in the order in which they count, the claims of policies and of scopes. */
+  const LISTS: readonly { named: JsonObject; policies: string[]; scopes: string[] }[] = [
+    { named: { basePolicyClaims: ['p1', 'p2'] }, policies: ['p1', 'p2'], scopes: ['scope'] },
+    { named: { policyFieldName: 'p0', basePolicyClaims: ['p1'] }, policies: ['p0', 'p1'], scopes: ['scope'] },
+    { named: { scopes: { claims: ['s1', 's2'] } }, policies: [], scopes: ['s1', 's2'] },
+    { named: { scopes: { claimName: 's0', claims: ['s1'] } }, policies: [], scopes: ['s0', 's1'] },
+  ]
+  const VALUES: Readonly<Record<string, readonly [policy: unknown, scope: unknown]>> = {
+    good: ['p', 'read'],
+    nothing: ['', 'openid'],
+    null: [null, null],
+  }
+
+  for (const { named, policies, scopes } of LISTS)
+    test(`${JSON.stringify(named)}: the first claim that the token has counts, whatever it holds`, async (t) => {
+      const { get } = await jwtWorld(t, (origin) => {
+        const definition = oasApi(origin.url, PLACES[0]!)
+        const place = ['x-svc-api-gateway', 'server', 'authentication', 'securitySchemes', 'token']
+        const scheme = getAt(definition, place) as JsonObject
+        delete scheme.policyFieldName
+        const { scopeToPolicyMapping } = scheme.scopes as JsonObject
+        Object.assign(scheme, named, { scopes: { ...(named.scopes as JsonObject), scopeToPolicyMapping } })
+        return definition
+      })
+      const names = [...policies, ...scopes].slice(0, 2)
+      const held = [undefined, ...Object.keys(VALUES)]
+      for (const first of held)
+        for (const second of held) {
+          const sent: JsonObject = {}
+          for (const [index, name] of names.entries()) {
+            const value = [first, second][index]
+            if (value !== undefined) sent[name] = VALUES[value]![policies.includes(name) ? 0 : 1] as JsonObject
+          }
+          const counts = [first, second].find((value) => value !== undefined)
+          const status = (await get(`Bearer ${hsToken(claims(sent))}`)).status
+          assert.equal(status, counts === undefined || counts === 'good' ? 200 : 403, JSON.stringify(sent))
+        }
+    })
+
+  test('of who calls: the first claim that is there counts; none, or one that names nobody, is refused', async (t) => {
+    const { get } = await jwtWorld(t, (origin) =>
+      jwtApi(origin, { jwt_identity_base_field: 'user', jwt_subject_claims: ['mail', 'upn'], jwt_default_policies: ['slow'] }),
+    )
+    const status = async (more: JsonObject) => (await get(`Bearer ${hsToken(claims(more))}`)).status
+    // The policy gives two calls to each caller: who is counted shows who was meant.
+    assert.equal(await status({ user: 'a', mail: 'b' }), 200)
+    assert.equal(await status({ mail: 'a', upn: 'b' }), 200)
+    assert.equal(await status({ upn: 'a' }), 429)
+    assert.equal(await status({ upn: 'b' }), 200)
+    for (const more of [{}, { user: '', mail: 'c' }, { user: null, upn: 'c' }, { mail: {}, upn: 'c' }])
+      assert.equal(await status(more), 401, JSON.stringify(more))
+  })
 })

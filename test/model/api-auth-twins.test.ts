@@ -16,10 +16,13 @@ const JWT: readonly [classic: string, value: Json, oas: string, value?: Json][] 
   ['jwt_signing_method', 'rsa', 'signingMethod'],
   ['jwt_skip_kid', true, 'skipKid'],
   ['jwt_identity_base_field', 'email', 'identityBaseField'],
+  ['jwt_subject_claims', ['mail', 'upn'], 'subjectClaims'],
   ['jwt_client_base_field', 'azp', 'clientBaseField'],
   ['jwt_policy_field_name', 'pol', 'policyFieldName'],
+  ['jwt_base_policy_claims', ['pol', 'plan'], 'basePolicyClaims'],
   ['jwt_default_policies', ['a', 'b'], 'defaultPolicies'],
   ['scopes.jwt.scope_claim_name', 'scp', 'scopes.claimName'],
+  ['scopes.jwt.scope_claims', ['scp', 'scope'], 'scopes.claims'],
   [
     'scopes.jwt.scope_to_policy',
     { read: 'p', write: 'q' },

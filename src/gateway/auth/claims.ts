@@ -61,9 +61,9 @@ function isOneOf(value: Json | undefined, allowed: readonly string[]): boolean {
   return typeof value === 'string' && allowed.includes(value)
 }
 
-/** Who calls, as the claim that the definition names says it; '' when it does not. */
-export function identityOf(claims: JsonObject, { identityClaim }: JwtRules): string {
-  return shortText(claimAt(claims, identityClaim))
+/** Who calls, as the first claim of those that the definition names says it; '' when it does not. */
+export function identityOf(claims: JsonObject, { identityClaims }: JwtRules): string {
+  return shortText(firstClaim(claims, identityClaims))
 }
 
 /** The client that a token was made for, where the definition names the claim; '' when it does not say. */
@@ -81,9 +81,9 @@ function shortText(value: Json | undefined): string {
  * those of the definition. None at all when a claim is there and gives nothing, whatever it holds: that is not the same as no claim.
  */
 export function policiesOf(claims: JsonObject, rules: JwtRules): readonly string[] {
-  const { policyClaim, scopeClaim, scopePolicies, defaultPolicies } = rules
-  const named = policyClaim === '' ? undefined : claimAt(claims, policyClaim)
-  const scopes = scopePolicies.size === 0 ? undefined : claimAt(claims, scopeClaim)
+  const { policyClaims, scopeClaims, scopePolicies, defaultPolicies } = rules
+  const named = firstClaim(claims, policyClaims)
+  const scopes = scopePolicies.size === 0 ? undefined : firstClaim(claims, scopeClaims)
   if (named === undefined && scopes === undefined) return defaultPolicies
   const byName = named === undefined ? undefined : textsOf(named).slice(0, MOST_POLICIES)
   const byScope = scopes === undefined ? undefined : scopesOf(scopes).flatMap((scope) => scopePolicies.get(scope) ?? [])
@@ -94,6 +94,15 @@ export function policiesOf(claims: JsonObject, rules: JwtRules): readonly string
 /** A list, or one text with spaces between (RFC 8693 section 4.2). */
 function scopesOf(value: Json): readonly string[] {
   return (typeof value === 'string' ? value.split(' ') : textsOf(value)).slice(0, MOST_SCOPES)
+}
+
+/** The first of these claims that the token has: one that is there and means nothing hides those after it. */
+function firstClaim(claims: JsonObject, names: readonly string[]): Json | undefined {
+  for (const name of names) {
+    const claim = claimAt(claims, name)
+    if (claim !== undefined) return claim
+  }
+  return undefined
 }
 
 /**

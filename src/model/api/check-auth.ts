@@ -24,7 +24,7 @@ export function classicAuthFlaws(classic: JsonObject): Flaw[] {
 
 function jwtFlaws(classic: JsonObject): Flaw[] {
   const flaws: Flaw[] = []
-  const { key, keySets, family, policyClaim, defaultPolicies } = readJwtRules(classic)
+  const { key, keySets, family, policyClaims, defaultPolicies } = readJwtRules(classic)
   if (keySets.length === 0) {
     const wrong = key === '' ? 'must hold a key in base64, or the address of a key set' : readStaticKey(key, family)
     const at = key !== '' && family === '' ? ['jwt_signing_method'] : ['jwt_source']
@@ -37,7 +37,7 @@ function jwtFlaws(classic: JsonObject): Flaw[] {
       flaws.push({ at: ['jwt_jwks_uris', String(index), 'url'], reason: 'must be an http or https address' })
   }
   const scopes = scopePoliciesOf(classic)
-  if (policyClaim === '' && defaultPolicies.length === 0 && isEmpty(scopes))
+  if (policyClaims.length === 0 && defaultPolicies.length === 0 && isEmpty(scopes))
     flaws.push({ at: ['jwt_default_policies'], reason: 'must name a policy, unless a claim or scopes of the token do' })
   if (Object.values(scopes).some((id) => id === ''))
     flaws.push({ at: ['scopes', 'jwt', 'scope_to_policy'], reason: 'must name a policy for each scope' })

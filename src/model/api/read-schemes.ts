@@ -30,10 +30,10 @@ export function readJwtRules(classic: JsonObject): JwtRules {
     // As in other products, a list of addresses takes the place of the single source.
     key: sets.length > 0 || address !== undefined ? '' : source,
     keySets: sets.length > 0 || address === undefined ? sets : [{ url: address, freshMs: 1000 * FRESH_S }],
-    identityClaim: textOf(classic, 'jwt_identity_base_field') || 'sub',
+    identityClaims: claimNames(textOf(classic, 'jwt_identity_base_field'), textsOf(classic, 'jwt_subject_claims'), 'sub'),
     clientClaim: textOf(classic, 'jwt_client_base_field'),
-    policyClaim: textOf(classic, 'jwt_policy_field_name'),
-    scopeClaim: scopeClaimOf(classic),
+    policyClaims: claimNames(textOf(classic, 'jwt_policy_field_name'), textsOf(classic, 'jwt_base_policy_claims')),
+    scopeClaims: scopeClaimsOf(classic),
     scopePolicies: new Map(Object.entries(policies).filter((entry): entry is [string, string] => isText(entry[1]))),
     defaultPolicies: textsOf(classic, 'jwt_default_policies'),
     skewMs: { issuedAt: skewMs('issued_at'), expiresAt: skewMs('expires_at'), notBefore: skewMs('not_before') },
@@ -53,9 +53,16 @@ export function scopePoliciesOf(classic: JsonObject): JsonObject {
   return Object.keys(own).length > 0 ? own : objectOf(classic, 'jwt_scope_to_policy_mapping')
 }
 
-function scopeClaimOf(classic: JsonObject): string {
-  const own = textOf(objectOf(objectOf(classic, 'scopes'), 'jwt'), 'scope_claim_name')
-  return own || textOf(classic, 'jwt_scope_claim_name') || 'scope'
+function scopeClaimsOf(classic: JsonObject): readonly string[] {
+  const own = objectOf(objectOf(classic, 'scopes'), 'jwt')
+  const first = textOf(own, 'scope_claim_name') || textOf(classic, 'jwt_scope_claim_name')
+  return claimNames(first, textsOf(own, 'scope_claims'), 'scope')
+}
+
+/** The claim that is named alone, then those of the list; `usual` where the definition names none. */
+function claimNames(first: string, list: readonly string[], usual = ''): readonly string[] {
+  const named = [first, ...list].filter((name) => name !== '')
+  return named.length > 0 || usual === '' ? named : [usual]
 }
 
 /** What a definition says of names and passwords. */

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf } from './members.ts'
 import { MODULE_DRIVER, MODULE_LISTS } from './read-modules.ts'
 import { member, pathOf, type TreePath, toWords } from './tree.ts'
+import { unknownMembersOf } from './unknown-members.ts'
 import { isReference } from './values.ts'
 
 /** A place in a definition, `*` for every member or entry, and the values there that ask for the feature. */
@@ -305,6 +306,12 @@ export function wishesOf(definition: JsonObject, format: 'classic' | 'oas', root
     for (const probe of row[format]) {
       probeAt(definition, definition, probe, 0, root, (path) => wishes.push({ at: path, feature: row.feature }))
     }
+  }
+  const named = wishes.map((wish) => toWords(wish.at))
+  for (const unknown of unknownMembersOf(definition, format)) {
+    const words = toWords([...root, ...unknown])
+    if (!named.some((each) => each === words || each.startsWith(`${words}.`)))
+      wishes.push({ at: [...root, ...unknown], feature: 'a member that nothing here knows' })
   }
   findReferences(definition, root, wishes)
   return wishes
