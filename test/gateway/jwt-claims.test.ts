@@ -217,7 +217,11 @@ describe('lists of claims', () => {
 
   test('of who calls: the first claim that is there counts; none, or one that names nobody, is refused', async (t) => {
     const { get } = await jwtWorld(t, (origin) =>
-      jwtApi(origin, { jwt_identity_base_field: 'user', jwt_subject_claims: ['mail', 'upn'], jwt_default_policies: ['slow'] }),
+      jwtApi(origin, {
+        jwt_identity_base_field: 'user',
+        jwt_subject_claims: ['mail', 'upn'],
+        jwt_default_policies: ['slow'],
+      }),
     )
     const status = async (more: JsonObject) => (await get(`Bearer ${hsToken(claims(more))}`)).status
     // The policy gives two calls to each caller: who is counted shows who was meant.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isDeepStrictEqual } from 'node:util'
 import { describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { Fault } from '../../src/errors/fault.ts'
 import { readApi } from '../../src/model/api/read.ts'
 import type { Schema } from '../../src/model/api/schema.ts'
@@ -30,7 +30,8 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
 function document(kind: string, scheme: JsonObject): JsonObject {
   const held = { enabled: true, ...structuredClone(NEEDED[kind]), ...scheme }
   const authentication = kind === 'hmac' ? { hmac: held } : { securitySchemes: { s: held } }
-  const declared = kind === 'hmac' ? {} : { components: { securitySchemes: { s: DECLARED[kind]! } }, security: [{ s: [] }] }
+  const declared =
+    kind === 'hmac' ? {} : { components: { securitySchemes: { s: DECLARED[kind]! } }, security: [{ s: [] }] }
   return oas({ document: declared, server: { authentication: { enabled: true, ...authentication } } })
 }
 
@@ -55,7 +56,11 @@ function samplesOf(schema: Schema): Json[] {
     case 'object':
       return [objectWith(schema, schema.required as string[])]
     case 'string':
-      return schema.is === 'duration' ? ['7s'] : schema.is === undefined ? ['word', 'hmac-sha512'] : ['https://x.example/', 'X-Other']
+      return schema.is === 'duration'
+        ? ['7s']
+        : schema.is === undefined
+          ? ['word', 'hmac-sha512']
+          : ['https://x.example/', 'X-Other']
     default:
       return [7]
   }
@@ -80,10 +85,15 @@ function membersOf(schema: Schema, path: string[] = [], beside: JsonObject = {})
     const here = { path: at, schema: member, beside }
     if (inner.properties === undefined) return [here]
     const around = structuredClone(beside)
-    const held = { ...('enabled' in (inner.properties as object) && { enabled: true }), ...objectWith(inner, inner.required as string[]) }
+    const held = {
+      ...('enabled' in (inner.properties as object) && { enabled: true }),
+      ...objectWith(inner, inner.required as string[]),
+    }
     putAt(around, at, inner === member ? held : [held])
     const below = membersOf(inner, inner === member ? at : [...at, '0'], around)
-    return inner === member ? below : [here, ...below.filter((each) => !(inner.required as string[]).includes(each.path.at(-1)!))]
+    return inner === member
+      ? below
+      : [here, ...below.filter((each) => !(inner.required as string[]).includes(each.path.at(-1)!))]
   })
 }
 
@@ -92,13 +102,22 @@ function withMember(kind: string, { path, beside }: Member, value?: Json): JsonO
   const at = path.map((step) => (/^\d+$/.test(step) ? Number(step) : step))
   if (value !== undefined) {
     let holder = scheme as Record<string | number, Json>
-    for (const step of at.slice(0, -1)) holder = (holder[step] ??= {}) as Record<string | number, Json>
+    for (const step of at.slice(0, -1)) {
+      holder[step] ??= {}
+      holder = holder[step] as Record<string | number, Json>
+    }
     holder[at.at(-1)!] = value
   }
   return document(kind, scheme)
 }
 
-const authentication = getAt(EXTENSION_SCHEMA, ['properties', 'server', 'properties', 'authentication', 'properties']) as JsonObject
+const authentication = getAt(EXTENSION_SCHEMA, [
+  'properties',
+  'server',
+  'properties',
+  'authentication',
+  'properties',
+]) as JsonObject
 const SCHEMES: Readonly<Record<string, Schema>> = {
   scheme: getAt(authentication, ['securitySchemes', 'additionalProperties']) as Schema,
   hmac: authentication.hmac as Schema,
@@ -112,7 +131,9 @@ describe('members of authentication', () => {
         const kinds = name === 'hmac' ? ['hmac'] : Object.keys(DECLARED).filter((kind) => kind !== 'hmac')
         const changes = kinds.some((kind) => {
           const without = read('oas', withMember(kind, member))
-          return samplesOf(member.schema).some((value) => !isDeepStrictEqual(read('oas', withMember(kind, member, value)), without))
+          return samplesOf(member.schema).some(
+            (value) => !isDeepStrictEqual(read('oas', withMember(kind, member, value)), without),
+          )
         })
         assert.equal(changes, !(words in WITHOUT_EFFECT))
       })
@@ -127,7 +148,10 @@ describe('members of authentication', () => {
         [{ newCheck: { enabled: true } }, 'newCheck'],
       ] as const)
         if (kind !== 'hmac' || !place.startsWith('scopes'))
-          assert.match(String(read('oas', document(kind, more))), new RegExp(`${place}: a member that nothing here knows`))
+          assert.match(
+            String(read('oas', document(kind, more))),
+            new RegExp(`${place}: a member that nothing here knows`),
+          )
       const silent = { newClaims: [], newCheck: { enabled: false, names: ['a'] }, newName: '', 'x-note': 'kept' }
       assert.deepEqual(read('oas', document(kind, silent)), read('oas', document(kind, {})))
       assert.equal(typeof read('oas', document(kind, {})), 'object', String(read('oas', document(kind, {}))))
@@ -136,7 +160,13 @@ describe('members of authentication', () => {
   test('a member of tokens that nobody knows is refused in classic definitions, unless it is empty', () => {
     const jwt = { enable_jwt: true, jwt_source: 'https://idp.example/jwks', jwt_default_policies: ['base'] }
     for (const more of [{ jwt_new_claims: ['a'] }, { scopes: { jwt: { new_claims: ['a'] } } }])
-      assert.match(String(read('classic', classic({ ...jwt, ...more } as JsonObject))), /new_claims: a member that nothing here knows/)
-    assert.equal(typeof read('classic', classic({ ...jwt, jwt_new_claims: [], scopes: { jwt: {}, oidc: {} } })), 'object')
+      assert.match(
+        String(read('classic', classic({ ...jwt, ...more } as JsonObject))),
+        /new_claims: a member that nothing here knows/,
+      )
+    assert.equal(
+      typeof read('classic', classic({ ...jwt, jwt_new_claims: [], scopes: { jwt: {}, oidc: {} } })),
+      'object',
+    )
   })
 })

@@ -30,7 +30,11 @@ export function readJwtRules(classic: JsonObject): JwtRules {
     // As in other products, a list of addresses takes the place of the single source.
     key: sets.length > 0 || address !== undefined ? '' : source,
     keySets: sets.length > 0 || address === undefined ? sets : [{ url: address, freshMs: 1000 * FRESH_S }],
-    identityClaims: claimNames(textOf(classic, 'jwt_identity_base_field'), textsOf(classic, 'jwt_subject_claims'), 'sub'),
+    identityClaims: claimNames(
+      textOf(classic, 'jwt_identity_base_field'),
+      textsOf(classic, 'jwt_subject_claims'),
+      'sub',
+    ),
     clientClaim: textOf(classic, 'jwt_client_base_field'),
     policyClaims: claimNames(textOf(classic, 'jwt_policy_field_name'), textsOf(classic, 'jwt_base_policy_claims')),
     scopeClaims: scopeClaimsOf(classic),

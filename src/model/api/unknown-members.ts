@@ -14,7 +14,10 @@ const PREFIX = /^jwt_/
  */
 export function unknownMembersOf(definition: JsonObject, format: 'classic' | 'oas'): TreePath[] {
   if (format === 'classic') return unknownOfClassic(definition)
-  const schema = getAt(EXTENSION_SCHEMA, AUTHENTICATION.flatMap((name) => ['properties', name])) as Schema
+  const schema = getAt(
+    EXTENSION_SCHEMA,
+    AUTHENTICATION.flatMap((name) => ['properties', name]),
+  ) as Schema
   return unknownOf(getAt(definition, AUTHENTICATION), schema, AUTHENTICATION)
 }
 
@@ -23,7 +26,10 @@ function unknownOfClassic(classic: JsonObject): TreePath[] {
   const own = Object.keys(classic).filter((name) => PREFIX.test(name) && !Object.hasOwn(CLASSIC_AUTH, name))
   const scopes = objectOf(objectOf(classic, 'scopes'), 'jwt')
   const schema = getAt(CLASSIC_AUTH, ['scopes', 'properties', 'jwt']) as Schema
-  return [...own.filter((name) => asks(classic[name]!)).map((name) => [name]), ...unknownOf(scopes, schema, ['scopes', 'jwt'])]
+  return [
+    ...own.filter((name) => asks(classic[name]!)).map((name) => [name]),
+    ...unknownOf(scopes, schema, ['scopes', 'jwt']),
+  ]
 }
 
 function unknownOf(value: Json | undefined, schema: Schema, path: TreePath): TreePath[] {
@@ -41,7 +47,8 @@ function unknownOf(value: Json | undefined, schema: Schema, path: TreePath): Tre
 
 /** The schema of a member; undefined where the schema does not know it. */
 function schemaOfMember({ properties, additionalProperties }: Schema, name: string): Schema | undefined {
-  if (properties === undefined || !isObject(properties)) return isObject(additionalProperties ?? null) ? (additionalProperties as Schema) : {}
+  if (properties === undefined || !isObject(properties))
+    return isObject(additionalProperties ?? null) ? (additionalProperties as Schema) : {}
   return Object.hasOwn(properties, name) ? (properties[name] as Schema) : undefined
 }
 
