@@ -38,7 +38,7 @@ function document(kind: string, scheme: JsonObject): JsonObject {
 /** The API as it is compiled; what it is refused with otherwise. */
 function read(format: 'oas' | 'classic', definition: JsonObject): unknown {
   try {
-    return readApi({ format, definition })
+    return readApi({ format, definition, api_id: 'a', org_id: 'o', name: 'n' })
   } catch (error) {
     assert.ok(error instanceof Fault)
     return error.message
@@ -149,7 +149,7 @@ describe('members of authentication', () => {
       ] as const)
         if (kind !== 'hmac' || !place.startsWith('scopes'))
           assert.match(
-            String(read('oas', document(kind, more))),
+            String(read('oas', document(kind, more as unknown as JsonObject))),
             new RegExp(`${place}: a member that nothing here knows`),
           )
       const silent = { newClaims: [], newCheck: { enabled: false, names: ['a'] }, newName: '', 'x-note': 'kept' }
