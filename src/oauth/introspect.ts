@@ -1,8 +1,12 @@
-import { fault } from '../errors/fault.ts'
+import { Fault, fault } from '../errors/fault.ts'
 import type { JsonObject } from '../model/json.ts'
+import { policyIdsOf } from '../model/merge-policies.ts'
+import { mergeSession } from '../model/narrow-session.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { tokenFactsOf } from '../model/oauth-token.ts'
 import { hashKey } from '../model/secret.ts'
+import type { Session } from '../model/session.ts'
+import { sessionAtUse } from '../model/token-session.ts'
 import type { SessionRow } from '../store/ports.ts'
 import { jsonAnswer } from './answer.ts'
 import { authenticateClient } from './client-auth.ts'
@@ -36,7 +40,7 @@ async function accessClaims(
   parts: OAuthParts,
   call: OAuthCall,
   caller: OAuthClient,
-  { body, clientId }: SessionRow,
+  { body, clientId, orgId }: SessionRow,
 ): Promise<JsonObject | undefined> {
   const facts = tokenFactsOf(body)
   const expires = typeof body.expires === 'number' ? body.expires : 0
@@ -46,6 +50,7 @@ async function accessClaims(
   const owner = await parts.findClient(clientId)
   if (owner === undefined || owner.epoch !== facts.epoch || !isRegistered(parts, owner, api)) return undefined
   if (facts.user !== undefined && (await findTokenUser(parts, api, facts.user)) === undefined) return undefined
+  if (!isInForce(parts, orgId, sessionAtUse(body, owner))) return undefined
   return {
     active: true,
     ...(facts.scope !== '' && { scope: facts.scope }),
@@ -61,6 +66,13 @@ async function accessClaims(
   }
 }
 
+/** False for a session that the gateway refuses whatever is asked: its policies are off, gone, or do not go together. */
+function isInForce(parts: OAuthParts, orgId: string, session: Session): boolean {
+  const policiesOf = (each: Session) => policyIdsOf(each).map((id) => parts.findPolicy(orgId, id))
+  const merged = mergeSession(session, policiesOf, (apiId) => parts.findApi(apiId)?.orgId)
+  return !(merged instanceof Fault) && !merged.isInactive
+}
+
 async function refreshClaims(
   parts: OAuthParts,
   call: OAuthCall,
@@ -71,6 +83,8 @@ async function refreshClaims(
   if (row === undefined || row.sort !== 'refresh' || row.clientId !== caller.client_id) return undefined
   const body = row.body as unknown as RefreshBody
   const { epoch, scope, username, jkt, x5t } = body
+  // Nothing comes of it any more: see `sessionBody`.
+  if (caller.policies.length === 0 && body.stands_alone !== true) return undefined
   if (row.claimedAt !== 0 || row.expiresAt <= parts.clock.wall() || epoch !== caller.epoch) return undefined
   const user = userOf(body)
   const api = user && parts.findApi(row.apiId)

@@ -68,6 +68,18 @@ async function grant(world: GatewayWorld, client: string, form: Record<string, s
   return { status: answer.status, body: answer.json as Record<string, string> }
 }
 
+async function isActive(world: GatewayWorld, client: string, token: string): Promise<boolean> {
+  const { text } = await world.gateway.call('/orders/oauth/introspect', {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${client}:secret`).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: new URLSearchParams({ token }).toString(),
+  })
+  return (JSON.parse(text) as { active: boolean }).active
+}
+
 /** A code of a login that names both APIs: it may narrow what the policies give, and opens nothing by itself. */
 async function codeOf(world: GatewayWorld, client_id: string): Promise<Record<string, string>> {
   const key_rules = JSON.stringify({ access_rights: rightsOn('orders', 'stock') })
@@ -136,6 +148,7 @@ test('an edited list of policies reaches live tokens at once and ends none of th
       for (const [name, token] of Object.entries(tokens)) {
         const reach = { ...expected(policies), ...(name === 'limited' && { stock: 'refused' }) }
         assert.deepEqual(await seen(world, token), reach, `${way}: ${name} ${when}`)
+        assert.equal(await isActive(world, client, token), policies.length > 0, `${way}: ${name} ${when}, introspected`)
       }
     }
     await check(['silver'], 'before')
@@ -146,6 +159,7 @@ test('an edited list of policies reaches live tokens at once and ends none of th
       if (policies.length > 0) continue
       // Neither a code nor a refresh token of before opens what the login named, and neither is used up by the refusal.
       const refresh = { grant_type: 'refresh_token', refresh_token: login.refresh_token! }
+      assert.equal(await isActive(world, client, login.refresh_token!), false, `${way}: refresh token, introspected`)
       for (const form of [unused, refresh]) assert.equal((await grant(world, client, form)).status, 400, way)
     }
     for (const form of [unused, { grant_type: 'refresh_token', refresh_token: login.refresh_token! }]) {
