@@ -59,7 +59,13 @@ export async function checkPlace(
   const own = (words[0] === 'metrics' && words.length === 1) || parts.config.compat.vendor_aliases.includes(words[0]!)
   if (own) throw fault('listen_path_taken', `/${first.toLowerCase()} is answered by the gateway itself`)
   const place = placeOf(api)
-  if (place === undefined || rules.mayCollide) return []
+  if (place === undefined) return []
+  if (rules.mayCollide) {
+    // Gateways keep organisations apart, and do not know owners.
+    const why = await foreignNeighbour(parts, api, except, rules)
+    if (why !== undefined) throw fault('listen_path_taken', why)
+    return []
+  }
   const turn = await turnAt(parts, api)
   const { rows } = await parts.documents.list('api', { where: { place }, limit: MOST_PLACES })
   for (const row of rows) {
@@ -91,20 +97,25 @@ async function foreignNeighbour(
   parts: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  { mayUse, placeBefore }: Omit<PlaceRules, 'mayCollide'>,
+  { mayUse, placeBefore, mayCollide = false }: Omit<PlaceRules, 'mayCollide'> & { readonly mayCollide?: boolean },
 ): Promise<string | undefined> {
   const hosts = sharedHosts(ownUrls(parts.config))
   const isMine = mayUse === undefined || placeBefore === placeOf(api)
+  if (mayCollide && isMine) return undefined
   const territory = territoryOf(api)
   const owned = !isShared(api.domain, hosts)
   const place = placeOf(api)
   if (place === undefined) return undefined
   const widest = atPlace(place)
   const places: string[] = []
-  for (const entries of await neighbours(parts, api, hosts))
+  // An API without a domain answers at the domains of its organisation as well, where one at the domain goes first.
+  const takesFrom = (other: Territory) => !isMine && other.domain === '' && pathsOverlap(widest, other)
+  for (const entries of await neighbours(parts, api, hosts, !isMine))
     for (const [found, orgs] of entries)
-      if ((!isMine || orgs.some((orgId) => orgId !== api.orgId)) && territoriesOverlap(widest, atPlace(found), hosts))
-        places.push(found)
+      if (!isMine || orgs.some((orgId) => orgId !== api.orgId)) {
+        const other = atPlace(found)
+        if (territoriesOverlap(widest, other, hosts) || takesFrom(other)) places.push(found)
+      }
   for (let from = 0; from < places.length; from += MOST_PLACES) {
     const where = { place: places.slice(from, from + MOST_PLACES) }
     for await (const rows of parts.documents.each('api', { where }))
@@ -112,8 +123,9 @@ async function foreignNeighbour(
         const other = except.includes(row.id) ? undefined : readable(row)
         if (other === undefined) continue
         const foreign = other.orgId !== api.orgId
+        if (foreign && (mayCollide || (owned && other.domain !== api.domain))) continue
         if (foreign && owned) return `the domain ${api.domain} is used by another organisation`
-        if (!foreign && (isMine || mayUse(row))) continue
+        if (!foreign && (isMine || mayUse(row) || (mayCollide && collides(api, other)))) continue
         if (areApart(api.tags, other.tags) || !pathsOverlap(territory, territoryOf(other))) continue
         if (foreign) return `${whereabouts(api)} overlaps a listen path of another organisation`
         return `${whereabouts(api)} overlaps the listen path of an API that you do not own`
@@ -171,15 +183,24 @@ async function idsLike(documents: PublishParts['documents'], word: string): Prom
   return [...ids.keys()].filter((id) => foldLetters(id) === foldLetters(word))
 }
 
-/** Places that may be in the way, with the organisations that have them. Read from indexes alone. */
+/**
+ * Places that may be in the way, with the organisations that have them. Read from indexes alone. `ofOwners`: those without a domain too,
+ * where the API has one.
+ */
 async function neighbours(
   { documents }: Pick<PublishParts, 'documents'>,
   api: Api,
   hosts: SharedHosts,
+  ofOwners: boolean,
 ): Promise<ReadonlyMap<string, readonly string[]>[]> {
   const at = (where: Where) => documents.valuesBy('api', 'place', 'org_id', { where })
-  if (!isShared(api.domain, hosts)) return [await at({ place_domain: api.domain })]
   const { head } = placeKeys(placeOf(api)!)
+  if (!isShared(api.domain, hosts)) {
+    const atDomain = await at({ place_domain: api.domain })
+    if (!ofOwners) return [atDomain]
+    const org_id = api.orgId
+    return [atDomain, await at(head === '*' ? { org_id } : { org_id, place_head: [head, '*'] })]
+  }
   if (head === '*') return [await at({})]
   return [await at({ place_head: [head, '*'] }), await at({ place_domain: [...hosts] })]
 }

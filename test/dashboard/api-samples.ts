@@ -26,13 +26,13 @@ export function plainOas(title: string, more: JsonObject = {}): JsonObject {
 }
 
 /** The same with the extension. */
-export function oasApi(apiId: string, listenPath: string, info: JsonObject = {}): JsonObject {
+export function oasApi(apiId: string, listenPath: string, info: JsonObject = {}, server: JsonObject = {}): JsonObject {
   return {
     ...plainOas(`API ${apiId}`),
     'x-svc-api-gateway': {
       info: { id: apiId, name: `API ${apiId}`, state: { active: true }, ...info },
       upstream: { url: 'http://upstream.test/' },
-      server: { listenPath: { value: listenPath, strip: true } },
+      server: { listenPath: { value: listenPath, strip: true }, ...server },
     },
   }
 }

@@ -158,3 +158,43 @@ test('a host name that nobody owns is no way round, and a custom domain belongs 
   assert.equal(await save(other, 'e', 'pay.example.test', '/pay/'), 200)
   assert.equal(await save(one, 'f', 'pay.example.test', '/elsewhere/'), 409)
 })
+
+/** With ownership on: places of the owner's APIs, and whether somebody else of the organisation may save an API at a place. */
+const OF_OWNERS: readonly (readonly [held: Spot, wanted: Spot, may: boolean])[] = [
+  [['', '/pay/'], ['d.example.test', '/pay/'], false],
+  [['', '/pay/'], ['d.example.test', '/pay/q/'], false],
+  [['', '/pay/'], ['d.example.test', '/{any}/q/'], false],
+  [['', '/pay/'], ['d.example.test', '/'], false],
+  [['', '/{any}/'], ['d.example.test', '/pay/'], false],
+  [['', '/pay/'], ['d.example.test', '/else/'], true],
+  [['d.example.test', '/pay/'], ['d.example.test', '/pay/q/'], false],
+  [['d.example.test', '/pay/'], ['d.example.test', '/else/'], true],
+  // The API at the domain goes first: nothing is taken from it.
+  [['d.example.test', '/pay/'], ['', '/pay/q/'], true],
+  [['d.example.test', '/pay/'], ['e.example.test', '/pay/q/'], true],
+]
+type Spot = readonly [domain: string, path: string]
+
+for (const duplicates of [false, true])
+  test(`with ownership on and duplicate slugs ${duplicates ? 'on' : 'off'}, nobody takes requests of an owner's API`, async (t) => {
+    const env = { SVC_DB_ENABLEOWNERSHIP: 'true', SVC_GW_ENABLEDUPLICATESLUGS: String(duplicates) }
+    const { call, user, close } = await startTestDashboard({ env })
+    t.after(close)
+    const [owner, other] = [await user({ apis: 'write' }), await user({ apis: 'write' })]
+    const save = (as: TestUser, id: string, [name, path]: Spot) => {
+      const domain = name === '' ? {} : { customDomain: { enabled: true, name } }
+      return call('POST', '/api/apis/oas', { as, body: oasApi(id, path, {}, domain) })
+    }
+    for (const [held, wanted, may] of OF_OWNERS) {
+      const made = await save(owner, 'held', held)
+      assert.equal(made.status, 200, made.text)
+      const { status, text } = await save(other, 'wanted', wanted)
+      assert.equal(status, may ? 200 : 409, `${wanted} beside ${held}: ${text}`)
+      assert.doesNotMatch(text, /held/)
+      if (may) await call('DELETE', '/api/apis/oas/wanted', { as: other })
+      await call('DELETE', '/api/apis/oas/held', { as: owner })
+    }
+    // At the very same place the later one is stored and not served.
+    await save(owner, 'held', ['', '/pay/'])
+    assert.equal((await save(other, 'wanted', ['', '/pay/'])).status, duplicates ? 200 : 409)
+  })

@@ -27,6 +27,8 @@ const ENDPOINTS: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/old/oauth/authorize-client/'],
   ['POST', '/svc/batch'],
   ['POST', '/svc/batch/'],
+  ['GET', '/svc/rate-limits'],
+  ['HEAD', '/svc/rate-limits/'],
   ['POST', '/%6Fauth/%74oken'],
   ['POST', '/oauth/./token'],
   ['POST', '//svc//oauth/authorize-client'],
@@ -45,6 +47,8 @@ const NESTED: readonly (readonly [path: string, more?: JsonObject])[] = [
   ['/.well-known/{any}/'],
   ['/OAuth/', { ignoreCase: true }],
   ['/SVC/Batch/', { ignoreCase: true }],
+  ['/svc/{any}/'],
+  ['/svc/rate-limits/'],
   ['/oauth/', { domain: 'own.example' }],
   ['/{any}/{b:.*}/', { domain: 'own.example' }],
 ]

@@ -8,6 +8,7 @@ import { flawOfDates } from '../auth/certificate-dates.ts'
 import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../exchange.ts'
 import { isBatch } from '../steps/answer-batch.ts'
 import { cors } from '../steps/cors.ts'
+import { isRateLimits } from '../steps/tell-limits.ts'
 import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
 import { issuerOf } from './issuer.ts'
 
@@ -79,10 +80,9 @@ export class OAuthEndpoints {
     return x.path.charCodeAt(1) === DOT && x.path.startsWith(WELL_KNOWN) ? this.#findMetadata(x, snapshot) : undefined
   }
 
-  /** True for a path below the listen path of an API that the API itself answers: an endpoint of its authorization server, or batches. */
+  /** True for a path below the listen path of an API that the API itself answers: its authorization server, batches, or rate limits. */
   isEndpoint(api: Api, rest: string): boolean {
-    if (api.oauth !== undefined && this.#paths.find(rest) !== undefined) return true
-    return api.batches === true && isBatch(rest, 0)
+    return this.#answers(rest, 0)?.(api) === true
   }
 
   /** True for an API whose listen path may be longer than that of one whose endpoint is asked for: by what its segments can match. */
@@ -97,19 +97,18 @@ export class OAuthEndpoints {
   }
 
   /**
-   * Leads a request for an endpoint (or a batch) of one API back to it, where a longer listen path hides it from the router, or one that
+   * Leads a request for an endpoint of one API (batches and rate limits too) back to it, where a longer listen path hides it from the router, or one that
    * takes any first segment hides `/{api_id}/oauth/...`. Answers what was found elsewhere than below a listen path.
    */
   reclaim(x: Exchange, snapshot: Snapshot, match: RouteMatch): ElsewhereFound | undefined {
     const { path } = x
     for (let at = 0; at !== -1 && at < match.restAt; at = path.indexOf('/', at + 1)) {
-      const found = this.#paths.findAt(path, at)
-      if (found === undefined && !isBatch(path, at)) continue
+      const answers = this.#answers(path, at)
+      if (answers === undefined) continue
       const owner = this.#match
       snapshot.router.find(x.host, at === 0 ? '/' : path.slice(0, at), owner)
       const { served, restAt } = owner
-      if (served === undefined || restAt !== at) continue
-      if (found === undefined ? !served.api.batches : served.api.oauth === undefined) continue
+      if (served === undefined || restAt !== at || !answers(served.api)) continue
       match.served = served
       match.restAt = at
       return undefined
@@ -134,6 +133,13 @@ export class OAuthEndpoints {
       if (early !== undefined) return early
     }
     return this.#parts.answer(this.#callOf(x, api, found, prefix))
+  }
+
+  /** Which APIs answer by themselves what is in `path` from the slash at `at` on; undefined = none does. */
+  #answers(path: string, at: number): ((api: Api) => boolean) | undefined {
+    if (this.#paths.findAt(path, at) !== undefined) return hasAuthorizationServer
+    if (isBatch(path, at)) return ({ batches }) => batches === true
+    return isRateLimits(path, at) ? ({ auth }) => auth !== undefined : undefined
   }
 
   #findMetadata(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {

@@ -15,12 +15,17 @@ export function tellLimits(counters: Counters, identify: readonly (Step | undefi
   if (identify.length === 0) return undefined
   const steps = [...identify.filter((step) => step !== undefined), limitsTold(counters)]
   return function tellLimits(x) {
-    const { rest } = x
-    if (rest.length < PATH.length || rest.length > PATH.length + 1 || !rest.startsWith(PATH)) return undefined
-    if ((rest.length > PATH.length && !rest.endsWith('/')) || (x.method !== 'GET' && x.method !== 'HEAD'))
-      return undefined
+    if (!isRateLimits(x.rest, 0) || (x.method !== 'GET' && x.method !== 'HEAD')) return undefined
     return x.dry ? new LedOn(steps) : run(steps, x)
   }
+}
+
+/** True when the part of a path from the slash at `at` on is where callers are told their limits. */
+export function isRateLimits(path: string, at: number): boolean {
+  const { length } = path
+  const end = at + PATH.length
+  if (length !== end && (length !== end + 1 || !path.endsWith('/'))) return false
+  return path.startsWith(PATH, at)
 }
 
 function limitsTold(counters: Counters): Step {
