@@ -6,9 +6,8 @@ import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/p
 import type { SecretGate } from '../admin-secret.ts'
 import { flawOfDates } from '../auth/certificate-dates.ts'
 import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../exchange.ts'
-import { isBatch } from '../steps/answer-batch.ts'
+import { isBatch, isRateLimits } from '../own-paths.ts'
 import { cors } from '../steps/cors.ts'
-import { isRateLimits } from '../steps/tell-limits.ts'
 import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
 import { issuerOf } from './issuer.ts'
 

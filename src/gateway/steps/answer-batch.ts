@@ -7,9 +7,9 @@ import { methodFault } from '../../wire/request-line.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
 import type { InnerAnswer, InnerCalls, InnerRequest } from '../inner-calls.ts'
 import { readTrafficJson } from '../json-flaw.ts'
+import { isBatch } from '../own-paths.ts'
 import { contextFieldsOf } from '../telemetry/traced-exchange.ts'
 
-const PATH = '/svc/batch'
 const MAX_REQUESTS = 50
 const MAX_AT_ONCE = 8
 const MAX_BODY_BYTES = 1_048_576
@@ -55,16 +55,11 @@ interface PartAnswer {
  */
 export function answerBatch(calls: InnerCalls): Step {
   return function answerBatch(x) {
-    if (x.rest !== PATH && x.rest !== `${PATH}/`) return undefined
+    if (!isBatch(x.rest, 0)) return undefined
     if (x.method !== 'POST') return undefined
     if (x.inner) return NESTED
     return x.dry ? { status: 200, fields: '', body: undefined } : answer(x, calls)
   }
-}
-
-/** True when the part of a path from the slash at `at` on is the endpoint of batches. */
-export function isBatch(path: string, at: number): boolean {
-  return path.startsWith(PATH, at) && (path.length === at + PATH.length || path.slice(at + PATH.length) === '/')
 }
 
 async function answer(x: Exchange, calls: InnerCalls): Promise<Outcome> {

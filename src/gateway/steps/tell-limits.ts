@@ -1,11 +1,10 @@
 import type { Limit } from '../../model/limit.ts'
 import type { Counters } from '../../store/ports.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
+import { isRateLimits } from '../own-paths.ts'
 import { run } from '../run.ts'
 import { LedOn } from './lead-on.ts'
 import { limitsOf, organisationOf } from './take-permits.ts'
-
-const PATH = '/svc/rate-limits'
 
 /**
  * Tells callers of an API with authentication what their rate and quota are and what is left, without taking of either, at
@@ -18,14 +17,6 @@ export function tellLimits(counters: Counters, identify: readonly (Step | undefi
     if (!isRateLimits(x.rest, 0) || (x.method !== 'GET' && x.method !== 'HEAD')) return undefined
     return x.dry ? new LedOn(steps) : run(steps, x)
   }
-}
-
-/** True when the part of a path from the slash at `at` on is where callers are told their limits. */
-export function isRateLimits(path: string, at: number): boolean {
-  const { length } = path
-  const end = at + PATH.length
-  if (length !== end && (length !== end + 1 || !path.endsWith('/'))) return false
-  return path.startsWith(PATH, at)
 }
 
 function limitsTold(counters: Counters): Step {
