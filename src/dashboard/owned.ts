@@ -7,6 +7,7 @@ import { policyApisOf } from '../model/policy-index.ts'
 import { hashKey } from '../model/secret.ts'
 import { apisOfClient } from '../publish/oauth-client-lists.ts'
 import { clientOf } from '../publish/oauth-client-parts.ts'
+import { findByEitherId } from '../publish/own-ids.ts'
 import { findUser } from '../publish/users.ts'
 import type { Documents, SessionRow, StoredDocument } from '../store/ports.ts'
 import { apiNamed } from './api-document.ts'
@@ -105,14 +106,16 @@ export async function seesDocumented(
   return policy !== undefined && sight.org(policy) && sight.policy(policy)
 }
 
-/** A policy of an organisation by storage id or by the `id` that keys name it by. */
+/** A policy of an organisation by the `id` that keys name it by, else by its storage id. */
 export async function findPolicyDocument(
   documents: Documents,
   orgId: string,
   id: string,
 ): Promise<StoredDocument | undefined> {
-  const stored = isDocumentId(id) ? await documents.get('policy', id) : undefined
-  return stored ?? documents.find('policy', 'org_policy', `${orgId}/${id}`)
+  const found = await findByEitherId({ documents }, 'policy', orgId, id)
+  // Callers of no organisation see those of all.
+  if (found !== undefined || orgId !== '') return found
+  return isDocumentId(id) ? documents.get('policy', id) : undefined
 }
 
 /** True when the caller may see a key or token: one of its APIs, or of the APIs of its policies, or none of them exists any more. */

@@ -14,6 +14,7 @@ import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 import { inTurn } from './in-turn.ts'
 import { type Cascade, clientsWithoutApi } from './oauth-cascade.ts'
+import { checkIdsFree } from './own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from './parts.ts'
 
 /** A definition that somebody wants served. */
@@ -188,6 +189,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   await checkFree(parts, apiId)
   const id = await freeDocumentId(parts, named.documentId)
   const orgId = draft.orgId ?? orgOf(parts, named.orgId)
+  await checkIdsFree(parts, 'api', { orgId, id: apiId, documentId: id })
   const document = complete(draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
   const api = readNewApi(document)

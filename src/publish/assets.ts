@@ -3,6 +3,7 @@ import type { Asset, AssetDraft } from '../model/asset.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../model/ids.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { StoredDocument, Where } from '../store/ports.ts'
+import { checkIdsFree } from './own-ids.ts'
 import { auditOf, clockOf, type PublishParts } from './parts.ts'
 
 const ASSET = 'asset'
@@ -22,6 +23,7 @@ export async function createAsset(
   const free = isDocumentId(wanted) && (await parts.documents.get(ASSET, wanted)) === undefined
   const documentId = free ? wanted : newDocumentId(clockOf(parts).wall())
   const asset = assetFrom(parts, { ...draft, id: draft.id || documentId }, orgId)
+  await checkIdsFree(parts, ASSET, { orgId, id: asset.id, documentId })
   const put = { op: 'put', kind: ASSET, id: documentId, body: bodyOf(asset), ifRevision: 0 } as const
   try {
     await parts.documents.commit([put], auditOf(parts, actor, 'asset.create', orgId, { id: asset.id }))

@@ -6,6 +6,7 @@ import type { Policy } from '../model/session.ts'
 import type { Revision, StoredDocument } from '../store/ports.ts'
 import { inTurn } from './in-turn.ts'
 import { clientsWithoutPolicy } from './oauth-cascade.ts'
+import { checkIdsFree, findByEitherId } from './own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from './parts.ts'
 import { again } from './portal/holder.ts'
 import { endSubscriptions, subscriptionsWithout } from './portal/policy-gone.ts'
@@ -59,7 +60,7 @@ async function create(
   if ((await parts.documents.get('policy', documentId)) !== undefined) {
     throw fault('already_exists', `a policy with _id ${documentId}`)
   }
-  if ((await findInOrg(parts, orgId, wanted)) !== undefined) throw fault('already_exists', `policy ${wanted}`)
+  await checkIdsFree(parts, 'policy', { orgId, id: wanted, documentId })
   const date_created = checked.date_created || new Date(clockOf(parts).wall()).toISOString()
   const policy = completed(parts, checked, { _id: documentId, id: wanted, org_id: orgId, date_created })
   const audit = auditOf(parts, actor, 'policy.create', orgId, { id: wanted, _id: documentId })
@@ -153,14 +154,16 @@ async function remove(
  */
 export async function findPolicy(parts: PublishParts, id: string, orgId?: string): Promise<StoredDocument> {
   if (orgId !== undefined) {
-    const stored = (await findInOrg(parts, orgId, id)) ?? (await findByDocumentId(parts, id))
-    if (stored === undefined || orgText(stored.body) !== orgId) throw fault('not_found', 'Policy not found')
+    const stored = await findByEitherId(parts, 'policy', orgId, id)
+    if (stored === undefined) throw fault('not_found', 'Policy not found')
     return stored
   }
   const { rows } = await parts.documents.list('policy', { where: { id }, limit: 2 })
-  if (rows.length > 1) throw fault('query_invalid', `several organisations have a policy ${id}: name one with org_id`)
-  const stored = rows[0] ?? (await findByDocumentId(parts, id))
+  const kept = isDocumentId(id) ? await parts.documents.get('policy', id) : undefined
+  const [stored, ...others] = kept === undefined ? rows : [...rows, kept]
   if (stored === undefined) throw fault('not_found', 'Policy not found')
+  if (others.some(({ body }) => orgText(body) !== orgText(stored.body)))
+    throw fault('query_invalid', `several organisations have a policy ${id}: name one with org_id`)
   return stored
 }
 
@@ -183,10 +186,6 @@ async function checkName(parts: PublishParts, orgId: string, name: string | unde
 
 function findInOrg(parts: PublishParts, orgId: string, id: string) {
   return parts.documents.find('policy', 'org_policy', `${orgId}/${id}`)
-}
-
-function findByDocumentId(parts: PublishParts, id: string) {
-  return isDocumentId(id) ? parts.documents.get('policy', id) : undefined
 }
 
 function completed(parts: PublishParts, policy: Policy, ids: JsonObject): JsonObject {

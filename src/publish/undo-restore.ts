@@ -10,6 +10,7 @@ import type { AuditChange, Change } from '../store/ports.ts'
 import { checkPlace, type PlaceRules } from './api-place.ts'
 import { newEpoch } from './oauth-client-draft.ts'
 import { bodyOf, clientOf } from './oauth-client-parts.ts'
+import { checkIdsStillFree } from './own-ids.ts'
 import { clockOf, type SecretParts } from './parts.ts'
 import { endOfPortalSessions, isSwitchedOff } from './portal/developers-write.ts'
 
@@ -42,7 +43,7 @@ export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.c
   developer: restoreDeveloper,
   key_end: asItWas,
   certificate: asItWas,
-  asset: asItWas,
+  asset: restoreAsset,
   hook: asItWas,
   idp_profile: asItWas,
   org_session: asItWas,
@@ -56,10 +57,10 @@ export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.c
   catalogue: asItWas,
 } satisfies Record<string, Restore>)
 
-/** @throws Fault `listen_path_taken` (409), `undo_refused` (409) for a new API that others are based on already */
+/** @throws Fault `api_id_taken`, `listen_path_taken` (409), `undo_refused` (409) for a new API that others are based on already */
 async function restoreApi(
   parts: RestoreParts,
-  { before, after }: AuditChange,
+  { id, before, after }: AuditChange,
   all: readonly AuditChange[],
 ): Promise<JsonObject | null> {
   const apiId = String((before ?? after)?.api_id ?? '')
@@ -70,6 +71,7 @@ async function restoreApi(
     if (clients + bases > 0) throw fault('undo_refused', `OAuth clients or versions of API ${apiId} stand in the way`)
     return null
   }
+  if (after === null) await checkIdsStillFree(parts, 'api', id, before)
   const api = readNewApi(documentOf(before))
   const mayCollide = parts.config.gateway.enable_duplicate_slugs
   const rules = { mayCollide, mayUse: parts.mayUse, placeBefore: after?.place }
@@ -83,13 +85,16 @@ function isSameTurn(one: Change, other: Change): boolean {
   return one.op === 'putTicket' && other.op === 'putTicket' && Buffer.compare(one.hash, other.hash) === 0
 }
 
-/** @throws Fault `undo_refused` (409) for a new policy that OAuth clients name already */
+/** @throws Fault `already_exists` (409), `undo_refused` (409) for a new policy that OAuth clients name already */
 async function restorePolicy(
   parts: SecretParts,
-  { before, after }: AuditChange,
+  { id, before, after }: AuditChange,
   all: readonly AuditChange[],
 ): Promise<JsonObject | null> {
-  if (before !== null) return before
+  if (before !== null) {
+    if (after === null) await checkIdsStillFree(parts, 'policy', id, before)
+    return before
+  }
   const where = { policies: String(after?.id ?? ''), org_id: String(after?.org_id ?? '') }
   const clients = await others(
     parts,
@@ -99,6 +104,12 @@ async function restorePolicy(
   )
   if (clients > 0) throw fault('undo_refused', `OAuth clients of policy ${where.policies} stand in the way`)
   return null
+}
+
+/** @throws Fault `asset_taken` (409) */
+async function restoreAsset(parts: SecretParts, { id, before, after }: AuditChange): Promise<JsonObject | null> {
+  if (before !== null && after === null) await checkIdsStillFree(parts, 'asset', id, before)
+  return before
 }
 
 /** @throws Fault `portal_taken` (409) for a host that another organisation has by now */

@@ -111,3 +111,23 @@ test('lists are paged on request', async (t) => {
   assert.equal(pages[0]?.headers['x-pages'], '2')
   assert.equal(((await gate.svc('GET', '/svc/policies')).json as unknown[]).length, 103)
 })
+
+test('an id by which two organisations know a policy is named as ambiguous, and each finds its own', async (t) => {
+  const gate = await start(t)
+  const ours = { org_id: 'ours', rate: 1, per: 1 }
+  assert.equal((await gate.svc('POST', '/svc/policies', { ...ours, id: 'gold', name: 'ours' })).status, 200)
+  const { _id } = seen(await gate.svc('GET', '/svc/policies/gold'))
+  for (const id of ['gold', String(_id)]) {
+    assert.equal((await gate.svc('POST', '/svc/policies', { id, org_id: 'theirs', name: 'theirs' })).status, 200)
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await gate.svc(method, `/svc/policies/${id}`)
+      assert.deepEqual(said(answer), [
+        400,
+        `several organisations have a policy ${id}: name one with org_id`,
+      ])
+    }
+    for (const org of ['ours', 'theirs'])
+      assert.equal(seen(await gate.svc('GET', `/svc/policies/${id}?org_id=${org}`)).name, org)
+  }
+  assert.equal((await gate.svc('POST', '/svc/policies', { ...ours, id: String(_id), name: 'intruder' })).status, 409)
+})

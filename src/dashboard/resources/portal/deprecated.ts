@@ -1,9 +1,9 @@
 import { fault } from '../../../errors/fault.ts'
-import { isDocumentId } from '../../../model/ids.ts'
 import { policyApisOf } from '../../../model/policy-index.ts'
 import { apisOfClient } from '../../../publish/oauth-client-lists.ts'
 import { policyNamed } from '../../../publish/portal/policy-named.ts'
 import { type Answer, refused } from '../../answer.ts'
+import { apiNamed } from '../../api-document.ts'
 import type { Call } from '../../call.ts'
 import { Done } from '../../envelope.ts'
 import type { DashboardParts } from '../../parts.ts'
@@ -75,7 +75,7 @@ async function changeByGet(parts: DashboardParts, call: Call): Promise<Answer> {
 async function keyFor(parts: DashboardParts, call: Call): Promise<HeldHere> {
   const developer = await developerAt(parts, call)
   const row = await heldKeyAt(parts, call, developer)
-  const named = await apiIdNamed(parts, call.param('apiOrPolicyId'))
+  const named = await apiIdNamed(parts, call, call.param('apiOrPolicyId'))
   const names = new Set<string>([...row.policyIds, ...row.apiIds])
   for (const id of row.policyIds) {
     const policy = await policyNamed(parts, row.orgId, id)
@@ -88,13 +88,13 @@ async function keyFor(parts: DashboardParts, call: Call): Promise<HeldHere> {
 async function removeAt(parts: DashboardParts, call: Call): Promise<Answer> {
   const client = await appAt(parts, call)
   const names = [...client.policies, ...(await apisOfClient(parts, client.client_id, client.org_id))]
-  if (!names.includes(await apiIdNamed(parts, call.param('apiId'))))
+  if (!names.includes(await apiIdNamed(parts, call, call.param('apiId'))))
     throw fault('not_found', 'Could not retrieve app detail')
   return removeApp(parts, call, client)
 }
 
 /** The id by which an API is known where a path gives its storage id; anything else as it stands. */
-async function apiIdNamed({ documents }: DashboardParts, name: string): Promise<string> {
-  const stored = isDocumentId(name) ? await documents.get('api', name) : undefined
+async function apiIdNamed({ documents }: DashboardParts, { sight }: Call, name: string): Promise<string> {
+  const stored = await apiNamed(documents, sight, name)
   return typeof stored?.body.api_id === 'string' ? stored.body.api_id : name
 }
