@@ -53,8 +53,6 @@ const NOUNS: readonly Noun[] = [
   },
 ]
 
-const OTHER_ORG = 'another organisation'
-
 type Crossing = (victim: Ids, fresh: () => string) => Ids
 
 const CROSSINGS: Readonly<Record<string, Crossing>> = {

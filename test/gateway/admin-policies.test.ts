@@ -121,10 +121,7 @@ test('an id by which two organisations know a policy is named as ambiguous, and 
     assert.equal((await gate.svc('POST', '/svc/policies', { id, org_id: 'theirs', name: 'theirs' })).status, 200)
     for (const method of ['GET', 'DELETE']) {
       const answer = await gate.svc(method, `/svc/policies/${id}`)
-      assert.deepEqual(said(answer), [
-        400,
-        `several organisations have a policy ${id}: name one with org_id`,
-      ])
+      assert.deepEqual(said(answer), [400, `several organisations have a policy ${id}: name one with org_id`])
     }
     for (const org of ['ours', 'theirs'])
       assert.equal(seen(await gate.svc('GET', `/svc/policies/${id}?org_id=${org}`)).name, org)
