@@ -27,7 +27,7 @@ export const ssoDashboard = {
 export const ssoSettings = group({
   deny_without_mapping: flag(
     false,
-    'Refuse those who come by single sign-on while neither groups nor default rights are configured. False makes them administrators, as the specification says, with a warning.',
+    'Refuse those who come by single sign-on while neither groups nor default rights are configured. False makes them administrators, as the specification says, with a warning. A nonce is without groups where GroupID and GroupsIDs are both missing, null or an empty text; an empty list is not.',
   ),
   allow_private: flag(
     false,

@@ -176,6 +176,47 @@ test('groups give their rights: one, the union of several, none for an id that i
   }
 })
 
+test('GroupID and GroupsIDs: absent is both of them empty; all that is there and names no group gives nothing', async (t) => {
+  const { enter, group, call, orgId, admin } = await world(t)
+  const [one, other] = [await group({ apis: 'read' }), await group({ keys: 'read' })]
+  const NONE = { IsAdmin: 'false' }
+  const [left, right] = [{ apis: 'read' }, { keys: 'read' }]
+  const LISTS = [undefined, null, [], [''], ['gone'], [other], ['', other]]
+  /** Each value of GroupID, and what a guest may do with it beside each of the lists. */
+  const TABLE: readonly (readonly [unknown, readonly object[]])[] = [
+    [undefined, ['admin', 'admin', NONE, NONE, NONE, right, right]],
+    [null, ['admin', 'admin', NONE, NONE, NONE, right, right]],
+    ['', ['admin', 'admin', NONE, NONE, NONE, right, right]],
+    [' ', [NONE, NONE, NONE, NONE, NONE, right, right]],
+    ['gone', [NONE, NONE, NONE, NONE, NONE, right, right]],
+    [one, [left, left, left, left, NONE, right, right]],
+  ].map(([id, row]) => [id, (row as unknown[]).map((may) => (may === 'admin' ? { IsAdmin: 'admin' } : may) as object)])
+  for (const [GroupID, row] of TABLE)
+    for (const [at, GroupsIDs] of LISTS.entries())
+      assert.deepEqual(ids(await enter({ GroupID, GroupsIDs })), row[at], JSON.stringify({ GroupID, GroupsIDs }))
+  const owner = await admin()
+  for (const wrong of [0, 1, false, true, {}, { a: one }])
+    for (const body of [
+      { GroupID: wrong },
+      { GroupsIDs: wrong },
+      { GroupID: one, GroupsIDs: wrong },
+      { GroupID: [one] },
+    ])
+      for (const [path, as] of [
+        ['/admin/sso', 'installation'],
+        ['/api/sso', owner],
+      ] as const) {
+        const answer = await call('POST', path, { as, body: { ForSection: 'dashboard', OrgID: orgId, ...body } })
+        assert.equal(answer.status, 400, `${path} ${JSON.stringify(body)}`)
+      }
+  for (const name of ['groupid', 'GroupId', 'GroupIDs', 'GroupsIds', 'group_id', 'group_ids', 'groups_ids'])
+    assert.equal(
+      (await call('POST', '/admin/sso', { as: 'installation', body: { OrgID: orgId, [name]: '' } })).status,
+      400,
+      name,
+    )
+})
+
 test('a guest lives in its session only, and a group that changes counts at once', async (t) => {
   const { enter, group, call, store, orgId } = await world(t)
   const id = await group({ users: 'read' })

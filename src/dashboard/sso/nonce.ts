@@ -133,8 +133,16 @@ function readEmail(given: string): string {
   return email
 }
 
-/** The groups of a nonce; undefined where it says nothing of groups. An empty list says that there are none. */
+/** What brokers may have meant by a name like those of the groups: taken for no groups, it would make an administrator. */
+const LIKE_GROUPS = /^groups?_?ids?$/i
+
+/**
+ * The groups of a nonce; undefined where it says nothing of groups: both members are missing, null, or an empty text. Brokers write
+ * these for everybody where they have no mapping. A list says something, an empty one that there are no groups.
+ */
 function readGroups(body: JsonObject): string[] | undefined {
+  const other = Object.keys(body).find((name) => LIKE_GROUPS.test(name) && name !== 'GroupID' && name !== 'GroupsIDs')
+  if (other !== undefined) throw invalid(`${other.slice(0, LONGEST)} is neither GroupID nor GroupsIDs`)
   const { GroupsIDs: several } = body
   if (several !== undefined && several !== null && !Array.isArray(several)) throw invalid('GroupsIDs must be a list')
   const list: Json[] | undefined = several ?? undefined
