@@ -65,7 +65,7 @@ export function createClient(apiId: string, body: ClientWanted): Promise<OAuthCl
   return call('POST', of(apiId), { body })
 }
 
-/** Other policies end the tokens that were given under the former ones. @throws CallError 400 */
+/** Other policies are in force for the tokens that it has. @throws CallError 400 */
 export function saveClient(apiId: string, clientId: string, body: ClientWanted): Promise<OAuthClient> {
   return call('PUT', at(apiId, clientId), { body })
 }
