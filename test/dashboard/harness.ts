@@ -104,6 +104,7 @@ export async function startTestDashboard({
   const dashboard = await startDashboard(parts, { host: '127.0.0.1', port: 0, ...(routes && { routes }) })
   const check = answerChecks(dashboard.routes)
   const agent = new Agent({ keepAlive: true })
+  let closed = false
   const put = async (kind: string, body: JsonObject, id = newDocumentId(clock.wall())) => {
     await store.documents.commit([{ op: 'put', kind, id, body }], undefined)
     return id as string
@@ -149,6 +150,8 @@ export async function startTestDashboard({
         password_max_days: 0,
       }),
     async call(method, path, { as, body, headers = {} } = {}) {
+      // A test that ran into its timeout goes on with its walk: a call that is not answered would keep the process alive.
+      if (closed) throw new Error(`${method} ${path} was called after the dashboard had closed`)
       const answer = await call(dashboard.port, path, {
         ...{ method, agent },
         headers: { ...credential(as), ...headers },
@@ -158,6 +161,7 @@ export async function startTestDashboard({
       return answer
     },
     async close() {
+      closed = true
       agent.destroy()
       await dashboard.close()
       if (given === undefined) await store.close()

@@ -10,10 +10,14 @@ import { rowsOf, tryRow } from './matrix-rows.ts'
 import { startWorld } from './matrix-world.ts'
 
 const NEVER = { settled: () => new Promise<void>(() => {}), settleWithinMs: 1 }
+/** An answer that never comes fails the test. As long as `eventually` waits. */
+const BOUNDED = { timeout: 120_000 }
 
-test('every write is answered when the gateway never takes it', async (t) => {
-  const world = await startWorld({ parts: NEVER })
+test('every write is answered when the gateway never takes it', BOUNDED, async (t) => {
+  let settled = async () => {}
+  const world = await startWorld({ parts: { ...NEVER, settled: () => settled() } })
   t.after(world.close)
+  settled = NEVER.settled
   const wrong: string[] = []
   let writes = 0
   for (const route of world.dashboard.routes) {
@@ -28,7 +32,7 @@ test('every write is answered when the gateway never takes it', async (t) => {
   assert.deepEqual(wrong, [])
 })
 
-test('an answer says that a change is stored and not yet active', async (t) => {
+test('an answer says that a change is stored and not yet active', BOUNDED, async (t) => {
   const { admin, call: send, log, port, close } = await startTestDashboard({ parts: NEVER })
   t.after(close)
   const as = await admin()

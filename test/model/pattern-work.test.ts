@@ -134,3 +134,14 @@ test('operations that are expressions have the same budget', () => {
   assert.throws(find(5000), OVER)
   assert.equal(find(1000)(), undefined)
 })
+
+test('the work of an expression grows with its parts and with the text', () => {
+  const workOf = (pattern: string, length: number) => {
+    const account = newPatternWork()
+    pathMatcher(pattern).test('a'.repeat(length), account)
+    return account.patternWork - WORK_OF_EXPRESSION
+  }
+  const one = workOf('[ab]', 1000)
+  assert.ok(workOf('[ab]'.repeat(20), 1000) > 8 * one, 'twenty parts')
+  assert.ok(workOf('[ab]', 10_000) > 8 * one, 'a text ten times as long')
+})
