@@ -219,7 +219,7 @@ test('of two methods, the credential of the one that was not checked goes to no 
         assert.match(told, /b=2/, label)
       }
     }
-    // Nobody is asked for a credential here: none was checked. A part of a batch is a request of its own.
+    // Nobody is asked for a credential here: none was checked, so what an API strips does not go on. A part of a batch is a request of its own.
     const place = PLACES[turn % 3]!
     const { target, fields } = asked(`/${id}/free`, [
       [place, FORGED[a], headerOf(a), bareOf(a)],
@@ -227,12 +227,20 @@ test('of two methods, the credential of the one that was not checked goes to no 
     ])
     const all: Pairs = [...fields, ...BESIDE[a], ...BESIDE[b]]
     assert.equal((await sendExactly(at.gate.port, '1.1', { path: target, fields: all })).status, 200)
-    for (const forgery of FORGERIES) assert.ok(!seen(at).includes(forgery), `${id} free: ${seen(at)}`)
+    assert.equal(
+      FORGERIES.some((forgery) => seen(at).includes(forgery)),
+      !strip,
+      `${id} free: ${seen(at)}`,
+    )
     const part = { method: 'GET', relative_url: target.slice(`/${id}/`.length), headers: Object.fromEntries(all) }
     const body = JSON.stringify({ requests: [part] })
     const batch = await at.gate.call(`/${id}/svc/batch/`, { method: 'POST', body })
     assert.equal((batch.json as { code: number }[] | undefined)?.[0]?.code, 200, batch.text)
-    for (const forgery of FORGERIES) assert.ok(!seen(at).includes(forgery), `${id} batch: ${seen(at)}`)
+    assert.equal(
+      FORGERIES.some((forgery) => seen(at).includes(forgery)),
+      !strip,
+      `${id} batch: ${seen(at)}`,
+    )
   }
 })
 
@@ -340,7 +348,7 @@ test('an internal API hands on what the API before it has verified, and nothing 
       const { target, fields } = all(valid || FORGED.token)
       const path = target.replace('PATH', api).replace('/x', valid === '' ? '/free' : '/x')
       assert.equal((await sendExactly(at.gate.port, '1.1', { path, fields })).status, 200)
-      const told = seen(at).replace(api === 'open' ? FORGED.basic : '', '')
+      const told = seen(at).replace(api === 'open' || valid === '' ? FORGED.basic : '', '')
       assert.ok(!FORGERIES.some((forgery) => told.includes(forgery)), `${api} ${place}: ${told}`)
       assert.equal(told.includes(key), valid === key, `${api} ${place}: ${told}`)
     }
@@ -391,15 +399,10 @@ test('no rewrite puts one into what goes on; what no method of the API reads is 
     assert.equal((await sendExactly(at.gate.port, '1.1', { path: '/r/read', fields })).status, 200)
     assert.ok(!seen(at).includes(VICTIM), seen(at))
   }
-  for (const [text, goesOn] of [
-    ['Basic theirs', true],
-    ['Bearer theirs', false],
-    ['Token theirs', false],
-    ['theirs', false],
-  ] as const) {
+  for (const text of ['Basic theirs', 'Bearer theirs', 'theirs']) {
     const fields: Pairs = [['Authorization', text]]
     assert.equal((await sendExactly(at.gate.port, '1.1', { path: '/r/free', fields })).status, 200)
-    assert.equal(seen(at).includes('theirs'), goesOn, text)
+    assert.ok(seen(at).includes('theirs'), text)
   }
 })
 

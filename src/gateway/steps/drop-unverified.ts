@@ -20,7 +20,8 @@ interface Verdict {
 
 /**
  * Withholds from the upstream what a request has in the places of the API's methods and was not verified, and, where the API strips
- * credentials, what was. An upstream trusts what comes through the gateway. Where nothing is asked for, nothing is verified.
+ * credentials, what was. An upstream trusts what comes through the gateway. Where `ignoreAuthentication` opens an operation, the gateway
+ * vouches for nobody and the upstream may check credentials itself: only what is to be stripped is withheld.
  */
 export function dropUnverified(api: Api): Step | undefined {
   const { auth } = api
@@ -34,11 +35,12 @@ export function dropUnverified(api: Api): Step | undefined {
   const stripped = strippedPlaces(auth)
   const alternatives = alternativesOf(auth).map((schemes) => verdictsOf(schemes, all, stripped))
   const unchecked = unique([...stripped, ...all])
+  const withoutAuthorization = unchecked.filter(({ key }) => key !== AUTHORIZATION)
   const isForOthers = othersWords(auth)
   return function dropUnverified(x) {
     if (x.skipAuthentication) {
       x.verified = undefined
-      withhold(x, isForOthers(x) ? unchecked.filter(({ key }) => key !== AUTHORIZATION) : unchecked)
+      if (stripped.length > 0) withhold(x, isForOthers(x) ? withoutAuthorization : unchecked)
       return undefined
     }
     const { verified, withheld } = alternatives[x.alternative]!(x)
