@@ -46,6 +46,8 @@ const IN_ORDER_AFTER_MS = 60_000
 /** Ends in a row, each before it was in order, after which it is given up. */
 const MOST_ENDS = 5
 const ORDERLY = 'with status 0'
+/** No process could be made at all: no descriptors, no memory. */
+const UNMADE = 'before it began'
 
 /** Starts a worker process and keeps it: when it ends by itself it is started again after 0.2 s, doubling to 30 s. */
 export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }: KeepWorkerOptions): KeptWorker {
@@ -54,6 +56,7 @@ export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }
   let stopping = false
   let timer: NodeJS.Timeout | undefined
   let ends = 0
+  let unmade = 0
   const { worker } = order
 
   const begin = () => {
@@ -65,14 +68,18 @@ export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }
   }
   const again = (how: string, livedMs: number) => {
     if (stopping) return
+    // That none can be made says nothing of the worker: it is tried until one can.
+    if (how.startsWith(UNMADE)) unmade++
+    else unmade = 0
     // One that was told to end did so in order.
     if (how === ORDERLY) ends = 0
-    else ends = livedMs < IN_ORDER_AFTER_MS ? ends + 1 : 1
+    else if (unmade === 0) ends = livedMs < IN_ORDER_AFTER_MS ? ends + 1 : 1
     if (ends >= MOST_ENDS) {
       giveUp(fault('internal', `gateway worker ${worker} ended ${ends} times soon after its start, last ${how}`))
       return
     }
-    const waitMs = ends === 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (ends - 1), LONGEST_WAIT_MS)
+    const failures = ends + unmade
+    const waitMs = failures === 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
     log.warn({ worker, how, wait_ms: waitMs }, 'a gateway worker has ended; it is started again')
     timer = setTimeout(() => {
       try {
@@ -80,8 +87,7 @@ export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }
         serving.catch((error) => log.error({ worker, cause: toFault(error) }, 'a gateway worker cannot start'))
         void ended.then((next) => again(next, lived()))
       } catch (error) {
-        // No process could be made at all: no descriptors, no memory.
-        again(`before it began: ${toFault(error).message}`, 0)
+        again(`${UNMADE}: ${toFault(error).message}`, 0)
       }
     }, waitMs)
   }
@@ -111,13 +117,13 @@ function startProcess(order: WorkerOrder, output: LineFunnel, helpers: number) {
     serialization: 'advanced',
     execArgv: [...process.execArgv, `--v8-pool-size=${helpers}`],
   })
-  // There is none where no process could be made.
-  if (child.stdout !== null) void output.pass(child.stdout).catch(() => {})
-  child.send(order, () => {})
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal === null ? `with status ${code}` : `by ${signal}`))
-    child.on('error', (error) => resolve(`before it began: ${error.message}`))
+    child.on('error', (error) => resolve(`${UNMADE}: ${error.message}`))
   })
+  // Where no process could be made, it has neither, and tells why by `error`.
+  if (child.stdout) void output.pass(child.stdout).catch(() => {})
+  if (child.connected) child.send(order, () => {})
   const serving = new Promise<readonly string[]>((resolve, reject) => {
     child.on('message', (said: WorkerNews) => {
       if (said.news === 'serving') resolve(said.greeting)

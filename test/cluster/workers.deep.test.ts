@@ -15,6 +15,7 @@ const CONNECTIONS = 24
 const IN_ORDER = process.platform === 'linux' ? ['--sort=start_time'] : []
 const shares = process.platform === 'linux' || process.platform === 'freebsd'
 const skip = shares ? false : `${process.platform} cannot share a port between processes`
+const noLimits = process.platform === 'linux' ? false : `${process.platform} has no prlimit`
 
 test('several workers with the embedded store are refused by the name of the setting', () => {
   const start = () => loadConfig({ env: { SVC_GW_WORKERS: '2' }, cwd: import.meta.dirname })
@@ -69,6 +70,26 @@ test('several workers of one machine', { skip }, async (t) => {
     assert.equal(await node.stop(), 0)
     await assertGone(all, node.port)
   })
+
+  await t.test(
+    'one that ends while no process can be made is started again once one can',
+    { skip: noLimits },
+    async () => {
+      const { node } = await startTwo(t, cluster)
+      const [, second] = await childrenOf(node)
+      // Of the process that starts them: it opens no file more.
+      const limit = (files: string) => execFileSync('prlimit', ['--pid', String(node.pid), `--nofile=${files}:`])
+      limit('3')
+      process.kill(second!, 'SIGKILL')
+      // More often than a worker may fail of itself.
+      const tries = () => node.output().match(/"how":"before it began: [^"]*EMFILE/g)?.length ?? 0
+      await eventually('it cannot be started', () => tries() >= 5)
+      assert.equal((await node.call('/hello')).status, 200, 'the other one serves')
+      limit('1024')
+      await eventually('both are there again', () => pidsOf(node).length === 2)
+      await node.stop()
+    },
+  )
 
   await t.test('end with the process that started them, even when it is killed', async () => {
     const { node } = await startTwo(t, cluster)

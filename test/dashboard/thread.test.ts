@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -138,6 +139,47 @@ test('a thread that ends is started again with seeds of its own each time, whate
   t.after(() => thread.stop())
   await eventually('the last start', () => thread.port === doings.length && thread.up())
   assert.equal(starts, doings.length)
+})
+
+test('a thread that ends while no descriptors are left is started again once there are some', {
+  skip: process.platform !== 'linux',
+}, () => {
+  const keeper = new URL('../../src/process/keep-thread.ts', import.meta.url).href
+  const script = `
+    const { keepThread } = await import(${JSON.stringify(keeper)})
+    const { closeSync, openSync } = await import('node:fs')
+    const files = []
+    const fill = () => {
+      try {
+        for (;;) files.push(openSync('/dev/null'))
+      } catch {}
+    }
+    const lines = []
+    const note = (_, text) => {
+      lines.push(text)
+      // The thread is gone: what it had open is taken, too.
+      if (text.includes('has ended')) fill()
+      if (text.includes('did not start')) for (const file of files.splice(0)) closeSync(file)
+    }
+    let starts = 0
+    const data = () => ({ workerData: { start: ++starts, does: starts === 1 ? 'ends' : 'listens' } })
+    const log = { debug: note, info: note, warn: note, error: note }
+    const thread = await keepThread({ module: new URL(${JSON.stringify(THREAD.href)}), name: 'test', data, log, firstWaitMs: 1 })
+    while (!(thread.up() && thread.port > 1)) await new Promise((resolve) => setTimeout(resolve, 2))
+    await thread.stop()
+    console.log(lines.join('\\n'))`
+  const command = [
+    'sh',
+    '-c',
+    'ulimit -n 64; exec "$@"',
+    'sh',
+    process.execPath,
+    '--input-type=module',
+    '--eval',
+    script,
+  ]
+  const { stdout, stderr } = spawnSync(command[0]!, command.slice(1), { encoding: 'utf8' })
+  assert.match(stdout, /has ended.*could not be started.*did not start/s, stderr)
 })
 
 test('a thread that cannot even start the first time says why', async () => {
