@@ -22,7 +22,7 @@ export const TRAFFIC = {
   patterns_over_budget: {
     status: 503,
     log: 'warn',
-    text: 'The rules for this request hold too many patterns to be compared with its path',
+    text: 'The rules for this request need too much work to be compared with it',
   },
   endpoint_forbidden: { status: 403, log: 'silent', text: 'Requested endpoint is forbidden' },
   ip_forbidden: { status: 403, log: 'silent', text: 'access from this IP has been disallowed' },

@@ -1,4 +1,5 @@
-import { compileNormalised, normalisedPattern, type Piece } from './pattern.ts'
+import { BoundedExpression } from './bounded-expression.ts'
+import { normalisedPattern, type Piece } from './pattern.ts'
 import { type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from './pattern-work.ts'
 
 /**
@@ -12,13 +13,11 @@ export class Matcher {
   readonly part: string
   /** True when the pattern is the prefix and nothing else. */
   readonly exact: boolean
-  readonly #size: number
-  readonly #expression: RegExp
+  readonly #expression: BoundedExpression
 
   /** @throws Fault `pattern_invalid` (400) */
   constructor(normalised: Piece) {
-    this.#expression = compileNormalised(normalised)
-    this.#size = normalised.size + 1
+    this.#expression = new BoundedExpression(normalised)
     const { prefix, part, exact } = literalsOf(normalised.text)
     this.prefix = prefix
     this.part = part
@@ -44,7 +43,7 @@ export class Matcher {
     if (!text.startsWith(this.prefix)) return false
     // `includes` takes 30 ns more.
     if (this.part !== '' && text.indexOf(this.part) === -1) return false
-    spendPatternWork(account, WORK_OF_EXPRESSION + text.length * this.#size)
+    spendPatternWork(account, WORK_OF_EXPRESSION + this.#expression.workOf(text.length))
     return true
   }
 }

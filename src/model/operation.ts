@@ -1,4 +1,5 @@
 import type { BodyTemplate } from './body-template/nodes.ts'
+import type { PatternWork } from './pattern-work.ts'
 
 /** An answer that is given in the upstream's place. */
 export interface MockAnswer {
@@ -35,8 +36,11 @@ export interface RequestFlaw {
   readonly reason: string
 }
 
-/** Tells what is wrong with a value: nothing when it fits its schema. `at` is the RFC 6901 pointer within the value. */
-export type ValueCheck = (value: unknown) => readonly RequestFlaw[]
+/**
+ * Tells what is wrong with a value: nothing when it fits its schema. `at` is the RFC 6901 pointer within the value.
+ * @throws Fault `patterns_over_budget` when it takes more work than the account of the request has left
+ */
+export type ValueCheck = (value: unknown, account: PatternWork) => readonly RequestFlaw[]
 
 /** One parameter that the description names. */
 export interface ParameterCheck {

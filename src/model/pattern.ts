@@ -15,7 +15,7 @@ const MAX_SIZE = 600
 const MAX_DEPTH = 100
 // The backtracking engine is 25 times faster on ordinary patterns (75 ns against 1.8 us), but compiling for it takes
 // 2^n steps in the number of optional parts: `a?` three hundred times never ends.
-const MAX_BACKTRACKED_CHOICES = 6
+export const MAX_BACKTRACKED_CHOICES = 6
 
 const TEMPLATE = /\{[A-Za-z_][^{}/]*\}/y
 const COUNTED = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y
@@ -45,6 +45,12 @@ export interface Piece {
   readonly choices: number
   /** True when a group in it captures: it cannot be written twice. */
   readonly captures?: boolean
+  /** Most parts that may look at one character of a text that is matched from its beginning; left out = all. */
+  readonly width?: number | undefined
+  /** Characters that it matches, where they are always as many. */
+  readonly length?: number | undefined
+  /** True when it matches only from the beginning of a text. */
+  readonly anchored?: boolean | undefined
 }
 
 /**
@@ -101,6 +107,9 @@ export function compileNormalised({ text, choices }: Piece): RegExp {
   }
 }
 
+/** Most parts that may look at one character, from whatever beginning. */
+export const widthOf = ({ width, size }: Piece): number => width ?? size
+
 class Reader {
   readonly text: string
   readonly dialect: Dialect
@@ -145,15 +154,18 @@ class Reader {
 
 function alternatives(reader: Reader, depth: number): Piece {
   if (depth > MAX_DEPTH) throw reader.fault('groups nested too deeply')
-  let { text, size, choices, captures = false } = sequence(reader, depth)
+  let { text, size, choices, captures = false, length, anchored, width } = sequence(reader, depth)
   while (reader.skip('|')) {
     const other = sequence(reader, depth)
+    if (other.length !== length) length = undefined
+    width = width! + other.width!
+    anchored &&= other.anchored
     text += `|${other.text}`
     size += other.size + 1
     choices += other.choices + 1
     captures ||= other.captures === true
   }
-  return { text, size, choices, captures }
+  return { text, size, choices, captures, length, anchored, width }
 }
 
 function sequence(reader: Reader, depth: number): Piece {
@@ -161,15 +173,22 @@ function sequence(reader: Reader, depth: number): Piece {
   let size = 0
   let choices = 0
   let captures = false
+  let width = 0
+  let length: number | undefined = 0
+  let anchored = false
   while (!reader.ended && reader.next !== '|' && reader.next !== ')') {
     const part = repeated(reader, atom(reader, depth))
+    if (text === '') anchored = part.text === '^' || part.anchored === true
+    // Behind a part of any length, all that follows may look at one character.
+    width = length === undefined ? width + part.size : Math.max(width, widthOf(part))
+    length = length === undefined || part.length === undefined ? undefined : length + part.length
     text += part.text
     size += part.size
     choices += part.choices
     captures ||= part.captures === true
     if (size > MAX_SIZE) throw reader.fault('too large once repetition is written out')
   }
-  return { text, size, choices, captures }
+  return { text, size, choices, captures, width, length, anchored }
 }
 
 /** One atom; `size` 0 marks what stands between characters and cannot be repeated. */
@@ -180,9 +199,9 @@ function atom(reader: Reader, depth: number): Piece {
   if (char === '(') return group(reader, depth)
   if (char === '[') return characterClass(reader)
   if (char === '\\') return escapeSequence(reader)
-  if (char === '^' || char === '$') return { text: char, size: 0, choices: 0 }
+  if (char === '^' || char === '$') return { text: char, size: 0, choices: 0, length: 0 }
   // A path may hold any of the line ends of Unicode.
-  if (char === '.') return { text: templates ? '[^]' : '.', size: 1, choices: 0 }
+  if (char === '.') return { text: templates ? '[^]' : '.', size: 1, choices: 0, length: 1 }
   if (templates && char === '/' && reader.next === '*') return tail(reader)
   if (char === '*' || char === '+' || char === '?') throw reader.fault('nothing to repeat')
   return word(reader, char)
@@ -194,7 +213,7 @@ function tail(reader: Reader): Piece {
 }
 
 function literal(char: string): Piece {
-  return { text: SYNTAX.test(char) ? `\\${char}` : char, size: 1, choices: 0 }
+  return { text: SYNTAX.test(char) ? `\\${char}` : char, size: 1, choices: 0, length: 1 }
 }
 
 /** A character that stands for itself: where letter case does not count, folded, which can make several of it. */
@@ -221,15 +240,18 @@ function group(reader: Reader, depth: number): Piece {
     size: inner.size + 1,
     choices: inner.choices,
     captures: captures || inner.captures === true,
+    width: widthOf(inner) + 1,
+    length: inner.length,
+    anchored: inner.anchored,
   }
 }
 
 function escapeSequence(reader: Reader): Piece {
   const char = reader.take()
-  if (char === 'b' || char === 'B') return { text: `\\${char}`, size: 0, choices: 0 }
-  if (char === 'A') return { text: '^', size: 0, choices: 0 }
-  if (char === 'z') return { text: '$', size: 0, choices: 0 }
-  if ('dDwWsS'.includes(char)) return { text: `\\${char}`, size: 1, choices: 0 }
+  if (char === 'b' || char === 'B') return { text: `\\${char}`, size: 0, choices: 0, length: 0 }
+  if (char === 'A') return { text: '^', size: 0, choices: 0, length: 0 }
+  if (char === 'z') return { text: '$', size: 0, choices: 0, length: 0 }
+  if ('dDwWsS'.includes(char)) return { text: `\\${char}`, size: 1, choices: 0, length: 1 }
   return word(reader, escapedCharacter(reader, char))
 }
 
@@ -273,7 +295,7 @@ function characterClass(reader: Reader): Piece {
   for (const letter of words) if (letter.length === 1) text += literal(letter).text
   const long = inverted ? [] : [...words].filter((letters) => letters.length > 1)
   const own = `[${inverted ? '^' : ''}${text}]`
-  if (long.length === 0) return { text: own, size: 1, choices: 0 }
+  if (long.length === 0) return { text: own, size: 1, choices: 0, length: 1 }
   return { text: `(?:${[own, ...long.map(escaped)].join('|')})`, size: 1 + long.join('').length, choices: long.length }
 }
 
@@ -312,7 +334,14 @@ function repeated(reader: Reader, part: Piece): Piece {
     if ((most ?? least) > MAX_NATIVE_ROUNDS) throw reader.fault('a group that captures is repeated too often')
     const rounds = most ?? least + 1
     const choices = most === least ? part.choices * least : again(part, rounds - least)
-    return { text: `(?:${part.text})${counted[0]}${lazy}`, size: (part.size + 1) * rounds, choices, captures }
+    const size = (part.size + 1) * rounds
+    return {
+      text: `(?:${part.text})${counted[0]}${lazy}`,
+      size,
+      choices,
+      captures,
+      ...roundsOf(part, size, least, most),
+    }
   }
   return writtenOut(reader, part, least, most, lazy)
 }
@@ -323,13 +352,21 @@ function writtenOut(reader: Reader, part: Piece, least: number, most: number | u
   if ((part.size + 1) * copies > MAX_SIZE) throw reader.fault('too large once repetition is written out')
   const once = `(?:${part.text})`
   const optional = copies - least
+  const size = (part.size + 1) * copies + 1
   const rest =
     most === undefined ? `${once}*${lazy}` : `${`(?:${once}`.repeat(optional)}${`)?${lazy}`.repeat(optional)}`
   return {
     text: `(?:${once.repeat(least)}${rest})`,
-    size: (part.size + 1) * copies + 1,
+    size,
     choices: optional === 0 ? part.choices * least : again(part, optional),
+    ...roundsOf(part, size, least, most),
   }
+}
+
+/** Rounds of a part that always takes as many characters look at different ones. */
+function roundsOf(part: Piece, size: number, least: number, most: number | undefined): Pick<Piece, 'width' | 'length'> {
+  if (part.length === undefined || most === undefined) return { width: size }
+  return { width: widthOf(part) + 1, length: least === most ? part.length * least : undefined }
 }
 
 /** Choices of a part that is repeated with so many choices of its own. */

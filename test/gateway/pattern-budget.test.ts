@@ -82,3 +82,66 @@ test('triggers are charged with the length of what they search', async (t) => {
     assert.equal(await status('x'.repeat(length)), 503, place)
   }
 })
+
+test('descriptions of bodies and parameters are charged to the same budget, in every format', async (t) => {
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  const type = 'application/json'
+  const recursive = (to: string) => {
+    const $ref = `${to}A`
+    return { A: { type: 'array', items: { anyOf: [{ $ref }, { allOf: [{ $ref }] }] } } }
+  }
+  const components = { schemas: recursive('#/components/schemas/') }
+  const schema = { $ref: '#/components/schemas/A' }
+  const responses = { 200: { description: 'ok' } }
+  const fixed = { mockResponse: { enabled: true, code: 200, body: 'ok' } }
+  const places = {
+    body: { requestBody: { content: { [type]: { schema } } } },
+    query: { parameters: [{ name: 'p', in: 'query', content: { [type]: { schema } } }] },
+    header: { parameters: [{ name: 'p', in: 'header', content: { [type]: { schema } } }] },
+  }
+  for (const openapi of ['3.0.3', '3.1.0'])
+    for (const [place, described] of Object.entries(places)) {
+      const id = `${place}${openapi.slice(0, 3)}`
+      const operations = { a: { ...fixed, validateRequest: { enabled: true } } }
+      const made = defined({
+        id,
+        url: 'http://127.0.0.1:1',
+        paths: { '/x': { post: { operationId: 'a', responses, ...described } } },
+        operations,
+      })
+      const saved = await gateway.svc('POST', '/svc/apis/oas', { ...made, openapi, components })
+      assert.equal(saved.status, 200, saved.text)
+    }
+  const json = {
+    path: '/x',
+    method: 'POST',
+    schema: { definitions: recursive('#/definitions/'), $ref: '#/definitions/A' },
+  }
+  const mock = { path: '/x', method: 'POST', code: 200, body: 'ok' }
+  const versions = {
+    Default: {
+      name: 'Default',
+      use_extended_paths: true,
+      extended_paths: { validate_json: [json], mock_response: [mock] },
+    },
+  }
+  const api = classic('bodyClassic', '/bodyClassic/', 'http://127.0.0.1:1', {
+    version_data: { not_versioned: true, versions },
+  })
+  assert.equal((await gateway.svc('POST', '/svc/apis', api)).status, 200)
+  for (const id of ['body3.0', 'query3.0', 'header3.0', 'body3.1', 'query3.1', 'header3.1', 'bodyClassic']) {
+    const place = id.slice(0, -3)
+    const status = async (value: string) => {
+      const headers = { 'Content-Type': type, ...(place === 'header' && { p: value }) }
+      const query = place === 'query' ? `?p=${encodeURIComponent(value)}` : ''
+      const body = id.startsWith('body') ? value : '[]'
+      return (await gateway.call(`/${id}/x${query}`, { method: 'POST', headers, body })).status
+    }
+    assert.equal(await status('[[[]]]'), 200, id)
+    assert.equal(await status('[[[1]]]'), 422, id)
+    // 64 levels would take 2 ^ 64 calls.
+    assert.equal(await status(`${'['.repeat(60)}1${']'.repeat(60)}`), 503, id)
+  }
+  assert.match((await gateway.svc('GET', '/metrics')).text, /svc_patterns_over_budget\S* 7\b/)
+})

@@ -38,7 +38,7 @@ export class Metrics {
     )
     this.counter(
       'svc_patterns_over_budget',
-      'Requests refused because their rules hold too many patterns.',
+      'Requests refused because their rules take too much work.',
       () => this.#overBudget,
     )
     this.offer({

@@ -73,7 +73,7 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
   if (bytes.length === 0) return rule.required ? flaw('is missing') : []
   const { value, reason } = parsed(bytes)
   if (reason !== undefined) return flaw(reason)
-  return check(value).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
+  return check(value, x).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
 }
 
 /** What checks a body of the request's type; `refused` where the description knows no such type. */
@@ -108,7 +108,7 @@ function parameterFlaws(
   if (sent.length > 1 && parameter.shape !== 'list') return [{ at: where, reason: 'must be given once' }]
   const { value, reason } = readValue(parameter, sent as string[])
   if (reason !== undefined) return [{ at: where, reason }]
-  return parameter.check(value).map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
+  return parameter.check(value, x).map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
 }
 
 /** Every value that the request gives the parameter, undefined for one that is not decodable. */

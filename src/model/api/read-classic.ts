@@ -9,6 +9,7 @@ import { readModules } from './read-modules.ts'
 import { readOAuth } from './read-oauth.ts'
 import { readExpiry, readRate, readRules } from './read-rules.ts'
 import { readUpstream } from './read-upstream.ts'
+import { RequestSchemas } from './read-validation.ts'
 import { member } from './tree.ts'
 
 /**
@@ -34,6 +35,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
   const methods = methodsOf(classic)
   const matching = matchingOf(classic)
+  const schemas = new RequestSchemas()
   return {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
@@ -49,8 +51,8 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
     upstream: readUpstream(classic),
     auth: readAuth(classic),
     oauth: methods.includes('use_oauth2') ? readOAuth(classic) : undefined,
-    versioning: readVersioning(classic, matching, described),
-    rules: readRules(main === undefined ? {} : objectOf(versions, main), matching, described),
+    versioning: readVersioning(classic, matching, described, schemas),
+    rules: readRules(main === undefined ? {} : objectOf(versions, main), matching, described, schemas),
     cors: readCors(objectOf(classic, 'CORS')),
     cache: readCache(classic),
     ip: readAddresses(classic),
@@ -95,7 +97,12 @@ const LOCATIONS: Readonly<Record<string, Versioning['location']>> = {
   url: 'url',
 }
 
-function readVersioning(classic: JsonObject, matching: PathMatching, described: Described): Versioning | undefined {
+function readVersioning(
+  classic: JsonObject,
+  matching: PathMatching,
+  described: Described,
+  schemas: RequestSchemas,
+): Versioning | undefined {
   const definition = objectOf(classic, 'definition')
   const data = objectOf(classic, 'version_data')
   const inline = hasInlineVersions(classic)
@@ -113,7 +120,7 @@ function readVersioning(classic: JsonObject, matching: PathMatching, described: 
     urlPattern: textOf(definition, 'url_versioning_pattern'),
     apis: table(toApis ? objectOf(definition, 'versions') : {}, (id) => (typeof id === 'string' ? id : '')),
     inline: table(inline ? objectOf(data, 'versions') : {}, (rules) =>
-      readRules((rules ?? {}) as JsonObject, matching, described),
+      readRules((rules ?? {}) as JsonObject, matching, described, schemas),
     ),
   }
 }

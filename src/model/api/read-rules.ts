@@ -106,6 +106,7 @@ export function readRules(
   version: JsonObject,
   matching: PathMatching = 'exact',
   described: Described = NOTHING_DESCRIBED,
+  schemas: RequestSchemas = new RequestSchemas(),
 ): Rules {
   return {
     expiresAt: readExpiry(textOf(version, 'expires')),
@@ -117,7 +118,7 @@ export function readRules(
       ? undefined
       : readHeaders(version, 'global_response_headers', 'global_response_headers_remove'),
     sizeLimitBytes: flagOf(version, 'global_size_limit_disabled') ? 0 : numberOf(version, 'global_size_limit'),
-    operations: readOperations(version, matching, described),
+    operations: readOperations(version, matching, described, schemas),
   }
 }
 
@@ -138,8 +139,12 @@ export function readRate(limit: JsonObject): OperationRule['rateLimit'] {
  * Rules by path and method, each once. `extended_paths` counts unless it is switched off in so many words:
  * a block list that is written down must not be passed over because the switch was forgotten.
  */
-function readOperations(version: JsonObject, matching: PathMatching, described: Described): OperationRule[] {
-  const schemas = new RequestSchemas()
+function readOperations(
+  version: JsonObject,
+  matching: PathMatching,
+  described: Described,
+  schemas: RequestSchemas,
+): OperationRule[] {
   const drafts = new Map<string, Draft>()
   const foldAll = flagOf(version, 'ignore_endpoint_case')
   const draftOf = (method: string, path: string, ignoreCase: boolean): Draft => {

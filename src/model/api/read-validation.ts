@@ -3,6 +3,7 @@ import type { BodyCheck, ParameterCheck, RequestCheck, ValueCheck } from '../ope
 import { type DescribedOperation, objectAt } from './described.ts'
 import { flagOf, numberOf, objectOf, textOf } from './members.ts'
 import { isJsonType } from './read-mock.ts'
+import type { CompileWork } from './schema-work.ts'
 import { member, type TreePath } from './tree.ts'
 import { type Flaw, refuseFlaws } from './validate.ts'
 import { ValueSchemas } from './value-schema.ts'
@@ -12,9 +13,13 @@ const DEFAULT_STATUS = 422
 /** Fields that OpenAPI lets no parameter speak of: other parts of the description do. */
 const NO_PARAMETERS = new Set(['accept', 'content-type', 'authorization'])
 
-/** The schemas of each document are prepared once, however many of its operations are checked. */
+/** The schemas of a definition: those of each document are prepared once, however many of its operations are checked. */
 export class RequestSchemas {
   readonly #byDocument = new Map<JsonObject, ValueSchemas>()
+  /** Checks of schemas that stand by themselves, by their text. */
+  readonly #byText = new Map<string, ValueCheck>()
+  #alone: ValueSchemas | undefined
+  readonly #work: CompileWork = { compiled: 0 }
 
   /**
    * Reads an entry of `validate_request`: what the OpenAPI document says of the operation's parameters and body.
@@ -42,15 +47,27 @@ export class RequestSchemas {
     const encoded = textOf(entry, 'schema_b64')
     const found =
       Object.keys(schema).length === 0 && encoded !== '' ? fromBase64(encoded, [...at, 'schema_b64']) : schema
-    const check = new ValueSchemas(undefined, []).alone(found, [...at, 'schema'])
+    const check = this.#aloneCheck(found, [...at, 'schema'])
     const status = numberOf(entry, 'error_response_code') || DEFAULT_STATUS
     return { status, path, parameters: [], body: { required: true, types: undefined, json: check } }
+  }
+
+  #aloneCheck(schema: JsonObject, at: TreePath): ValueCheck {
+    const text = JSON.stringify(schema)
+    const known = this.#byText.get(text)
+    if (known !== undefined) return known
+    this.#alone ??= new ValueSchemas(undefined, [], this.#work)
+    // Names that schemas give themselves hold in their engine.
+    const own = /"(?:\$?id|\$\w*[aA]nchor)"/.test(text)
+    const check = (own ? new ValueSchemas(undefined, [], this.#work) : this.#alone).alone(schema, at)
+    this.#byText.set(text, check)
+    return check
   }
 
   #of({ document, root }: DescribedOperation): ValueSchemas {
     const known = this.#byDocument.get(document)
     if (known !== undefined) return known
-    const fresh = new ValueSchemas(document, root)
+    const fresh = new ValueSchemas(document, root, this.#work)
     this.#byDocument.set(document, fresh)
     return fresh
   }

@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module'
-import { Ajv, type ErrorObject, type KeywordDefinition, type Options, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Fault, toFault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { RequestFlaw, ValueCheck } from '../operation.ts'
-import { compileExpression } from '../pattern.ts'
+import { TOO_MUCH_WORK } from '../pattern-work.ts'
 import { flagOf } from './members.ts'
+import { type CompileWork, charged, meter, PATTERNS } from './schema-work.ts'
 import { getAt, member, setMember, type TreePath } from './tree.ts'
 import { refuseFlaws } from './validate.ts'
 
@@ -14,6 +15,7 @@ export const MAX_TOLD = 20
 const MAX_SEARCHED = 20_000
 
 const DOCUMENT = 'document'
+const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems']
 
 /** Half of the machinery is loaded with the first API that needs it: 20 ms and 6 MB that others do without. */
 const load = createRequire(import.meta.url)
@@ -25,25 +27,33 @@ const NAMED_INSIDE = new Set(['properties', 'patternProperties', 'definitions', 
 
 /** Compiles the schemas of one OpenAPI document, or single ones. */
 export class ValueSchemas {
+  /** Finds the first flaw. */
   readonly #first: Ajv
+  /** Finds all. */
   readonly #all: Ajv
-  readonly #root: TreePath
   readonly #document: JsonObject
-  /** What was compiled of the document, by its text: an engine takes 0.4 ms for the smallest schema, and most are alike. */
+  readonly #root: TreePath
+  /** What was compiled of the document, by its text: an engine takes 0.2 ms for the smallest schema, and most are alike. */
   readonly #known = new Map<string, ValueCheck>()
 
-  /** `document` is what references lead into; `root` where it stands in what was sent. */
-  constructor(document: JsonObject | undefined, root: TreePath) {
+  /** `document` is what references lead into; `root` where it stands in what was sent; `work` what the whole definition compiles. */
+  constructor(document: JsonObject | undefined, root: TreePath, work: CompileWork = { compiled: 0 }) {
     const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
     const Engine = String(document?.openapi ?? '').startsWith('3.1') ? Ajv2020 : Ajv
     this.#root = root
     this.#document = document ?? {}
-    this.#first = equipped(new Engine(options(false)))
-    this.#all = equipped(new Engine(options(true)))
+    this.#first = new Engine(options(false))
+    this.#all = new Engine(options(true))
+    meter(this.#first, work)
+    // The same schemas once more, when a value has a flaw.
+    meter(this.#all, { compiled: Number.NEGATIVE_INFINITY })
     if (document === undefined) return
     const { paths = {}, components = {} } = document
     const plain = modern({ paths, components }) as JsonObject
-    for (const engine of [this.#first, this.#all]) engine.addSchema(plain, DOCUMENT)
+    for (const engine of [this.#first, this.#all]) {
+      engine.opts.unevaluated &&= UNEVALUATED.some((keyword) => names(plain, keyword))
+      engine.addSchema(plain, DOCUMENT)
+    }
   }
 
   /** Compiles what stands at a place of the document. @throws Fault `definition_invalid` that names the place */
@@ -71,7 +81,8 @@ export class ValueSchemas {
 
   #compile(schema: JsonObject, at: TreePath): ValueCheck {
     try {
-      return checkOf(this.#first.compile(schema), this.#all.compile(schema))
+      const first = charged({ patternWork: Number.NEGATIVE_INFINITY }, () => this.#first.compile(schema))
+      return checkOf(first, () => this.#all.compile(schema))
     } catch (error) {
       const reason = error instanceof Fault || error instanceof Error ? error.message : toFault(error).message
       return refuseFlaws([{ at, reason: `is no schema that can be checked: ${reason.slice(0, 300)}` }]) as never
@@ -79,16 +90,25 @@ export class ValueSchemas {
   }
 }
 
-function checkOf(first: ValidateFunction, all: ValidateFunction): ValueCheck {
-  return (value) => {
-    if (first(value)) return []
-    const validate = isSmall(value) ? all : first
-    validate(value)
-    const flaws = (validate.errors ?? []).map(toRequestFlaw)
-    validate.errors = null
-    first.errors = null
-    return flaws.slice(0, MAX_TOLD)
-  }
+function checkOf(first: ValidateFunction, compileAll: () => ValidateFunction): ValueCheck {
+  let all: ValidateFunction | undefined
+  return (value, account) =>
+    charged(account, () => {
+      if (fitsWithin(first, value)) return []
+      const firstFlaws = (first.errors ?? []).slice(-1).map(toRequestFlaw)
+      first.errors = null
+      if (!isSmall(value)) return firstFlaws
+      try {
+        all ??= compileAll()
+        all(value)
+        return (all.errors ?? []).slice(0, MAX_TOLD).map(toRequestFlaw)
+      } catch {
+        // It is refused already: only the other flaws take too much work to find.
+        return firstFlaws
+      } finally {
+        if (all !== undefined) all.errors = null
+      }
+    })
 }
 
 function options(allErrors: boolean): Options {
@@ -101,40 +121,8 @@ function options(allErrors: boolean): Options {
     unicodeRegExp: false,
     addUsedSchema: false,
     inlineRefs: false,
-    code: { regExp: LINEAR },
+    code: { regExp: PATTERNS, optimize: false },
   }
-}
-
-/** Patterns run on what anybody sends. */
-const LINEAR = Object.assign((source: string) => compileExpression(source), { code: 'new RegExp' })
-
-/** Longest list whose items are compared. */
-const MAX_COMPARED = 10_000
-
-/** Every two items compared with each other would let one caller hold up all others. */
-const UNIQUE: KeywordDefinition = {
-  keyword: 'uniqueItems',
-  type: 'array',
-  schemaType: 'boolean',
-  error: { message: `must NOT have duplicate items, nor more than ${MAX_COMPARED}` },
-  validate: (wanted: boolean, items: unknown[]) =>
-    !wanted || (items.length <= MAX_COMPARED && new Set(items.map(spelled)).size === items.length),
-}
-
-function equipped(engine: Ajv): Ajv {
-  const formats = load('ajv-formats') as typeof import('ajv-formats')
-  formats.default(engine, { mode: 'fast' })
-  engine.removeKeyword('uniqueItems')
-  engine.addKeyword(UNIQUE)
-  return engine
-}
-
-/** JSON with the members of objects in order. */
-function spelled(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spelled).join()}]`
-  if (!isObject(value)) return JSON.stringify(value)
-  const names = Object.keys(value).sort()
-  return `{${names.map((name) => `${JSON.stringify(name)}:${spelled(value[name])}`).join()}}`
 }
 
 /** The schemas of OpenAPI 3.0 and of old drafts say "exclusive" with a flag beside the bound. */
@@ -173,6 +161,21 @@ function exclusive(schema: JsonObject): void {
       delete schema[bound]
     } else delete schema[flag]
   }
+}
+
+/** @throws Fault `patterns_over_budget` where a schema leads to itself without an end */
+function fitsWithin(validate: ValidateFunction, value: unknown): boolean {
+  try {
+    return validate(value)
+  } catch (error) {
+    throw error instanceof RangeError ? TOO_MUCH_WORK : error
+  }
+}
+
+/** True when an object in a value has a member of this name. */
+function names(value: Json, name: string): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return (isObject(value) && Object.hasOwn(value, name)) || Object.values(value).some((inner) => names(inner, name))
 }
 
 function isSmall(value: unknown): boolean {
