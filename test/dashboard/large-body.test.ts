@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { turnForLarge } from '../../src/dashboard/large-body.ts'
 import { ValueSchemas } from '../../src/model/api/value-schema.ts'
 import type { JsonObject } from '../../src/model/json.ts'
+import { newPatternWork } from '../../src/model/pattern-work.ts'
 
 test('parts of the work on large bodies never share a turn of the event loop; small bodies wait for none', async () => {
   let turn = 0
@@ -43,7 +44,7 @@ test('schemas that say the same are compiled once, each place by its own meaning
   assert.equal(check('/a', 0), check('/b', 0))
   assert.equal(check('/a', 2), check('/b', 1))
   assert.notEqual(check('/a', 0), check('/a', 1))
-  assert.deepEqual(check('/b', 1)('abc').length, 1)
-  assert.deepEqual(check('/a', 1)('abc').length, 1)
-  assert.deepEqual(check('/b', 0)('abc'), [])
+  assert.deepEqual(check('/b', 1)('abc', newPatternWork()).length, 1)
+  assert.deepEqual(check('/a', 1)('abc', newPatternWork()).length, 1)
+  assert.deepEqual(check('/b', 0)('abc', newPatternWork()), [])
 })
