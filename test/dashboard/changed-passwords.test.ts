@@ -9,10 +9,10 @@ import { type GatewayWorld, gatewayWorld } from './gateway-world.ts'
 import { rightsOn } from './key-world.ts'
 import { type MailServer, mailSettings, startMailServer } from './mail-server.ts'
 import { atPortal, DEVELOPERS, PASSWORD } from './portal-people.ts'
+import { askForToken, SHOP_CLIENT } from './shop-tokens.ts'
 import { Browser, cheapHash, meta, person, rewrite, signedIn } from './sign-in-world.ts'
 
 const NEXT = 'another battery staple'
-const REDIRECT = 'https://app.test/cb'
 
 interface World extends GatewayWorld {
   readonly post: MailServer
@@ -27,7 +27,7 @@ async function start(t: TestContext): Promise<World> {
   const { revision } = await publishApi(world.parts, { format: 'oas', definition, orgId: world.orgId, actor: 'test' })
   await world.gateway.gateway.live.settled(revision)
   await world.policy('wide', ['shop'])
-  const client = { client_id: 'c1', secret: 's1', redirect_uri: REDIRECT, policy_id: 'wide' }
+  const client = { ...SHOP_CLIENT, policy_id: 'wide' }
   await world.asked(200, 'POST', '/api/apis/oauth/shop', world.root, client)
   await world.asked(200, 'PUT', '/api/portal/configuration', world.root, { portal_url: 'https://portal.example.test/' })
   return { ...world, post }
@@ -37,18 +37,6 @@ async function svc(world: World, method: string, path: string, body?: JsonObject
   const answer = await world.gateway.svc(method, path, body)
   assert.equal(answer.status, 200, `${method} ${path} ${answer.text}`)
   return answer.json as JsonObject
-}
-
-async function askForToken(world: World, form: Record<string, string>) {
-  const answer = await world.gateway.call('/shop/oauth/token', {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from('c1:s1').toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-    body: new URLSearchParams(form).toString(),
-  })
-  return { status: answer.status, body: answer.json as Record<string, string> }
 }
 
 const linkIn = (post: MailServer) => /reset-password#([\w-]{43})\b/.exec(post.mails.at(-1)!.text)![1]!
@@ -84,7 +72,8 @@ const BASIC: Kind = {
       }),
     ),
   async given(world, username) {
-    const { body } = await askForToken(world, { grant_type: 'password', username, password: PASSWORD })
+    const { json } = await askForToken(world, { grant_type: 'password', username, password: PASSWORD })
+    const body = json as Record<string, string>
     const { access_token = '', refresh_token = '' } = body
     assert.notEqual(refresh_token, '', JSON.stringify(body))
     return {

@@ -3,10 +3,8 @@ import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { publishApi } from '../../src/publish/apis.ts'
 import { oauthApi } from '../gateway/oauth-fixtures.ts'
-import { type GatewayWorld, gatewayWorld } from './gateway-world.ts'
-
-const REDIRECT = 'https://app.test/cb'
-const CLIENT = { client_id: 'c1', secret: 's1', redirect_uri: REDIRECT }
+import { gatewayWorld } from './gateway-world.ts'
+import { SHOP_CLIENT, tokenByLogin } from './shop-tokens.ts'
 
 /** Two APIs, and a client of both with these policies. */
 async function worldWith(t: TestContext, policies: Readonly<Record<string, JsonObject>>, client: JsonObject) {
@@ -19,7 +17,7 @@ async function worldWith(t: TestContext, policies: Readonly<Record<string, JsonO
   for (const [id, rights] of Object.entries(policies))
     await world.policy(id, Object.keys(rights), { access_rights: rights })
   for (const id of ['shop', 'other'])
-    await world.asked(200, 'POST', `/api/apis/oauth/${id}`, world.root, { ...CLIENT, ...client })
+    await world.asked(200, 'POST', `/api/apis/oauth/${id}`, world.root, { ...SHOP_CLIENT, ...client })
   return world
 }
 
@@ -29,33 +27,13 @@ const right = (api_id: string, ...paths: string[]): JsonObject => ({
   ...(paths.length > 0 && { allowed_urls: paths.map((path) => ({ url: `/shop/${path}`, methods: ['GET'] })) }),
 })
 
-async function tokenFor(world: GatewayWorld, rules: JsonObject): Promise<string> {
-  const form = { response_type: 'code', client_id: 'c1', redirect_uri: REDIRECT, key_rules: JSON.stringify(rules) }
-  const made = await world.call('POST', '/api/apis/shop/authorize-client', {
-    as: world.root,
-    body: new URLSearchParams(form).toString(),
-  })
-  assert.equal(made.status, 200, made.text)
-  const { code } = made.json as { code: string }
-  const answer = await world.gateway.call('/shop/oauth/token', {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from('c1:s1').toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-    body: new URLSearchParams({ grant_type: 'authorization_code', redirect_uri: REDIRECT, code }).toString(),
-  })
-  assert.equal(answer.status, 200, answer.text)
-  return String((answer.json as JsonObject).access_token)
-}
-
 test('of two lists of paths that differ a read shows the narrower one, and sending it back lets in no more', async (t) => {
   const world = await worldWith(
     t,
     { wide: { shop: right('shop', 'open', 'mine'), other: right('other') } },
     { policy_id: 'wide' },
   )
-  const token = await tokenFor(world, { access_rights: { shop: right('shop', 'open', 'else') } })
+  const token = await tokenByLogin(world, { access_rights: { shop: right('shop', 'open', 'else') } })
   const uses = async () => {
     const paths = ['/shop/open', '/shop/mine', '/shop/else', '/other/']
     return Promise.all(paths.map((path) => world.use(path, token)))
@@ -103,10 +81,10 @@ test('policies that a client gets later never take the place of those that a log
       { chosen: { shop: right('shop', 'open') }, wide: { shop: right('shop'), other: right('other') } },
       {},
     )
-    const token = await tokenFor(world, { apply_policies: ['chosen'] })
+    const token = await tokenByLogin(world, { apply_policies: ['chosen'] })
     const uses = () => Promise.all(['/shop/open', '/shop/mine', '/other/'].map((path) => world.use(path, token)))
     assert.deepEqual(await uses(), [200, 403, 403])
-    const body = { redirect_uri: REDIRECT, policy_id: 'wide' }
+    const body = { redirect_uri: SHOP_CLIENT.redirect_uri, policy_id: 'wide' }
     if (way === 'gateway') {
       const { status, text } = await world.gateway.svc('PUT', '/svc/oauth/clients/shop/c1', body)
       assert.equal(status, 200, text)

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { publishApi } from '../../src/publish/apis.ts'
 import { oauthApi } from '../gateway/oauth-fixtures.ts'
 import { type GatewayWorld, gatewayWorld } from './gateway-world.ts'
+import { SHOP_CLIENT, tokenByLogin, tokenOf } from './shop-tokens.ts'
 
-const REDIRECT = 'https://app.test/cb'
 const PASSWORD = 'Correct-horse-7'
 /** What narrows: one API of two, one path, two calls, other tags. */
 const RULES = {
@@ -27,36 +27,13 @@ async function narrowedWorld(t: TestContext): Promise<GatewayWorld> {
   }
   await world.policy('wide', ['shop', 'other'], { rate: 1000, per: 1, quota_max: 1000, quota_renewal_rate: 60 })
   for (const id of ['shop', 'other']) {
-    const client = { client_id: 'c1', secret: 's1', redirect_uri: REDIRECT, policy_id: 'wide' }
+    const client = { ...SHOP_CLIENT, policy_id: 'wide' }
     await world.asked(200, 'POST', `/api/apis/oauth/${id}`, world.root, client)
   }
   return world
 }
 
-async function tokenOf(world: GatewayWorld, form: Record<string, string>): Promise<string> {
-  const answer = await world.gateway.call('/shop/oauth/token', {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from('c1:s1').toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-    body: new URLSearchParams(form).toString(),
-  })
-  assert.equal(answer.status, 200, answer.text)
-  return String((answer.json as JsonObject).access_token)
-}
-
-/** A token of a login that gave `key_rules`. */
-async function byLogin(world: GatewayWorld): Promise<string> {
-  const form = { response_type: 'code', client_id: 'c1', redirect_uri: REDIRECT, key_rules: JSON.stringify(RULES) }
-  const made = await world.call('POST', '/api/apis/shop/authorize-client', {
-    as: world.root,
-    body: new URLSearchParams(form).toString(),
-  })
-  assert.equal(made.status, 200, made.text)
-  const { code } = made.json as { code: string }
-  return tokenOf(world, { grant_type: 'authorization_code', redirect_uri: REDIRECT, code })
-}
+const byLogin = (world: GatewayWorld) => tokenByLogin(world, RULES)
 
 /** A token of a user who may do less than the client. */
 async function byPassword(world: GatewayWorld): Promise<string> {
