@@ -114,7 +114,16 @@ const CHECKS = checksOf({
 /** What is ours, and what has a place of its own: never kept as it came. */
 const OWN = new Set([
   ...CHECKS.keys(),
-  ...['client_id', 'secret', 'client_secret', 'secrets', 'registered_by_policy', 'epoch', 'registration'],
+  ...[
+    'client_id',
+    'secret',
+    'client_secret',
+    'secrets',
+    'registered_by_policy',
+    'epoch',
+    'registration',
+    'redirect_since',
+  ],
   DEVELOPER_ID,
 ])
 const KEPT_TEXTS = ['app_description', 'use_case']

@@ -20,6 +20,11 @@ export interface OAuthClient {
   }[]
   /** Exact redirect URIs. */
   readonly redirect_uris: readonly string[]
+  /**
+   * Of redirect URIs that were added later, a text that no other addition has: what was asked for while the URI was registered before
+   * does not come back with it.
+   */
+  readonly redirect_since?: Readonly<Record<string, string>>
   /** APIs that it is registered at one by one. */
   readonly api_ids: readonly string[]
   /** Registered at every OAuth API that this policy gives rights on; ''  = none. */

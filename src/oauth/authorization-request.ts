@@ -4,9 +4,10 @@ import type { OAuthClient } from '../model/oauth-client.ts'
 import type { OAuthRules } from '../model/oauth-rules.ts'
 import { hashKey } from '../model/secret.ts'
 import { findClient } from './clients.ts'
+import { useUp } from './families.ts'
 import type { OAuthCall, OAuthParts } from './parts.ts'
 import { readChallenge } from './pkce.ts'
-import { redirectOf } from './redirect-uri.ts'
+import { redirectOf, sinceOf } from './redirect-uri.ts'
 import { readScope } from './scopes.ts'
 import type { RequestBody } from './tickets.ts'
 import { withQuery } from './with-query.ts'
@@ -56,7 +57,7 @@ export interface RequestDetails {
 /**
  * Finds client and redirect URI of an authorization request, and its parameters where it was pushed before: then those alone
  * count and whatever stands beside `request_uri` is not read (RFC 9101 section 6.3). `stage` says which sort of `request_uri`
- * is taken. Nothing is used up yet.
+ * is taken. A pushed request whose redirect URI was withdrawn meanwhile, given back or not, is used up; others are not yet.
  * @throws Fault `oauth_unknown_client`, `oauth_invalid_request`, `oauth_request_uri_unusable`: none of them may redirect
  */
 export async function openRequest(
@@ -72,7 +73,26 @@ export async function openRequest(
   const requestUri = form.get('request_uri') ?? ''
   if (!requestUri.startsWith(REQUEST_URN)) return openWith(client, form, undefined)
   const hash = hashKey(requestUri)
-  return openWith(client, await pushedParams(parts, call, client, hash, stage), hash)
+  const { params, since } = await pushedRequest(parts, call, client, hash, stage)
+  try {
+    const open = openWith(client, params, hash)
+    if (sinceOf(client, open.redirectUri) !== since) throw fault('oauth_request_uri_unusable')
+    return open
+  } catch (error) {
+    await useUp(parts, { hash, sort: 'request' })
+    throw error
+  }
+}
+
+/** `checkPushed` and `checkRequest`: a pushed request that fails now, because its scope or something else was withdrawn, is used up. */
+export async function checkOpen(parts: OAuthParts, open: OpenRequest, rules: OAuthRules): Promise<RequestDetails> {
+  try {
+    checkPushed(open, rules)
+    return checkRequest(open, rules)
+  } catch (error) {
+    if (open.ticket !== undefined) await useUp(parts, { hash: open.ticket, sort: 'request' })
+    throw error
+  }
 }
 
 /** The same for parameters of a client that is known. @throws Fault `oauth_invalid_request` */
@@ -101,7 +121,7 @@ export function checkRequest({ client, params }: OpenRequest, rules: OAuthRules)
 }
 
 /** Refuses a request that was not pushed, where the API wants all to be (RFC 9126 section 5). @throws Fault `oauth_invalid_request` */
-export function checkPushed({ ticket }: OpenRequest, rules: OAuthRules): void {
+function checkPushed({ ticket }: OpenRequest, rules: OAuthRules): void {
   if (ticket === undefined && rules.requirePushedRequests)
     throw fault('oauth_invalid_request', 'authorization requests must be pushed to oauth/par')
 }
@@ -159,21 +179,22 @@ function checkResponse(client: OAuthClient, params: Params, rules: OAuthRules): 
   if (mode !== 'query') throw fault('oauth_invalid_request', 'response_mode must be query')
 }
 
-async function pushedParams(
+async function pushedRequest(
   parts: OAuthParts,
   call: OAuthCall,
   client: OAuthClient,
   hash: Uint8Array,
   stage: RequestBody['stage'],
-): Promise<Params> {
+): Promise<{ readonly params: Params; readonly since: string }> {
   const ticket = await parts.tokens.getTicket(hash)
   if (ticket === undefined || ticket.sort !== 'request' || ticket.claimedAt !== 0)
     throw fault('oauth_request_uri_unusable')
   if (ticket.apiId !== call.api.apiId || ticket.clientId !== client.client_id) throw fault('oauth_request_uri_unusable')
-  const { epoch, params, ...body } = ticket.body
+  const { epoch, params, since, ...body } = ticket.body
   if (epoch !== client.epoch || body.stage !== stage || !isObject(params)) throw fault('oauth_request_uri_unusable')
   const values = new Map(Object.entries(params).map(([name, value]) => [name, String(value)]))
-  return { get: (name) => values.get(name), names: () => values.keys() }
+  const read: Params = { get: (name) => values.get(name), names: () => values.keys() }
+  return { params: read, since: typeof since === 'string' ? since : '' }
 }
 
 function repeatable(params: Params): string {

@@ -2,8 +2,7 @@ import { type Fault, fault, toFault } from '../errors/fault.ts'
 import { renderFault, statusOf, textOf } from '../errors/render.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
 import {
-  checkPushed,
-  checkRequest,
+  checkOpen,
   errorName,
   failureAddress,
   type OpenRequest,
@@ -16,6 +15,7 @@ import { type Form, readForm } from './form.ts'
 import { narrowedScope, readKeyRules, readUsername, standsAlone } from './login-page.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import { asUnusable, claimOf, commitUse } from './pushed.ts'
+import { sinceOf } from './redirect-uri.ts'
 
 /** What a login page may tell the client instead of a consent (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). */
 const REPORTS = new Set([
@@ -56,13 +56,13 @@ export async function authorizeClient(parts: OAuthParts, call: OAuthCall): Promi
 
 async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: OpenRequest): Promise<OAuthAnswer> {
   const rules = call.api.oauth
-  checkPushed(open, rules)
-  const { scope, challenge, jkt } = checkRequest(open, rules)
+  const { scope, challenge, jkt } = await checkOpen(parts, open, rules)
   const keyRules = readKeyRules(form)
   const body = {
     epoch: open.client.epoch,
     redirect_uri: open.params.get('redirect_uri') ?? '',
     sent_to: open.redirectUri,
+    since: sinceOf(open.client, open.redirectUri) ?? '',
     challenge,
     scope: narrowedScope(scope, form),
     jkt,

@@ -3,8 +3,7 @@ import { textOf } from '../errors/render.ts'
 import { redirectAnswer } from './answer.ts'
 import {
   carriedParams,
-  checkPushed,
-  checkRequest,
+  checkOpen,
   errorName,
   failureAddress,
   type OpenRequest,
@@ -28,7 +27,7 @@ import { queryNames, withQuery } from './with-query.ts'
 export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const form = await readRequest(call)
   const open = await openRequest(parts, call, form, 'pushed')
-  const refused = refusalOf(open, call)
+  const refused = await refusalOf(parts, open, call)
   if (refused !== undefined) return redirectAnswer(303, refused)
   const loginPage = call.api.oauth.loginRedirect
   if (loginPage === '') {
@@ -37,8 +36,8 @@ export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAu
   }
   const params = carriedParams(open.params)
   if (open.ticket !== undefined) {
-    const { client, params: pushed, ticket } = open
-    params.push(['request_uri', await passToLogin(parts, call, client, { ticket, params: pushed })])
+    const { client, params: pushed, redirectUri, ticket } = open
+    params.push(['request_uri', await passToLogin(parts, call, client, { ticket, params: pushed, redirectUri })])
   }
   // what the page's own address says cannot be said differently by a request
   const own = queryNames(loginPage)
@@ -47,10 +46,9 @@ export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAu
 }
 
 /** Where a faulty request goes back to; undefined when it is good. */
-function refusalOf(open: OpenRequest, call: OAuthCall): string | undefined {
+async function refusalOf(parts: OAuthParts, open: OpenRequest, call: OAuthCall): Promise<string | undefined> {
   try {
-    checkPushed(open, call.api.oauth)
-    checkRequest(open, call.api.oauth)
+    await checkOpen(parts, open, call.api.oauth)
     return undefined
   } catch (error) {
     const refusal = toFault(error)

@@ -6,10 +6,11 @@ import type { Change, TicketRow } from '../store/ports.ts'
 import { jsonAnswer } from './answer.ts'
 import { findClient } from './clients.ts'
 import { readUserCode, userCodeHash } from './device.ts'
-import { lostRace } from './families.ts'
+import { lostRace, useUp } from './families.ts'
 import type { Form } from './form.ts'
 import { narrowedScope, readKeyRules, readUsername, standsAlone } from './login-page.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+import { isStillGranted } from './scopes.ts'
 import type { DeviceBody } from './tickets.ts'
 import { Tries } from './tries.ts'
 
@@ -71,6 +72,10 @@ async function findWaiting(parts: OAuthParts, call: OAuthCall, typed: string): P
   if (!isUsable(parts, device, 'device')) throw fault('oauth_user_code_unknown')
   const client = await findClient(parts, device.clientId, call.api)
   if (client === undefined || client.epoch !== device.body.epoch) throw fault('oauth_user_code_unknown')
+  if (!isStillGranted(String(device.body.scope), client, call.api.oauth)) {
+    await useUp(parts, device)
+    throw fault('oauth_user_code_unknown')
+  }
   return { userCode, device, client }
 }
 

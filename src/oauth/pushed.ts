@@ -1,5 +1,4 @@
 import { fault } from '../errors/fault.ts'
-import type { JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { hashKey, newSecret } from '../model/secret.ts'
 import type { Change } from '../store/ports.ts'
@@ -10,6 +9,7 @@ import { readBinding } from './dpop.ts'
 import { lostRace } from './families.ts'
 import { readForm } from './form.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+import { sinceOf } from './redirect-uri.ts'
 import type { RequestBody } from './tickets.ts'
 
 /** Time to bring the browser to `authorize`, and for the user to sign in and decide afterwards. */
@@ -35,7 +35,8 @@ export async function pushRequest(parts: OAuthParts, call: OAuthCall): Promise<O
     ['client_id', client.client_id],
     ...(proven === '' ? [] : [['dpop_jkt', proven]]),
   ])
-  const { uri, change } = newRequest(parts, call, client, { stage: 'pushed', params })
+  const since = sinceOf(client, open.redirectUri) ?? ''
+  const { uri, change } = newRequest(parts, call, client, { stage: 'pushed', since, params })
   await parts.documents.commit([change], undefined)
   return jsonAnswer(201, { expires_in: PUSHED_S, request_uri: uri })
 }
@@ -50,10 +51,11 @@ export async function passToLogin(
   parts: OAuthParts,
   call: OAuthCall,
   client: OAuthClient,
-  pushed: { readonly ticket: Uint8Array; readonly params: Params },
+  pushed: { readonly ticket: Uint8Array; readonly params: Params; readonly redirectUri: string },
 ): Promise<string> {
   const params = Object.fromEntries(carriedParams(pushed.params))
-  const { uri, change } = newRequest(parts, call, client, { stage: 'login', params })
+  const since = sinceOf(client, pushed.redirectUri) ?? ''
+  const { uri, change } = newRequest(parts, call, client, { stage: 'login', since, params })
   await commitUse(parts, [claimOf(parts, pushed.ticket), change])
   return uri
 }
@@ -81,7 +83,7 @@ function newRequest(
   parts: OAuthParts,
   call: OAuthCall,
   client: OAuthClient,
-  request: { readonly stage: RequestBody['stage']; readonly params: JsonObject },
+  request: Omit<RequestBody, 'epoch'>,
 ): { uri: string; change: Change } {
   const uri = REQUEST_URN + newSecret()
   const lifeS = request.stage === 'pushed' ? PUSHED_S : LOGIN_S

@@ -20,6 +20,21 @@ export function redirectOf(client: Pick<OAuthClient, 'redirect_uris'>, asked: st
 }
 
 /** True for a redirect URI of the client, letter by letter but for the port of a loopback address. */
-export function isRedirectOf({ redirect_uris: registered }: Pick<OAuthClient, 'redirect_uris'>, uri: string): boolean {
-  return registered.includes(uri) || registered.some((each) => differsInLoopbackPort(each, uri))
+export function isRedirectOf(client: Pick<OAuthClient, 'redirect_uris'>, uri: string): boolean {
+  return registeredAs(client, uri) !== undefined
+}
+
+/** Since when the client has a redirect URI: the mark of its registration; '' = from the beginning, undefined = it has it not. */
+export function sinceOf(
+  client: Pick<OAuthClient, 'redirect_uris' | 'redirect_since'>,
+  uri: string,
+): string | undefined {
+  const registered = registeredAs(client, uri)
+  if (registered === undefined) return undefined
+  const { redirect_since: since = {} } = client
+  return Object.hasOwn(since, registered) ? since[registered] : ''
+}
+
+function registeredAs({ redirect_uris: registered }: Pick<OAuthClient, 'redirect_uris'>, uri: string) {
+  return registered.includes(uri) ? uri : registered.find((each) => differsInLoopbackPort(each, uri))
 }

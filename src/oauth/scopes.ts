@@ -22,3 +22,23 @@ export function readScope(
   }
   return [...scopes].join(' ')
 }
+
+/** True while all of a scope that was granted may still be asked for: neither the API nor the client has lost any of it. */
+export function isStillGranted(
+  granted: string,
+  client: Pick<OAuthClient, 'scope'>,
+  rules: Pick<OAuthRules, 'scopes'>,
+): boolean {
+  return granted === scopeLeft(granted, client, rules)
+}
+
+/** What of a scope that was granted may still be asked for. */
+export function scopeLeft(
+  granted: string,
+  client: Pick<OAuthClient, 'scope'>,
+  rules: Pick<OAuthRules, 'scopes'>,
+): string {
+  const own = client.scope === undefined ? undefined : new Set(client.scope.split(' '))
+  const left = granted.split(' ').filter((scope) => rules.scopes.has(scope) && own?.has(scope) !== false)
+  return left.join(' ')
+}

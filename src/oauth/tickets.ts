@@ -15,6 +15,8 @@ export interface CodeBody {
   readonly redirect_uri: string
   /** Where the browser was sent with it: the client's own still when it is exchanged. */
   readonly sent_to?: string
+  /** Since when the client had that address then: see `sinceOf`. */
+  readonly since?: string
   /** PKCE challenge (S256); '' = none was sent. */
   readonly challenge: string
   readonly scope: string
@@ -68,5 +70,7 @@ export interface RequestBody {
   readonly epoch: string
   /** Who may use it: the browser at `authorize` (`pushed`), then the login page at `authorize-client` (`login`). */
   readonly stage: 'pushed' | 'login'
+  /** Since when the client had its redirect URI when it was pushed: see `sinceOf`. */
+  readonly since: string
   readonly params: JsonObject
 }

@@ -91,6 +91,17 @@ export function withFields(before: OAuthClient, fields: ClientFields, redirectOp
   return client
 }
 
+/** The client with a mark at each redirect URI that `before` has not: see `redirect_since`. */
+export function withMarkedRedirects(before: OAuthClient, client: OAuthClient, now: Millis): OAuthClient {
+  const { redirect_since: _before, ...rest } = client
+  const known = new Map(Object.entries(before.redirect_since ?? {}))
+  const since = client.redirect_uris.flatMap((uri): [string, string][] => {
+    const mark = before.redirect_uris.includes(uri) ? known.get(uri) : newEpoch(now)
+    return mark === undefined ? [] : [[uri, mark]]
+  })
+  return since.length === 0 ? rest : { ...rest, redirect_since: Object.fromEntries(since) }
+}
+
 /** True for clients that prove themselves by a secret. */
 export function needsSecret({ auth_method: method }: Pick<OAuthClient, 'auth_method'>): boolean {
   return method === 'any' || method === 'client_secret_basic' || method === 'client_secret_post'

@@ -67,7 +67,15 @@ export async function apisOfClient(parts: ClientParts, clientId: string, orgId: 
   return oauthApisOf(parts, client.org_id, await policyIn(parts, client.org_id, client.registered_by_policy))
 }
 
-const HIDDEN = new Set(['secrets', 'epoch', 'registration', 'org_id', 'registered_by_policy', DEVELOPER_ID])
+const HIDDEN = new Set([
+  'secrets',
+  'epoch',
+  'redirect_since',
+  'registration',
+  'org_id',
+  'registered_by_policy',
+  DEVELOPER_ID,
+])
 
 /**
  * A client as callers see it. `policy_id` is the first of `policies`, `redirect_uri` the first of `redirect_uris`, `meta_data`

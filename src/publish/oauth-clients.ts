@@ -7,7 +7,14 @@ import { type ClientFields, checkClientText, readClientFields } from '../model/o
 import { equalSecrets, newSecret } from '../model/secret.ts'
 import type { Change, Revision, StoredDocument } from '../store/ports.ts'
 import { inTurn } from './in-turn.ts'
-import { checkRegistration, needsSecret, newEpoch, type Registration, withFields } from './oauth-client-draft.ts'
+import {
+  checkRegistration,
+  needsSecret,
+  newEpoch,
+  type Registration,
+  withFields,
+  withMarkedRedirects,
+} from './oauth-client-draft.ts'
 import {
   bodyOf,
   CLIENT_KIND,
@@ -221,7 +228,7 @@ async function rewrite(
     const stored = await storedClient(parts, clientId)
     if (stored === undefined) throw fault('not_found', 'OAuth Client ID not found')
     const before = clientOf(stored.body)
-    const client = await edit(before)
+    const client = withMarkedRedirects(before, await edit(before), clockOf(parts).wall())
     try {
       const held = await clientWith(parts, before, client)
       const revision = await commit(parts, [putOf(stored, client), ...held], actor, action, client)

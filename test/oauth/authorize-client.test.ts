@@ -45,6 +45,7 @@ test('the code is kept as its hash, bound to client, redirect URI, challenge, ke
     epoch: 'epoch-1',
     redirect_uri: CALLBACK,
     sent_to: CALLBACK,
+    since: '',
     challenge: CHALLENGE,
     scope: 'write read',
     jkt: CHALLENGE,

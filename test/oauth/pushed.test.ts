@@ -65,11 +65,13 @@ test('the journey: the login page gets what was pushed and a request_uri of its 
     epoch: 'epoch-1',
     redirect_uri: CALLBACK,
     sent_to: CALLBACK,
+    since: '',
     challenge: CHALLENGE,
     scope: 'read write',
     jkt: '',
     username: 'jo',
     key_rules: { alias: 'jo' },
+    stands_alone: true,
   })
   await assert.rejects(conclude(f, { client_id: 'shop', request_uri: own! }), faultOf('oauth_request_uri_unusable'))
 })

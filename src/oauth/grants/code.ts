@@ -4,17 +4,18 @@ import { hashKey } from '../../model/secret.ts'
 import type { TicketRow } from '../../store/ports.ts'
 import { givesRefresh } from '../clients.ts'
 import type { Binding } from '../dpop.ts'
-import { lostRace, refuseReplay } from '../families.ts'
+import { lostRace, refuseReplay, useUp } from '../families.ts'
 import type { Form } from '../form.ts'
 import { issueTokens } from '../issue.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
 import { verifierFits } from '../pkce.ts'
-import { isRedirectOf } from '../redirect-uri.ts'
+import { isRedirectOf, sinceOf } from '../redirect-uri.ts'
+import { isStillGranted } from '../scopes.ts'
 import type { CodeBody } from '../tickets.ts'
 
 /**
  * Exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): of this client, API and redirect URI, once.
- * A second use ends all that the first one gave (section 4.1.2), also when both come at once.
+ * A second use ends all that the first one gave (section 4.1.2), also when both come at once. What was withdrawn meanwhile uses it up too.
  * @throws Fault `oauth_grant_incomplete`, `oauth_invalid_grant`, `oauth_redirect_differs`, `oauth_no_policy`
  */
 export async function codeGrant(
@@ -33,7 +34,12 @@ export async function codeGrant(
   const now = parts.clock.wall()
   const body = row.body as unknown as CodeBody
   if (row.expiresAt <= now || body.epoch !== client.epoch) throw fault('oauth_invalid_grant')
-  if (!isStillRegistered(client, body)) throw fault('oauth_invalid_grant', 'the redirect URI was withdrawn')
+  const withdrawn = withdrawnOf(call, client, body)
+  if (withdrawn !== undefined) {
+    await useUp(parts, row)
+    throw fault('oauth_invalid_grant', withdrawn)
+  }
+  // Whoever brings a stolen code without what it is bound to does not take it from the client that has that.
   if (!redirectFits(client, body.redirect_uri, form.get('redirect_uri'))) throw fault('oauth_redirect_differs')
   if (!verifierFits(body.challenge, form.get('code_verifier'))) throw fault('oauth_invalid_grant')
   if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')
@@ -60,14 +66,20 @@ export async function codeGrant(
   }
 }
 
+/** What the code stands on and the client or the API has lost since. */
+function withdrawnOf(call: OAuthCall, client: OAuthClient, body: CodeBody): string | undefined {
+  if (!isStillRegistered(client, body)) return 'the redirect URI was withdrawn'
+  return isStillGranted(body.scope, client, call.api.oauth) ? undefined : 'a scope was withdrawn'
+}
+
 function isOf(row: TicketRow, call: OAuthCall, client: OAuthClient): boolean {
   return row.apiId === call.api.apiId && row.clientId === client.client_id
 }
 
-/** False once the address that the code went to was taken from the client: the holder of the code may be the party that lost the address. */
-function isStillRegistered(client: OAuthClient, { sent_to, redirect_uri }: CodeBody): boolean {
+/** False once the address that the code went to was taken from the client, given back since or not: the holder of the code may be the party that lost the address. */
+function isStillRegistered(client: OAuthClient, { sent_to, redirect_uri, since = '' }: CodeBody): boolean {
   const address = sent_to ?? redirect_uri
-  return address === '' || isRedirectOf(client, address)
+  return address === '' || sinceOf(client, address) === since
 }
 
 /** As in the authorization request; where that gave none, none is needed here, but a wrong one is refused (section 4.1.3). */

@@ -4,10 +4,11 @@ import { hashKey } from '../../model/secret.ts'
 import type { TicketRow } from '../../store/ports.ts'
 import { givesRefresh } from '../clients.ts'
 import type { Binding } from '../dpop.ts'
-import { lostRace } from '../families.ts'
+import { lostRace, useUp } from '../families.ts'
 import type { Form } from '../form.ts'
 import { issueTokens } from '../issue.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
+import { isStillGranted } from '../scopes.ts'
 import type { DeviceBody } from '../tickets.ts'
 
 /** What each poll that comes too early adds to the interval (RFC 8628 section 3.5), and where that ends. */
@@ -35,6 +36,10 @@ export async function deviceGrant(
   if (ticket.claimedAt !== 0 || body.epoch !== client.epoch) throw fault('oauth_invalid_grant')
   const now = parts.clock.wall()
   if (ticket.expiresAt <= now) throw fault('oauth_expired_token')
+  if (!isStillGranted(body.scope, client, call.api.oauth)) {
+    await useUp(parts, ticket)
+    throw fault('oauth_invalid_grant', 'a scope was withdrawn')
+  }
   if (body.state === 'denied') throw fault('oauth_access_denied')
   if (body.state === 'pending') throw await notePoll(parts, ticket, body, now)
   if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')

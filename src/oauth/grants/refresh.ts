@@ -10,6 +10,7 @@ import type { Form } from '../form.ts'
 import { type Issued, issueTokens, tokenAnswer } from '../issue.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
 import { openAnswer, sealAnswer } from '../rotate.ts'
+import { scopeLeft } from '../scopes.ts'
 import type { RefreshBody } from '../tickets.ts'
 import { userOf, userRules } from '../user-rules.ts'
 
@@ -69,7 +70,8 @@ function checked({ call, client, binding, parts }: Use, row: TicketRow | undefin
 
 async function rotate(use: Use, row: TicketRow, body: RefreshBody): Promise<OAuthAnswer> {
   const { parts, call, client, hash, token } = use
-  const scope = narrowed(use.asked, body.scope)
+  // A scope that the API or the client has lost is granted no longer (RFC 6749 section 6 lets the new token have less).
+  const scope = narrowed(use.asked, scopeLeft(body.scope, client, call.api.oauth))
   const now = parts.clock.wall()
   const graceS = call.api.oauth.refreshReuseGraceS
   const user = userOf(body)
