@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 
@@ -40,7 +41,7 @@ export interface IdpProfile {
 }
 
 /** Members that the store keeps beside the profile, and nobody gets to see or to set. */
-export const HIDDEN_MEMBERS = ['sealed_secrets', 'ceiling'] as const
+export const HIDDEN_MEMBERS = ['sealed_secrets', 'ceiling', 'epoch'] as const
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.~-]{0,63}$/
 const LONGEST = 4096
@@ -89,6 +90,28 @@ export function idpProfileOf(body: JsonObject): IdpProfile {
     returnUrl: textAt(body, 'ReturnURL'),
     keyLifeS: Number.isSafeInteger(life) && life > 0 ? life : DAY_S,
   }
+}
+
+/** Changes whenever a profile lets in people whom it did not before, or on other proof: what it opened earlier has ended. */
+export function epochOf(body: JsonObject): string {
+  return textAt(body, 'epoch')
+}
+
+/** Members that say who is let in, on whose word, and by which policy keys are made; `UserGroupMapping` is read at each use. */
+const PROOF = [
+  ...['OrgID', 'ActionType', 'ProviderName', 'ProviderConfig', 'ProviderConstraints', 'TrustUnverifiedEmail'],
+  ...['CustomEmailField', 'CustomUserIDField', 'CustomUserGroupField', 'UserGroupSeparator', 'MatchedPolicyID'],
+]
+
+/** True when both versions of a profile let in the same people on the same proof; secrets do not count. */
+export function provesAlike(one: JsonObject, other: JsonObject): boolean {
+  const given = (value: Json | undefined) => (value === null || value === '' || value === false ? undefined : value)
+  return PROOF.every((name) => isDeepStrictEqual(given(one[name]), given(other[name])))
+}
+
+/** The family of the keys that sign-ins by a profile make. */
+export function profileFamily(documentId: string): string {
+  return `idp_profile:${documentId}`
 }
 
 /**

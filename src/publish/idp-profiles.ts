@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { fault, toFault } from '../errors/fault.ts'
-import { checkIdpProfile, HIDDEN_MEMBERS, objectAt, textAt } from '../model/idp-profile.ts'
+import { checkIdpProfile, epochOf, HIDDEN_MEMBERS, objectAt, profileFamily, provesAlike, textAt } from '../model/idp-profile.ts'
 import { newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Permissions } from '../model/permission.ts'
 import type { Change, StoredDocument } from '../store/ports.ts'
 import { type SealedSecrets, sealSecrets, takeSecrets, withSecrets } from './idp-secrets.ts'
-import { auditOf, clockOf, type SecretParts } from './parts.ts'
+import { auditOf, clockOf, type PublishParts, type SecretParts } from './parts.ts'
 
 /** Who writes a profile. */
 export interface ProfileAuthor {
@@ -30,7 +31,10 @@ export async function createProfile(
   return save(parts, { id, body, ifRevision: 0 }, 'idp_profile.create', author)
 }
 
-/** Replaces an identity profile; secrets that are sent blank stay. @throws Fault `profile_invalid` (400), `revision_conflict` (409) */
+/**
+ * Replaces an identity profile; secrets that are sent blank stay. One that lets in other people, or on other proof, ends what it opened
+ * before. @throws Fault `profile_invalid` (400), `revision_conflict` (409)
+ */
 export async function updateProfile(
   parts: SecretParts,
   stored: StoredDocument,
@@ -40,14 +44,38 @@ export async function updateProfile(
   const named = sent.ID === undefined || sent.ID === '' ? { ...sent, ID: stored.body.ID! } : sent
   if (named.ID !== stored.body.ID) throw fault('profile_invalid', 'ID: is not the one in the path')
   const body = prepare(parts, stored.id, named, author, stored.body)
-  return save(parts, { id: stored.id, body, ifRevision: stored.revision }, 'idp_profile.update', author)
+  const ends = epochOf(body) === epochOf(stored.body) ? [] : [endOfKeys(stored.id)]
+  return save(parts, { id: stored.id, body, ifRevision: stored.revision }, 'idp_profile.update', author, ends)
 }
 
-/** Deletes an identity profile. @throws Fault `revision_conflict` (409) */
+/** Deletes an identity profile, and ends the sessions and keys that it opened. @throws Fault `revision_conflict` (409) */
 export async function deleteProfile(parts: SecretParts, stored: StoredDocument, author: ProfileAuthor): Promise<void> {
   const change = { op: 'delete', kind: 'idp_profile', id: stored.id, ifRevision: stored.revision } as const
   const detail = { id: stored.id, profile: String(stored.body.ID) }
-  await parts.documents.commit([change], auditOf(parts, author.actor, 'idp_profile.delete', author.orgId, detail))
+  const changes: Change[] = [change, endOfKeys(stored.id)]
+  await parts.documents.commit(changes, auditOf(parts, author.actor, 'idp_profile.delete', author.orgId, detail))
+}
+
+/** The change that ends the keys which sign-ins by a profile made. */
+export function endOfKeys(documentId: string): Change {
+  return { op: 'endFamily', family: profileFamily(documentId) }
+}
+
+/** A profile that has ended what it opened: people sign in by it once more. */
+export function withNewEpoch(body: JsonObject): JsonObject {
+  return { ...body, epoch: randomUUID() }
+}
+
+/** The changes that end what all profiles of an organisation opened. */
+export async function endOfSignIns({ documents }: PublishParts, orgId: string): Promise<Change[]> {
+  const changes: Change[] = []
+  for await (const batch of documents.each('idp_profile', { where: { org_id: orgId } }))
+    for (const { id, revision, body } of batch)
+      changes.push(
+        { op: 'put', kind: 'idp_profile', id, body: withNewEpoch(body), ifRevision: revision },
+        endOfKeys(id),
+      )
+  return changes
 }
 
 /** A profile as callers see it: secrets read ''. */
@@ -75,7 +103,8 @@ function prepare(
   const { blank, secrets } = takeSecrets(given)
   const moved = (path: string) => targetOf(given, path) !== targetOf(before ?? {}, path)
   const sealed = sealSecrets(parts, id, secrets, { sealed: sealedOf(before ?? {}), moved })
-  return { ...blank, sealed_secrets: sealed, ...(author.ceiling !== undefined && { ceiling: { ...author.ceiling } }) }
+  const epoch = before !== undefined && provesAlike(blank, before) ? epochOf(before) : randomUUID()
+  return { ...blank, epoch, sealed_secrets: sealed, ...(author.ceiling !== undefined && { ceiling: { ...author.ceiling } }) }
 }
 
 /** What a read has around a profile: sent back it is no part of it, least of all the copy in `Data`, which nothing seals. */
@@ -103,11 +132,12 @@ async function save(
   { id, body, ifRevision }: { id: StoredDocument['id']; body: JsonObject; ifRevision: number },
   action: string,
   { actor, orgId }: ProfileAuthor,
+  ends: readonly Change[] = [],
 ): Promise<StoredDocument> {
   const put: Change = { op: 'put', kind: 'idp_profile', id, body, ifRevision }
   try {
     const detail = { id, profile: String(body.ID) }
-    const revision = await parts.documents.commit([put], auditOf(parts, actor, action, orgId, detail))
+    const revision = await parts.documents.commit([put, ...ends], auditOf(parts, actor, action, orgId, detail))
     return { kind: 'idp_profile', id, revision, body }
   } catch (error) {
     if (toFault(error).code === 'already_exists') throw fault('profile_invalid', 'ID: is in use')

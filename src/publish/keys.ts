@@ -51,6 +51,8 @@ export interface KeyDraft {
   readonly moved?: boolean
   /** Organisation that a key in this place must belong to; absent = any may be replaced. */
   readonly within?: string
+  /** Of a new key: with what it ends besides. */
+  readonly family?: string
   /** Leaves the counts of its quotas as they are. */
   readonly keepQuota: boolean
   readonly actor: string
@@ -106,7 +108,7 @@ async function create(
   const write: Write = {
     ...{ hash, session, prepared, developer, stored },
     sealedKey: sealedKeyOf(parts, key, hash) ?? (draft.moved ? stored?.sealedKey : undefined),
-    family: stored?.family,
+    family: stored === undefined ? draft.family : stored.family,
     must: stored === undefined && draft.within !== undefined ? 'ifAbsent' : undefined,
     evictAt: undefined,
     keepQuota: draft.keepQuota,
@@ -249,7 +251,7 @@ interface Write {
   readonly session: JsonObject
   readonly prepared: Prepared
   readonly sealedKey: Uint8Array | undefined
-  /** The grant that it came from, where it is a token. */
+  /** The grant that it came from, where it is a token; of a key, what it ends with. */
   readonly family: string | undefined
   readonly must: 'ifAbsent' | 'ifPresent' | undefined
   /** undefined = to be reckoned. */

@@ -8,6 +8,7 @@ import { newGeneration, USER_GENERATION, USER_NAME } from '../model/key.ts'
 import { policyApisOf } from '../model/policy-index.ts'
 import type { AuditChange, Change } from '../store/ports.ts'
 import { checkPlace, type PlaceRules } from './api-place.ts'
+import { endOfKeys, endOfSignIns, withNewEpoch } from './idp-profiles.ts'
 import { newEpoch } from './oauth-client-draft.ts'
 import { bodyOf, clientOf } from './oauth-client-parts.ts'
 import { checkIdsStillFree } from './own-ids.ts'
@@ -45,7 +46,7 @@ export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.c
   certificate: asItWas,
   asset: restoreAsset,
   hook: asItWas,
-  idp_profile: asItWas,
+  idp_profile: restoreProfile,
   org_session: asItWas,
   organisation: restoreOrganisation,
   portal_configuration: asItWas,
@@ -112,14 +113,21 @@ async function restoreAsset(parts: SecretParts, { id, before, after }: AuditChan
   return before
 }
 
+/** Sessions and keys that ended with a profile, or with what it was, stay so. */
+function restoreProfile({ also }: RestoreParts, { id, before }: AuditChange): JsonObject | null {
+  also.push(endOfKeys(id))
+  return before === null ? null : withNewEpoch(before)
+}
+
 /** @throws Fault `portal_taken` (409) for a host that another organisation has by now */
-async function restoreOrganisation(parts: SecretParts, { id, before, after }: AuditChange): Promise<JsonObject | null> {
+async function restoreOrganisation(parts: RestoreParts, { id, before, after }: AuditChange): Promise<JsonObject | null> {
   const cname = typeof before?.cname === 'string' ? before.cname : ''
   const taken =
     cname !== '' &&
     cname !== after?.cname &&
     (await others(parts, 'organisation', { cname: foldCase(cname) }, [id])) > 0
   if (taken) throw fault('portal_taken', 'Another organisation has this host')
+  if (after?.sso_enabled === true && before?.sso_enabled !== true) parts.also.push(...(await endOfSignIns(parts, id)))
   return before
 }
 

@@ -45,7 +45,8 @@ export async function world(t: TestContext, accounts: Record<string, Account>, m
   const callbacks = ['staff', 'other'].map((id) => `${dashboard.base}/auth/${id}/openid-connect/callback`)
   const { issuer } = await startOpenId(t, callbacks, accounts)
   const { ProviderConfig: config = {}, ...rest } = more as { ProviderConfig?: JsonObject }
-  await dashboard.profile({
+  const openid = { Name: 'openid-connect', Key: 'gatehouse', Secret: SECRET }
+  const profile: JsonObject = {
     ID: 'staff',
     Name: 'Staff',
     ActionType: 'GenerateOrLoginUserProfile',
@@ -53,19 +54,13 @@ export async function world(t: TestContext, accounts: Record<string, Account>, m
     Type: 'redirect',
     ProviderConfig: {
       CallbackBaseURL: dashboard.base,
-      UseProviders: [
-        {
-          Name: 'openid-connect',
-          Key: 'gatehouse',
-          Secret: SECRET,
-          DiscoverURL: `${issuer}/.well-known/openid-configuration`,
-        },
-      ],
+      UseProviders: [{ ...openid, DiscoverURL: `${issuer}/.well-known/openid-configuration` }],
       ...config,
     },
     ...rest,
-  })
-  return { ...dashboard, issuer }
+  }
+  await dashboard.profile(profile)
+  return { ...dashboard, issuer, staff: profile }
 }
 
 /** Where a sign-in by it begins. */

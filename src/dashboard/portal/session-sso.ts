@@ -4,6 +4,7 @@ import { rewriteDeveloper } from '../../publish/portal/developers-write.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { openerNow } from '../session/opener.ts'
 import { findNonce } from '../sso/nonce.ts'
 import { newPortalSession, type OpenedPortalSession } from './session.ts'
 
@@ -18,7 +19,8 @@ export async function enterPortalByNonce(
   nonce: string,
 ): Promise<OpenedPortalSession & { readonly orgId: string }> {
   const { person, claim } = await findNonce(parts, nonce, 'portal')
-  const { orgId } = person
+  const { orgId, opener } = person
+  if (opener !== undefined && !(await openerNow(parts, opener)).holds) throw fault('sso_nonce_void')
   if ((await portalConfiguration(parts, orgId)).disable_login) throw fault('portal_login_off')
   const { rows } = await parts.documents.list('developer', { where: { nonce }, limit: 2 })
   const [developer] = rows
@@ -26,7 +28,7 @@ export async function enterPortalByNonce(
   if (developer === undefined || rows.length > 1 || developer.body.org_id !== orgId)
     throw fault('sso_refused', 'no developer, or more than one, carries the nonce')
   if (developer.body.inactive === true) throw fault('sso_refused', 'the developer is inactive')
-  const { change, opened } = newPortalSession(parts, call, { developerId: developer.id, orgId, via: 'sso' })
+  const { change, opened } = newPortalSession(parts, call, { developerId: developer.id, orgId, via: 'sso', opener })
   const edit = ({ body }: StoredDocument) => {
     if (body.nonce !== nonce || body.inactive === true) throw fault('sso_nonce_void')
     return { ...body, nonce: '', last_login_date: new Date(parts.clock.wall()).toISOString() }

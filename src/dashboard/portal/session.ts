@@ -8,6 +8,7 @@ import type { Change, StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import { PORTAL_COOKIE, readSessionCookie, sessionCookie } from '../session/cookie.ts'
+import { type Opener, openerBody, openerNow, openerOf } from '../session/opener.ts'
 import { cameByTls } from '../session/origin.ts'
 import { ticketHash } from '../session/sessions.ts'
 import { twoPeople } from '../two-credentials.ts'
@@ -35,17 +36,26 @@ export interface PreparedPortalSession {
   readonly opened: OpenedPortalSession
 }
 
+interface OpenedBy {
+  readonly developerId: string
+  readonly orgId: string
+  readonly via: string
+  /** What single sign-on let the developer in by: the session ends with it. */
+  readonly opener?: Opener | undefined
+}
+
 /** Prepares a session of a developer under a new id, whatever the browser held before. It ends with its life, never later. */
 export function newPortalSession(
   parts: DashboardParts,
   call: Pick<Call, 'header' | 'clientAddress'>,
-  { developerId, orgId, via }: { readonly developerId: string; readonly orgId: string; readonly via: string },
+  { developerId, orgId, via, opener }: OpenedBy,
 ): PreparedPortalSession {
   const value = newSecret()
   const now = parts.clock.wall()
   const lifeS = parts.config.dashboard.portal_session_lifetime
   const expiresAt = now + lifeS * 1000
   const body: JsonObject = { developer: developerId, org: orgId, via, created: now, address: call.clientAddress }
+  if (opener !== undefined) body.opener = openerBody(opener)
   const family = portalFamily(developerId)
   const row = { sort: 'portal_login', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
   return {
@@ -68,6 +78,11 @@ export async function portalSessionOf(parts: DashboardParts, call: Calling): Pro
   const row = await parts.tokens.getTicket(hash)
   const open = row?.sort === 'portal_login' && row.claimedAt === 0 && row.expiresAt > parts.clock.wall()
   if (row === undefined || !open) throw fault('portal_session_needed')
+  const opener = openerOf(row.body.opener)
+  if (opener !== undefined && !(await openerNow(parts, opener)).holds) {
+    await parts.documents.commit([{ op: 'deleteTicket', hash }], undefined)
+    throw fault('portal_session_needed')
+  }
   const orgId = String(row.body.org)
   const developer = await developerIn(parts, orgId, String(row.body.developer))
   if (developer === undefined || developer.body.inactive === true) throw fault('portal_session_needed')

@@ -8,6 +8,7 @@ import { auditOf } from '../../publish/parts.ts'
 import type { Change, TicketInput, TicketRow } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { sessionCookie } from './cookie.ts'
+import { type Opener, openerBody, openerNow, openerOf } from './opener.ts'
 import { type IdpSubject, idpSubjectOf, noteSubject, subjectFamily } from './idp-subject.ts'
 
 /** Of what a browser calls itself this much is kept. */
@@ -37,6 +38,8 @@ export interface OpenOptions {
   readonly agent?: string | undefined
   /** Who a SAML identity provider said it is: its log-out then ends the session. */
   readonly subject?: IdpSubject | undefined
+  /** What single sign-on let the person in by: the session ends with it. */
+  readonly opener?: Opener | undefined
   /** What must be true and change in the same commit: a ticket that is used up, a user that is written. */
   readonly changes?: readonly Change[]
 }
@@ -75,7 +78,7 @@ export async function openSession(
   parts: DashboardParts,
   who: SignedIn,
   via: Via,
-  { secure = isSecure(parts), clientAddress = '', agent = '', subject, changes = [] }: OpenOptions = {},
+  { secure = isSecure(parts), clientAddress = '', agent = '', subject, opener, changes = [] }: OpenOptions = {},
 ): Promise<OpenedSession> {
   const value = newSecret()
   const now = parts.clock.wall()
@@ -83,6 +86,7 @@ export async function openSession(
   const body: JsonObject = { user: who.id, via, ...times, address: clientAddress, agent: agent.slice(0, LONGEST_AGENT) }
   if (who.guest !== undefined) body.guest = who.guest
   if (subject !== undefined) body.subject = { ...subject }
+  if (opener !== undefined) body.opener = openerBody(opener)
   const lastsUntil = now + parts.config.dashboard.dashboard_session_lifetime * 1000
   const alone = parts.config.dashboard.disable_parallel_sessions
   await parts.documents.commit(
@@ -111,6 +115,12 @@ export async function sessionOf(
   const now = parts.clock.wall()
   if (row === undefined || !isOpen(row, now)) return undefined
   const { body } = row
+  const opener = openerOf(body.opener)
+  if (opener !== undefined && !(await openerNow(parts, opener)).holds) {
+    // For good: it does not come back with what it was opened by.
+    await endSession(parts, cookie)
+    return undefined
+  }
   const idleMs = parts.config.dashboard.session_idle_time * 1000
   if (now - Number(body.seen) >= Math.min(60_000, idleMs / 10)) renew(parts, hash, { ...body, seen: now }, row.version)
   return {

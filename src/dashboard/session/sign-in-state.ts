@@ -38,6 +38,8 @@ export interface SignInState {
   readonly subject?: IdpSubject | undefined
   /** What the account is bound to when the sign-in is done: `boundIdentity`. */
   readonly identity?: string
+  /** `openerBody` of what single sign-on let the person in by. */
+  readonly opener?: JsonObject
 }
 
 /** A sign-in as its ticket has it. */
@@ -53,7 +55,7 @@ export interface SignIn {
 export function begunSignIn(
   candidates: readonly Candidate[],
   via: SignInState['via'],
-  elsewhere: Pick<SignInState, 'subject' | 'identity'> = {},
+  elsewhere: Pick<SignInState, 'subject' | 'identity' | 'opener'> = {},
 ): SignIn {
   const user = candidates.length === 1 ? candidates[0]!.id : ''
   const second = via === 'passkey'

@@ -12,6 +12,7 @@ import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import { mustWait, type Wait } from './guess-brake.ts'
 import { type Standing, standingOf } from './needs.ts'
+import { openerOf } from './opener.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { assertionOptions } from './passkeys.ts'
 import { confirmTotp, guarded, secondFactorName, usePasskey, useSecondFactor } from './second-factor.ts'
@@ -193,6 +194,7 @@ async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: St
     clientAddress: call.clientAddress,
     agent: call.header('user-agent'),
     subject: signIn.state.subject,
+    opener: openerOf(signIn.state.opener),
     changes: [...finished(parts, signIn), putUser(user, body)],
   })
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import type { IdpProfile } from '../../model/idp-profile.ts'
 import { isObject } from '../../model/json.ts'
-import type { Permissions } from '../../model/permission.ts'
 import { toEmail } from '../../model/user.ts'
 import type { IdpSubject } from '../session/idp-subject.ts'
 import type { AddressStanding, SsoPerson } from './person.ts'
+import { groupsMapped, type UsedProfile } from './profiles.ts'
 
 /** What an identity provider says of somebody, by the provider's own names. */
 export type Claims = ReadonlyMap<string, unknown>
@@ -50,12 +50,10 @@ const MOST_STEPS = 10
  * Maps what an identity provider says to a person here. @throws Fault `sso_refused` (403), with the reason for the log, when the
  * constraints of the profile keep the person out, `sso_disabled`
  */
-export function personFrom(profile: IdpProfile, ceiling: Permissions | undefined, proven: Proven): Mapped {
+export function personFrom({ profile, ceiling, opener }: UsedProfile, proven: Proven): Mapped {
   const { email, address, trusted } = addressFrom(profile, proven)
   const groups = groupsFrom(profile, proven.claims)
   checkConstraints(profile, email, address, groups)
-  const ours = new Set(groups.flatMap((group) => profile.groupMapping.get(group) ?? []).filter((id) => id !== ''))
-  const usual = profile.defaultGroupId === '' ? [] : [profile.defaultGroupId]
   return {
     userId: userIdFrom(profile, proven, address),
     trusted,
@@ -65,8 +63,9 @@ export function personFrom(profile: IdpProfile, ceiling: Permissions | undefined
       address,
       identity: identityOf(profile, proven),
       displayName: proven.displayName.slice(0, 256),
-      groupIds: ours.size > 0 ? [...ours] : usual,
-      mapped: profile.groupField !== '' || profile.groupMapping.size > 0,
+      groupNames: [...new Set(groups.filter((group) => profile.groupMapping.has(group)))],
+      opener,
+      ...groupsMapped(profile, groups),
       onlyRegistered: profile.onlyRegistered,
       ceiling,
     },

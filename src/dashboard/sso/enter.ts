@@ -8,6 +8,7 @@ import type { Answer } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { IdpSubject } from '../session/idp-subject.ts'
+import { openerBody } from '../session/opener.ts'
 import { cameByTls } from '../session/origin.ts'
 import { openSession } from '../session/sessions.ts'
 import { begunSignIn, keepSignIn } from '../session/sign-in-state.ts'
@@ -60,12 +61,14 @@ async function enterNow(
       { request_id: call.requestId, email: who.email, org_id: who.orgId },
       'single sign-on let somebody in as an administrator: set dashboard.sso_default_group_id or dashboard.sso_permission_defaults, or refuse them with sso.deny_without_mapping',
     )
+  const { opener } = person
   const identity = entry.is === 'user' ? entry.identity : ''
   const user = entry.is === 'user' ? await parts.documents.get('user', entry.user.id) : undefined
   if (user !== undefined && hasSecondFactor(securityOf(user.body))) {
     const signIn = begunSignIn([{ id: user.id, stamp: stampOf(user) }], 'sso', {
       ...(subject !== undefined && { subject }),
       ...(identity !== '' && { identity }),
+      ...(opener !== undefined && { opener: openerBody(opener) }),
     })
     const { text } = await keepSignIn(parts, signIn, changes)
     return goTo(`/#${new URLSearchParams({ sign_in: text, to: path })}`)
@@ -76,6 +79,7 @@ async function enterNow(
     clientAddress: call.clientAddress,
     agent: call.header('user-agent'),
     subject,
+    opener,
     changes: binds ? [...changes, putUser(user, bindTo(user.body, identity))] : changes,
   })
   return goTo(path, cookie)

@@ -26,10 +26,10 @@ export async function finishSignIn(
   proven: Proven,
   changes: readonly Change[],
 ): Promise<Answer> {
-  const { profile, ceiling } = used
+  const { profile } = used
   const place = placeOf(parts, profile.returnUrl)
   if (place === undefined) throw fault('sso_failed', 'ReturnURL is not registered any more')
-  const { person, userId, trusted } = personFrom(profile, ceiling, proven)
+  const { person, userId, trusted } = personFrom(used, proven)
   if (trusted)
     parts.log.warn(
       { request_id: call.requestId, profile: profile.id, org_id: profile.orgId },

@@ -4,6 +4,7 @@ import { mayDo } from '../../model/permission.ts'
 import { createKey, deleteKey } from '../../publish/keys.ts'
 import type { Change } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
+import { openerNow } from '../session/opener.ts'
 import { ticketHash } from '../session/sessions.ts'
 import type { UsedProfile } from './profiles.ts'
 
@@ -14,7 +15,7 @@ import type { UsedProfile } from './profiles.ts'
  */
 export async function makeKey(
   parts: DashboardParts,
-  { profile, ceiling }: UsedProfile,
+  { profile, ceiling, family, opener }: UsedProfile,
   { userId, email }: { readonly userId: string; readonly email: string },
   changes: readonly Change[],
 ): Promise<{ readonly key: string; readonly keyHash: string }> {
@@ -31,29 +32,33 @@ export async function makeKey(
     meta_data: { AuthProviderUserID: userId, AuthProviderSource: profile.provider ?? '', Email: email },
   }
   const actor = email || userId
-  const made = await createKey(parts, { session, keepQuota: false, actor })
+  const made = await createKey(parts, { session, family, keepQuota: false, actor })
   if (made.key === undefined) throw fault('internal', 'a new key has no text')
   await replaceLast(
     parts,
     ticketHash('sso_key', nameOf(profile.id, userId)),
-    made.keyHash,
-    profile.keyLifeS * 1000,
+    { keyHash: made.keyHash, family, lifeMs: profile.keyLifeS * 1000 },
     actor,
   )
+  // Whoever ended the keys of the profile meanwhile did not see this one.
+  if (!(await openerNow(parts, opener)).holds) {
+    const session = await parts.tokens.getSession(Buffer.from(made.keyHash, 'hex'))
+    if (session !== undefined) await deleteKey(parts, session, actor)
+    throw fault('sso_refused', 'the profile was changed or switched off meanwhile')
+  }
   return { key: made.key, keyHash: made.keyHash }
 }
 
 async function replaceLast(
   parts: DashboardParts,
   hash: Buffer,
-  keyHash: string,
-  lifeMs: number,
+  { keyHash, family, lifeMs }: { readonly keyHash: string; readonly family: string; readonly lifeMs: number },
   actor: string,
 ): Promise<void> {
   const before = await parts.tokens.getTicket(hash)
   const expiresAt = parts.clock.wall() + lifeMs
   const body = { use: 'key', key_hash: keyHash }
-  const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+  const row = { sort: 'sso', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
   await parts.documents.commit([{ op: 'putTicket', hash, row }], undefined)
   const old = before?.body.key_hash
   const session = typeof old === 'string' ? await parts.tokens.getSession(Buffer.from(old, 'hex')) : undefined

@@ -40,11 +40,11 @@ export async function readNonceRequest(
 ): Promise<NonceRequest> {
   const { ForSection: section = 'dashboard', UserNotAllowed: notAllowed = false } = body
   if (section !== 'dashboard' && section !== 'portal') throw invalid('ForSection must be dashboard or portal')
-  const organisation = textOf(body, 'OrgID')
-  const orgId = organisation || (caller.orgId ?? parts.defaultOrg())
+  const orgId = textOf(body, 'OrgID') || (caller.orgId ?? parts.defaultOrg())
   const foreign = caller.orgId !== undefined && caller.orgId !== orgId
+  const organisation = await findOrganisation(parts, orgId)
   // That of others looks like one that is not there.
-  if (foreign || (await findOrganisation(parts, orgId)) === undefined)
+  if (foreign || organisation === undefined)
     throw invalid(`Org id not found ('${orgId.slice(0, LONGEST)}').`)
   const given = textOf(body, 'EmailAddress') || textOf(body, 'Email')
   const groups = readGroups(body)
@@ -56,6 +56,8 @@ export async function readNonceRequest(
     identity: '',
     displayName: textOf(body, 'DisplayName'),
     groupIds: groups ?? [],
+    groupNames: [],
+    opener: { orgId, profile: '', epoch: '', enabled: organisation.body.sso_enabled === true },
     // Groups that are there and name none are an answer too: nobody is an administrator by them.
     mapped: groups !== undefined,
     onlyRegistered: body.SSOOnlyForRegisteredUsers === true,

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { type Permissions, readPermissions } from '../../model/permission.ts'
+import { type Opener, openerBody, openerOf } from '../session/opener.ts'
 
 /** What is known of an address: only a verified one says whose account it is. `denied`: the provider calls it unverified. */
 export type AddressStanding = 'verified' | 'unsaid' | 'denied'
@@ -15,6 +16,10 @@ export interface SsoPerson {
   readonly displayName: string
   /** Groups of ours that were named for the person, known or not. */
   readonly groupIds: readonly string[]
+  /** Groups by the identity provider's names, of those that the profile maps. */
+  readonly groupNames: readonly string[]
+  /** What the person came by; undefined for whom an earlier version let in. */
+  readonly opener: Opener | undefined
   /** True when groups are mapped: whoever is in none of them is nobody here, whatever is not configured besides. */
   readonly mapped: boolean
   /** True: let in as a user who exists, or not at all; counts where users are looked up. */
@@ -29,6 +34,7 @@ export const UNNAMED = 'ssoSession@ssoSession.com'
 /** The person as it is kept in a ticket or a session. */
 export function personBody(person: SsoPerson): JsonObject {
   const { orgId, email, address, identity, displayName, groupIds, mapped, onlyRegistered, ceiling } = person
+  const { groupNames, opener } = person
   return {
     org_id: orgId,
     email_address: email === '' ? UNNAMED : email,
@@ -37,6 +43,8 @@ export function personBody(person: SsoPerson): JsonObject {
     first_name: displayName,
     group_id: groupIds[0] ?? '',
     group_ids: [...groupIds],
+    ...(groupNames.length > 0 && { group_names: [...groupNames] }),
+    ...(opener !== undefined && { opener: openerBody(opener) }),
     mapped,
     only_registered: onlyRegistered,
     ...(ceiling !== undefined && { ceiling: { ...ceiling } }),
@@ -53,9 +61,16 @@ export function personOf(body: JsonObject): SsoPerson {
     address: body.address === 'verified' || body.address === 'denied' ? body.address : 'unsaid',
     identity: text('identity'),
     displayName: text('first_name'),
-    groupIds: Array.isArray(body.group_ids) ? body.group_ids.filter((id) => typeof id === 'string') : [],
+    groupIds: textsAt(body, 'group_ids'),
+    groupNames: textsAt(body, 'group_names'),
+    opener: openerOf(body.opener),
     mapped: body.mapped === true,
     onlyRegistered: body.only_registered === true,
     ceiling: isObject(body.ceiling) ? readPermissions(body.ceiling) : undefined,
   }
+}
+
+function textsAt(body: JsonObject, name: string): string[] {
+  const list = body[name]
+  return Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : []
 }

@@ -1,10 +1,13 @@
 import { fault } from '../../errors/fault.ts'
-import { type IdpProfile, type IdpProviderName, idpProfileOf } from '../../model/idp-profile.ts'
+import { epochOf, type IdpProfile, type IdpProviderName, idpProfileOf, profileFamily } from '../../model/idp-profile.ts'
 import { isObject } from '../../model/json.ts'
 import { type Permissions, readPermissions } from '../../model/permission.ts'
 import { openProfile } from '../../publish/idp-profiles.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
+import type { StoredDocument } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
+import { type Opener, openerNow } from '../session/opener.ts'
+import type { SsoPerson } from './person.ts'
 
 /** A profile that somebody signs in by, secrets in clear. */
 export interface UsedProfile {
@@ -13,6 +16,9 @@ export interface UsedProfile {
   readonly version: string
   /** Most that its sign-ins may give; undefined = everything. */
   readonly ceiling: Permissions | undefined
+  /** `profileFamily` of it. */
+  readonly family: string
+  readonly opener: Opener
 }
 
 /**
@@ -26,10 +32,39 @@ export async function usedProfile(parts: DashboardParts, id: string, provider: I
   if (profile.provider !== provider || profile.action === undefined) throw fault('profile_unknown')
   const organisation = await findOrganisation(parts, profile.orgId)
   if (organisation?.body.sso_enabled !== true) throw fault('sso_disabled')
-  const { ceiling } = stored.body
   return {
     profile,
     version: `${stored.id}.${stored.revision}`,
-    ceiling: isObject(ceiling) ? readPermissions(ceiling) : undefined,
+    ceiling: ceilingOf(stored),
+    family: profileFamily(stored.id),
+    opener: { orgId: profile.orgId, profile: profile.id, epoch: epochOf(stored.body), enabled: true },
   }
+}
+
+/**
+ * Somebody as the profile that they came by maps them now. Undefined when what let them in is gone, is switched off, or lets in other
+ * people by now.
+ */
+export async function personNow(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
+  if (person.opener === undefined) return person
+  const { holds, profile: stored } = await openerNow(parts, person.opener)
+  if (!holds) return undefined
+  if (stored === undefined) return person
+  const profile = idpProfileOf(stored.body)
+  const { onlyRegistered } = profile
+  return { ...person, ...groupsMapped(profile, person.groupNames), onlyRegistered, ceiling: ceilingOf(stored) }
+}
+
+/** Groups of ours for the groups of a person by the identity provider's names. */
+export function groupsMapped(
+  { groupField, groupMapping, defaultGroupId }: IdpProfile,
+  names: readonly string[],
+): Pick<SsoPerson, 'groupIds' | 'mapped'> {
+  const ours = new Set(names.flatMap((name) => groupMapping.get(name) ?? []).filter((id) => id !== ''))
+  const usual = defaultGroupId === '' ? [] : [defaultGroupId]
+  return { groupIds: ours.size > 0 ? [...ours] : usual, mapped: groupField !== '' || groupMapping.size > 0 }
+}
+
+function ceilingOf({ body }: Pick<StoredDocument, 'body'>): Permissions | undefined {
+  return isObject(body.ceiling) ? readPermissions(body.ceiling) : undefined
 }

@@ -16,6 +16,7 @@ import type { DashboardParts } from '../parts.ts'
 import type { SignedIn } from '../session/sessions.ts'
 import { UNVERIFIED } from './claims.ts'
 import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
+import { personNow } from './profiles.ts'
 
 /** Whom a sign-in leads to, and with which rights. */
 export type SsoEntry =
@@ -37,8 +38,10 @@ export type SsoEntry =
  * 4. nothing of it configured: an administrator, unless `sso.deny_without_mapping`.
  * @throws Fault `sso_refused` (403) with the reason for the log, `rights_exceeded` (403) where whoever vouches has less
  */
-export async function entryOf(parts: DashboardParts, person: SsoPerson): Promise<SsoEntry> {
-  if ((await findOrganisation(parts, person.orgId)) === undefined) throw fault('sso_refused', 'no such organisation')
+export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<SsoEntry> {
+  if ((await findOrganisation(parts, given.orgId)) === undefined) throw fault('sso_refused', 'no such organisation')
+  const person = await personNow(parts, given)
+  if (person === undefined) throw fault('sso_refused', 'the profile or single sign-on was changed or switched off')
   const { sso_enable_user_lookup: lookup } = parts.config.dashboard
   const user = lookup ? await registered(parts, person) : undefined
   if (user !== undefined)
@@ -57,10 +60,11 @@ export async function guestStanding(
   parts: DashboardParts,
   guest: JsonObject,
 ): Promise<{ readonly permissions: Permissions; readonly groupId: string; readonly active: boolean }> {
-  const person = personOf(guest)
+  const person = await personNow(parts, personOf(guest))
   const none = { permissions: NOTHING, groupId: '', active: false }
   // Without an organisation a guest would be an unbounded user.
-  if ((await findOrganisation(parts, person.orgId)) === undefined) return none
+  if (person === undefined || (await findOrganisation(parts, person.orgId)) === undefined) return none
+  if (parts.config.dashboard.sso_enable_user_lookup && person.onlyRegistered) return none
   const permissions = await guestPermissions(parts, person)
   if (permissions === undefined || !isCovered(person, permissions)) return none
   return { permissions, groupId: groupsOf(parts, person)[0] ?? '', active: true }

@@ -3,6 +3,7 @@ import { type DocumentId, isDocumentId, newDocumentId } from '../../model/ids.ts
 import type { JsonObject } from '../../model/json.ts'
 import { checkPermissionNames, readOrganisation, type StoredOrganisation } from '../../model/organisation.ts'
 import type { Change, Revision } from '../../store/ports.ts'
+import { endOfSignIns } from '../idp-profiles.ts'
 import { inTurn } from '../in-turn.ts'
 import { defaultLabels } from '../labels.ts'
 import { auditOf, clockOf, type SecretParts } from '../parts.ts'
@@ -77,7 +78,10 @@ export async function prepareOrganisation(
   return { id, body, changes, ...(from !== undefined && { from }) }
 }
 
-/** Replaces an organisation; its custom permissions stay unless they are sent, and the number of its developers does in any case. @throws Fault `organisation_invalid`, `revision_conflict` */
+/**
+ * Replaces an organisation; its custom permissions stay unless they are sent, and the number of its developers does in any case. Single sign-on
+ * that is switched off ends what was opened by it. @throws Fault `organisation_invalid`, `revision_conflict`
+ */
 export async function updateOrganisation(
   parts: SecretParts,
   { id, revision: before, body: old }: StoredOrganisation,
@@ -86,8 +90,9 @@ export async function updateOrganisation(
 ): Promise<SavedOrganisation> {
   const { additional_permissions: kept, developer_count: count = 0 } = old
   const read = { ...readOrganisation(sent), developer_count: count }
-  const body = { ...(kept !== undefined && { additional_permissions: kept }), ...read }
-  return save(parts, { id, revision: before, body }, 'organisation.update', actor)
+  const body: JsonObject = { ...(kept !== undefined && { additional_permissions: kept }), ...read }
+  const ends = old.sso_enabled === true && body.sso_enabled !== true ? await endOfSignIns(parts, id) : []
+  return save(parts, { id, revision: before, body }, 'organisation.update', actor, ends)
 }
 
 /**
@@ -150,8 +155,9 @@ async function save(
   { id, revision: before, body }: StoredOrganisation,
   action: string,
   actor: string,
+  ends: readonly Change[] = [],
 ): Promise<SavedOrganisation> {
   const put = { op: 'put', kind: 'organisation', id, body, ifRevision: before } as const
-  const revision = await parts.documents.commit([put], auditOf(parts, actor, action, id, { id }))
+  const revision = await parts.documents.commit([put, ...ends], auditOf(parts, actor, action, id, { id }))
   return { organisation: { id, revision, body }, revision }
 }

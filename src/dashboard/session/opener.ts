@@ -1,0 +1,49 @@
+import { epochOf } from '../../model/idp-profile.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { findOrganisation } from '../../publish/people/organisations.ts'
+import type { StoredDocument } from '../../store/ports.ts'
+import type { DashboardParts } from '../parts.ts'
+
+/** What let somebody in by single sign-on: what they opened ends with it. */
+export interface Opener {
+  readonly orgId: string
+  /** `ID` of the identity profile; '' = a nonce. */
+  readonly profile: string
+  /** `epochOf` the profile at sign-in. */
+  readonly epoch: string
+  /** True where the organisation had single sign-on switched on. */
+  readonly enabled: boolean
+}
+
+/** The opener as tickets keep it. */
+export function openerBody({ orgId, profile, epoch, enabled }: Opener): JsonObject {
+  return { org_id: orgId, profile, epoch, enabled }
+}
+
+/** The opener that `openerBody` wrote; undefined for what earlier versions wrote without one. */
+export function openerOf(value: Json | undefined): Opener | undefined {
+  if (!isObject(value)) return undefined
+  const text = (name: string) => (typeof value[name] === 'string' ? (value[name] as string) : '')
+  return { orgId: text('org_id'), profile: text('profile'), epoch: text('epoch'), enabled: value.enabled === true }
+}
+
+/** What is stored of an opener now. */
+export interface OpenerNow {
+  /** False when it is gone, switched off, or proves other people by now. */
+  readonly holds: boolean
+  /** Undefined for a nonce. */
+  readonly profile?: StoredDocument
+}
+
+/** Looks an opener up. */
+export async function openerNow(
+  parts: Pick<DashboardParts, 'documents'>,
+  { orgId, profile: id, epoch, enabled }: Opener,
+): Promise<OpenerNow> {
+  const organisation = enabled ? await findOrganisation(parts, orgId) : undefined
+  if (enabled && organisation?.body.sso_enabled !== true) return { holds: false }
+  if (id === '') return { holds: true }
+  const profile = await parts.documents.find('idp_profile', 'id', id)
+  if (profile === undefined || profile.body.OrgID !== orgId || epochOf(profile.body) !== epoch) return { holds: false }
+  return { holds: true, profile }
+}
