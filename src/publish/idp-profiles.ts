@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { fault, toFault } from '../errors/fault.ts'
-import { checkIdpProfile, epochOf, HIDDEN_MEMBERS, objectAt, profileFamily, provesAlike, textAt } from '../model/idp-profile.ts'
+import {
+  checkIdpProfile,
+  epochOf,
+  HIDDEN_MEMBERS,
+  objectAt,
+  profileFamily,
+  provesAlike,
+  textAt,
+} from '../model/idp-profile.ts'
 import { newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Permissions } from '../model/permission.ts'
@@ -104,7 +112,12 @@ function prepare(
   const moved = (path: string) => targetOf(given, path) !== targetOf(before ?? {}, path)
   const sealed = sealSecrets(parts, id, secrets, { sealed: sealedOf(before ?? {}), moved })
   const epoch = before !== undefined && provesAlike(blank, before) ? epochOf(before) : randomUUID()
-  return { ...blank, epoch, sealed_secrets: sealed, ...(author.ceiling !== undefined && { ceiling: { ...author.ceiling } }) }
+  return {
+    ...blank,
+    epoch,
+    sealed_secrets: sealed,
+    ...(author.ceiling !== undefined && { ceiling: { ...author.ceiling } }),
+  }
 }
 
 /** What a read has around a profile: sent back it is no part of it, least of all the copy in `Data`, which nothing seals. */

@@ -120,7 +120,10 @@ function restoreProfile({ also }: RestoreParts, { id, before }: AuditChange): Js
 }
 
 /** @throws Fault `portal_taken` (409) for a host that another organisation has by now */
-async function restoreOrganisation(parts: RestoreParts, { id, before, after }: AuditChange): Promise<JsonObject | null> {
+async function restoreOrganisation(
+  parts: RestoreParts,
+  { id, before, after }: AuditChange,
+): Promise<JsonObject | null> {
   const cname = typeof before?.cname === 'string' ? before.cname : ''
   const taken =
     cname !== '' &&

@@ -104,7 +104,9 @@ test('what single sign-on opened ends with what opened it, and has the rights th
     }
   }
   const at: World = { ...given, asked, edit }
-  const group = String((await asked('POST', '/api/usergroups', { name: 'Readers', user_permissions: { apis: 'read' } })).Meta)
+  const group = String(
+    (await asked('POST', '/api/usergroups', { name: 'Readers', user_permissions: { apis: 'read' } })).Meta,
+  )
   const person = { first_name: 'U', last_name: 'V', active: true, email_address: 'user@example.test' }
   await asked('POST', '/api/users', { ...person, user_permissions: { apis: 'read' } })
   const access_rights = { a: { api_id: 'a', api_name: 'a', versions: ['Default'] } }
@@ -112,10 +114,12 @@ test('what single sign-on opened ends with what opened it, and has the rights th
     await asked('POST', '/api/portal/policies', { id, name: id, active: true, access_rights, partitions: {} })
   const developer = String((await asked('POST', DEVELOPERS, { email: 'dev@example.test', fields: {} })).Message)
 
-  const browserIn = (browser: Browser): Artefact => async () => {
-    const { status } = await browser.visit(`${base}/api/apis`)
-    return status === 200 ? 'opens' : status === 403 ? 'no rights' : 'ended'
-  }
+  const browserIn =
+    (browser: Browser): Artefact =>
+    async () => {
+      const { status } = await browser.visit(`${base}/api/apis`)
+      return status === 200 ? 'opens' : status === 403 ? 'no rights' : 'ended'
+    }
   const nonce = async (ForSection: string) => {
     const body = { OrgID: orgId, EmailAddress: 'dev@example.test', ForSection, GroupID: group }
     return String(((await call('POST', '/admin/sso', { as: 'installation', body })).json as JsonObject).Meta)
@@ -142,7 +146,8 @@ test('what single sign-on opened ends with what opened it, and has the rights th
   const mapping = { CustomUserGroupField: 'groups', UserGroupMapping: { readers: group } }
   const make = async () => {
     for (const id of ['staff', 'other'])
-      if ((await store.documents.find('idp_profile', 'id', id)) !== undefined) await asked('DELETE', `${PROFILES}/${id}`)
+      if ((await store.documents.find('idp_profile', 'id', id)) !== undefined)
+        await asked('DELETE', `${PROFILES}/${id}`)
     const profile = { ...given.staff, ...mapping }
     await given.profile(profile)
     const action = { ActionType: 'GenerateTemporaryAuthToken', MatchedPolicyID: 'gold', ReturnURL: '/keys' }

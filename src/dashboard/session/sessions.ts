@@ -8,8 +8,8 @@ import { auditOf } from '../../publish/parts.ts'
 import type { Change, TicketInput, TicketRow } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { sessionCookie } from './cookie.ts'
-import { type Opener, openerBody, openerNow, openerOf } from './opener.ts'
 import { type IdpSubject, idpSubjectOf, noteSubject, subjectFamily } from './idp-subject.ts'
+import { type Opener, openerBody, openerNow, openerOf } from './opener.ts'
 
 /** Of what a browser calls itself this much is kept. */
 const LONGEST_AGENT = 200

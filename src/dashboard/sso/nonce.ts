@@ -44,8 +44,7 @@ export async function readNonceRequest(
   const foreign = caller.orgId !== undefined && caller.orgId !== orgId
   const organisation = await findOrganisation(parts, orgId)
   // That of others looks like one that is not there.
-  if (foreign || organisation === undefined)
-    throw invalid(`Org id not found ('${orgId.slice(0, LONGEST)}').`)
+  if (foreign || organisation === undefined) throw invalid(`Org id not found ('${orgId.slice(0, LONGEST)}').`)
   const given = textOf(body, 'EmailAddress') || textOf(body, 'Email')
   const groups = readGroups(body)
   const person: SsoPerson = {
