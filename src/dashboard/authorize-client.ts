@@ -5,11 +5,12 @@ import type { Api } from '../model/api.ts'
 import { isObject, type Json, type JsonObject, startsObject } from '../model/json.ts'
 import type { OAuthRules } from '../model/oauth-rules.ts'
 import { searchParams } from '../model/search-params.ts'
-import type { Policy } from '../model/session.ts'
+import type { Policy, Session } from '../model/session.ts'
 import { issuerAt, publicAddress, type Reached } from '../oauth/issuer.ts'
 import type { OAuthApi, OAuthCall, OAuthParts } from '../oauth/parts.ts'
 import { AuthorizationServer } from '../oauth/server.ts'
 import { clientOf, policyIn, storedClient } from '../publish/oauth-client-parts.ts'
+import { checkPoliciesKnown } from '../publish/sessions.ts'
 import type { StoredDocument } from '../store/ports.ts'
 import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
@@ -51,7 +52,10 @@ export class AuthorizeClients {
     if (!api.active) throw fault('query_invalid', 'The API is inactive: no code can be exchanged there.')
     if (!hasRules(api)) throw fault('query_invalid', 'API is not OAuth2')
     // A client without policies has the rights that these rules name.
-    for (const rules of keyRulesIn(call)) await withinSight(this.#parts, call, rules, undefined)
+    for (const rules of keyRulesIn(call)) {
+      await withinSight(this.#parts, call, rules, undefined)
+      await checkPoliciesKnown(this.#parts, { ...rules, org_id: api.orgId } as Session)
+    }
     await this.#readPolicies(call, api.orgId)
     const { status, body } = await this.#server.answer(this.#callOf(call, api))
     const said: unknown = JSON.parse(body)

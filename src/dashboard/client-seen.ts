@@ -8,7 +8,7 @@ import { apiDocumentOf } from './api-document.ts'
 import type { Call } from './call.ts'
 import { checkClientAlone } from './co-owned.ts'
 import type { DashboardParts } from './parts.ts'
-import { policyApisFor } from './policy-apis.ts'
+import { isSeenPolicy, policyApisFor } from './policy-apis.ts'
 
 const MISSING = 'Could not retrieve app detail'
 
@@ -70,9 +70,9 @@ export async function checkPoliciesGiven(
 ): Promise<void> {
   if (sight.everything) return
   const policies = await policyApisFor(documents, store.feed).fresh()
-  const named = [single, ...(Array.isArray(list) ? list : [list])].filter((id) => typeof id === 'string')
-  for (const id of named)
-    if (before?.policies.includes(id) !== true && sight.hidden(policies.of(actor!.orgId, id)) > 0)
+  const named = [single, ...(Array.isArray(list) ? list : [list])].filter((id) => typeof id === 'string' && id !== '')
+  for (const id of named as string[])
+    if (before?.policies.includes(id) !== true && !isSeenPolicy(policies, sight, actor!.orgId, id))
       throw fault('query_invalid', "Policy doesn't exist")
 }
 

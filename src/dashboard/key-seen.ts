@@ -11,7 +11,7 @@ import type { Call } from './call.ts'
 import { hexOf } from './key-shape.ts'
 import type { DashboardParts } from './parts.ts'
 import { policyApisFor } from './policy-apis.ts'
-import { checkRightsSeen } from './policy-seen.ts'
+import { checkReferences } from './references.ts'
 
 /**
  * The key that the path names: by itself, with `hashed` by its hash, with `auto_guess` by either, with `username` a basic user.
@@ -49,8 +49,8 @@ export async function checkKeySeen(
 
 /**
  * The session that a caller wants stored, of the caller's organisation whatever it says. A caller from whom ownership hides
- * something gives only rights and policies that are seen; of those that the key has already, rights that came with an answer are
- * left to the policies that gave them.
+ * something gives only rights, policies and clients that are seen; of those that the key has already, rights that came with an answer
+ * are left to the policies that gave them.
  * @throws Fault `not_owner` (401)
  */
 export async function withinSight(
@@ -61,8 +61,10 @@ export async function withinSight(
 ): Promise<JsonObject> {
   const session: JsonObject = { ...sent, org_id: stored?.orgId ?? call.actor!.orgId }
   if (call.sight.everything) return session
-  await checkPolicies(parts, call, session, stored?.body ?? {})
-  if (session.access_rights === undefined) return session
+  // Whoever gives a policy gives all its rights.
+  const { access_rights: rights, ...others } = session
+  await checkReferences(parts, call, 'session', others, stored?.body, { code: 'not_owner' })
+  if (rights === undefined) return session
   return { ...session, access_rights: Object.fromEntries(await seenRights(parts, call, session, stored)) }
 }
 
@@ -70,15 +72,6 @@ function namingOf(call: Call): KeyNaming {
   if (isSet(call, 'username')) return 'username'
   if (isSet(call, 'hashed')) return 'hash'
   return isSet(call, 'auto_guess') ? 'guess' : 'key'
-}
-
-async function checkPolicies(parts: DashboardParts, call: Call, sent: JsonObject, before: JsonObject): Promise<void> {
-  const had = new Set(policiesIn(before))
-  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
-  for (const id of policiesIn(sent)) {
-    // Assigning a policy gives all its rights.
-    if (!had.has(id) && call.sight.hidden(policies.of(call.actor!.orgId, id)) > 0) throw fault('not_owner')
-  }
 }
 
 async function seenRights(
@@ -91,12 +84,9 @@ async function seenRights(
   const shown = rightsIn(stored === undefined ? {} : await shownOf(parts, stored))
   const kept: [string, Json][] = []
   for (const [apiId, right] of rightsIn(session)) {
-    const hidden = !call.sight.anyApi([apiId])
-    if (!hidden || isDeepStrictEqual(right, before.get(apiId))) kept.push([apiId, right])
-    else if (before.has(apiId) || !shown.has(apiId)) {
-      await checkRightsSeen(parts, call, [apiId])
-      kept.push([apiId, right])
-    }
+    // What is not there is as good as hidden: it may come to be there, and to be owned by others.
+    if (call.sight.apiId(apiId) || isDeepStrictEqual(right, before.get(apiId))) kept.push([apiId, right])
+    else if (before.has(apiId) || !shown.has(apiId)) throw fault('not_owner')
   }
   return kept
 }
@@ -107,11 +97,4 @@ function shownOf(parts: DashboardParts, { body, orgId, hash }: SessionRow): Prom
 
 function rightsIn({ access_rights: rights }: JsonObject): Map<string, Json> {
   return new Map(Object.entries(isObject(rights) ? rights : {}))
-}
-
-/** Before the session was checked: whatever stands there that is no id names no policy. */
-function policiesIn(session: JsonObject): string[] {
-  const { apply_policies: list, apply_policy_id: single } = session
-  const ids = Array.isArray(list) && list.length > 0 ? list : [single]
-  return ids.filter((id): id is string => typeof id === 'string' && id !== '')
 }

@@ -41,14 +41,25 @@ export class PolicyApis {
     return this
   }
 
-  /** APIs of a policy; none when there is no such policy. */
+  /**
+   * APIs of a policy, by its `id` or its storage id; none when there is no such policy. Where one is the `id` of one and the storage id
+   * of another, the APIs of both.
+   */
   of(orgId: string, policyId: string): readonly string[] {
-    return this.#byPolicy.get(keyOf(orgId, policyId))?.apiIds ?? []
+    const [one, other] = this.#named(orgId, policyId)
+    return other === undefined ? (one?.apiIds ?? []) : [...one!.apiIds, ...other.apiIds]
   }
 
-  /** True when an organisation has such a policy. */
+  /** True when an organisation has such a policy, by either id. */
   has(orgId: string, policyId: string): boolean {
-    return this.#byPolicy.has(keyOf(orgId, policyId))
+    return this.#named(orgId, policyId).length > 0
+  }
+
+  #named(orgId: string, policyId: string): readonly Known[] {
+    const byPolicy = this.#byPolicy.get(keyOf(orgId, policyId))
+    const byDocument = this.#byDocument.get(policyId)
+    const stored = byDocument?.orgId === orgId && byDocument !== byPolicy ? byDocument : undefined
+    return [byPolicy, stored].filter((known) => known !== undefined)
   }
 
   /** Ids of the policies of an organisation whose APIs pass. */
@@ -134,3 +145,8 @@ export async function visiblePolicies(
 }
 
 const keyOf = (orgId: string, id: string) => JSON.stringify([orgId, id])
+
+/** True for a policy that an organisation has and whose APIs are all seen, or gone: who gives it gives all its rights. */
+export function isSeenPolicy(policies: PolicyApis, sight: Sight, orgId: string, id: string): boolean {
+  return policies.has(orgId, id) && sight.hidden(policies.of(orgId, id)) === 0
+}

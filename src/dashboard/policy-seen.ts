@@ -1,8 +1,11 @@
 import { Fault, fault } from '../errors/fault.ts'
+import type { JsonObject } from '../model/json.ts'
+import { policyApisOf } from '../model/policy-index.ts'
 import { findPolicy } from '../publish/policies.ts'
 import type { StoredDocument } from '../store/ports.ts'
 import type { Call } from './call.ts'
 import type { DashboardParts } from './parts.ts'
+import { changedRights } from './policy-shape.ts'
 
 const ID = /^[A-Za-z0-9._~-]+$/
 
@@ -26,17 +29,12 @@ export async function policyOf(
 }
 
 /**
- * Nobody gives rights to an API that others own, nor changes them: access to a policy implies no access to its other APIs. An API
- * of another organisation counts as one that is not there, which a policy may name. @throws Fault `not_owner` (401)
+ * Nobody gives rights to an API that others own, nor changes or takes them: access to a policy implies no access to its other APIs. An
+ * unknown API, or one of another organisation, counts as one of others where rights are given. @throws Fault `not_owner` (401)
  */
-export async function checkRightsSeen(
-  { documents }: DashboardParts,
-  { sight }: Call,
-  apiIds: readonly string[],
-): Promise<void> {
-  for (const apiId of apiIds) {
-    if (sight.anyApi([apiId])) continue
-    const stored = await documents.find('api', 'api_id', apiId)
-    if (stored !== undefined && sight.org(stored)) throw fault('not_owner')
-  }
+export function checkRightsSeen({ sight }: Pick<Call, 'sight'>, before: JsonObject, after: JsonObject): void {
+  if (sight.everything) return
+  const given = new Set(policyApisOf(after))
+  for (const apiId of changedRights(before, after))
+    if (given.has(apiId) ? !sight.apiId(apiId) : sight.hidden([apiId]) > 0) throw fault('not_owner')
 }

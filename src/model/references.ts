@@ -1,4 +1,5 @@
 import { toFault } from '../errors/fault.ts'
+import { besideOf } from './api/beside.ts'
 import { extensionOf } from './api/extension.ts'
 import { objectOf, objectsOf, textOf } from './api/members.ts'
 import { documentOf } from './api/place.ts'
@@ -7,41 +8,54 @@ import type { ApiDocument } from './api.ts'
 import { entriesOf } from './catalogue.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { requestedPolicies } from './key-request.ts'
-import { policyIdsOf } from './merge-policies.ts'
+import { readOwners } from './ownership.ts'
 import { policyApisOf } from './policy-index.ts'
-import type { Session } from './session.ts'
+
+/** What documents name: `subject` is what documentation is about, an API or a policy. */
+export const REFERENCE_KINDS = [
+  'api',
+  'policy',
+  'client',
+  'hook',
+  'documentation',
+  'subject',
+  'user',
+  'user_group',
+] as const
+export type ReferenceKind = (typeof REFERENCE_KINDS)[number]
 
 /** What a document names of another one. */
 export interface Reference {
-  readonly kind: 'api' | 'policy'
+  readonly kind: ReferenceKind
   readonly id: string
   /** Where it is, without positions in lists: `x-svc-api-gateway.upstream.url`. */
   readonly at: string
-  /** The whole text there: `svc://orders/v2`. */
+  /** The whole text there: `svc://orders/v2`; of references that mean something together, all of them. */
   readonly text: string
 }
 
-/** Where documents of each kind name APIs and policies. Other kinds name nothing that has owners. */
+/**
+ * The one table of references: where documents of each kind name others. Kinds that are not here name nothing that has owners or
+ * belongs to an organisation. Certificates have no owners, and those of other organisations are not found where they are used.
+ */
 const REFERENCES: Readonly<Record<string, (body: JsonObject) => Reference[]>> = Object.assign(Object.create(null), {
-  api: ofApi,
+  api: (body) => [...ofApi(body), ...ownersIn(body), ...hooksIn(body)],
+  api_owners: ownersIn,
   policy: (body) => named('api', policyApisOf(body), 'access_rights'),
-  session: (body) => [
-    ...named('api', Object.keys(isObject(body.access_rights) ? body.access_rights : {}), 'access_rights'),
-    ...named('policy', policyIdsOf(body as unknown as Session), 'apply_policies'),
-  ],
+  session: ofSession,
   oauth_client: (body) => [
     ...named('api', textsIn(body.api_ids), 'api_ids'),
     ...named('policy', [...textsIn(body.policies), ...textsIn([body.registered_by_policy ?? ''])], 'policies'),
   ],
-  catalogue: (body) =>
-    entriesOf(body).flatMap(({ api_id, policy_id }) => [
-      ...named('api', textsIn([api_id ?? '']), 'apis.api_id'),
-      ...named('policy', textsIn([policy_id ?? '']), 'apis.policy_id'),
-    ]),
+  catalogue: (body) => entriesOf(body).flatMap(ofEntry),
+  developer: (body) =>
+    Object.entries(objectOf(body, 'keys')).flatMap(([hash, label]) => named('policy', textsIn(label), `keys.${hash}`)),
+  idp_profile: (body) => named('policy', textsIn([body.MatchedPolicyID ?? '']), 'MatchedPolicyID'),
   key_request: (body) => named('policy', requestedPolicies(body), 'apply_policies'),
+  portal_documentation: (body) => named('subject', textsIn([body.api_id ?? '']), 'api_id'),
 } satisfies Record<string, (body: JsonObject) => Reference[]>)
 
-/** Every reference of a document to an API or a policy. */
+/** Every reference of a document. */
 export function referencesOf(kind: string, body: JsonObject): Reference[] {
   return REFERENCES[kind]?.(body) ?? []
 }
@@ -62,7 +76,11 @@ const INNER = /^\s*svc:\/\/([^/?#]*)([^/?]*)/i
 
 function ofApi(body: JsonObject): Reference[] {
   const document = documentOf(body)
-  const found = named('api', versionIds(document.format, document.definition), 'versions')
+  const base = textOf(document.definition, 'base_api_id')
+  const found = [
+    ...named('api', versionIds(document.format, document.definition), 'versions'),
+    ...named('api', textsIn([base]), 'base_api_id'),
+  ]
   for (const url of targetsOf(document))
     for (const id of innerApis(url)) found.push({ kind: 'api', id, at: 'upstream.targets', text: url })
   const walk = (value: Json, at: string, isPolicy: boolean) => {
@@ -75,6 +93,51 @@ function ofApi(body: JsonObject): Reference[] {
   }
   walk(document.definition, '', false)
   return found
+}
+
+/** Owners of an API, beside its definition. */
+function ownersIn(body: JsonObject): Reference[] {
+  const { users, groups } = readOwners(body)
+  return [...named('user', users, 'user_owners'), ...named('user_group', groups, 'user_group_owners')]
+}
+
+function hooksIn(body: JsonObject): Reference[] {
+  return (besideOf(body).hook_references ?? []).flatMap(({ hook }) => {
+    const { id, name } = isObject(hook) ? hook : {}
+    const text = JSON.stringify([id ?? '', name ?? ''])
+    return [{ kind: 'hook', id: String(id || name || ''), at: 'hook_references', text }] as const
+  })
+}
+
+function ofSession(body: JsonObject): Reference[] {
+  const clients = Object.entries(objectOf(body, 'oauth_keys')).flatMap(([apiId, ids]) => [
+    { kind: 'api', id: apiId, at: 'oauth_keys', text: JSON.stringify([apiId, ids]) } as const,
+    ...textsWithin(ids).map(
+      (id) => ({ kind: 'client', id, at: 'oauth_keys', text: JSON.stringify([apiId, id]) }) as const,
+    ),
+  ])
+  return [
+    ...named('api', Object.keys(objectOf(body, 'access_rights')), 'access_rights'),
+    ...named('policy', policiesOfSession(body), 'apply_policies'),
+    ...clients,
+  ]
+}
+
+/** As `policyIdsOf`, of a session that is not checked yet: what stands there and is no id names no policy. */
+function policiesOfSession({ apply_policies: list, apply_policy_id: single }: JsonObject): string[] {
+  return Array.isArray(list) && list.length > 0 ? textsIn(list) : textsIn([single ?? ''])
+}
+
+/** An entry stays as it was when all that it names together does. */
+function ofEntry({ api_id, policy_id, documentation }: JsonObject): Reference[] {
+  const text = JSON.stringify([policy_id ?? '', api_id ?? '', documentation ?? ''])
+  const one = (kind: ReferenceKind, id: Json | undefined, name: string) =>
+    textsIn([id ?? '']).map((each) => ({ kind, id: each, at: `apis.${name}`, text }))
+  return [
+    ...one('policy', policy_id, 'policy_id'),
+    ...one('api', api_id, 'api_id'),
+    ...one('documentation', documentation, 'documentation'),
+  ]
 }
 
 /** Targets as the gateway reads them: in the classic form they may borrow the scheme of another one. */
@@ -106,6 +169,12 @@ function named(kind: Reference['kind'], ids: readonly string[], at: string): Ref
 
 function textsIn(values: Json | undefined): string[] {
   return Array.isArray(values) ? (values.filter((value) => typeof value === 'string' && value !== '') as string[]) : []
+}
+
+/** Every text in a value, however deep. */
+function textsWithin(value: Json): string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  return isObject(value) || Array.isArray(value) ? Object.values(value).flatMap(textsWithin) : []
 }
 
 const join = (at: string, name: string) => (at === '' ? name : `${at}.${name}`)

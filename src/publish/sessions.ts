@@ -23,15 +23,27 @@ export function sessionOrg(parts: PublishParts, session: Session): string {
 }
 
 /**
+ * Refuses a session none of whose policies exists: it would open what those that come to be made under their ids open. What is no id is
+ * passed over. @throws Fault `key_invalid` (400) naming them
+ */
+export async function checkPoliciesKnown(parts: PublishParts, session: Session): Promise<void> {
+  const ids = policyIdsOf(session)
+  checkFound(ids, await readPolicies(parts, sessionOrg(parts, session), ids))
+}
+
+function checkFound(ids: readonly string[], policies: readonly (Policy | undefined)[]): void {
+  if (ids.length > 0 && policies.every((policy) => policy === undefined))
+    throw fault('key_invalid', `apply_policies: no such policy: ${ids.slice(0, 10).join(', ')}`)
+}
+
+/**
  * Finds the policies of a session and applies them. One that does not exist is passed over as long as there are others.
  * @throws Fault `key_invalid` (400) naming the policies that do not exist, or why they do not go together
  */
 export async function applyPolicies(parts: PublishParts, session: Session): Promise<Prepared> {
   const ids = policyIdsOf(session)
   const policies = await readPolicies(parts, sessionOrg(parts, session), ids)
-  if (ids.length > 0 && policies.every((policy) => policy === undefined)) {
-    throw fault('key_invalid', `apply_policies: no such policy: ${ids.slice(0, 10).join(', ')}`)
-  }
+  checkFound(ids, policies)
   const merged = mergePolicies(session, policies)
   if (merged instanceof Fault) throw fault('key_invalid', `apply_policies: ${merged.message}`, merged)
   return { session, policies, merged }

@@ -150,13 +150,11 @@ test('with ownership, policies and keys follow their APIs', async (t) => {
     const answer = await call(method, path, { as: owner, ...(method === 'PUT' && { body: { name: 'x' } }) })
     assert.deepEqual(refusal(answer), [401, 'Not authorised'], `${method} ${path}`)
   }
-  // A policy whose id is the storage id of another one opens no way to the other.
+  // No policy takes the storage id of another one for its id.
   const { _id } = await asked(200, 'GET', `${POLICIES}/mine`, owner)
-  await policy(String(_id), ['theirs'])
-  for (const method of ['GET', 'DELETE'] as const)
-    assert.equal((await call(method, `${POLICIES}/${_id}`, { as: owner })).status, 401)
-  await asked(200, 'DELETE', `${POLICIES}/${_id}`, root)
-  await asked(200, 'GET', `${POLICIES}/mine`, owner)
+  const taken = { id: String(_id), name: 'taken', access_rights: rightsOn('theirs') }
+  await asked(409, 'POST', POLICIES, root, taken)
+  await asked(200, 'GET', `${POLICIES}/${_id}`, owner)
   // The search for a key by itself shows no more than the list.
   assert.deepEqual(await names(world, owner, `/api/apis/-/keys/search?q=${keys.theirs.key}`), [[], 1])
   await asked(200, 'GET', `/api/keys/${keys.mixed.key}`, owner)
@@ -192,9 +190,10 @@ test('with ownership, nobody gives rights on what others own', async (t) => {
   const access_rights_array = [{ api_id: 'theirs', api_name: '', versions: [] }]
   await asked(401, 'POST', POLICIES, owner, { name: 'new', access_rights_array })
   await asked(401, 'POST', '/api/keys', owner, { apply_policies: ['theirs'] })
-  // An API of another organisation is one that is not there: it may be named, and gives nothing.
-  await asked(200, 'POST', POLICIES, owner, { name: 'far', access_rights: rightsOn('far') })
-  await asked(200, 'POST', POLICIES, owner, { name: 'nothing', access_rights: rightsOn('not-there') })
+  // An API of another organisation is one that is not there: nobody from whom something is hidden names it before it is.
+  await asked(401, 'POST', POLICIES, owner, { name: 'far', access_rights: rightsOn('far') })
+  await asked(401, 'POST', POLICIES, owner, { name: 'nothing', access_rights: rightsOn('not-there') })
+  await asked(200, 'POST', POLICIES, world.root, { name: 'nothing', access_rights: rightsOn('not-there') })
   // Access to a policy is access to no other API of it: those rights stay as they are, and all that holds for them.
   const mixed = await asked(200, 'GET', `${POLICIES}/mixed`, owner)
   const rights = mixed.access_rights as Record<string, JsonObject>

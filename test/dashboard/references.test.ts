@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DocumentId } from '../../src/model/ids.ts'
 import type { JsonObject } from '../../src/model/json.ts'
+import { REFERENCE_KINDS, type ReferenceKind } from '../../src/model/references.ts'
 import { classic, defined, rights } from '../definitions.ts'
 import type { TestUser } from './harness.ts'
 import { OWNED, startWorld, type World } from './matrix-world.ts'
 
-/** A write that refers to an API or a policy: method, path, body. */
-type Write = readonly [method: string, path: string, body: unknown]
+/** A write that refers to something: method, path, body, and the kind of document of which there must be none. */
+type Write = readonly [method: string, path: string, body: unknown, without?: string]
 
 const URL = 'http://127.0.0.1:1'
 const inner = (id: string) => `svc://${id}/x`
@@ -96,77 +96,237 @@ const TO_APIS: Readonly<Record<string, (id: string, world: World) => Write>> = {
   ],
 }
 
-/** Where an API is named to give rights on it. One that is not there gives none. */
-const RIGHTS: Readonly<Record<string, (id: string, world: World) => Write>> = {
-  policy: (id) => ['POST', '/api/portal/policies', { name: 'new', rate: 1, per: 1, access_rights: rights(id) }],
-  'policy by list': (id) => [
-    'POST',
-    '/api/portal/policies',
-    { name: 'new', rate: 1, per: 1, access_rights_array: [{ api_id: id, api_name: '', versions: [] }] },
-  ],
-  'change of a policy': (id, { open }) => [
-    'PATCH',
-    `/api/portal/policies/${open.policy}`,
-    { access_rights: rights(id) },
-  ],
-  key: (id) => ['POST', '/api/keys', { access_rights: rights(id) }],
-  'key of choice': (id) => ['POST', '/api/keys/a-key-of-my-own-choice', { access_rights: rights(id) }],
-  'basic user': (id) => [
+const KEY_ROUTES: Readonly<Record<string, (session: JsonObject, world: World) => Write>> = {
+  key: (session) => ['POST', '/api/keys', session],
+  'key of choice': (session) => ['POST', '/api/keys/a-key-of-my-own-choice', session],
+  preview: (session) => ['POST', '/api/keys/preview', session],
+  'basic user': (session) => [
     'POST',
     '/api/apis/keys/basic/somebody',
-    { access_rights: rights(id), basic_auth_data: { password: 'abcdefgh1' } },
+    { ...session, basic_auth_data: { password: 'abcdefgh1' } },
   ],
-  'change of a key': (id, { open }) => ['PUT', `/api/keys/${open.key}`, { access_rights: rights(open.api, id) }],
-  'moved key': (id) => ['POST', '/api/moves/keys', { key_hash: HASH, session: { access_rights: rights(id) } }],
-  'moved client': (id) => [
+  'change of a key': (session, { open }) => ['PUT', `/api/keys/${open.key}`, session],
+  'moved key': (session) => ['POST', '/api/moves/keys', { key_hash: HASH, session }],
+  'rules of an authorization': (session) => [
     'POST',
-    '/api/moves/clients',
-    { client_id: 'new', api_ids: [id], redirect_uris: [CALLBACK] },
+    '/api/apis/oauth/codes/authorize-client',
+    new URLSearchParams({
+      ...{ response_type: 'code', client_id: 'codes-client', redirect_uri: CALLBACK },
+      key_rules: JSON.stringify(session),
+    }).toString(),
   ],
-  documentation: (id) => ['POST', '/api/portal/documentation', { api_id: id, documentation: 'YQ==' }],
-  'catalogue entry': (id) => ['PUT', '/api/portal/catalogue', { apis: [{ name: 'new', api_id: id }] }],
+}
+const keys = (session: (id: string, world: World) => JsonObject) =>
+  Object.fromEntries(
+    Object.entries(KEY_ROUTES).map(([name, write]) => [
+      name,
+      (id: string, world: World) => write(session(id, world), world),
+    ]),
+  )
+const catalogue = (entry: (id: string, world: World) => JsonObject) => ({
+  'catalogue entry': (id: string, world: World): Write => [
+    'PUT',
+    '/api/portal/catalogue',
+    { apis: [{ name: 'new', ...entry(id, world) }] },
+  ],
+  'entry of a new catalogue': (id: string, world: World): Write => [
+    'POST',
+    '/api/portal/catalogue',
+    { apis: [{ name: 'new', ...entry(id, world) }] },
+    'catalogue',
+  ],
+})
+const besides = (beside: (id: string) => JsonObject) => ({
+  'new API': (id: string): Write => [
+    'POST',
+    '/api/apis',
+    { api_definition: classic('new', '/new/', URL), ...beside(id) },
+  ],
+  'change of an API': (id: string, { open }: World): Write => [
+    'PUT',
+    `/api/apis/${open.api}`,
+    { api_definition: classic(open.api, '/changed/', URL), ...beside(id) },
+  ],
+})
+const policy = (body: (id: string, world: World) => JsonObject) => ({
+  policy: (id: string, world: World): Write => [
+    'POST',
+    '/api/portal/policies',
+    { name: 'new', rate: 1, per: 1, ...body(id, world) },
+  ],
+  'change of a policy': (id: string, world: World): Write => [
+    'PATCH',
+    `/api/portal/policies/${world.open.policy}`,
+    body(id, world),
+  ],
+  'another policy in its place': (id: string, world: World): Write => [
+    'PUT',
+    `/api/portal/policies/${world.open.policy}`,
+    { name: 'new', rate: 1, per: 1, ...body(id, world) },
+  ],
+})
+const profile = (more: JsonObject): Write => [
+  'POST',
+  '/api/tib/profiles',
+  {
+    ...{ ID: 'new', Name: 'New', ActionType: 'GenerateTemporaryAuthToken', ProviderName: 'ADProvider' },
+    ProviderConfig: { LDAPServer: 'ldap.test', LDAPUserDN: 'uid=*USERNAME*,dc=test' },
+    ...more,
+  },
+]
+
+type Places = Readonly<Record<string, (id: string, world: World) => Write>>
+
+/** Every place and route that names something, by what it names; APIs in definitions of APIs are above. */
+const PLACES: Readonly<Record<ReferenceKind, Places>> = {
+  api: {
+    ...policy((id) => ({ access_rights: rights(id) })),
+    'policy by list': (id) => [
+      'POST',
+      '/api/portal/policies',
+      { name: 'new', rate: 1, per: 1, access_rights_array: [{ api_id: id, api_name: '', versions: [] }] },
+    ],
+    ...keys((id) => ({ access_rights: rights(id) })),
+    'change of a key beside its own': (id, { open }) => [
+      'PUT',
+      `/api/keys/${open.key}`,
+      { access_rights: rights(open.api, id) },
+    ],
+    'moved client': (id) => [
+      'POST',
+      '/api/moves/clients',
+      { client_id: 'new', api_ids: [id], redirect_uris: [CALLBACK] },
+    ],
+    ...catalogue((id) => ({ api_id: id })),
+    'catalogue entry beside a policy': (id, { open }) => [
+      'PUT',
+      '/api/portal/catalogue',
+      { apis: [{ name: 'new', policy_id: open.policy, api_id: id }] },
+    ],
+  },
+  policy: {
+    'default of tokens': (id) => api({ ...JWT, jwt_default_policies: [id] }),
+    'scope of tokens': (id) =>
+      api({ ...JWT, scopes: { jwt: { scope_claim_name: 'scope', scope_to_policy: { a: id } } } }),
+    ...keys((id) => ({ apply_policies: [id] })),
+    'one policy of a key': (id) => ['POST', '/api/keys', { apply_policy_id: id }],
+    'change of a key beside its own': (id, { open }) => [
+      'PUT',
+      `/api/keys/${open.key}`,
+      { apply_policies: [open.policy, id] },
+    ],
+    client: (id, { open }) => [
+      'POST',
+      `/api/apis/oauth/${open.api}`,
+      { redirect_uri: CALLBACK, policies: [open.policy, id] },
+    ],
+    'change of a client': (id, { open }) => [
+      'PUT',
+      `/api/apis/oauth/${open.api}/${open.client}`,
+      { redirect_uri: CALLBACK, policies: [open.policy, id] },
+    ],
+    'moved client': (id, { open }) => [
+      'POST',
+      '/api/moves/clients',
+      { client_id: 'new', api_ids: [open.api], redirect_uris: [CALLBACK], policies: [id] },
+    ],
+    ...catalogue((id) => ({ policy_id: id })),
+    'key of a developer': (id, { open }) => [
+      'POST',
+      `/api/portal/developers/${open.developer}/keys`,
+      { policies: [id], oauth_info: { redirect_uri: CALLBACK } },
+    ],
+    'key request': (id, { open }) => [
+      'POST',
+      '/api/portal/requests',
+      { by_user: open.developer, apply_policies: [id], oauth_info: { redirect_uri: CALLBACK } },
+    ],
+    'label of a key': (id, { open }) => [
+      'PATCH',
+      `/api/portal/developers/${open.developer}`,
+      { keys: { [open.held_key]: [id] } },
+    ],
+    'identity profile': (id) => profile({ MatchedPolicyID: id }),
+  },
+  client: keys((id, { open }) => ({ apply_policies: [open.policy], oauth_keys: { [open.api]: id } })),
+  documentation: catalogue((id, { open }) => ({ policy_id: open.policy, documentation: id })),
+  subject: { documentation: (id) => ['POST', '/api/portal/documentation', { api_id: id, documentation: 'YQ==' }] },
+  hook: {
+    ...besides((id) => ({ hook_references: [{ event_name: 'QuotaExceeded', hook: { id } }] })),
+    webhooks: (id, { open }) => [
+      'PUT',
+      `/api/apis/${open.api}/webhooks`,
+      { hook_references: [{ event_name: 'QuotaExceeded', hook: { id } }] },
+    ],
+  },
+  user: {
+    ...besides((id) => ({ user_owners: [id] })),
+    access: (id, { open }) => ['PUT', `/api/apis/${open.api}/access`, { userIds: [id] }],
+  },
+  user_group: {
+    ...besides((id) => ({ user_group_owners: [id] })),
+    access: (id, { open }) => ['PUT', `/api/apis/${open.api}/access`, { userGroupIds: [id] }],
+  },
+}
+
+/** Paths that name an API: nothing of it is written into another document. */
+const PATHS: Places = {
   categories: (id) => ['PUT', `/api/apis/oas/${id}/categories`, { categories: ['x'] }],
   migration: (id) => ['POST', '/api/apis/migrate', { mode: 'direct', apiIDs: [id] }],
 }
 
-const TO_POLICIES: Readonly<Record<string, (id: string, world: World) => Write>> = {
-  'default of tokens': (id) => api({ ...JWT, jwt_default_policies: [id] }),
-  'scope of tokens': (id) =>
-    api({ ...JWT, scopes: { jwt: { scope_claim_name: 'scope', scope_to_policy: { a: id } } } }),
-  key: (id) => ['POST', '/api/keys', { apply_policies: [id] }],
-  'one policy of a key': (id) => ['POST', '/api/keys', { apply_policy_id: id }],
-  preview: (id) => ['POST', '/api/keys/preview', { apply_policies: [id] }],
-  'change of a key': (id, { open }) => ['PUT', `/api/keys/${open.key}`, { apply_policies: [open.policy, id] }],
-  'moved key': (id) => ['POST', '/api/moves/keys', { key_hash: HASH, session: { apply_policies: [id] } }],
-  client: (id, { open }) => [
-    'POST',
-    `/api/apis/oauth/${open.api}`,
-    { redirect_uri: CALLBACK, policies: [open.policy, id] },
-  ],
-  'one policy of a client': (id, { open }) => [
-    'PUT',
-    `/api/apis/oauth/${open.api}/${open.client}`,
-    { redirect_uri: CALLBACK, policies: [open.policy, id] },
-  ],
-  'catalogue entry': (id) => ['PUT', '/api/portal/catalogue', { apis: [{ name: 'new', policy_id: id }] }],
-  documentation: (id) => ['POST', '/api/portal/documentation', { api_id: id, documentation: 'YQ==' }],
+/** An API with codes and a client without policies; and one of each thing in another organisation. */
+async function makeOthers(world: World) {
+  const admin = await world.admin()
+  const stranger = (await world.actor('admin of another organisation', { who: 'apis', names: [] })) as TestUser
+  const made = async (as: TestUser, method: string, path: string, body: JsonObject) => {
+    const answer = await world.call(method, path, { as, body })
+    assert.equal(answer.status, 200, `${path} ${answer.text}`)
+    return answer.json as JsonObject
+  }
+  const oauth = (id: string) =>
+    classic(id, `/${id}/`, URL, {
+      ...{ use_keyless: false, use_oauth2: true, use_standard_auth: false },
+      oauth_meta: { allowed_access_types: ['authorization_code'], auth_login_redirect: 'https://login.test/' },
+    })
+  await made(admin, 'POST', '/api/apis', { api_definition: oauth('codes') })
+  const client = { redirect_uri: CALLBACK, secret: 'a-secret-of-this-client' }
+  await made(admin, 'POST', '/api/apis/oauth/codes', { ...client, client_id: 'codes-client' })
+  const both = rights(world.open.api, world.owned.api)
+  await made(admin, 'POST', '/api/portal/policies', { name: 'both', id: 'both', rate: 1, per: 1, access_rights: both })
+  await made(stranger, 'POST', '/api/apis', { api_definition: oauth('far') })
+  const far = { name: 'far', id: 'far-policy', rate: 1, per: 1, access_rights: rights('far') }
+  await made(stranger, 'POST', '/api/portal/policies', far)
+  await made(stranger, 'POST', '/api/apis/oauth/far', { ...client, client_id: 'far-client' })
+  const text = { api_id: 'far', documentation: 'YQ==' }
+  const { Message: documentation } = await made(stranger, 'POST', '/api/portal/documentation', text)
+  await made(stranger, 'POST', '/api/hooks', { name: 'far', method: 'POST', target_path: 'https://far.test/' })
+  const [hook] = (await world.store.documents.list('hook', { where: { org_id: stranger.orgId }, limit: 1 })).rows
+  const [owned] = (await world.store.documents.list('policy', { where: { id: world.owned.policy }, limit: 1 })).rows
+  const foreign = {
+    ...{ api: 'far', policy: 'far-policy', client: 'far-client', subject: 'far', documentation: String(documentation) },
+    ...{ hook: hook!.id, user: stranger.id, user_group: await world.group({}, { orgId: stranger.orgId }) },
+  } satisfies Record<ReferenceKind, string>
+  return { foreign, storedPolicy: owned!.id }
 }
 
 async function start(t: { after(close: () => unknown): void }) {
   const world = await startWorld()
   t.after(world.close)
+  const others = await makeOthers(world)
   const writer = (await world.actor('non-owner', { who: 'apis', names: [] })) as TestUser
-  const stranger = (await world.actor('admin of another organisation', { who: 'apis', names: [] })) as TestUser
-  const far = { api_definition: classic('far', '/far/', URL) }
-  assert.equal((await world.call('POST', '/api/apis', { as: stranger, body: far })).status, 200)
-  const send = async ([method, path, body]: Write) => {
+  const send = async ([method, path, body, without]: Write, as = writer) => {
+    if (without !== undefined) {
+      const [gone] = (await world.store.documents.list(without, { where: { org_id: world.orgId }, limit: 1 })).rows
+      await world.store.documents.commit([{ op: 'delete', kind: without, id: gone!.id }], undefined)
+    }
     const before = await world.fingerprint()
-    const answer = await world.call(method, path, { as: writer, body })
+    const answer = await world.call(method, path, { as, body })
     const isUnchanged = (await world.fingerprint()) === before
     await world.restore()
     return { ...answer, isUnchanged }
   }
-  return { world, send }
+  return { world, send, ...others }
 }
 
 test('nobody refers to an API that others own, or that is not there: neither is told from the other', async (t) => {
@@ -187,39 +347,50 @@ test('nobody refers to an API that others own, or that is not there: neither is 
   }
 })
 
-test('nobody gives rights on what others own, nor policies of others', async (t) => {
-  const { world, send } = await start(t)
-  const both = { name: 'both', id: 'both', rate: 1, per: 1, access_rights: rights(world.open.api, world.owned.api) }
-  const admin = await world.admin()
-  assert.equal((await world.call('POST', '/api/portal/policies', { as: admin, body: both })).status, 200)
-  const [stored] = (await world.store.documents.list('policy', { where: { name: 'both' }, limit: 1 })).rows
-  const again = () =>
-    world.store.documents.commit(
-      [{ op: 'put', kind: 'policy', id: stored!.id as DocumentId, body: stored!.body }],
-      undefined,
-    )
-  for (const [table, good, ids] of [
-    [RIGHTS, world.open.api, [world.owned.api]],
-    [TO_POLICIES, world.open.policy, [world.owned.policy, 'both']],
-  ] as const)
-    for (const [name, write] of Object.entries(table)) {
-      const fine = await send(write(good, world))
-      assert.ok(fine.status < 300, `${name}: ${fine.text}`)
-      for (const id of ids) {
-        // It says something about a policy, and gives nobody its rights.
-        if (name === 'documentation' && id === 'both') continue
-        // What the world does not know it takes away.
-        await again()
-        const before = await world.fingerprint()
-        const [method, path, body] = write(id, world)
-        const as = (await world.actor('non-owner', { who: 'apis', names: [] })) as TestUser
-        const { status, text } = await world.call(method, path, { as, body })
-        assert.ok(status >= 400 && status < 500, `${name} ${id}: ${status} ${text}`)
-        assert.equal(await world.fingerprint(), before, `${name} ${id}`)
-        assert.ok(!text.includes(OWNED), `${name}: ${text}`)
-        await world.restore()
+test('nobody names what others own, another organisation has or nobody has: none is told from the other', async (t) => {
+  const { world, send, foreign, storedPolicy } = await start(t)
+  const { open, owned } = world
+  const nobody = 'f'.repeat(24)
+  const good = { ...open, subject: open.api, user_group: open.group }
+  /** What the writer does not see: of the own organisation, of another one, of none. */
+  const bad: Readonly<Record<ReferenceKind, readonly string[]>> = {
+    api: [owned.api, foreign.api, 'not-there'],
+    policy: [owned.policy, storedPolicy, 'both', foreign.policy, 'not-there', nobody],
+    client: [owned.client, foreign.client, 'not-there'],
+    documentation: [owned.documentation, foreign.documentation, nobody, 'x'],
+    subject: [owned.api, owned.policy, foreign.subject, 'not-there'],
+    hook: [foreign.hook, nobody, 'x'],
+    user: [foreign.user, nobody, 'x'],
+    user_group: [foreign.user_group, nobody, 'x'],
+  }
+  for (const kind of REFERENCE_KINDS)
+    for (const [name, write] of Object.entries(PLACES[kind])) {
+      const fine = await send(write(good[kind], world))
+      assert.ok(fine.status < 300, `${kind}, ${name}: ${fine.text}`)
+      const told = new Set<string>()
+      for (const id of bad[kind]) {
+        // It also gives access to an API of others, which is said.
+        if (id === 'both' && name.startsWith('key ')) continue
+        const { status, text, isUnchanged } = await send(write(id, world))
+        assert.ok(status >= 400 && status < 500, `${kind}, ${name}, ${id}: ${status} ${text}`)
+        assert.ok(isUnchanged, `${kind}, ${name}, ${id}`)
+        assert.ok(!text.replaceAll(id, '').includes(OWNED), `${kind}, ${name}: ${text}`)
+        told.add(text.replaceAll(id, '*'))
       }
+      assert.equal(told.size, 1, `${kind}, ${name}: ${[...told].join(' ')}`)
     }
+  for (const [name, write] of Object.entries(PATHS)) {
+    const { status, isUnchanged } = await send(write(owned.api, world))
+    assert.ok(status >= 400 && status < 500 && isUnchanged, name)
+  }
+  // Owners are people of the organisation, whoever names them; the rest an administrator may name before it is there.
+  const admin = (await world.actor('admin', { who: 'apis', names: [] })) as TestUser
+  for (const kind of ['user', 'user_group'] as const)
+    for (const [name, write] of Object.entries(PLACES[kind]))
+      for (const id of bad[kind]) assert.equal((await send(write(id, world), admin)).status, 400, `${name} ${id}`)
+  assert.equal((await send(PLACES.api.key!('not-there', world), admin)).status, 200)
+  const unknown = await send(PLACES.policy['rules of an authorization']!('not-there', world), admin)
+  assert.match(unknown.text, /no such policy: not-there/)
 })
 
 test('a reference that stood there may stay, in its place and words alone', async (t) => {

@@ -7,10 +7,7 @@ import type { DashboardParts } from '../parts.ts'
 
 const MOST = 1000
 
-/**
- * What a wrapper says to stand beside its definition; null and what is no list say nothing. Owners need not exist: a definition that
- * comes from another installation names those of there, and being owned by nobody here is safer than being everybody's.
- */
+/** What a wrapper says to stand beside its definition; null and what is no list say nothing. */
 export function besideSent(wrapper: JsonObject): ApiBeside {
   const users = textsIn(wrapper, 'user_owners')
   const groups = textsIn(wrapper, 'user_group_owners')

@@ -14,7 +14,7 @@ import { apiDocumentOf, apiNamed } from '../api-document.ts'
 import type { Call } from '../call.ts'
 import { checkVersionsKept } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
-import { checkReferences } from '../references.ts'
+import { checkOwnersKnown, checkReferences } from '../references.ts'
 import { secretsKept } from '../secrets-seen.ts'
 import { besideNew } from './owners.ts'
 
@@ -82,9 +82,8 @@ export async function create(
   secretsKept(definition, undefined, 'definition_invalid')
   const version = await versionOf(parts, call)
   if (version !== undefined && 'status' in version) return version
-  await checkReferences(parts, call, 'api', bodyOf(format, definition), undefined, {
-    api: [idsOf(format, definition).apiId],
-  })
+  await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(beside))
+  await checkReferences(parts, call, 'api', bodyOf(format, definition, beside), undefined, selfOf(format, definition))
   const made = await publishApi(parts, {
     ...draftOf(parts, call),
     ...{ format, definition },
@@ -105,8 +104,9 @@ export async function update(
   const apiId = String(stored.body.api_id)
   const before = definitionAs(change.format, stored)
   const definition = secretsKept(change.definition, before, 'definition_invalid')
-  const body = bodyOf(change.format, definition)
-  await checkReferences(parts, call, 'api', body, stored.body, { api: [idsOf(change.format, definition).apiId] })
+  const body = bodyOf(change.format, definition, change.beside)
+  await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(change.beside), stored.body)
+  await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))
   checkVersionsKept(call.sight, stored.body, body)
   await publishApi(parts, {
     ...draftOf(parts, call),
@@ -139,7 +139,21 @@ function definitionAs(format: ApiDocument['format'], { body }: StoredDocument): 
   return format === 'oas' ? toOas(definition).document : toClassic(definition).definition
 }
 
-const bodyOf = (format: ApiDocument['format'], definition: JsonObject): JsonObject => ({ format, definition })
+const bodyOf = (format: ApiDocument['format'], definition: JsonObject, beside: ApiBeside = {}): JsonObject => ({
+  ...(beside as JsonObject),
+  format,
+  definition,
+})
+
+/** An API may refer to itself before it is there. */
+const selfOf = (format: ApiDocument['format'], definition: JsonObject) => ({
+  made: { api: [idsOf(format, definition).apiId] },
+})
+
+const ownersOf = ({ user_owners = [], user_group_owners = [] }: ApiBeside = {}): JsonObject => ({
+  user_owners: [...user_owners],
+  user_group_owners: [...user_group_owners],
+})
 
 /** Whoever makes a version changes its base: it must be one that the caller may see. */
 async function versionOf(parts: DashboardParts, call: Call): Promise<VersionOf | Answer | undefined> {

@@ -85,7 +85,7 @@ async function obstaclesOfApi(
     const stored = await parts.documents.find('api', 'api_id', id)
     if (stored !== undefined && stored.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
     if (stored !== undefined && !call.sight.api(stored)) return [{ kind: 'api', id, why: NOT_YOURS }]
-    await checkReferences(parts, call, 'api', { format, definition }, stored?.body, brings)
+    await checkReferences(parts, call, 'api', { format, definition }, stored?.body, { made: brings })
     if (placeOf(api) === undefined || mayCollide(parts)) return []
     const rules = { mayUse: usableBy(call), placeBefore: stored?.body.place }
     const why = await foreignConflict(parts, api, stored === undefined ? [] : [stored.id], rules)

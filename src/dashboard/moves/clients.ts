@@ -10,7 +10,7 @@ import { checkPoliciesGiven } from '../client-seen.ts'
 import { checkClientAlone } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
 import { policyApisFor } from '../policy-apis.ts'
-import { checkRightsSeen } from '../policy-seen.ts'
+import { checkReferences } from '../references.ts'
 import { mayWrite, secretsSeen } from '../secrets-seen.ts'
 
 /** The OAuth clients of the caller's organisation that the caller sees, in batches; with `ids` only these. */
@@ -57,7 +57,7 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
   if (stored !== undefined && !call.sight.anyApi(await apisOfClient(parts, clientId, orgId))) throw fault('not_owner')
   const before = stored && clientOf(stored.body)
   if (before !== undefined) await checkClientAlone(parts, call, before)
-  await checkRightsSeen(parts, call, apiIds)
+  await checkReferences(parts, call, 'oauth_client', { api_ids: apiIds }, stored?.body, { code: 'not_owner' })
   await checkPoliciesGiven(parts, call, sent, before)
   const { org_id: _theirs, api_id: _one, ...rest } = sent
   const body: JsonObject = { ...rest, api_ids: apiIds }

@@ -37,7 +37,7 @@ export async function appAt(parts: DashboardParts, call: Call): Promise<OAuthCli
 
 /**
  * Nobody gives a developer policies with APIs that others own, nor takes such from a key; those that it has already may stay. What is
- * not there is refused where the key is created. @throws Fault `not_owner` (401), `shared_with_others` (403)
+ * not there is refused alike. @throws Fault `not_owner` (401), `shared_with_others` (403)
  */
 export async function checkGiven(
   parts: DashboardParts,
@@ -50,8 +50,8 @@ export async function checkGiven(
   const changed = [...policies.filter((id) => !had.includes(id)), ...had.filter((id) => !policies.includes(id))]
   for (const id of changed) {
     const policy = await policyNamed(parts, orgId, id)
-    if (policy === undefined) continue
-    if (!sight.policy(policy)) throw fault('not_owner')
+    if (policy === undefined && had.includes(id)) continue
+    if (policy === undefined || !sight.policy(policy)) throw fault('not_owner')
     checkAlone(sight, 'The policy', policyApisOf(policy.body))
   }
 }

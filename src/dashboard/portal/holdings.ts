@@ -9,7 +9,7 @@ import type { StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
 import { apisOfAccess, apisOfSession } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
-import { policyApisFor } from '../policy-apis.ts'
+import { isSeenPolicy, policyApisFor } from '../policy-apis.ts'
 
 type Reader = Pick<Call, 'sight'>
 
@@ -78,7 +78,7 @@ export async function heldByOthersKept(
         'A key of the developer also gives access to APIs that others own: list it as it was',
       )
     for (const id of label)
-      if (typeof id === 'string' && !before.includes(id) && call.sight.hidden(policies.of(call.actor!.orgId, id)) > 0)
+      if (typeof id === 'string' && !before.includes(id) && !isSeenPolicy(policies, call.sight, call.actor!.orgId, id))
         throw fault('not_owner')
   }
   const kept = new Set([...unseen, ...shared])

@@ -1,6 +1,4 @@
 import { Type } from 'typebox'
-import { fault } from '../../errors/fault.ts'
-import { isDocumentId } from '../../model/ids.ts'
 import type { Json } from '../../model/json.ts'
 import { readOwners } from '../../model/ownership.ts'
 import { changeBeside } from '../../publish/apis.ts'
@@ -10,6 +8,7 @@ import { actorName } from '../apis/store-api.ts'
 import type { Call } from '../call.ts'
 import { Done } from '../envelope.ts'
 import type { DashboardParts } from '../parts.ts'
+import { checkOwnersKnown } from '../references.ts'
 import type { Route } from '../route.ts'
 
 const PATH = '/api/apis/{apiID}/access'
@@ -54,29 +53,18 @@ export function apiAccessRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
+/** @throws Fault `body_invalid` (400) naming the first owner that is none of the organisation's */
 async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
   const sent = call.object()
   const orgId = String(body.org_id)
-  const user_owners = await members(parts, 'user', sent.userIds, orgId)
-  const user_group_owners = await members(parts, 'user_group', sent.userGroupIds, orgId)
+  const [user_owners, user_group_owners] = [textsOf(sent.userIds), textsOf(sent.userGroupIds)]
+  await checkOwnersKnown(parts, orgId, { user_owners, user_group_owners }, body)
   const audit = { actor: actorName(call), action: 'api.access' }
   await changeBeside(parts, String(body.api_id), { user_owners, user_group_owners }, audit)
   return ok('API access updated')
 }
 
-/** @throws Fault `body_invalid` (400) naming the first that is none of the organisation's */
-async function members(
-  { documents }: DashboardParts,
-  kind: 'user' | 'user_group',
-  given: Json | undefined,
-  orgId: string,
-): Promise<string[]> {
-  const ids = [...new Set(Array.isArray(given) ? given.filter((id) => typeof id === 'string') : [])]
-  for (const id of ids) {
-    const found = isDocumentId(id) ? await documents.get(kind, id) : undefined
-    if (found?.body.org_id !== orgId)
-      throw fault('body_invalid', `there is no ${kind === 'user' ? 'user' : 'user group'} ${id}`)
-  }
-  return ids
-}
+const textsOf = (given: Json | undefined): string[] => [
+  ...new Set(Array.isArray(given) ? given.filter((id): id is string => typeof id === 'string' && id !== '') : []),
+]

@@ -14,7 +14,7 @@ import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import { policyApisFor } from '../policy-apis.ts'
 import { checkRightsSeen, policyOf } from '../policy-seen.ts'
-import { changedRights, changesMore, PolicyShape, shownPolicy, withOneState } from '../policy-shape.ts'
+import { changesMore, PolicyShape, shownPolicy, withOneState } from '../policy-shape.ts'
 import type { Route } from '../route.ts'
 import { secretsKept, secretsSeen } from '../secrets-seen.ts'
 import { policyQuery } from './policy-query.ts'
@@ -85,7 +85,7 @@ function listRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const sent = withRightsMap({ ...call.object(), org_id: call.actor!.orgId })
         const body = withOneState(sent, undefined)
-        await checkRightsSeen(parts, call, changedRights({}, body))
+        checkRightsSeen(call, {}, body)
         const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
         return ok(String(policy._id))
       },
@@ -157,7 +157,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
 async function save(parts: DashboardParts, call: Call, stored: StoredDocument, sent: JsonObject) {
   const kept = secretsKept(sent, stored.body, 'policy_invalid')
   const body = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
-  await checkRightsSeen(parts, call, changedRights(stored.body, body))
+  checkRightsSeen(call, stored.body, body)
   if (!call.sight.everything && changesMore(stored.body, body))
     checkAlone(call.sight, 'The policy', policyApisOf(stored.body))
   const wanted = named(stored, call)

@@ -27,6 +27,8 @@ export interface CatalogueChange {
   readonly orgId: string
   readonly sent: JsonObject
   readonly sight: CatalogueSight
+  /** Throws for entries that name what the writer does not see; `before` are those that were seen. */
+  readonly checkNamed: (after: JsonObject, before: JsonObject) => Promise<void>
   readonly actor: string
 }
 
@@ -58,7 +60,7 @@ export async function seenEntries(
  */
 export function saveCatalogue(
   parts: PublishParts,
-  { orgId, sent, sight, actor }: CatalogueChange,
+  { orgId, sent, sight, checkNamed, actor }: CatalogueChange,
 ): Promise<DocumentId> {
   return saveSole(parts, {
     kind: KIND,
@@ -67,8 +69,11 @@ export function saveCatalogue(
     edit: async (body) => {
       const before = entriesOf(body)
       const visible = new Set(await seenEntries(parts, orgId, before, sight))
-      const own = await checked(parts, orgId, readEntries(sent), { before, sight })
-      await checkSharedKept(parts, orgId, { before: before.filter((entry) => visible.has(entry)), after: own, sight })
+      const seen = before.filter((entry) => visible.has(entry))
+      const entries = readEntries(sent)
+      await checkNamed({ apis: entries }, { apis: seen })
+      const own = await checked(parts, orgId, entries, before)
+      await checkSharedKept(parts, orgId, { before: seen, after: own, sight })
       return {
         ...rest(body ?? {}),
         ...rest(sent),
@@ -82,7 +87,7 @@ export function saveCatalogue(
 /** Makes a catalogue. @throws Fault as `saveCatalogue`, `portal_taken` (409) when there is another one already */
 export function createCatalogue(
   parts: PublishParts,
-  { orgId, sent, sight, actor }: CatalogueChange,
+  { orgId, sent, sight, checkNamed, actor }: CatalogueChange,
 ): Promise<DocumentId> {
   return makeSole(parts, {
     kind: KIND,
@@ -91,7 +96,9 @@ export function createCatalogue(
     name: 'catalogue',
     saysNothing: (sent.apis ?? null) === null || (Array.isArray(sent.apis) && sent.apis.length === 0),
     edit: async () => {
-      const apis = await checked(parts, orgId, readEntries(sent), { before: [], sight })
+      const entries = readEntries(sent)
+      await checkNamed({ apis: entries }, {})
+      const apis = await checked(parts, orgId, entries, [])
       await checkSharedKept(parts, orgId, { before: [], after: apis, sight })
       return { ...rest(sent), ...head(sent, undefined), apis }
     },
@@ -147,7 +154,7 @@ async function checked(
   parts: PublishParts,
   orgId: string,
   sent: readonly JsonObject[],
-  { before, sight }: { readonly before: readonly JsonObject[]; readonly sight: CatalogueSight },
+  before: readonly JsonObject[],
 ): Promise<JsonObject[]> {
   const known = new Set(before.flatMap(({ policy_id, api_id }) => [policy_id, api_id]))
   return Promise.all(
@@ -161,7 +168,6 @@ async function checked(
         throw fault('portal_invalid', `${place}.policy_id: there is no such policy`)
       if (policy_id === '' && api === undefined && !known.has(api_id))
         throw fault('portal_invalid', `${place}.api_id: there is no such API`)
-      if (policy !== undefined ? !sight.policy(policy) : api !== undefined && !sight.api(api)) throw fault('not_owner')
       return completed(parts, entry, policy, api)
     }),
   )

@@ -34,12 +34,11 @@ export async function checkWanted(
   parts: PublishParts,
   orgId: string,
   named: readonly string[],
-  mayUse: (policy: StoredDocument) => void,
+  mayUse: (policy: StoredDocument | undefined) => void,
 ): Promise<Wanted> {
   for (const id of named) {
     // Before anything else is said of it.
-    const policy = await policyNamed(parts, orgId, id)
-    if (policy !== undefined) mayUse(policy)
+    mayUse(await policyNamed(parts, orgId, id))
   }
   const policies = await wantedPolicies(parts, orgId, named)
   const policyIds = policies.map(policyIdOf)

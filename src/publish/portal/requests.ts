@@ -12,11 +12,11 @@ import { checkMayHave, checkSelection, checkWanted, type Wanted } from './reques
 
 const KIND = 'key_request'
 
-/** Who wants something of a request. `mayUse` throws for policies that they may not use. */
+/** Who wants something of a request. `mayUse` throws for policies that they may not use; undefined = there is none of the name. */
 export interface Asking {
   readonly orgId: string
   readonly actor: string
-  readonly mayUse: (policy: StoredDocument) => void
+  readonly mayUse: (policy: StoredDocument | undefined) => void
   /** Throws when a link cannot reach the developer, so that nothing is approved that nobody could collect. */
   readonly canSendLink: () => Promise<void>
 }

@@ -2,11 +2,18 @@ import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { entriesOf } from '../../../model/catalogue.ts'
 import type { JsonObject } from '../../../model/json.ts'
-import { catalogueOf, createCatalogue, saveCatalogue, seenEntries } from '../../../publish/portal/catalogue.ts'
+import {
+  type CatalogueChange,
+  catalogueOf,
+  createCatalogue,
+  saveCatalogue,
+  seenEntries,
+} from '../../../publish/portal/catalogue.ts'
 import { bare, ok } from '../../answer.ts'
 import type { Call } from '../../call.ts'
 import { Done } from '../../envelope.ts'
 import type { DashboardParts } from '../../parts.ts'
+import { checkReferences } from '../../references.ts'
 import type { Route } from '../../route.ts'
 import { bothSpellings } from './spellings.ts'
 
@@ -66,7 +73,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       summary: 'Make the catalogue',
       body: Body,
       answers: { 200: Created },
-      run: async (call) => ok(await createCatalogue(parts, changeOf(call))),
+      run: async (call) => ok(await createCatalogue(parts, changeOf(parts, call))),
     },
     {
       method: 'PUT',
@@ -77,14 +84,16 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Done },
       standing: (call) => catalogueOf(parts, call.actor!.orgId),
       run: async (call) => {
-        await saveCatalogue(parts, changeOf(call))
+        await saveCatalogue(parts, changeOf(parts, call))
         return ok('Data updated')
       },
     },
   ])
 }
 
-function changeOf(call: Call) {
+function changeOf(parts: DashboardParts, call: Call): CatalogueChange {
   const { orgId, email: actor } = call.actor!
-  return { orgId, sent: call.object(), sight: call.sight, actor }
+  const checkNamed: CatalogueChange['checkNamed'] = (after, before) =>
+    checkReferences(parts, call, 'catalogue', after, before, { code: 'not_owner' })
+  return { orgId, sent: call.object(), sight: call.sight, checkNamed, actor }
 }

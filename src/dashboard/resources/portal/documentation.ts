@@ -5,14 +5,13 @@ import { readDocumentation } from '../../../model/portal-documentation.ts'
 import { createDocumentation, documentationText, removeDocumentation } from '../../../publish/portal/documentation.ts'
 import type { StoredDocument, Where } from '../../../store/ports.ts'
 import { bare, ok } from '../../answer.ts'
-import { apiNamed } from '../../api-document.ts'
 import type { Call } from '../../call.ts'
 import { Done } from '../../envelope.ts'
 import { listed } from '../../listed.ts'
-import { findPolicyDocument, seesDocumented } from '../../owned.ts'
 import { pageOf } from '../../page.ts'
 import type { DashboardParts } from '../../parts.ts'
 import { policyApisFor, visiblePolicies } from '../../policy-apis.ts'
+import { checkReferences } from '../../references.ts'
 import type { Route } from '../../route.ts'
 import { bothSpellings } from './spellings.ts'
 
@@ -21,6 +20,7 @@ const ONE = `${PATH}/{id}`
 const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
+const NOT_OWNER = { code: 'not_owner' } as const
 const OWNED = { noun: 'documentation', by: 'id' } as const
 
 const text = Type.String()
@@ -70,7 +70,7 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const draft = readDocumentation(call.object(), parts.config.portal.max_documentation_bytes)
         const { orgId, email: actor } = call.actor!
-        if (!(await mayDocument(parts, call, draft.api_id))) throw fault('not_owner')
+        await checkReferences(parts, call, 'portal_documentation', { api_id: draft.api_id }, undefined, NOT_OWNER)
         return ok(await createDocumentation(parts, { orgId, draft, actor }))
       },
     },
@@ -112,11 +112,4 @@ async function known(parts: DashboardParts, call: Call): Promise<StoredDocument>
   const stored = isDocumentId(id) ? await parts.documents.get('portal_documentation', id) : undefined
   if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', 'Could not retrieve portal object.')
   return stored
-}
-
-/** What is about something that others own is for them to write; what is about nothing that exists, anybody may. */
-async function mayDocument(parts: DashboardParts, { sight, actor }: Call, about: string): Promise<boolean> {
-  if (await seesDocumented(parts, sight, actor!.orgId, about)) return true
-  const api = await apiNamed(parts.documents, sight, about)
-  return api === undefined && (await findPolicyDocument(parts.documents, actor!.orgId, about)) === undefined
 }
