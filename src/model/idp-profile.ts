@@ -41,7 +41,7 @@ export interface IdpProfile {
 }
 
 /** Members that the store keeps beside the profile, and nobody gets to see or to set. */
-export const HIDDEN_MEMBERS = ['sealed_secrets', 'ceiling', 'epoch'] as const
+export const HIDDEN_MEMBERS = ['sealed_secrets', 'ceiling', 'voucher', 'epoch'] as const
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.~-]{0,63}$/
 const LONGEST = 4096

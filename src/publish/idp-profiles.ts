@@ -11,7 +11,6 @@ import {
 } from '../model/idp-profile.ts'
 import { newDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { Permissions } from '../model/permission.ts'
 import type { Change, StoredDocument } from '../store/ports.ts'
 import { type SealedSecrets, sealSecrets, takeSecrets, withSecrets } from './idp-secrets.ts'
 import { auditOf, clockOf, type PublishParts, type SecretParts } from './parts.ts'
@@ -20,8 +19,8 @@ import { auditOf, clockOf, type PublishParts, type SecretParts } from './parts.t
 export interface ProfileAuthor {
   readonly actor: string
   readonly orgId: string
-  /** Most that sign-ins by the profile may give; undefined for an administrator: everything. */
-  readonly ceiling: Permissions | undefined
+  /** Hidden members that say who answers for its sign-ins; empty for an administrator. */
+  readonly voucher: JsonObject
 }
 
 /**
@@ -116,7 +115,7 @@ function prepare(
     ...blank,
     epoch,
     sealed_secrets: sealed,
-    ...(author.ceiling !== undefined && { ceiling: { ...author.ceiling } }),
+    ...author.voucher,
   }
 }
 

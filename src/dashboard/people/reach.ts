@@ -22,7 +22,8 @@ export async function checkGiven(
   const own = JSON.stringify(after.user_permissions) !== JSON.stringify(before?.user_permissions)
   if (own) checkRights(actor, after.user_permissions)
   checkRights(actor, (await effective(parts, after)).permissions)
-  if (after.group_id !== '' && after.group_id !== before?.group_id) await checkOwners(parts, actor, after.group_id)
+  if (after.group_id !== before?.group_id)
+    await checkOwnersReach(parts, actor, { groupIds: [after.group_id, before?.group_id ?? ''] })
 }
 
 /** Refuses a caller who has less than the user that the call is about: not even its name is theirs to change. @throws Fault `rights_exceeded` */
@@ -31,6 +32,16 @@ export async function checkReach(parts: DashboardParts, actor: Actor, user: Stor
   const { permissions } = await effective(parts, user)
   if (!covers(actor.permissions, permissions))
     throw fault('rights_exceeded', 'You cannot act upon a user who has rights that you do not have')
+}
+
+/** Whoever changes an address can have the password sent there. @throws Fault `rights_exceeded` (403) */
+export function checkAddress(
+  { admin, userId }: Actor,
+  { id, email_address: before }: Pick<StoredUser, 'id' | 'email_address'>,
+  after: unknown,
+): void {
+  if (after !== before && !admin && userId !== id)
+    throw fault('rights_exceeded', 'Only an administrator can change the email address of another user')
 }
 
 /** Refuses a caller who has less than a group gives. @throws Fault `rights_exceeded` (403) */
@@ -44,13 +55,31 @@ export function checkRights(actor: Actor, wanted: Permissions): void {
   if (!covers(actor.permissions, wanted)) throw fault('rights_exceeded', 'You cannot give rights that you do not have')
 }
 
+/** Who may become whom: the actor of a call, or whoever answers for a sign-in. */
+type Reaching = Pick<Actor, 'admin' | 'userId' | 'groupId'>
+
+/** What somebody is to sign in as, or to be changed. */
+interface Owning {
+  readonly userId?: string
+  readonly groupIds: readonly string[]
+}
+
 /**
- * With ownership on, members of a group see what it owns: whoever is neither an administrator nor a member cannot put anybody into a
- * group that owns something. @throws Fault `rights_exceeded` (403)
+ * With ownership on, a user and the members of a group see what the user or the group owns. Nobody but an administrator or a member puts
+ * anybody into a group that owns APIs, changes who is in it, or signs anybody in as an owner: by users, groups, sign-in nonces and
+ * identity profiles alike. @throws Fault `rights_exceeded` (403)
  */
-async function checkOwners(parts: DashboardParts, actor: Actor, groupId: string): Promise<void> {
-  if (!parts.config.dashboard.enable_ownership || actor.admin || actor.groupId === groupId) return
-  const { total } = await parts.documents.list('api', { where: { owner: `g:${groupId}` }, limit: 1 })
-  if (total > 0)
-    throw fault('rights_exceeded', 'Only an administrator or a member can add members to a group that owns APIs')
+export async function checkOwnersReach(
+  parts: Pick<DashboardParts, 'config' | 'documents'>,
+  { admin, userId, groupId }: Reaching,
+  owning: Owning,
+): Promise<void> {
+  if (!parts.config.dashboard.enable_ownership || admin) return
+  const owns = async (owner: string) => (await parts.documents.list('api', { where: { owner }, limit: 1 })).total > 0
+  for (const id of new Set(owning.groupIds))
+    if (id !== '' && id !== groupId && (await owns(`g:${id}`)))
+      throw fault('rights_exceeded', 'Only an administrator or a member can decide who is in a group that owns APIs')
+  const { userId: who = '' } = owning
+  if (who !== '' && who !== userId && (await owns(`u:${who}`)))
+    throw fault('rights_exceeded', 'Only an administrator can sign in somebody else who owns APIs')
 }

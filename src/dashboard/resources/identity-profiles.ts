@@ -14,7 +14,9 @@ import { type Answer, bare } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { voucherBody } from '../sso/person.ts'
 import { checkPlaces } from '../sso/places.ts'
+import { checkProfileReach, voucherFor } from '../sso/reach.ts'
 
 const Profile = Type.Object({ ID: Type.String(), OrgID: Type.String() }, { additionalProperties: true })
 const answerOf = (data: TSchema) => Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: data })
@@ -56,6 +58,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
         worded(async () => {
           const sent = call.object()
           checkPlaces(parts, sent)
+          await checkProfileReach(parts, call, sent)
           return said(await createProfile(parts, sent, authorOf(call)))
         }),
     },
@@ -87,6 +90,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
           if (stored === undefined) return unknown()
           const sent = call.object()
           checkPlaces(parts, sent)
+          await checkProfileReach(parts, call, sent)
           return said(await updateProfile(parts, stored, sent, authorOf(call)))
         }),
     },
@@ -114,8 +118,8 @@ async function profileOf({ documents }: DashboardParts, call: Call): Promise<Sto
 }
 
 function authorOf(call: Call): ProfileAuthor {
-  const { email, orgId, admin, permissions } = call.actor!
-  return { actor: email, orgId, ceiling: admin ? undefined : permissions }
+  const { email, orgId } = call.actor!
+  return { actor: email, orgId, voucher: voucherBody(voucherFor(call.actor!)) }
 }
 
 async function* pieces({ documents }: DashboardParts, call: Call): AsyncGenerator<string> {

@@ -5,6 +5,7 @@ import { rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import { bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
+import { checkOwnersReach } from '../people/reach.ts'
 import { userToReset } from '../people/user-to-reset.ts'
 import type { Route } from '../route.ts'
 import { OK } from '../session/schemas.ts'
@@ -12,6 +13,7 @@ import { endOfSessions } from '../session/sessions.ts'
 import { refusedSignIn } from '../sso/answers.ts'
 import { enterBySso } from '../sso/enter.ts'
 import { createNonce, findNonce, nonceFault, readNonceRequest } from '../sso/nonce.ts'
+import { voucherFor } from '../sso/reach.ts'
 import { admitsAdmins, entryOf } from '../sso/rights.ts'
 
 const Created = Type.Object({ Status: Type.Literal('OK'), Message: Type.String(), Meta: Type.String() })
@@ -129,12 +131,16 @@ async function trusting({ documents }: DashboardParts, call: Call): Promise<stri
 
 /** Whoever makes a nonce cannot give more than they have: neither now nor when it is used. */
 async function nonceOfUser(parts: DashboardParts, call: Call) {
-  const { orgId, admin, permissions, email } = call.actor!
-  const caller = { orgId, ...(!admin && { ceiling: permissions }) }
+  const { orgId, admin, email } = call.actor!
+  const voucher = voucherFor(call.actor!)
+  const caller = { orgId, ...(voucher !== undefined && { voucher }) }
   const wanted = await readNonceRequest(parts, call.object(), caller)
   const organisation = await findOrganisation(parts, orgId)
   if (organisation?.body.sso_enabled !== true) throw fault('sso_disabled')
-  if (!admin && wanted.section === 'dashboard' && !wanted.notAllowed) await checkGiven(parts, wanted.person)
+  if (wanted.section === 'dashboard' && !wanted.notAllowed) {
+    await checkOwnersReach(parts, call.actor!, wanted.person)
+    if (!admin) await checkGiven(parts, wanted.person)
+  }
   return ok('SSO Nonce created', await createNonce(parts, wanted, email))
 }
 

@@ -10,7 +10,7 @@ import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import { personIn, whereFound } from '../people/found.ts'
 import { givenPermissions, withoutReset } from '../people/given.ts'
-import { checkGroupReach } from '../people/reach.ts'
+import { checkGroupReach, checkOwnersReach } from '../people/reach.ts'
 import { DoneShape, GroupBody, GroupShape, MadeShape, pageShape } from '../people/shapes.ts'
 import { PeopleView } from '../people/view.ts'
 import type { Route } from '../route.ts'
@@ -85,6 +85,8 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
         const edit = givenGroup(call.object())
         checkGroupReach(call.actor!, group)
         checkGroupReach(call.actor!, { ...group, ...edit })
+        if (edit.active !== undefined && edit.active !== group.active)
+          await checkOwnersReach(parts, call.actor!, { groupIds: [group.id] })
         await updateGroup(parts, group, edit, call.actor!.email)
         return ok('User group updated')
       }),
@@ -97,6 +99,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       answers: { 200: DoneShape },
       run: onGroup(UNKNOWN, async (call, group) => {
         checkGroupReach(call.actor!, group)
+        await checkOwnersReach(parts, call.actor!, { groupIds: [group.id] })
         await deleteGroup(parts, group, call.actor!.email)
         return ok('User group deleted')
       }),

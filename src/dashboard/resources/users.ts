@@ -20,7 +20,7 @@ import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import { personIn, whereFound } from '../people/found.ts'
 import { type GivenUser, givenUser, withoutReset } from '../people/given.ts'
-import { checkGiven, checkReach } from '../people/reach.ts'
+import { checkAddress, checkGiven, checkReach } from '../people/reach.ts'
 import { DoneShape, MadeShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from '../people/shapes.ts'
 import { PeopleView } from '../people/view.ts'
 import type { Route } from '../route.ts'
@@ -193,9 +193,7 @@ async function change(parts: DashboardParts, call: Call, user: StoredUser): Prom
   if (given.permissions !== undefined && Object.keys(withoutReset(given.permissions)).length === 0)
     throw fault('permission_not_given')
   await checkReach(parts, actor, user)
-  // Whoever changes an address can have the password sent there.
-  if (given.email !== undefined && given.email !== user.email_address && !actor.admin && actor.userId !== user.id)
-    throw fault('rights_exceeded', 'Only an administrator can change the email address of another user')
+  checkAddress(actor, user, given.email ?? user.email_address)
   const edit = editOf(given, user)
   await checkGiven(parts, actor, { ...user, ...edit }, user)
   await updateUser(parts, user, edit, {

@@ -50,7 +50,7 @@ const MOST_STEPS = 10
  * Maps what an identity provider says to a person here. @throws Fault `sso_refused` (403), with the reason for the log, when the
  * constraints of the profile keep the person out, `sso_disabled`
  */
-export function personFrom({ profile, ceiling, opener }: UsedProfile, proven: Proven): Mapped {
+export function personFrom({ profile, voucher, opener }: UsedProfile, proven: Proven): Mapped {
   const { email, address, trusted } = addressFrom(profile, proven)
   const groups = groupsFrom(profile, proven.claims)
   checkConstraints(profile, email, address, groups)
@@ -67,7 +67,7 @@ export function personFrom({ profile, ceiling, opener }: UsedProfile, proven: Pr
       opener,
       ...groupsMapped(profile, groups),
       onlyRegistered: profile.onlyRegistered,
-      ceiling,
+      voucher,
     },
   }
 }

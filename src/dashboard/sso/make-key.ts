@@ -15,11 +15,11 @@ import type { UsedProfile } from './profiles.ts'
  */
 export async function makeKey(
   parts: DashboardParts,
-  { profile, ceiling, family, opener }: UsedProfile,
+  { profile, voucher, family, opener }: UsedProfile,
   { userId, email }: { readonly userId: string; readonly email: string },
   changes: readonly Change[],
 ): Promise<{ readonly key: string; readonly keyHash: string }> {
-  if (ceiling !== undefined && !mayDo(ceiling, 'keys', 'write'))
+  if (voucher !== undefined && !mayDo(voucher.permissions, 'keys', 'write'))
     throw fault('rights_exceeded', 'A sign-in cannot make keys where whoever set it up may not')
   if ((await parts.documents.find('policy', 'org_policy', `${profile.orgId}/${profile.policyId}`)) === undefined)
     throw fault('sso_refused', 'MatchedPolicyID names no policy of the organisation')

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { fault, toFault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
-import type { Permissions } from '../../model/permission.ts'
 import { toEmail } from '../../model/user.ts'
 import { auditOf } from '../../publish/parts.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
@@ -11,7 +10,7 @@ import type { Change } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { ticketHash } from '../session/sessions.ts'
 import { standingOf } from './claims.ts'
-import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
+import { personBody, personOf, type SsoPerson, UNNAMED, type Voucher } from './person.ts'
 
 /** How long a nonce can be used. */
 const NONCE_MS = 60_000
@@ -36,7 +35,7 @@ export interface NonceRequest {
 export async function readNonceRequest(
   parts: DashboardParts,
   body: JsonObject,
-  caller: { readonly orgId?: string; readonly ceiling?: Permissions },
+  caller: { readonly orgId?: string; readonly voucher?: Voucher },
 ): Promise<NonceRequest> {
   const { ForSection: section = 'dashboard', UserNotAllowed: notAllowed = false } = body
   if (section !== 'dashboard' && section !== 'portal') throw invalid('ForSection must be dashboard or portal')
@@ -60,7 +59,7 @@ export async function readNonceRequest(
     // Groups that are there and name none are an answer too: nobody is an administrator by them.
     mapped: groups !== undefined,
     onlyRegistered: body.SSOOnlyForRegisteredUsers === true,
-    ceiling: caller.ceiling,
+    voucher: caller.voucher,
   }
   return { section, person, notAllowed: notAllowed === true }
 }

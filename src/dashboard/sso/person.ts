@@ -24,8 +24,30 @@ export interface SsoPerson {
   readonly mapped: boolean
   /** True: let in as a user who exists, or not at all; counts where users are looked up. */
   readonly onlyRegistered: boolean
-  /** Most that the person may be let in with: the rights of whoever vouches; undefined = everything. */
-  readonly ceiling: Permissions | undefined
+  /** The user who vouches, beyond whose reach nobody is let in; undefined = an administrator or the installation. */
+  readonly voucher: Voucher | undefined
+}
+
+/** A user who decides who comes in by single sign-on, and is no administrator. */
+export interface Voucher {
+  readonly permissions: Permissions
+  readonly userId: string
+  readonly groupId: string
+}
+
+/** A voucher as it is stored: two members, the first of which earlier versions wrote alone. */
+export function voucherBody(voucher: Voucher | undefined): JsonObject {
+  if (voucher === undefined) return {}
+  const { permissions, userId, groupId } = voucher
+  return { ceiling: { ...permissions }, voucher: { user_id: userId, group_id: groupId } }
+}
+
+/** The voucher that `voucherBody` wrote. */
+export function voucherOf({ ceiling, voucher }: JsonObject): Voucher | undefined {
+  if (!isObject(ceiling)) return undefined
+  const { user_id: userId, group_id: groupId } = isObject(voucher) ? voucher : {}
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  return { permissions: readPermissions(ceiling), userId: text(userId), groupId: text(groupId) }
 }
 
 /** Address of those of whom nobody said one. */
@@ -33,7 +55,7 @@ export const UNNAMED = 'ssoSession@ssoSession.com'
 
 /** The person as it is kept in a ticket or a session. */
 export function personBody(person: SsoPerson): JsonObject {
-  const { orgId, email, address, identity, displayName, groupIds, mapped, onlyRegistered, ceiling } = person
+  const { orgId, email, address, identity, displayName, groupIds, mapped, onlyRegistered, voucher } = person
   const { groupNames, opener } = person
   return {
     org_id: orgId,
@@ -47,7 +69,7 @@ export function personBody(person: SsoPerson): JsonObject {
     ...(opener !== undefined && { opener: openerBody(opener) }),
     mapped,
     only_registered: onlyRegistered,
-    ...(ceiling !== undefined && { ceiling: { ...ceiling } }),
+    ...voucherBody(voucher),
   }
 }
 
@@ -66,7 +88,7 @@ export function personOf(body: JsonObject): SsoPerson {
     opener: openerOf(body.opener),
     mapped: body.mapped === true,
     onlyRegistered: body.only_registered === true,
-    ceiling: isObject(body.ceiling) ? readPermissions(body.ceiling) : undefined,
+    voucher: voucherOf(body),
   }
 }
 

@@ -1,21 +1,18 @@
 import { fault } from '../../errors/fault.ts'
 import { epochOf, type IdpProfile, type IdpProviderName, idpProfileOf, profileFamily } from '../../model/idp-profile.ts'
-import { isObject } from '../../model/json.ts'
-import { type Permissions, readPermissions } from '../../model/permission.ts'
 import { openProfile } from '../../publish/idp-profiles.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
-import type { StoredDocument } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { type Opener, openerNow } from '../session/opener.ts'
-import type { SsoPerson } from './person.ts'
+import { type SsoPerson, type Voucher, voucherOf } from './person.ts'
 
 /** A profile that somebody signs in by, secrets in clear. */
 export interface UsedProfile {
   readonly profile: IdpProfile
   /** Changes whenever the profile does. */
   readonly version: string
-  /** Most that its sign-ins may give; undefined = everything. */
-  readonly ceiling: Permissions | undefined
+  /** Who wrote it: its sign-ins give no more than that user has; undefined = an administrator. */
+  readonly voucher: Voucher | undefined
   /** `profileFamily` of it. */
   readonly family: string
   readonly opener: Opener
@@ -35,7 +32,7 @@ export async function usedProfile(parts: DashboardParts, id: string, provider: I
   return {
     profile,
     version: `${stored.id}.${stored.revision}`,
-    ceiling: ceilingOf(stored),
+    voucher: voucherOf(stored.body),
     family: profileFamily(stored.id),
     opener: { orgId: profile.orgId, profile: profile.id, epoch: epochOf(stored.body), enabled: true },
   }
@@ -52,7 +49,7 @@ export async function personNow(parts: DashboardParts, person: SsoPerson): Promi
   if (stored === undefined) return person
   const profile = idpProfileOf(stored.body)
   const { onlyRegistered } = profile
-  return { ...person, ...groupsMapped(profile, person.groupNames), onlyRegistered, ceiling: ceilingOf(stored) }
+  return { ...person, ...groupsMapped(profile, person.groupNames), onlyRegistered, voucher: voucherOf(stored.body) }
 }
 
 /** Groups of ours for the groups of a person by the identity provider's names. */
@@ -63,8 +60,4 @@ export function groupsMapped(
   const ours = new Set(names.flatMap((name) => groupMapping.get(name) ?? []).filter((id) => id !== ''))
   const usual = defaultGroupId === '' ? [] : [defaultGroupId]
   return { groupIds: ours.size > 0 ? [...ours] : usual, mapped: groupField !== '' || groupMapping.size > 0 }
-}
-
-function ceilingOf({ body }: Pick<StoredDocument, 'body'>): Permissions | undefined {
-  return isObject(body.ceiling) ? readPermissions(body.ceiling) : undefined
 }

@@ -13,6 +13,7 @@ import { effective } from '../../publish/people/effective.ts'
 import { findGroup } from '../../publish/people/groups.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
 import type { DashboardParts } from '../parts.ts'
+import { checkOwnersReach } from '../people/reach.ts'
 import type { SignedIn } from '../session/sessions.ts'
 import { UNVERIFIED } from './claims.ts'
 import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
@@ -36,6 +37,7 @@ export type SsoEntry =
  * 2. else a guest with the rights of the groups that are named, or of `sso_default_group_id`, a group that is not there giving nothing;
  * 3. and with those of `sso_permission_defaults` besides;
  * 4. nothing of it configured: an administrator, unless `sso.deny_without_mapping`.
+ * Nobody is let in beyond the reach of whoever vouches: their rights, and with ownership on what they and their group own.
  * @throws Fault `sso_refused` (403) with the reason for the log, `rights_exceeded` (403) where whoever vouches has less
  */
 export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<SsoEntry> {
@@ -52,6 +54,7 @@ export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<
   if (permissions === undefined)
     throw fault('sso_refused', 'neither groups nor default rights are configured, and sso.deny_without_mapping is set')
   checkCeiling(person, permissions)
+  await checkVouched(parts, person, { groupIds: groupsOf(parts, person) })
   return { is: 'guest', person, permissions }
 }
 
@@ -113,6 +116,7 @@ async function ofUser(parts: DashboardParts, user: StoredUser, person: SsoPerson
   const { permissions, active } = await effective(parts, user)
   if (!active) throw fault('sso_refused', 'the user or its group is not active')
   checkCeiling(person, permissions)
+  await checkVouched(parts, person, { userId: user.id, groupIds: [user.group_id] })
   return permissions
 }
 
@@ -137,8 +141,16 @@ function groupsOf({ config }: DashboardParts, { groupIds }: SsoPerson): readonly
   return usual === '' ? [] : [usual]
 }
 
-function isCovered({ ceiling }: SsoPerson, permissions: Permissions): boolean {
-  return ceiling === undefined || covers(ceiling, permissions)
+function isCovered({ voucher }: SsoPerson, permissions: Permissions): boolean {
+  return voucher === undefined || covers(voucher.permissions, permissions)
+}
+
+async function checkVouched(
+  parts: DashboardParts,
+  { voucher }: SsoPerson,
+  owning: Parameters<typeof checkOwnersReach>[2],
+): Promise<void> {
+  if (voucher !== undefined) await checkOwnersReach(parts, { ...voucher, admin: false }, owning)
 }
 
 function checkCeiling(person: SsoPerson, permissions: Permissions): void {
