@@ -138,18 +138,3 @@ export function checkVersionsKept(sight: Sight, before: JsonObject, after: JsonO
   const versions = hidden === 1 ? '1 version that others own' : `${hidden} versions that others own`
   throw fault('shared_with_others', `The API has ${versions}: they must stay, or be moved away by their owners`)
 }
-
-/** Refuses to change or delete what APIs of others use. Says how many, not which. @throws Fault `shared_with_others` (403) */
-export async function checkUnusedByOthers(
-  parts: Pick<DashboardParts, 'documents'>,
-  { sight }: Pick<Call, 'sight'>,
-  what: string,
-  uses: (api: JsonObject) => boolean,
-): Promise<void> {
-  if (sight.everything) return
-  let count = 0
-  for await (const batch of parts.documents.each('api', { where: sight.whereOrg() }))
-    for (const stored of batch) if (!sight.api(stored) && uses(stored.body)) count++
-  if (count === 0) return
-  throw fault('shared_with_others', `${what} is used by ${count === 1 ? '1 API' : `${count} APIs`} that others own`)
-}

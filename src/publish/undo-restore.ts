@@ -21,6 +21,8 @@ interface RestoreParts extends SecretParts {
   readonly also: Change[]
   /** As in `PlaceRules`. */
   readonly mayUse?: PlaceRules['mayUse']
+  /** As in `ProfileAuthor`; undefined = an identity profile answers to whom it did. */
+  readonly voucher?: JsonObject
 }
 
 /**
@@ -113,10 +115,10 @@ async function restoreAsset(parts: SecretParts, { id, before, after }: AuditChan
   return before
 }
 
-/** Sessions and keys that ended with a profile, or with what it was, stay so. */
-function restoreProfile({ also }: RestoreParts, { id, before }: AuditChange): JsonObject | null {
+/** Sessions and keys that ended with a profile, or with what it was, stay so. The user who undoes answers for its sign-ins. */
+function restoreProfile({ also, voucher = {} }: RestoreParts, { id, before }: AuditChange): JsonObject | null {
   also.push(endOfKeys(id))
-  return before === null ? null : withNewEpoch(before)
+  return before === null ? null : withNewEpoch({ ...before, ...voucher })
 }
 
 /** @throws Fault `portal_taken` (409) for a host that another organisation has by now */

@@ -1,5 +1,6 @@
 import { fault } from '../errors/fault.ts'
 import type { DocumentId } from '../model/ids.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { Audit, AuditChange, AuditRow, AuditStanding, Change, Documents, Revision } from '../store/ports.ts'
 import { type PlaceRules, retriedInTurn } from './api-place.ts'
 import { inTurn } from './in-turn.ts'
@@ -19,6 +20,8 @@ export interface Undoing {
   readonly sharedEmail: boolean
   /** As in `PlaceRules`: with ownership, the APIs that the caller owns. */
   readonly mayUse?: PlaceRules['mayUse']
+  /** As in `ProfileAuthor`. */
+  readonly voucher?: JsonObject
 }
 
 /** Entries about credentials that were given up on purpose. */
@@ -38,7 +41,7 @@ export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revisio
 
 async function undo(
   given: SecretParts,
-  { row, standing, audit, actor, sharedEmail, mayUse }: Undoing,
+  { row, standing, audit, actor, sharedEmail, mayUse, voucher }: Undoing,
 ): Promise<Revision> {
   const { changes } = row
   if (changes.length === 0) throw fault('undo_refused', 'the entry changed nothing')
@@ -53,7 +56,7 @@ async function undo(
   for (const [index, change] of changes.entries()) {
     const restore = RESTORE[change.kind]
     if (restore === undefined) throw fault('undo_refused', `a change of ${change.kind} cannot be undone`)
-    const repaired = await restore({ ...parts, also: back, mayUse }, change, changes)
+    const repaired = await restore({ ...parts, also: back, mayUse, ...(voucher && { voucher }) }, change, changes)
     back.push(changeBack(change, repaired, standing[index]!))
   }
   return parts.documents.commit(back, auditOf(parts, actor, 'undo', row.orgId, {}))

@@ -13,12 +13,14 @@ import type { Call } from '../call.ts'
 import { checkAlone, checkVersionsKept } from '../co-owned.ts'
 import { seesDocumented } from '../owned.ts'
 import type { DashboardParts } from '../parts.ts'
-import { checkGiven, checkGroupReach, checkReach } from '../people/reach.ts'
+import { checkAddress, checkGiven, checkGroupReach, checkOwnersReach, checkReach } from '../people/reach.ts'
 import { policyApisFor } from '../policy-apis.ts'
 import { checkRightsSeen } from '../policy-seen.ts'
-import { changedRights, changesMore } from '../policy-shape.ts'
+import { changesMore } from '../policy-shape.ts'
 import { checkHeldAlone } from '../portal/holdings.ts'
 import { checkReferences } from '../references.ts'
+import { checkProfileReach } from '../sso/reach.ts'
+import { checkCertificateUnused, checkHookUnused } from '../used-by-others.ts'
 import { ownsState } from './owned-state.ts'
 
 /** What undoing a change of a kind needs: the permission to make such a change, for writing; kinds that are not here nobody may undo. */
@@ -72,11 +74,9 @@ export async function checkUndoRights(parts: DashboardParts, call: Call, row: Au
     const may = needed === 'admin' ? actor.admin : mayDo(actor.permissions, needed, 'write')
     if (!may) throw refusal(call)
     if (BASED_ON_APIS.has(change.kind)) checkOwners(call, change)
-    await checkOthers(parts, call, change)
     if (change.kind === 'organisation' && !touchesOwnSettings(change)) throw refusal(call)
-    if (change.kind === 'portal_documentation') await checkDocumented(parts, call, change)
-    if (change.kind === 'user') await checkUser(parts, call, change)
-    if (change.kind === 'user_group') checkGroup(call, change)
+    await GUARDS[change.kind]?.(parts, call, change)
+    await checkOthers(parts, call, change, row.changes)
   }
 }
 
@@ -105,15 +105,24 @@ function checkOwners({ sight, actor }: Call, { kind, before, after }: AuditChang
 }
 
 /** What comes back refers to nothing that the caller does not see, and takes nothing from APIs of others. */
-async function checkOthers(parts: DashboardParts, call: Call, change: AuditChange): Promise<void> {
+async function checkOthers(
+  parts: DashboardParts,
+  call: Call,
+  change: AuditChange,
+  all: readonly AuditChange[],
+): Promise<void> {
   const { sight } = call
   if (sight.everything) return
   const { kind, before, after, session } = change
-  if (before !== null) await checkReferences(parts, call, kind, before, after ?? undefined)
+  // What comes back together is judged by itself.
+  const named = (noun: 'api' | 'policy', member: string) =>
+    all.flatMap((one) => (one.kind === noun && one.before !== null ? [String(one.before[member])] : []))
+  const made = { api: named('api', 'api_id'), policy: named('policy', 'id') }
+  if (before !== null) await checkReferences(parts, call, kind, before, after ?? undefined, { made })
   const states = [before, after].filter((body) => body !== null)
   if (kind === 'api' && after !== null) checkVersionsKept(sight, after, before ?? undefined)
   if (kind === 'policy') {
-    if (before !== null && after !== null) await checkRightsSeen(parts, call, changedRights(after, before))
+    if (before !== null && after !== null) checkRightsSeen(call, after, before)
     if (before === null || after === null || changesMore(after, before))
       checkAlone(sight, 'The policy', states.flatMap(policyApisOf))
   }
@@ -131,6 +140,31 @@ async function checkOthers(parts: DashboardParts, call: Call, change: AuditChang
     for (const body of [...states, ...(now === undefined ? [] : [now.body])])
       await checkHeldAlone(parts, call, { id: id as DocumentId, body })
   }
+}
+
+type Guard = (parts: DashboardParts, call: Call, change: AuditChange) => Promise<void>
+
+/** What the calls of a noun ask for besides. */
+const GUARDS: Readonly<Record<string, Guard>> = Object.assign(Object.create(null), {
+  certificate: checkCertificate,
+  hook: checkHook,
+  idp_profile: checkProfile,
+  portal_documentation: checkDocumented,
+  user: checkUser,
+  user_group: checkGroup,
+} satisfies Record<string, Guard>)
+
+async function checkCertificate(parts: DashboardParts, call: Call, { before, after }: AuditChange): Promise<void> {
+  if (before === null && after !== null) await checkCertificateUnused(parts, call, after)
+}
+
+async function checkHook(parts: DashboardParts, call: Call, { id, before, after }: AuditChange): Promise<void> {
+  const bodies = [before, after].filter((body) => body !== null)
+  await checkHookUnused(parts, call, [id], bodies)
+}
+
+async function checkProfile(parts: DashboardParts, call: Call, { before }: AuditChange): Promise<void> {
+  if (before !== null) await checkProfileReach(parts, call, before)
 }
 
 /** What it is about must be the caller's in each state. */
@@ -152,12 +186,14 @@ function touchesOwnSettings({ before, after }: AuditChange): boolean {
 async function checkUser(parts: DashboardParts, { actor }: Call, { id, before, after }: AuditChange): Promise<void> {
   const user = (body: JsonObject) => userOf({ id: id as Parameters<typeof userOf>[0]['id'], revision: 0, body })
   if (after !== null) await checkReach(parts, actor!, user(after))
+  if (before !== null && after !== null) checkAddress(actor!, user(after), before.email_address)
   if (before !== null) await checkGiven(parts, actor!, user(before), after === null ? undefined : user(after))
 }
 
-function checkGroup({ actor }: Call, { id, before, after }: AuditChange): void {
+async function checkGroup(parts: DashboardParts, { actor }: Call, { id, before, after }: AuditChange): Promise<void> {
   for (const body of [before, after]) {
     if (body !== null)
       checkGroupReach(actor!, groupOf({ id: id as Parameters<typeof groupOf>[0]['id'], revision: 0, body }))
   }
+  if (before?.active !== after?.active) await checkOwnersReach(parts, actor!, { groupIds: [id] })
 }

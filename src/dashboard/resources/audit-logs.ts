@@ -13,6 +13,8 @@ import { pageAnswer, streamed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { voucherBody } from '../sso/person.ts'
+import { voucherFor } from '../sso/reach.ts'
 
 const text = Type.String()
 const QUERY = {
@@ -108,6 +110,7 @@ async function undo(parts: DashboardParts, call: Call): Promise<Answer> {
     actor: call.actor!.email,
     sharedEmail,
     mayUse: usableBy(call),
+    voucher: voucherBody(voucherFor(call.actor!)),
   })
   return ok(
     'Change undone',

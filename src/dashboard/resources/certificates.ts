@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
 import { Fault, fault } from '../../errors/fault.ts'
-import { certificateNames, certificateRefs } from '../../model/api/certificate-refs.ts'
+import { certificateRefs } from '../../model/api/certificate-refs.ts'
 import { readCertificate } from '../../model/certificate.ts'
 import type { JsonObject } from '../../model/json.ts'
 import {
   addCertificate,
   describeCertificate,
-  keyOfCertificate,
   removeCertificate,
   unlinkCertificate,
 } from '../../publish/certificates.ts'
@@ -14,12 +13,11 @@ import type { StoredDocument } from '../../store/ports.ts'
 import { type Answer, bare, refused } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { certificateOf } from '../certificate-seen.ts'
-import { checkUnusedByOthers } from '../co-owned.ts'
-import { checkKeySeen } from '../key-seen.ts'
 import { listed } from '../listed.ts'
 import { pageOf, pagesOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { certificateNamesOf, checkCertificateUnused } from '../used-by-others.ts'
 
 const PATH = '/api/certs'
 const READ = { permission: 'certs', intent: 'read' } as const
@@ -127,12 +125,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Told },
       run: async (call) => {
         const { body } = await certificateOf(parts, call, 'Could not delete certificate.')
-        const names = namesOf(body)
-        await checkUnusedByOthers(parts, call, 'The certificate', (api) =>
-          certificateNames(api).some((name) => names.includes(name)),
-        )
-        const key = await keyOfCertificate(parts, body)
-        if (key !== undefined) await checkKeySeen(parts, call, key)
+        await checkCertificateUnused(parts, call, body)
         await removeCertificate(parts, String(body.cert_id), call.actor!.email)
         return bare({ message: 'removed', status: 'ok' })
       },
@@ -186,14 +179,14 @@ async function add(parts: DashboardParts, call: Call): Promise<Answer> {
 
 async function usesOf(parts: DashboardParts, call: Call): Promise<Answer> {
   const { body } = await certificateOf(parts, call)
-  const where = { ...call.sight.where(), certificate: namesOf(body) }
+  const where = { ...call.sight.where(), certificate: certificateNamesOf(body) }
   const page = pageOf(call)
   const bounds = page === 'all' ? { offset: 0, limit: MOST_APIS } : page
   const { rows, total } = await parts.documents.list('api', { where, ...bounds })
   const apis = rows.map((row) => ({
     api_id: String(row.body.api_id),
     name: String(row.body.name),
-    usage_types: usesIn(row, namesOf(body)),
+    usage_types: usesIn(row, certificateNamesOf(body)),
   }))
   return bare({ cert_id: String(body.cert_id), pages: pagesOf(total, page), apis })
 }
@@ -201,7 +194,7 @@ async function usesOf(parts: DashboardParts, call: Call): Promise<Answer> {
 /** All or none: who does not see one of the APIs cannot say what its owners can do without. @throws Fault `not_owner` (401) */
 async function unlink(parts: DashboardParts, call: Call): Promise<Answer> {
   const { body } = await certificateOf(parts, call)
-  const where = { ...call.sight.whereOrg(), certificate: namesOf(body) }
+  const where = { ...call.sight.whereOrg(), certificate: certificateNamesOf(body) }
   const found: StoredDocument[] = []
   for await (const batch of parts.documents.each('api', { where })) found.push(...batch)
   if (found.some((stored) => !call.sight.api(stored))) throw fault('not_owner')
@@ -231,8 +224,4 @@ function commonName(name: unknown): string {
 function usesIn({ body }: StoredDocument, names: readonly string[]): string[] {
   const uses = certificateRefs(body).filter(({ name }) => names.includes(name))
   return [...new Set(uses.map(({ use }) => use))]
-}
-
-function namesOf({ cert_id: id, fingerprint }: JsonObject): string[] {
-  return [String(id), String(fingerprint)]
 }

@@ -1,23 +1,20 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { besideOf } from '../../model/api/beside.ts'
-import { textOf } from '../../model/api/members.ts'
 import { type Hook, hookShape, readHook } from '../../model/hook.ts'
 import { isDocumentId } from '../../model/ids.ts'
-import { isObject, type JsonObject } from '../../model/json.ts'
 import { eventAnnouncement } from '../../oauth/notify.ts'
 import { WebhookClient } from '../../oauth/post-webhook.ts'
 import { createHook, removeHook, secretsOf, updateHook } from '../../publish/hooks.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { type Answer, bare, ok, refused } from '../answer.ts'
 import type { Call } from '../call.ts'
-import { checkUnusedByOthers } from '../co-owned.ts'
 import { Done } from '../envelope.ts'
 import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
 import { secretsKept, secretsSeen } from '../secrets-seen.ts'
+import { checkHookUnused } from '../used-by-others.ts'
 
 const text = Type.String()
 const HookShape = Type.Object({
@@ -74,12 +71,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
           id: sent.id,
           draft: readHook(secretsKept(sent, undefined, 'hook_invalid'), settings),
         }
-        await checkUnusedByOthers(
-          parts,
-          call,
-          'A webhook of this name',
-          namesHook([], [textOf(made.draft.body, 'name')]),
-        )
+        await checkHookUnused(parts, call, [], [made.draft.body])
         await createHook(parts, made, call.actor!.email)
         return ok('Webhook created')
       },
@@ -106,8 +98,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const stored = await knownHook(parts, call)
         const draft = draftOver(call, stored)
-        const names = [textOf(stored.body, 'name'), textOf(draft.body, 'name')]
-        await checkUnusedByOthers(parts, call, 'The webhook', namesHook([stored.id], names))
+        await checkHookUnused(parts, call, [stored.id], [stored.body, draft.body])
         await updateHook(parts, stored, draft, call.actor!.email)
         return ok('Hook updated')
       },
@@ -120,8 +111,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Done },
       run: async (call) => {
         const stored = await knownHook(parts, call)
-        const names = namesHook([stored.id], [textOf(stored.body, 'name')])
-        await checkUnusedByOthers(parts, call, 'The webhook', names)
+        await checkHookUnused(parts, call, [stored.id], [stored.body])
         await removeHook(parts, stored, call.actor!.email)
         return ok('Webhook deleted')
       },
@@ -154,15 +144,6 @@ async function sendTest(parts: DashboardParts, stored: StoredDocument): Promise<
   } finally {
     client.close()
   }
-}
-
-/** True for an API that tells a webhook of one of these ids or names. */
-function namesHook(ids: readonly string[], names: readonly string[]): (api: JsonObject) => boolean {
-  return (api) =>
-    (besideOf(api).hook_references ?? []).some(({ hook }) => {
-      const { id, name } = isObject(hook) ? hook : {}
-      return (typeof id === 'string' && ids.includes(id)) || (typeof name === 'string' && names.includes(name))
-    })
 }
 
 /** The webhook that `{id}` of the path names. @throws Fault `not_found` (404) */
