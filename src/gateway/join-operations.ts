@@ -2,6 +2,21 @@ import type { CompiledOperation } from './exchange.ts'
 
 /** Several rules may speak of one request (classic lists): flags add up, of the rest the first that says something counts. */
 export function joined(first: CompiledOperation, second: CompiledOperation): CompiledOperation {
+  return joinedWith(first, second, second.checks.length === 0 ? first.checks : [...first.checks, ...second.checks])
+}
+
+/** One or more joined in their order, in time that grows with their number. */
+export function joinedAll(operations: readonly CompiledOperation[]): CompiledOperation {
+  if (operations.length === 1) return operations[0]!
+  const checks = operations.flatMap((operation) => operation.checks)
+  return operations.reduce((first, second) => joinedWith(first, second, checks))
+}
+
+function joinedWith(
+  first: CompiledOperation,
+  second: CompiledOperation,
+  checks: CompiledOperation['checks'],
+): CompiledOperation {
   return {
     name: first.name,
     allow: first.allow || second.allow,
@@ -17,7 +32,7 @@ export function joined(first: CompiledOperation, second: CompiledOperation): Com
     track: first.track || second.track,
     doNotTrack: first.doNotTrack || second.doNotTrack,
     mock: first.mock ?? second.mock,
-    checks: second.checks.length === 0 ? first.checks : [...first.checks, ...second.checks],
+    checks,
     requestBody: first.requestBody ?? second.requestBody,
     answerBody: first.answerBody ?? second.answerBody,
     rewrite: first.rewrite ?? second.rewrite,

@@ -3,10 +3,10 @@ import { pathExpression } from '../model/api/path-flaws.ts'
 import type { OperationRule, PathMatching } from '../model/api.ts'
 import { foldLetters } from '../model/fold-letters.ts'
 import { pathMatcher } from '../model/matcher.ts'
-import type { PatternWork } from '../model/pattern-work.ts'
+import { type PatternWork, spendPatternWork } from '../model/pattern-work.ts'
 import { otherReadings, readablePath } from '../model/readable-path.ts'
 import type { CompiledOperation } from './exchange.ts'
-import { clash, closedByGet, joined, restricted, stricter } from './join-operations.ts'
+import { clash, closedByGet, joined, joinedAll, restricted, stricter } from './join-operations.ts'
 import { OperationTrie } from './operation-trie.ts'
 import { PathPattern } from './path-pattern.ts'
 
@@ -76,16 +76,19 @@ function findOne(rules: readonly IndexedRule[]): Find {
     sought.found = entry?.operation
     return entry !== undefined
   }
-  const find = (method: string, path: string) => {
+  const find = (method: string, path: string, account: PatternWork) => {
     sought.method = method
     sought.path = path
     sought.found = undefined
     sought.lacking = false
-    trie.walk(fold ? foldLetters(path) : path, visit)
+    trie.walk(fold ? foldLetters(path) : path, visit, account)
     const { found, lacking } = sought
     return found !== undefined && lacking ? restricted(found) : found
   }
-  return (method, path) => (method === 'HEAD' ? closedByGet(find(method, path), find('GET', path)) : find(method, path))
+  return (method, path, account) =>
+    method === 'HEAD'
+      ? closedByGet(find(method, path, account), find('GET', path, account))
+      : find(method, path, account)
 }
 
 function methodsAt({ spelled, folded }: PathItem, path: string): Methods | undefined {
@@ -93,48 +96,67 @@ function methodsAt({ spelled, folded }: PathItem, path: string): Methods | undef
   return folded.size === 0 ? undefined : folded
 }
 
-/** The items of a definition by their paths: with `fold`, those that differ in letter case alone are one. */
-function itemsOf(rules: readonly IndexedRule[], fold: boolean): Iterable<[PathPattern, PathItem]> {
-  const items = new Map<string, [PathPattern, PathItem]>()
-  for (const each of rules) {
-    const { ignoreCase, method } = each.rule
-    const item = entryOf(
-      items,
-      new PathPattern(each.rule.path, fold),
-      (): PathItem => ({ spelled: [], folded: new Map() }),
-    )
-    addRule(spellingOf(item, new PathPattern(each.rule.path, false)), method, each)
-    if (ignoreCase) addRule(item.folded, method, each)
-  }
-  for (const [, { spelled, folded }] of items.values()) {
-    for (const methods of [folded, ...spelled.map((each) => each.methods)]) joinAny(methods)
-  }
-  return items.values()
+/** The rules of an item by method, as they are met. */
+type Lists = Map<string, IndexedRule[]>
+
+interface DraftItem {
+  readonly pattern: PathPattern
+  readonly spelled: Map<string, { readonly path: PathPattern; readonly lists: Lists }>
+  readonly folded: Lists
 }
 
-function entryOf<T>(entries: Map<string, [PathPattern, T]>, path: PathPattern, make: () => T): T {
-  const shape = shapeOf(path)
-  const known = entries.get(shape)
-  if (known !== undefined) return known[1]
+/** The items of a definition by their paths: with `fold`, those that differ in letter case alone are one. */
+function itemsOf(rules: readonly IndexedRule[], fold: boolean): [PathPattern, PathItem][] {
+  const items = new Map<string, DraftItem>()
+  for (const each of rules) {
+    const { ignoreCase, method } = each.rule
+    const pattern = new PathPattern(each.rule.path, fold)
+    const item = entryOf(items, shapeOf(pattern), () => ({ pattern, spelled: new Map(), folded: new Map() }))
+    const path = new PathPattern(each.rule.path, false)
+    const { lists } = entryOf(item.spelled, shapeOf(path), () => ({ path, lists: new Map() as Lists }))
+    entryOf<IndexedRule[]>(lists, method, () => []).push(each)
+    if (ignoreCase) entryOf<IndexedRule[]>(item.folded, method, () => []).push(each)
+  }
+  return [...items.values()].map(({ pattern, spelled, folded }) => [
+    pattern,
+    {
+      spelled: [...spelled.values()].map(({ path, lists }) => ({ path, methods: methodsOf(lists) })),
+      folded: methodsOf(folded),
+    },
+  ])
+}
+
+function entryOf<T>(entries: Map<string, T>, key: string, make: () => T): T {
+  const known = entries.get(key)
+  if (known !== undefined) return known
   const made = make()
-  entries.set(shape, [path, made])
+  entries.set(key, made)
   return made
 }
 
 /** Paths that differ in the names of placeholders alone are one. */
 const shapeOf = ({ segments, anyTail }: PathPattern) => JSON.stringify([segments, anyTail])
 
-function spellingOf({ spelled }: PathItem, path: PathPattern): Methods {
-  const known = spelled.find((each) => shapeOf(each.path) === shapeOf(path))
-  if (known !== undefined) return known.methods
+function methodsOf(lists: Lists): Methods {
   const methods: Methods = new Map()
-  spelled.push({ path, methods })
+  for (const [method, list] of lists) methods.set(method, { rule: list[0]!.rule, operation: strictest(list) })
+  joinAny(methods)
   return methods
 }
 
-function addRule(methods: Methods, method: string, rule: IndexedRule): void {
-  const known = methods.get(method)
-  methods.set(method, known === undefined ? rule : both(known, rule))
+/** Of operations whose paths are not spelled the same the stricter counts. */
+function strictest(list: readonly IndexedRule[]): CompiledOperation {
+  const byPath = new Map<string, CompiledOperation[]>()
+  for (const { rule, operation } of list) entryOf<CompiledOperation[]>(byPath, rule.path, () => []).push(operation)
+  let operations = [...byPath.values()].map(joinedAll)
+  // By twos: each operation is copied as often as their number can be halved.
+  while (operations.length > 1) {
+    const half: CompiledOperation[] = []
+    for (let i = 0; i < operations.length; i += 2)
+      half.push(i + 1 < operations.length ? stricter(operations[i], operations[i + 1])! : operations[i]!)
+    operations = half
+  }
+  return operations[0]!
 }
 
 /** What is said of any method holds for each. */
@@ -146,11 +168,8 @@ function joinAny(methods: Methods): void {
   }
 }
 
-/** Of two operations whose paths are not spelled the same the stricter counts. */
-function both(known: IndexedRule, other: IndexedRule): IndexedRule {
-  const join = known.rule.path === other.rule.path ? joined : stricter
-  return { rule: known.rule, operation: join(known.operation, other.operation)! }
-}
+/** Work of joining an operation with others (`pattern-work.ts`). */
+const WORK_OF_JOINED = 100
 
 /** As lists match: all entries that fit are joined, in their order. An entry for GET speaks of HEAD too, behind those for HEAD. */
 function findAll(rules: readonly IndexedRule[], matching: PathMatching): Find {
@@ -171,7 +190,8 @@ function findAll(rules: readonly IndexedRule[], matching: PathMatching): Find {
     const { found } = sought
     if (found.length === 0) return undefined
     if (found.length > 1) found.sort(byOrder)
-    const operation = found.map((entry) => entry.operation).reduce(joined)
+    spendPatternWork(account, found.length * WORK_OF_JOINED)
+    const operation = joinedAll(found.map((entry) => entry.operation))
     found.length = 0
     return operation
   }
@@ -189,9 +209,9 @@ function wholePaths(rules: readonly IndexedRule[]): Each {
     trie.add(new PathPattern(path, ignoreCase), entry)
   }
   const folds = rules.some(({ rule }) => rule.ignoreCase)
-  return (path, visit) => {
-    exact.walk(path, visit)
-    if (folds) folded.walk(foldLetters(path), visit)
+  return (path, visit, account) => {
+    exact.walk(path, visit, account)
+    if (folds) folded.walk(foldLetters(path), visit, account)
   }
 }
 

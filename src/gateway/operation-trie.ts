@@ -1,15 +1,20 @@
+import { type PatternWork, spendPatternWork } from '../model/pattern-work.ts'
 import { fits, type PathPattern, type SegmentWords } from './path-pattern.ts'
 import { Words } from './words.ts'
 
+/** A segment of placeholders and words. */
 interface Mixed<T> {
   readonly words: SegmentWords
+  readonly key: string
+  readonly fixedLength: number
   readonly node: Node<T>
 }
 
 interface Node<T> {
   readonly literals: Words<Node<T>>
-  /** Segments of placeholders and words, those with more fixed characters first. */
-  readonly mixed: Mixed<T>[]
+  readonly mixed: Map<string, Mixed<T>>
+  /** The mixed segments, those with more fixed characters first; undefined until it is first walked. */
+  ordered: readonly Mixed<T>[] | undefined
   template: Node<T> | undefined
   /** Of paths that end here, and of those that go on with any tail. */
   readonly ends: T[]
@@ -30,14 +35,14 @@ export class OperationTrie<T> {
     list.push(value)
   }
 
-  /** Shows every value whose path fits to `visit`, until it answers true. */
-  walk(path: string, visit: (value: T) => boolean): void {
-    walk(this.#root, path, 0, visit)
+  /** Shows every value whose path fits to `visit`, until it answers true. @throws Fault `patterns_over_budget` */
+  walk(path: string, visit: (value: T) => boolean, account: PatternWork): void {
+    walk(this.#root, path, 0, visit, account)
   }
 }
 
 function emptyNode<T>(): Node<T> {
-  return { literals: new Words(), mixed: [], template: undefined, ends: [], tails: [] }
+  return { literals: new Words(), mixed: new Map(), ordered: undefined, template: undefined, ends: [], tails: [] }
 }
 
 function childOf<T>(node: Node<T>, words: SegmentWords): Node<T> {
@@ -52,31 +57,35 @@ function childOf<T>(node: Node<T>, words: SegmentWords): Node<T> {
     return node.template
   }
   const key = words.join('{}')
-  const known = node.mixed.find((each) => each.words.join('{}') === key)
+  const known = node.mixed.get(key)
   if (known !== undefined) return known.node
   const child = emptyNode<T>()
-  node.mixed.push({ words, node: child })
-  node.mixed.sort(
-    (a, b) => fixedLength(b.words) - fixedLength(a.words) || compare(a.words.join('{}'), b.words.join('{}')),
-  )
+  node.mixed.set(key, { words, key, fixedLength: words.join('').length, node: child })
+  node.ordered = undefined
   return child
 }
 
-const fixedLength = (words: SegmentWords) => words.join('').length
-const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
+const byLength = <T>(a: Mixed<T>, b: Mixed<T>) => b.fixedLength - a.fixedLength || (a.key < b.key ? -1 : 1)
+
+/** Work of comparing a segment with a mixed one, and with each of its words (`pattern-work.ts`). */
+const WORK_OF_MIXED = 10
 
 /** True when `visit` has ended the walk. `at` is the position of the slash before the next segment. */
-function walk<T>(node: Node<T>, path: string, at: number, visit: (value: T) => boolean): boolean {
+function walk<T>(node: Node<T>, path: string, at: number, visit: (value: T) => boolean, account: PatternWork): boolean {
   if (at >= path.length - 1) return node.ends.some(visit) || node.tails.some(visit)
   const slash = path.indexOf('/', at + 1)
   const end = slash === -1 ? path.length : slash
   const literal = node.literals.find(path, at + 1, end)
-  if (literal !== undefined && walk(literal, path, end, visit)) return true
-  if (node.mixed.length > 0) {
+  if (literal !== undefined && walk(literal, path, end, visit, account)) return true
+  if (node.mixed.size > 0) {
+    node.ordered ??= [...node.mixed.values()].sort(byLength)
     const segment = path.slice(at + 1, end)
-    for (const { words, node: child } of node.mixed)
-      if (fits(words, segment) && walk(child, path, end, visit)) return true
+    const each = WORK_OF_MIXED + (segment.length >> 3)
+    for (const { words, node: child } of node.ordered) {
+      spendPatternWork(account, each + words.length)
+      if (fits(words, segment) && walk(child, path, end, visit, account)) return true
+    }
   }
-  if (node.template !== undefined && walk(node.template, path, end, visit)) return true
+  if (node.template !== undefined && walk(node.template, path, end, visit, account)) return true
   return node.tails.some(visit)
 }

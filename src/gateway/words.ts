@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto'
+
 /** One fixed word of a listen path and what it leads to; words of one hash are linked. */
 interface Entry<T> {
   readonly word: string
@@ -71,9 +73,12 @@ export class Words<T> {
   }
 }
 
-/** 30 bits: V8 keeps such numbers without a box. Only administrators name words, so nobody can crowd one hash from outside. */
+/** Odd, and of this process alone: with one that is known, words of one hash could be chosen. */
+const MULTIPLIER = randomInt(1 << 30) * 2 + 1
+
+/** 30 bits: V8 keeps such numbers without a box. */
 function hashOf(text: string, start: number, end: number): number {
   let hash = 0
-  for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
-  return hash & 0x3fffffff
+  for (let i = start; i < end; i++) hash = (Math.imul(hash, MULTIPLIER) + text.charCodeAt(i)) | 0
+  return (hash ^ (hash >>> 15)) & 0x3fffffff
 }
