@@ -29,7 +29,7 @@ export const signInSecurity = {
   login_failure_username_limit: whole(
     10,
     [0, 1_000_000],
-    'Failed sign-ins under one user name from one address before further ones are refused. From all addresses together ten times as many, which refuses no address that has signed in under the name before. 0: no bound.',
+    'Failed sign-ins under one user name from one address before further ones are refused. From all addresses together, after ten times as many in a day, each further one waits up to 30 seconds; an address that has signed in under the name before does not. 0: no bound.',
   ),
   login_failure_ip_limit: whole(
     100,

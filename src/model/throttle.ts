@@ -12,6 +12,17 @@ export interface ThrottleRules {
   readonly entries: number
 }
 
+const DAY_MS = 86_400_000
+
+/**
+ * The brake of a name from all addresses that it was not shown from before: after `free` failures each further try waits, at most half a
+ * minute, so that strangers slow down the owner at most that long, and guess no more than 2,880 + `free` passwords a day. Failures count
+ * for a day, or rests between bursts would allow more.
+ */
+export function nameBrake(free: number): ThrottleRules {
+  return { free, firstWaitMs: 1000, longestWaitMs: 30_000, forgetMs: DAY_MS, entries: 100_000 }
+}
+
 interface Entry {
   failures: number
   /** No try before. */

@@ -8,7 +8,7 @@ import { normaliseText } from '../model/normalise-text.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../model/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../model/passwords.ts'
 import { isBcryptHash, looksLikeBcrypt } from '../model/passwords-bcrypt.ts'
-import { Throttle } from '../model/throttle.ts'
+import { nameBrake, Throttle } from '../model/throttle.ts'
 import { visitorOf } from '../model/visitor.ts'
 import type { SessionRow, Tokens } from '../store/ports.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
@@ -167,8 +167,8 @@ function throttlesOf({ tokens }: UserParts): Throttles {
   const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, entries: ENTRIES }
   const made = {
     pairs: new Throttle({ ...rules, free: 5, longestWaitMs: 60_000 }),
-    // Later and short, because anyone who knows a name can make its owner wait where that is not known.
-    users: new Throttle({ ...rules, free: 50, longestWaitMs: 60_000 }),
+    // Anyone who knows a name can make its owner wait where that is not known.
+    users: new Throttle(nameBrake(50)),
     // Many users may come from one address: that of an app's own server.
     addresses: new Throttle({ ...rules, free: 60, longestWaitMs: FORGET_MS }),
     known: new KnownAddresses(),

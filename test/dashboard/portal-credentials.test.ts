@@ -74,17 +74,17 @@ test('a password that was guessed at too often is not looked at, and who tries i
   await world.developer({ email: ADA, password: cheapHash(PASSWORD) })
   await world.developer({ email: 'ben@example.test', password: cheapHash(PASSWORD) })
   const guesses = await Promise.all(
-    Array.from({ length: 8 }, (_, i) => world.verify(i % 2 ? ADA : 'ADA@example.test', `guess ${i}`)),
+    Array.from({ length: 33 }, (_, i) => world.verify(i % 2 ? ADA : 'ADA@example.test', `guess ${i}`)),
   )
   assert.deepEqual(new Set(guesses), new Set([401]))
   const body = { username: ADA, password: PASSWORD }
   const answer = await world.call('POST', VERIFY, { as: world.portal, body })
-  assertRefused(answer, 401, /^Too many failed tries, try again in 900 s/)
-  assert.equal(answer.headers['retry-after'], '900')
+  assertRefused(answer, 401, /^Too many failed tries, try again in 1 s/)
+  assert.equal(answer.headers['retry-after'], '1')
   const login = await world.call('POST', '/portal/login', { body: { email: ADA, password: PASSWORD } })
   assertRefused(login, 429, /^Too many failed tries/)
   assert.equal(await world.verify('ben@example.test'), 200, 'another name from the same address is not kept out')
-  world.clock.advance(900_000)
+  world.clock.advance(1000)
   assert.equal(await world.verify(ADA), 200)
 })
 
@@ -106,6 +106,7 @@ test('a wait can be hidden: then it looks like a wrong password', async (t) => {
   const env = { SVC_DB_SECURITY_LOGINFAILUREUSERNAMELIMIT: '1', SVC_DB_SECURITY_HIDELOGINFAILURELIMITERROR: 'true' }
   const world = await portalPeople(t, { env })
   await world.developer({ email: ADA, password: cheapHash(PASSWORD) })
+  await Promise.all(Array.from({ length: 10 }, (_, i) => world.verify(ADA, `guess ${i}`)))
   const answers = [await world.call('POST', VERIFY, { as: world.portal, body: { username: ADA, password: 'wrong' } })]
   answers.push(await world.call('POST', VERIFY, { as: world.portal, body: { username: ADA, password: PASSWORD } }))
   assert.deepEqual(answers[0]!.text, answers[1]!.text)

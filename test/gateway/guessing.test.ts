@@ -59,5 +59,7 @@ test('strangers keep no user of an API out where the user came from before', asy
   for (let i = 0; i < 60; i++) guesses.push(await tryFrom(`198.51.100.${10 + i}`, `guess ${i}`))
   assert.ok(guesses.includes('wait'), 'the slower brake')
   assert.equal(await tryFrom('203.0.113.3', 'correct horse'), 'wait')
+  parts.clock.advance(30_000)
+  assert.equal(await tryFrom('203.0.113.3', 'correct horse'), 'in', 'after half a minute')
   assert.equal(await tryFrom('203.0.113.1', 'correct horse'), 'in')
 })

@@ -1,5 +1,6 @@
 import type { Clock } from '../../model/clock.ts'
 import { KnownAddresses } from '../../model/known-addresses.ts'
+import { nameBrake, Throttle } from '../../model/throttle.ts'
 import { FailureThrottle } from './throttle.ts'
 
 /** Failures of a name from everywhere, for each that are borne from one address. */
@@ -37,17 +38,25 @@ export interface Guessed {
   readonly address: string
   /** True: from everywhere no more failures than from one address. For what only somebody can try who has shown something else before. */
   readonly narrow?: boolean
-  /** True: the address is that of a portal, which asks for all its visitors. */
+  /** True: the address is that of a portal, which asks for all its visitors: nothing is counted by name and address together. */
   readonly crowd?: boolean
 }
 
+/** What counts failures under a key. */
+interface Counter {
+  waitMs(key: string): number
+  begin(key: string): void
+  giveBack(key: string): void
+}
+
 /**
- * Bounds failed tries to prove who somebody is, so that strangers lock nobody out: by name and address together; by name from all
- * addresses, ten times as many, which keeps it out only where it was never shown from before; and by address under all names.
+ * Bounds failed tries to prove who somebody is, so that strangers lock nobody out: by name and address together; by address under all
+ * names; and by name from all addresses, where after ten times as many each further try waits at most half a minute (`nameBrake`), but
+ * not where the name was shown from before.
  */
 export class GuessBrake {
   readonly #pairs: FailureThrottle
-  readonly #names: FailureThrottle
+  readonly #names: Counter
   readonly #narrow: FailureThrottle
   readonly #addresses: FailureThrottle
   readonly #crowds: FailureThrottle
@@ -55,7 +64,7 @@ export class GuessBrake {
 
   constructor(clock: Clock, { pair, address, windowMs }: GuessLimits) {
     this.#pairs = new FailureThrottle(clock, { limit: pair, windowMs })
-    this.#names = new FailureThrottle(clock, { limit: pair * EVERYWHERE, windowMs })
+    this.#names = pair === 0 ? UNBOUNDED : slowed(clock, pair * EVERYWHERE)
     this.#narrow = new FailureThrottle(clock, { limit: pair, windowMs })
     this.#addresses = new FailureThrottle(clock, { limit: address, windowMs })
     this.#crowds = new FailureThrottle(clock, { limit: address * CROWD, windowMs })
@@ -64,9 +73,10 @@ export class GuessBrake {
   /** Begins a try, which counts as failed until it says otherwise; or answers how long to wait, which costs nothing. */
   begin({ name, address, narrow = false, crowd = false }: Guessed): Try | Wait {
     const pair = JSON.stringify([name, address])
-    const counts: (readonly [FailureThrottle, string])[] = [[crowd ? this.#crowds : this.#addresses, address]]
-    if (name !== undefined) counts.push([this.#pairs, pair], [narrow ? this.#narrow : this.#names, name])
-    const known = name !== undefined && this.#known.has(name, address)
+    const counts: (readonly [Counter, string])[] = [[crowd ? this.#crowds : this.#addresses, address]]
+    if (name !== undefined && !crowd) counts.push([this.#pairs, pair])
+    if (name !== undefined) counts.push([narrow ? this.#narrow : this.#names, name])
+    const known = name !== undefined && !crowd && this.#known.has(name, address)
     const judges = known ? counts.filter(([throttle]) => throttle !== this.#names && throttle !== this.#narrow) : counts
     const waitMs = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key)))
     if (waitMs > 0) return { waitMs }
@@ -78,11 +88,22 @@ export class GuessBrake {
       giveBack,
       succeed: () => {
         giveBack()
-        if (name === undefined) return
+        if (name === undefined || crowd) return
         this.#pairs.succeed(pair)
         this.#known.add(name, address)
       },
     }
+  }
+}
+
+const UNBOUNDED: Counter = { waitMs: () => 0, begin() {}, giveBack() {} }
+
+function slowed(clock: Clock, free: number): Counter {
+  const throttle = new Throttle(nameBrake(free))
+  return {
+    waitMs: (key) => throttle.waitMs(key, clock.mono()),
+    begin: (key) => throttle.begin(key, clock.mono()),
+    giveBack: (key) => throttle.succeed(key, { all: false }),
   }
 }
 

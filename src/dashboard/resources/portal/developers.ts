@@ -174,7 +174,7 @@ function credentialRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/verify_credentials`,
       access: WRITE,
       summary:
-        'Check the email address and the password of a developer: 200 or 401. Opens no session. Failures are counted by email address and visitor (`user_address`; else all visitors of the caller are one), and by address (of the caller: ten times `login_failure_ip_limit`)',
+        'Check the email address and the password of a developer: 200 or 401. Opens no session. Failures are counted by email address and visitor (`user_address`; else by email address alone, as one of all visitors), and by address (of the caller: ten times `login_failure_ip_limit`)',
       body: Type.Object({
         username: Type.String(),
         password: Type.String(),
