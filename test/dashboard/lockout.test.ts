@@ -51,7 +51,10 @@ test('strangers keep nobody out where they came from before, and guess no more t
 
 test('strangers make a new address wait half a minute at most, and guess about 3,000 passwords of a name a day, however they rest', () => {
   const DAY_MS = 86_400_000
-  const rests = fc.array(fc.nat(fc.sample(fc.constantFrom(1000, 60_000, 7_200_000), 1)[0]!), { minLength: 1, maxLength: 9 })
+  const rests = fc.array(fc.nat(fc.sample(fc.constantFrom(1000, 60_000, 7_200_000), 1)[0]!), {
+    minLength: 1,
+    maxLength: 9,
+  })
   fc.assert(
     fc.property(rests, fc.integer({ min: 1, max: 200 }), (rests, burst) => {
       const clock = new FakeClock()
