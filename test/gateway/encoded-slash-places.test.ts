@@ -80,7 +80,7 @@ test('no spelling of an endpoint of the API leads to its upstream', async (t) =>
     batchProcessing: { enabled: true },
     authentication: {
       enabled: true,
-      securitySchemes: { o: { enabled: true, allowedAccessTypes: ['client_credentials'] } },
+      securitySchemes: { o: { enabled: true } },
     },
   }
   const api = defined({ id: 'bt', url: origin.url, server })

@@ -23,11 +23,13 @@ export function unknownMembersOf(definition: JsonObject, format: 'classic' | 'oa
 
 function unknownOfClassic(classic: JsonObject): TreePath[] {
   if (!flagOf(classic, 'enable_jwt') || flagOf(classic, 'use_keyless')) return []
-  const own = Object.keys(classic).filter((name) => PREFIX.test(name) && !Object.hasOwn(CLASSIC_AUTH, name))
+  const own = Object.keys(classic).filter((name) => PREFIX.test(name))
+  const known = own.filter((name) => Object.hasOwn(CLASSIC_AUTH, name))
   const scopes = objectOf(objectOf(classic, 'scopes'), 'jwt')
   const schema = getAt(CLASSIC_AUTH, ['scopes', 'properties', 'jwt']) as Schema
   return [
-    ...own.filter((name) => asks(classic[name]!)).map((name) => [name]),
+    ...own.filter((name) => !known.includes(name) && asks(classic[name]!)).map((name) => [name]),
+    ...known.flatMap((name) => unknownOf(classic[name], getAt(CLASSIC_AUTH, [name]) as Schema, [name])),
     ...unknownOf(scopes, schema, ['scopes', 'jwt']),
   ]
 }
