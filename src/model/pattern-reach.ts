@@ -70,7 +70,7 @@ function matchesSomePath({ source }: RegExp, form: PathForm): boolean {
     if (asserts === 'start' && place !== START) continue
     // What would follow it takes nothing more; nothing else could match.
     if (asserts === 'end') {
-      if (place !== BEHIND_DOT && place !== BEHIND_DOTS && automaton.endsFrom(next)) return true
+      if (place !== START && place !== BEHIND_DOT && place !== BEHIND_DOTS && automaton.endsFrom(next)) return true
       continue
     }
     if (takes === 0) for (const state of next) reach(state, place)
