@@ -61,7 +61,7 @@ export async function withinSight(
 ): Promise<JsonObject> {
   const session: JsonObject = { ...sent, org_id: stored?.orgId ?? call.actor!.orgId }
   if (call.sight.everything) return session
-  // Whoever gives a policy gives all its rights.
+  // Assigning a policy gives all its rights.
   const { access_rights: rights, ...others } = session
   await checkReferences(parts, call, 'session', others, stored?.body, { code: 'not_owner' })
   if (rights === undefined) return session

@@ -47,7 +47,7 @@ export async function checkReferences(
 }
 
 /**
- * Refuses owners that are no users or groups of the organisation, whoever writes them; those of before may stay.
+ * Refuses owners that are no users or groups of the organisation, also for administrators; those of before may stay.
  * @throws Fault `body_invalid` (400) naming the first
  */
 export async function checkOwnersKnown(

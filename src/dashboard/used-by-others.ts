@@ -23,7 +23,7 @@ export async function checkHookUnused(
   await checkUnusedByOthers(parts, call, what, namesHook(ids, names))
 }
 
-/** The same for a certificate that is to be deleted, and for the key that it stands for. @throws besides Fault `not_owner` (401) */
+/** The same for a certificate that is to be deleted, and for the key that it is. @throws besides Fault `not_owner` (401) */
 export async function checkCertificateUnused(parts: DashboardParts, call: Call, body: JsonObject): Promise<void> {
   const names = certificateNamesOf(body)
   const isUsed = (api: JsonObject) => certificateNames(api).some((name) => names.includes(name))

@@ -123,7 +123,7 @@ function ofSession(body: JsonObject): Reference[] {
   ]
 }
 
-/** As `policyIdsOf`, of a session that is not checked yet: what stands there and is no id names no policy. */
+/** As `policyIdsOf`, of a session that is not checked yet: values that are no ids name no policy. */
 function policiesOfSession({ apply_policies: list, apply_policy_id: single }: JsonObject): string[] {
   return Array.isArray(list) && list.length > 0 ? textsIn(list) : textsIn([single ?? ''])
 }

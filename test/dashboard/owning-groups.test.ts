@@ -9,12 +9,11 @@ const ENV = { SVC_DB_ENABLEOWNERSHIP: 'true', SVC_DB_SSOENABLEUSERLOOKUP: 'true'
 
 type Call = readonly [method: string, path: string, body?: JsonObject]
 
-/** The people of a table: a group, a member of it, somebody in no group, and an owner in person. */
+/** A group, a member of it, and somebody in no group. */
 interface Cast {
   readonly group: string
   readonly member: TestUser
   readonly plain: TestUser
-  readonly owner: TestUser
 }
 
 const profile = (id: string, more: JsonObject): JsonObject => ({
@@ -69,7 +68,7 @@ test('nobody but an administrator or a member decides who is in a group that own
   const owner = await user({ apis: 'read' })
   const castOf = async (): Promise<Cast> => {
     const id = await group(EVERY)
-    return { group: id, member: await user(EVERY, { groupId: id }), plain, owner }
+    return { group: id, member: await user(EVERY, { groupId: id }), plain }
   }
   const [owning, idle] = [await castOf(), await castOf()]
   const api = {
@@ -133,4 +132,30 @@ test('nobody but an administrator or a member decides who is in a group that own
   assert.equal((await send(['PUT', '/api/apis/owned/access', { userIds: [plain.id] }], boss)).status, 200)
   assert.equal((await call('GET', `/tap?nonce=${encodeURIComponent(String(nonce))}`)).status, 403)
   assert.equal((await send(['POST', '/api/sso', { EmailAddress: plain.email }], outsider)).status, 403)
+})
+
+test('a default group that owns APIs counts as named where a sign-in names none', async (t) => {
+  const id = '65a0000000000000000000b2'
+  const env = { ...ENV, SVC_DB_SSODEFAULTGROUPID: id }
+  const { call, user, admin, store, orgId, close } = await startTestDashboard({ env })
+  t.after(close)
+  const { documents } = store
+  const organisation = (await documents.get('organisation', orgId as never))!
+  const body = { org_id: orgId, name: 'default', active: true, user_permissions: { apis: 'read' } }
+  const api = { api_id: 'owned', org_id: orgId, name: 'Owned', user_owners: [], user_group_owners: [id] }
+  await documents.commit(
+    [
+      { op: 'put', kind: 'organisation', id: organisation.id, body: { ...organisation.body, sso_enabled: true } },
+      { op: 'put', kind: 'user_group', id: id as never, body },
+      { op: 'put', kind: 'api', id: '65a0000000000000000000a1' as never, body: api },
+    ],
+    undefined,
+  )
+  for (const [as, status] of [
+    [await user(EVERY), 403],
+    [await admin(), 200],
+  ] as const) {
+    assert.equal((await call('POST', '/api/sso', { as, body: { EmailAddress: 'any@x.test' } })).status, status)
+    assert.equal((await call('POST', '/api/tib/profiles', { as, body: profile('plain', {}) })).status, status)
+  }
 })

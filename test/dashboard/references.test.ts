@@ -383,7 +383,7 @@ test('nobody names what others own, another organisation has or nobody has: none
     const { status, isUnchanged } = await send(write(owned.api, world))
     assert.ok(status >= 400 && status < 500 && isUnchanged, name)
   }
-  // Owners are people of the organisation, whoever names them; the rest an administrator may name before it is there.
+  // Owners are users and groups of the organisation, also for administrators, who may name all else before it exists.
   const admin = (await world.actor('admin', { who: 'apis', names: [] })) as TestUser
   for (const kind of ['user', 'user_group'] as const)
     for (const [name, write] of Object.entries(PLACES[kind]))

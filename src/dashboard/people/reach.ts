@@ -34,7 +34,7 @@ export async function checkReach(parts: DashboardParts, actor: Actor, user: Stor
     throw fault('rights_exceeded', 'You cannot act upon a user who has rights that you do not have')
 }
 
-/** Whoever changes an address can have the password sent there. @throws Fault `rights_exceeded` (403) */
+/** Refuses to change the address of another user: passwords are sent there. @throws Fault `rights_exceeded` (403) */
 export function checkAddress(
   { admin, userId }: Actor,
   { id, email_address: before }: Pick<StoredUser, 'id' | 'email_address'>,
@@ -55,7 +55,7 @@ export function checkRights(actor: Actor, wanted: Permissions): void {
   if (!covers(actor.permissions, wanted)) throw fault('rights_exceeded', 'You cannot give rights that you do not have')
 }
 
-/** Who may become whom: the actor of a call, or whoever answers for a sign-in. */
+/** The actor of a call, or the user who answers for a sign-in. */
 type Reaching = Pick<Actor, 'admin' | 'userId' | 'groupId'>
 
 /** What somebody is to sign in as, or to be changed. */

@@ -37,7 +37,7 @@ export type SsoEntry =
  * 2. else a guest with the rights of the groups that are named, or of `sso_default_group_id`, a group that is not there giving nothing;
  * 3. and with those of `sso_permission_defaults` besides;
  * 4. nothing of it configured: an administrator, unless `sso.deny_without_mapping`.
- * Nobody is let in beyond the reach of whoever vouches: their rights, and with ownership on what they and their group own.
+ * Nobody is let in beyond the reach of the user who vouches: that user's rights, and with ownership on what user and group own.
  * @throws Fault `sso_refused` (403) with the reason for the log, `rights_exceeded` (403) where whoever vouches has less
  */
 export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<SsoEntry> {
