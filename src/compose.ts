@@ -4,12 +4,12 @@ import { explainSettings } from './config/explain.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
 import { productVersion } from './config/version.ts'
-import { fault } from './errors/fault.ts'
+import { fault, toFault } from './errors/fault.ts'
 import { type Gateway, startGateway } from './gateway/gateway.ts'
 import { systemClock } from './model/clock.ts'
 import type { Log } from './model/log.ts'
 import { secretBytes } from './model/secret.ts'
-import { checkDatabaseFile, openBeginning, setAside } from './process/beginning.ts'
+import { checkDatabaseFile, openBeginning, setAside, setDatabaseAside } from './process/beginning.ts'
 import { keepDashboard } from './process/dashboard-host.ts'
 import { type DefaultOrg, followDefaultOrg } from './process/default-org.ts'
 import { firstStart, setUpLink } from './process/first-start.ts'
@@ -150,9 +150,15 @@ function refuseShortSecrets({ config, origins, shortSecrets }: LoadedConfig): vo
 export async function beginAgain({ config }: LoadedConfig): Promise<string | undefined> {
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
   const path = resolve(config.storage.path)
-  const { store } = await openStoreOf({ config, path, log, copyName: undefined })
+  const now = new Date(systemClock.wall())
+  const open = () => openStoreOf({ config, path, log, copyName: undefined })
+  const { store } = await open().catch((error) => {
+    if (toFault(error).code !== 'store_lost') throw error
+    log.warn({ kept: setDatabaseAside(path, now) }, 'the database whose rows were deleted was set aside')
+    return open()
+  })
   try {
-    return await setAside(path, store.documents, new Date(systemClock.wall()))
+    return await setAside(path, store.documents, now)
   } finally {
     await store.close()
     await log.close()

@@ -55,10 +55,20 @@ export async function setAside(folder: string, documents: Documents, now: Date):
   rmSync(join(folder, MARK), { force: true })
   const secrets = join(folder, SECRETS_FILE)
   if (!existsSync(secrets)) return undefined
-  const kept = `${secrets}.${now.toISOString().replace(/[:.]/g, '-')}`
+  const kept = `${secrets}.${stampOf(now)}`
   renameSync(secrets, kept)
   return kept
 }
+
+/** Takes a database whose rows were deleted out of the way: the same name with the time behind it. Answers the new name. */
+export function setDatabaseAside(folder: string, now: Date): string {
+  const { database } = folderPaths(folder)
+  const kept = `${database}.${stampOf(now)}`
+  for (const end of ['-wal', '-shm', '']) if (existsSync(database + end)) renameSync(database + end, kept + end)
+  return kept
+}
+
+const stampOf = (now: Date) => now.toISOString().replace(/[:.]/g, '-')
 
 async function isEmpty(documents: Documents): Promise<boolean> {
   if ((await readInstallation({ documents })) !== undefined) return false

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
@@ -70,6 +71,18 @@ test('beside secrets.json no store begins that is missing or empty, unless --new
   const full = await begin(t, cwd, ['all', '--new'])
   assert.equal(full.served, false)
   assert.match(full.text, /--new is for an empty store/)
+
+  // The schema alone is no store to begin in either.
+  const db = new DatabaseSync(database)
+  for (const { name } of db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all())
+    if (!String(name).startsWith('sqlite_')) db.exec(`DELETE FROM "${name}"`)
+  db.close()
+  const emptied = await begin(t, cwd)
+  assert.equal(emptied.served, false)
+  assert.match(emptied.text, /rows of .*gatehouse\.db were deleted.*backup.*--new/)
+  assert.doesNotMatch(emptied.text, /^ +at /m)
+  assert.ok((await begin(t, cwd, ['--new'])).served)
+  assert.ok(readdirSync(data).some((name) => /^gatehouse\.db\.\d/.test(name)))
 
   renameSync(join(data, kept), join(data, 'secrets.json'))
   const other = await begin(t, cwd)

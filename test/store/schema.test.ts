@@ -88,6 +88,36 @@ test('a file that was cut short is refused and left as it is', async (t) => {
   }
 })
 
+test('a database whose rows were deleted is refused with what to do, and left as it is', async (t) => {
+  const { path, file } = await filledFolder(t)
+  const tables = (db: DatabaseSync) =>
+    db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .all()
+      .map(({ name }) => String(name))
+  const whole = readFileSync(file)
+  const opened = new DatabaseSync(file)
+  // Those that have rows though nothing was counted: what is missing of them was deleted.
+  const filled = tables(opened).filter((name) => opened.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() !== undefined)
+  const state = filled.filter((name) => !/^(document|audit)/.test(name))
+  opened.close()
+  assert.ok(state.length >= 5, state.join())
+  const emptied = async (names: readonly string[], code: string) => {
+    writeFileSync(file, whole)
+    const db = new DatabaseSync(file)
+    for (const name of names) db.exec(`DELETE FROM ${name}`)
+    db.close()
+    const before = readFileSync(file)
+    await assert.rejects(openStore({ path }), { code, message: /backup/ }, names.join())
+    assert.deepEqual(readFileSync(file), before)
+  }
+  for (const name of state) {
+    await emptied([name], 'store_damaged')
+    await emptied([name, 'document'], 'store_lost')
+  }
+  await emptied(filled, 'store_lost')
+})
+
 test('an empty file is a new store', async (t) => {
   const path = temporaryFolder(t)
   writeFileSync(join(path, 'gatehouse.db'), '')

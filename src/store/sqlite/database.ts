@@ -21,7 +21,7 @@ export interface WritableOptions {
 
 /**
  * Opens the one writable connection: WAL, every commit synced, schema brought up to date. Nothing is written to a file that
- * is not ours. @throws Fault `store_newer`, `store_damaged`, `store_full`, `data_folder_unwritable`
+ * is not ours, or whose rows were deleted. @throws Fault `store_newer`, `store_damaged`, `store_lost`, `store_full`, `data_folder_unwritable`
  */
 export function openWritable(options: WritableOptions, steps: readonly string[] = MIGRATIONS): DatabaseSync {
   createPrivateFile(options.file)
@@ -29,6 +29,7 @@ export function openWritable(options: WritableOptions, steps: readonly string[] 
   try {
     db = new DatabaseSync(options.file, { timeout: BUSY_TIMEOUT_MS })
     if (readVersion(db) > steps.length) migrate(db, steps)
+    checkState(options.file, db)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
       PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
     migrate(db, steps)
@@ -38,6 +39,24 @@ export function openWritable(options: WritableOptions, steps: readonly string[] 
     db?.close()
     throw openFault(options.file, error)
   }
+}
+
+/** Tables that have a row from their first moment on. */
+const STATE_TABLES = ['schema_version', 'store_state', 'hit_fold', 'hit_rolled_up', 'hit_month_state']
+
+/** @throws Fault `store_lost` for a database whose rows were deleted, `store_damaged` where documents are left */
+function checkState(file: string, db: DatabaseSync): void {
+  const tables = new Set(db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map(({ name }) => name))
+  // A start that was cut short in its first step.
+  if (!tables.has('store_state')) return
+  const hasRow = (table: string) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined
+  const empty = STATE_TABLES.filter((table) => tables.has(table) && !hasRow(table))
+  if (empty.length === 0) return
+  if (hasRow('document')) throw fault('store_damaged', `the rows of ${empty.join(', ')} are missing: restore the last backup`)
+  throw fault(
+    'store_lost',
+    `the rows of ${file} were deleted: put the last backup of the store back, or start with --new to begin again (npm start -- --new)`,
+  )
 }
 
 /** Opens a connection that only reads; the file must be there and in WAL mode. @throws Fault `store_away`, `store_damaged` */
