@@ -46,13 +46,19 @@ const STATE_TABLES = ['schema_version', 'store_state', 'hit_fold', 'hit_rolled_u
 
 /** @throws Fault `store_lost` for a database whose rows were deleted, `store_damaged` where documents are left */
 function checkState(file: string, db: DatabaseSync): void {
-  const tables = new Set(db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map(({ name }) => name))
+  const tables = new Set(
+    db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(({ name }) => name),
+  )
   // A start that was cut short in its first step.
   if (!tables.has('store_state')) return
   const hasRow = (table: string) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined
   const empty = STATE_TABLES.filter((table) => tables.has(table) && !hasRow(table))
   if (empty.length === 0) return
-  if (hasRow('document')) throw fault('store_damaged', `the rows of ${empty.join(', ')} are missing: restore the last backup`)
+  if (hasRow('document'))
+    throw fault('store_damaged', `the rows of ${empty.join(', ')} are missing: restore the last backup`)
   throw fault(
     'store_lost',
     `the rows of ${file} were deleted: put the last backup of the store back, or start with --new to begin again (npm start -- --new)`,
