@@ -57,11 +57,12 @@ export function routed(stand: Stand, route: Route): RouteOptions {
       await turnForLarge(sent.body)
       check(call)
       await turnForLarge(sent.body)
+      const sinceMs = performance.now()
       let answer = await conditionally(route, call, async (expected) =>
         duringRequest(facts, () => route.run(call), expected),
       )
       if (answer.status < 400) {
-        if (mayChange && !(await isServed(stand.parts, request.id))) answer = pendingAnswer(answer)
+        if (mayChange && !(await isServed(stand.parts, request.id, sinceMs))) answer = pendingAnswer(answer)
         const dumps = () => (route.undumped ? {} : dumpsOf({ ...sent, url: facts.url, answer }))
         await noteDone(stand, route, facts, who.actor, { writes, dumps })
       }

@@ -100,6 +100,11 @@ export const DASHBOARD = {
     log: 'warn',
     text: 'The gateway has not taken what is stored in time, try again later',
   },
+  write_unconfirmed: {
+    status: 503,
+    log: 'warn',
+    text: 'It is not known yet whether this is stored, because the gateway is busy: look it up, or its request id in the audit log, before sending it again',
+  },
   calls_throttled: { status: 429, log: 'debug', text: 'Too many calls from this address, try again later' },
   gateway_away: {
     status: 503,

@@ -2,6 +2,7 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { startDashboard } from '../dashboard/server.ts'
+import { SETTLE_WITHIN_MS } from '../dashboard/settle.ts'
 import { toFault } from '../errors/fault.ts'
 import { systemClock } from '../model/clock.ts'
 import { TRIAL_WITHIN_MS } from '../model/trial.ts'
@@ -46,7 +47,7 @@ try {
 async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promise<void> }> {
   const { config, sealKey, adminSecret, version, settings } = seed
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
-  const store = sealedStore(await joinStoreOf(seed.store, log), sealKey)
+  const store = sealedStore(await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS }), sealKey)
   const closers: (() => unknown)[] = [() => log.close(), () => store.close()]
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each()

@@ -8,7 +8,7 @@ import type { CopyFile } from '../store/local-copy/file.ts'
 import { openCopy, withCopy } from '../store/local-copy/open.ts'
 import type { Store } from '../store/ports.ts'
 import { createPrivateFile, prepareFolder } from '../store/sqlite/folder.ts'
-import { joinStore } from '../store/sqlite/join.ts'
+import { type JoinOptions, joinStore } from '../store/sqlite/join.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { SharedStore } from '../store/sqlite/share.ts'
 
@@ -66,8 +66,8 @@ function openPrivateCopy(file: string, { gateway }: Config, log: Log): CopyFile 
 }
 
 /** Opens the store of a seed on another thread. @throws Fault as `openStoreOf` */
-export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log): Promise<Store> {
-  return shared === undefined ? openCluster(cluster, log) : joinStore(shared)
+export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log, options?: JoinOptions): Promise<Store> {
+  return shared === undefined ? openCluster(cluster, log) : joinStore(shared, options)
 }
 
 /** Whoever serves traffic works hits in only where no dashboard has done it before: the more at once, the fewer rows they make. */

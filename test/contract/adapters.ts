@@ -45,7 +45,7 @@ export const adapters: readonly Adapter[] = [
     name: 'sqlite, joined',
     async open(t, clock = new FakeClock()) {
       const owner = await openStore({ path: temporaryFolder(t), clock })
-      const store = joinStore(owner.share(), clock)
+      const store = joinStore(owner.share(), { clock })
       t.after(async () => {
         await store.close()
         await owner.close()

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { startAll } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { JsonObject } from '../../src/model/json.ts'
@@ -102,6 +103,84 @@ test('many who write at once are all answered, and all is stored', async (t) => 
   await Promise.all(names.map((name) => api('POST', '/api/usergroups', { name, user_permissions: { apis: 'read' } })))
   const { groups } = (await api('GET', '/api/usergroups?p=-1')) as { groups: { name: string }[] }
   assert.deepEqual(groups.map(({ name }) => name).sort(), names.sort())
+})
+
+/** Sends calls from a thread of its own and wakes the one that started it when all are answered. */
+const CALLER = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { request } from 'node:http'
+    import { workerData } from 'node:worker_threads'
+    const { port, headers, cell, text, rounds } = workerData
+    const send = ([method, path, body]) => new Promise((resolve) => {
+      const sent = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
+        let all = ''
+        answer.on('data', (part) => { all += part })
+        answer.on('end', () => resolve([answer.statusCode, all]))
+      })
+      sent.on('error', (error) => resolve([0, String(error)]))
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+    const answers = []
+    for (const round of rounds) answers.push(await Promise.all(round.map(send)))
+    const bytes = Buffer.from(JSON.stringify(answers))
+    new Uint8Array(text).set(bytes)
+    const done = new Int32Array(cell)
+    Atomics.store(done, 0, bytes.length)
+    Atomics.notify(done, 0)
+  `)}`,
+)
+
+type Sent = readonly [method: string, path: string, body?: JsonObject]
+
+/** Blocks this thread, which is the gateway's, until all calls are answered, and tells the answers. */
+function answeredWhileBlocked(port: number, headers: Record<string, string>, rounds: readonly (readonly Sent[])[]) {
+  const [cell, text] = [new SharedArrayBuffer(4), new SharedArrayBuffer(1 << 16)]
+  const done = new Int32Array(cell)
+  const caller = new Worker(CALLER, { workerData: { port, headers, cell, text, rounds } })
+  const ended = Atomics.wait(done, 0, 0, 120_000)
+  void caller.terminate()
+  assert.notEqual(ended, 'timed-out', 'the calls were not answered while the gateway was blocked')
+  return JSON.parse(Buffer.from(new Uint8Array(text)).toString('utf8', 0, done[0])) as [number, string][][]
+}
+
+test('writes are answered while the gateway is blocked, and say what is known', async (t) => {
+  const { api, as, running } = await startProduct(t)
+  const oas = (id: string) => defined({ id, url: 'http://127.0.0.1:9/', keyIn: 'X-Key' })
+  await api('POST', '/api/apis/oas', oas('old'))
+  const rights = { old: { api_id: 'old', api_name: 'old', versions: ['Default'] } }
+  const permissions = { apis: 'read' }
+  const writes: Sent[] = [
+    ['POST', '/api/apis/oas', oas('new')],
+    ['PUT', '/api/apis/oas/old', oas('old')],
+    ['POST', '/api/keys', { access_rights: rights }],
+    ['POST', '/api/portal/policies', { name: 'p', access_rights: rights }],
+    ['POST', '/api/usergroups', { name: 'first', user_permissions: permissions }],
+    ['DELETE', '/api/cache/responses/old'],
+  ]
+  const reads: Sent[] = [
+    ['GET', '/api/apis/old'],
+    ['GET', '/api/usergroups'],
+  ]
+  const later: Sent[] = [['POST', '/api/usergroups', { name: 'second', user_permissions: permissions }]]
+  const [first, read, second] = answeredWhileBlocked(running.dashboardPort, as, [writes, reads, later])
+  const UNKNOWN = /not known yet whether this is stored/
+  // One that waited for another is refused before it is sent.
+  for (const [i, [status, text]] of first!.entries()) {
+    assert.equal(status, 503, `${writes[i]} ${text}`)
+    assert.match(text, i % 2 === 0 ? UNKNOWN : /not known yet|has not taken/, String(writes[i]))
+  }
+  assert.deepEqual(
+    read!.map(([status]) => status),
+    [200, 200],
+  )
+  // What is sent after that is refused at once, and not stored.
+  assert.match(second![0]!.join(' '), /^503 .*has not taken what is stored/)
+  const groups = async () =>
+    ((await api('GET', '/api/usergroups?p=-1')).groups as { name: string }[]).map(({ name }) => name)
+  await eventually('the first write is stored after all', async () => (await groups()).includes('first'))
+  assert.equal((await api('GET', '/api/apis/oas/new')).openapi, '3.0.3')
+  await api('POST', '/api/usergroups', { name: 'third', user_permissions: permissions })
+  assert.deepEqual((await groups()).sort(), ['first', 'third'])
 })
 
 /** A thread that does as its seed says: ends at once, throws, reports a failure, hangs, or listens until it is told to stop. */

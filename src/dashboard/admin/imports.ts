@@ -17,6 +17,9 @@ const Outcome = Type.Object({
   Meta: Type.Record(Type.String(), Type.Boolean(), { description: 'By id, whether it was taken over' }),
 })
 
+/** What would be so with every other one too. */
+const UNSTORED = new Set<string>(['internal', 'store_away', 'store_full', 'gateway_behind', 'write_unconfirmed'])
+
 /** Takes over what another installation's lists show, ids and organisations as they are: `/admin/{apis,policies}/import`. */
 export function adminImportRoutes(parts: DashboardParts): Route[] {
   /** One that cannot be taken over does not hold up the others; the log says why. */
@@ -27,7 +30,7 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
         outcome.set(await take(row), true)
       } catch (error) {
         const { code, message } = toFault(error)
-        if (code === 'internal' || code === 'store_away' || code === 'store_full') throw error
+        if (UNSTORED.has(code)) throw error
         parts.log.warn({ code, number: i, reason: message.slice(0, 500) }, 'an import was refused')
         outcome.set(idOf(row) || String(i), false)
       }

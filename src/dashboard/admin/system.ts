@@ -18,7 +18,7 @@ export function adminSystemRoutes(parts: DashboardParts): Route[] {
       summary: 'Answers when this node serves everything that is stored',
       answers: { 200: Type.Object({ status: Type.Literal('ok') }) },
       async run(call) {
-        if (!(await isServed(parts, call.requestId))) throw fault('gateway_behind')
+        if (!(await isServed(parts, call.requestId, performance.now()))) throw fault('gateway_behind')
         return bare({ status: 'ok' })
       },
     },
