@@ -12,6 +12,10 @@ const HARMLESS =
 /** Of those in turn, what holds a secret all the same. */
 const HOLDS_ONE = /redirect_to$/i
 const USER_INFO = /(\/\/)[^/?#@\s"]+@/g
+/** A parameter in the query of an address, with its value where that is written out: `$1` and `{{name}}` stand for something else. */
+const PARAMETER = /([?&;])([^=?&;#\s"]{1,128})=(?![${])([^&;#\s"]+)/g
+/** Names of parameters whose value is a secret, besides those of members. */
+const SECRET_PARAMETER = /(?:^|[._-])(?:key|auth|sig|signature|pwd)$|api[._-]?key|access[._-]?key/i
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g
 /** What a random credential looks like; ids of 24 hex digits are none. */
 const RANDOM = /^(?![0-9a-f]{24}$)[A-Za-z0-9_\-+/=.]{24,}$/
@@ -34,10 +38,35 @@ export function redactAnswer(value: Json): Json {
   return withoutRandom(redact(value))
 }
 
-/** A text without private keys, and without users and passwords in URLs. */
+/** A text without private keys, and without users, passwords and credentials in the queries of URLs. */
 export function redactText(text: string): string {
   const open = text.includes('//') ? text.replace(USER_INFO, `$1${MASK}@`) : text
-  return open.includes('PRIVATE KEY') ? open.replace(PRIVATE_KEY, MASK) : open
+  const plain = open.includes('?') ? redactQuery(open) : open
+  return plain.includes('PRIVATE KEY') ? plain.replace(PRIVATE_KEY, MASK) : plain
+}
+
+/** True for a text with a credential, or with the mask of one, in the query of an address. */
+export function hasSecretQuery(text: string): boolean {
+  return text.includes('?') && [...text.matchAll(PARAMETER)].some(([, , name]) => isSecretParameter(name!))
+}
+
+function redactQuery(text: string): string {
+  return text.replace(PARAMETER, (all, before: string, name: string) =>
+    isSecretParameter(name) ? `${before}${name}=${MASK}` : all,
+  )
+}
+
+function isSecretParameter(written: string): boolean {
+  const name = decoded(written)
+  return (isSecretName(name) && name !== 'code') || SECRET_PARAMETER.test(name) || /[a-z]Key$/.test(name)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function redactObject(value: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from './json.ts'
-import { isSecretName, MASK, redact, redactText } from './redact.ts'
+import { hasSecretQuery, isSecretName, MASK, redact, redactText } from './redact.ts'
 
 /** Where a value is in a document: names of members and places in lists. */
 export type SecretPath = readonly (string | number)[]
@@ -32,13 +32,20 @@ const RULES: readonly { readonly is: (found: Found) => boolean; readonly header?
   { is: isSharedKey },
   { is: ({ text }) => text.includes('PRIVATE KEY-----') },
   { is: ({ text }) => text.includes('//') && USER_INFO.test(text), part: true },
+  { is: hasSecretParameter, part: true },
+  { is: isTellingBody },
+  { is: isCheckBody, header: true },
   { is: isSentHeader, header: true },
 ]
 
 /** Names that speak of secrets and hold none, besides those that are told apart everywhere. */
 const HARMLESS = /algorithm|polic(?:y|ies)|scope|claim|method|redirect|cache|fields?$|^keys?$|^code$|header/i
 const FIELD = /authori[sz]ation|cookie|secret|token|pass|api[_-]?key|credential/i
+const MASKED_PARAMETER = /[?&;][^=?&;#\s"]+=\*\*\*(?:[&;#]|$)/
 const USER_INFO = /\/\/(?:[^/?#@\s"]*:[^/?#@\s"]*|\*\*\*)@/
+const ADDRESS = /url|uri|target|path|rewrite|location|endpoint|^to$/i
+const EXPRESSION = /pattern|regex/i
+const CHECKS = /^(?:check_list|uptime_?tests|health_?checks?)$/i
 const ASYMMETRIC = /^(?:rsa|ecdsa|eddsa)/i
 const EXTENSION = /^x-[a-z0-9-]+-api-gateway$/i
 
@@ -95,8 +102,8 @@ export function withSecretsKept<Document extends Json>(sent: Document, stored: J
 /** Where a document has the mask in the place of a secret; undefined = nowhere. */
 export function maskIn(document: Json): SecretPath | undefined {
   return secretsOf(document).find(({ path }) => {
-    const text = textAt(document, path)
-    return text === MASK || text?.includes(`//${MASK}@`)
+    const text = textAt(document, path) ?? ''
+    return text === MASK || text.includes(`//${MASK}@`) || MASKED_PARAMETER.test(text)
   })?.path
 }
 
@@ -116,6 +123,22 @@ function isSharedKey({ text, name, holder }: Found): boolean {
   return name === 'source' && holder.signingMethod !== undefined && !ASYMMETRIC.test(String(holder.signingMethod))
 }
 
+/** Credentials in the query of an address, whole or a path: of an upstream, a rewrite, a receiver of events. */
+function hasSecretParameter({ text, name }: Found): boolean {
+  const isAddress = text.includes('//') || text.startsWith('/') || ADDRESS.test(name)
+  return isAddress && !EXPRESSION.test(name) && hasSecretQuery(text)
+}
+
+/** The body that a check of upstreams sends. */
+function isCheckBody({ name, names }: Found): boolean {
+  return name === 'body' && names.some((each) => CHECKS.test(each))
+}
+
+/** Such a body that speaks of secrets, in plain text or in base64. */
+function isTellingBody(found: Found): boolean {
+  return isCheckBody(found) && (FIELD.test(found.text) || FIELD.test(Buffer.from(found.text, 'base64').toString()))
+}
+
 /** Members that hold the values of fields by their names. */
 const FIELD_MAPS: ReadonlySet<string> = new Set(['global_headers', 'header_map'])
 
@@ -126,7 +149,7 @@ function isSentHeader({ name, names }: Found): boolean {
   if (above === 'add_headers') return names.includes('transform_headers')
   if (name === 'value' && above === 'add') return twoAbove === 'transformRequestHeaders'
   if (name === 'value' && above === 'headers') return !names.includes('mockResponse')
-  return above === 'headers' && names.some((each) => /^(?:check_list|uptime_?tests|health_?checks?)$/i.test(each))
+  return above === 'headers' && names.some((each) => CHECKS.test(each))
 }
 
 function textAt(value: Json, path: SecretPath): string | undefined {
@@ -170,5 +193,13 @@ function entryLike(list: readonly Json[], original: Json | undefined, place: num
   if (original === undefined || !isObject(original)) return place
   const said = KNOWN_BY.filter((name) => typeof original[name] === 'string')
   if (said.length === 0) return place
-  return list.findIndex((entry) => isObject(entry) && said.every((name) => entry[name] === original[name]))
+  // An address may be sent as it was shown: without what is secret of it.
+  const shown = said.map((name) => redactText(String(original[name])))
+  const fits = (entry: Json | undefined) =>
+    isObject(entry ?? null) &&
+    said.every((name, at) => {
+      const text = (entry as JsonObject)[name]
+      return text === original[name] || text === shown[at]
+    })
+  return fits(list[place]) ? place : list.findIndex(fits)
 }

@@ -27,6 +27,8 @@ export interface Environment {
   readonly gateway: TestGateway
   readonly admin: TestUser
   readonly clock: FakeClock
+  /** Where its store is; undefined = in memory. */
+  readonly folder: string | undefined
   /** A call of its administrator. @throws Error unless it is answered with 200 */
   ask(method: string, path: string, body?: unknown): Promise<JsonObject>
   /** The same, whatever the answer is. */
@@ -51,7 +53,9 @@ export async function startEnvironment(
   { env = {}, gatewayEnv = {}, onDisk = false }: EnvironmentOptions = {},
 ): Promise<Environment> {
   const clock = new FakeClock(1_700_000_000_000 + 3_600_000 * hours++)
-  const store = onDisk ? await openStore({ path: folderFor(t), log: silentLog, clock }) : openMemoryStore({ clock })
+  const folder = onDisk ? folderFor(t) : undefined
+  const store =
+    folder === undefined ? openMemoryStore({ clock }) : await openStore({ path: folder, log: silentLog, clock })
   const dashboard = await startTestDashboard({ store, clock, env, parts: { sealKey: Buffer.alloc(32, 7) } })
   const gateway = await startTestGateway({ store, clock, env: gatewayEnv })
   t.after(async () => {
@@ -65,7 +69,7 @@ export async function startEnvironment(
   const runAs: Environment['runAs'] = (user, command, ...options) =>
     runLine([command, '-d', `http://127.0.0.1:${dashboard.port}/`, '-s', user.key, ...options])
   return {
-    ...{ dashboard, gateway, admin, clock, call, runAs },
+    ...{ dashboard, gateway, admin, clock, folder, call, runAs },
     async ask(method, path, body) {
       const answer = await call(method, path, body)
       if (answer.status !== 200 && answer.status !== 201)

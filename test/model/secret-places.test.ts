@@ -103,3 +103,40 @@ test('of an OpenAPI document the extension holds secrets, and examples do not', 
   const document = { openapi: '3.0.3', components: { examples: { a: { value: { password: 'shown' } } } } }
   assert.deepEqual(secretsOf(document), [])
 })
+
+test('credentials in the query of an address are masked alone, and come back', () => {
+  const masked = (text: string) => (withoutSecrets({ target_path: text }) as JsonObject).target_path
+  for (const name of [
+    'api_key',
+    'key',
+    'token',
+    'access_token',
+    'apikey',
+    'apiKey',
+    'subscription-key',
+    'sig',
+    'X-Auth',
+    'api%5Fkey',
+    '%6bey',
+  ])
+    for (const before of ['', 'page=1&', 'page=1;'])
+      assert.equal(masked(`https://up.test/x?${before}${name}=s3#f`), `https://up.test/x?${before}${name}=***#f`)
+  for (const harmless of [
+    '?page=1',
+    '?token_type=x',
+    '?key=$1',
+    '?key={{.Key}}',
+    '?monkey=1',
+    '/key=1',
+    '?key=',
+    '?sort=key',
+  ])
+    assert.equal(masked(`https://up.test${harmless}`), `https://up.test${harmless}`)
+  const hook = (...urls: string[]) => ({ targets: urls.map((url) => ({ url, weight: 1 })) })
+  const stored = hook('https://a.test/?key=one', 'https://a.test/?key=two', 'https://b.test/?key=three')
+  const shown = withoutSecrets(stored)
+  assert.deepEqual(shown, hook('https://a.test/?key=***', 'https://a.test/?key=***', 'https://b.test/?key=***'))
+  assert.deepEqual(withSecretsKept(shown, stored), stored)
+  const moved = hook('https://c.test/?key=***')
+  assert.deepEqual(maskIn(withSecretsKept(moved, stored)), ['targets', 0, 'url'])
+})

@@ -9,6 +9,7 @@ import { readPage } from '../../model/portal-page.ts'
 import { type DashboardApi, eachOf, segment } from './dashboard.ts'
 import { type Flaw, flawsThrown, type MoveKind, type Reference, type There, textAt } from './kind.ts'
 import { pruned, same, without } from './rendered.ts'
+import { secretPlaces } from './secret-places.ts'
 
 const AT_ONCE = 8
 const SOLES = ['configuration', 'menus', 'css', 'js', 'catalogue'] as const
@@ -25,7 +26,7 @@ export const PORTAL: MoveKind = {
   deletable: false,
   findsNew: false,
   normal: shortSole,
-  secrets: () => [],
+  secrets: (body) => (body.part === 'configuration' || body.part === 'catalogue' ? secretPlaces(body) : []),
   flaws: soleFlaws,
   references: catalogueReferences,
   claims: () => [],

@@ -40,11 +40,11 @@ export function hookRoutes(parts: DashboardParts): Route[] {
     (call: Call) =>
     ({ id, body }: StoredDocument) =>
       secretsSeen(call, 'hooks', hookShape(id, body as unknown as Hook, secretsOf(parts, { id, body })))
-  const draftOver = (call: Call, stored: StoredDocument) =>
-    readHook(
-      secretsKept(call.object(), { header_map: { ...secretsOf(parts, stored).header_map } }, 'hook_invalid'),
-      settings,
-    )
+  const draftOver = (call: Call, stored: StoredDocument) => {
+    const { id, body } = stored
+    const before = hookShape(id, body as unknown as Hook, secretsOf(parts, stored))
+    return readHook(secretsKept(call.object(), before, 'hook_invalid'), settings)
+  }
   return [
     {
       method: 'GET',

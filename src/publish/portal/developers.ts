@@ -1,6 +1,7 @@
 import { foldCase } from '../../model/fold.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { withoutSecrets } from '../../model/secret-places.ts'
 import { NEVER, toEmail } from '../../model/user.ts'
 import type { Change, Documents, StoredDocument } from '../../store/ports.ts'
 
@@ -58,7 +59,7 @@ export function developerSeen(
 ): JsonObject {
   const { password: _hash, PWHistory: _former, ...rest } = body
   const shown: JsonObject = { id, _id: id, ...SHOWN, ...rest, oauth_clients: appsSeen(body.oauth_clients) }
-  return withNonce ? shown : { ...shown, nonce: '' }
+  return withNonce ? shown : { ...shown, fields: withoutSecrets(shown.fields ?? null), nonce: '' }
 }
 
 /** The change that writes a developer over what was read of it. It fails with `revision_conflict` when somebody else was first. */

@@ -37,6 +37,21 @@ export function definitionPlaces(document: JsonObject): readonly TreePath[] {
   return [...found, ...named.filter((path) => !known.has(toPointer(path)))]
 }
 
+/** Where any other document has secrets, by the table. What a kind seals itself is `sealed` there, and stays. */
+export function documentPlaces(document: JsonObject): readonly TreePath[] {
+  return secretsOf(document)
+    .map(({ path }) => path.map(String))
+    .filter((path) => !path.includes('sealed'))
+}
+
+/** The same below these members alone: the others are looked up by, or are hashes. */
+export function placesBelow(...members: readonly string[]): (document: JsonObject) => readonly TreePath[] {
+  return (document) => {
+    const held = members.filter((name) => document[name] !== undefined).map((name) => [name, document[name]!])
+    return held.length === 0 ? [] : documentPlaces(Object.fromEntries(held) as JsonObject)
+  }
+}
+
 function isSecret(text: string, path: TreePath, document: JsonObject): boolean {
   const name = path.at(-1)!
   const pointer = path.at(-2) ?? ''

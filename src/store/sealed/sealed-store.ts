@@ -15,14 +15,21 @@ import {
   type Tokens,
 } from '../ports.ts'
 import { Fullness } from './fullness.ts'
-import { definitionPlaces, sessionPlaces, ticketPlaces } from './places.ts'
+import { definitionPlaces, documentPlaces, placesBelow, sessionPlaces, ticketPlaces } from './places.ts'
 import { sealMembers, unsealMembers } from './seal-members.ts'
 
 const TICKET = 'ticket'
-/** Where bodies of each kind have secrets that the gateway must know in clear. Other kinds seal their own. */
+/** Where bodies of each kind have secrets that must be known in clear. Other kinds seal their own, or have none. */
 const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = new Map([
   ['api', definitionPlaces],
   ['asset', definitionPlaces],
+  ['policy', documentPlaces],
+  ['hook', documentPlaces],
+  ['portal_configuration', documentPlaces],
+  ['catalogue', documentPlaces],
+  ['key_request', documentPlaces],
+  ['developer', placesBelow('fields')],
+  ['oauth_client', placesBelow('metadata', 'dcr_registration')],
   [AUDITED_SESSION, sessionPlaces],
   [TICKET, ticketPlaces],
 ])

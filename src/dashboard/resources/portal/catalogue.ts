@@ -15,6 +15,7 @@ import { Done } from '../../envelope.ts'
 import type { DashboardParts } from '../../parts.ts'
 import { checkReferences } from '../../references.ts'
 import type { Route } from '../../route.ts'
+import { secretsKept, secretsSeen } from '../../secrets-seen.ts'
 import { bothSpellings } from './spellings.ts'
 
 const PATH = '/api/portal/catalogue'
@@ -63,7 +64,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
         if (stored === undefined) throw fault('not_found', 'API catalogue not found')
         const { email, apis: _apis, org_id: _org, ...rest } = stored.body
         const apis: JsonObject[] = await seenEntries(parts, orgId, entriesOf(stored.body), call.sight)
-        return bare({ id: stored.id, org_id: orgId, email: email ?? '', apis, ...rest })
+        return bare(secretsSeen(call, 'portal', { id: stored.id, org_id: orgId, email: email ?? '', apis, ...rest }))
       },
     },
     {
@@ -73,7 +74,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       summary: 'Make the catalogue',
       body: Body,
       answers: { 200: Created },
-      run: async (call) => ok(await createCatalogue(parts, changeOf(parts, call))),
+      run: async (call) => ok(await createCatalogue(parts, changeOf(parts, call, undefined))),
     },
     {
       method: 'PUT',
@@ -84,16 +85,23 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Done },
       standing: (call) => catalogueOf(parts, call.actor!.orgId),
       run: async (call) => {
-        await saveCatalogue(parts, changeOf(parts, call))
+        await saveCatalogue(parts, changeOf(parts, call, await seenCatalogue(parts, call)))
         return ok('Data updated')
       },
     },
   ])
 }
 
-function changeOf(parts: DashboardParts, call: Call): CatalogueChange {
+/** What of the stored catalogue the caller sees: the secrets of other entries are none to keep. */
+async function seenCatalogue(parts: DashboardParts, { actor, sight }: Call): Promise<JsonObject | undefined> {
+  const { orgId } = actor!
+  const stored = await catalogueOf(parts, orgId)
+  return stored && { ...stored.body, apis: await seenEntries(parts, orgId, entriesOf(stored.body), sight) }
+}
+
+function changeOf(parts: DashboardParts, call: Call, before: JsonObject | undefined): CatalogueChange {
   const { orgId, email: actor } = call.actor!
-  const checkNamed: CatalogueChange['checkNamed'] = (after, before) =>
-    checkReferences(parts, call, 'catalogue', after, before, { code: 'not_owner' })
-  return { orgId, sent: call.object(), sight: call.sight, checkNamed, actor }
+  const checkNamed: CatalogueChange['checkNamed'] = (after, named) =>
+    checkReferences(parts, call, 'catalogue', after, named, { code: 'not_owner' })
+  return { orgId, sent: secretsKept(call.object(), before, 'portal_invalid'), sight: call.sight, checkNamed, actor }
 }

@@ -8,6 +8,7 @@ import type { Call } from '../../call.ts'
 import { Done } from '../../envelope.ts'
 import type { DashboardParts } from '../../parts.ts'
 import type { Route } from '../../route.ts'
+import { secretsKept, secretsSeen } from '../../secrets-seen.ts'
 import { bothSpellings } from './spellings.ts'
 
 const PATH = '/api/portal/configuration'
@@ -64,7 +65,8 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
         const { orgId } = call.actor!
         const stored = await soleOf(parts, 'portal_configuration', orgId)
         const HashKeys = parts.config.gateway.hash_keys
-        return bare({ id: stored?.id ?? '', org_id: orgId, ...readConfiguration(stored?.body ?? {}), HashKeys })
+        const said = secretsSeen(call, 'portal', readConfiguration(stored?.body ?? {}))
+        return bare({ id: stored?.id ?? '', org_id: orgId, ...said, HashKeys })
       },
     },
     {
@@ -76,7 +78,10 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Done },
       standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
       run: async (call) => {
-        await saveConfiguration(parts, { orgId: call.actor!.orgId, sent: sentOf(call), actor: call.actor!.email })
+        const { orgId, email: actor } = call.actor!
+        const stored = await soleOf(parts, 'portal_configuration', orgId)
+        const sent = secretsKept(sentOf(call), stored?.body, 'portal_invalid')
+        await saveConfiguration(parts, { orgId, sent, actor })
         return ok('Data updated')
       },
     },
@@ -89,7 +94,8 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run: async (call) => {
         const { orgId, email: actor } = call.actor!
-        return ok(await createConfiguration(parts, { orgId, sent: sentOf(call), actor }))
+        const sent = secretsKept(sentOf(call), undefined, 'portal_invalid')
+        return ok(await createConfiguration(parts, { orgId, sent, actor }))
       },
     },
   ])

@@ -3,7 +3,7 @@ import { fault, toFault } from '../../../errors/fault.ts'
 import { textOf } from '../../../errors/render.ts'
 import { foldCase } from '../../../model/fold.ts'
 import { appIdsOf } from '../../../model/holdings.ts'
-import type { Json, JsonObject } from '../../../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../model/json.ts'
 import { mergePatch } from '../../../model/merge-patch.ts'
 import { mayDo } from '../../../model/permission.ts'
 import { developerByEmail, developerIn } from '../../../publish/portal/developers.ts'
@@ -27,6 +27,7 @@ import { developerAt } from '../../portal/held-seen.ts'
 import { checkHeldAlone, developerShown, heldByOthersKept } from '../../portal/holdings.ts'
 import { provenDeveloper } from '../../portal/session-credentials.ts'
 import type { Route } from '../../route.ts'
+import { secretsKept } from '../../secrets-seen.ts'
 import { DeveloperBody, DeveloperPage, DeveloperPatch, DeveloperShape, MadeShape, Updated } from './developer-shapes.ts'
 import { bothSpellings } from './spellings.ts'
 
@@ -235,11 +236,23 @@ async function replace(
 ): Promise<Answer> {
   const keep = await heldByOthersKept(parts, call, await developerAt(parts, call), sentKeys)
   const rules = rulesOf(parts, call)
-  const unlisted = await replaceDeveloper(parts, call.param('id'), (body) => keep(recordOf(body)), rules)
+  const unlisted = await replaceDeveloper(
+    parts,
+    call.param('id'),
+    (body) => keep(fieldsKept(recordOf(body), body)),
+    rules,
+  )
   const { oauth_clients: apps } = await seen(parts, call, await developerAt(parts, call))
   const visible = new Set(appIdsOf({ oauth_clients: apps ?? null }))
   const kept = unlisted.filter((clientId) => visible.has(clientId))
   return ok('Data updated', kept.length === 0 ? null : { kept: { oauth_clients: kept } })
+}
+
+/** Fields that were sent as readers see them stay as they are. @throws Fault `developer_invalid` (400) */
+function fieldsKept(record: JsonObject, { fields: before }: JsonObject): JsonObject {
+  const { fields } = record
+  if (!isObject(fields ?? null)) return record
+  return { ...record, fields: secretsKept(fields!, before, 'developer_invalid') }
 }
 
 /** Who may write a developer may see the nonce, which opens its session: they could set one. */

@@ -25,6 +25,7 @@ import { checkCollectable } from '../../portal/mails.ts'
 import { tellDeveloper } from '../../portal/request-mails.ts'
 import { requestViews } from '../../portal/request-view.ts'
 import type { Route } from '../../route.ts'
+import { secretsKept, secretsSeen } from '../../secrets-seen.ts'
 import { bothSpellings } from './spellings.ts'
 
 const PATH = '/api/portal/requests'
@@ -95,7 +96,8 @@ function listRoutes(parts: DashboardParts): Route[] {
         if (visible !== undefined) and.push({ policy: visible })
         if (call.query('by_user') !== '') and.push({ by_user: call.query('by_user') })
         const query = { where: whereState(call), and, order: 'date_created', descending: true }
-        const shape = requestViews(parts, call.sight)
+        const view = requestViews(parts, call.sight)
+        const shape = async (request: StoredDocument) => secretsSeen(call, 'portal', await view(request))
         return listed(parts.documents, 'key_request', query, pageOf(call), { name: 'Data', pages: 'Pages', shape })
       },
     },
@@ -132,7 +134,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read a key request',
       answers: { 200: RequestShape },
-      run: async (call) => bare(await requestViews(parts, call.sight)(await known(parts, call))),
+      run: async (call) =>
+        bare(secretsSeen(call, 'portal', await requestViews(parts, call.sight)(await known(parts, call)))),
     },
     {
       method: 'PUT',
@@ -143,8 +146,11 @@ function oneRoutes(parts: DashboardParts): Route[] {
       body: Body,
       answers: { 200: Done },
       run: async (call) => {
-        const { id } = await known(parts, call)
-        await updateRequest(parts, askingOf(parts, call), id, call.object())
+        const { id, body } = await known(parts, call)
+        // Shown beside the request, and no part of it.
+        const { portal_developer: _by, catalogue_entry: _for, catalogues: _offers, ...own } = call.object()
+        const sent = secretsKept(own, body, 'request_refused')
+        await updateRequest(parts, askingOf(parts, call), id, sent)
         return ok('Data updated')
       },
     },
