@@ -340,8 +340,8 @@ export interface Store {
   readonly records: Records
   /** True while the store is away and what is read comes from a copy; absent = there is no copy. */
   readonly behind?: () => boolean
-  /** True while the store refuses what it is to keep because it is full; absent = not known. */
-  readonly full?: () => boolean
+  /** True while the store refuses what it is to keep because it is full, as of the last second; absent = not known. */
+  readonly full?: () => Promise<boolean>
   /** What may be given out while the store is away; absent = nothing. */
   readonly owed?: OwedSessions
   /** Finishes what was accepted, saves quota counts, lets go of files and sockets. */

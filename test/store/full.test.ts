@@ -142,9 +142,15 @@ test('a sealed store tells that it is full, from the first refusal on', async (t
   const store = await openStore({ path: temporaryFolder(t), limitBytes: 2_000_000 })
   t.after(() => store.close())
   const sealed = sealedStore(store, Buffer.alloc(32, 7))
-  assert.equal(sealed.full?.(), false)
+  assert.equal(await sealed.full?.(), false)
   await assert.rejects(sealed.documents.commit([{ op: 'nonsense' } as never], undefined))
-  assert.equal(sealed.full?.(), false, 'another refusal says nothing')
+  assert.equal(await sealed.full?.(), false, 'another refusal says nothing')
   await fill({ ...store, documents: sealed.documents } as SqliteStore)
-  assert.equal(sealed.full?.(), true)
+  assert.equal(await sealed.full?.(), true)
+  const { rows } = await store.documents.list('api', { limit: 5 })
+  await sealed.documents.commit(
+    rows.map(({ id }) => ({ op: 'delete', kind: 'api', id })),
+    undefined,
+  )
+  assert.equal(await sealed.full?.(), false, 'as soon as there is room')
 })

@@ -58,7 +58,7 @@ async function ready(parts: AdminParts): Promise<AdminAnswer> {
   if (!parts.ready()) throw fault('not_ready')
   // In a cluster a node serves what it has while the store is away: taking it out of service would help nobody.
   if (!parts.clustered) await parts.store.documents.revision()
-  const full = parts.store.full?.() === true
+  const full = (await parts.store.full?.()) === true
   if (full && !parts.clustered) throw fault('store_full')
   const how = full ? { status: 'warn', output: FULL } : { status: 'pass' }
   return json({ ...how, version: parts.version, description: 'Gatehouse' })
@@ -78,7 +78,7 @@ function storeCheck(parts: AdminParts): () => Promise<Check> {
     }
   }
   return async () => {
-    if (parts.store.full?.()) return { status: 'fail', output: FULL, time: now(parts) }
+    if (await parts.store.full?.()) return { status: 'fail', output: FULL, time: now(parts) }
     if (last !== undefined && performance.now() - checkedAt < STORE_CHECK_MS) return last
     running ??= check().then((done) => {
       last = done

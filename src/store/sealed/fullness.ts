@@ -1,30 +1,81 @@
+import { randomBytes } from 'node:crypto'
 import { toFault } from '../../errors/fault.ts'
-import type { Awaitable } from '../ports.ts'
+import type { Awaitable, Change, Documents } from '../ports.ts'
 
-/** What is small may still fit where something else was refused: a refusal counts for this long at least. */
-const LASTS_MS = 60_000
+/** Between two probes. */
+const PROBE_EVERY_MS = 1000
+/** Of what is written on trial. */
+const MOST_BYTES = 1_000_000
 
-/** Notes whether a store takes what it is to keep: each node writes its status twice a minute, so that the answer is never old. */
+/**
+ * Notes whether a store takes what it is to keep. What is small may still fit where something larger was refused: a refusal counts until
+ * something as large is taken. Whoever asks while it counts causes a write on trial, at most one a second, so that the answer follows the
+ * store without a write of others.
+ */
 export class Fullness {
-  #refusedAt = Number.NEGATIVE_INFINITY
-  #keptSince = true
+  readonly #documents: Documents
+  /** Of the largest write that was refused and not followed by one as large that was taken; 0 = none. */
+  #refusedBytes = 0
+  #nextProbeAt = 0
+  #probing: Promise<void> | undefined
+
+  constructor(documents: Documents) {
+    this.#documents = documents
+  }
 
   /** Passes on what a write comes to. */
-  async note<Done>(write: Awaitable<Done>): Promise<Done> {
+  async note<Done>(changes: readonly Change[], write: Awaitable<Done>): Promise<Done> {
     try {
       const done = await write
-      this.#keptSince = true
+      if (this.#refusedBytes > 0) this.#taken(bytesOf(changes))
       return done
     } catch (error) {
-      if (toFault(error).code === 'store_full') {
-        this.#refusedAt = performance.now()
-        this.#keptSince = false
-      }
+      if (toFault(error).code === 'store_full') this.#refused(bytesOf(changes))
       throw error
     }
   }
 
-  isFull(): boolean {
-    return !this.#keptSince || performance.now() - this.#refusedAt < LASTS_MS
+  async isFull(): Promise<boolean> {
+    if (this.#refusedBytes > 0 && performance.now() >= this.#nextProbeAt) {
+      this.#probing ??= this.#probe()
+      await this.#probing
+    }
+    return this.#refusedBytes > 0
   }
+
+  #taken(bytes: number): void {
+    if (bytes >= this.#refusedBytes) this.#refusedBytes = 0
+    // A sign that there is room again.
+    else this.#nextProbeAt = 0
+  }
+
+  #refused(bytes: number): void {
+    this.#refusedBytes = Math.max(bytes, this.#refusedBytes)
+    this.#nextProbeAt = performance.now() + PROBE_EVERY_MS
+  }
+
+  async #probe(): Promise<void> {
+    const hash = randomBytes(32)
+    const expiresAt = Date.now() + PROBE_EVERY_MS
+    const body = { trial: 'x'.repeat(this.#refusedBytes) }
+    const row = { sort: 'proof', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+    try {
+      await this.#documents.commit([{ op: 'putTicket', hash, row, ifAbsent: true }], undefined)
+      this.#refusedBytes = 0
+      await this.#documents.commit([{ op: 'deleteTicket', hash }], undefined)
+    } catch {
+      this.#nextProbeAt = performance.now() + PROBE_EVERY_MS
+    } finally {
+      this.#probing = undefined
+    }
+  }
+}
+
+function bytesOf(changes: readonly Change[]): number {
+  let bytes = 1
+  for (const change of changes) {
+    if ('body' in change) bytes += JSON.stringify(change.body).length
+    else if ('row' in change && 'body' in change.row) bytes += JSON.stringify(change.row.body).length
+  }
+  return Math.min(bytes, MOST_BYTES)
 }

@@ -42,7 +42,7 @@ const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = n
 export function sealedStore(store: Store, sealKey: Uint8Array): Store {
   const rows = new SealedRows(sealKey)
   const { outbox, counters, feed, hits, records, owed } = store
-  const fullness = new Fullness()
+  const fullness = new Fullness(store.documents)
   return {
     ...{ outbox, counters, feed, hits, records },
     documents: sealedDocuments(store.documents, rows, fullness),
@@ -144,7 +144,7 @@ function sealedDocuments(documents: Documents, rows: SealedRows, fullness: Fulln
     each: (kind, query) => batches(documents.each(kind, query), rows.openDocument),
     values: (kind, index, query) => documents.values(kind, index, query),
     valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
-    commit: async (changes, audit) => fullness.note(documents.commit(changes.map(rows.seal), audit)),
+    commit: async (changes, audit) => fullness.note(changes, documents.commit(changes.map(rows.seal), audit)),
     note: (entry) => documents.note(entry),
     revision: () => documents.revision(),
   }
