@@ -6,6 +6,7 @@ import { toWords } from '../model/api/tree.ts'
 import type { Api, ApiDocument } from '../model/api.ts'
 import { loadsHere, type NodeShard } from '../model/node.ts'
 import { type Compiled, type CompileParts, compileApi } from './compile.ts'
+import type { Territories } from './exchange.ts'
 import { placeKey } from './placement.ts'
 import { routeSegments } from './route-segments.ts'
 import { type PathSegment, Router } from './router.ts'
@@ -44,7 +45,7 @@ export interface Definition {
  * The APIs of this node: reads definitions, compiles what changed, and says of each how it stands.
  * Written by one caller at a time; what it hands out (`router`, `apis`) is never changed afterwards.
  */
-export class ApiCatalogue {
+export class ApiCatalogue implements Territories {
   readonly #parts: CompileParts
   readonly #shard: NodeShard
   readonly #entries = new Map<string, Entry>()
@@ -92,6 +93,11 @@ export class ApiCatalogue {
     if (served !== undefined) return served.api
     for (const entry of this.#entries.values()) if (entry.apiId === apiId && entry.api !== undefined) return entry.api
     return undefined
+  }
+
+  isHeldByOthers(orgId: string, domain: string, segment: string): boolean {
+    const territory = { domain, segments: [segment], ignoreCase: false }
+    return this.#territories.foreignTo({ orgId, territory }).length > 0
   }
 
   get loaded(): number {

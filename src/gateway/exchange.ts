@@ -251,6 +251,8 @@ export interface OrgLimits {
 export interface Snapshot {
   readonly revision: number
   readonly router: Routes
+  /** Listen paths by organisation, those of APIs that are switched off too. */
+  readonly territories: Territories
   /** Loaded APIs by api_id, internal ones too. */
   readonly apis: ReadonlyMap<string, ServedApi>
   /** Policies by organisation and id (`policyKey`). */
@@ -272,6 +274,12 @@ export interface Routes {
   find(host: string, path: string, match: RouteMatch): void
   /** The organisation that owns the domain of a request; undefined = none does. */
   ownerOf(host: string): string | undefined
+}
+
+/** Whose listen paths are whose. */
+export interface Territories {
+  /** True where another organisation holds the path of one segment at a domain ('' = all hosts), or one below it. */
+  isHeldByOthers(orgId: string, domain: string, segment: string): boolean
 }
 
 /** Follows a request to its upstream, to keep the answer or to give another in its place. */

@@ -62,6 +62,7 @@ export class LiveConfig {
     this.snapshot = {
       revision: 0,
       router: parts.catalogue.router,
+      territories: parts.catalogue,
       apis: parts.catalogue.apis,
       policies: new Map(),
       policyGeneration: 0,
@@ -302,6 +303,7 @@ export class LiveConfig {
     this.snapshot = {
       revision: Math.max(before.revision, revision),
       router: catalogue.router,
+      territories: catalogue,
       apis: catalogue.apis,
       policies: policiesChanged
         ? new Map([...this.#policies.values()].map(({ key, policy }) => [key, policy]))

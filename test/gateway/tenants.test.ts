@@ -321,7 +321,8 @@ const named: fc.Arbitrary<NamedApi> = fc
 
 function namedDefinition(api: NamedApi, url: string): JsonObject {
   if (!api.secured) return definitionOf(api.id, api, url)
-  const definition = oauthApi(url, { id: api.id, path: api.path, info: { orgId: api.org } })
+  const { org: orgId, active } = api
+  const definition = oauthApi(url, { id: api.id, path: api.path, info: { orgId, state: { active } } })
   const extension = definition['x-svc-api-gateway'] as JsonObject
   const { server } = definitionOf(api.id, api, url)['x-svc-api-gateway'] as JsonObject
   extension.server = { ...(extension.server as JsonObject), ...(server as JsonObject) }
@@ -373,6 +374,14 @@ test('property: ids take no request from a listen path, listen paths none from i
             const again = await gateway.svc('PUT', `/svc/apis/oas/${each.id}`, namedDefinition(each, origin.url))
             assert.equal(again.status, 200, again.text)
           }
+        }
+        // What an API that is switched off leaves behind is nobody else's.
+        for (const each of taken.values()) {
+          const off = namedDefinition({ ...each, active: false }, origin.url)
+          assert.equal((await gateway.svc('PUT', `/svc/apis/oas/${each.id}`, off)).status, 200)
+          const after = await holders(taken)
+          for (const [probe, org] of before)
+            assert.ok([org, undefined].includes(after.get(probe)), `${probe} while ${each.id} is off`)
         }
       } finally {
         await remove(gateway, taken.keys())

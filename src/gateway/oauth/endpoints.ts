@@ -75,7 +75,7 @@ export class OAuthEndpoints {
    * well-known one) or, with `unrouted`, where none answers (`/{api_id}/oauth/...`).
    */
   findElsewhere(x: Exchange, snapshot: Snapshot, unrouted: boolean): ElsewhereFound | undefined {
-    if (unrouted) return this.#findById(x, snapshot, snapshot.router.ownerOf(x.host))
+    if (unrouted) return this.#findById(x, snapshot)
     return x.path.charCodeAt(1) === DOT && x.path.startsWith(WELL_KNOWN) ? this.#findMetadata(x, snapshot) : undefined
   }
 
@@ -112,7 +112,7 @@ export class OAuthEndpoints {
       match.restAt = at
       return undefined
     }
-    return this.#findById(x, snapshot, match.served?.api.orgId)
+    return this.#findById(x, snapshot)
   }
 
   /** Answers a request at an endpoint that was found elsewhere. */
@@ -151,15 +151,19 @@ export class OAuthEndpoints {
     return { served, found: { endpoint: 'metadata', below: '' }, prefix: path }
   }
 
-  /** `holder`: the organisation that receives what is at this host and path; ids of others' APIs mean nothing there. */
-  #findById(x: Exchange, snapshot: Snapshot, holder: string | undefined): ElsewhereFound | undefined {
+  /** At a host or path of another organisation the id of an API means nothing, even while nothing is served there. */
+  #findById(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {
     const end = x.path.indexOf('/', 1)
     const found = end === -1 ? undefined : this.#paths.findAt(x.path, end)
     if (found === undefined) return undefined
-    const served = snapshot.apis.get(x.path.slice(1, end))
+    const id = x.path.slice(1, end)
+    const served = snapshot.apis.get(id)
     if (served?.api.oauth === undefined || served.api.internal || served.api.listenPath.includes('{')) return undefined
-    if (served.api.domain !== '' && served.api.domain !== x.host) return undefined
-    if (holder !== undefined && holder !== served.api.orgId) return undefined
+    const { domain, orgId } = served.api
+    if (domain !== '' && domain !== x.host) return undefined
+    const owner = snapshot.router.ownerOf(x.host)
+    if ((owner !== undefined && owner !== orgId) || snapshot.territories.isHeldByOthers(orgId, domain, id))
+      return undefined
     return { served, found, prefix: '' }
   }
 
