@@ -7,6 +7,7 @@ import { productVersion } from './config/version.ts'
 import { fault, toFault } from './errors/fault.ts'
 import { type Gateway, startGateway } from './gateway/gateway.ts'
 import { systemClock } from './model/clock.ts'
+import { DroppedConnections } from './model/dropped-connections.ts'
 import type { Log } from './model/log.ts'
 import { secretBytes } from './model/secret.ts'
 import { checkDatabaseFile, openBeginning, setAside, setDatabaseAside } from './process/beginning.ts'
@@ -69,6 +70,7 @@ interface Ground {
 /** The gateway of this process once it serves: the dashboard asks for it later. */
 interface Serving {
   gateway?: Gateway
+  readonly drops: DroppedConnections
 }
 
 /**
@@ -104,7 +106,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     closers.push(() => defaultOrg.close())
     const ground: Ground = { loaded, log, opened, path, secrets, sealKey, defaultOrg, version: productVersion() }
 
-    const serving: Serving = {}
+    const serving: Serving = { drops: new DroppedConnections() }
     const dashboard = roles.dashboard ? await openDashboard(ground, serving, roles) : undefined
     if (dashboard !== undefined) closers.push(() => dashboard.stop())
 
@@ -117,7 +119,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     // The sample is for the first gateway.
     if (roles.gateway || clustered) beginning.done()
 
-    if (roles.gateway) serving.gateway = await openGateway(ground, dashboard, closers)
+    if (roles.gateway) serving.gateway = await openGateway(ground, serving.drops, dashboard, closers)
     const { gateway } = serving
     const made = config.gateway.secret === ''
     return {
@@ -175,6 +177,7 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
   return keepDashboard({
     ...{ config, store: opened, sealKey, version, log, path },
     settings: explainSettings(loaded),
+    dropCells: serving.drops.cells,
     adminSecret: config.dashboard.admin_secret === '' ? secrets.admin_secret : config.dashboard.admin_secret,
     settled: async (revision) => serving.gateway?.live.settled(revision),
     tryRequest: async (trial) => {
@@ -188,6 +191,7 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
 
 async function openGateway(
   { loaded, log, opened, path, secrets, sealKey, defaultOrg, version }: Ground,
+  dashboardDrops: DroppedConnections,
   dashboard: KeptThread | undefined,
   closers: (() => unknown)[],
 ): Promise<Gateway> {
@@ -208,6 +212,7 @@ async function openGateway(
     passwordRules: readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'basic_auth.json')),
     defaultOrg: defaultOrg.id,
     dashboard: dashboard && (() => (dashboard.up() ? 'pass' : 'fail')),
+    dashboardDrops,
   })
   closers.push(() => gateway.stop())
   return gateway

@@ -2,6 +2,7 @@ import type { BlockList, Server, Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, waitFault } from '../errors/fault.ts'
 import { descriptorLimit, shareDescriptors } from '../model/descriptors.ts'
+import type { DropReason } from '../model/dropped-connections.ts'
 import { isListed, peerAddress } from '../model/forwarded-for.ts'
 import { visitorOf } from '../model/visitor.ts'
 import type { DashboardParts } from './parts.ts'
@@ -99,20 +100,22 @@ export class Intake {
     const most = Math.min(wanted, shareDescriptors(limit, 0).dashboard)
     const open = new Map<string, number>()
     let dropped = 0
-    const drop = () => {
+    const isShort = most < wanted
+    const drop = (reason: DropReason) => {
+      this.#parts.drops?.dropped(reason)
       dropped++
       if (dropped > 1) return
       setTimeout(() => {
         const what = { dropped, max_connections: most, open_files_limit: limit }
-        const todo = most < wanted ? '; raise the limit of open files (ulimit -n, LimitNOFILE)' : ''
+        const todo = isShort ? '; raise the limit of open files (ulimit -n, LimitNOFILE)' : ''
         this.#parts.log.warn(what, `connections to the dashboard were dropped: too many are open${todo}`)
         dropped = 0
       }, RETRY_MS).unref()
     }
     server.maxConnections = most
-    server.on('drop', drop)
+    server.on('drop', () => drop(isShort ? 'descriptors' : 'max_connections'))
     // An accept that failed for want of descriptors.
-    server.on('error', drop)
+    server.on('error', () => drop('descriptors'))
     server.on('connection', (socket: Socket) => {
       const peer = peerAddress(socket.remoteAddress)
       if (isListed(this.#trusted, peer)) return
@@ -120,7 +123,7 @@ export class Intake {
       const count = (open.get(address) ?? 0) + 1
       if (count > Math.max(1, most * CONNECTION_SHARE)) {
         socket.destroy()
-        drop()
+        drop('address')
         return
       }
       open.set(address, count)

@@ -1,6 +1,7 @@
 import type { ExplainedSetting } from '../config/explain.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../model/clock.ts'
+import type { DroppedConnections } from '../model/dropped-connections.ts'
 import type { Log } from '../model/log.ts'
 import type { Trial, TrialRequest } from '../model/trial.ts'
 import type { SecretParts } from '../publish/parts.ts'
@@ -23,6 +24,8 @@ export interface DashboardParts extends SecretParts {
   readonly settleWithinMs?: number
   /** Has the gateway of this process send a request to itself; absent = there is none. @throws Fault `try_elsewhere` and others */
   readonly tryRequest?: (trial: TrialRequest) => Promise<Trial>
+  /** Counts connections that are dropped, for the metrics of the gateway of this process; absent = there is none. */
+  readonly drops?: DroppedConnections
   /** Aborted when the dashboard begins to close: what would go on for ever ends. */
   readonly closing?: AbortSignal
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts'
 import type { FaultCode } from '../errors/catalog.ts'
 import { sharedHosts } from '../model/api/territory.ts'
 import type { Clock } from '../model/clock.ts'
+import type { DroppedConnections } from '../model/dropped-connections.ts'
 import { descriptorLimit, shareDescriptors } from '../model/descriptors.ts'
 import type { GatewayOrder } from '../model/gateway-order.ts'
 import type { LineSink, Log } from '../model/log.ts'
@@ -83,6 +84,8 @@ export interface GatewayParts {
   readonly clustered: boolean
   /** How the dashboard of this process stands; undefined when there is none in it. */
   readonly dashboard: (() => 'pass' | 'fail') | undefined
+  /** Connections that the dashboard of this process dropped. */
+  readonly dashboardDrops?: DroppedConnections
   /** Told what happens to upstreams and the like, besides those whom an API names. */
   readonly onGatewayEvent?: OnGatewayEvent
   /** Longest wait of an administration call for a change to be in force, in milliseconds; absent = five seconds. */
@@ -118,7 +121,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     shares: shareDescriptors(limit, settings.max_connections),
     refusals: new RefusedConnections(parts, limit),
   }
-  bounds.refusals.offer(metrics)
+  bounds.refusals.offer(metrics, parts.dashboardDrops)
   const core = buildCore(parts, metrics, bounds)
   const { live, recording } = core
   const closers: (() => unknown)[] = [

@@ -22,6 +22,8 @@ export interface DashboardSeed {
   readonly settings: readonly ExplainedSetting[]
   /** The data folder. */
   readonly path: string
+  /** Of `DroppedConnections`. */
+  readonly dropCells: Int32Array<SharedArrayBuffer>
 }
 
 export interface DashboardHostOptions extends Omit<DashboardSeed, 'store' | 'settled' | 'trials'> {

@@ -5,6 +5,7 @@ import { startDashboard } from '../dashboard/server.ts'
 import { SETTLE_WITHIN_MS } from '../dashboard/settle.ts'
 import { toFault } from '../errors/fault.ts'
 import { systemClock } from '../model/clock.ts'
+import { DroppedConnections } from '../model/dropped-connections.ts'
 import { TRIAL_WITHIN_MS } from '../model/trial.ts'
 import { readPasswordRules } from '../publish/password-file.ts'
 import { DEVELOPER_PASSWORD_SCHEMA } from '../publish/portal/passwords.ts'
@@ -65,6 +66,7 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
       {
         ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version, settings },
         clock: systemClock,
+        drops: new DroppedConnections(seed.dropCells),
         defaultOrg: defaultOrg.id,
         settled: revisionAsker(seed),
         tryRequest: askThread(seed.trials, TRIAL_WITHIN_MS + BEYOND_MS),

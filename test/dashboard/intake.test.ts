@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { DroppedConnections } from '../../src/model/dropped-connections.ts'
 import { FakeClock } from '../../src/model/clock.ts'
 import { eventually } from '../eventually.ts'
 import { startTestDashboard, type TestDashboardOptions } from './harness.ts'
@@ -137,7 +138,9 @@ test('what was held for a body is given back when its call ends, in whatever way
 })
 
 test('connections are bounded, and those of one address more so', async (t) => {
-  const { port, log } = await started(t, { env: { SVC_DB_MAXCONNECTIONS: '40', SVC_DB_TRUSTEDPROXIES: '127.0.0.2' } })
+  const drops = new DroppedConnections()
+  const env = { SVC_DB_MAXCONNECTIONS: '40', SVC_DB_TRUSTEDPROXIES: '127.0.0.2' }
+  const { port, log } = await started(t, { env, parts: { drops } })
   const open: Socket[] = []
   t.after(() => {
     for (const socket of open) socket.destroy()
@@ -154,6 +157,11 @@ test('connections are bounded, and those of one address more so', async (t) => {
   assert.equal(await dial('127.0.0.3'), false, 'an address has a quarter')
   for (let number = 0; number < 30; number++) assert.equal(await dial('127.0.0.2'), true, 'a trusted proxy has all')
   assert.equal(await dial('127.0.0.4'), false, 'and there are no more')
+  // What another thread reads of the same memory.
+  assert.deepEqual(new DroppedConnections(drops.cells).counts(), [
+    ['max_connections', 1],
+    ['address', 1],
+  ])
   await eventually('a line in the log', () => log.some(({ fields }) => fields.max_connections === 40))
   for (const socket of open.splice(0)) socket.destroy()
   await eventually('room for another', () => dial('127.0.0.3'))

@@ -64,7 +64,7 @@ test(
     const idle = await crowd(t, product.port)
     const refused = async () => {
       const { text } = await control('GET', '/metrics')
-      return Number(/svc_connections_refused_total\{reason="descriptors"\} (\d+)/.exec(text)?.[1] ?? 0)
+      return Number(/svc_connections_refused_total\{reason="descriptors",place="gateway"\} (\d+)/.exec(text)?.[1] ?? 0)
     }
     await eventually('most are refused', async () => (await refused()) > CROWD / 2)
     assert.equal((await call(product.dashboardPort, '/api/login/doors')).status, 200)
@@ -84,6 +84,8 @@ test('idle connections to the dashboard leave descriptors for traffic and the st
   const { product, control } = await start(t)
   const idle = await crowd(t, product.dashboardPort)
   await eventually('a line in the log', () => linesOf(product, 'connections to the dashboard were dropped').length > 0)
+  const { text } = await control('GET', '/metrics')
+  assert.match(text, /svc_connections_refused_total\{reason="(address|descriptors)",place="dashboard"\} [1-9]/)
   assert.ok(await isServed(product))
   assert.equal((await control('POST', '/svc/keys/create', { org_id: '' })).status < 500, true)
   await end(idle)
@@ -107,7 +109,7 @@ test('a bound that is set is named where it refuses', ONLY_LINUX, async (t) => {
   await crowd(t, product.port)
   await eventually('all others are refused', async () => {
     const { text } = await control('GET', '/metrics')
-    return new RegExp(`svc_connections_refused_total\\{reason="max_connections"\\} ${CROWD - 20}\n`).test(text)
+    return new RegExp(`svc_connections_refused_total\\{reason="max_connections",place="gateway"\\} ${CROWD - 20}\n`).test(text)
   })
   assert.equal(linesOf(product, 'as many as gateway.max_connections allows').length, 1)
 })

@@ -1,4 +1,5 @@
 import type { Clock } from '../../model/clock.ts'
+import type { DroppedConnections } from '../../model/dropped-connections.ts'
 import type { Log } from '../../model/log.ts'
 import { OncePerInterval } from '../../model/once-per-interval.ts'
 import type { RefusalReason } from '../../wire/admission.ts'
@@ -46,12 +47,18 @@ export class RefusedConnections {
     known.untold = 0
   }
 
-  offer(metrics: Metrics): void {
+  /** `dashboard`: what the dashboard of this process dropped. */
+  offer(metrics: Metrics, dashboard?: DroppedConnections): void {
     metrics.offer({
       name: 'svc_connections_refused',
       kind: 'counter',
-      help: 'Connections of clients that were refused, and connections to upstreams that were not opened, by reason.',
-      read: () => Array.from(this.#reasons, ([reason, { count }]) => ({ labels: { reason }, value: count })),
+      help: 'Connections of clients that were refused, and connections to upstreams that were not opened, by reason and place.',
+      read: () => [
+        ...Array.from(this.#reasons, ([reason, { count }]) => sample(reason, 'gateway', count)),
+        ...(dashboard?.counts() ?? []).map(([reason, count]) => sample(reason, 'dashboard', count)),
+      ],
     })
   }
 }
+
+const sample = (reason: string, place: 'gateway' | 'dashboard', value: number) => ({ labels: { reason, place }, value })
