@@ -109,7 +109,9 @@ test('a bound that is set is named where it refuses', ONLY_LINUX, async (t) => {
   await crowd(t, product.port)
   await eventually('all others are refused', async () => {
     const { text } = await control('GET', '/metrics')
-    return new RegExp(`svc_connections_refused_total\\{reason="max_connections",place="gateway"\\} ${CROWD - 20}\n`).test(text)
+    return new RegExp(
+      `svc_connections_refused_total\\{reason="max_connections",place="gateway"\\} ${CROWD - 20}\n`,
+    ).test(text)
   })
   assert.equal(linesOf(product, 'as many as gateway.max_connections allows').length, 1)
 })
