@@ -143,6 +143,12 @@ test('a path that no request can have is refused with the reason; one that is eq
       assert.equal((await gateway.call(`/a${expected}`)).status, BLOCKED, path)
       await gateway.svc('DELETE', '/svc/apis/a')
     }
+  for (const path of ['/x/{id:[0-9]+}', '/x/{id:[0-9]{2}}/y', '/a-{n:a|b}'])
+    assert.match(
+      (await gateway.svc('POST', '/svc/apis/oas', blocking('openapi', path, origin.url, false))).text,
+      /placeholder with a pattern/,
+      path,
+    )
   for (const path of ['/x/./y', '/x/../y', '/x?y', '/x#y', '/$metadata', '/x%00'])
     for (const matching of ['prefix', 'contains'] as const) {
       const definition = defined({ id: 'a', url: origin.url, server: { pathMatching: matching } })

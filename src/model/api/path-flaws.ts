@@ -17,7 +17,8 @@ export function pathExpression(path: string, matching: PathMatching): string {
 }
 
 /**
- * Where a definition names a path that no request can have, or leads to one: its rules would never be met. Operations that nothing is said
+ * Where a definition names a path that no request can have, leads to one, or means fewer requests than it would match: its rules would never be met,
+ * or open more than they say. Operations that nothing is said
  * of are not looked at: documents of others may hold paths with a query.
  */
 export function pathFlaws(api: Api): Flaw[] {
@@ -56,9 +57,16 @@ function rulesFlaws(api: Api, operations: readonly OperationRule[], at: TreePath
   })
 }
 
-function pathFault(path: string, { pathMatching = 'exact', allowEncodedSlashes }: Api): string | undefined {
+/** As routers write it: `{id:[0-9]+}`. A template of OpenAPI has a name alone. */
+const PATTERN_IN_PLACEHOLDER = /\{[^{}/]*:/
+
+function pathFault(path: string, { format, pathMatching = 'exact', allowEncodedSlashes }: Api): string | undefined {
   const reason = unmatchablePath(path, allowEncodedSlashes === true)
-  if (reason !== undefined || pathMatching === 'openapi' || pathMatching === 'exact') return reason
+  if (reason !== undefined) return reason
+  if (pathMatching === 'openapi' || pathMatching === 'exact')
+    return format === 'oas' && PATTERN_IN_PLACEHOLDER.test(path)
+      ? 'has a placeholder with a pattern, which would take any segment (write {name}, and check the parameter with validateRequest)'
+      : undefined
   // Dots are any characters to an expression, which is hardly what is meant.
   if (path.split('/').some((segment) => /^\.{1,2}$/.test(readablePath(segment))))
     return `holds "." or ".." as a segment, which no path of a request has (pathMatching is "${pathMatching}")`
