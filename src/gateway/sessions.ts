@@ -10,7 +10,7 @@ import { registeredAt } from '../model/oauth-registration.ts'
 import { type TokenUser, tokenFactsOf } from '../model/oauth-token.ts'
 import { oneCopy } from '../model/one-copy.ts'
 import type { Session } from '../model/session.ts'
-import { sessionAtUse } from '../model/token-session.ts'
+import { sessionAtUse, withUserOfToday } from '../model/token-session.ts'
 import type { LegacyKeys } from '../publish/legacy-keys.ts'
 import type { Awaitable, SessionRow, Tokens } from '../store/ports.ts'
 import type { Caller, Chain, Plan, Snapshot } from './exchange.ts'
@@ -28,11 +28,12 @@ interface FoundClient {
 
 const NOBODY: FoundClient = { client: undefined, generation: 0 }
 
-/** What sessions are made with: the policies of a snapshot, and the client of a token. */
+/** What sessions are made with: the policies of a snapshot, the client of a token, and the user of one of the password grant. */
 interface MadeWith {
   readonly snapshot: Snapshot
   readonly merges: SharedMerges
   readonly found: FoundClient
+  readonly user?: JsonObject
 }
 
 /** What a session is made of, and made of again when its policies change: its row without what only the store needs. */
@@ -55,6 +56,8 @@ export class LiveSession implements Caller {
   readonly #orgId: string
   #lastPlan: Plan | undefined
   readonly source: SessionSource
+  /** The stored session of its user that it was made with; undefined = none yet. */
+  readonly user: JsonObject | undefined
   readonly clientId: string
   readonly merged: Merged | undefined
   readonly alias: string
@@ -67,14 +70,16 @@ export class LiveSession implements Caller {
 
   constructor(source: SessionSource, keyHash: string, made: MadeWith) {
     const { body, orgId, clientId, evictAt } = source
-    const { snapshot, merges, found } = made
+    const { snapshot, merges, found, user } = made
     this.source = source
+    this.user = user
     this.#orgId = oneCopy(orgId)
     this.keyHash = keyHash
     this.clientId = clientId
     this.token = liveToken(source, found)
     const client = this.token?.client
-    const session = client === undefined ? (body as unknown as Session) : sessionAtUse(body, client)
+    const today = user === undefined ? body : withUserOfToday(body, user)
+    const session = client === undefined ? (today as unknown as Session) : sessionAtUse(today, client)
     this.#session = session
     this.policyGeneration = snapshot.policyGeneration
     const merged = merges.merge(session, orgId, snapshot)
@@ -148,7 +153,7 @@ function placeOfPlan({ api, inlineVersion, version }: Chain): string {
 }
 
 /** True for the session of this very user, which may be used now. */
-function isStill(session: LiveSession | undefined, { generation }: TokenUser, wall: Millis): boolean {
+function isStill(session: LiveSession | undefined, { generation }: TokenUser, wall: Millis): session is LiveSession {
   if (session === undefined || session.unusable || session.inactive) return false
   if (generationOf(session.source.body) !== generation) return false
   const { evictAt, expiresAt } = session
@@ -225,8 +230,27 @@ export class Sessions {
     const user = session?.token?.user
     if (user === undefined) return session
     const found = this.findByHash(user.hash, snapshot)
-    if (found instanceof Promise) return found.then((late) => (isStill(late, user, wall) ? session : undefined))
-    return isStill(found, user, wall) ? session : undefined
+    if (found instanceof Promise) return found.then((late) => this.#ofUser(session!, late, snapshot, wall))
+    return this.#ofUser(session!, found, snapshot, wall)
+  }
+
+  /** The session of a token as its user makes it now; undefined where that may not be used. */
+  #ofUser(
+    session: LiveSession,
+    user: LiveSession | undefined,
+    snapshot: Snapshot,
+    wall: Millis,
+  ): LiveSession | undefined {
+    const { source, keyHash, token } = session
+    if (!isStill(user, token!.user!, wall)) return undefined
+    if (session.user === user.source.body) return session
+    const { client, generation } = token!
+    const made = { snapshot, merges: this.#merges, found: { client, generation }, user: user.source.body }
+    const live = new LiveSession(source, keyHash, made)
+    const place = placeOf(keyHash)
+    // One that was dropped while the user was read must not come back.
+    const isKept = this.#young.get(place) === session || this.#old.get(place) === session
+    return isKept ? this.#keep(keyHash, live) : live
   }
 
   /** As `find`, by the SHA-256 in lower-case hex; what was hashed otherwise by an earlier product is found with the credential alone. */

@@ -2,7 +2,7 @@ import { Fault } from '../errors/fault.ts'
 import type { JsonObject } from './json.ts'
 import type { Quota, Rate, Throttle } from './limit-parts.ts'
 import { type EffectiveRight, type Merged, mergePolicies } from './merge-policies.ts'
-import { flatRight } from './narrow-session.ts'
+import { flatRight, NARROWED_BY } from './narrow-session.ts'
 import type { AccessDefinition, LimitFields, Policy, Session } from './session.ts'
 
 /**
@@ -23,7 +23,8 @@ export function previewSession(
 
 /** The same for a session that was merged before, with what narrows it: limits, rights and tags are the narrowed ones. */
 export function previewMerged(session: Session, policies: readonly (Policy | undefined)[], merged: Merged): Session {
-  if (merged.policyIds.length === 0 && !isNarrowed(merged)) return session
+  const second = (session as unknown as JsonObject)[NARROWED_BY]
+  if (merged.policyIds.length === 0 && second === undefined && !isNarrowed(merged)) return session
   const known = policies.filter((policy) => policy !== undefined)
   const lastExpiry = known.findLast(({ post_expiry_action: action }) => (action ?? '') !== '')
   const body: JsonObject = {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject } from './json.ts'
 import { policyIdsOf } from './merge-policies.ts'
 import { NARROWED_BY, rulesOf } from './narrow-session.ts'
@@ -12,6 +13,27 @@ export function issuedBy(
   facts: TokenFacts,
 ): client is OAuthClient {
   return client !== undefined && client.epoch === facts.epoch && client.org_id === orgId
+}
+
+/** Members that say nothing of what a token may do. */
+const NOTES: ReadonlySet<string> = new Set(['org_id', 'meta_data', 'date_created', 'last_updated'])
+
+/** What the session of a user says about rights and limits of its tokens. Their metadata are those of the client, not of the user. */
+export function rulesOfUser(user: JsonObject): JsonObject {
+  const { meta_data: _own, ...rules } = rulesOf(user)
+  return rules
+}
+
+/**
+ * The body of a token of the password grant as its user is now: what the user has lost since is lost at once. Where the client's
+ * policies give the rights, what the user has gained counts too; where the rights are those that the user had, they stay the most.
+ */
+export function withUserOfToday(body: JsonObject, user: JsonObject): JsonObject {
+  const rules = rulesOfUser(user)
+  if (isObject(body[NARROWED_BY] ?? null)) return { ...body, [NARROWED_BY]: rules }
+  const issued = rulesOf(body)
+  const names = [...new Set([...Object.keys(issued), ...Object.keys(rules)])].filter((name) => !NOTES.has(name))
+  return names.every((name) => isDeepStrictEqual(issued[name], rules[name])) ? body : { ...body, [NARROWED_BY]: rules }
 }
 
 const LIMITS = ['rate', 'quota_max', 'throttle_interval', 'max_query_depth'] as const

@@ -6,7 +6,7 @@ import type { OAuthClient } from '../model/oauth-client.ts'
 import { tokenFactsOf } from '../model/oauth-token.ts'
 import { hashKey } from '../model/secret.ts'
 import type { Session } from '../model/session.ts'
-import { sessionAtUse } from '../model/token-session.ts'
+import { sessionAtUse, withUserOfToday } from '../model/token-session.ts'
 import type { SessionRow } from '../store/ports.ts'
 import { jsonAnswer } from './answer.ts'
 import { authenticateClient } from './client-auth.ts'
@@ -49,8 +49,10 @@ async function accessClaims(
   if (api === undefined || !isRegistered(parts, caller, api)) return undefined
   const owner = await parts.findClient(clientId)
   if (owner === undefined || owner.epoch !== facts.epoch || !isRegistered(parts, owner, api)) return undefined
-  if (facts.user !== undefined && (await findTokenUser(parts, api, facts.user)) === undefined) return undefined
-  if (!isInForce(parts, orgId, sessionAtUse(body, owner))) return undefined
+  const user = facts.user && (await findTokenUser(parts, api, facts.user))
+  if (facts.user !== undefined && user === undefined) return undefined
+  const today = user === undefined ? body : withUserOfToday(body, user.body)
+  if (!isInForce(parts, orgId, sessionAtUse(today, owner))) return undefined
   return {
     active: true,
     ...(facts.scope !== '' && { scope: facts.scope }),

@@ -3,9 +3,9 @@ import { isExpired } from '../model/expiry.ts'
 import type { JsonObject } from '../model/json.ts'
 import { generationOf } from '../model/key.ts'
 import { mergePolicies, policyIdsOf } from '../model/merge-policies.ts'
-import { rulesOf } from '../model/narrow-session.ts'
 import type { TokenUser } from '../model/oauth-token.ts'
 import type { Session } from '../model/session.ts'
+import { rulesOfUser } from '../model/token-session.ts'
 import type { SessionRow } from '../store/ports.ts'
 import type { OAuthApi, OAuthParts } from './parts.ts'
 import type { RefreshBody } from './tickets.ts'
@@ -23,12 +23,6 @@ export function isUsable(parts: OAuthParts, api: { readonly orgId: string }, use
   const policies = ids.map((id) => parts.findPolicy(user.orgId, id))
   const merged = mergePolicies(session, policies, (apiId) => parts.findApi(apiId)?.orgId)
   return !(merged instanceof Fault) && !merged.isInactive
-}
-
-/** What a user's session says about rights and limits. Metadata of a token are those of its client, not of its user. */
-export function rulesOfUser(user: SessionRow): JsonObject {
-  const { meta_data: _own, ...rules } = rulesOf(user.body)
-  return rules
 }
 
 /** The user that a refresh token was given for; undefined for other grants than that of a password. */
@@ -51,5 +45,5 @@ export async function findTokenUser(
 export async function userRules(parts: OAuthParts, api: OAuthApi, user: TokenUser): Promise<JsonObject> {
   const found = await findTokenUser(parts, api, user)
   if (found === undefined) throw fault('oauth_invalid_grant')
-  return rulesOfUser(found)
+  return rulesOfUser(found.body)
 }

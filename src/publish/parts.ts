@@ -38,9 +38,13 @@ export interface PublishParts {
   readonly clock?: Clock
 }
 
-/** What keys and certificates need besides. */
-export interface SecretParts extends PublishParts {
+/** What sessions are read with. */
+export interface SessionParts extends PublishParts {
   readonly tokens: Tokens
+}
+
+/** What keys and certificates need besides. */
+export interface SecretParts extends SessionParts {
   /** 32 bytes that private keys and shown-again keys are sealed with. */
   readonly sealKey: Uint8Array
   /** What passwords of users must be like; absent = at least eight characters. */

@@ -7,7 +7,7 @@ import type { Merged } from '../model/merge-policies.ts'
 import { checkSession } from '../model/session.ts'
 import { writtenSession } from '../model/written-session.ts'
 import type { SessionRow } from '../store/ports.ts'
-import { clockOf, type PublishParts } from './parts.ts'
+import { clockOf, type SessionParts } from './parts.ts'
 import { inForce, shownOf } from './session-in-force.ts'
 import { rulesOf } from './sessions.ts'
 
@@ -16,7 +16,7 @@ import { rulesOf } from './sessions.ts'
  * A session whose policies are not usable has none.
  */
 export async function resetQuotas(
-  parts: PublishParts,
+  parts: SessionParts,
   body: JsonObject,
   orgId: string,
   counterId: string,
@@ -46,7 +46,7 @@ interface UsedElsewhere {
  * be used.
  */
 export async function useQuotas(
-  parts: PublishParts,
+  parts: SessionParts,
   row: { readonly body: JsonObject; readonly orgId: string; readonly counterId: string },
   sent: JsonObject,
 ): Promise<void> {
@@ -83,7 +83,7 @@ function mostUsed(counts: readonly UsedElsewhere[]): UsedElsewhere {
  * `quota_remaining` and `quota_renews` (Unix seconds) as they are now.
  */
 export async function showSession(
-  parts: PublishParts,
+  parts: SessionParts,
   body: JsonObject,
   orgId: string,
   counterId: string,
@@ -98,14 +98,14 @@ export async function showSession(
 /**
  * What a caller who has read a session wants stored of it: see `writtenSession`. @throws Fault `key_invalid` (400), `store_away`
  */
-export async function writtenOver(parts: PublishParts, sent: JsonObject, row: SessionRow): Promise<JsonObject> {
+export async function writtenOver(parts: SessionParts, sent: JsonObject, row: SessionRow): Promise<JsonObject> {
   const checked = checkSession(sent, 'limits') as unknown as JsonObject
   const stored = row.body
   return writtenSession(checked, { stored, shown: shownOf(stored, await inForce(parts, stored, row.orgId)) })
 }
 
 async function withCounts(
-  parts: PublishParts,
+  parts: SessionParts,
   body: JsonObject,
   merged: Merged,
   counterId: string,

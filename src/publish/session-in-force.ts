@@ -1,17 +1,20 @@
 import { Fault } from '../errors/fault.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
+import { generationOf } from '../model/key.ts'
 import { type Merged, policyIdsOf } from '../model/merge-policies.ts'
 import { mergeSession, NARROWED_BY } from '../model/narrow-session.ts'
 import { TOKEN_FACTS, tokenFactsOf } from '../model/oauth-token.ts'
 import type { Policy, Session } from '../model/session.ts'
 import { previewMerged, withoutRules } from '../model/session-preview.ts'
-import { issuedBy, sessionAtUse } from '../model/token-session.ts'
+import { issuedBy, sessionAtUse, withUserOfToday } from '../model/token-session.ts'
 import { clientOf, storedClient } from './oauth-client-parts.ts'
-import type { PublishParts } from './parts.ts'
+import type { SessionParts } from './parts.ts'
 import { readPolicies } from './policies.ts'
 
 /** A stored session as the gateway applies it. */
 export interface InForce {
+  /** What is stored; of a token of the password grant, with what its user may do now. */
+  readonly body: JsonObject
   /** The session itself; that of a token as its client makes it now. */
   readonly session: Session
   /** In the order in which the session names them; undefined where one does not exist. */
@@ -21,27 +24,35 @@ export interface InForce {
 }
 
 /** Applies policies, client and what narrows a session, as the gateway does when it is used. @throws Fault `store_away` */
-export async function inForce(parts: PublishParts, body: JsonObject, orgId: string): Promise<InForce> {
-  const session = await atUse(parts, body, orgId)
+export async function inForce(parts: SessionParts, body: JsonObject, orgId: string): Promise<InForce> {
+  const today = await ofUserToday(parts, body)
+  const session = await atUse(parts, today, orgId)
   const ids = [...new Set(chainOf(session).flatMap(policyIdsOf))]
   const found = await readPolicies(parts, orgId, ids)
   const byId = new Map(ids.map((id, index) => [id, found[index]]))
   const policiesOf = (each: Session) => policyIdsOf(each).map((id) => byId.get(id))
-  return { session, policies: policiesOf(session), merged: mergeSession(session, policiesOf) }
+  return { body: today, session, policies: policiesOf(session), merged: mergeSession(session, policiesOf) }
 }
 
 /** A stored session as a read shows it: what is in force in the place of what is stored, without live counts. */
-export function shownOf(body: JsonObject, { session, policies, merged }: InForce): JsonObject {
+export function shownOf(body: JsonObject, { body: today, session, policies, merged }: InForce): JsonObject {
   if (merged instanceof Fault) return body
   const shown = previewMerged(session, policies, merged) as unknown as JsonObject
   if (!Object.hasOwn(body, TOKEN_FACTS)) return shown
   const { [NARROWED_BY]: _applied, ...rest } = shown
-  const before = body[NARROWED_BY]
+  const before = today[NARROWED_BY]
   return { ...withoutRules(body), ...rest, ...(before !== undefined && { [NARROWED_BY]: before }) }
 }
 
+/** A token whose user is gone is refused: what is stored is all there is of it. */
+async function ofUserToday({ tokens }: SessionParts, body: JsonObject): Promise<JsonObject> {
+  const user = tokenFactsOf(body)?.user
+  const row = user && (await tokens.getSession(Buffer.from(user.hash, 'hex')))
+  return row === undefined || generationOf(row.body) !== user?.generation ? body : withUserOfToday(body, row.body)
+}
+
 /** A token whose client is gone is refused: what is stored is all there is of it. */
-async function atUse(parts: PublishParts, body: JsonObject, orgId: string): Promise<Session> {
+async function atUse(parts: SessionParts, body: JsonObject, orgId: string): Promise<Session> {
   const session = body as unknown as Session
   const facts = tokenFactsOf(body)
   const clientId = session.oauth_client_id ?? ''

@@ -1,6 +1,7 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import { generationOf } from '../../model/key.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
+import { rulesOfUser } from '../../model/token-session.ts'
 import { checkUser } from '../../publish/users.ts'
 import { givesRefresh } from '../clients.ts'
 import { newFamily } from '../code.ts'
@@ -9,7 +10,7 @@ import type { Form } from '../form.ts'
 import { issueTokens } from '../issue.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
 import { readScope } from '../scopes.ts'
-import { isUsable, rulesOfUser } from '../user-rules.ts'
+import { isUsable } from '../user-rules.ts'
 
 const WARNED_EVERY_MS = 3_600_000
 
@@ -38,7 +39,7 @@ export async function passwordGrant(
   return issueTokens(parts, call, {
     client,
     scope,
-    keyRules: rulesOfUser(user),
+    keyRules: rulesOfUser(user.body),
     standsAlone: client.policies.length === 0,
     user: { hash: Buffer.from(user.hash).toString('hex'), generation: generationOf(user.body) },
     username,
