@@ -125,6 +125,7 @@ function isSharedKey({ text, name, holder }: Found): boolean {
 
 /** Credentials in the query of an address, whole or a path: of an upstream, a rewrite, a receiver of events. */
 function hasSecretParameter({ text, name }: Found): boolean {
+  if (!text.includes('?')) return false
   const isAddress = text.includes('//') || text.startsWith('/') || ADDRESS.test(name)
   return isAddress && !EXPRESSION.test(name) && hasSecretQuery(text)
 }
