@@ -13,6 +13,7 @@ import { showSession } from '../publish/quotas.ts'
 import type { SessionRow } from '../store/ports.ts'
 import type { Call } from './call.ts'
 import type { DashboardParts } from './parts.ts'
+import { withheldFrom } from './key-shape.ts'
 import { policyApisFor } from './policy-apis.ts'
 import type { Sight } from './sight.ts'
 
@@ -69,9 +70,9 @@ export async function apisOfSession(
   return [...apiIds, ...[...named].flatMap((id) => policies.of(orgId, id))]
 }
 
-/** Members of a session that are looked at by themselves, say something to its readers alone, or are counted and dated by us. */
+/** Members of a session that are looked at by themselves, or are counted and dated by us. */
 const NOT_SHARED: ReadonlySet<string> = new Set([
-  ...['access_rights', 'apply_policies', 'apply_policy_id', 'alias', 'basic_auth_data', 'org_id'],
+  ...['access_rights', 'apply_policies', 'apply_policy_id', 'basic_auth_data', 'org_id'],
   ...['quota_remaining', 'quota_renews', 'last_updated', 'date_created', 'last_check', 'allowance'],
 ])
 
@@ -90,7 +91,7 @@ export async function checkOthersKept(
   const all = await apisOfSession(parts, row)
   if (sight.hidden(all) === 0) return false
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
-  const shown = await showSession(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)))
+  const shown = await showSession(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)), withheldFrom(sight))
   const { basic_auth_data: password, ...sent } = session
   const after = withHidden(sent, row.body)
   const given = new Set(policyIdsOf(after as unknown as Session))

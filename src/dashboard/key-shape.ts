@@ -3,8 +3,11 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { counterIdOf } from '../model/key.ts'
 import { rawKeyOf } from '../publish/keys.ts'
 import { showSession } from '../publish/quotas.ts'
+import type { Withheld } from '../publish/session-in-force.ts'
 import type { SessionRow } from '../store/ports.ts'
+import type { Call } from './call.ts'
 import type { DashboardParts } from './parts.ts'
+import type { Sight } from './sight.ts'
 
 /** A key with its session. */
 export const KeyData = Type.Object({
@@ -31,10 +34,20 @@ export function shownSession(session: JsonObject): JsonObject {
 }
 
 /** A stored key with its policies applied and its counts as they are. `key` is '' where nobody knows it. */
-export async function keyData(parts: DashboardParts, row: Pick<SessionRow, 'hash' | 'body' | 'orgId'>, key: string) {
+export async function keyData(
+  parts: DashboardParts,
+  { sight }: Pick<Call, 'sight'>,
+  row: Pick<SessionRow, 'hash' | 'body' | 'orgId'>,
+  key: string,
+) {
   const keyHash = hexOf(row.hash)
-  const session = await showSession(parts, row.body, row.orgId, counterIdOf(row.body, keyHash))
+  const session = await showSession(parts, row.body, row.orgId, counterIdOf(row.body, keyHash), withheldFrom(sight))
   return { api_model: {}, key_id: key, key_hash: keyHash, data: shownSession(session) } satisfies Json
+}
+
+/** Policies of which the caller sees nothing in a key that has them besides others. */
+export function withheldFrom(sight: Sight): Withheld {
+  return (policy) => !sight.policy({ body: policy as unknown as JsonObject })
 }
 
 /** What lists call a key: its hash, or the key itself where the installation keeps keys. @throws Fault `seal_broken` */

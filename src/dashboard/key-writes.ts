@@ -13,7 +13,7 @@ import { type Answer, bare, ok } from './answer.ts'
 import type { Call } from './call.ts'
 import { checkKeyAlone, checkOthersKept } from './co-owned.ts'
 import { checkKeySeen, isSet, keyOf, withinSight } from './key-seen.ts'
-import { keyData } from './key-shape.ts'
+import { keyData, withheldFrom } from './key-shape.ts'
 import type { DashboardParts } from './parts.ts'
 import { secretsKept } from './secrets-seen.ts'
 
@@ -23,7 +23,7 @@ const MALFORMED = 'User/Key object validation failed, most likely malformed inpu
 export async function createRandomKey(parts: DashboardParts, call: Call): Promise<Answer> {
   const session = await draftOf(parts, call)
   const saved = await createKey(parts, { session, keepQuota: keepsQuota(call), actor: call.actor!.email })
-  return shown(parts, saved, saved.key ?? '')
+  return shown(parts, call, saved, saved.key ?? '')
 }
 
 /** Makes a key of the caller's choice, or replaces it. @throws besides Fault `key_not_owned` (400) */
@@ -34,7 +34,7 @@ export async function createChosenKey(parts: DashboardParts, call: Call, key: st
   const session = await draftOf(parts, call)
   const actor = { email: call.actor!.email, orgId: call.actor!.orgId }
   const draft = { session, key, within: actor.orgId, keepQuota: keepsQuota(call), actor: actor.email }
-  return shown(parts, await createKey(parts, draft), key)
+  return shown(parts, call, await createKey(parts, draft), key)
 }
 
 /** Makes a basic user, or replaces it. @throws besides Fault `password_invalid` (400), `passwords_busy` (503) */
@@ -43,7 +43,7 @@ export async function createNamedUser(parts: DashboardParts, call: Call, name: s
   if (before !== undefined) await checkReplaced(parts, call, before)
   const session = await draftOf(parts, call)
   const saved = await createUser(parts, { name, session, keepQuota: keepsQuota(call), actor: call.actor!.email })
-  return shown(parts, saved, name)
+  return shown(parts, call, saved, name)
 }
 
 /** True for a session that is to be a basic user, whose name stands where a key would. */
@@ -56,12 +56,12 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   const { row, key, by } = await keyOf(parts, call)
   if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
-  const written = await writtenOver(parts, keptOf(call, row), row)
+  const written = await writtenOver(parts, keptOf(call, row), row, withheldFrom(call.sight))
   const session = await withinSight(parts, call, written, row)
   const isShared = await checkOthersKept(parts, call, row, session)
   const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
   const save = isUser(row) ? updateUser : updateKey
-  return shown(parts, await save(parts, change).catch(gone), key)
+  return shown(parts, call, await save(parts, change).catch(gone), key)
 }
 
 /** Deletes a key or a basic user. */
@@ -113,11 +113,11 @@ function keepsQuota(call: Call): boolean {
   return isSet(call, 'suppress_reset')
 }
 
-async function shown(parts: DashboardParts, saved: SavedKey, key: string): Promise<Answer> {
+async function shown(parts: DashboardParts, call: Call, saved: SavedKey, key: string): Promise<Answer> {
   const row = {
     hash: Buffer.from(saved.keyHash, 'hex'),
     body: saved.session,
     orgId: String(saved.session.org_id ?? ''),
   }
-  return bare(await keyData(parts, row, key))
+  return bare(await keyData(parts, call, row, key))
 }

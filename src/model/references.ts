@@ -51,7 +51,10 @@ const REFERENCES: Readonly<Record<string, (body: JsonObject) => Reference[]>> = 
   developer: (body) =>
     Object.entries(objectOf(body, 'keys')).flatMap(([hash, label]) => named('policy', textsIn(label), `keys.${hash}`)),
   idp_profile: (body) => named('policy', textsIn([body.MatchedPolicyID ?? '']), 'MatchedPolicyID'),
-  key_request: (body) => named('policy', requestedPolicies(body), 'apply_policies'),
+  key_request: (body) => [
+    ...named('policy', requestedPolicies(body), 'apply_policies'),
+    ...named('subject', textsIn([body.for_api ?? '']), 'for_api'),
+  ],
   portal_documentation: (body) => named('subject', textsIn([body.api_id ?? '']), 'api_id'),
 } satisfies Record<string, (body: JsonObject) => Reference[]>)
 

@@ -8,7 +8,7 @@ import { checkSession } from '../model/session.ts'
 import { writtenSession } from '../model/written-session.ts'
 import type { SessionRow } from '../store/ports.ts'
 import { clockOf, type SessionParts } from './parts.ts'
-import { inForce, shownOf } from './session-in-force.ts'
+import { inForce, shownOf, type Withheld } from './session-in-force.ts'
 import { rulesOf } from './sessions.ts'
 
 /**
@@ -87,8 +87,9 @@ export async function showSession(
   body: JsonObject,
   orgId: string,
   counterId: string,
+  withheld?: Withheld,
 ): Promise<JsonObject> {
-  const inUse = await inForce(parts, body, orgId)
+  const inUse = await inForce(parts, body, orgId, withheld)
   const { merged } = inUse
   // Its policies are gone or do not go together: the key is refused, and what is stored is all there is to show.
   if (merged instanceof Fault) return withoutHidden(body)
@@ -96,12 +97,17 @@ export async function showSession(
 }
 
 /**
- * What a caller who has read a session wants stored of it: see `writtenSession`. @throws Fault `key_invalid` (400), `store_away`
+ * What a caller who has read a session wants stored of it: see `writtenSession`. `withheld` as for the read. @throws Fault `key_invalid` (400), `store_away`
  */
-export async function writtenOver(parts: SessionParts, sent: JsonObject, row: SessionRow): Promise<JsonObject> {
+export async function writtenOver(
+  parts: SessionParts,
+  sent: JsonObject,
+  row: SessionRow,
+  withheld?: Withheld,
+): Promise<JsonObject> {
   const checked = checkSession(sent, 'limits') as unknown as JsonObject
   const stored = row.body
-  return writtenSession(checked, { stored, shown: shownOf(stored, await inForce(parts, stored, row.orgId)) })
+  return writtenSession(checked, { stored, shown: shownOf(stored, await inForce(parts, stored, row.orgId, withheld)) })
 }
 
 async function withCounts(

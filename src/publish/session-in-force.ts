@@ -23,12 +23,22 @@ export interface InForce {
   readonly merged: Merged | Fault
 }
 
+/** Policies that a reader may not see: what they only label a session with, tags and metadata, is left out for that reader. */
+export type Withheld = (policy: Policy) => boolean
+
 /** Applies policies, client and what narrows a session, as the gateway does when it is used. @throws Fault `store_away` */
-export async function inForce(parts: SessionParts, body: JsonObject, orgId: string): Promise<InForce> {
+export async function inForce(
+  parts: SessionParts,
+  body: JsonObject,
+  orgId: string,
+  withheld: Withheld = () => false,
+): Promise<InForce> {
   const today = await ofUserToday(parts, body)
   const session = await atUse(parts, today, orgId)
   const ids = [...new Set(chainOf(session).flatMap(policyIdsOf))]
-  const found = await readPolicies(parts, orgId, ids)
+  const found = (await readPolicies(parts, orgId, ids)).map((policy) =>
+    policy !== undefined && withheld(policy) ? { ...policy, tags: [], meta_data: {} } : policy,
+  )
   const byId = new Map(ids.map((id, index) => [id, found[index]]))
   const policiesOf = (each: Session) => policyIdsOf(each).map((id) => byId.get(id))
   return { body: today, session, policies: policiesOf(session), merged: mergeSession(session, policiesOf) }

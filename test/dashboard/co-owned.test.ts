@@ -52,6 +52,22 @@ test('a developer keeps the keys and apps that a writer does not see, and goes o
   await world.restore()
 })
 
+test('a key request names no API of others, by either way', async (t) => {
+  const world = await startWorld()
+  t.after(world.close)
+  const { open, owned } = world
+  const writer = (await world.actor('non-owner', { who: 'portal', names: [] })) as TestUser
+  const path = '/api/portal/requests'
+  const send = async (method: string, at: string, body: JsonObject) =>
+    (await world.call(method, at, { as: writer, body })).status
+  const asking = { by_user: open.developer, apply_policies: [open.policy] }
+  for (const for_api of [owned.api, owned.policy, 'not-there']) {
+    assert.equal(await send('PUT', `${path}/${open.request}`, { for_api }), 400, for_api)
+    assert.equal(await send('POST', path, { ...asking, for_api }), 400, for_api)
+  }
+  assert.equal(await send('PUT', `${path}/${open.request}`, { for_api: open.api }), 200)
+})
+
 test('certificates and webhooks that APIs of others use stay as they are', async (t) => {
   const world = await startWorld()
   t.after(world.close)

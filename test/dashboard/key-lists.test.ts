@@ -220,13 +220,14 @@ test('with ownership, nobody gives rights on what others own', async (t) => {
   // A key is sent back as it was read; rights that its policies gave do not become its own.
   const made = await key({ apply_policies: ['mixed'], alias: 'before' })
   const { data } = await asked(200, 'GET', `/api/keys/${made.key}`, owner)
-  await asked(200, 'PUT', `/api/keys/${made.key}`, owner, { ...(data as JsonObject), alias: 'after' })
+  await asked(200, 'PUT', `/api/keys/${made.key}`, owner, data as JsonObject)
   const row = await world.store.tokens.getSession(Buffer.from(made.hash, 'hex'))
-  assert.deepEqual([row!.body.access_rights, row!.body.alias], [undefined, 'after'])
+  assert.deepEqual([row!.body.access_rights, row!.body.alias], [undefined, 'before'])
   await asked(401, 'PUT', `/api/keys/${made.key}`, owner, { ...(data as JsonObject), apply_policies: ['theirs'] })
   for (const more of [
     { rate: 9, per: 1 },
     { tags: ['x'] },
+    { alias: 'after' },
     { is_inactive: true },
     { expires: 9 },
     { apply_policies: ['mine'] },
@@ -242,4 +243,38 @@ test('with ownership, nobody gives rights on what others own', async (t) => {
   await asked(401, 'POST', '/api/keys', owner, { apply_policies: ['mixed'] })
   const now = await world.store.tokens.getSession(Buffer.from(made.hash, 'hex'))
   assert.deepEqual(now!.body, row!.body)
+})
+
+test('of policies that a reader may not see, a key that has them besides others shows no tags and no metadata', async (t) => {
+  const world = await keyWorld(t, { env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
+  const { api, policy, key, user, asked, root } = world
+  const owner = await user({ keys: 'write', policies: 'write' })
+  const other = await user({})
+  await api('mine', { users: [owner.id] })
+  await api('theirs', { users: [other.id] })
+  const labels = (name: string) => ({ tags: [`${name}-tag`], meta_data: { [name]: `${name}-value` } })
+  await policy('mine', ['mine'], labels('mine'))
+  await policy('theirs', ['theirs'], labels('theirs'))
+  const all = { tags: ['mine-tag', 'theirs-tag'], meta_data: { mine: 'mine-value', theirs: 'theirs-value', own: 1 } }
+  const seen = { tags: ['mine-tag'], meta_data: { mine: 'mine-value', own: 1 } }
+  const made = await key({ apply_policies: ['mine', 'theirs'], meta_data: { own: 1 } })
+  const labelsIn = ({ tags, meta_data }: JsonObject) => ({ tags, meta_data })
+  const path = `/api/keys/${made.key}`
+  const read = async (as: typeof owner) => (await asked(200, 'GET', path, as)).data as JsonObject
+  assert.deepEqual(labelsIn(await read(root)), all)
+  const stored = async () => (await world.store.tokens.getSession(Buffer.from(made.hash, 'hex')))!.body
+  const before = await stored()
+  for (let round = 0; round < 2; round++) {
+    const shown = await read(owner)
+    assert.deepEqual(labelsIn(shown), seen)
+    const { keys } = await asked(200, 'GET', '/api/keys/detailed?p=-1', owner)
+    assert.deepEqual(labelsIn((keys as { data: JsonObject }[])[0]!.data), seen)
+    // Sent back as it was read, it changes nothing.
+    const answer = await asked(200, 'PUT', path, owner, shown)
+    assert.deepEqual(labelsIn(answer.data as JsonObject), seen)
+    const { last_updated: _then, ...kept } = await stored()
+    const { last_updated: _before, ...had } = before
+    assert.deepEqual(kept, had)
+  }
+  assert.deepEqual(labelsIn(await read(root)), all)
 })

@@ -159,7 +159,7 @@ async function detailed(parts: DashboardParts, call: Call, { query, named }: Wan
 }
 
 async function keyOfList(parts: DashboardParts, call: Call, row: SessionRow) {
-  const found = await keyData(parts, row, rawKeyOf(parts, row) ?? '')
+  const found = await keyData(parts, call, row, rawKeyOf(parts, row) ?? '')
   const data = { ...found, data: secretsSeen(call, 'keys', found.data) }
   return call.query('facts') === '1' ? { ...data, facts: await keyFacts(parts, row, data.data) } : data
 }

@@ -110,7 +110,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       standing,
       run: async (call) => {
         const { row, key } = await keyOf(parts, call)
-        const data = await keyData(parts, row, key)
+        const data = await keyData(parts, call, row, key)
         const told = (more: JsonObject) => bare({ ...data, data: secretsSeen(call, 'keys', data.data), ...more })
         if (call.query('facts') !== '1') return told({})
         const own = secretsSeen(call, 'keys', withoutHidden(row.body))

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/ids.ts'
-import type { JsonObject } from '../../../model/json.ts'
+import type { Json, JsonObject } from '../../../model/json.ts'
 import { policyApisOf } from '../../../model/policy-index.ts'
 import {
   type Asking,
@@ -24,6 +24,7 @@ import { policyApisFor, visiblePolicies } from '../../policy-apis.ts'
 import { checkCollectable } from '../../portal/mails.ts'
 import { tellDeveloper } from '../../portal/request-mails.ts'
 import { requestViews } from '../../portal/request-view.ts'
+import { checkReferences } from '../../references.ts'
 import type { Route } from '../../route.ts'
 import { secretsKept, secretsSeen } from '../../secrets-seen.ts'
 import { bothSpellings } from './spellings.ts'
@@ -109,6 +110,7 @@ function listRoutes(parts: DashboardParts): Route[] {
       body: Body,
       answers: { 200: Created },
       run: async (call) => {
+        await checkSubject(parts, call, call.object())
         const outcome = await submitRequest(parts, askingOf(parts, call), call.object())
         await tellDeveloper(parts, outcome)
         return ok(outcome.id, outcome.access ?? goTo(outcome.redirectTo))
@@ -150,6 +152,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
         // Shown beside the request, and no part of it.
         const { portal_developer: _by, catalogue_entry: _for, catalogues: _offers, ...own } = call.object()
         const sent = secretsKept(own, body, 'request_refused')
+        await checkSubject(parts, call, sent, body)
         await updateRequest(parts, askingOf(parts, call), id, sent)
         return ok('Data updated')
       },
@@ -186,6 +189,12 @@ async function approve(parts: DashboardParts, call: Call): Promise<Answer> {
   return outcome.access === undefined
     ? ok('The developer gets a link by mail to collect the key')
     : bare(outcome.access)
+}
+
+/** The API of older requests; `askingOf` judges the policies. @throws Fault `reference_unknown` (400) */
+function checkSubject(parts: DashboardParts, call: Call, { for_api: api }: JsonObject, before: JsonObject = {}) {
+  const subject = (value: Json | undefined) => (value === undefined ? {} : { for_api: value })
+  return checkReferences(parts, call, 'key_request', subject(api), subject(before.for_api))
 }
 
 /** Policies that others own cannot be asked for, and look like those that are not there. */
