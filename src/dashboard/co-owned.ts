@@ -12,8 +12,8 @@ import { hexOf } from '../publish/key-parts.ts'
 import { showSession } from '../publish/quotas.ts'
 import type { SessionRow } from '../store/ports.ts'
 import type { Call } from './call.ts'
-import type { DashboardParts } from './parts.ts'
 import { withheldFrom } from './key-shape.ts'
+import type { DashboardParts } from './parts.ts'
 import { policyApisFor } from './policy-apis.ts'
 import type { Sight } from './sight.ts'
 
@@ -91,7 +91,13 @@ export async function checkOthersKept(
   const all = await apisOfSession(parts, row)
   if (sight.hidden(all) === 0) return false
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
-  const shown = await showSession(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)), withheldFrom(sight))
+  const shown = await showSession(
+    parts,
+    row.body,
+    row.orgId,
+    counterIdOf(row.body, hexOf(row.hash)),
+    withheldFrom(sight),
+  )
   const { basic_auth_data: password, ...sent } = session
   const after = withHidden(sent, row.body)
   const given = new Set(policyIdsOf(after as unknown as Session))
