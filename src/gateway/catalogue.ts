@@ -95,8 +95,8 @@ export class ApiCatalogue implements Territories {
     return undefined
   }
 
-  isHeldByOthers(orgId: string, domain: string, segment: string): boolean {
-    const territory = { domain, segments: [segment], ignoreCase: false }
+  isHeldByOthers(orgId: string, domain: string, path: string): boolean {
+    const territory = { domain, segments: path.split('/').filter((segment) => segment !== ''), ignoreCase: false }
     return this.#territories.foreignTo({ orgId, territory }).length > 0
   }
 

@@ -278,8 +278,8 @@ export interface Routes {
 
 /** Whose listen paths are whose. */
 export interface Territories {
-  /** True where another organisation holds the path of one segment at a domain ('' = all hosts), or one below it. */
-  isHeldByOthers(orgId: string, domain: string, segment: string): boolean
+  /** True where a listen path of another organisation is at, above or below a path of a request, at a domain ('' = all hosts). */
+  isHeldByOthers(orgId: string, domain: string, path: string): boolean
 }
 
 /** Follows a request to its upstream, to keep the answer or to give another in its place. */

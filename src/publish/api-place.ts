@@ -108,13 +108,11 @@ async function foreignNeighbour(
   if (place === undefined) return undefined
   const widest = atPlace(place)
   const places: string[] = []
-  // An API without a domain answers at the domains of its organisation as well, where one at the domain goes first.
-  const takesFrom = (other: Territory) => !isMine && other.domain === '' && pathsOverlap(widest, other)
   for (const entries of await neighbours(parts, api, hosts, !isMine))
     for (const [found, orgs] of entries)
       if (!isMine || orgs.some((orgId) => orgId !== api.orgId)) {
         const other = atPlace(found)
-        if (territoriesOverlap(widest, other, hosts) || takesFrom(other)) places.push(found)
+        if (territoriesOverlap(widest, other, hosts) || (!isMine && meetsAnywhere(widest, other))) places.push(found)
       }
   for (let from = 0; from < places.length; from += MOST_PLACES) {
     const where = { place: places.slice(from, from + MOST_PLACES) }
@@ -122,16 +120,22 @@ async function foreignNeighbour(
       for (const row of rows) {
         const other = except.includes(row.id) ? undefined : readable(row)
         if (other === undefined) continue
-        const foreign = other.orgId !== api.orgId
-        if (foreign && (mayCollide || (owned && other.domain !== api.domain))) continue
-        if (foreign && owned) return `the domain ${api.domain} is used by another organisation`
-        if (!foreign && (isMine || mayUse(row) || (mayCollide && collides(api, other)))) continue
+        if (other.orgId === api.orgId) {
+          if (isMine || mayUse(row) || !meetsAnywhere(territory, territoryOf(other))) continue
+          return `${whereabouts(api)} overlaps the listen path of an API that you do not own`
+        }
+        if (mayCollide || !territoriesOverlap(widest, atPlace(placeOf(other)!), hosts)) continue
+        if (owned) return `the domain ${api.domain} is used by another organisation`
         if (areApart(api.tags, other.tags) || !pathsOverlap(territory, territoryOf(other))) continue
-        if (foreign) return `${whereabouts(api)} overlaps a listen path of another organisation`
-        return `${whereabouts(api)} overlaps the listen path of an API that you do not own`
+        return `${whereabouts(api)} overlaps a listen path of another organisation`
       }
   }
   return undefined
+}
+
+/** True unless no request can reach both APIs of an organisation: without a domain one answers at all domains of its organisation. */
+function meetsAnywhere(a: Territory, b: Territory): boolean {
+  return (a.domain === b.domain || a.domain === '' || b.domain === '') && pathsOverlap(a, b)
 }
 
 function holderName(api: Api, other: Api, row: StoredDocument, { mayUse }: PlaceRules): string {
@@ -161,8 +165,13 @@ async function foreignEndpoints(
     const row = await documents.find('api', 'api_id', id)
     const other = row === undefined || except.includes(row.id) || isMine(row) ? undefined : readable(row)
     if (other?.oauth === undefined) continue
+    const ends = ENDPOINT_SEGMENTS.concat(config.compat.vendor_aliases)
     const endpoints: Territory = { domain: other.domain, segments: [first], ignoreCase: api.ignoreCase }
-    if (other.orgId !== api.orgId && !territoriesOverlap(territory, endpoints, hosts)) continue
+    const below = ends.map((end) => ({ ...endpoints, segments: [first, end] }))
+    const isReached = below.some((each) =>
+      other.orgId === api.orgId ? meetsAnywhere(territory, each) : territoriesOverlap(territory, each, hosts),
+    )
+    if (!isReached) continue
     const { domain, head } = placeKeys(place)
     const where: Where = domain === '' ? { place_head: [head, '*'] } : { place_domain: domain }
     const { rows } = await documents.list('api', { where: { ...where, org_id: api.orgId }, limit: MOST_PLACES })
@@ -177,6 +186,9 @@ async function foreignEndpoints(
   return undefined
 }
 
+/** What follows the id of an API in the paths of its authorization server. */
+const ENDPOINT_SEGMENTS: readonly string[] = ['oauth', 'svc', '.well-known']
+
 /** Ids of APIs that differ from a word by letter case alone. */
 async function idsLike(documents: PublishParts['documents'], word: string): Promise<string[]> {
   const ids = await documents.valuesBy('api', 'api_id', 'org_id', {})
@@ -184,8 +196,8 @@ async function idsLike(documents: PublishParts['documents'], word: string): Prom
 }
 
 /**
- * Places that may be in the way, with the organisations that have them. Read from indexes alone. `ofOwners`: those without a domain too,
- * where the API has one.
+ * Places that may be in the way, with the organisations that have them. Read from indexes alone. `ofOwners`: all of its
+ * organisation.
  */
 async function neighbours(
   { documents }: Pick<PublishParts, 'documents'>,
@@ -195,14 +207,10 @@ async function neighbours(
 ): Promise<ReadonlyMap<string, readonly string[]>[]> {
   const at = (where: Where) => documents.valuesBy('api', 'place', 'org_id', { where })
   const { head } = placeKeys(placeOf(api)!)
-  if (!isShared(api.domain, hosts)) {
-    const atDomain = await at({ place_domain: api.domain })
-    if (!ofOwners) return [atDomain]
-    const org_id = api.orgId
-    return [atDomain, await at(head === '*' ? { org_id } : { org_id, place_head: [head, '*'] })]
-  }
+  const own = ofOwners ? [await at({ org_id: api.orgId })] : []
+  if (!isShared(api.domain, hosts)) return [...own, await at({ place_domain: api.domain })]
   if (head === '*') return [await at({})]
-  return [await at({ place_head: [head, '*'] }), await at({ place_domain: [...hosts] })]
+  return [...own, await at({ place_head: [head, '*'] }), await at({ place_domain: [...hosts] })]
 }
 
 /** What an API at this place can receive at most. */

@@ -169,11 +169,15 @@ const OF_OWNERS: readonly (readonly [held: Spot, wanted: Spot, may: boolean])[] 
   [['', '/pay/'], ['d.example.test', '/else/'], true],
   [['d.example.test', '/pay/'], ['d.example.test', '/pay/q/'], false],
   [['d.example.test', '/pay/'], ['d.example.test', '/else/'], true],
-  // The API at the domain goes first: nothing is taken from it.
-  [['d.example.test', '/pay/'], ['', '/pay/q/'], true],
+  [['d.example.test', '/pay/'], ['', '/pay/q/'], false],
+  [['d.example.test', '/pay/'], ['', '/else/'], true],
   [['d.example.test', '/pay/'], ['e.example.test', '/pay/q/'], true],
+  [['', '/pay/', 'x'], ['', '/pay/q/', 'y'], false],
+  [['', '/pay/', 'x'], ['', '/pay/', 'y'], false],
+  [['', '/pay/'], ['', '/pay/'], false],
+  [['', '/pay/'], ['', '/%70ay'], false],
 ]
-type Spot = readonly [domain: string, path: string]
+type Spot = readonly [domain: string, path: string, tag?: string]
 
 for (const duplicates of [false, true])
   test(`with ownership on and duplicate slugs ${duplicates ? 'on' : 'off'}, nobody takes requests of an owner's API`, async (t) => {
@@ -181,9 +185,12 @@ for (const duplicates of [false, true])
     const { call, user, close } = await startTestDashboard({ env })
     t.after(close)
     const [owner, other] = [await user({ apis: 'write' }), await user({ apis: 'write' })]
-    const save = (as: TestUser, id: string, [name, path]: Spot) => {
-      const domain = name === '' ? {} : { customDomain: { enabled: true, name } }
-      return call('POST', '/api/apis/oas', { as, body: oasApi(id, path, {}, domain) })
+    const save = (as: TestUser, id: string, [name, path, tag]: Spot) => {
+      const server = {
+        ...(name !== '' && { customDomain: { enabled: true, name } }),
+        ...(tag !== undefined && { gatewayTags: { enabled: true, tags: [tag] } }),
+      }
+      return call('POST', '/api/apis/oas', { as, body: oasApi(id, path, {}, server) })
     }
     for (const [held, wanted, may] of OF_OWNERS) {
       const made = await save(owner, 'held', held)
@@ -194,7 +201,4 @@ for (const duplicates of [false, true])
       if (may) await call('DELETE', '/api/apis/oas/wanted', { as: other })
       await call('DELETE', '/api/apis/oas/held', { as: owner })
     }
-    // At the very same place the later one is stored and not served.
-    await save(owner, 'held', ['', '/pay/'])
-    assert.equal((await save(other, 'wanted', ['', '/pay/'])).status, duplicates ? 200 : 409)
   })

@@ -411,6 +411,13 @@ test('an organisation extends its path although the id of an API of others is it
   assert.equal((await make(nameOf('a', 'one', '/pay/'))).status, 200)
   assert.equal((await make(nameOf('b', 'pay', '/else/'))).status, 200)
   assert.equal((await make(nameOf('a', 'two', '/pay/v2/'))).status, 200)
+  // Below an id that is nobody's path only what the authorization server answers is taken.
+  assert.equal((await make(nameOf('b', 'shop', '/mine/'))).status, 200)
+  assert.equal((await make(nameOf('a', 'three', '/shop/v1/'))).status, 200)
+  for (const path of ['/shop/', '/shop/oauth/', '/shop/oauth/token/x/', '/shop/.well-known/', '/shop/{any}/', '/shop/svc/'])
+    assert.equal((await make(nameOf('a', 'four', path))).status, 409, path)
+  const metadata = await gateway.call('/shop/.well-known/oauth-authorization-server')
+  assert.equal(metadata.status, 200, 'answers beside a longer listen path')
 })
 
 test('files go before what is stored, and the node says which API gave way', async (t) => {

@@ -162,7 +162,7 @@ export class OAuthEndpoints {
     const { domain, orgId } = served.api
     if (domain !== '' && domain !== x.host) return undefined
     const owner = snapshot.router.ownerOf(x.host)
-    if ((owner !== undefined && owner !== orgId) || snapshot.territories.isHeldByOthers(orgId, domain, id))
+    if ((owner !== undefined && owner !== orgId) || snapshot.territories.isHeldByOthers(orgId, domain, x.path))
       return undefined
     return { served, found, prefix: '' }
   }
