@@ -414,7 +414,14 @@ test('an organisation extends its path although the id of an API of others is it
   // Below an id that is nobody's path only what the authorization server answers is taken.
   assert.equal((await make(nameOf('b', 'shop', '/mine/'))).status, 200)
   assert.equal((await make(nameOf('a', 'three', '/shop/v1/'))).status, 200)
-  for (const path of ['/shop/', '/shop/oauth/', '/shop/oauth/token/x/', '/shop/.well-known/', '/shop/{any}/', '/shop/svc/'])
+  for (const path of [
+    '/shop/',
+    '/shop/oauth/',
+    '/shop/oauth/token/x/',
+    '/shop/.well-known/',
+    '/shop/{any}/',
+    '/shop/svc/',
+  ])
     assert.equal((await make(nameOf('a', 'four', path))).status, 409, path)
   const metadata = await gateway.call('/shop/.well-known/oauth-authorization-server')
   assert.equal(metadata.status, 200, 'answers beside a longer listen path')
