@@ -43,7 +43,7 @@ const MOST_MEMBERS = 1000
  * kept, ids left out. @throws Fault `organisation_invalid` (400) naming the field
  */
 export function readOrganisation(sent: JsonObject): JsonObject {
-  const { id: _id, _id: _storage, additional_permissions: extra, ...rest } = sent
+  const { id: _id, _id: _storage, sso_epoch: _ours, additional_permissions: extra, ...rest } = sent
   const found: JsonObject = {}
   for (const [name, usual] of Object.entries(FIELDS)) {
     const value = rest[name] ?? usual
@@ -61,7 +61,13 @@ export function readOrganisation(sent: JsonObject): JsonObject {
 
 /** An organisation as callers see it. */
 export function organisationShape({ id, body }: Pick<StoredOrganisation, 'id' | 'body'>): JsonObject {
-  return { id, ...FIELDS, ...body }
+  const { sso_epoch: _ours, ...shown } = body
+  return { id, ...FIELDS, ...shown }
+}
+
+/** Changes whenever single sign-on is switched off: what was opened by it before has ended, and stays so. */
+export function ssoEpochOf({ sso_epoch: epoch }: JsonObject): string {
+  return typeof epoch === 'string' ? epoch : ''
 }
 
 const KEY = /^[A-Za-z][A-Za-z0-9_.:-]{0,63}$/

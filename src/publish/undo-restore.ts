@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { fault } from '../errors/fault.ts'
 import { documentOf } from '../model/api/place.ts'
 import { readNewApi } from '../model/api/read.ts'
@@ -132,8 +133,10 @@ async function restoreOrganisation(
     cname !== after?.cname &&
     (await others(parts, 'organisation', { cname: foldCase(cname) }, [id])) > 0
   if (taken) throw fault('portal_taken', 'Another organisation has this host')
-  if (after?.sso_enabled === true && before?.sso_enabled !== true) parts.also.push(...(await endOfSignIns(parts, id)))
-  return before
+  if (before === null) return null
+  const isSwitchedOff = after?.sso_enabled === true && before.sso_enabled !== true
+  if (isSwitchedOff) parts.also.push(...(await endOfSignIns(parts, id)))
+  return { ...before, sso_epoch: isSwitchedOff ? randomUUID() : (after?.sso_epoch ?? '') }
 }
 
 /** A client keeps the secrets that it has now, and tokens that were ended stay so. @throws Fault `undo_refused` (409) */

@@ -81,7 +81,7 @@ const CHANGES: readonly Change[] = [
       await switched(at, false)
       await switched(at, true)
     },
-    expected: BY_PROFILE,
+    expected: ALL,
   },
 ]
 

@@ -1,5 +1,6 @@
 import { epochOf } from '../../model/idp-profile.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { ssoEpochOf } from '../../model/organisation.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -9,7 +10,7 @@ export interface Opener {
   readonly orgId: string
   /** `ID` of the identity profile; '' = a nonce. */
   readonly profile: string
-  /** `epochOf` the profile at sign-in. */
+  /** At sign-in: `epochOf` the profile, of a nonce `ssoEpochOf` the organisation. */
   readonly epoch: string
   /** True where the organisation had single sign-on switched on. */
   readonly enabled: boolean
@@ -42,7 +43,7 @@ export async function openerNow(
 ): Promise<OpenerNow> {
   const organisation = enabled ? await findOrganisation(parts, orgId) : undefined
   if (enabled && organisation?.body.sso_enabled !== true) return { holds: false }
-  if (id === '') return { holds: true }
+  if (id === '') return { holds: organisation === undefined || ssoEpochOf(organisation.body) === epoch }
   const profile = await parts.documents.find('idp_profile', 'id', id)
   if (profile === undefined || profile.body.OrgID !== orgId || epochOf(profile.body) !== epoch) return { holds: false }
   return { holds: true, profile }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { fault, toFault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { ssoEpochOf } from '../../model/organisation.ts'
 import { toEmail } from '../../model/user.ts'
 import { auditOf } from '../../publish/parts.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
@@ -55,7 +56,7 @@ export async function readNonceRequest(
     displayName: textOf(body, 'DisplayName'),
     groupIds: groups ?? [],
     groupNames: [],
-    opener: { orgId, profile: '', epoch: '', enabled: organisation.body.sso_enabled === true },
+    opener: { orgId, profile: '', epoch: ssoEpochOf(organisation.body), enabled: organisation.body.sso_enabled === true },
     // Groups that are there and name none are an answer too: nobody is an administrator by them.
     mapped: groups !== undefined,
     onlyRegistered: body.SSOOnlyForRegisteredUsers === true,

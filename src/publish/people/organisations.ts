@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/ids.ts'
 import type { JsonObject } from '../../model/json.ts'
@@ -91,7 +92,10 @@ export async function updateOrganisation(
   const { additional_permissions: kept, developer_count: count = 0 } = old
   const read = { ...readOrganisation(sent), developer_count: count }
   const body: JsonObject = { ...(kept !== undefined && { additional_permissions: kept }), ...read }
-  const ends = old.sso_enabled === true && body.sso_enabled !== true ? await endOfSignIns(parts, id) : []
+  const isSwitchedOff = old.sso_enabled === true && body.sso_enabled !== true
+  const ends = isSwitchedOff ? await endOfSignIns(parts, id) : []
+  if (isSwitchedOff) body.sso_epoch = randomUUID()
+  else if (old.sso_epoch !== undefined) body.sso_epoch = old.sso_epoch
   return save(parts, { id, revision: before, body }, 'organisation.update', actor, ends)
 }
 
