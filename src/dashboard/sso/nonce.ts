@@ -56,7 +56,12 @@ export async function readNonceRequest(
     displayName: textOf(body, 'DisplayName'),
     groupIds: groups ?? [],
     groupNames: [],
-    opener: { orgId, profile: '', epoch: ssoEpochOf(organisation.body), enabled: organisation.body.sso_enabled === true },
+    opener: {
+      orgId,
+      profile: '',
+      epoch: ssoEpochOf(organisation.body),
+      enabled: organisation.body.sso_enabled === true,
+    },
     // Groups that are there and name none are an answer too: nobody is an administrator by them.
     mapped: groups !== undefined,
     onlyRegistered: body.SSOOnlyForRegisteredUsers === true,
