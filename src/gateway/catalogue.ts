@@ -1,6 +1,7 @@
 import { toFault } from '../errors/fault.ts'
 import { pathFlaws } from '../model/api/path-flaws.ts'
 import { readApi, readNewApi } from '../model/api/read.ts'
+import { askedTerritory } from '../model/api/asked-territory.ts'
 import { isShared, type SharedHosts, type Territory, territoryOf } from '../model/api/territory.ts'
 import { toWords } from '../model/api/tree.ts'
 import type { Api, ApiDocument } from '../model/api.ts'
@@ -214,6 +215,7 @@ export class ApiCatalogue implements Territories {
       else if (!loadsHere(api, this.#shard)) entry.state = 'elsewhere'
     } catch (error) {
       fail(entry, error)
+      entry.territory = askedTerritory(document) ?? NOWHERE
     }
     return entry
   }
@@ -258,7 +260,8 @@ export class ApiCatalogue implements Territories {
 
   /** Keeps other organisations from receiving what an API would that is not served itself. */
   #hold(entry: Entry): void {
-    if (entry.api === undefined || entry.api.internal || entry.state === 'elsewhere' || entry.state === 'taken') return
+    const { api, territory, state } = entry
+    if (territory === NOWHERE || api?.internal === true || state === 'elsewhere' || state === 'taken') return
     const others = this.#territories.foreignTo(entry)
     if (others.some(({ rank }) => rank < entry.rank)) return
     for (const younger of others) this.#displace(younger, overlapReason(younger, entry, this.#hosts))
@@ -396,8 +399,8 @@ function idReason(entry: Entry, same: Entry): string {
   return `api_id ${entry.apiId} is held by ${describeHolder(entry, same, describeSource(same.source))}`
 }
 
-function overlapReason({ api }: Entry, { territory }: Entry, hosts: SharedHosts): string {
-  const { listenPath, domain } = api!
+function overlapReason(younger: Entry, { territory }: Entry, hosts: SharedHosts): string {
+  const { listenPath = '', domain = younger.territory.domain } = younger.api ?? {}
   if (!isShared(domain, hosts)) return `the domain ${domain} is used by another organisation`
   const at = domain === territory.domain ? '' : ` at ${domain || territory.domain}`
   return `listen path ${listenPath} overlaps a listen path of another organisation${at}`

@@ -427,6 +427,31 @@ test('an organisation extends its path although the id of an API of others is it
   assert.equal(metadata.status, 200, 'answers beside a longer listen path')
 })
 
+test('a definition that cannot be served keeps its listen path from other organisations, from the start on', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tenants-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const { origin, gateway } = await world(t)
+  const paths = ['/oas/', '/classic/', '/apart/']
+  for (const [i, under] of paths.entries())
+    assert.equal((await save(gateway, `stored-${i}`, drawnOf({ path: `${under}x/` }), origin)).status, 200)
+  const oas = definitionOf('filed', { ...HOLDERS[0]!, path: '/oas/' }, origin.url)
+  const extension = oas['x-svc-api-gateway'] as JsonObject
+  const upstream = { url: origin.url, authentication: { enabled: true } }
+  const broken = { ...oas, 'x-svc-api-gateway': { ...extension, upstream } }
+  const old = { ...classic('old', '/classic/', origin.url), org_id: HOLDERS[0]!.org, auth_configs: 7 }
+  writeFileSync(join(folder, 'oas.json'), JSON.stringify(broken))
+  writeFileSync(join(folder, 'classic.json'), JSON.stringify(old))
+  writeFileSync(join(folder, 'noise.json'), '{"x-svc-api-gateway": 7}')
+  const restarted = await startTestGateway({ env: { ...ENV, SVC_GW_APPPATH: folder }, store: gateway.store })
+  t.after(() => restarted.close())
+  const { json } = await restarted.svc('GET', '/svc/node')
+  const states = Object.fromEntries((json as { apis: JsonObject[] }).apis.map(({ api_id, state }) => [api_id, state]))
+  assert.deepEqual([states.filed, states.old], ['failed', 'failed'])
+  assert.deepEqual([states['stored-0'], states['stored-1'], states['stored-2']], ['taken', 'taken', 'loaded'])
+  for (const path of ['/oas/x/1', '/classic/x/1']) assert.equal((await restarted.call(path)).status, 404, path)
+  assert.equal((await restarted.call('/apart/x/1')).status, 200)
+})
+
 test('files go before what is stored, and the node says which API gave way', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tenants-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
