@@ -1,7 +1,7 @@
 import { toFault } from '../errors/fault.ts'
+import { askedTerritory } from '../model/api/asked-territory.ts'
 import { pathFlaws } from '../model/api/path-flaws.ts'
 import { readApi, readNewApi } from '../model/api/read.ts'
-import { askedTerritory } from '../model/api/asked-territory.ts'
 import { isShared, type SharedHosts, type Territory, territoryOf } from '../model/api/territory.ts'
 import { toWords } from '../model/api/tree.ts'
 import type { Api, ApiDocument } from '../model/api.ts'
