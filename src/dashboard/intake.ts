@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { BlockList, Server, Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, waitFault } from '../errors/fault.ts'
@@ -17,6 +18,14 @@ const RETRY_MS = 1000
 const PUBLIC_SHARE = 0.25
 const ADDRESS_SHARE = 0.5
 const CONNECTION_SHARE = 0.25
+/** Of the bytes of a budget for addresses from which nobody was signed in. */
+const STRANGERS_SHARE = 0.75
+const MOST_ADDRESSES = 10_000
+/** What a call is charged before anything of its body came. */
+const FIRST_BYTES = 1024
+/** A public body has so long, and so much longer for each byte: ten seconds for 64 kB. */
+const PUBLIC_BODY_MS = 5000
+const PUBLIC_BYTES_PER_MS = 13
 
 /** Largest body that a route takes. */
 export function bodyLimitOf(route: Pick<Route, 'access' | 'bodyLimit'>, maxBodyBytes: number): number {
@@ -33,11 +42,15 @@ class ByteBudget {
     this.#most = most
   }
 
-  /** Holds bytes for an address; false where that would be too many. One body alone always fits. */
-  take(address: string, bytes: number): boolean {
+  /**
+   * Holds further bytes of a body that has `own` already; false where that would be too many: a share of all is kept for addresses that
+   * are `known`. One body alone always fits.
+   */
+  take(address: string, bytes: number, own: number, known: boolean): boolean {
     const held = this.#held.get(address) ?? 0
-    if (this.#total > 0 && this.#total + bytes > this.#most) return false
-    if (held > 0 && held + bytes > this.#most * ADDRESS_SHARE) return false
+    const most = this.#most * (known ? 1 : STRANGERS_SHARE)
+    if (this.#total > own && this.#total + bytes > most) return false
+    if (held > own && held + bytes > this.#most * ADDRESS_SHARE) return false
     this.#total += bytes
     this.#held.set(address, held + bytes)
     return true
@@ -51,6 +64,30 @@ class ByteBudget {
   }
 }
 
+/** Addresses from which somebody was signed in, those of the last calls. */
+class SignedInAddresses {
+  readonly #addresses = new Set<string>()
+
+  add(address: string): void {
+    this.#addresses.delete(address)
+    this.#addresses.add(address)
+    if (this.#addresses.size > MOST_ADDRESSES) this.#addresses.delete(this.#addresses.values().next().value!)
+  }
+
+  has(address: string): boolean {
+    return this.#addresses.has(address)
+  }
+}
+
+/** A body on its way. */
+interface Body {
+  readonly take: (bytes: number) => boolean
+  /** Longest that it may take, milliseconds; undefined = as long as the server waits for any request. */
+  readonly withinMs: number | undefined
+}
+
+const tooMany = () => waitFault('busy', RETRY_MS, 'too many bytes of bodies are on their way')
+
 /** Bounds what callers may make the dashboard hold before anything of a body is read: calls a minute, bytes at once, connections. */
 export class Intake {
   readonly #parts: DashboardParts
@@ -58,6 +95,8 @@ export class Intake {
   readonly #calls: FailureThrottle
   readonly #public: ByteBudget
   readonly #known: ByteBudget
+  readonly #signedIn = new SignedInAddresses()
+  readonly #bodies = new WeakMap<IncomingMessage, Body>()
 
   constructor(parts: DashboardParts, trusted: BlockList) {
     const { body_bytes_in_flight: most, security } = parts.config.dashboard
@@ -78,19 +117,61 @@ export class Intake {
     return undefined
   }
 
-  /** Holds the bytes of a body until its call has ended. @throws Fault `body_too_large` (413), `busy` (503) */
+  /** Somebody was signed in at the address. */
+  signedIn(client: string): void {
+    this.#signedIn.add(visitorOf(client))
+  }
+
+  /**
+   * Admits a body: its bytes are held as they come, until its call has ended. @throws Fault `body_too_large` (413), `busy` (503)
+   */
   hold(route: Pick<Route, 'access' | 'bodyLimit'>, request: FastifyRequest, reply: FastifyReply, client: string): void {
     const limit = bodyLimitOf(route, this.#parts.config.dashboard.max_body_bytes)
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers
     if (length === undefined && coding === undefined) return
     // How long a chunked body will be nobody knows.
-    const bytes = length === undefined ? limit : Number(length)
-    if (bytes === 0) return
-    if (bytes > limit) throw fault('body_too_large', `the body is larger than ${limit} bytes`)
-    const budget = route.access === 'public' ? this.#public : this.#known
+    const announced = length === undefined ? limit : Number(length)
+    if (announced === 0) return
+    if (announced > limit) throw fault('body_too_large', `the body is larger than ${limit} bytes`)
+    const isPublic = route.access === 'public'
+    const budget = isPublic ? this.#public : this.#known
     const address = visitorOf(client)
-    if (!budget.take(address, bytes)) throw waitFault('busy', RETRY_MS, 'too many bytes of bodies are on their way')
-    reply.raw.once('close', () => budget.giveBack(address, bytes))
+    const known = this.#signedIn.has(address)
+    let own = 0
+    let came = 0
+    const take = (bytes: number): boolean => {
+      came += bytes
+      const more = Math.max(came, Math.min(announced, FIRST_BYTES)) - own
+      if (more <= 0) return true
+      if (!budget.take(address, more, own, known)) return false
+      own += more
+      return true
+    }
+    if (!take(0)) throw tooMany()
+    reply.raw.once('close', () => budget.giveBack(address, own))
+    const { publicBodyMs = PUBLIC_BODY_MS } = this.#parts
+    const withinMs = isPublic ? publicBodyMs + announced / PUBLIC_BYTES_PER_MS : undefined
+    this.#bodies.set(request.raw, { take, withinMs })
+  }
+
+  /** Watches the body of an admitted call: refuses it where it holds too much (503) or takes too long (408). */
+  watch(request: IncomingMessage): void {
+    const body = this.#bodies.get(request)
+    if (body === undefined) return
+    const refuse = (refusal: Fault) => {
+      end()
+      if (request.listenerCount('error') > 0) request.emit('error', refusal)
+    }
+    const onData = (chunk: Uint8Array) => {
+      if (!body.take(chunk.length)) refuse(tooMany())
+    }
+    const late =
+      body.withinMs === undefined ? undefined : setTimeout(() => refuse(fault('request_timeout')), body.withinMs)
+    const end = () => {
+      clearTimeout(late)
+      request.off('data', onData).off('end', end).off('close', end)
+    }
+    request.on('data', onData).on('end', end).on('close', end)
   }
 
   /** Bounds the connections of a server, and those of each address that is no trusted proxy. */

@@ -22,6 +22,8 @@ export interface DashboardParts extends SecretParts {
   readonly settled: (revision: number) => Promise<void>
   /** Longest wait for that, in milliseconds; absent = five seconds. */
   readonly settleWithinMs?: number
+  /** What a public body may take besides the time for its bytes, in milliseconds; absent = five seconds. */
+  readonly publicBodyMs?: number
   /** Has the gateway of this process send a request to itself; absent = there is none. @throws Fault `try_elsewhere` and others */
   readonly tryRequest?: (trial: TrialRequest) => Promise<Trial>
   /** Counts connections that are dropped, for the metrics of the gateway of this process; absent = there is none. */

@@ -47,7 +47,13 @@ export function routed(stand: Stand, route: Route): RouteOptions {
         await noteRefusal(stand, route, request, known.actor, error)
         throw error
       }
+      if (admitted.get(request)!.actor !== undefined) stand.intake.signedIn(client)
       stand.intake.hold(route, request, reply, client)
+    },
+    // In the turn in which the server begins to read.
+    preParsing: (request, _reply, payload, done) => {
+      stand.intake.watch(request.raw)
+      done(null, payload)
     },
     handler: async (request, reply) => {
       const who = admitted.get(request)!

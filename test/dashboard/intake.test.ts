@@ -12,12 +12,12 @@ const KB = 1024
 
 async function started(t: TestContext, options: TestDashboardOptions = {}) {
   const world = await startTestDashboard(options)
-  const open: ClientRequest[] = []
+  const open: (ClientRequest | Socket)[] = []
   t.after(async () => {
     for (const sent of open) sent.destroy()
     await world.close()
   })
-  return { ...world, statusOf: (what: Announced) => statusOf(open, world.port, what) }
+  return { ...world, open, statusOf: (what: Announced) => statusOf(open, world.port, what) }
 }
 
 interface Announced {
@@ -30,7 +30,7 @@ interface Announced {
 
 /** The status of a call whose body is announced and never sent; undefined where the server waits for it. */
 async function statusOf(
-  open: ClientRequest[],
+  open: (ClientRequest | Socket)[],
   port: number,
   { method, path, length, headers = {} }: Announced,
 ): Promise<number | undefined> {
@@ -105,18 +105,50 @@ test('public calls are counted by address before their bodies are read, and no o
   assert.equal(await send(from('192.0.2.1')), undefined)
 })
 
-test('bytes of bodies on their way are bounded, for strangers apart from people who are known', async (t) => {
-  const { statusOf, admin } = await started(t, { env: { SVC_DB_BODYBYTESINFLIGHT: String(512 * KB) } })
+/** Announces a body from an address and sends a part of it. Answers the status, undefined where the server waits for the rest. */
+function partsOf(open: (ClientRequest | Socket)[], port: number, probe: () => Promise<unknown>) {
+  return async (localAddress: string, announced: number, sent: number, path = '/api/login', more = '') => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress })
+    socket.on('error', () => {})
+    open.push(socket)
+    await once(socket, 'connect')
+    const answered = once(socket, 'data').then(([data]) => Number(/^HTTP\/1.1 (\d+)/.exec(String(data))![1]))
+    const body = 'x'.repeat(sent)
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${more}Content-Length: ${announced}\r\n\r\n${body}`)
+    // Calls that came after it, and were answered: so it would have been.
+    const later = (async () => {
+      for (let turn = 0; turn < 5; turn++) await probe()
+      return undefined
+    })()
+    return { status: await Promise.race([answered, later]), answered }
+  }
+}
+
+test('a body is charged what came of it, and addresses that were signed in have a part of the room', async (t) => {
+  const { admin, call, port, open } = await started(t, { env: { SVC_DB_BODYBYTESINFLIGHT: String(512 * KB) } })
   const as = await admin()
-  const known = { authorization: as.key }
-  const login = { method: 'POST', path: '/api/login', length: 64 * KB }
-  assert.equal(await statusOf(login), undefined)
-  assert.equal(await statusOf(login), 503)
-  const key = { method: 'POST', path: '/api/keys', headers: known }
-  assert.equal(await statusOf({ ...key, length: 100 * KB }), undefined)
-  assert.equal(await statusOf({ ...key, length: 100 * KB }), 503, 'an address has half of it')
-  assert.equal(await statusOf({ ...key, length: 10 * KB }), undefined)
-  assert.equal(await statusOf(key), 503, 'a chunked body may become as long as any')
+  const probe = () => call('GET', '/hello')
+  const send = partsOf(open, port, probe)
+  // 128 kB for all public bodies, 64 kB for one address, 96 kB for strangers.
+  const silent = ['127.0.0.2', '127.0.0.3'].flatMap((address) => Array.from({ length: 15 }, () => address))
+  for (const address of silent) assert.equal((await send(address, 64_000, 10)).status, undefined)
+  assert.notEqual((await send('127.0.0.4', 2, 2)).status, 503, 'announced and never sent')
+  assert.equal((await send('127.0.0.4', 60 * KB, 55 * KB)).status, undefined)
+  assert.equal((await send('127.0.0.4', 60 * KB, 20 * KB)).status, 503, 'an address has half of it')
+  assert.equal((await send('127.0.0.5', 60 * KB, 30 * KB)).status, 503, 'strangers have three quarters')
+  const key = `Authorization: ${as.key}\r\n`
+  assert.equal((await send('127.0.0.6', 200 * KB, 150 * KB, '/api/keys', key)).status, undefined)
+  assert.equal((await send('127.0.0.6', 200 * KB, 150 * KB, '/api/keys', key)).status, 503, 'known callers too')
+  // Somebody was signed in there.
+  assert.equal((await send('127.0.0.6', 60 * KB, 30 * KB)).status, undefined)
+})
+
+test('a public body that does not come is refused, and its room given back', async (t) => {
+  const { call, port, open } = await started(t, { parts: { publicBodyMs: 50 } })
+  const send = partsOf(open, port, () => call('GET', '/hello'))
+  for (const sent of [0, 10, 500]) assert.equal(await (await send('127.0.0.2', 501, sent)).answered, 408)
+  // One whose bytes are there is not.
+  assert.notEqual((await call('POST', '/api/login', { body: { email: 'a', password: 'b' } })).status, 408)
 })
 
 test('what was held for a body is given back when its call ends, in whatever way', async (t) => {
