@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { fault, toFault } from '../errors/fault.ts'
 import {
   checkIdpProfile,
@@ -111,12 +112,23 @@ function prepare(
   const moved = (path: string) => targetOf(given, path) !== targetOf(before ?? {}, path)
   const sealed = sealSecrets(parts, id, secrets, { sealed: sealedOf(before ?? {}), moved })
   const epoch = before !== undefined && provesAlike(blank, before) ? epochOf(before) : randomUUID()
-  return {
-    ...blank,
-    epoch,
-    sealed_secrets: sealed,
-    ...author.voucher,
-  }
+  const written: JsonObject = { ...blank, epoch, sealed_secrets: sealed }
+  // Who writes back what was there does not answer for it instead of its author.
+  const answers = before !== undefined && isDeepStrictEqual(written, unvouched(before)) ? before : author.voucher
+  return { ...written, ...vouchedBy(answers) }
+}
+
+const VOUCHED = ['voucher', 'ceiling'] as const
+
+/** What of a profile says who answers for it. */
+function vouchedBy(body: JsonObject): JsonObject {
+  return Object.fromEntries(VOUCHED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
+}
+
+function unvouched(body: JsonObject): JsonObject {
+  const rest = { ...body }
+  for (const name of VOUCHED) delete rest[name]
+  return rest
 }
 
 /** What a read has around a profile: sent back it is no part of it, least of all the copy in `Data`, which nothing seals. */

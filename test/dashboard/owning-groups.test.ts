@@ -52,6 +52,8 @@ const WAYS: Readonly<Record<string, (cast: Cast) => Call>> = {
       ProviderConfig: { LDAPServer: 'evil.test', LDAPUserDN: 'uid=*USERNAME*,dc=test' },
     }),
   ],
+  'a profile that no longer maps to it': () => ['PUT', '/api/tib/profiles/mapped', profile('mapped', {})],
+  'the end of a profile that maps to it': () => ['DELETE', '/api/tib/profiles/mapped'],
   'switch of the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { active: false }],
 }
 
@@ -158,4 +160,42 @@ test('a default group that owns APIs counts as named where a sign-in names none'
     assert.equal((await call('POST', '/api/sso', { as, body: { EmailAddress: 'any@x.test' } })).status, status)
     assert.equal((await call('POST', '/api/tib/profiles', { as, body: profile('plain', {}) })).status, status)
   }
+})
+
+test('who writes back a profile as it was does not answer for its sign-ins, and nobody ends keys of hidden policies', async (t) => {
+  const { call, user, admin, store, orgId, close } = await startTestDashboard({ env: ENV })
+  t.after(close)
+  const { documents } = store
+  const put = (kind: string, id: string, body: JsonObject) =>
+    documents.commit([{ op: 'put', kind, id: id as never, body }], undefined)
+  const organisation = (await documents.get('organisation', orgId as never))!
+  await put('organisation', organisation.id, { ...organisation.body, sso_enabled: true })
+  const owner = await user({ apis: 'read' })
+  await put('api', '65a0000000000000000000a1', { api_id: 'owned', org_id: orgId, name: 'O', user_owners: [owner.id] })
+  const rights = { owned: { api_id: 'owned', versions: ['Default'] } }
+  await put('policy', '65a0000000000000000000a2', { id: 'gold', org_id: orgId, access_rights: rights, active: true })
+  const [boss, outsider] = [await admin(), await user(EVERY)]
+  const path = '/api/tib/profiles'
+  const plain = profile('plain', { ProviderConfig: { LDAPServer: 'a.test', LDAPUserDN: 'uid=*USERNAME*', LDAPAdminUser: 'cn=a', LDAPFilter: '(uid=*USERNAME*)', LDAPAdminPassword: 'p' } })
+  const keys = profile('keys', { ActionType: 'GenerateTemporaryAuthToken', MatchedPolicyID: 'gold' })
+  for (const body of [plain, keys]) {
+    const made = await call('POST', path, { as: boss, body })
+    assert.equal(made.status, 200, made.text)
+  }
+  const answers = async (id: string) => {
+    const { rows } = await documents.list('idp_profile', { where: { id }, limit: 1 })
+    return rows[0]?.body.voucher
+  }
+  const { json } = await call('GET', `${path}/plain`, { as: outsider })
+  assert.equal((await call('PUT', `${path}/plain`, { as: outsider, body: json })).status, 200)
+  assert.equal(await answers('plain'), undefined)
+  const changed = { ...(json as JsonObject), ReturnURL: '/other' }
+  assert.equal((await call('PUT', `${path}/plain`, { as: outsider, body: changed })).status, 200)
+  assert.deepEqual(await answers('plain'), { user_id: outsider.id, group_id: '' })
+  for (const [method, body] of [['DELETE'], ['PUT', { ...keys, MatchedPolicyID: '' }], ['PUT', keys]] as const) {
+    const refused = await call(method, `${path}/keys`, { as: outsider, ...(body !== undefined && { body }) })
+    assert.equal(refused.status, 400, `${method}: ${refused.text}`)
+    assert.doesNotMatch(refused.text, /owned/)
+  }
+  assert.equal((await call('DELETE', `${path}/keys`, { as: boss })).status, 200)
 })

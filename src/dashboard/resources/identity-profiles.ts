@@ -90,6 +90,8 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
           if (stored === undefined) return unknown()
           const sent = call.object()
           checkPlaces(parts, sent)
+          // What it opened so far may end with the change.
+          await checkProfileReach(parts, call, stored.body)
           await checkProfileReach(parts, call, sent)
           return said(await updateProfile(parts, stored, sent, authorOf(call)))
         }),
@@ -100,12 +102,14 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       access: ACCESS,
       summary: 'Delete an identity profile',
       answers: { 200: answerOf(Type.Object({})), ...REFUSALS },
-      run: async (call) => {
-        const stored = await profileOf(parts, call)
-        if (stored === undefined) return unknown()
-        await deleteProfile(parts, stored, authorOf(call))
-        return bare({ Status: 'ok', ID: String(stored.body.ID), Data: {} })
-      },
+      run: (call) =>
+        worded(async () => {
+          const stored = await profileOf(parts, call)
+          if (stored === undefined) return unknown()
+          await checkProfileReach(parts, call, stored.body)
+          await deleteProfile(parts, stored, authorOf(call))
+          return bare({ Status: 'ok', ID: String(stored.body.ID), Data: {} })
+        }),
     },
   ]
 }

@@ -1,4 +1,4 @@
-import { parseTemplate } from '../../model/api/template.ts'
+import { OWN_WORDS, parseTemplate } from '../../model/api/template.ts'
 import type { Api } from '../../model/api.ts'
 import type { Log } from '../../model/log.ts'
 import { issuerIsOpen } from '../../oauth/issuer.ts'
@@ -160,6 +160,7 @@ export class OAuthEndpoints {
     const served = snapshot.apis.get(id)
     if (served?.api.oauth === undefined || served.api.internal || served.api.listenPath.includes('{')) return undefined
     const { domain, orgId } = served.api
+    if (OWN_WORDS.has(id)) return undefined
     if (domain !== '' && domain !== x.host) return undefined
     const owner = snapshot.router.ownerOf(x.host)
     if ((owner !== undefined && owner !== orgId) || snapshot.territories.isHeldByOthers(orgId, domain, x.path))

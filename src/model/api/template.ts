@@ -7,7 +7,7 @@ import { isRiskyPattern } from './pattern.ts'
 export type Segment = string | { readonly name: string; readonly pattern: string | undefined }
 
 /** First words of paths that the product answers itself. */
-const OWN_WORDS = new Set(['svc', 'hello', 'ready', '.well-known'])
+export const OWN_WORDS: ReadonlySet<string> = new Set(['svc', 'hello', 'ready', '.well-known'])
 /** Of ASCII what a path may hold bare (pchar of RFC 3986 without escapes), of the rest what can be seen. */
 const WORD = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|[^\p{ASCII}\p{C}\p{Z}])+$/u
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
