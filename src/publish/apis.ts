@@ -190,7 +190,10 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const named = idsOf(draft.format, draft.definition)
   const apiId = named.apiId || newApiId()
   if (NO_SEGMENT.test(apiId))
-    throw fault('definition_invalid', `API id ${JSON.stringify(apiId)}: must be a segment of a path, other than "." and ".."`)
+    throw fault(
+      'definition_invalid',
+      `API id ${JSON.stringify(apiId)}: must be a segment of a path, other than "." and ".."`,
+    )
   await checkFree(parts, apiId)
   const id = await freeDocumentId(parts, named.documentId)
   const orgId = draft.orgId ?? orgOf(parts, named.orgId)

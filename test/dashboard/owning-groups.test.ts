@@ -176,7 +176,15 @@ test('who writes back a profile as it was does not answer for its sign-ins, and 
   await put('policy', '65a0000000000000000000a2', { id: 'gold', org_id: orgId, access_rights: rights, active: true })
   const [boss, outsider] = [await admin(), await user(EVERY)]
   const path = '/api/tib/profiles'
-  const plain = profile('plain', { ProviderConfig: { LDAPServer: 'a.test', LDAPUserDN: 'uid=*USERNAME*', LDAPAdminUser: 'cn=a', LDAPFilter: '(uid=*USERNAME*)', LDAPAdminPassword: 'p' } })
+  const plain = profile('plain', {
+    ProviderConfig: {
+      LDAPServer: 'a.test',
+      LDAPUserDN: 'uid=*USERNAME*',
+      LDAPAdminUser: 'cn=a',
+      LDAPFilter: '(uid=*USERNAME*)',
+      LDAPAdminPassword: 'p',
+    },
+  })
   const keys = profile('keys', { ActionType: 'GenerateTemporaryAuthToken', MatchedPolicyID: 'gold' })
   for (const body of [plain, keys]) {
     const made = await call('POST', path, { as: boss, body })
