@@ -30,10 +30,16 @@ export const ClientShape = Type.Object({
 /** Who gets to see the secret: whoever has just made it, those who may write APIs, nobody. */
 export type SecretView = 'maker' | 'writers' | 'nobody'
 
-/** A client as callers see it. @throws Fault `seal_broken` */
-export function clientView(parts: DashboardParts, call: Call, client: OAuthClient, who: SecretView): JsonObject {
+/** A client as callers see it; `isAlone`: false where others own a part of it (`soleOwnership`). @throws Fault `seal_broken` */
+export function clientView(
+  parts: DashboardParts,
+  call: Call,
+  client: OAuthClient,
+  who: SecretView,
+  isAlone = true,
+): JsonObject {
   const { dashboard } = parts.config
-  const mayRead = mayWrite(call, 'apis')
+  const mayRead = isAlone && mayWrite(call, 'apis')
   const withSecret = who === 'maker' || (who === 'writers' && mayRead)
   const shown = showClient(parts, client, { withSecret })
   const { client_id, client_name, secret, redirect_uri, policy_id, meta_data, description, dcr_registration, ...more } =
@@ -45,10 +51,10 @@ export function clientView(parts: DashboardParts, call: Call, client: OAuthClien
     secret: secret!,
     redirect_uri: separator === '' ? redirect_uri! : client.redirect_uris.join(separator),
     policy_id: policy_id ?? '',
-    meta_data: secretsSeen(call, 'oauth', meta_data!),
+    meta_data: secretsSeen(call, 'oauth', meta_data!, isAlone),
     description: description!,
     dcr_registration: registrationOf(dcr_registration, withSecret),
-    ...secretsSeen(call, 'oauth', more),
+    ...secretsSeen(call, 'oauth', more, isAlone),
   }
 }
 

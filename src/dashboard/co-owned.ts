@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { counterIdOf, withHidden } from '../model/key.ts'
 import { policyIdsOf } from '../model/merge-policies.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
+import { policyApisOf } from '../model/policy-index.ts'
 import type { Session } from '../model/session.ts'
 import { versionsOf } from '../publish/api-versions.ts'
 import { hexOf } from '../publish/key-parts.ts'
@@ -14,7 +15,7 @@ import type { SessionRow } from '../store/ports.ts'
 import type { Call } from './call.ts'
 import { withheldFrom } from './key-shape.ts'
 import type { DashboardParts } from './parts.ts'
-import { policyApisFor } from './policy-apis.ts'
+import { type PolicyApis, policyApisFor } from './policy-apis.ts'
 import type { Sight } from './sight.ts'
 
 /**
@@ -51,21 +52,54 @@ export async function checkClientAlone(
   if (!sight.everything) checkAlone(sight, 'The client', await apisOfAccess(parts, client))
 }
 
+/** Says of shared things whether the caller sees all APIs that they are for, and so may change them, and know their secrets. */
+export interface SoleOwnership {
+  key(row: SessionApis): boolean
+  client(client: OAuthClient): boolean
+  policy(body: JsonObject): boolean
+}
+
+const EVERYTHING: SoleOwnership = { key: () => true, client: () => true, policy: () => true }
+
+/** What a caller owns alone, as of now. @throws Fault `store_away` */
+export async function soleOwnership(
+  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { sight }: Pick<Call, 'sight'>,
+): Promise<SoleOwnership> {
+  if (sight.everything) return EVERYTHING
+  const policies = await policyApisFor(documents, store.feed).fresh()
+  const sees = (apiIds: readonly string[]) => sight.hidden(apiIds) === 0
+  return {
+    key: (row) => sees(sessionApis(policies, row)),
+    client: (client) => sees(clientApis(policies, client)),
+    policy: (body) => sees(policyApisOf(body)),
+  }
+}
+
 /** The APIs that the tokens of a client may have rights on. @throws Fault `store_away` */
 export async function apisOfAccess(
   { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
-  { api_ids, org_id, policies: ids, registered_by_policy: by }: OAuthClient,
+  client: OAuthClient,
 ): Promise<string[]> {
-  const policies = await policyApisFor(documents, store.feed).fresh()
+  return clientApis(await policyApisFor(documents, store.feed).fresh(), client)
+}
+
+function clientApis(
+  policies: PolicyApis,
+  { api_ids, org_id, policies: ids, registered_by_policy: by }: OAuthClient,
+): string[] {
   return [...api_ids, ...[...ids, by].flatMap((id) => policies.of(org_id, id))]
 }
 
 /** The APIs that a key or token has rights on, by itself or by its policies. @throws Fault `store_away` */
 export async function apisOfSession(
   { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
-  { orgId, body, apiIds, policyIds }: SessionApis,
+  row: SessionApis,
 ): Promise<string[]> {
-  const policies = await policyApisFor(documents, store.feed).fresh()
+  return sessionApis(await policyApisFor(documents, store.feed).fresh(), row)
+}
+
+function sessionApis(policies: PolicyApis, { orgId, body, apiIds, policyIds }: SessionApis): string[] {
   const named = new Set([...policyIds, ...policyIdsOf(body as unknown as Session)])
   return [...apiIds, ...[...named].flatMap((id) => policies.of(orgId, id))]
 }

@@ -11,13 +11,17 @@ export function mayWrite({ actor }: Pick<Call, 'actor'>, permission: string): bo
   return actor !== undefined && !isUnbounded(actor) && mayDo(actor.permissions, permission, 'write')
 }
 
-/** A document as a caller may read it: with its secrets for those who may write it. */
+/**
+ * A document as a caller may read it: with its secrets for those who may write it. `isAlone`: false where others own a part of what it is
+ * for, so that the caller may not change it (`soleOwnership`).
+ */
 export function secretsSeen<Document extends Json>(
   call: Pick<Call, 'actor'>,
   permission: string,
   document: Document,
+  isAlone = true,
 ): Document {
-  return mayWrite(call, permission) ? document : withoutSecrets(document)
+  return isAlone && mayWrite(call, permission) ? document : withoutSecrets(document)
 }
 
 /**

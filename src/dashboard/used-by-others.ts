@@ -23,6 +23,25 @@ export async function checkHookUnused(
   await checkUnusedByOthers(parts, call, what, namesHook(ids, names))
 }
 
+/** Says of webhooks whether APIs of others tell them, so that the caller may not change them. */
+export async function hooksOfOthers(
+  parts: Pick<DashboardParts, 'documents'>,
+  { sight }: Pick<Call, 'sight'>,
+): Promise<(id: string, body: JsonObject) => boolean> {
+  if (sight.everything) return () => false
+  const [ids, names] = [new Set<string>(), new Set<string>()]
+  for await (const batch of parts.documents.each('api', { where: sight.whereOrg() }))
+    for (const stored of batch) {
+      if (sight.api(stored)) continue
+      for (const { hook } of besideOf(stored.body).hook_references ?? []) {
+        const { id, name } = isObject(hook) ? hook : {}
+        if (typeof id === 'string') ids.add(id)
+        if (typeof name === 'string') names.add(name)
+      }
+    }
+  return (id, body) => ids.has(id) || names.has(textOf(body, 'name'))
+}
+
 /** The same for a certificate that is to be deleted, and for the key that it is. @throws besides Fault `not_owner` (401) */
 export async function checkCertificateUnused(parts: DashboardParts, call: Call, body: JsonObject): Promise<void> {
   const names = certificateNamesOf(body)

@@ -2,6 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DocumentId } from '../../src/model/ids.ts'
 import type { JsonObject } from '../../src/model/json.ts'
+import { PERMISSION_KEYS } from '../../src/model/permission.ts'
+import { hashKey } from '../../src/model/secret.ts'
+import { createKey } from '../../src/publish/keys.ts'
+import { createClient } from '../../src/publish/oauth-clients.ts'
+import { createPolicy } from '../../src/publish/policies.ts'
 import type { TestUser } from './harness.ts'
 import { startWorld } from './matrix-world.ts'
 
@@ -88,4 +93,55 @@ test('certificates and webhooks that APIs of others use stay as they are', async
   }
   assert.equal((await store.documents.list('hook', { where: { name: 'ours-3f9a-one' }, limit: 1 })).total, 1)
   assert.equal((await world.call('DELETE', `/api/certs/${open.spare_certificate}`, { as: writer })).status, 200)
+})
+
+test('secrets of shared things are shown to nobody who may not change them', async (t) => {
+  const world = await startWorld()
+  t.after(world.close)
+  const { open, owned, parts, orgId, store } = world
+  const actor = 'test'
+  const planted = (what: string) => `planted-in-${what}`
+  const meta_data = (what: string) => ({ api_token: planted(what) })
+  const access_rights = Object.fromEntries(
+    [open.api, owned.api].map((api_id) => [api_id, { api_id, versions: ['Default'] }]),
+  )
+  const access = { access_rights, org_id: orgId }
+  await createPolicy(parts, { ...access, id: 'shared', name: 'Shared', meta_data: meta_data('policy') }, actor)
+  const key = 'shared-key-of-the-matrix'
+  const session = {
+    ...{ ...access, alias: 'shared', hmac_enabled: true, hmac_string: planted('key'), meta_data: meta_data('key') },
+    jwt_data: { secret: planted('jwt') },
+  }
+  await createKey(parts, { session, key, keepQuota: false, actor })
+  const client = { client_id: 'shared', redirect_uri: 'https://a.test/', secret: planted('client') }
+  for (const apiId of [open.api, owned.api]) {
+    const body = { ...client, ...(apiId === open.api && { meta_data: meta_data('client') }) }
+    await createClient(parts, { body, apiId, orgId, actor })
+  }
+  const admin = await world.admin()
+  const hook = { name: 'shared', method: 'POST', target_path: 'https://a.test/', header_map: { 'X-Pin': planted('hook') } }
+  await world.call('POST', '/api/hooks', { as: admin, body: hook })
+  const hookId = (await store.documents.list('hook', { where: { name: 'shared' }, limit: 1 })).rows[0]!.id
+  const body = { hook_references: [{ event_name: 'api_event', hook: { id: hookId } }] }
+  await world.call('PUT', `/api/apis/${owned.api}/webhooks`, { as: admin, body })
+  const hash = hashKey(key).toString('hex')
+  const writer = (await world.actor('non-owner', { who: 'keys', names: [] })) as TestUser
+  const every = await world.user(Object.fromEntries(PERMISSION_KEYS.map((name) => [name, 'write'])))
+  const paths = [
+    ...[`/api/keys/${hash}`, `/api/keys/${hash}?facts=1`, '/api/keys/detailed?p=-1', '/api/keys/detailed?q=shared'],
+    ...[`/api/apis/${open.api}/keys/${hash}`, `/api/apis/-/keys/${hash}`, '/api/moves/keys', '/api/moves/keys/secrets'],
+    ...['/api/portal/policies', '/api/portal/policies/shared', '/api/portal/policies/search?q=shared'],
+    ...[`/api/apis/oauth/${open.api}`, `/api/apis/oauth/${open.api}/shared`, '/api/moves/clients'],
+    ...['/api/moves/clients/secrets', '/api/hooks', `/api/hooks/${hookId}`],
+  ]
+  let shown = 0
+  for (const path of paths) {
+    const { text, status } = await world.call('GET', path, { as: admin })
+    if (status === 200 && text.includes('planted-in-')) shown++
+    for (const as of [writer, every]) {
+      const answer = await world.call('GET', path, { as })
+      assert.doesNotMatch(answer.text, /planted-in-/, path)
+    }
+  }
+  assert.ok(shown > 10, `only ${shown} paths show a secret to an administrator`)
 })

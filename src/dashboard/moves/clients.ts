@@ -33,12 +33,23 @@ export async function* clientsToMove(
   }
 }
 
-/** A client with where it is registered; its secret for callers who may write APIs, where `withSecret`. @throws Fault `seal_broken` */
-export function movedClient(parts: DashboardParts, call: Call, client: OAuthClient, withSecret: boolean): JsonObject {
-  const mayRead = withSecret && mayWrite(call, 'apis')
+/**
+ * A client with where it is registered; its secret for callers who may write APIs, where `withSecret`, and who own it alone.
+ * @throws Fault `seal_broken`
+ */
+export function movedClient(
+  parts: DashboardParts,
+  call: Call,
+  client: OAuthClient,
+  { withSecret, isAlone }: { readonly withSecret: boolean; readonly isAlone: boolean },
+): JsonObject {
+  const mayRead = withSecret && isAlone && mayWrite(call, 'apis')
   const shown = showClient(parts, client, { withSecret: mayRead })
   const { meta_data = {}, metadata = {} } = shown
-  const seen = { meta_data: secretsSeen(call, 'oauth', meta_data), metadata: secretsSeen(call, 'oauth', metadata) }
+  const seen = {
+    meta_data: secretsSeen(call, 'oauth', meta_data, isAlone),
+    metadata: secretsSeen(call, 'oauth', metadata, isAlone),
+  }
   return { ...shown, ...seen, registered_by_policy: client.registered_by_policy }
 }
 

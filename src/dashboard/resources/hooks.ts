@@ -14,7 +14,7 @@ import { pageOf } from '../page.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
 import { secretsKept, secretsSeen } from '../secrets-seen.ts'
-import { checkHookUnused } from '../used-by-others.ts'
+import { checkHookUnused, hooksOfOthers } from '../used-by-others.ts'
 
 const text = Type.String()
 const HookShape = Type.Object({
@@ -36,10 +36,13 @@ const TOTAL_MS = 10_000
 /** Webhooks: `/api/hooks`. */
 export function hookRoutes(parts: DashboardParts): Route[] {
   const settings = { allowPrivate: parts.config.webhooks.allow_private }
-  const shapeFor =
-    (call: Call) =>
-    ({ id, body }: StoredDocument) =>
-      secretsSeen(call, 'hooks', hookShape(id, body as unknown as Hook, secretsOf(parts, { id, body })))
+  const shapeFor = async (call: Call) => {
+    const isOfOthers = await hooksOfOthers(parts, call)
+    return ({ id, body }: StoredDocument) => {
+      const shape = hookShape(id, body as unknown as Hook, secretsOf(parts, { id, body }))
+      return secretsSeen(call, 'hooks', shape, !isOfOthers(id, body))
+    }
+  }
   const draftOver = (call: Call, stored: StoredDocument) => {
     const { id, body } = stored
     const before = hookShape(id, body as unknown as Hook, secretsOf(parts, stored))
@@ -53,9 +56,9 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       summary: 'List webhooks',
       query: { p: Type.Integer() },
       answers: { 200: Type.Object({ hooks: Type.Array(HookShape), pages: Type.Integer() }) },
-      run: (call) => {
+      run: async (call) => {
         const query = { where: call.sight.whereOrg(), order: 'name_folded' }
-        return listed(parts.documents, 'hook', query, pageOf(call), { name: 'hooks', shape: shapeFor(call) })
+        return listed(parts.documents, 'hook', query, pageOf(call), { name: 'hooks', shape: await shapeFor(call) })
       },
     },
     {
@@ -85,7 +88,8 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       standing: (call) => knownHook(parts, call),
       run: async (call) => {
         const stored = await hookOf(parts, call)
-        return stored === undefined ? refused(400, 'Could not retrieve webhook detail') : bare(shapeFor(call)(stored))
+        if (stored === undefined) return refused(400, 'Could not retrieve webhook detail')
+        return bare((await shapeFor(call))(stored))
       },
     },
     {

@@ -8,6 +8,7 @@ import type { SessionRow } from '../../store/ports.ts'
 import type { Answer } from '../answer.ts'
 import { apiDocumentOf } from '../api-document.ts'
 import type { Call } from '../call.ts'
+import { soleOwnership } from '../co-owned.ts'
 import { eachKey, type KeyQuery, pageOfKeys } from '../key-lists.ts'
 import { KeyData, keyData, listedName } from '../key-shape.ts'
 import { keyTotalsFor } from '../key-totals.ts'
@@ -160,7 +161,8 @@ async function detailed(parts: DashboardParts, call: Call, { query, named }: Wan
 
 async function keyOfList(parts: DashboardParts, call: Call, row: SessionRow) {
   const found = await keyData(parts, call, row, rawKeyOf(parts, row) ?? '')
-  const data = { ...found, data: secretsSeen(call, 'keys', found.data) }
+  const isAlone = (await soleOwnership(parts, call)).key(row)
+  const data = { ...found, data: secretsSeen(call, 'keys', found.data, isAlone) }
   return call.query('facts') === '1' ? { ...data, facts: await keyFacts(parts, row, data.data) } : data
 }
 

@@ -7,6 +7,7 @@ import { checkSession } from '../../model/session.ts'
 import { preview } from '../../publish/sessions.ts'
 import { bare } from '../answer.ts'
 import type { Call } from '../call.ts'
+import { soleOwnership } from '../co-owned.ts'
 import { Done } from '../envelope.ts'
 import { keyOf, withinSight } from '../key-seen.ts'
 import { KeyData, keyData, shownSession } from '../key-shape.ts'
@@ -111,9 +112,11 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       run: async (call) => {
         const { row, key } = await keyOf(parts, call)
         const data = await keyData(parts, call, row, key)
-        const told = (more: JsonObject) => bare({ ...data, data: secretsSeen(call, 'keys', data.data), ...more })
+        const isAlone = (await soleOwnership(parts, call)).key(row)
+        const told = (more: JsonObject) =>
+          bare({ ...data, data: secretsSeen(call, 'keys', data.data, isAlone), ...more })
         if (call.query('facts') !== '1') return told({})
-        const own = secretsSeen(call, 'keys', withoutHidden(row.body))
+        const own = secretsSeen(call, 'keys', withoutHidden(row.body), isAlone)
         return told({ facts: await keyFacts(parts, row, data.data), own })
       },
     },

@@ -3,13 +3,15 @@ import { fault } from '../../errors/fault.ts'
 import { besideOf } from '../../model/api/beside.ts'
 import { documentOf } from '../../model/api/place.ts'
 import type { JsonObject } from '../../model/json.ts'
+import type { OAuthClient } from '../../model/oauth-client.ts'
 import { endMoveTurn, takeMoveTurn } from '../../publish/move-turn.ts'
 import { deleteClient } from '../../publish/oauth-clients.ts'
-import type { StoredDocument } from '../../store/ports.ts'
+import type { SessionRow, StoredDocument } from '../../store/ports.ts'
 import { bare, ok } from '../answer.ts'
 import { apiNamed } from '../api-document.ts'
 import type { Call } from '../call.ts'
 import { clientNamed } from '../client-seen.ts'
+import { soleOwnership } from '../co-owned.ts'
 import { Done } from '../envelope.ts'
 import { streamed } from '../listed.ts'
 import { mayCollide, obstaclesTo } from '../moves/check.ts'
@@ -102,11 +104,12 @@ function clientRoutes(parts: DashboardParts): Route[] {
     query: IDS,
     undumped: true,
     answers: { 200: Type.Object({ clients: Type.Array(MovedClient), ...Pages }) },
-    run: (call) =>
-      streamed(clientsToMove(parts, call, idsOf(call)), {
-        name: 'clients',
-        shape: (client) => movedClient(parts, call, client, withSecret),
-      }),
+    run: async (call) => {
+      const sole = await soleOwnership(parts, call)
+      const shape = (client: OAuthClient) =>
+        movedClient(parts, call, client, { withSecret, isAlone: sole.client(client) })
+      return streamed(clientsToMove(parts, call, idsOf(call)), { name: 'clients', shape })
+    },
   })
   return [
     list(`${PATH}/clients`, false, 'List all OAuth clients, and where each is registered'),
@@ -146,13 +149,14 @@ function keyRoutes(parts: DashboardParts): Route[] {
     query: IDS,
     undumped: true,
     answers: { 200: Type.Object({ keys: Type.Array(MovedKey), ...Pages }) },
-    run: (call) => {
+    run: async (call) => {
       checkKeysListed(parts)
-      const rows = keysToMove(parts, call, idsOf(call))
-      return streamed(rows, {
-        name: 'keys',
-        shape: (row) => secretsSeen(call, 'keys', movedKey(parts, row, withSecrets)),
-      })
+      const sole = await soleOwnership(parts, call)
+      const shape = (row: SessionRow) => {
+        const isAlone = sole.key(row)
+        return secretsSeen(call, 'keys', movedKey(parts, row, withSecrets && isAlone), isAlone)
+      }
+      return streamed(keysToMove(parts, call, idsOf(call)), { name: 'keys', shape })
     },
   })
   return [

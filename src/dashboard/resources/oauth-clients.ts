@@ -8,6 +8,7 @@ import { AuthorizeClients } from '../authorize-client.ts'
 import type { Call } from '../call.ts'
 import { apiAt, checkPoliciesGiven, clientAt, clientStored, clientToChange, placeAt } from '../client-seen.ts'
 import { ClientShape, clientView, withRedirects, withRest } from '../client-shape.ts'
+import { soleOwnership } from '../co-owned.ts'
 import { Done } from '../envelope.ts'
 import { type ListShape, pageAnswer, streamed } from '../listed.ts'
 import { pageOf } from '../page.ts'
@@ -85,7 +86,10 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read an OAuth client',
       answers: { 200: ClientShape },
       standing: (call) => clientStored(parts, call),
-      run: async (call) => bare(clientView(parts, call, (await clientAt(parts, call)).client, 'writers')),
+      run: async (call) => {
+        const { client } = await clientAt(parts, call)
+        return bare(clientView(parts, call, client, 'writers', (await soleOwnership(parts, call)).client(client)))
+      },
     },
     {
       method: 'PUT',
@@ -161,9 +165,10 @@ function authorizeRoutes(parts: DashboardParts): Route[] {
 async function list(parts: DashboardParts, call: Call) {
   const place = await placeAt(parts, call)
   const page = pageOf(call)
+  const sole = await soleOwnership(parts, call)
   const shape: ListShape<OAuthClient> = {
     name: 'apps',
-    shape: (client) => clientView(parts, call, client, 'nobody'),
+    shape: (client) => clientView(parts, call, client, 'nobody', sole.client(client)),
   }
   if (page === 'all') return streamed(eachClient(parts, place), shape)
   const { clients, total } = await listClients(parts, place, page)

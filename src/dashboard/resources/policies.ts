@@ -7,7 +7,7 @@ import { createPolicy, type PolicyRules, removePolicy, updatePolicy } from '../.
 import type { StoredDocument } from '../../store/ports.ts'
 import { bare, ok } from '../answer.ts'
 import type { Call } from '../call.ts'
-import { checkAlone } from '../co-owned.ts'
+import { checkAlone, soleOwnership } from '../co-owned.ts'
 import { Done } from '../envelope.ts'
 import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
@@ -42,11 +42,13 @@ export function policyRoutes(parts: DashboardParts): Route[] {
 
 function listRoutes(parts: DashboardParts): Route[] {
   const apis = policyApisFor(parts.documents, parts.store.feed)
-  const list = async (call: Call) =>
-    listed(parts.documents, 'policy', await policyQuery(parts, apis, call), pageOf(call), {
+  const list = async (call: Call) => {
+    const sole = await soleOwnership(parts, call)
+    return listed(parts.documents, 'policy', await policyQuery(parts, apis, call), pageOf(call), {
       ...{ name: 'Data', pages: 'Pages' },
-      shape: ({ body }) => secretsSeen(call, 'policies', shownPolicy(body)),
+      shape: ({ body }) => secretsSeen(call, 'policies', shownPolicy(body), sole.policy(body)),
     })
+  }
   return [
     {
       method: 'GET',
@@ -104,7 +106,10 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read a policy',
       answers: { 200: PolicyShape },
       standing: (call) => policyOf(parts, call),
-      run: async (call) => bare(secretsSeen(call, 'policies', shownPolicy((await policyOf(parts, call)).body))),
+      run: async (call) => {
+        const { body } = await policyOf(parts, call)
+        return bare(secretsSeen(call, 'policies', shownPolicy(body), (await soleOwnership(parts, call)).policy(body)))
+      },
     },
     {
       method: 'PUT',
