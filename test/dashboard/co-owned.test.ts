@@ -119,7 +119,12 @@ test('secrets of shared things are shown to nobody who may not change them', asy
     await createClient(parts, { body, apiId, orgId, actor })
   }
   const admin = await world.admin()
-  const hook = { name: 'shared', method: 'POST', target_path: 'https://a.test/', header_map: { 'X-Pin': planted('hook') } }
+  const hook = {
+    name: 'shared',
+    method: 'POST',
+    target_path: 'https://a.test/',
+    header_map: { 'X-Pin': planted('hook') },
+  }
   await world.call('POST', '/api/hooks', { as: admin, body: hook })
   const hookId = (await store.documents.list('hook', { where: { name: 'shared' }, limit: 1 })).rows[0]!.id
   const body = { hook_references: [{ event_name: 'api_event', hook: { id: hookId } }] }
