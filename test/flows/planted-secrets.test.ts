@@ -82,17 +82,32 @@ test('planted secrets of every kind of document are sealed at rest, masked for r
   const data = defined({ id: 'asset', url: query('asset', 'token') })
   await ask('POST', '/api/assets', { name: 'Planted', kind: 'oas-template', data })
 
+  const provider = { Name: 'openid-connect', Key: 'k', Secret: 's', DiscoverURL: query('discovery', 'token') }
+  await ask('POST', '/api/tib/profiles', {
+    ...{ ID: 'planted', Name: 'Planted', ActionType: 'GenerateOrLoginUserProfile', ProviderName: 'SocialProvider' },
+    ...{ Type: 'redirect', ReturnURL: '/tap' },
+    ProviderConfig: { CallbackBaseURL: 'https://gw.example', UseProviders: [provider] },
+  })
+
   const { hooks } = await ask('GET', '/api/hooks?p=-1')
   const hook = (hooks as JsonObject[]).find(({ name }) => name === 'planted')!
   const one = [
     ...['/api/apis/oas/planted', '/api/apis/oas/planted/export', '/api/apis/planted-classic', `/api/hooks/${hook.id}`],
     ...['/api/portal/policies/planted', '/api/apis/oauth/ledger/planted', `/api/portal/requests/${requested}`],
     ...[`/api/portal/developers/${developer}`, '/api/portal/configuration', '/api/portal/catalogue'],
+    '/api/tib/profiles/planted',
   ]
   const several = [
     ...['/api/apis?p=-1', '/api/apis/search?q=planted&p=-1', '/api/hooks?p=-1', '/api/portal/policies?p=-1'],
     ...['/api/apis/oauth/ledger?p=-1', '/api/portal/requests?p=-1', '/api/portal/developers?p=-1', '/api/assets?p=-1'],
-    ...['/api/moves/apis', '/api/moves/clients', '/portal/configuration', '/portal/catalogue', '/portal/requests'],
+    ...[
+      '/api/tib/profiles',
+      '/api/moves/apis',
+      '/api/moves/clients',
+      '/portal/configuration',
+      '/portal/catalogue',
+      '/portal/requests',
+    ],
   ]
   const { audit_logs: entries = [] } = (await ask('GET', '/api/audit-logs?p=-1')) as { audit_logs?: JsonObject[] }
   assert.ok(entries.length > 10)
@@ -106,7 +121,7 @@ test('planted secrets of every kind of document are sealed at rest, masked for r
     assert.ok((await world.call('GET', path)).text.includes(MARK), `${path} for those who may write`)
   const reader = await dashboard.user(
     Object.fromEntries(
-      ['apis', 'keys', 'policies', 'hooks', 'oauth', 'portal', 'api_assets', 'audit_logs', 'users', 'tib'].map(
+      ['apis', 'keys', 'policies', 'hooks', 'oauth', 'portal', 'api_assets', 'audit_logs', 'users', 'idm'].map(
         (noun) => [noun, 'read'],
       ),
     ),
@@ -132,7 +147,12 @@ test('planted secrets of every kind of document are sealed at rest, masked for r
   // What a reader saw, written back by somebody who may, changes nothing.
   for (const path of [
     ...['/api/apis/oas/planted', `/api/hooks/${hook.id}`, '/api/portal/configuration', '/api/portal/catalogue'],
-    ...['/api/portal/policies/planted', `/api/portal/developers/${developer}`, `/api/portal/requests/${requested}`],
+    ...[
+      '/api/tib/profiles/planted',
+      '/api/portal/policies/planted',
+      `/api/portal/developers/${developer}`,
+      `/api/portal/requests/${requested}`,
+    ],
   ]) {
     const before = (await world.call('GET', path)).text
     const seen = (await dashboard.call('GET', path, { as: reader })).json

@@ -14,6 +14,7 @@ import { type Answer, bare } from '../answer.ts'
 import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 import type { Route } from '../route.ts'
+import { secretsKept, secretsSeen } from '../secrets-seen.ts'
 import { voucherBody } from '../sso/person.ts'
 import { checkPlaces } from '../sso/places.ts'
 import { checkProfileReach, voucherFor } from '../sso/reach.ts'
@@ -72,7 +73,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const stored = await profileOf(parts, call)
         if (stored === undefined) return unknown()
-        const shape = profileShape(stored.body)
+        const shape = secretsSeen(call, 'idm', profileShape(stored.body))
         return bare({ ...shape, Status: 'ok', ID: String(shape.ID), Data: shape })
       },
     },
@@ -88,7 +89,8 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
         worded(async () => {
           const stored = await profileOf(parts, call)
           if (stored === undefined) return unknown()
-          const sent = call.object()
+          const { Status: _status, Data: _copy, ...own } = call.object()
+          const sent = secretsKept(own, profileShape(stored.body), 'profile_invalid')
           checkPlaces(parts, sent)
           // What it opened so far may end with the change.
           await checkProfileReach(parts, call, stored.body)
@@ -132,7 +134,7 @@ async function* pieces({ documents }: DashboardParts, call: Call): AsyncGenerato
   yield '{"Status":"ok","ID":"","Data":['
   for await (const batch of documents.each('idp_profile', { where, order: 'name_folded' })) {
     if (batch.length === 0) continue
-    yield comma + batch.map(({ body }) => JSON.stringify(profileShape(body))).join(',')
+    yield comma + batch.map(({ body }) => JSON.stringify(secretsSeen(call, 'idm', profileShape(body)))).join(',')
     comma = ','
   }
   yield ']}'

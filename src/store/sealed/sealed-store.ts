@@ -30,6 +30,9 @@ const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = n
   ['key_request', documentPlaces],
   ['developer', placesBelow('fields')],
   ['oauth_client', placesBelow('metadata', 'dcr_registration')],
+  // Secrets of providers are sealed by the profile itself.
+  ['idp_profile', placesBelow('ProviderConfig', 'IdentityHandlerConfig')],
+  ['organisation', placesBelow('event_options')],
   [AUDITED_SESSION, sessionPlaces],
   [TICKET, ticketPlaces],
 ])
