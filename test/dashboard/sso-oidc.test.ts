@@ -131,7 +131,7 @@ test('a profile by somebody with fewer rights gives no more than they have', qui
   const dashboard = await world(t, { ada: { email: 'ada@example.test' } })
   const writer = await dashboard.user({ idm: 'write', apis: 'read' })
   const { json } = await dashboard.call('GET', '/api/tib/profiles/staff', { as: writer })
-  const sent = { ...(json as { Data: JsonObject }).Data, ceiling: { IsAdmin: 'admin' } }
+  const sent = { ...(json as { Data: JsonObject }).Data, Name: 'Other staff', ceiling: { IsAdmin: 'admin' } }
   assert.equal((await dashboard.call('PUT', '/api/tib/profiles/staff', { as: writer, body: sent })).status, 200)
   assert.equal((await journey(dashboard, 'ada')).end.status, 403)
   const group = await dashboard.group({ apis: 'read' })
