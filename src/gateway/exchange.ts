@@ -296,7 +296,16 @@ export interface AnswerKeeper extends AnswerTaker {
 }
 
 const NO_ADDRESSES: readonly string[] = []
-const NO_PLACES: readonly CredentialPlace[] = []
+
+/** What is known of the credentials of a request. */
+export interface SeenCredentials {
+  /** Where those are that were found valid; undefined where none was asked for. */
+  readonly verified: readonly CredentialPlace[] | undefined
+  /** Places of those that do not go on to the upstream. */
+  readonly withheld: readonly CredentialPlace[]
+}
+
+export const NO_CREDENTIALS: SeenCredentials = { verified: undefined, withheld: [] }
 
 /**
  * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here
@@ -341,10 +350,7 @@ export class Exchange extends WireExchange implements Instant {
   skipAuthentication = false
   /** Index of the alternative of its API's methods that it met. */
   alternative = 0
-  /** Where its credentials are that were found valid; undefined where none was asked for. */
-  verified: readonly CredentialPlace[] | undefined
-  /** Places of credentials that do not go on to the upstream. */
-  withheld: readonly CredentialPlace[] = NO_PLACES
+  credentials = NO_CREDENTIALS
   /** Thumbprint and text of the token that its DPoP proof was used up for; '' = none was. */
   provedToken = ''
   /** True when the API's authorization server answers: that is no traffic of the API, and no hit. */
@@ -426,8 +432,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.plan = undefined
   x.skipAuthentication = false
   x.alternative = 0
-  x.verified = undefined
-  x.withheld = NO_PLACES
+  x.credentials = NO_CREDENTIALS
   x.provedToken = ''
   x.atAuthorizationServer = false
   x.requestExtra = ''

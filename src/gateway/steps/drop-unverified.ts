@@ -1,6 +1,6 @@
 import type { Api, AuthRules } from '../../model/api.ts'
 import type { CredentialPlace, SchemeRules } from '../../model/scheme-rules.ts'
-import { FIELD } from '../../wire/fields.ts'
+import { FIELD, numberOfName } from '../../wire/fields.ts'
 import {
   alternativesOf,
   placesOf,
@@ -9,13 +9,27 @@ import {
   unique,
   withoutPlaces,
 } from '../auth/credential-places.ts'
-import type { Exchange, Step } from '../exchange.ts'
+import type { Exchange, SeenCredentials, Step } from '../exchange.ts'
 import { withoutCookie, withoutQuery } from './read-credential.ts'
 
-/** What of a request was verified, and what of it does not go on. */
+/** What becomes of the credentials of a request: of fields with one spelling that the wire knows, `known` has the numbers. */
 interface Verdict {
-  readonly verified: readonly CredentialPlace[]
-  readonly withheld: readonly CredentialPlace[]
+  readonly seen: SeenCredentials
+  readonly known: readonly number[]
+  readonly others: readonly CredentialPlace[]
+}
+
+function verdictOf(verified: readonly CredentialPlace[] | undefined, withheld: readonly CredentialPlace[]): Verdict {
+  const known = withheld.filter(isKnownField)
+  return {
+    seen: { verified, withheld },
+    known: known.map(({ name }) => numberOfName(name)),
+    others: withheld.filter((each) => !known.includes(each)),
+  }
+}
+
+function isKnownField({ in: kind, name }: CredentialPlace): boolean {
+  return kind === 'header' && !name.includes('-') && numberOfName(name) !== FIELD.other
 }
 
 /**
@@ -27,25 +41,46 @@ export function dropUnverified(api: Api): Step | undefined {
   const { auth } = api
   const all = placesOf(api)
   if (all.length === 0) return undefined
-  if (auth === undefined)
+  const schemes = auth && alternativesOf(auth).map((alternative) => alternative.map(shapeOf))
+  const shape = JSON.stringify([all, auth && strippedPlaces(auth), schemes])
+  const known = STEPS.get(shape)
+  if (known !== undefined) return known
+  if (STEPS.size >= MOST_STEPS) STEPS.clear()
+  const step = stepFor(auth, all)
+  STEPS.set(shape, step)
+  return step
+}
+
+/** Steps by what they are made from. APIs that look alike share one, so that a request finds in the caches what others have just read. */
+const STEPS = new Map<string, Step>()
+const MOST_STEPS = 1000
+
+/** What a step takes from a scheme. */
+const shapeOf = ({ method, header, query, cookie, certificate }: SchemeRules) => [
+  ...[method, header ?? null, query ?? null, cookie ?? null],
+  certificate === true,
+]
+
+function stepFor(auth: AuthRules | undefined, all: readonly CredentialPlace[]): Step {
+  if (auth === undefined) {
+    const verdict = verdictOf(undefined, all)
     return function dropUnverified(x) {
-      withhold(x, all)
+      take(x, verdict)
       return undefined
     }
+  }
   const stripped = strippedPlaces(auth)
   const alternatives = alternativesOf(auth).map((schemes) => verdictsOf(schemes, all, stripped))
-  const unchecked = unique([...stripped, ...all])
-  const withoutAuthorization = unchecked.filter(({ key }) => key !== AUTHORIZATION)
+  const places = unique([...stripped, ...all])
+  const unchecked = verdictOf(undefined, places)
+  const withoutAuthorization = verdictOf(
+    undefined,
+    places.filter(({ key }) => key !== AUTHORIZATION),
+  )
   const isForOthers = othersWords(auth)
   return function dropUnverified(x) {
-    if (x.skipAuthentication) {
-      x.verified = undefined
-      if (stripped.length > 0) withhold(x, isForOthers(x) ? withoutAuthorization : unchecked)
-      return undefined
-    }
-    const { verified, withheld } = alternatives[x.alternative]!(x)
-    x.verified = verified
-    if (withheld.length > 0) withhold(x, withheld)
+    if (!x.skipAuthentication) take(x, alternatives[x.alternative]!(x))
+    else if (stripped.length > 0) take(x, isForOthers(x) ? withoutAuthorization : unchecked)
     return undefined
   }
 }
@@ -57,9 +92,10 @@ export function dropUnverifiedInside(api: Api): Step | undefined {
   const stripped = api.auth === undefined ? [] : strippedPlaces(api.auth)
   const isForOthers = api.auth === undefined ? () => false : othersWords(api.auth)
   return function dropUnverified(x) {
-    const withheld = unique([...stripped, ...withoutPlaces(all, x.verified ?? [])])
-    const others = x.verified === undefined && isForOthers(x)
-    withhold(x, others ? withheld.filter(({ key }) => key !== AUTHORIZATION) : withheld)
+    const { verified } = x.credentials
+    const withheld = unique([...stripped, ...withoutPlaces(all, verified ?? [])])
+    const others = verified === undefined && isForOthers(x)
+    take(x, verdictOf(verified, others ? withheld.filter(({ key }) => key !== AUTHORIZATION) : withheld))
     return undefined
   }
 }
@@ -73,7 +109,7 @@ function verdictsOf(
   const readers = schemes.map(schemeReader)
   const made = (chosen: readonly number[]): Verdict => {
     const verified = unique(readers.flatMap(({ choices }, i) => choices[chosen[i]!]!))
-    return { verified, withheld: unique([...stripped, ...withoutPlaces(all, verified)]) }
+    return verdictOf(verified, unique([...stripped, ...withoutPlaces(all, verified)]))
   }
   if (readers.every(({ choices }) => choices.length === 1)) {
     const only = made(readers.map(() => 0))
@@ -110,9 +146,11 @@ function othersWords(auth: AuthRules): (x: Exchange) => boolean {
   }
 }
 
-function withhold(x: Exchange, places: readonly CredentialPlace[]): void {
-  x.withheld = x.withheld.length === 0 ? places : [...x.withheld, ...places]
-  for (const each of places) drop(x, each)
+function take(x: Exchange, { seen, known, others }: Verdict): void {
+  const before = x.credentials.withheld
+  x.credentials = before.length === 0 ? seen : { ...seen, withheld: [...before, ...seen.withheld] }
+  for (let i = 0; i < known.length; i++) x.request.dropKnown(known[i]!)
+  for (let i = 0; i < others.length; i++) drop(x, others[i]!)
 }
 
 function drop(x: Exchange, { in: kind, name }: CredentialPlace): void {
@@ -143,16 +181,17 @@ function dropCookie(x: Exchange, name: string, prefixed: boolean): void {
  */
 export function openValues(x: Exchange, name: string): readonly string[] {
   const values = x.request.all(name)
-  if (values.length === 0 || x.withheld.length === 0) return values
+  const { withheld } = x.credentials
+  if (values.length === 0 || withheld.length === 0) return values
   if (name === 'cookie') {
     let cookies = values.join('; ')
-    for (const each of x.withheld)
+    for (const each of withheld)
       if (each.in === 'cookie' || each.in === 'cookies')
         cookies = withoutCookie(cookies, each.name, each.in === 'cookies')
     return cookies === '' ? [] : [cookies]
   }
   const key = `header ${name.replaceAll('_', '-')}`
-  const isWithheld = x.withheld.some((each) =>
+  const isWithheld = withheld.some((each) =>
     each.in === 'headers' ? key.startsWith(`header ${each.name}`) : each.key === key,
   )
   return isWithheld ? [] : values
