@@ -187,7 +187,10 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const named = idsOf(draft.format, draft.definition)
   const apiId = named.apiId || newApiId()
   if (apiId === '.' || apiId === '..')
-    throw fault('definition_invalid', `the id of an API cannot be "${apiId}": no URL of the management API could name it`)
+    throw fault(
+      'definition_invalid',
+      `the id of an API cannot be "${apiId}": no URL of the management API could name it`,
+    )
   await checkFree(parts, apiId)
   const id = await freeDocumentId(parts, named.documentId)
   const orgId = draft.orgId ?? orgOf(parts, named.orgId)
