@@ -141,6 +141,40 @@ test('a profile by somebody with fewer rights gives no more than they have', qui
   assert.deepEqual((await sessionIn(dashboard, browser))?.user.permissions, { apis: 'read' })
 })
 
+test('what somebody set up ends with that user, and gives no more than the user has today', quiet, async (t) => {
+  const dashboard = await world(t, { ada: { email: 'ada@example.test' } })
+  const group = await dashboard.group({ apis: 'read' })
+  const boss = await dashboard.admin()
+  const { json } = await dashboard.call('GET', '/api/tib/profiles/staff', { as: boss })
+  const { Data: stored } = json as { Data: JsonObject }
+  const changes: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
+    'fewer rights': (id) =>
+      dashboard.call('PUT', `/api/users/${id}`, { as: boss, body: { user_permissions: { idm: 'write' } } }),
+    'switched off': (id) => dashboard.call('PUT', `/api/users/${id}`, { as: boss, body: { active: false } }),
+    deleted: (id) => dashboard.call('DELETE', `/api/users/${id}`, { as: boss }),
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const writer = await dashboard.user({ idm: 'write', users: 'write', apis: 'read' })
+    const body = { ...stored, Name: name, DefaultUserGroupID: group }
+    const saved = await dashboard.call('PUT', '/api/tib/profiles/staff', { as: writer, body })
+    assert.equal(saved.status, 200, saved.text)
+    const made = await dashboard.call('POST', '/api/sso', {
+      as: writer,
+      body: { EmailAddress: 'any@example.test', GroupID: group },
+    })
+    assert.equal(made.status, 200, made.text)
+    const nonce = String((made.json as JsonObject).Meta)
+    const { browser } = await journey(dashboard, 'ada')
+    assert.deepEqual((await sessionIn(dashboard, browser))?.user.permissions, { apis: 'read' }, name)
+    const changed = (await change(writer.id)) as { status: number; text: string }
+    assert.equal(changed.status, 200, changed.text)
+    const left = await sessionIn(dashboard, browser)
+    assert.ok(left === undefined || Object.keys(left.user.permissions).length === 0, `${name}: the session goes on`)
+    assert.notEqual((await journey(dashboard, 'ada')).end.status, 303, name)
+    assert.equal((await browser.visit(`${dashboard.base}/tap?nonce=${nonce}`)).status, 403, `${name}: nonce`)
+  }
+})
+
 test('a registered address elsewhere gets a nonce that opens the session', quiet, async (t) => {
   const elsewhere = 'https://dash.example.test/tap'
   const dashboard = await world(t, { ada: {} }, { ReturnURL: elsewhere }, { SVC_SSO_RETURNURLS: elsewhere })

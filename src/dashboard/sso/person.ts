@@ -30,9 +30,12 @@ export interface SsoPerson {
 
 /** A user who decides who comes in by single sign-on, and is no administrator. */
 export interface Voucher {
+  /** What the user had when it vouched. */
   readonly permissions: Permissions
   readonly userId: string
   readonly groupId: string
+  /** What the user has now; undefined = not looked up. */
+  readonly today?: Permissions
 }
 
 /** A voucher as it is stored: two members, the first of which earlier versions wrote alone. */

@@ -1,6 +1,9 @@
 import { fault } from '../../errors/fault.ts'
 import { epochOf, type IdpProfile, type IdpProviderName, idpProfileOf, profileFamily } from '../../model/idp-profile.ts'
+import { isDocumentId } from '../../model/ids.ts'
+import { userOf } from '../../model/user.ts'
 import { openProfile } from '../../publish/idp-profiles.ts'
+import { effective } from '../../publish/people/effective.ts'
 import { findOrganisation } from '../../publish/people/organisations.ts'
 import type { DashboardParts } from '../parts.ts'
 import { type Opener, openerNow } from '../session/opener.ts'
@@ -40,9 +43,27 @@ export async function usedProfile(parts: DashboardParts, id: string, provider: I
 
 /**
  * Somebody as the profile that they came by maps them now. Undefined when what let them in is gone, is switched off, or lets in other
- * people by now.
+ * people by now, and when the user who vouches is gone or inactive.
  */
 export async function personNow(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
+  const now = await openedNow(parts, person)
+  if (now?.voucher === undefined) return now
+  const voucher = await voucherNow(parts, now.voucher)
+  return voucher && { ...now, voucher }
+}
+
+/** Who vouches, with group and rights of now; undefined when the user is gone or inactive. */
+async function voucherNow(parts: DashboardParts, voucher: Voucher): Promise<Voucher | undefined> {
+  // Earlier versions did not store who it was.
+  if (voucher.userId === '') return voucher
+  const stored = isDocumentId(voucher.userId) ? await parts.documents.get('user', voucher.userId) : undefined
+  if (stored === undefined) return undefined
+  const user = userOf(stored)
+  const { permissions: today, active } = await effective(parts, user)
+  return active ? { ...voucher, groupId: user.group_id, today } : undefined
+}
+
+async function openedNow(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
   if (person.opener === undefined) return person
   const { holds, profile: stored } = await openerNow(parts, person.opener)
   if (!holds) return undefined

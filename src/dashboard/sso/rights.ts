@@ -43,7 +43,11 @@ export type SsoEntry =
 export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<SsoEntry> {
   if ((await findOrganisation(parts, given.orgId)) === undefined) throw fault('sso_refused', 'no such organisation')
   const person = await personNow(parts, given)
-  if (person === undefined) throw fault('sso_refused', 'the profile or single sign-on was changed or switched off')
+  if (person === undefined)
+    throw fault(
+      'sso_refused',
+      'the profile or single sign-on was changed or switched off, or the user who set it up is gone or inactive',
+    )
   const { sso_enable_user_lookup: lookup } = parts.config.dashboard
   const user = lookup ? await registered(parts, person) : undefined
   if (user !== undefined)
@@ -142,7 +146,8 @@ function groupsOf({ config }: DashboardParts, { groupIds }: SsoPerson): readonly
 }
 
 function isCovered({ voucher }: SsoPerson, permissions: Permissions): boolean {
-  return voucher === undefined || covers(voucher.permissions, permissions)
+  if (voucher === undefined) return true
+  return covers(voucher.permissions, permissions) && covers(voucher.today ?? voucher.permissions, permissions)
 }
 
 async function checkVouched(
