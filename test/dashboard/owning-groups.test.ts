@@ -54,6 +54,7 @@ const WAYS: Readonly<Record<string, (cast: Cast) => Call>> = {
   ],
   'a profile that no longer maps to it': () => ['PUT', '/api/tib/profiles/mapped', profile('mapped', {})],
   'the end of a profile that maps to it': () => ['DELETE', '/api/tib/profiles/mapped'],
+  'rights of the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { user_permissions: { apis: 'deny' } }],
   'switch of the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { active: false }],
 }
 
@@ -110,6 +111,16 @@ test('nobody but an administrator or a member decides who is in a group that own
       assert.equal((await call('DELETE', '/api/tib/profiles/mapped', { as: boss })).status, 200)
     }
   }
+  for (const [method, path, body] of [
+    ['PUT', `/api/users/${owner.id}`, { active: false }],
+    ['PUT', `/api/users/${owner.id}`, { user_permissions: { apis: 'deny' } }],
+    ['PUT', `/api/users/${owner.id}/actions/key/reset`],
+    ['DELETE', `/api/users/${owner.id}`],
+  ] satisfies Call[]) {
+    const refused = await call(method, path, { as: outsider, body })
+    assert.equal(refused.status, 403, `${method} ${path} ${JSON.stringify(body)}: ${refused.text}`)
+  }
+  assert.equal((await call('PUT', `/api/users/${plain.id}`, { as: outsider, body: { first_name: 'P' } })).status, 200)
   // Undoing what an administrator did is a way too.
   const { group: id, member } = owning
   assert.equal((await send(mapped(owning), boss)).status, 200)

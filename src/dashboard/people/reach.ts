@@ -26,12 +26,16 @@ export async function checkGiven(
     await checkOwnersReach(parts, actor, { groupIds: [after.group_id, before?.group_id ?? ''] })
 }
 
-/** Refuses a caller who has less than the user that the call is about: not even its name is theirs to change. @throws Fault `rights_exceeded` */
+/**
+ * Refuses a caller who has less than the user that the call is about, or who is no administrator where that user owns APIs: not even its
+ * name is theirs to change. @throws Fault `rights_exceeded` (403)
+ */
 export async function checkReach(parts: DashboardParts, actor: Actor, user: StoredUser): Promise<void> {
   if (actor.userId === user.id) return
   const { permissions } = await effective(parts, user)
   if (!covers(actor.permissions, permissions))
     throw fault('rights_exceeded', 'You cannot act upon a user who has rights that you do not have')
+  await checkOwnersReach(parts, actor, { userId: user.id, groupIds: [] })
 }
 
 /** Refuses to change the address of another user: passwords are sent there. @throws Fault `rights_exceeded` (403) */
@@ -78,8 +82,11 @@ export async function checkOwnersReach(
   const owns = async (owner: string) => (await parts.documents.list('api', { where: { owner }, limit: 1 })).total > 0
   for (const id of new Set(owning.groupIds))
     if (id !== '' && id !== groupId && (await owns(`g:${id}`)))
-      throw fault('rights_exceeded', 'Only an administrator or a member can decide who is in a group that owns APIs')
+      throw fault(
+        'rights_exceeded',
+        'Only an administrator or a member can change a group that owns APIs, or who is in it',
+      )
   const { userId: who = '' } = owning
   if (who !== '' && who !== userId && (await owns(`u:${who}`)))
-    throw fault('rights_exceeded', 'Only an administrator can sign in somebody else who owns APIs')
+    throw fault('rights_exceeded', 'Only an administrator can sign in as, change or delete a user who owns APIs')
 }

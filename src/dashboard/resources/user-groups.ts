@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json.ts'
@@ -85,7 +86,8 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
         const edit = givenGroup(call.object())
         checkGroupReach(call.actor!, group)
         checkGroupReach(call.actor!, { ...group, ...edit })
-        if (edit.active !== undefined && edit.active !== group.active)
+        const { active = group.active, user_permissions: rights = group.user_permissions } = edit
+        if (active !== group.active || !isDeepStrictEqual(rights, group.user_permissions))
           await checkOwnersReach(parts, call.actor!, { groupIds: [group.id] })
         await updateGroup(parts, group, edit, call.actor!.email)
         return ok('User group updated')
