@@ -40,7 +40,7 @@ export async function makeKey(
     { keyHash: made.keyHash, family, lifeMs: profile.keyLifeS * 1000 },
     actor,
   )
-  // Whoever ended the keys of the profile meanwhile did not see this one.
+  // A change that ended the keys of the profile meanwhile did not see this one.
   if (!(await openerNow(parts, opener)).holds) {
     const session = await parts.tokens.getSession(Buffer.from(made.keyHash, 'hex'))
     if (session !== undefined) await deleteKey(parts, session, actor)

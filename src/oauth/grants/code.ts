@@ -39,7 +39,7 @@ export async function codeGrant(
     await useUp(parts, row)
     throw fault('oauth_invalid_grant', withdrawn)
   }
-  // Whoever brings a stolen code without what it is bound to does not take it from the client that has that.
+  // A thief who has the code, but not what it is bound to, does not use it up for the client that has both.
   if (!redirectFits(client, body.redirect_uri, form.get('redirect_uri'))) throw fault('oauth_redirect_differs')
   if (!verifierFits(body.challenge, form.get('code_verifier'))) throw fault('oauth_invalid_grant')
   if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')

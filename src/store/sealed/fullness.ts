@@ -9,7 +9,7 @@ const MOST_BYTES = 1_000_000
 
 /**
  * Notes whether a store takes what it is to keep. What is small may still fit where something larger was refused: a refusal counts until
- * something as large is taken. Whoever asks while it counts causes a write on trial, at most one a second, so that the answer follows the
+ * something as large is taken. While it counts, a question causes a trial write, at most one a second, so that the answer follows the
  * store without a write of others.
  */
 export class Fullness {
