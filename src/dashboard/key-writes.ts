@@ -1,5 +1,5 @@
 import { Fault, fault } from '../errors/fault.ts'
-import type { JsonObject } from '../model/json.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 import { withoutHidden } from '../model/key.ts'
 import { hashKey } from '../model/secret.ts'
 import { checkSession, type Session } from '../model/session.ts'
@@ -11,11 +11,11 @@ import { bringsPassword, createUser, findUser, isUser, updateUser } from '../pub
 import type { SessionRow } from '../store/ports.ts'
 import { type Answer, bare, ok } from './answer.ts'
 import type { Call } from './call.ts'
-import { checkKeyAlone, checkOthersKept } from './co-owned.ts'
+import { checkKeyAlone, checkOthersKept, soleOwnership } from './co-owned.ts'
 import { checkKeySeen, isSet, keyOf, withinSight } from './key-seen.ts'
 import { keyData, withheldFrom } from './key-shape.ts'
 import type { DashboardParts } from './parts.ts'
-import { secretsKept } from './secrets-seen.ts'
+import { secretsKept, secretsSeen } from './secrets-seen.ts'
 
 const MALFORMED = 'User/Key object validation failed, most likely malformed input.'
 
@@ -119,5 +119,9 @@ async function shown(parts: DashboardParts, call: Call, saved: SavedKey, key: st
     body: saved.session,
     orgId: String(saved.session.org_id ?? ''),
   }
-  return bare(await keyData(parts, call, row, key))
+  const told = await keyData(parts, call, row, key)
+  const { access_rights: rights } = saved.session
+  const apis = { apiIds: isObject(rights) ? Object.keys(rights) : [], policyIds: [] }
+  const isAlone = (await soleOwnership(parts, call)).key({ ...row, ...apis })
+  return bare({ ...told, data: secretsSeen(call, 'keys', told.data, isAlone) })
 }

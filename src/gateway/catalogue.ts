@@ -96,9 +96,12 @@ export class ApiCatalogue implements Territories {
     return undefined
   }
 
-  isHeldByOthers(orgId: string, domain: string, path: string): boolean {
+  isHeldByOthers({ apiId, orgId, domain }: Api, path: string): boolean {
     const territory = { domain, segments: path.split('/').filter((segment) => segment !== ''), ignoreCase: false }
-    return this.#territories.foreignTo({ orgId, territory }).length > 0
+    const isOthers = (entry: Entry) =>
+      entry.orgId !== orgId ||
+      (entry.apiId !== apiId && entry.state !== 'loaded' && typeof entry.territory.segments[0] === 'string')
+    return this.#territories.foreignTo({ orgId: NOBODY, territory }).some(isOthers)
   }
 
   get loaded(): number {
@@ -381,6 +384,8 @@ function newEntry(
   }
 }
 
+/** No organisation: everybody is foreign to it. */
+const NOBODY = '\0'
 const NOWHERE: Territory = { domain: '', segments: [], ignoreCase: false }
 /** Behind every date. */
 const LAST = '~'

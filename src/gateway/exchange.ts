@@ -278,8 +278,11 @@ export interface Routes {
 
 /** Whose listen paths are whose. */
 export interface Territories {
-  /** True where a listen path of another organisation is at, above or below a path of a request, at a domain ('' = all hosts). */
-  isHeldByOthers(orgId: string, domain: string, path: string): boolean
+  /**
+   * True where a listen path of another organisation is at, above or below a path of a request to an API, or one of its own organisation
+   * whose API is not served now: with ownership on, that may be another owner's.
+   */
+  isHeldByOthers(api: Api, path: string): boolean
 }
 
 /** Follows a request to its upstream, to keep the answer or to give another in its place. */

@@ -148,5 +148,11 @@ test('secrets of shared things are shown to nobody who may not change them', asy
       assert.doesNotMatch(answer.text, /planted-in-/, path)
     }
   }
+  const path = `/api/keys/${hash}?hashed=1`
+  const seen = ((await world.call('GET', path, { as: every })).json as JsonObject).data
+  const written = await world.call('PUT', path, { as: every, body: seen })
+  assert.equal(written.status, 200, written.text)
+  assert.doesNotMatch(written.text, /planted-in-/)
+  assert.match((await world.call('GET', path, { as: admin })).text, /planted-in-key/, 'writing back keeps them')
   assert.ok(shown > 10, `only ${shown} paths show a secret to an administrator`)
 })

@@ -430,6 +430,13 @@ test('an organisation extends its path although the id of an API of others is it
     assert.equal(refused.status, 400, id)
     assert.match(refused.text, /the id of an API cannot be/)
   }
+  // Within one organisation the API that is switched off may be another owner's.
+  assert.equal((await make(nameOf('a', 'mine', '/yours/'))).status, 200)
+  assert.equal((await make(nameOf('a', 'yours', '/theirs/'))).status, 200)
+  const off = namedDefinition({ ...nameOf('a', 'mine', '/yours/'), active: false }, origin.url)
+  assert.equal((await gateway.svc('PUT', '/svc/apis/oas/mine', off)).status, 200)
+  assert.equal((await gateway.call('/yours/.well-known/oauth-authorization-server')).status, 404)
+  assert.equal((await gateway.call('/theirs/.well-known/oauth-authorization-server')).status, 200)
   const metadata = await gateway.call('/shop/.well-known/oauth-authorization-server')
   assert.equal(metadata.status, 200, 'answers beside a longer listen path')
 })

@@ -6,11 +6,11 @@ import type { Change } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
 import { openerNow } from '../session/opener.ts'
 import { ticketHash } from '../session/sessions.ts'
-import type { UsedProfile } from './profiles.ts'
+import { type UsedProfile, voucherNow } from './profiles.ts'
 
 /**
  * Makes a key with the policy of the profile for somebody who signed in. Of one person and profile there is one at a time: the one
- * before ends. @throws Fault `rights_exceeded` (403) where whoever wrote the profile may not make keys, `sso_refused` (403) when
+ * before ends. @throws Fault `rights_exceeded` (403) where the user who wrote the profile may not make keys, `sso_refused` (403) when
  * the policy is not there
  */
 export async function makeKey(
@@ -19,8 +19,12 @@ export async function makeKey(
   { userId, email }: { readonly userId: string; readonly email: string },
   changes: readonly Change[],
 ): Promise<{ readonly key: string; readonly keyHash: string }> {
-  if (voucher !== undefined && !mayDo(voucher.permissions, 'keys', 'write'))
-    throw fault('rights_exceeded', 'A sign-in cannot make keys where whoever set it up may not')
+  if (voucher !== undefined) {
+    const now = await voucherNow(parts, voucher)
+    if (now === undefined) throw fault('sso_refused', 'the user who set up the profile is gone or inactive')
+    if (![now.permissions, now.today ?? now.permissions].every((held) => mayDo(held, 'keys', 'write')))
+      throw fault('rights_exceeded', 'A sign-in cannot make keys where the user who set it up may not')
+  }
   if ((await parts.documents.find('policy', 'org_policy', `${profile.orgId}/${profile.policyId}`)) === undefined)
     throw fault('sso_refused', 'MatchedPolicyID names no policy of the organisation')
   if (changes.length > 0) await parts.documents.commit(changes, undefined)

@@ -53,7 +53,7 @@ export async function personNow(parts: DashboardParts, person: SsoPerson): Promi
 }
 
 /** Who vouches, with group and rights of now; undefined when the user is gone or inactive. */
-async function voucherNow(parts: DashboardParts, voucher: Voucher): Promise<Voucher | undefined> {
+export async function voucherNow(parts: DashboardParts, voucher: Voucher): Promise<Voucher | undefined> {
   // Earlier versions did not store who it was.
   if (voucher.userId === '') return voucher
   const stored = isDocumentId(voucher.userId) ? await parts.documents.get('user', voucher.userId) : undefined

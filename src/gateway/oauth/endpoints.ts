@@ -163,7 +163,7 @@ export class OAuthEndpoints {
     if (OWN_WORDS.has(id)) return undefined
     if (domain !== '' && domain !== x.host) return undefined
     const owner = snapshot.router.ownerOf(x.host)
-    if ((owner !== undefined && owner !== orgId) || snapshot.territories.isHeldByOthers(orgId, domain, x.path))
+    if ((owner !== undefined && owner !== orgId) || snapshot.territories.isHeldByOthers(served.api, x.path))
       return undefined
     return { served, found, prefix: '' }
   }
