@@ -116,6 +116,9 @@ test('nobody but an administrator or a member decides who is in a group that own
     ['PUT', `/api/users/${owner.id}`, { user_permissions: { apis: 'deny' } }],
     ['PUT', `/api/users/${owner.id}/actions/key/reset`],
     ['DELETE', `/api/users/${owner.id}`],
+    ['PUT', `/api/users/${owning.member.id}`, { active: false }],
+    ['PUT', `/api/users/${owning.member.id}/actions/key/reset`],
+    ['DELETE', `/api/users/${owning.member.id}`],
   ] satisfies Call[]) {
     const refused = await call(method, path, { as: outsider, body })
     assert.equal(refused.status, 403, `${method} ${path} ${JSON.stringify(body)}: ${refused.text}`)

@@ -27,7 +27,7 @@ export async function checkGiven(
 }
 
 /**
- * Refuses a caller who has less than the user that the call is about, or who is no administrator where that user owns APIs: not even its
+ * Refuses a caller who has less than the user that the call is about, or who is no administrator where that user or its group owns APIs: not even its
  * name is theirs to change. @throws Fault `rights_exceeded` (403)
  */
 export async function checkReach(parts: DashboardParts, actor: Actor, user: StoredUser): Promise<void> {
@@ -35,7 +35,7 @@ export async function checkReach(parts: DashboardParts, actor: Actor, user: Stor
   const { permissions } = await effective(parts, user)
   if (!covers(actor.permissions, permissions))
     throw fault('rights_exceeded', 'You cannot act upon a user who has rights that you do not have')
-  await checkOwnersReach(parts, actor, { userId: user.id, groupIds: [] })
+  await checkOwnersReach(parts, actor, { userId: user.id, groupIds: [user.group_id] })
 }
 
 /** Refuses to change the address of another user: passwords are sent there. @throws Fault `rights_exceeded` (403) */
