@@ -163,8 +163,8 @@ async function checkHook(parts: DashboardParts, call: Call, { id, before, after 
   await checkHookUnused(parts, call, [id], bodies)
 }
 
-async function checkProfile(parts: DashboardParts, call: Call, { before }: AuditChange): Promise<void> {
-  if (before !== null) await checkProfileReach(parts, call, before)
+async function checkProfile(parts: DashboardParts, call: Call, { before, after }: AuditChange): Promise<void> {
+  for (const body of [before, after]) if (body !== null) await checkProfileReach(parts, call, body)
 }
 
 /** What it is about must be the caller's in each state. */
