@@ -132,7 +132,7 @@ test('nobody but an administrator or a member decides who is in a group that own
     ['DELETE', `/api/users/${member.id}`],
     ['PUT', '/api/tib/profiles/mapped', profile('mapped', {})],
     ['DELETE', '/api/tib/profiles/mapped'],
-    ['POST', '/api/tib/profiles', profile('mapped', { DefaultUserGroupID: id })],
+    ['POST', '/api/tib/profiles', profile('mapped-too', { DefaultUserGroupID: id })],
     ['PUT', `/api/usergroups/${id}`, { active: false }],
   ] satisfies Call[]) {
     assert.equal((await send(done, boss)).status, 200)
