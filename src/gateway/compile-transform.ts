@@ -6,8 +6,7 @@ import type { CompiledTransform } from './exchange.ts'
 export function compileTransform(rules: HeaderTransform | undefined): CompiledTransform | undefined {
   if (rules === undefined || (rules.remove.length === 0 && rules.add.length === 0)) return undefined
   // A header that is set replaces what the message brought.
-  const remove = [...rules.remove, ...rules.add.map(([name]) => name)].map((name) => name.toLowerCase())
+  const remove = new Set([...rules.remove, ...rules.add.map(([name]) => name)].map((name) => name.toLowerCase()))
   const lines = rules.add.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  const names = [...new Set(remove)]
-  return { remove: names, lines, text: `${names.join()}\n${lines}\n`, linesWithoutCors: withoutCorsLines(lines) }
+  return { remove, lines, text: `${[...remove].join()}\n${lines}\n`, linesWithoutCors: withoutCorsLines(lines) }
 }

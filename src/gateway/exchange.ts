@@ -45,7 +45,8 @@ export type Step = (x: Exchange) => Outcome | Promise<Outcome>
 
 /** Header edits, ready to be applied: names to drop in lower case, lines to add. */
 export interface CompiledTransform {
-  readonly remove: readonly string[]
+  /** Fields (lower case) that go, also those that are set. */
+  readonly remove: ReadonlySet<string>
   readonly lines: string
   /** Both as one text: edits with the same text do the same. */
   readonly text: string

@@ -3,6 +3,7 @@ import { renderFault, retryField, statusOf } from '../errors/render.ts'
 import { FIELD } from '../wire/fields.ts'
 import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
+import { linesWithout } from './field-lines.ts'
 import { grpcRefusal, isGrpc } from './grpc-refusal.ts'
 
 /** How this installation words its own answers. */
@@ -56,9 +57,7 @@ export function editAnswer(x: Exchange): string {
   if (extra !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
   if (x.corsFields !== CORS_FIELDS.upstream) dropCors(x)
   extra += x.answerExtra
-  const chain = x.chain
-  if (chain?.responseHeaders !== undefined) extra += edit(x, chain.responseHeaders)
-  if (x.operation?.responseHeaders !== undefined) extra += edit(x, x.operation.responseHeaders)
+  extra += editFields(x, x.operation?.responseHeaders, x.chain?.responseHeaders)
   x.tap?.answered(x.status, x.response.kept() + extra)
   return extra
 }
@@ -69,7 +68,14 @@ function dropCors({ response, corsFields }: Exchange): void {
   else for (const name of ORIGIN_FIELDS) response.drop(name)
 }
 
-function edit(x: Exchange, transform: CompiledTransform): string {
-  for (const name of transform.remove) x.response.drop(name)
-  return x.corsFields === CORS_FIELDS.upstream ? transform.lines : transform.linesWithoutCors
+/** An answer passes the operation first: the API has the last word on it. */
+function editFields(x: Exchange, ...edits: readonly (CompiledTransform | undefined)[]): string {
+  let set = ''
+  for (const edit of edits) {
+    if (edit === undefined) continue
+    for (const name of edit.remove) x.response.drop(name)
+    const lines = x.corsFields === CORS_FIELDS.upstream ? edit.lines : edit.linesWithoutCors
+    set = linesWithout(set, edit.remove) + lines
+  }
+  return set
 }

@@ -2,9 +2,9 @@ import type { OperationCacheRule } from '../../model/cache-rules.ts'
 import type { MonoMillis } from '../../model/clock.ts'
 import { FIELD, type Fields } from '../../wire/fields.ts'
 import { withoutCorsLines } from '../cors-fields.ts'
+import { linesUpdated, linesWithout } from '../field-lines.ts'
 import { copyText } from '../record/copy-text.ts'
 import type { ChainCache } from './chain-cache.ts'
-import { linesUpdated, linesWithout } from './field-lines.ts'
 import { selectingNames, selectionOf } from './selecting.ts'
 import { initialAge, judge, type LifeFields, readLifeFields } from './storable.ts'
 import { type AnswerParts, type Selection, StoredAnswer, type Way } from './stored-answer.ts'
@@ -18,7 +18,7 @@ export interface Asked {
   readonly way: Way
   readonly operation: OperationCacheRule | undefined
   /** Edits of the answer's head, in order. */
-  readonly edits: readonly { readonly remove: readonly string[]; readonly lines: string }[]
+  readonly edits: readonly { readonly remove: ReadonlySet<string>; readonly lines: string }[]
   /** True for a request with an `Authorization` that the answer could be meant for alone (RFC 9111 section 3.5). */
   readonly guarded: boolean
   /** Where the request stood in the order of invalidations. */
@@ -136,7 +136,7 @@ const NOT_UPDATED = new Set([
   'vary',
 ])
 
-const removal = ({ remove }: { readonly remove: readonly string[] }) => ({ remove, lines: '' })
+const removal = ({ remove }: { readonly remove: ReadonlySet<string> }) => ({ remove, lines: '' })
 
 function selectionFor({ uri, caller, way }: Asked, request: Fields, names: readonly string[]): Selection {
   const selected = names.length === 0 ? '' : copyText(selectionOf(request, names))
@@ -145,9 +145,10 @@ function selectionFor({ uri, caller, way }: Asked, request: Fields, names: reado
 
 /** The lines of an answer as they are given again, with the edits of API and operation. */
 function storedLines({ cache, edits, way }: Asked, answer: Fields): string {
-  const names = new Set([...cache.unstored, ...edits.flatMap(({ remove }) => remove)])
-  const lines = linesWithout(answer.kept(), names)
-  return (way.upstreamCors ? lines : withoutCorsLines(lines)) + edits.map(({ lines }) => lines).join('')
+  const names = new Set([...cache.unstored, ...edits.flatMap(({ remove }) => [...remove])])
+  const set = edits.reduce((before, { remove, lines }) => linesWithout(before, remove) + lines, '')
+  const stored = linesWithout(answer.kept(), names) + set
+  return way.upstreamCors ? stored : withoutCorsLines(stored)
 }
 
 /** A stored answer tells when it was made (RFC 9110 section 6.6.1). */

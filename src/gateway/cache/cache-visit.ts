@@ -1,9 +1,9 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { AnswerKeeper, Exchange } from '../exchange.ts'
+import { linesWithout } from '../field-lines.ts'
 import { send } from '../steps/forward.ts'
 import { type AnswerDraft, type Asked, beginDraft, freshened } from './answer-draft.ts'
 import type { ApiResponses, Flight } from './api-responses.ts'
-import { linesWithout } from './field-lines.ts'
 import { give } from './give.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 

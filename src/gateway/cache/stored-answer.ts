@@ -2,7 +2,7 @@ import type { MonoMillis } from '../../model/clock.ts'
 import { statusLine } from '../../wire/answer.ts'
 import { SMALL_BYTES } from '../../wire/outlet.ts'
 import type { RepeatedAnswer } from '../../wire/repeated-answer.ts'
-import { linesOnly } from './field-lines.ts'
+import { linesOnly } from '../field-lines.ts'
 import type { Life, LifeFields } from './storable.ts'
 
 /** Tells callers that an answer was stored. */

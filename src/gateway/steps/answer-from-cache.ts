@@ -84,7 +84,7 @@ export function answerFromCache(
   const asked = (x: Exchange, { uri, caller, way, guarded }: Lookup, known: StoredAnswer | undefined): Asked => ({
     ...{ cache, uri, caller, way, guarded, known },
     operation: x.operation?.cache,
-    edits: [x.chain!.responseHeaders, x.operation?.responseHeaders].filter((edit) => edit !== undefined),
+    edits: [x.operation?.responseHeaders, x.chain!.responseHeaders].filter((edit) => edit !== undefined),
     turn: responses.turn,
     sentAt: clock.mono(),
   })

@@ -1,6 +1,7 @@
 import type { CompiledTransform, Exchange, Step } from '../exchange.ts'
+import { linesWithout } from '../field-lines.ts'
 
-/** Edits the fields that are handed on: the version's, then the operation's. */
+/** Edits the fields that are handed on: as the version says, then as the operation does, which has the last word. */
 export function transformRequest(own: CompiledTransform | undefined, perOperation: boolean): Step | undefined {
   if (own === undefined && !perOperation) return undefined
   return function transformRequest(x) {
@@ -10,17 +11,9 @@ export function transformRequest(own: CompiledTransform | undefined, perOperatio
   }
 }
 
-/** What the API before has added is the request's, for the one that it was led on to. */
-function withoutFields(lines: string, names: readonly string[]): string {
-  const kept = lines.split('\r\n').filter((line) => !names.includes(line.slice(0, line.indexOf(':')).toLowerCase()))
-  return kept.join('\r\n')
-}
-
 function apply(x: Exchange, edit: CompiledTransform): void {
   for (const name of edit.remove) x.request.drop(name)
-  // So are the cookies that are left where credentials were taken out of them.
-  if (x.requestExtra !== '' && (x.hops > 0 || edit.remove.includes('cookie')))
-    x.requestExtra = withoutFields(x.requestExtra, edit.remove)
-  x.requestExtra += edit.lines
+  // What an earlier edit, a module or the API before has set is the request's by now.
+  x.requestExtra = linesWithout(x.requestExtra, edit.remove) + edit.lines
   x.requestEdits += edit.text
 }

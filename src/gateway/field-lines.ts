@@ -1,5 +1,6 @@
 /** `Name: value\r\n` lines without those of these names (lower case). */
 export function linesWithout(lines: string, names: ReadonlySet<string>): string {
+  if (lines === '') return ''
   let kept = ''
   for (const line of linesOf(lines)) if (!names.has(nameOf(line))) kept += `${line}\r\n`
   return kept
