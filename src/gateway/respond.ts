@@ -69,13 +69,13 @@ function dropCors({ response, corsFields }: Exchange): void {
 }
 
 /** An answer passes the operation first: the API has the last word on it. */
-function editFields(x: Exchange, ...edits: readonly (CompiledTransform | undefined)[]): string {
-  let set = ''
-  for (const edit of edits) {
-    if (edit === undefined) continue
-    for (const name of edit.remove) x.response.drop(name)
-    const lines = x.corsFields === CORS_FIELDS.upstream ? edit.lines : edit.linesWithoutCors
-    set = linesWithout(set, edit.remove) + lines
-  }
-  return set
+function editFields(x: Exchange, operation: CompiledTransform | undefined, api: CompiledTransform | undefined): string {
+  const set = operation === undefined ? '' : edit(x, operation)
+  if (api === undefined) return set
+  return linesWithout(set, api.remove) + edit(x, api)
+}
+
+function edit(x: Exchange, transform: CompiledTransform): string {
+  for (const name of transform.remove) x.response.drop(name)
+  return x.corsFields === CORS_FIELDS.upstream ? transform.lines : transform.linesWithoutCors
 }

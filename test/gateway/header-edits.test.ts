@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { JsonObject } from '../../src/model/json.ts'
 import { openCacheScene } from './cache-scene.ts'
 
 const DEEP = process.env.GATEHOUSE_DEEP === '1'
@@ -32,6 +33,11 @@ const edited = fc.record({ ofApi: edit, ofOperation: edit }).chain(({ ofApi, ofO
     }),
   }),
 )
+const enabled = ({ add, remove }: Edit): JsonObject => ({
+  enabled: true,
+  add: add.map((each) => ({ ...each })),
+  remove: [...remove],
+})
 const fields = fc.dictionary(name, fc.constantFrom('sent', 'also sent'), { maxKeys: 3, noNullPrototype: true })
 
 /** What is left of fields after edits, one after another: what goes goes, and what is set takes the place of what was there. */
@@ -59,9 +65,9 @@ test('the edits of an operation come after those of its API for a request, and b
   await fc.assert(
     fc.asyncProperty(edited, edited, fields, fields, fc.boolean(), async (request, answer, asked, said, cors) => {
       const id = `edits${run++}`
-      const transform = (requestEdit: Edit, answerEdit: Edit) => ({
-        transformRequestHeaders: { enabled: true, ...requestEdit },
-        transformResponseHeaders: { enabled: true, ...answerEdit },
+      const transform = (requestEdit: Edit, answerEdit: Edit): JsonObject => ({
+        transformRequestHeaders: enabled(requestEdit),
+        transformResponseHeaders: enabled(answerEdit),
       })
       await publish(id, CACHE, {
         global: { ...transform(request.ofApi, answer.ofApi), ...(cors && ORIGINS) },
