@@ -319,6 +319,8 @@ export class Fields {
   eraseAdministration(isSecret: (name: string, value: string) => boolean): void {
     const { spans, text } = this
     for (let at = 0, last = this.count * NUMBERS_PER_FIELD; at < last; at += NUMBERS_PER_FIELD) {
+      const number = spans[at + 4]! < 0 ? ~spans[at + 4]! : spans[at + 4]!
+      if (number !== FIELD.other && number !== FIELD.xForwardedOther) continue
       const start = spans[at]!
       const end = spans[at + 1]!
       const ending = text.charCodeAt(end - 1) | 32

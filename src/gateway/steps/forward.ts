@@ -31,7 +31,8 @@ export function requestHead(x: Exchange, target: Target, method: string, preserv
 export function targetPath(x: Exchange, { basePath }: Target): string {
   const path = basePath + x.forwardPath
   if (path === '') return '/'
-  return path.startsWith('//') ? path.replace(/^\/+/, '/') : path
+  // Looks at a part: to look at the whole would make V8 glue it together twice.
+  return (basePath === '' ? path : basePath).startsWith('//') ? path.replace(/^\/+/, '/') : path
 }
 
 function queryOf(x: Exchange, target: Target): string {
