@@ -48,6 +48,11 @@ export const TRAFFIC = {
   rate_exceeded: { status: 429, log: 'silent', text: 'Rate Limit Exceeded' },
   api_rate_exceeded: { status: 429, log: 'silent', text: 'API Rate Limit Exceeded' },
   quota_exceeded: { status: 429, legacy: 403, log: 'silent', text: 'Quota exceeded' },
+  org_rate_exceeded: {
+    status: 429,
+    log: 'silent',
+    text: 'This organisation has exceeded its rate limit, please try again later',
+  },
   org_quota_exceeded: {
     status: 429,
     legacy: 403,

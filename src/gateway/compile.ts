@@ -247,7 +247,7 @@ function chainCache(api: Api, rules: Rules, { responses, clock }: CompileParts):
 
 function apiLimit(api: Api): Limit | undefined {
   if (api.rateLimit === undefined || api.skipRateLimit) return undefined
-  return makeLimit('rate', `api|${api.apiId}`, api.rateLimit.rate, api.rateLimit.perMs)
+  return makeLimit('rate', `api|${api.apiId}`, api.rateLimit.rate, api.rateLimit.perMs, 'api')
 }
 
 function hitPlan(api: Api, { book, nodeTags }: CompileParts): HitPlan | undefined {

@@ -37,6 +37,7 @@ const FAULT_EVENTS: Readonly<Partial<Record<FaultCode, ApiEventName>>> = {
   rate_exceeded: 'RatelimitExceeded',
   api_rate_exceeded: 'RatelimitExceeded',
   quota_exceeded: 'QuotaExceeded',
+  org_rate_exceeded: 'OrgRateLimitExceeded',
   org_quota_exceeded: 'OrgQuotaExceeded',
 }
 
@@ -101,7 +102,7 @@ export function quotaWatch(settings: MonitorSettings, tell: OnGatewayEvent): Wat
   return function watchLimits(x, limits) {
     const own = x.plan?.triggers ?? NONE
     const keys = ofKeys && everywhere.length > 0 ? [...new Set([...own, ...everywhere])].sort((a, b) => a - b) : own
-    for (const limit of limits) look(x, limit, limit.id.startsWith('org|') ? (ofOrgs ? everywhere : NONE) : keys)
+    for (const limit of limits) look(x, limit, limit.owner === 'organisation' ? (ofOrgs ? everywhere : NONE) : keys)
   }
 }
 

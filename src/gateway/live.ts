@@ -331,7 +331,7 @@ function orgLimits(orgId: string, body: JsonObject): OrgLimits {
   const session = body as unknown as Session
   const limits: Limit[] = []
   const { rate = 0, per = 0, quota_max: quota = 0, quota_renewal_rate: renewal = 0 } = session
-  if (rate > 0 && per > 0) limits.push(makeLimit('rate', `org|${orgId}`, rate, per * 1000))
-  if (quota > 0) limits.push(makeLimit('quota', `org|${orgId}`, quota, Math.max(0, renewal) * 1000))
+  if (rate > 0 && per > 0) limits.push(makeLimit('rate', `org|${orgId}`, rate, per * 1000, 'organisation'))
+  if (quota > 0) limits.push(makeLimit('quota', `org|${orgId}`, quota, Math.max(0, renewal) * 1000, 'organisation'))
   return { inactive: session.is_inactive ?? false, limits }
 }

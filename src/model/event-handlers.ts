@@ -8,6 +8,7 @@ export const API_EVENTS = [
   'VersionFailure',
   'RatelimitExceeded',
   'QuotaExceeded',
+  'OrgRateLimitExceeded',
   'OrgQuotaExceeded',
   'TriggerExceeded',
   'BreakerTripped',

@@ -1,5 +1,5 @@
 import { foldLetters } from './fold-letters.ts'
-import { type Limit, quotaLimit, rateLimit } from './limit.ts'
+import { type Limit, type LimitOwner, quotaLimit, rateLimit } from './limit.ts'
 import { type Matcher, matcherFor } from './matcher.ts'
 import type { EffectiveRight, Merged } from './merge-policies.ts'
 import { methodName } from './method-name.ts'
@@ -67,14 +67,14 @@ export class Grant {
   /** Lists of both, by the one and the other: made once. */
   private joined: Map<readonly Limit[], Map<readonly Limit[], readonly Limit[]>> | undefined
 
-  constructor(right: EffectiveRight, counterId: string, options: GrantOptions) {
+  constructor(right: EffectiveRight, counterId: string, options: GrantOptions, owner: LimitOwner = 'key') {
     const before = options.before ?? []
     this.apiId = right.apiId
     const { versions, paths } = compiledRight(right)
     this.versions = versions
     this.paths = paths
-    this.rate = options.skipRate === true ? undefined : rateOfKey(right, counterId)
-    this.quota = options.skipQuota === true ? undefined : quotaOfKey(right, counterId)
+    this.rate = options.skipRate === true ? undefined : rateOfKey(right, counterId, owner)
+    this.quota = options.skipQuota === true ? undefined : quotaOfKey(right, counterId, owner)
     this.throttleIntervalMs = right.throttle.intervalS * 1000
     this.throttleRetryLimit = right.throttle.retryLimit
     this.limits = listed(before, this.rate, this.quota)
@@ -84,7 +84,7 @@ export class Grant {
       ? NO_ENDPOINTS
       : endpointRules(right, counterId, { before, quota: this.quota, ignoreCase })
     this.narrower =
-      right.narrowedBy && new Grant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota, ignoreCase })
+      right.narrowedBy && new Grant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota, ignoreCase }, 'client')
   }
 
   /** True when the session may call this method and path (readable, listen path included). */
@@ -151,12 +151,12 @@ export function compileGrant(
   return right === undefined ? undefined : new Grant(right, counterId, options)
 }
 
-function rateOfKey({ rate }: EffectiveRight, counterId: string): Limit | undefined {
-  return rate === undefined ? undefined : rateLimit(counterOf(counterId, rate.scope), rate.rate, rate.per)
+function rateOfKey({ rate }: EffectiveRight, counterId: string, owner: LimitOwner): Limit | undefined {
+  return rate === undefined ? undefined : rateLimit(counterOf(counterId, rate.scope), rate.rate, rate.per, owner)
 }
 
-function quotaOfKey({ quota }: EffectiveRight, counterId: string): Limit | undefined {
-  return quota === undefined ? undefined : quotaLimit(counterOf(counterId, quota.scope), quota.max, quota.renewalS)
+function quotaOfKey({ quota }: EffectiveRight, counterId: string, owner: LimitOwner): Limit | undefined {
+  return quota === undefined ? undefined : quotaLimit(counterOf(counterId, quota.scope), quota.max, quota.renewalS, owner)
 }
 
 function endpointRules(
@@ -168,7 +168,7 @@ function endpointRules(
   return right.endpoints.flatMap(({ path, methods }) =>
     methods.map(({ name, limit }) => {
       const id = `${counterOf(counterId, `e.${right.apiId}`)}|${name} ${path}`
-      const rate = rateLimit(id, limit.rate, limit.per)
+      const rate = rateLimit(id, limit.rate, limit.per, 'endpoint')
       return {
         method: methodName(name),
         pattern: matcherFor(path, ignoreCase),

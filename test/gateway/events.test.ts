@@ -40,6 +40,7 @@ const NAMES = [
   'VersionFailure',
   'RatelimitExceeded',
   'QuotaExceeded',
+  'OrgRateLimitExceeded',
   'OrgQuotaExceeded',
   'TriggerExceeded',
   'TokenCreated',

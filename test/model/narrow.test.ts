@@ -204,11 +204,11 @@ test('a second session without rights narrows the limits alone, at every API', (
   assert.deepEqual(made.rights.get('B')?.versions, ['v1'])
   const grant = compileGrant(made, 'A', 'who')!
   assert.deepEqual(
-    grant.limitsFor('GET', '/', newPatternWork()).map(({ kind, max }) => [kind, max]),
+    grant.limitsFor('GET', '/', newPatternWork()).map(({ kind, owner, max }) => [kind, owner, max]),
     [
-      ['rate', 100],
-      ['rate', 2],
-      ['quota', 5],
+      ['rate', 'key', 100],
+      ['rate', 'client', 2],
+      ['quota', 'client', 5],
     ],
   )
   assert.equal(new Set(grant.limitsFor('GET', '/', newPatternWork()).map(({ kind, id }) => kind + id)).size, 3)

@@ -86,6 +86,7 @@ export const CLIENTS = {
   'apiHooks.event.VersionFailure': 'A version is asked for that there is not',
   'apiHooks.event.RatelimitExceeded': 'A rate limit refuses',
   'apiHooks.event.QuotaExceeded': 'The quota of a key refuses',
+  'apiHooks.event.OrgRateLimitExceeded': 'The rate limit of the organisation refuses',
   'apiHooks.event.OrgQuotaExceeded': 'The quota of the organisation refuses',
   'apiHooks.event.TriggerExceeded': 'A quota is used up to a share that is watched',
   'apiHooks.event.HostDown': 'An upstream is away',

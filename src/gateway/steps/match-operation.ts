@@ -53,7 +53,15 @@ function compileOperation(rule: OperationRule, parts: OperationParts): CompiledO
   const rates =
     rule.rateLimit === undefined
       ? NO_RATES
-      : [makeLimit('rate', `api|${apiId}|${version}|${name}`, rule.rateLimit.rate, rule.rateLimit.perMs)]
+      : [
+          makeLimit(
+            'rate',
+            `api|${apiId}|${version}|${name}`,
+            rule.rateLimit.rate,
+            rule.rateLimit.perMs,
+            'operation',
+          ),
+        ]
   return {
     name,
     allow: rule.allow,

@@ -11,6 +11,7 @@ import { limitFields, secondsOf } from '../limit-fields.ts'
 const API_RATE = prebuilt('api_rate_exceeded')
 const RATE = prebuilt('rate_exceeded')
 const QUOTA = prebuilt('quota_exceeded')
+const ORG_RATE = prebuilt('org_rate_exceeded')
 const ORG_QUOTA = prebuilt('org_quota_exceeded')
 const ORG_INACTIVE = prebuilt('org_inactive')
 
@@ -40,25 +41,24 @@ export interface TakeOptions {
  * A key with `throttle_interval` and `throttle_retry_limit` waits and tries again before it is refused for its rate.
  */
 export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, alone, watch }: TakeOptions): Step {
-  const attempt = (x: Exchange, org: OrgLimits | undefined, limits: readonly Limit[]) => {
+  const attempt = (x: Exchange, limits: readonly Limit[]) => {
     const refused = x.dry ? counters.peek(limits, x) : counters.take(limits, x)
-    if (typeof refused === 'number') return conclude(x, limits, refused, org)
+    if (typeof refused === 'number') return conclude(x, limits, refused)
     return refused.then(
-      (late) => conclude(x, limits, late, org),
-      (error: unknown) => withoutCounts(x, org, limits, error),
+      (late) => conclude(x, limits, late),
+      (error: unknown) => withoutCounts(x, limits, error),
     )
   }
 
   const withoutCounts = (
     x: Exchange,
-    org: OrgLimits | undefined,
     limits: readonly Limit[],
     error: unknown,
   ): Fault | undefined => {
     if (!(error instanceof Fault && COUNTS_AWAY.has(error.code))) throw error
     if (!x.answerExtra.includes(AWAY_FIELD)) x.answerExtra += AWAY_FIELD
     if (!alone || x.dry || counters.takeAlone === undefined) return error
-    return conclude(x, limits, counters.takeAlone(limits, x), org)
+    return conclude(x, limits, counters.takeAlone(limits, x))
   }
 
   const refuse = (x: Exchange, fault: Fault | undefined): Outcome => {
@@ -70,7 +70,6 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
 
   const throttle = async (
     x: Exchange,
-    org: OrgLimits | undefined,
     limits: readonly Limit[],
     grant: Grant,
   ): Promise<Outcome> => {
@@ -83,7 +82,7 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
         if (x.aborted) break
         x.wall = clock.wall()
         x.mono = clock.mono()
-        fault = await attempt(x, org, limits)
+        fault = await attempt(x, limits)
       }
       if (fault === undefined) watch?.(x, limits)
       return refuse(x, fault)
@@ -92,12 +91,12 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
     }
   }
 
-  const end = (x: Exchange, org: OrgLimits | undefined, limits: readonly Limit[], fault: Fault | undefined) => {
+  const end = (x: Exchange, limits: readonly Limit[], fault: Fault | undefined) => {
     if (fault === undefined && !x.dry) watch?.(x, limits)
     const grant = x.plan?.grant
     if (fault !== RATE || grant === undefined || x.dry) return refuse(x, fault)
     const waits = grant.throttleIntervalMs > 0 && grant.throttleRetryLimit > 0 && throttled < MAX_THROTTLED
-    return waits ? throttle(x, org, limits, grant) : refuse(x, fault)
+    return waits ? throttle(x, limits, grant) : refuse(x, fault)
   }
 
   return function takePermits(x) {
@@ -106,9 +105,9 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
     if (org?.inactive) return ORG_INACTIVE
     const limits = limitsOf(x, grant, org)
     if (limits.length === 0) return undefined
-    const fault = attempt(x, org, limits)
-    if (fault === undefined) return watch === undefined ? undefined : end(x, org, limits, undefined)
-    return fault instanceof Promise ? fault.then((late) => end(x, org, limits, late)) : end(x, org, limits, fault)
+    const fault = attempt(x, limits)
+    if (fault === undefined) return watch === undefined ? undefined : end(x, limits, undefined)
+    return fault instanceof Promise ? fault.then((late) => end(x, limits, late)) : end(x, limits, fault)
   }
 }
 
@@ -141,16 +140,15 @@ function conclude(
   x: Exchange,
   limits: readonly Limit[],
   refused: number,
-  org: OrgLimits | undefined,
 ): Fault | undefined {
-  x.limitFields = limitFields(limits, x.wall)
+  x.limitFields = limitFields(limits, x.wall, refused)
   if (refused === -1) return undefined
   x.retryAfterMs = limits[refused]!.resetMs
-  return faultOf(limits[refused]!, org)
+  return faultOf(limits[refused]!)
 }
 
-function faultOf(limit: Limit, org: OrgLimits | undefined): Fault {
-  if (org?.limits.includes(limit)) return ORG_QUOTA
-  if (limit.kind === 'quota') return QUOTA
-  return limit.name === 'api' ? API_RATE : RATE
+function faultOf({ kind, owner }: Limit): Fault {
+  if (owner === 'organisation') return kind === 'quota' ? ORG_QUOTA : ORG_RATE
+  if (kind === 'quota') return QUOTA
+  return owner === 'api' || owner === 'operation' ? API_RATE : RATE
 }

@@ -1,6 +1,7 @@
 import type { Limit } from '../../model/limit.ts'
 import type { Counters } from '../../store/ports.ts'
 import type { Exchange, Outcome, Reply, Step } from '../exchange.ts'
+import { limitFields, limitToTell, namedRates, resetAt, secondsOf } from '../limit-fields.ts'
 import { isRateLimits } from '../own-paths.ts'
 import { run } from '../run.ts'
 import { LedOn } from './lead-on.ts'
@@ -22,23 +23,33 @@ export function tellLimits(counters: Counters, identify: readonly (Step | undefi
 function limitsTold(counters: Counters): Step {
   return function limitsTold(x) {
     const limits = limitsOf(x, x.plan?.grant, organisationOf(x))
-    if (limits.length === 0) return replyOf(x, limits)
-    const peeked: unknown = counters.peek(limits, x)
-    return peeked instanceof Promise ? peeked.then((): Outcome => replyOf(x, limits)) : replyOf(x, limits)
+    if (limits.length === 0) return replyOf(x, limits, -1)
+    const refused = counters.peek(limits, x)
+    return typeof refused === 'number'
+      ? replyOf(x, limits, refused)
+      : refused.then((late): Outcome => replyOf(x, limits, late))
   }
 }
 
-/** -1 = without bound. */
-function replyOf(x: Exchange, limits: readonly Limit[]): Reply {
-  const quota = limits.find(({ kind }) => kind === 'quota')
-  const rate = limits.find(({ kind, name }) => kind === 'rate' && name !== 'api')
+/** -1 = without bound. `refused` is the place of the limit that would refuse a call now, -1 = none. */
+function replyOf(x: Exchange, limits: readonly Limit[], refused: number): Reply {
+  x.limitFields = limitFields(limits, x.wall, refused)
+  const quota = limitToTell(limits, 'quota', refused)
+  const rate = limitToTell(limits, 'rate', refused)
   const body = {
     quota: {
       quota_max: quota?.max ?? -1,
       quota_remaining: quota?.remaining ?? -1,
-      quota_renews: quota === undefined || quota.resetMs === 0 ? 0 : Math.ceil((x.wall + quota.resetMs) / 1000),
+      quota_renews: quota === undefined ? 0 : resetAt(quota, x.wall),
     },
     rate_limit: { requests: rate?.max ?? -1, per_unit: rate === undefined ? 0 : rate.windowMs / 1000 },
+    rates: namedRates(limits).map(({ name, limit }) => ({
+      name,
+      requests: limit.max,
+      per_unit: limit.windowMs / 1000,
+      remaining: limit.remaining,
+      resets_in: secondsOf(limit.resetMs),
+    })),
   }
   const fields = 'Content-Type: application/json\r\nCache-Control: no-store\r\n'
   return { status: 200, fields, body: JSON.stringify(body) }

@@ -109,7 +109,8 @@ const PINS: EntryKind = {
 
 /** What happens at an API and somebody may be told of. */
 export const EVENT_NAMES = [
-  ...['AuthFailure', 'KeyExpired', 'VersionFailure', 'RatelimitExceeded', 'QuotaExceeded', 'OrgQuotaExceeded'],
+  ...['AuthFailure', 'KeyExpired', 'VersionFailure', 'RatelimitExceeded', 'QuotaExceeded'],
+  ...['OrgRateLimitExceeded', 'OrgQuotaExceeded'],
   ...['TriggerExceeded', 'HostDown', 'HostUp', 'BreakerTripped', 'BreakerReset'],
   ...['TokenCreated', 'TokenUpdated', 'TokenDeleted'],
 ] as const

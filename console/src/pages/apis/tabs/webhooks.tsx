@@ -22,7 +22,8 @@ const EVENTS = [
   ...(['api_event', 'api_event.updated', 'api_event.deleted'] as const),
   ...(['key_event', 'key_event.created', 'key_event.updated', 'key_event.deleted'] as const),
   ...(['AuthFailure', 'KeyExpired', 'VersionFailure', 'RatelimitExceeded', 'QuotaExceeded'] as const),
-  ...(['OrgQuotaExceeded', 'TriggerExceeded', 'HostDown', 'HostUp', 'BreakerTripped', 'BreakerReset'] as const),
+  ...(['OrgRateLimitExceeded', 'OrgQuotaExceeded', 'TriggerExceeded'] as const),
+  ...(['HostDown', 'HostUp', 'BreakerTripped', 'BreakerReset'] as const),
 ] as const
 
 /** The webhooks that an API tells of what happens to it, at it, and to keys for it. */
