@@ -156,7 +156,9 @@ function rateOfKey({ rate }: EffectiveRight, counterId: string, owner: LimitOwne
 }
 
 function quotaOfKey({ quota }: EffectiveRight, counterId: string, owner: LimitOwner): Limit | undefined {
-  return quota === undefined ? undefined : quotaLimit(counterOf(counterId, quota.scope), quota.max, quota.renewalS, owner)
+  return quota === undefined
+    ? undefined
+    : quotaLimit(counterOf(counterId, quota.scope), quota.max, quota.renewalS, owner)
 }
 
 function endpointRules(

@@ -53,15 +53,7 @@ function compileOperation(rule: OperationRule, parts: OperationParts): CompiledO
   const rates =
     rule.rateLimit === undefined
       ? NO_RATES
-      : [
-          makeLimit(
-            'rate',
-            `api|${apiId}|${version}|${name}`,
-            rule.rateLimit.rate,
-            rule.rateLimit.perMs,
-            'operation',
-          ),
-        ]
+      : [makeLimit('rate', `api|${apiId}|${version}|${name}`, rule.rateLimit.rate, rule.rateLimit.perMs, 'operation')]
   return {
     name,
     allow: rule.allow,

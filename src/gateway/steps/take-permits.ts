@@ -50,11 +50,7 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
     )
   }
 
-  const withoutCounts = (
-    x: Exchange,
-    limits: readonly Limit[],
-    error: unknown,
-  ): Fault | undefined => {
+  const withoutCounts = (x: Exchange, limits: readonly Limit[], error: unknown): Fault | undefined => {
     if (!(error instanceof Fault && COUNTS_AWAY.has(error.code))) throw error
     if (!x.answerExtra.includes(AWAY_FIELD)) x.answerExtra += AWAY_FIELD
     if (!alone || x.dry || counters.takeAlone === undefined) return error
@@ -68,11 +64,7 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
     return fault
   }
 
-  const throttle = async (
-    x: Exchange,
-    limits: readonly Limit[],
-    grant: Grant,
-  ): Promise<Outcome> => {
+  const throttle = async (x: Exchange, limits: readonly Limit[], grant: Grant): Promise<Outcome> => {
     throttled++
     try {
       let fault: Fault | undefined = RATE
@@ -136,11 +128,7 @@ function limitsOfGrant(x: Exchange, grant: Grant): readonly Limit[] {
 }
 
 /** Notes what the client is told of its limits; answers the fault of the limit that refused. */
-function conclude(
-  x: Exchange,
-  limits: readonly Limit[],
-  refused: number,
-): Fault | undefined {
+function conclude(x: Exchange, limits: readonly Limit[], refused: number): Fault | undefined {
   x.limitFields = limitFields(limits, x.wall, refused)
   if (refused === -1) return undefined
   x.retryAfterMs = limits[refused]!.resetMs
