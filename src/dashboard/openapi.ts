@@ -79,6 +79,7 @@ function operationOf(route: Route, path: string): JsonObject {
   return {
     operationId: operationId(route.method, path),
     summary: route.summary,
+    ...(route.deprecated !== undefined && { deprecated: true, description: `Use \`${route.deprecated}\` instead.` }),
     tags: [tagOf(route)],
     security: securityOf(route.access),
     'x-svc-access': accessOf(route),

@@ -52,6 +52,8 @@ export interface Route {
   readonly own?: string
   /** One line for the API document. */
   readonly summary: string
+  /** What to call instead: the API document marks the call as deprecated. */
+  readonly deprecated?: string
   /** What is sent as '' counts as not sent. Others that are sent are passed over. */
   readonly query?: Readonly<Record<string, TSchema>>
   /** What the body must be; JSON whatever its Content-Type says, unless `form` or `upload`. */

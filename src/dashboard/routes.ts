@@ -51,7 +51,7 @@ import { settingRoutes } from './resources/settings.ts'
 import { signInRoutes } from './resources/sign-in.ts'
 import { signInPageRoutes } from './resources/sign-in-page.ts'
 import { ssoRoutes } from './resources/sso.ts'
-import { standingRoutes } from './resources/standings.ts'
+import { syncStatusRoutes } from './resources/standings.ts'
 import { systemRoutes } from './resources/system.ts'
 import { tryRoutes } from './resources/try.ts'
 import { userGroupRoutes } from './resources/user-groups.ts'
@@ -113,7 +113,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...signInRoutes(parts),
     ...signInPageRoutes(parts),
     ...ssoRoutes(parts),
-    ...standingRoutes(parts),
+    ...syncStatusRoutes(parts),
     ...systemRoutes(parts),
     ...tryRoutes(parts),
     ...userGroupRoutes(parts),

@@ -4,7 +4,7 @@ import { hashKey } from '../model/secret.ts'
 import type { Change, TicketRow } from '../store/ports.ts'
 import { clockOf, type SecretParts } from './parts.ts'
 
-type TurnParts = Pick<SecretParts, 'documents' | 'tokens' | 'clock'>
+type LockParts = Pick<SecretParts, 'documents' | 'tokens' | 'clock'>
 
 /** A run of somebody who moves objects into an organisation. */
 export interface MoveRun {
@@ -18,12 +18,12 @@ export interface MoveRun {
 const LOST: ReadonlySet<string> = new Set(['already_exists', 'ticket_unusable'])
 
 /**
- * Takes the organisation's turn for `seconds`, or keeps it for as long again: of two runs at once only one gets it. A run that ends
- * without giving it back loses it by itself. Answers until when it is held.
+ * Takes or renews the organisation's lock for `seconds`: of two runs at once only one gets it. The lock of a run that ends without
+ * releasing it expires. Answers until when it is held.
  * @throws Fault `move_running` (409) naming who holds it
  */
-export async function takeMoveTurn(parts: TurnParts, move: MoveRun & { readonly seconds: number }): Promise<Millis> {
-  const hash = turnHash(move.orgId)
+export async function takeMoveTurn(parts: LockParts, move: MoveRun & { readonly seconds: number }): Promise<Millis> {
+  const hash = lockHash(move.orgId)
   const now = clockOf(parts).wall()
   const held = await parts.tokens.getTicket(hash)
   const standing = held !== undefined && held.expiresAt > now
@@ -42,9 +42,9 @@ export async function takeMoveTurn(parts: TurnParts, move: MoveRun & { readonly 
   return expiresAt
 }
 
-/** Gives the turn back; one that another run holds by now stays with it. */
-export async function endMoveTurn(parts: TurnParts, { orgId, run }: Omit<MoveRun, 'actor'>): Promise<void> {
-  const hash = turnHash(orgId)
+/** Releases the lock; a lock that another run holds by now is left alone. */
+export async function endMoveTurn(parts: LockParts, { orgId, run }: Omit<MoveRun, 'actor'>): Promise<void> {
+  const hash = lockHash(orgId)
   const held = await parts.tokens.getTicket(hash)
   if (held?.body.run === run) await parts.documents.commit([{ op: 'deleteTicket', hash }], undefined)
 }
@@ -54,10 +54,10 @@ function running(held: TicketRow | undefined): Error {
   const until = new Date(held.expiresAt).toISOString()
   return fault(
     'move_running',
-    `a run by ${held.body.by} since ${held.body.since} is changing this organisation; unless it goes on, its turn ends at ${until}`,
+    `a run by ${held.body.by} since ${held.body.since} is changing this organisation; unless it goes on, its lock expires at ${until}`,
   )
 }
 
-function turnHash(orgId: string): Buffer {
+function lockHash(orgId: string): Buffer {
   return hashKey(`moves:${orgId}`)
 }

@@ -27,6 +27,32 @@ test('the OpenAPI document tells of every route, once, with every placeholder', 
   }
 })
 
+test('what the OpenAPI document calls deprecated names a call of the document that is not', async (t) => {
+  const { call, dashboard, close } = await startTestDashboard()
+  t.after(close)
+  const paths = ((await call('GET', '/api/openapi.json')).json as { paths: Record<string, Record<string, JsonObject>> })
+    .paths
+  const deprecated: string[] = []
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, { deprecated: isMarked, summary, description }] of Object.entries(methods)) {
+      assert.doesNotMatch(String(summary), /deprecated/i, `${method} ${path} says it in its summary alone`)
+      if (isMarked !== true) continue
+      deprecated.push(`${method.toUpperCase()} ${path}`)
+      const [, other, instead] = /^Use `([A-Z]+) (\S+)` instead\.$/.exec(String(description)) ?? []
+      const named = paths[instead!]?.[other!.toLowerCase()]
+      assert.ok(named !== undefined && named.deprecated !== true, `${method} ${path}: ${description}`)
+    }
+  assert.equal(deprecated.length, dashboard.routes.filter((route) => route.deprecated !== undefined).length)
+  // Spellings with private words.
+  for (const old of [
+    'GET /api/system/standings',
+    'GET /api/login/doors',
+    'PUT /api/moves/turn',
+    'DELETE /api/moves/turn',
+  ])
+    assert.ok(deprecated.includes(old), old)
+})
+
 test('every schema in the OpenAPI document is one', async (t) => {
   const { call, close } = await startTestDashboard()
   t.after(close)

@@ -78,6 +78,7 @@ says('GET /api/docs/reader.js', 'public')
 
 // Sign-in. What the signed-in may do there is about their own session and factors.
 says('GET /api/login/doors', 'public')
+says('GET /api/login/options', 'public')
 says('POST /api/login', 'public')
 says('POST /api/login/continue', 'public')
 says('POST /api/login/passkey/options', 'public')
@@ -292,6 +293,7 @@ says('GET /api/system/nodes', 'system')
 says('GET /api/system/placement', 'system')
 says('GET /api/system/settings', 'system')
 says('GET /api/system/standings', 'apis')
+says('GET /api/system/sync-status', 'apis')
 says('GET /api/system/node/{}/{}', 'system')
 
 // The audit log. Undoing needs the rights that the change needed, which the route finds out.

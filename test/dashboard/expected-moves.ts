@@ -10,5 +10,6 @@ export const MOVE_CALLS = [
   ['GET /api/moves/keys/secrets', 'keys', [], { writes: true }],
   ['POST /api/moves/keys', 'keys', [], { body: { key_hash: 'a'.repeat(64), session: { access_rights: {} } } }],
   ['POST /api/moves/check', 'apis', [], { body: { apis: [], client_ids: ['moved'], key_hashes: [] } }],
+  ['PUT,DELETE /api/moves/lock', 'apis', [], { body: { run: 'run-of-the-matrix', seconds: 1 } }],
   ['PUT,DELETE /api/moves/turn', 'apis', [], { body: { run: 'run-of-the-matrix', seconds: 1 } }],
 ] as const

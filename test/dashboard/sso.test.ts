@@ -362,12 +362,14 @@ test('the page of sign-in knows where each profile begins', async (t) => {
     const made = await call('POST', '/api/tib/profiles', { as, body: { ...profile, ProviderName, ProviderConfig } })
     assert.equal(made.status, 200, made.text)
   }
-  const { doors } = (await call('GET', '/api/login/doors')).json as {
-    doors: { name: string; url: string; kind: string }[]
+  const { identity_providers: providers } = (await call('GET', '/api/login/options')).json as {
+    identity_providers: { name: string; url: string; kind: string }[]
   }
+  // The deprecated spelling has another name for them.
+  assert.deepEqual(((await call('GET', '/api/login/doors')).json as { doors: unknown }).doors, providers)
   assert.deepEqual(
-    doors.map(({ name, kind }) => [name, kind]),
+    providers.map(({ name, kind }) => [name, kind]),
     kinds.map(([name, kind]) => [name, kind]).sort(),
   )
-  for (const { url } of doors) assert.notEqual((await call('GET', url)).status, 404, url)
+  for (const { url } of providers) assert.notEqual((await call('GET', url)).status, 404, url)
 })

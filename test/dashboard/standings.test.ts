@@ -41,8 +41,13 @@ test('each API tells where it is served, and whether anywhere', async (t) => {
     const api_definition = classicApi(id, `/${id}/`, more)
     assert.equal((await call('POST', '/api/apis', { as: admin, body: { api_definition } })).status, 200)
   }
-  const list = async (query = '', as = admin) =>
-    (await call('GET', `/api/system/standings${query}`, { as })).json as { apis: Row[]; pages: number }
+  const list = async (query = '', as = admin) => {
+    const { json } = await call('GET', `/api/system/sync-status${query}`, { as })
+    // The deprecated spelling answers the same, for every caller.
+    const deprecated = `/api/system/standings${query.replace('out_of_sync', 'astray')}`
+    assert.deepEqual((await call('GET', deprecated, { as })).json, json)
+    return json as { apis: Row[]; pages: number }
+  }
   const told = ({ apis }: { apis: Row[] }) =>
     apis.map(({ api_id, nowhere, nodes }) => [api_id, nowhere, nodes.map(({ state }) => state).join()])
   assert.deepEqual(told(await list()), [
@@ -51,7 +56,7 @@ test('each API tells where it is served, and whether anywhere', async (t) => {
     ['off', false, 'inactive,inactive'],
   ])
   assert.deepEqual((await list()).apis[1]!.tags, ['us'])
-  assert.deepEqual(told(await list('?astray=true')), [['nowhere', true, 'loaded,elsewhere']])
+  assert.deepEqual(told(await list('?out_of_sync=true')), [['nowhere', true, 'loaded,elsewhere']])
   assert.deepEqual(
     (await list('?q=HER')).apis.map(({ api_id }) => api_id),
     ['here', 'nowhere'],
@@ -60,7 +65,7 @@ test('each API tells where it is served, and whether anywhere', async (t) => {
   const troubles = [{ api_id: 'here', state: 'failed', reason: 'r', revision: 0 }] as const
   await node('edge', { troubles, troubled: 1 })
   assert.deepEqual(
-    (await list('?astray=true')).apis.map(({ api_id }) => api_id),
+    (await list('?out_of_sync=true')).apis.map(({ api_id }) => api_id),
     ['here', 'nowhere'],
   )
 
@@ -69,7 +74,7 @@ test('each API tells where it is served, and whether anywhere', async (t) => {
   const owned = classicApi('owned', '/owned/', { tags: ['us'] })
   assert.equal((await call('POST', '/api/apis', { as: owner, body: { api_definition: owned } })).status, 200)
   const stranger = await user({ apis: 'read' })
-  for (const query of ['', '?p=-1', '?astray=true', '?q=owned']) {
+  for (const query of ['', '?p=-1', '?out_of_sync=true', '?q=owned']) {
     const ids = (await list(query, stranger)).apis.map(({ api_id }) => api_id)
     assert.ok(!ids.includes('owned'), query)
     assert.ok(

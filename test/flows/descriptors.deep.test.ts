@@ -67,7 +67,7 @@ test(
       return Number(/svc_connections_refused_total\{reason="descriptors",place="gateway"\} (\d+)/.exec(text)?.[1] ?? 0)
     }
     await eventually('most are refused', async () => (await refused()) > CROWD / 2)
-    assert.equal((await call(product.dashboardPort, '/api/login/doors')).status, 200)
+    assert.equal((await call(product.dashboardPort, '/api/login/options')).status, 200)
     const api = { name: 'late', api_id: 'late', proxy: { listen_path: '/late/', target_url: 'http://127.0.0.1:9/' } }
     assert.equal((await control('POST', '/svc/apis', api)).status, 200)
     assert.equal((await control('GET', '/svc/apis/late')).status, 200)
@@ -90,7 +90,7 @@ test('idle connections to the dashboard leave descriptors for traffic and the st
   assert.equal((await control('POST', '/svc/keys/create', { org_id: '' })).status < 500, true)
   await end(idle)
   await eventually('the dashboard answers again', async () => {
-    const answer = await call(product.dashboardPort, '/api/login/doors').catch(() => undefined)
+    const answer = await call(product.dashboardPort, '/api/login/options').catch(() => undefined)
     return answer?.status === 200
   })
 })
@@ -101,7 +101,7 @@ test('idle connections to the control port leave descriptors for traffic', ONLY_
   await crowd(t, controlPort)
   await eventually('a line in the log', () => linesOf(product, 'no file descriptors are left').length > 0)
   assert.ok(await isServed(product))
-  assert.equal((await call(product.dashboardPort, '/api/login/doors')).status, 200)
+  assert.equal((await call(product.dashboardPort, '/api/login/options')).status, 200)
 })
 
 test('a bound that is set is named where it refuses', ONLY_LINUX, async (t) => {
@@ -141,7 +141,7 @@ test(
     await eventually('some wait and the others are refused', () => held.length + statuses.length === waiting.length)
     assert.ok(held.length >= 40 && held.length < 60, String(held.length))
     assert.deepEqual([...new Set(statuses)], [503])
-    assert.equal((await call(product.dashboardPort, '/api/login/doors')).status, 200)
+    assert.equal((await call(product.dashboardPort, '/api/login/options')).status, 200)
     assert.equal(
       (
         await control('POST', '/svc/apis', {

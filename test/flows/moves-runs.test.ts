@@ -13,31 +13,33 @@ import { editFile, filesIn, folderFor, runLine, startEnvironment } from './moves
 const URL = 'http://127.0.0.1:1'
 const YES = ['--yes']
 
-test('of two runs at once one gets the turn; that of a run that was killed ends by itself', async (t) => {
+test('of two runs at once one gets the lock; that of a killed run expires', async (t) => {
   const [a, b] = [await startEnvironment(t), await startEnvironment(t)]
   for (let n = 0; n < 5; n++) await a.ask('POST', '/api/apis/oas', defined({ id: `api-${n}`, url: URL }))
   const dir = folderFor(t)
   await a.run('dump', '-t', dir, '--apis')
-  await b.ask('PUT', '/api/moves/turn', { run: 'a-run-that-was-killed', seconds: 60 })
+  await b.ask('PUT', '/api/moves/lock', { run: 'a-run-that-was-killed', seconds: 60 })
   const held = await b.run('sync', '-p', dir, ...YES)
   assert.equal(held.status, 1)
   assert.match(
     held.err,
-    /a run by user-\d+@example\.test since 20\S+ is changing this organisation; .* its turn ends at 20/,
+    /a run by user-\d+@example\.test since 20\S+ is changing this organisation; .* its lock expires at 20/,
   )
   assert.deepEqual((await b.ask('GET', '/api/moves/apis')).apis, [])
   // Looking is always allowed.
   assert.equal((await b.run('diff', '-p', dir)).status, 2)
   b.clock.advance(61_000)
   assert.equal((await b.run('sync', '-p', dir, ...YES)).status, 0)
-  // The run gave the turn back, and one that has none takes nothing away.
-  await b.ask('PUT', '/api/moves/turn', { run: 'another-run', seconds: 60 })
-  await b.ask('DELETE', '/api/moves/turn?run=not-that-run')
+  // The run released the lock, and a run that does not hold it releases nothing.
+  await b.ask('PUT', '/api/moves/lock', { run: 'another-run', seconds: 60 })
+  await b.ask('DELETE', '/api/moves/lock?run=not-that-run')
+  assert.equal((await b.call('PUT', '/api/moves/lock', { run: 'a-third-run', seconds: 60 })).status, 409)
+  // The deprecated spelling is the same lock.
   assert.equal((await b.call('PUT', '/api/moves/turn', { run: 'a-third-run', seconds: 60 })).status, 409)
   // At the very same time, one wins.
-  await b.ask('DELETE', '/api/moves/turn?run=another-run')
+  await b.ask('DELETE', '/api/moves/lock?run=another-run')
   const runs = ['run-number-1', 'run-number-2', 'run-number-3', 'run-number-4']
-  const answers = await Promise.all(runs.map((run) => b.call('PUT', '/api/moves/turn', { run, seconds: 60 })))
+  const answers = await Promise.all(runs.map((run) => b.call('PUT', '/api/moves/lock', { run, seconds: 60 })))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409])
 })
 
@@ -123,7 +125,7 @@ test('what somebody changes while the plan is looked at, or during the run, stay
   editFile(dir, 'policies/gold.json', (body) => ({ ...body, rate: 7 }))
   const proxy = await startProxy(t, b.dashboard.port)
   // Somebody saves at the moment at which the run takes its turn: after the plan was made.
-  proxy.before('PUT', '/api/moves/turn', async () => {
+  proxy.before('PUT', '/api/moves/lock', async () => {
     await b.ask('PATCH', '/api/portal/policies/gold', { rate: 9 })
   })
   const ran = await runLine(['sync', '-d', proxy.url, '-s', b.admin.key, '-p', dir, ...YES])
@@ -132,7 +134,7 @@ test('what somebody changes while the plan is looked at, or during the run, stay
   assert.equal((await b.ask('GET', '/api/portal/policies/gold')).rate, 9)
   // The next run shows what it is about to undo.
   assert.match((await b.run('diff', '-p', dir)).out, /~ policy gold\n {4}rate: 9 -> 7/)
-  proxy.before('PUT', '/api/moves/turn', async () => {
+  proxy.before('PUT', '/api/moves/lock', async () => {
     await b.ask('DELETE', '/api/portal/policies/gold')
   })
   assert.match(

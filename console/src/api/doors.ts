@@ -1,16 +1,22 @@
 import { call } from './call.ts'
 
-/** What the page before the console knows. */
-export interface Doors {
+/** The ways to sign in. */
+export interface SignInOptions {
   readonly signed_in: boolean
   readonly set_up_open: boolean
   readonly sends_mail: boolean
-  readonly doors: readonly { readonly name: string; readonly url: string; readonly kind: 'redirect' | 'form' }[]
+  readonly identity_providers: readonly IdentityProvider[]
 }
 
-export const DOORS_KEY = ['doors'] as const
+export interface IdentityProvider {
+  readonly name: string
+  readonly url: string
+  readonly kind: 'redirect' | 'form'
+}
 
-/** How one may sign in here, and whether this browser is. */
-export function readDoors(): Promise<Doors> {
-  return call<Doors>('GET', '/api/login/doors')
+export const SIGN_IN_OPTIONS_KEY = ['sign-in-options'] as const
+
+/** Reads the ways to sign in, and whether this browser is signed in. */
+export function readSignInOptions(): Promise<SignInOptions> {
+  return call<SignInOptions>('GET', '/api/login/options')
 }

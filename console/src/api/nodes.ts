@@ -25,18 +25,18 @@ export interface GatewayNode {
   }
 }
 
-export type StandingState = 'loaded' | 'inactive' | 'elsewhere' | 'stale' | 'failed' | 'taken' | 'pending' | 'unknown'
+export type SyncState = 'loaded' | 'inactive' | 'elsewhere' | 'stale' | 'failed' | 'taken' | 'pending' | 'unknown'
 
-/** How an API stands on a node. */
-export interface Standing {
+/** Sync status of an API on one node. */
+export interface NodeSyncStatus {
   readonly node: string
-  readonly state: StandingState
+  readonly state: SyncState
   readonly reason: string
   readonly revision: number
 }
 
-/** How an API stands on all nodes. */
-export interface ApiStanding {
+/** Sync status of an API on all nodes. */
+export interface ApiSyncStatus {
   readonly api_id: string
   readonly name: string
   readonly active: boolean
@@ -44,11 +44,11 @@ export interface ApiStanding {
   readonly revision: number
   /** Switched on, and served by no node that takes traffic. */
   readonly nowhere: boolean
-  readonly nodes: readonly Standing[]
+  readonly nodes: readonly NodeSyncStatus[]
 }
 
 export const NODES_KEY = ['nodes'] as const
-export const STANDINGS_KEY = ['standings'] as const
+export const SYNC_STATUS_KEY = ['sync-status'] as const
 
 /** All nodes that were heard of within a month. */
 export async function listNodes(signal: AbortSignal): Promise<readonly GatewayNode[]> {
@@ -59,20 +59,20 @@ export async function listNodes(signal: AbortSignal): Promise<readonly GatewayNo
   return answer.data.nodes
 }
 
-/** A page of APIs with how each stands on each node; `astray`: those that are not served as they are stored. */
-export function listStandings(
-  query: { readonly q: string; readonly p: number; readonly astray: boolean },
+/** A page of APIs with the sync status on each node; `outOfSync`: only those that are not served as stored. */
+export function listSyncStatus(
+  query: { readonly q: string; readonly p: number; readonly outOfSync: boolean },
   signal: AbortSignal,
-): Promise<{ readonly apis: readonly ApiStanding[]; readonly pages: number }> {
-  const { q, p, astray } = query
-  return call('GET', '/api/system/standings', { query: astray ? { astray } : { q, p }, signal })
+): Promise<{ readonly apis: readonly ApiSyncStatus[]; readonly pages: number }> {
+  const { q, p, outOfSync } = query
+  return call('GET', '/api/system/sync-status', { query: outOfSync ? { out_of_sync: true } : { q, p }, signal })
 }
 
-/** How one API stands on each node; `revision` is that of the stored definition. @throws CallError */
-export function readStandings(
+/** Sync status of one API on each node; `revision` is that of the stored definition. @throws CallError */
+export function readSyncStatus(
   apiId: string,
   signal: AbortSignal,
-): Promise<{ readonly revision: number; readonly nodes: readonly Standing[] }> {
+): Promise<{ readonly revision: number; readonly nodes: readonly NodeSyncStatus[] }> {
   return call('GET', `/api/apis/${encodeURIComponent(apiId)}/nodes`, { signal })
 }
 

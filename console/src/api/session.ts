@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { CallError, call, keepCsrf } from './call.ts'
-import { readDoors } from './doors.ts'
+import { readSignInOptions } from './doors.ts'
 
 /** Who is signed in, as `GET /api/session` tells. */
 export interface Session {
@@ -26,7 +26,7 @@ export const SESSION_KEY = ['session'] as const
 /** Reads who is signed in. @throws CallError 401 when nobody is */
 export async function readSession(): Promise<Session> {
   // Asked first, so that nobody being signed in is an answer and no error in the browser's console.
-  if (!(await readDoors()).signed_in) throw new CallError(401, '', '', undefined)
+  if (!(await readSignInOptions()).signed_in) throw new CallError(401, '', '', undefined)
   const session = await call<Session>('GET', '/api/session')
   keepCsrf(session.csrf_token)
   return session

@@ -75,7 +75,7 @@ export const PLATFORM = {
   'nodes.api': 'API',
   'nodes.tags': 'Tags',
   'nodes.search': 'Search by name',
-  'nodes.onlyAstray': 'Only what is not served as stored',
+  'nodes.onlyOutOfSync': 'Only out-of-sync APIs',
   'nodes.noApis': 'No APIs',
   'nodes.noApisHint': 'Add an API, and it is shown here as soon as the nodes have it.',
   'nodes.noneFound': 'No API is called “{q}”.',

@@ -6,7 +6,7 @@ import type { Order } from './order.ts'
 import { isSame, type Step } from './plan.ts'
 
 const AT_ONCE = 6
-const TURN_S = 60
+const LOCK_S = 60
 const RENEW_MS = 15_000
 
 /** What a run is told, and what it tells. */
@@ -19,20 +19,20 @@ export interface Running {
 }
 
 /**
- * Does the steps of a plan, while no other run does: it holds the organisation's turn, and gives it back. Before each step the object
+ * Does the steps of a plan, while no other run does: it holds the organisation's lock, and releases it. Before each step the object
  * is read again: what somebody has changed since the plan was made stays as it is, and the run ends. Whatever ends it, what was done
  * is whole, and another run goes on from there.
  * @throws Fault `move_running`, `target_changed`, `move_stopped`, `dashboard_away`, `dashboard_refused`
  */
 export async function runSteps({ place, order, done, stop }: Running): Promise<void> {
-  const turn = await takeTurn(place)
+  const lock = await takeLock(place)
   let finished = 0
   const total = order.reduce((sum, group) => sum + group.length, 0)
   try {
     for (const group of order)
       await eachOf(group, AT_ONCE, async (step) => {
         if (stop.aborted) throw fault('move_stopped', `${finished} of ${total} steps are done; run it again to go on`)
-        turn.check()
+        lock.check()
         await doStep(place, step)
         finished++
         done(step)
@@ -42,7 +42,7 @@ export async function runSteps({ place, order, done, stop }: Running): Promise<v
     if (code === 'internal' || code === 'move_stopped') throw error
     throw fault(code, `${message}\n${finished} of ${total} steps are done; run it again to go on`, error)
   } finally {
-    await turn.end()
+    await lock.end()
   }
 }
 
@@ -70,23 +70,23 @@ function changed(what: string, how: string): Fault {
   return fault('target_changed', `${what} ${how} since the plan was made`)
 }
 
-interface Turn {
-  /** @throws Fault `move_running` when the turn was lost */
+interface Lock {
+  /** @throws Fault `move_running` when the lock was lost */
   check(): void
   end(): Promise<void>
 }
 
-/** Another run may have the turn; one that was killed loses it by itself after a minute. */
-async function takeTurn({ api }: Place): Promise<Turn> {
+/** Another run may hold the lock; that of a killed run expires after a minute. */
+async function takeLock({ api }: Place): Promise<Lock> {
   const run = randomBytes(16).toString('hex')
   const lost: { error?: unknown } = {}
   const take = async () => {
-    const { status, json } = await api.ask('PUT', '/api/moves/turn', { run, seconds: TURN_S })
+    const { status, json } = await api.ask('PUT', '/api/moves/lock', { run, seconds: LOCK_S })
     if (status < 300) return
     const message = String((json as { Message?: unknown } | undefined)?.Message ?? '')
     throw fault(
       status === 409 ? 'move_running' : 'dashboard_refused',
-      message || `PUT /api/moves/turn was answered with ${status}`,
+      message || `PUT /api/moves/lock was answered with ${status}`,
     )
   }
   await take()
@@ -102,7 +102,7 @@ async function takeTurn({ api }: Place): Promise<Turn> {
     },
     async end() {
       clearInterval(renew)
-      await api.ask('DELETE', `/api/moves/turn?run=${run}`).catch(() => undefined)
+      await api.ask('DELETE', `/api/moves/lock?run=${run}`).catch(() => undefined)
     },
   }
 }

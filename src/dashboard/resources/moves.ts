@@ -22,8 +22,9 @@ import type { Route } from '../route.ts'
 import { secretsSeen } from '../secrets-seen.ts'
 
 const PATH = '/api/moves'
+const LOCK = `${PATH}/lock`
 const MOST_NAMED = 1000
-const LONGEST_TURN_S = 600
+const LONGEST_LOCK_S = 600
 
 const text = Type.String()
 const Texts = Type.Array(text)
@@ -52,7 +53,7 @@ const Obstacles = Type.Object({
   settings: Type.Object({ allow_explicit_policy_id: Type.Boolean(), enable_duplicate_slugs: Type.Boolean() }),
 })
 const Run = Type.String({ minLength: 8, maxLength: 64 })
-const Turn = Type.Object({ run: text, until: Type.String({ description: 'RFC 3339.' }) })
+const Lock = Type.Object({ run: text, until: Type.String({ description: 'RFC 3339.' }) })
 
 /** What moving objects between installations needs besides the ordinary calls: everything as it is stored, and keys by hash. */
 export function moveRoutes(parts: DashboardParts): Route[] {
@@ -206,13 +207,20 @@ function runRoutes(parts: DashboardParts): Route[] {
         return bare({ obstacles, settings: { allow_explicit_policy_id, enable_duplicate_slugs: mayCollide(parts) } })
       },
     },
+    ...lockRoutes(parts, LOCK),
+    ...lockRoutes(parts, `${PATH}/turn`).map((route) => ({ ...route, deprecated: `${route.method} ${LOCK}` })),
+  ]
+}
+
+function lockRoutes(parts: DashboardParts, path: string): Route[] {
+  return [
     {
       method: 'PUT',
-      path: `${PATH}/turn`,
+      path,
       access: { permission: 'apis' },
-      summary: 'Take the turn to change the organisation, or keep it: one run has it at a time',
-      body: Type.Object({ run: Run, seconds: Type.Integer({ minimum: 1, maximum: LONGEST_TURN_S }) }),
-      answers: { 200: Turn },
+      summary: 'Take or renew the lock to change the organisation, which one run holds at a time',
+      body: Type.Object({ run: Run, seconds: Type.Integer({ minimum: 1, maximum: LONGEST_LOCK_S }) }),
+      answers: { 200: Lock },
       run: async (call) => {
         const { run, seconds } = call.object()
         const { orgId, email: actor } = call.actor!
@@ -222,14 +230,14 @@ function runRoutes(parts: DashboardParts): Route[] {
     },
     {
       method: 'DELETE',
-      path: `${PATH}/turn`,
+      path,
       access: { permission: 'apis' },
-      summary: 'Give the turn back',
+      summary: 'Release the lock',
       query: { run: Run },
       answers: { 200: Done },
       run: async (call) => {
         await endMoveTurn(parts, { orgId: call.actor!.orgId, run: call.query('run') })
-        return ok('Turn ended')
+        return ok('Lock released')
       },
     },
   ]

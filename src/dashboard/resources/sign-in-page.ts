@@ -12,41 +12,43 @@ import { readSessionCookie } from '../session/cookie.ts'
 import { sessionOf } from '../session/sessions.ts'
 import { signInPath } from './identity-broker.ts'
 
-const MOST_DOORS = 50
+const PATH = '/api/login/options'
+const MOST_PROVIDERS = 50
+
+const PROVIDERS = Type.Array(
+  Type.Object({
+    name: Type.String(),
+    url: Type.String({ description: 'Where to go, or to send the form of name and password.' }),
+    kind: Type.Enum(['redirect', 'form']),
+  }),
+)
 
 /** What the page before the console must know while nobody is signed in. */
 export function signInPageRoutes(parts: DashboardParts): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/api/login/doors',
-      access: 'public',
-      summary: 'How one may sign in here, and whether this browser is',
-      answers: {
-        200: Type.Object({
-          signed_in: Type.Boolean(),
-          set_up_open: Type.Boolean({ description: 'Nobody has used the set-up link yet.' }),
-          sends_mail: Type.Boolean({ description: 'A forgotten password can be set by a link in a mail.' }),
-          doors: Type.Array(
-            Type.Object({
-              name: Type.String(),
-              url: Type.String({ description: 'Where to go, or to send the form of name and password.' }),
-              kind: Type.Enum(['redirect', 'form']),
-            }),
-          ),
-        }),
-      },
-      run: async (call) =>
-        uncached(
-          bare({
-            signed_in: await isSignedIn(parts, call),
-            set_up_open: ((await readInstallation(parts))?.setup_hash ?? '') !== '',
-            sends_mail: sendsMail(parts) && parts.config.dashboard.public_url !== '',
-            doors: await doorsOf(parts),
-          }),
-        ),
+  const options = (path: string, providers: 'identity_providers' | 'doors'): Route => ({
+    method: 'GET',
+    path,
+    access: 'public',
+    summary: 'Read the ways to sign in, and whether this browser is signed in',
+    answers: {
+      200: Type.Object({
+        signed_in: Type.Boolean(),
+        set_up_open: Type.Boolean({ description: 'Nobody has used the set-up link yet.' }),
+        sends_mail: Type.Boolean({ description: 'A forgotten password can be set by a link in a mail.' }),
+        [providers]: PROVIDERS,
+      }),
     },
-  ]
+    run: async (call) =>
+      uncached(
+        bare({
+          signed_in: await isSignedIn(parts, call),
+          set_up_open: ((await readInstallation(parts))?.setup_hash ?? '') !== '',
+          sends_mail: sendsMail(parts) && parts.config.dashboard.public_url !== '',
+          [providers]: await providersOf(parts),
+        }),
+      ),
+  })
+  return [options(PATH, 'identity_providers'), { ...options('/api/login/doors', 'doors'), deprecated: `GET ${PATH}` }]
 }
 
 async function isSignedIn(parts: DashboardParts, call: Call): Promise<boolean> {
@@ -55,8 +57,8 @@ async function isSignedIn(parts: DashboardParts, call: Call): Promise<boolean> {
 }
 
 /** Identity profiles that lead into the dashboard, of organisations that have single sign-on. */
-async function doorsOf(parts: DashboardParts) {
-  const { rows } = await parts.documents.list('idp_profile', { order: 'name_folded', limit: MOST_DOORS })
+async function providersOf(parts: DashboardParts) {
+  const { rows } = await parts.documents.list('idp_profile', { order: 'name_folded', limit: MOST_PROVIDERS })
   const profiles = rows.map(({ body }) => idpProfileOf(body))
   const open = await Promise.all(profiles.map((profile) => isOpen(parts, profile)))
   return profiles

@@ -5,7 +5,7 @@ import { type NodeStatus, type Stood, standingOf } from '../../model/node.ts'
 import { readable } from '../../publish/api-plan.ts'
 import { listNodes } from '../../publish/node-status.ts'
 import type { StoredDocument } from '../../store/ports.ts'
-import { bare } from '../answer.ts'
+import { type Answer, bare } from '../answer.ts'
 import type { Call } from '../call.ts'
 import { listed } from '../listed.ts'
 import { pageOf } from '../page.ts'
@@ -27,51 +27,56 @@ const Row = Type.Object({
   nowhere: Type.Boolean({ description: 'Switched on, and served by no node that takes traffic.' }),
   nodes: Type.Array(Standing),
 })
-/** Found troubles that are listed; with more of them something is wrong with everything. */
+const PATH = '/api/system/sync-status'
+/** APIs out of sync that are listed; with more of them something is wrong with everything. */
 const MOST = 200
-const ASTRAY: ReadonlySet<string> = new Set(['stale', 'failed', 'taken'])
+const OUT_OF_SYNC: ReadonlySet<string> = new Set(['stale', 'failed', 'taken'])
 
-/** `/api/system/standings`: which node serves which API, and which APIs no node serves as they are stored. */
-export function standingRoutes(parts: DashboardParts): Route[] {
+/** `/api/system/sync-status`: which node serves which API, and which APIs no node serves as they are stored. */
+export function syncStatusRoutes(parts: DashboardParts): Route[] {
+  const syncStatus = (path: string, outOfSync: string): Route => ({
+    method: 'GET',
+    path,
+    access: { permission: 'apis', intent: 'read' },
+    summary: `List the sync status of APIs on each gateway node; with ${outOfSync}=true the first ${MOST} that are out of sync`,
+    query: { p: Type.Integer(), q: Type.String({ maxLength: 256 }), [outOfSync]: Type.Boolean() },
+    answers: { 200: Type.Object({ apis: Type.Array(Row), pages: Type.Integer() }) },
+    run: (call) => listSyncStatus(parts, call, call.query(outOfSync) === 'true'),
+  })
   return [
-    {
-      method: 'GET',
-      path: '/api/system/standings',
-      access: { permission: 'apis', intent: 'read' },
-      summary: 'List how APIs stand on each gateway node; with astray=true the first 200 that are not served as stored',
-      query: { p: Type.Integer(), q: Type.String({ maxLength: 256 }), astray: Type.Boolean() },
-      answers: { 200: Type.Object({ apis: Type.Array(Row), pages: Type.Integer() }) },
-      run: async (call) => {
-        const nodes = await listNodes(parts)
-        const shape = (stored: StoredDocument) => rowOf(stored, nodes, parts.clock.wall())
-        if (call.query('astray') === 'true') return bare({ apis: await astray(parts, call, shape), pages: 1 })
-        const part = call.query('q')
-        const query = {
-          where: call.sight.where(),
-          order: 'name_folded',
-          ...(part !== '' && { contains: { index: 'name', part } }),
-        }
-        return listed(parts.documents, 'api', query, pageOf(call), { name: 'apis', shape })
-      },
-    },
+    syncStatus(PATH, 'out_of_sync'),
+    { ...syncStatus('/api/system/standings', 'astray'), deprecated: `GET ${PATH}` },
   ]
 }
 
-async function astray(
+async function listSyncStatus(parts: DashboardParts, call: Call, isOnlyOutOfSync: boolean): Promise<Answer> {
+  const nodes = await listNodes(parts)
+  const shape = (stored: StoredDocument) => rowOf(stored, nodes, parts.clock.wall())
+  if (isOnlyOutOfSync) return bare({ apis: await outOfSync(parts, call, shape), pages: 1 })
+  const part = call.query('q')
+  const query = {
+    where: call.sight.where(),
+    order: 'name_folded',
+    ...(part !== '' && { contains: { index: 'name', part } }),
+  }
+  return listed(parts.documents, 'api', query, pageOf(call), { name: 'apis', shape })
+}
+
+async function outOfSync(
   { documents }: DashboardParts,
   call: Call,
   shape: (stored: StoredDocument) => JsonObject,
 ): Promise<JsonObject[]> {
   const found: JsonObject[] = []
   for await (const batch of documents.each('api', { where: call.sight.where(), order: 'name_folded' })) {
-    found.push(...batch.map(shape).filter(isAstray))
+    found.push(...batch.map(shape).filter(isOutOfSync))
     if (found.length >= MOST) break
   }
   return found.slice(0, MOST)
 }
 
-function isAstray({ nowhere, nodes }: JsonObject): boolean {
-  return nowhere === true || (nodes as JsonObject[]).some(({ state }) => ASTRAY.has(String(state)))
+function isOutOfSync({ nowhere, nodes }: JsonObject): boolean {
+  return nowhere === true || (nodes as JsonObject[]).some(({ state }) => OUT_OF_SYNC.has(String(state)))
 }
 
 function rowOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {

@@ -2,7 +2,7 @@ import { Alert, Anchor, List } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { TriangleAlertIcon } from 'lucide-react'
-import { listStandings, STANDINGS_KEY } from '../../api/nodes.ts'
+import { listSyncStatus, SYNC_STATUS_KEY } from '../../api/nodes.ts'
 import { count } from '../../parts/when.tsx'
 import { say } from '../../texts/say.ts'
 import { LOOK_THROUGH_MS } from './look-again.ts'
@@ -11,8 +11,8 @@ const MOST_NAMES = 8
 
 /** Warns of APIs that are switched on and that no node serves. */
 export function NowhereAlert() {
-  const astray = useAstray()
-  const lost = astray.data?.apis.filter(({ nowhere }) => nowhere) ?? []
+  const outOfSync = useOutOfSync()
+  const lost = outOfSync.data?.apis.filter(({ nowhere }) => nowhere) ?? []
   if (lost.length === 0) return null
   const title =
     lost.length === 1 ? say('nodes.nowhereTitleOne') : say('nodes.nowhereTitle', { count: count(lost.length) })
@@ -44,10 +44,10 @@ export function NowhereAlert() {
 }
 
 /** APIs that are not served as they are stored. */
-export function useAstray(isWanted = true) {
+export function useOutOfSync(isWanted = true) {
   return useQuery({
-    queryKey: [...STANDINGS_KEY, 'astray'],
-    queryFn: ({ signal }) => listStandings({ q: '', p: 1, astray: true }, signal),
+    queryKey: [...SYNC_STATUS_KEY, 'out-of-sync'],
+    queryFn: ({ signal }) => listSyncStatus({ q: '', p: 1, outOfSync: true }, signal),
     refetchInterval: LOOK_THROUGH_MS,
     enabled: isWanted,
   })

@@ -2,7 +2,13 @@ import { Anchor, Badge, Box, Group, Stack, Switch, Text, Title, Tooltip } from '
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleCheckIcon, WaypointsIcon } from 'lucide-react'
-import { type ApiStanding, listStandings, STANDINGS_KEY, type Standing, type StandingState } from '../../api/nodes.ts'
+import {
+  type ApiSyncStatus,
+  listSyncStatus,
+  type NodeSyncStatus,
+  SYNC_STATUS_KEY,
+  type SyncState,
+} from '../../api/nodes.ts'
 import { useAddress } from '../../app/address.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -10,11 +16,11 @@ import { Pager } from '../../parts/pager.tsx'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { say } from '../../texts/say.ts'
 import { LOOK_AGAIN_MS } from './look-again.ts'
-import { useAstray } from './nowhere-alert.tsx'
+import { useOutOfSync } from './nowhere-alert.tsx'
 
-const ABSENT = { q: '', p: '1', astray: '' } as const
+const ABSENT = { q: '', p: '1', out_of_sync: '' } as const
 
-const COLOURS: Readonly<Record<StandingState, string>> = {
+const COLOURS: Readonly<Record<SyncState, string>> = {
   loaded: 'teal',
   inactive: 'gray',
   elsewhere: 'gray',
@@ -27,18 +33,18 @@ const COLOURS: Readonly<Record<StandingState, string>> = {
 
 /** How each API stands on each node. */
 export function StandingTable() {
-  const [{ q, p, astray }, set] = useAddress(ABSENT)
+  const [{ q, p, out_of_sync: outOfSync }, set] = useAddress(ABSENT)
   const page = Number(p) || 1
-  const onlyAstray = astray === '1'
+  const onlyOutOfSync = outOfSync === '1'
   const every = useQuery({
-    queryKey: [...STANDINGS_KEY, q, page],
-    queryFn: ({ signal }) => listStandings({ q, p: page, astray: false }, signal),
+    queryKey: [...SYNC_STATUS_KEY, q, page],
+    queryFn: ({ signal }) => listSyncStatus({ q, p: page, outOfSync: false }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: LOOK_AGAIN_MS,
-    enabled: !onlyAstray,
+    enabled: !onlyOutOfSync,
   })
-  const found = useAstray(onlyAstray)
-  const shown = onlyAstray ? found : every
+  const found = useOutOfSync(onlyOutOfSync)
+  const shown = onlyOutOfSync ? found : every
   return (
     <Stack gap="sm">
       <Box>
@@ -50,11 +56,15 @@ export function StandingTable() {
         </Text>
       </Box>
       <Group justify="space-between">
-        <SearchBox value={q} label={say('nodes.search')} onSearch={(text) => set({ q: text, p: '', astray: '' })} />
+        <SearchBox
+          value={q}
+          label={say('nodes.search')}
+          onSearch={(text) => set({ q: text, p: '', out_of_sync: '' })}
+        />
         <Switch
-          label={say('nodes.onlyAstray')}
-          checked={onlyAstray}
-          onChange={(event) => set({ astray: event.currentTarget.checked ? '1' : '', q: '', p: '' })}
+          label={say('nodes.onlyOutOfSync')}
+          checked={onlyOutOfSync}
+          onChange={(event) => set({ out_of_sync: event.currentTarget.checked ? '1' : '', q: '', p: '' })}
         />
       </Group>
       <DataTable
@@ -64,20 +74,23 @@ export function StandingTable() {
         rowKey={({ api_id: id }) => id}
         error={shown.error}
         retry={() => void shown.refetch()}
-        empty={<Nothing q={q} onlyAstray={onlyAstray} />}
+        empty={<Nothing q={q} onlyOutOfSync={onlyOutOfSync} />}
       />
-      {!onlyAstray && <Pager page={page} pages={every.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />}
+      {!onlyOutOfSync && (
+        <Pager page={page} pages={every.data?.pages ?? 1} onPage={(next) => set({ p: String(next) })} />
+      )}
     </Stack>
   )
 }
 
-function Nothing({ q, onlyAstray }: { readonly q: string; readonly onlyAstray: boolean }) {
-  if (onlyAstray) return <Empty icon={CircleCheckIcon} title={say('nodes.allWell')} hint={say('nodes.allWellHint')} />
+function Nothing({ q, onlyOutOfSync }: { readonly q: string; readonly onlyOutOfSync: boolean }) {
+  if (onlyOutOfSync)
+    return <Empty icon={CircleCheckIcon} title={say('nodes.allWell')} hint={say('nodes.allWellHint')} />
   const hint = q === '' ? say('nodes.noApisHint') : say('nodes.noneFound', { q })
   return <Empty icon={WaypointsIcon} title={say('nodes.noApis')} hint={hint} />
 }
 
-const COLUMNS: readonly Column<ApiStanding>[] = [
+const COLUMNS: readonly Column<ApiSyncStatus>[] = [
   {
     name: 'name',
     title: say('nodes.api'),
@@ -127,7 +140,7 @@ const COLUMNS: readonly Column<ApiStanding>[] = [
   },
 ]
 
-function OnNode({ standing, stored }: { readonly standing: Standing; readonly stored: number }) {
+function OnNode({ standing, stored }: { readonly standing: NodeSyncStatus; readonly stored: number }) {
   const { node, state, reason, revision } = standing
   const told = [reason, revision > 0 && revision !== stored ? say('nodes.revision', { revision }) : '']
   const text = told.filter((one) => one !== '').join(' · ')

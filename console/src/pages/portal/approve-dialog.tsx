@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Access } from '../../api/developers.ts'
-import { DOORS_KEY, readDoors } from '../../api/doors.ts'
+import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/doors.ts'
 import { approveKeyRequest, type KeyRequest } from '../../api/key-requests.ts'
 import { PORTAL_SETTINGS_KEY, readPortalSettings } from '../../api/portal-settings.ts'
 import { FaultBox } from '../../parts/fault-box.tsx'
@@ -81,9 +81,9 @@ function useConsequence(enabled: boolean): TextName | undefined {
     queryFn: ({ signal }) => readPortalSettings(signal),
     enabled,
   })
-  const { data: doors } = useQuery({ queryKey: DOORS_KEY, queryFn: readDoors, enabled })
-  if (settings === undefined || doors === undefined) return undefined
-  if (settings.secure_key_approval) return doors.sends_mail ? 'portal.approveCollect' : 'portal.approveNoMail'
-  const isMailed = doors.sends_mail && settings.mail_options.email_copy.key_email.enabled
+  const { data: options } = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions, enabled })
+  if (settings === undefined || options === undefined) return undefined
+  if (settings.secure_key_approval) return options.sends_mail ? 'portal.approveCollect' : 'portal.approveNoMail'
+  const isMailed = options.sends_mail && settings.mail_options.email_copy.key_email.enabled
   return isMailed ? 'portal.approveMail' : 'portal.approveTell'
 }

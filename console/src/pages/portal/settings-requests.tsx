@@ -1,7 +1,7 @@
 import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { MailWarningIcon } from 'lucide-react'
-import { DOORS_KEY, readDoors } from '../../api/doors.ts'
+import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/doors.ts'
 import type { PortalSettings } from '../../api/portal-settings.ts'
 import type { Field, FormValues } from '../../parts/record-form.tsx'
 import { say } from '../../texts/say.ts'
@@ -90,7 +90,7 @@ const FIELDS: readonly Field[] = [
 
 /** Said where a mail would be needed and none can be sent. */
 export function NoMail() {
-  const { data } = useQuery({ queryKey: DOORS_KEY, queryFn: readDoors })
+  const { data } = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions })
   if (data === undefined || data.sends_mail) return null
   return (
     <Alert color="yellow" icon={<MailWarningIcon aria-hidden />}>

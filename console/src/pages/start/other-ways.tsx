@@ -2,14 +2,14 @@ import { Button, Divider, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { FingerprintIcon, LogInIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { type Doors, readDoors } from '../../api/doors.ts'
+import { type IdentityProvider, readSignInOptions } from '../../api/doors.ts'
 import { hasPasskeys, type SignInStep, signInWithPasskey } from '../../api/sign-in.ts'
 import { FaultBox } from '../../parts/fault-box.tsx'
 import { say } from '../../texts/say.ts'
 import { DirectoryForm } from './directory-form.tsx'
 
 interface Props {
-  readonly doors: Doors['doors']
+  readonly providers: readonly IdentityProvider[]
   /** True where the page must stay: what leads elsewhere opens in another tab. */
   readonly stays: boolean
   readonly onStep: (step: SignInStep) => void
@@ -20,11 +20,11 @@ interface Props {
 const WRAPS = { label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } } as const
 
 /** Signing in without the password of the dashboard: by passkey, single sign-on, a directory. */
-export function OtherWays({ doors, stays, onStep, onSignedIn }: Props) {
+export function OtherWays({ providers, stays, onStep, onSignedIn }: Props) {
   const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onStep })
   const [isElsewhere, setElsewhere] = useState(false)
   useReturn(isElsewhere, onSignedIn)
-  const shown = stays ? doors.filter(({ kind }) => kind === 'redirect') : doors
+  const shown = stays ? providers.filter(({ kind }) => kind === 'redirect') : providers
   const canPasskey = hasPasskeys()
   if (!canPasskey && shown.length === 0) return null
   return (
@@ -74,8 +74,8 @@ function useReturn(isElsewhere: boolean, onSignedIn: () => void) {
   useEffect(() => {
     if (!isElsewhere) return
     const look = async () => {
-      const doors = await readDoors().catch(() => undefined)
-      if (doors?.signed_in === true) onSignedIn()
+      const options = await readSignInOptions().catch(() => undefined)
+      if (options?.signed_in === true) onSignedIn()
     }
     window.addEventListener('focus', look)
     return () => window.removeEventListener('focus', look)

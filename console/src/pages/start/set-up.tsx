@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import { DOORS_KEY, readDoors } from '../../api/doors.ts'
+import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/doors.ts'
 import { signIn } from '../../api/sign-in.ts'
 import { FaultBox } from '../../parts/fault-box.tsx'
 import { type FormValues, RecordForm } from '../../parts/record-form.tsx'
@@ -13,15 +13,15 @@ import { Card } from './card.tsx'
 /** The page of the set-up link: makes the first organisation and its first administrator, and signs them in. */
 export default function SetUp() {
   const [token] = useState(() => new URLSearchParams(window.location.hash.slice(1)).get('token') ?? '')
-  const doors = useQuery({ queryKey: DOORS_KEY, queryFn: readDoors })
-  if (doors.isPending || doors.isError)
+  const options = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions })
+  if (options.isPending || options.isError)
     return (
       <Card title={say('start.setUpTitle')}>
-        {doors.isPending ? <Loader role="status" aria-label={say('part.loading')} mx="auto" /> : null}
-        <FaultBox error={doors.error} retry={() => void doors.refetch()} />
+        {options.isPending ? <Loader role="status" aria-label={say('part.loading')} mx="auto" /> : null}
+        <FaultBox error={options.error} retry={() => void options.refetch()} />
       </Card>
     )
-  if (!doors.data.set_up_open || token === '') return <Closed isOpen={doors.data.set_up_open} />
+  if (!options.data.set_up_open || token === '') return <Closed isOpen={options.data.set_up_open} />
   return <SetUpForm token={token} />
 }
 

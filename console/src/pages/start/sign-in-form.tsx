@@ -2,7 +2,7 @@ import { Anchor, Loader, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { DOORS_KEY, readDoors } from '../../api/doors.ts'
+import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/doors.ts'
 import { goOn, type Needs, type SignInStep, signIn } from '../../api/sign-in.ts'
 import { FaultBox } from '../../parts/fault-box.tsx'
 import { RecordForm } from '../../parts/record-form.tsx'
@@ -25,7 +25,7 @@ export function SignInForm({ email = '', ticket = '', stays = false, onDone }: P
   const [step, setStep] = useState<Needs>()
   const [codes, setCodes] = useState<readonly string[]>()
   const [lapse, setLapse] = useState<unknown>()
-  const { data: doors } = useQuery({ queryKey: DOORS_KEY, queryFn: readDoors })
+  const { data: options } = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions })
   const take = (next: SignInStep) => {
     setLapse(undefined)
     if ('needs' in next) setStep(next)
@@ -77,12 +77,12 @@ export function SignInForm({ email = '', ticket = '', stays = false, onDone }: P
         wide
         done=""
       />
-      {doors?.sends_mail === true && !stays && (
+      {options?.sends_mail === true && !stays && (
         <Anchor component={Link} to="/forgotten-password" size="sm">
           {say('start.forgotten')}
         </Anchor>
       )}
-      <OtherWays doors={doors?.doors ?? []} stays={stays} onStep={take} onSignedIn={onDone} />
+      <OtherWays providers={options?.identity_providers ?? []} stays={stays} onStep={take} onSignedIn={onDone} />
     </Stack>
   )
 }

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { DOORS_KEY, readDoors } from '../../api/doors.ts'
+import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/doors.ts'
 import { say } from '../../texts/say.ts'
 import { Card } from './card.tsx'
 import { SignInForm } from './sign-in-form.tsx'
@@ -10,7 +10,7 @@ import { SignInForm } from './sign-in-form.tsx'
 /** Where everybody who is not signed in ends up, whatever address they opened. */
 export default function SignIn({ onDone }: { readonly onDone: () => void }) {
   const navigate = useNavigate()
-  const { data: doors } = useQuery({ queryKey: DOORS_KEY, queryFn: readDoors })
+  const { data: options } = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions })
   // The ticket stays in no history. Not before the page stands: the router draws anew for it.
   useEffect(() => {
     const { pathname, search } = window.location
@@ -18,7 +18,7 @@ export default function SignIn({ onDone }: { readonly onDone: () => void }) {
   }, [])
   return (
     <Card title={say('start.signInTitle')}>
-      {doors?.set_up_open === true && (
+      {options?.set_up_open === true && (
         <Alert color="yellow" title={say('start.notSetUp')}>
           {say('start.notSetUpHint')}
         </Alert>

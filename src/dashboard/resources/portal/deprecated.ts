@@ -15,6 +15,7 @@ import { bothSpellings } from './spellings.ts'
 
 const DEVELOPERS = '/api/portal/developers'
 const KEY = `${DEVELOPERS}/key/{apiOrPolicyId}/{keyId}/{id}`
+const HELD_KEY = `${DEVELOPERS}/{id}/keys/{keyId}`
 const WRITE = { permission: 'portal', intent: 'write' } as const
 const OWNED = { noun: 'key', by: 'keyId' } as const
 
@@ -27,7 +28,8 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       once: true,
       access: WRITE,
       owned: OWNED,
-      summary: 'Deprecated, off unless `portal.allow_unsafe_get`: give a key another policy. Use PUT .../keys/{keyId}',
+      summary: 'Change the policy of a key; off unless `portal.allow_unsafe_get`',
+      deprecated: `PUT ${HELD_KEY}`,
       answers: { 200: Done },
       run: (call) => changeByGet(parts, call),
     },
@@ -36,7 +38,8 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       path: KEY,
       access: WRITE,
       owned: OWNED,
-      summary: 'Deprecated: revoke a key of a developer',
+      summary: 'Revoke a key of a developer',
+      deprecated: `DELETE ${HELD_KEY}`,
       answers: { 200: Done },
       run: async (call) => revoke(parts, call, await keyFor(parts, call)),
     },
@@ -45,7 +48,8 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       path: `${KEY}/reset_quota`,
       access: WRITE,
       owned: OWNED,
-      summary: 'Deprecated: start the quotas of a key anew',
+      summary: 'Reset the quotas of a key',
+      deprecated: `POST ${HELD_KEY}/reset_quota`,
       answers: { 200: Done },
       run: async (call) => resetQuota(parts, await keyFor(parts, call)),
     },
@@ -54,7 +58,8 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       path: `${DEVELOPERS}/oauth/{apiId}/{appId}`,
       access: WRITE,
       owned: { noun: 'oauth_client', by: 'appId' },
-      summary: 'Deprecated: delete an OAuth app of a developer',
+      summary: 'Delete an OAuth app of a developer',
+      deprecated: `DELETE ${DEVELOPERS}/oauth/{appId}`,
       answers: { 200: Done },
       run: (call) => removeAt(parts, call),
     },

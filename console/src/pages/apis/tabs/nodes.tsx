@@ -2,7 +2,7 @@ import { Badge, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ServerIcon } from 'lucide-react'
 import { type ApiSeen, apiKey } from '../../../api/apis.ts'
-import { readStandings, type Standing } from '../../../api/nodes.ts'
+import { type NodeSyncStatus, readSyncStatus } from '../../../api/nodes.ts'
 import { type Column, DataTable } from '../../../parts/data-table.tsx'
 import { Empty } from '../../../parts/empty.tsx'
 import { say } from '../../../texts/say.ts'
@@ -12,30 +12,30 @@ const POLL_MS = 3000
 
 /** Where an API is loaded: per gateway node, its revision, or why it is not. */
 export default function NodesTab({ api }: { readonly api: ApiSeen }) {
-  const standings = useQuery({
+  const status = useQuery({
     queryKey: [...apiKey(api.id), 'nodes'],
-    queryFn: ({ signal }) => readStandings(api.id, signal),
+    queryFn: ({ signal }) => readSyncStatus(api.id, signal),
     refetchInterval: POLL_MS,
   })
   return (
     <Stack>
       <Text size="sm" c="dimmed">
-        {say('apis.nodesHint', { revision: standings.data?.revision ?? '…' })}
+        {say('apis.nodesHint', { revision: status.data?.revision ?? '…' })}
       </Text>
       <DataTable
         label={say('apis.nodes')}
         columns={COLUMNS()}
-        rows={standings.data?.nodes}
+        rows={status.data?.nodes}
         rowKey={({ node }) => node}
-        error={standings.error}
-        retry={() => void standings.refetch()}
+        error={status.error}
+        retry={() => void status.refetch()}
         empty={<Empty icon={ServerIcon} title={say('apis.noNodes')} hint={say('apis.noNodesHint')} />}
       />
     </Stack>
   )
 }
 
-const COLUMNS = (): readonly Column<Standing>[] => [
+const COLUMNS = (): readonly Column<NodeSyncStatus>[] => [
   { name: 'node', title: say('apis.node'), cell: ({ node }) => node },
   {
     name: 'state',
