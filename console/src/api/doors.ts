@@ -5,10 +5,10 @@ export interface SignInOptions {
   readonly signed_in: boolean
   readonly set_up_open: boolean
   readonly sends_mail: boolean
-  readonly identity_providers: readonly IdentityProvider[]
+  readonly identity_providers: readonly IdpOption[]
 }
 
-export interface IdentityProvider {
+export interface IdpOption {
   readonly name: string
   readonly url: string
   readonly kind: 'redirect' | 'form'

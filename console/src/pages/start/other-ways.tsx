@@ -2,14 +2,14 @@ import { Button, Divider, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { FingerprintIcon, LogInIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { type IdentityProvider, readSignInOptions } from '../../api/doors.ts'
+import { type IdpOption, readSignInOptions } from '../../api/doors.ts'
 import { hasPasskeys, type SignInStep, signInWithPasskey } from '../../api/sign-in.ts'
 import { FaultBox } from '../../parts/fault-box.tsx'
 import { say } from '../../texts/say.ts'
 import { DirectoryForm } from './directory-form.tsx'
 
 interface Props {
-  readonly providers: readonly IdentityProvider[]
+  readonly providers: readonly IdpOption[]
   /** True where the page must stay: what leads elsewhere opens in another tab. */
   readonly stays: boolean
   readonly onStep: (step: SignInStep) => void
