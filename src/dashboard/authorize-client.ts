@@ -9,7 +9,7 @@ import type { Policy, Session } from '../model/session.ts'
 import { issuerAt, publicAddress, type Reached } from '../oauth/issuer.ts'
 import type { OAuthApi, OAuthCall, OAuthParts } from '../oauth/parts.ts'
 import { AuthorizationServer } from '../oauth/server.ts'
-import { clientOf, policyIn, storedClient } from '../publish/oauth-client-parts.ts'
+import { policyIn, storedClient } from '../publish/oauth-client-parts.ts'
 import { checkPoliciesKnown } from '../publish/sessions.ts'
 import type { StoredDocument } from '../store/ports.ts'
 import type { Answer } from './answer.ts'
@@ -40,7 +40,7 @@ export class AuthorizeClients {
       findPolicy: (orgId, id) => this.#policies.get(JSON.stringify([orgId, id])),
       findClient: async (clientId) => {
         const stored = await storedClient(parts, clientId)
-        return stored && clientOf(stored.body)
+        return stored?.body
       },
     }
     this.#server = new AuthorizationServer(oauth)
@@ -95,7 +95,7 @@ export class AuthorizeClients {
   /** Reads the policy that the client is registered by, if any. */
   async #readPolicies(call: Call, orgId: string): Promise<void> {
     const stored = await storedClient(this.#parts, clientIdIn(call))
-    const id = stored && clientOf(stored.body).registered_by_policy
+    const id = stored?.body.registered_by_policy
     if (id === undefined || id === '') return
     const key = JSON.stringify([orgId, id])
     this.#policies.delete(key)

@@ -2,7 +2,7 @@ import { Fault, fault } from '../errors/fault.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { apisOfClient, findClientAt } from '../publish/oauth-client-lists.ts'
-import { type ApiPlace, apiPlaceOf, clientOf, storedClient } from '../publish/oauth-client-parts.ts'
+import { type ApiPlace, apiPlaceOf, storedClient } from '../publish/oauth-client-parts.ts'
 import type { StoredDocument } from '../store/ports.ts'
 import { apiDocumentOf } from './api-document.ts'
 import type { Call } from './call.ts'
@@ -86,7 +86,7 @@ export async function clientStored(parts: DashboardParts, call: Call): Promise<S
 export async function clientNamed(parts: DashboardParts, call: Call): Promise<OAuthClient> {
   const stored = await storedClient(parts, call.param('clientId'))
   if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', MISSING)
-  const client = clientOf(stored.body)
+  const client = stored.body
   if (!call.sight.everything && !call.sight.anyApi(await apisOfClient(parts, client.client_id, client.org_id)))
     throw fault('not_owner')
   return client

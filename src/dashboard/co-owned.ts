@@ -100,7 +100,7 @@ export async function apisOfSession(
 }
 
 function sessionApis(policies: PolicyApis, { orgId, body, apiIds, policyIds }: SessionApis): string[] {
-  const named = new Set([...policyIds, ...policyIdsOf(body as unknown as Session)])
+  const named = new Set([...policyIds, ...policyIdsOf(body as Session)])
   return [...apiIds, ...[...named].flatMap((id) => policies.of(orgId, id))]
 }
 
@@ -134,13 +134,13 @@ export async function checkOthersKept(
   )
   const { basic_auth_data: password, ...sent } = session
   const after = withHidden(sent, row.body)
-  const given = new Set(policyIdsOf(after as unknown as Session))
+  const given = new Set(policyIdsOf(after as Session))
   const isHidden = (ids: readonly string[]) => sight.hidden(ids) > 0
   const names = new Set([...Object.keys(row.body), ...Object.keys(after)])
   const isKept =
     (member(password, 'password') ?? '') === '' &&
     row.apiIds.every((id) => !isHidden([id]) || isDeepStrictEqual(rightOn(row.body, id), rightOn(after, id))) &&
-    policyIdsOf(row.body as unknown as Session).every((id) => given.has(id) || !isHidden(policies.of(row.orgId, id))) &&
+    policyIdsOf(row.body).every((id) => given.has(id) || !isHidden(policies.of(row.orgId, id))) &&
     [...names].every(
       (name) =>
         NOT_SHARED.has(name) ||

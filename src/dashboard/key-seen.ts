@@ -43,7 +43,7 @@ export async function checkKeySeen(
   if (actor === undefined || (actor.orgId !== '' && orgId !== actor.orgId)) throw fault('key_not_owned')
   if (sight.everything) return
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
-  const given = policyIdsOf(body as unknown as Session).flatMap((id) => policies.of(orgId, id))
+  const given = policyIdsOf(body as Session).flatMap((id) => policies.of(orgId, id))
   if (!sight.anyApi([...rightsIn(body).keys(), ...given])) throw fault('not_owner')
 }
 

@@ -47,7 +47,7 @@ export async function keyData(
 
 /** Policies of which the caller sees nothing in a key that has them besides others. */
 export function withheldFrom(sight: Sight): Withheld {
-  return (policy) => !sight.policy({ body: policy as unknown as JsonObject })
+  return (policy) => !sight.policy({ body: policy })
 }
 
 /** What lists call a key: its hash, or the key itself where the installation keeps keys. @throws Fault `seal_broken` */

@@ -82,7 +82,7 @@ async function checkReplaced(parts: DashboardParts, call: Call, before: SessionR
 /** A session from the wire that may become a key of the caller's organisation. */
 async function draftOf(parts: DashboardParts, call: Call): Promise<JsonObject> {
   const session = await withinSight(parts, call, checkedOf(call.object()), undefined)
-  const { merged } = await applyPolicies(parts, session as unknown as Session)
+  const { merged } = await applyPolicies(parts, session as Session)
   if (await areKeyless(parts.documents, merged.rights.keys())) throw fault('key_needless')
   return session
 }
@@ -91,7 +91,7 @@ async function draftOf(parts: DashboardParts, call: Call): Promise<JsonObject> {
 function checkedOf(sent: JsonObject): JsonObject {
   const { org_id: _theirs, ...session } = sent
   try {
-    return checkSession(session) as unknown as JsonObject
+    return checkSession(session)
   } catch (error) {
     if (error instanceof Fault && error.code === 'key_invalid') throw fault('body_refused', MALFORMED, error)
     throw error

@@ -17,12 +17,12 @@ export interface ListShape<Row> {
 }
 
 /** Answers a page of documents and the number of pages, or all of them as fast as the caller reads. @throws Fault `store_away` */
-export async function listed(
+export async function listed<K extends Kind>(
   documents: Pick<Documents, 'list' | 'each'>,
-  kind: Kind,
+  kind: K,
   query: Omit<ListQuery, 'offset' | 'limit'>,
   page: Page,
-  shape: ListShape<StoredDocument>,
+  shape: ListShape<StoredDocument<K>>,
 ): Promise<Answer> {
   if (page === 'all') return streamed(documents.each(kind, query), shape)
   const { rows, total } = await documents.list(kind, { ...query, ...page })

@@ -6,7 +6,6 @@ import type { Intent } from '../model/permission.ts'
 import { policyApisOf } from '../model/policy-index.ts'
 import { hashKey } from '../model/secret.ts'
 import { apisOfClient } from '../publish/oauth-client-lists.ts'
-import { clientOf } from '../publish/oauth-client-parts.ts'
 import { findByEitherId } from '../publish/own-ids.ts'
 import { findUser } from '../publish/users.ts'
 import type { Documents, SessionRow, StoredDocument } from '../store/ports.ts'
@@ -48,7 +47,7 @@ const SHARED: Readonly<Partial<Record<Owned['noun'], (look: LookUp, id: string) 
   },
   async oauth_client({ parts, sight }, id) {
     const found = await parts.documents.find('oauth_client', 'client_id', id)
-    if (found !== undefined && sight.org(found)) await checkClientAlone(parts, { sight }, clientOf(found.body))
+    if (found !== undefined && sight.org(found)) await checkClientAlone(parts, { sight }, found.body)
   },
   async key(look, id) {
     for (const row of await sessionsNamed(look, id))

@@ -4,7 +4,7 @@ import { isDocumentId } from '../model/ids.ts'
 import type { JsonObject } from '../model/json.ts'
 import { newReferences, type Reference, type ReferenceKind } from '../model/references.ts'
 import { referencedHook } from '../publish/events.ts'
-import { clientOf, storedClient } from '../publish/oauth-client-parts.ts'
+import { storedClient } from '../publish/oauth-client-parts.ts'
 import type { Documents } from '../store/ports.ts'
 import type { Call } from './call.ts'
 import { apisOfAccess } from './co-owned.ts'
@@ -83,7 +83,7 @@ const SEEN: Readonly<
   async client(parts, { sight }, { id }, orgId) {
     const stored = await storedClient(parts, id)
     if (stored?.body.org_id !== orgId) return false
-    const apiIds = await apisOfAccess(parts, clientOf(stored.body))
+    const apiIds = await apisOfAccess(parts, stored.body)
     return sight.anyApi(apiIds)
   },
   async hook(parts, _writer, { text }, orgId) {

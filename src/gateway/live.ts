@@ -1,6 +1,5 @@
 import { toFault } from '../errors/fault.ts'
 import { textOf } from '../model/api/members.ts'
-import type { ApiDocument } from '../model/api.ts'
 import { type GatewayOrder, orderOf } from '../model/gateway-order.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type Limit, makeLimit } from '../model/limit.ts'
@@ -146,7 +145,7 @@ export class LiveConfig {
         found.add(id)
         if (first) {
           const [since, activeSince] = [textOf(body, 'place_since'), textOf(body, 'active_since')]
-          definitions.push({ source: id, document: body as unknown as ApiDocument, revision, since, activeSince })
+          definitions.push({ source: id, document: body, revision, since, activeSince })
         } else if (catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
       }
     }
@@ -273,13 +272,13 @@ export class LiveConfig {
 
   #changeApi(id: string, document: StoredDocument | undefined): void {
     if (document === undefined) this.#parts.catalogue.remove(id)
-    else this.#putApi(document)
+    else if (isOfKind(document, 'api')) this.#putApi(document)
   }
 
-  #putApi(document: StoredDocument): void {
+  #putApi(document: StoredDocument<'api'>): void {
     const { id, body, revision } = document
     const since = textOf(body, 'place_since')
-    this.#warn(this.#parts.catalogue.put(id, body as unknown as ApiDocument, revision, since))
+    this.#warn(this.#parts.catalogue.put(id, body, revision, since))
   }
 
   #warn({ apiId, name, state, reason }: ApiState): void {
@@ -292,7 +291,7 @@ export class LiveConfig {
     const map: Map<string, unknown> = kind === 'policy' ? this.#policies : this.#orgs
     map.delete(id)
     if (document === undefined) return
-    if (kind === 'policy') takePolicy(this.#policies, document)
+    if (isOfKind(document, 'policy')) takePolicy(this.#policies, document)
     else takeOrg(this.#orgs, document)
   }
 
@@ -317,7 +316,11 @@ export class LiveConfig {
   }
 }
 
-function takePolicy(into: PolicyMap, document: StoredDocument): void {
+function isOfKind<K extends string>(document: StoredDocument, kind: K): document is StoredDocument<K> {
+  return document.kind === kind
+}
+
+function takePolicy(into: PolicyMap, document: StoredDocument<'policy'>): void {
   const policy = policyOf(document.body)
   into.set(document.id, { key: policyKey(policy.org_id ?? '', policy.id ?? document.id), policy })
 }
@@ -328,7 +331,7 @@ function takeOrg(into: OrgMap, document: StoredDocument): void {
 }
 
 function orgLimits(orgId: string, body: JsonObject): OrgLimits {
-  const session = body as unknown as Session
+  const session = body as Session
   const limits: Limit[] = []
   const { rate = 0, per = 0, quota_max: quota = 0, quota_renewal_rate: renewal = 0 } = session
   if (rate > 0 && per > 0) limits.push(makeLimit('rate', `org|${orgId}`, rate, per * 1000, 'organisation'))

@@ -79,7 +79,7 @@ export class LiveSession implements Caller {
     this.token = liveToken(source, found)
     const client = this.token?.client
     const today = user === undefined ? body : withUserOfToday(body, user)
-    const session = client === undefined ? (today as unknown as Session) : sessionAtUse(today, client)
+    const session = client === undefined ? (today as Session) : sessionAtUse(today, client)
     this.#session = session
     this.policyGeneration = snapshot.policyGeneration
     const merged = merges.merge(session, orgId, snapshot)

@@ -23,5 +23,5 @@ export interface ApiState {
 
 /** The body of a `policy` document as a Policy; it was checked when it was published. */
 export function policyOf(body: JsonObject): Policy {
-  return body as unknown as Policy
+  return body as Policy
 }

@@ -1,6 +1,13 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 /** The body of a document or session as it is on the wire: unknown fields are kept. */
 export type JsonObject = { [key: string]: Json }
+/** A body of shape `T` as it is stored: it may have members that `T` does not name. */
+export type Stored<T> = T & JsonObject
+
+/** An object whose members hold JSON values only, as the JSON object that is stored or sent of it. */
+export function asJson(value: object): JsonObject {
+  return value as JsonObject
+}
 
 const OPENING_BRACE = 0x7b
 

@@ -60,11 +60,6 @@ function valueType({ values }: Pick<Label, 'values'>): 'free_text' | 'predefined
   return values.length === 0 ? 'free_text' : 'predefined'
 }
 
-/** The label in a document of kind `label`. */
-export function labelOf(body: JsonObject): Label {
-  return body as unknown as Label
-}
-
 /** The definition of a label as callers see it, in the order that they know. */
 export function labelShape(id: string, { name, key, values }: Label): JsonObject {
   return { id, name, values: [...values], key, value_type: valueType({ values }) }

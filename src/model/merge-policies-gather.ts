@@ -162,9 +162,7 @@ export function nothing(): Gathered {
 const ENFORCED = new Set(['api_id', 'api_name', 'versions', 'allowed_urls', 'limit', 'allowance_scope', 'endpoints'])
 
 function extraOf(right: AccessDefinition): JsonObject {
-  return Object.fromEntries(
-    Object.entries({ ...right } as unknown as JsonObject).filter(([name]) => !ENFORCED.has(name)),
-  )
+  return Object.fromEntries(Object.entries(right).filter(([name]) => !ENFORCED.has(name)))
 }
 
 /** Lists are united, true wins, objects are united by name, else the first stays. */

@@ -1,5 +1,3 @@
-import type { JsonObject } from './json.ts'
-
 /** Which part of the installation's APIs a node takes. */
 export interface NodeShard {
   readonly segmented: boolean
@@ -134,9 +132,4 @@ export function nodeWarnings(nodes: readonly NodeStatus[], now: number): string[
       ? []
       : ['every node is segmented: an API whose tags no node has is served nowhere, and no node can administrate it']),
   ]
-}
-
-/** The status that a stored body holds. */
-export function nodeStatusOf(body: JsonObject): NodeStatus {
-  return body as unknown as NodeStatus
 }

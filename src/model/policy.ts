@@ -87,7 +87,7 @@ export function checkPolicy(
       findings.add(name, 'may hold letters, digits, . _ - ~ only')
   }
   if (findings.list.length > 0) throw fault('policy_invalid', findings.text)
-  return withApiIds(body) as unknown as Policy
+  return withApiIds(body) as Policy
 }
 
 /**

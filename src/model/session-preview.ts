@@ -23,12 +23,12 @@ export function previewSession(
 
 /** The same for a session that was merged before, with what narrows it: limits, rights and tags are the narrowed ones. */
 export function previewMerged(session: Session, policies: readonly (Policy | undefined)[], merged: Merged): Session {
-  const second = (session as unknown as JsonObject)[NARROWED_BY]
+  const second = (session as JsonObject)[NARROWED_BY]
   if (merged.policyIds.length === 0 && second === undefined && !isNarrowed(merged)) return session
   const known = policies.filter((policy) => policy !== undefined)
   const lastExpiry = known.findLast(({ post_expiry_action: action }) => (action ?? '') !== '')
   const body: JsonObject = {
-    ...withoutRules(session as unknown as JsonObject),
+    ...withoutRules(session),
     ...topNumbers(merged),
     access_rights: Object.fromEntries(
       [...merged.rights].map(([apiId, right]) => [apiId, rightOnWire(flatRight(right))]),
@@ -46,7 +46,7 @@ export function previewMerged(session: Session, policies: readonly (Policy | und
       post_expiry_grace_period: lastExpiry.post_expiry_grace_period ?? 0,
     }),
   }
-  return body as unknown as Session
+  return body as Session
 }
 
 const REPLACED = new Set([
@@ -71,7 +71,7 @@ function isNarrowed({ rights }: Merged): boolean {
 
 /** What of a session policies never replace. */
 export function withoutRules(session: JsonObject): JsonObject {
-  const entries = Object.entries(session as unknown as JsonObject).filter(([name]) => !REPLACED.has(name))
+  const entries = Object.entries(session).filter(([name]) => !REPLACED.has(name))
   return Object.fromEntries(entries)
 }
 
@@ -93,7 +93,7 @@ function rightOnWire(right: EffectiveRight): JsonObject {
     ...(scope !== '' && { allowance_scope: scope.slice(2) }),
     ...(right.endpoints.length > 0 && { endpoints: [...right.endpoints] }),
   }
-  return { ...right.extra, ...(wire as unknown as JsonObject) }
+  return { ...right.extra, ...wire }
 }
 
 function numbersOnWire(numbers: {

@@ -18,8 +18,10 @@ import {
   withApiIds,
 } from './session-fields.ts'
 
+// Types rather than interfaces: what they describe is JSON, which only types are taken for.
+
 /** One limit block as it stands in sessions, policies and access rights (per seconds). */
-export interface LimitFields {
+export type LimitFields = {
   rate?: number
   per?: number
   throttle_interval?: number
@@ -31,18 +33,18 @@ export interface LimitFields {
   quota_renewal_rate?: number
 }
 
-export interface AllowedUrl {
+export type AllowedUrl = {
   url: string
   methods: string[]
 }
 
-export interface EndpointLimit {
+export type EndpointLimit = {
   path: string
   methods: { name: string; limit: { rate: number; per: number } }[]
 }
 
 /** What a session or policy may do at one API. */
-export interface AccessDefinition {
+export type AccessDefinition = {
   api_id: string
   api_name?: string
   versions?: string[]
@@ -56,7 +58,7 @@ export interface AccessDefinition {
  * A session: what stands behind a key or an access token, as on the wire (zero values may be absent).
  * Fields that this build does not enforce are kept as they came.
  */
-export interface Session extends LimitFields {
+export type Session = LimitFields & {
   org_id?: string
   access_rights?: Record<string, AccessDefinition> | null
   apply_policies?: string[]
@@ -77,7 +79,7 @@ export interface Session extends LimitFields {
 }
 
 /** Parts that a policy controls; none set means all but `per_api`. */
-export interface Partitions {
+export type Partitions = {
   quota?: boolean
   rate_limit?: boolean
   complexity?: boolean
@@ -86,7 +88,7 @@ export interface Partitions {
 }
 
 /** A policy as on the wire. */
-export interface Policy extends LimitFields {
+export type Policy = LimitFields & {
   _id?: string
   id?: string
   name?: string
@@ -146,7 +148,7 @@ export function checkSession(body: JsonObject, need: 'rights' | 'limits' = 'righ
   const findings = new Findings()
   checkFields(body, CHECKS, '', findings)
   if (findings.list.length > 0) throw fault('key_invalid', findings.text)
-  const session = withApiIds(body) as unknown as Session
+  const session = withApiIds(body) as Session
   if (need === 'rights' && !hasRights(session)) throw fault('rights_missing')
   return session
 }

@@ -44,7 +44,7 @@ const LIMITS = ['rate', 'quota_max', 'throttle_interval', 'max_query_depth'] as 
  * that was issued under policies and whose client has none any more reaches nothing.
  */
 export function sessionAtUse(body: JsonObject, client: OAuthClient): Session {
-  const session = body as unknown as Session
+  const session = body as Session
   const meta_data = { ...client.metadata, ...session.meta_data }
   const issuedWith = tokenFactsOf(body)?.policies ?? policyIdsOf(session)
   const { alias, expires, tags } = session

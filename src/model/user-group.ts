@@ -26,9 +26,9 @@ export function groupOf({
 }: {
   readonly id: DocumentId
   readonly revision: number
-  readonly body: JsonObject
+  readonly body: UserGroup
 }): StoredGroup {
-  return { ...(body as unknown as UserGroup), id, revision }
+  return { ...body, id, revision }
 }
 
 /** The rights that a group gives: never those of an administrator, whatever is stored. */

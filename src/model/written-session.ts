@@ -100,7 +100,7 @@ function withoutNotes(value: Json | undefined): Json | undefined {
 }
 
 function policiesOf(session: JsonObject): string[] {
-  return policyIdsOf(session as unknown as Session)
+  return policyIdsOf(session as Session)
 }
 
 /** Equal, or both without content: callers write null, '', 0, false or an empty list where nothing is, or leave it out. */

@@ -55,8 +55,12 @@ export class ClientCache {
     return entry
   }
 
-  #keep(clientId: string, found: StoredDocument | undefined, generation: number): OAuthClient | undefined {
-    const client = found?.body as unknown as OAuthClient | undefined
+  #keep(
+    clientId: string,
+    found: StoredDocument<'oauth_client'> | undefined,
+    generation: number,
+  ): OAuthClient | undefined {
+    const client = found?.body
     if (generation === this.#generation) this.#add(clientId, { client, documentId: found?.id ?? '' })
     return client
   }

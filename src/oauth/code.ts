@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { newDocumentId } from '../model/ids.ts'
-import type { JsonObject } from '../model/json.ts'
+import { asJson } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { hashKey, newSecret } from '../model/secret.ts'
 import type { Change } from '../store/ports.ts'
@@ -41,7 +41,7 @@ export async function makeCode(
     family: newFamily(),
     expiresAt,
     keepUntil: expiresAt + REMEMBERED_MS,
-    body: { ...body } as unknown as JsonObject,
+    body: asJson({ ...body }),
   } as const
   await parts.documents.commit([...also, { op: 'putTicket', hash: hashKey(code), row, ifAbsent: true }], undefined)
   return code

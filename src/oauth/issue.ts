@@ -1,5 +1,5 @@
 import { toFault } from '../errors/fault.ts'
-import type { JsonObject } from '../model/json.ts'
+import { asJson, type JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { TOKEN_FACTS, type TokenFacts, type TokenUser } from '../model/oauth-token.ts'
 import { hashKey, newSecret } from '../model/secret.ts'
@@ -180,7 +180,7 @@ function sessionRow(
     oauth_client_id: client.client_id,
     expires: expiresAtS,
     counter_id: family === '' ? client.client_id : family,
-    [TOKEN_FACTS]: facts as unknown as JsonObject,
+    [TOKEN_FACTS]: asJson(facts),
   }
   return {
     body,
@@ -219,7 +219,7 @@ function refreshChange(
     family: grant.family,
     expiresAt,
     keepUntil: expiresAt + KEPT_S * 1000,
-    body: body as unknown as JsonObject,
+    body: asJson(body),
   } as const
   return { op: 'putTicket', hash: hashKey(refreshToken), row, ifAbsent: true }
 }

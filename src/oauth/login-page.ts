@@ -20,7 +20,7 @@ export function readKeyRules(form: Params): JsonObject | undefined {
   const value = parse(text)
   if (!isObject(value)) throw fault('oauth_invalid_request', 'key_rules must be a JSON object, no member named twice')
   try {
-    return checkSession(rulesOf(value), 'limits') as unknown as JsonObject
+    return checkSession(rulesOf(value), 'limits')
   } catch (error) {
     if (error instanceof Fault && error.code === 'key_invalid')
       throw fault('oauth_invalid_request', `key_rules: ${error.message}`, error)

@@ -2,7 +2,7 @@ import { Fault, fault } from '../errors/fault.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { equalSecrets, hashKey, newSecret } from '../model/secret.ts'
-import { clientOf, currentSecret, storedClient } from '../publish/oauth-client-parts.ts'
+import { currentSecret, storedClient } from '../publish/oauth-client-parts.ts'
 import { createClient, deleteClient, registeredAt, type SavedClient, updateClient } from '../publish/oauth-clients.ts'
 import { emptyAnswer, jsonAnswer } from './answer.ts'
 import { metadataOfClient, readMetadata } from './client-metadata.ts'
@@ -97,7 +97,7 @@ function answer(parts: OAuthParts, call: OAuthCall, client: OAuthClient, token: 
 /** The client that the path names, where it was registered here and this is its token. */
 async function managedClient(parts: OAuthParts, call: OAuthCall, token: string): Promise<OAuthClient | undefined> {
   const stored = await storedClient(parts, idOf(call.rest))
-  const client = stored === undefined ? undefined : clientOf(stored.body)
+  const client = stored?.body
   const { api_id: apiId, token_hash: hash } = registrationOf(client)
   const fits = equalSecrets(hashKey(token).toString('hex'), typeof hash === 'string' ? hash : NOBODYS)
   if (client === undefined || !fits || apiId !== call.api.apiId) return undefined

@@ -4,7 +4,6 @@ import type { JsonObject } from '../model/json.ts'
 import { generationOf } from '../model/key.ts'
 import { mergePolicies, policyIdsOf } from '../model/merge-policies.ts'
 import type { TokenUser } from '../model/oauth-token.ts'
-import type { Session } from '../model/session.ts'
 import { rulesOfUser } from '../model/token-session.ts'
 import type { SessionRow } from '../store/ports.ts'
 import type { OAuthApi, OAuthParts } from './parts.ts'
@@ -15,7 +14,7 @@ import type { RefreshBody } from './tickets.ts'
  * can be applied, not past its end. Tokens of any other user are refused when they are used.
  */
 export function isUsable(parts: OAuthParts, api: { readonly orgId: string }, user: SessionRow): boolean {
-  const session = user.body as unknown as Session
+  const session = user.body
   if (user.orgId !== '' && user.orgId !== api.orgId) return false
   if (session.is_inactive === true || isExpired(session, parts.clock.wall())) return false
   const ids = policyIdsOf(session)

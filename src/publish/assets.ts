@@ -37,11 +37,11 @@ export async function createAsset(
 /** Replaces an asset, which keeps its ids. @throws Fault `revision_conflict` (409) */
 export async function updateAsset(
   parts: PublishParts,
-  { id: documentId, revision: ifRevision, body: before }: StoredDocument,
+  { id: documentId, revision: ifRevision, body: before }: StoredDocument<'asset'>,
   draft: AssetDraft,
   actor: string,
 ): Promise<SavedAsset> {
-  const { id, org_id: orgId } = before as unknown as Asset
+  const { id, org_id: orgId } = before
   const asset = assetFrom(parts, { ...draft, id }, orgId)
   const put = { op: 'put', kind: ASSET, id: documentId, body: bodyOf(asset), ifRevision } as const
   await parts.documents.commit([put], auditOf(parts, actor, 'asset.update', orgId, { id }))
@@ -51,7 +51,7 @@ export async function updateAsset(
 /** Deletes an asset; APIs that were made with it stay as they are. @throws Fault `revision_conflict` (409) */
 export async function removeAsset(
   parts: PublishParts,
-  { id: documentId, revision: ifRevision, body }: StoredDocument,
+  { id: documentId, revision: ifRevision, body }: StoredDocument<'asset'>,
   actor: string,
 ): Promise<void> {
   const audit = auditOf(parts, actor, 'asset.delete', String(body.org_id), { id: String(body.id) })
@@ -63,7 +63,7 @@ export async function findAsset(
   { documents }: Pick<PublishParts, 'documents'>,
   where: Where,
   id: string,
-): Promise<StoredDocument | undefined> {
+): Promise<StoredDocument<'asset'> | undefined> {
   const { rows } = await documents.list(ASSET, { where: { ...where, id }, limit: 1 })
   return rows[0] ?? (isDocumentId(id) ? await documents.get(ASSET, id) : undefined)
 }

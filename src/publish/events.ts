@@ -3,7 +3,6 @@ import { toFault } from '../errors/fault.ts'
 import type { Api } from '../model/api.ts'
 import type { Millis } from '../model/clock.ts'
 import { type EventHandler, handlerName } from '../model/event-handlers.ts'
-import type { Hook } from '../model/hook.ts'
 import { type DocumentId, isDocumentId } from '../model/ids.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { seal, unseal } from '../model/secret.ts'
@@ -80,11 +79,14 @@ export async function eventTarget(
 ): Promise<EventTarget | undefined> {
   if ('handler' in to) return handlerTarget(parts.findApi(to.apiId), to)
   const id = 'hook' in to ? to.hook : to.orgId
-  const found = isDocumentId(id) ? await parts.documents.get('hook' in to ? 'hook' : 'organisation', id) : undefined
-  if (found === undefined) return undefined
-  if (!('hook' in to)) return toAddress(addressIn(found.body, to.sort))
-  if (found.body.org_id !== to.orgId) return undefined
-  const { target_path: target, method } = found.body as unknown as Hook
+  if (!isDocumentId(id)) return undefined
+  if (!('hook' in to)) {
+    const organisation = await parts.documents.get('organisation', id)
+    return organisation && toAddress(addressIn(organisation.body, to.sort))
+  }
+  const found = await parts.documents.get('hook', id)
+  if (found === undefined || found.body.org_id !== to.orgId) return undefined
+  const { target_path: target, method } = found.body
   const { header_map: headers, shared_secret: secret } = secretsOf(parts, found)
   return { target, method, headers, secret }
 }

@@ -4,7 +4,7 @@ import { entriesOf } from '../model/catalogue.ts'
 import type { Clock } from '../model/clock.ts'
 import { type ApiEventName, handlerName } from '../model/event-handlers.ts'
 import { isDocumentId } from '../model/ids.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { asJson, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { withoutHidden } from '../model/key.ts'
 import { redact } from '../model/redact.ts'
 import { redactDocument } from '../model/secret-places.ts'
@@ -115,7 +115,7 @@ async function requestHappening(parts: EventParts, change: DocumentChange): Prom
 
 /** The document that a change leaves, or takes away. */
 function afterOf(change: DocumentChange, before: StoredDocument | undefined): StoredDocument | undefined {
-  return change.op === 'delete' ? before : { kind: change.kind, id: change.id, revision: 0, body: change.body }
+  return change.op === 'delete' ? before : { kind: change.kind, id: change.id, revision: 0, body: asJson(change.body) }
 }
 
 function didOf({ op }: DocumentChange, before: StoredDocument | undefined): Did {

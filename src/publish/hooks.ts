@@ -1,5 +1,5 @@
 import { fault, toFault } from '../errors/fault.ts'
-import type { Hook, HookDraft, HookSecrets } from '../model/hook.ts'
+import type { HookDraft, HookSecrets } from '../model/hook.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../model/ids.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import { seal, unseal } from '../model/secret.ts'
@@ -29,7 +29,7 @@ export async function createHook(
 /** Replaces a webhook; its shared secret stays unless another one is sent. @throws Fault `revision_conflict` (409) */
 export async function updateHook(
   parts: SecretParts,
-  { id, revision, body: before }: StoredDocument,
+  { id, revision, body: before }: StoredDocument<'hook'>,
   draft: HookDraft,
   actor: string,
 ): Promise<void> {
@@ -42,7 +42,7 @@ export async function updateHook(
 /** Deletes a webhook; what still waits for it is not sent any more. @throws Fault `revision_conflict` (409) */
 export async function removeHook(
   parts: SecretParts,
-  { id, revision, body }: StoredDocument,
+  { id, revision, body }: StoredDocument<'hook'>,
   actor: string,
 ): Promise<void> {
   const audit = auditOf(parts, actor, 'hook.delete', String(body.org_id ?? ''), { id })
@@ -52,9 +52,9 @@ export async function removeHook(
 /** What of a stored webhook is sealed. @throws Fault `seal_broken` */
 export function secretsOf(
   { sealKey }: Pick<SecretParts, 'sealKey'>,
-  { id, body }: Pick<StoredDocument, 'id' | 'body'>,
+  { id, body }: Pick<StoredDocument<'hook'>, 'id' | 'body'>,
 ): HookSecrets {
-  const { sealed } = body as unknown as Hook
+  const { sealed } = body
   return JSON.parse(unseal(sealKey, Buffer.from(sealed, 'base64'), contextOf(id)).toString('utf8')) as HookSecrets
 }
 

@@ -176,7 +176,7 @@ async function update(parts: SecretParts, change: KeyChange, developer: Held['de
   checkCertificateStays(parts, row, written)
   const sent = ofHolder(withHidden(written, row.body), developer)
   const prepared = await prepare(parts, { ...sent, ...change.own })
-  const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
+  const session: JsonObject = { ...prepared.session }
   if (row.body.date_created !== undefined) session.date_created = row.body.date_created
   const write: Write = {
     ...{ hash: row.hash, session, prepared, developer, stored: row },
@@ -356,7 +356,7 @@ function begun(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[s
   const now = clockOf(parts).wall()
   const expires = expiresByPolicies(prepared.policies, now)
   const session: JsonObject = {
-    ...(prepared.session as unknown as JsonObject),
+    ...prepared.session,
     ...(expires !== undefined && { expires }),
     date_created: dateCreated ?? new Date(now).toISOString(),
   }
@@ -366,7 +366,7 @@ function begun(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[s
 
 /** The session of a key that was used elsewhere: it goes on as it is, also where it has expired. */
 function arrived(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[string] | undefined): JsonObject {
-  const session: JsonObject = { ...(prepared.session as unknown as JsonObject) }
+  const session: JsonObject = { ...prepared.session }
   const madeAt = session.date_created || dateCreated || new Date(clockOf(parts).wall()).toISOString()
   return { ...session, date_created: madeAt }
 }

@@ -10,7 +10,6 @@ import {
   checkValue,
   type Label,
   labelKey,
-  labelOf,
   readLabel,
   type WantedLabel,
 } from '../model/label.ts'
@@ -56,13 +55,13 @@ export function createLabel(parts: PublishParts, orgId: string, body: JsonObject
  */
 export function updateLabel(
   parts: PublishParts,
-  stored: StoredDocument,
+  stored: StoredDocument<'label'>,
   body: JsonObject,
   actor: string,
 ): Promise<SavedLabel> {
   // In turn with those who apply labels: the value that is taken away is not given out meanwhile.
   return inTurn(parts.documents, async () => {
-    const before = labelOf(stored.body)
+    const before = stored.body
     const label: Label = { ...before, ...readLabel({ name: before.name, key: before.key, ...body }) }
     if (label.key !== before.key) throw fault('label_invalid', 'key: cannot be changed')
     const others =
@@ -75,9 +74,9 @@ export function updateLabel(
 }
 
 /** Deletes a label that no API carries. @throws Fault `label_in_use` (409), `revision_conflict` (409) */
-export function removeLabel(parts: PublishParts, stored: StoredDocument, actor: string): Promise<void> {
+export function removeLabel(parts: PublishParts, stored: StoredDocument<'label'>, actor: string): Promise<void> {
   return inTurn(parts.documents, async () => {
-    const label = labelOf(stored.body)
+    const label = stored.body
     const number = await carriers(parts, label)
     if (number > 0) throw inUse(number, '')
     const change: Change = { op: 'delete', kind: LABEL, id: stored.id, ifRevision: stored.revision }
@@ -154,7 +153,7 @@ async function findLabel({ documents }: PublishParts, orgId: string, named: stri
   const found =
     (await documents.find(LABEL, 'org_key', `${orgId}/${named}`)) ??
     (await documents.find(LABEL, 'org_name', `${orgId}/${foldCase(named)}`))
-  return found && labelOf(found.body)
+  return found?.body
 }
 
 /** How many APIs of the organisation carry a label; with `values` only those that carry one of these. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DocumentId } from '../model/ids.ts'
-import type { JsonObject } from '../model/json.ts'
-import { type NodeStatus, nodeStatusOf } from '../model/node.ts'
+import { asJson } from '../model/json.ts'
+import type { NodeStatus } from '../model/node.ts'
 import type { Change, Documents } from '../store/ports.ts'
 
 const NODE_KIND = 'node'
@@ -20,7 +20,7 @@ export function nodeDocumentId(name: string): DocumentId {
 export async function writeNodeStatus(parts: { readonly documents: Documents }, status: NodeStatus): Promise<string> {
   const id = nodeDocumentId(status.name)
   const before = await findNode(parts, id)
-  const body = { ...status } as unknown as JsonObject
+  const body = asJson({ ...status })
   await parts.documents.commit([{ op: 'put', kind: NODE_KIND, id, body }], undefined)
   return before?.instance ?? ''
 }
@@ -28,7 +28,7 @@ export async function writeNodeStatus(parts: { readonly documents: Documents }, 
 /** All nodes that were ever heard of within a month, by name; at most 1,000. */
 export async function listNodes({ documents }: { readonly documents: Documents }): Promise<NodeStatus[]> {
   const { rows } = await documents.list(NODE_KIND, { order: 'name', limit: MOST_NODES })
-  return rows.map(({ body }) => nodeStatusOf(body))
+  return rows.map(({ body }) => body)
 }
 
 /** One node by its document id. */
@@ -37,7 +37,7 @@ export async function findNode(
   id: DocumentId,
 ): Promise<NodeStatus | undefined> {
   const found = await documents.get(NODE_KIND, id)
-  return found && nodeStatusOf(found.body)
+  return found?.body
 }
 
 /** Forgets nodes that nothing was heard of for a month before `now`. @throws Fault `store_away`, `store_full` */

@@ -3,7 +3,7 @@ import type { OAuthClient } from '../model/oauth-client.ts'
 import type { Change, Documents, StoredDocument, Tokens } from '../store/ports.ts'
 import { newEpoch } from './oauth-client-draft.ts'
 import { policiesWithRightsOn } from './oauth-client-lists.ts'
-import { bodyOf, CLIENT_KIND, clientOf } from './oauth-client-parts.ts'
+import { bodyOf, CLIENT_KIND } from './oauth-client-parts.ts'
 import { sweepSessions } from './oauth-sweep.ts'
 
 /** What goes with an API or a policy: changes for the same transaction, and what is to be cleaned up after it. */
@@ -33,7 +33,7 @@ export async function clientsWithoutApi(
   now: Millis,
 ): Promise<Cascade> {
   const direct = await clientsWhere(parts, { api_ids: api.apiId })
-  const byPolicy: StoredDocument[] = []
+  const byPolicy: StoredDocument<'oauth_client'>[] = []
   for (const id of await policiesWithRightsOn(parts, api))
     byPolicy.push(...(await clientsWhere(parts, { registered_by_policy: id, org_id: api.orgId })))
   return cascade([...direct, ...byPolicy], now, (client) => {
@@ -57,10 +57,14 @@ export async function clientsWithoutPolicy(
   )
 }
 
-function cascade(found: readonly StoredDocument[], now: Millis, edit: (client: OAuthClient) => OAuthClient): Cascade {
+function cascade(
+  found: readonly StoredDocument<'oauth_client'>[],
+  now: Millis,
+  edit: (client: OAuthClient) => OAuthClient,
+): Cascade {
   const ended: { clientId: string; epoch: string | undefined }[] = []
   const changes = found.map((stored): Change => {
-    const client = { ...edit(clientOf(stored.body)), epoch: newEpoch(now) }
+    const client = { ...edit(stored.body), epoch: newEpoch(now) }
     const { id, revision: ifRevision } = stored
     const stays = client.api_ids.length > 0 || client.registered_by_policy !== ''
     ended.push({ clientId: client.client_id, epoch: stays ? client.epoch : undefined })
@@ -75,8 +79,11 @@ function cascade(found: readonly StoredDocument[], now: Millis, edit: (client: O
   }
 }
 
-async function clientsWhere({ documents }: CascadeParts, where: Record<string, string>): Promise<StoredDocument[]> {
-  const found: StoredDocument[] = []
+async function clientsWhere(
+  { documents }: CascadeParts,
+  where: Record<string, string>,
+): Promise<StoredDocument<'oauth_client'>[]> {
+  const found: StoredDocument<'oauth_client'>[] = []
   for (;;) {
     const { rows } = await documents.list(CLIENT_KIND, { where, offset: found.length, limit: BATCH })
     found.push(...rows)

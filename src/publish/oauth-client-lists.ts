@@ -3,13 +3,11 @@ import { DEVELOPER_ID } from '../model/developer.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { hasRightsOn, registeredAt } from '../model/oauth-registration.ts'
-import type { Policy } from '../model/session.ts'
 import { oauthApisOf } from './oauth-client-draft.ts'
 import {
   type ApiPlace,
   CLIENT_KIND,
   type ClientParts,
-  clientOf,
   currentSecret,
   policyIn,
   storedClient,
@@ -37,7 +35,7 @@ export async function listClients(
       offset: skip,
       limit: limit - clients.length,
     })
-    clients.push(...page.rows.map(({ body }) => clientOf(body)))
+    clients.push(...page.rows.map(({ body }) => body))
     total += page.total
   }
   return { clients, total }
@@ -50,7 +48,7 @@ export async function findClientAt(
   clientId: string,
 ): Promise<OAuthClient> {
   const stored = await storedClient(parts, clientId)
-  const client = stored && clientOf(stored.body)
+  const client = stored?.body
   if (client === undefined) throw fault('not_found', 'OAuth Client ID not found')
   const policyId = client.registered_by_policy
   const policy = policyId === '' ? undefined : await policyIn(parts, client.org_id, policyId)
@@ -61,7 +59,7 @@ export async function findClientAt(
 /** Ids of the APIs that a client is registered at; none when there is no such client, or it belongs to another organisation. */
 export async function apisOfClient(parts: ClientParts, clientId: string, orgId: string): Promise<string[]> {
   const stored = await storedClient(parts, clientId)
-  const client = stored && clientOf(stored.body)
+  const client = stored?.body
   if (client === undefined || (orgId !== '' && client.org_id !== orgId)) return []
   if (client.registered_by_policy === '') return [...client.api_ids]
   return oauthApisOf(parts, client.org_id, await policyIn(parts, client.org_id, client.registered_by_policy))
@@ -114,7 +112,7 @@ export async function policiesWithRightsOn(
   for (let offset = 0; ; offset += BATCH) {
     const { rows } = await documents.list('policy', { where: { org_id: orgId }, offset, limit: BATCH })
     for (const { body } of rows) {
-      if (typeof body.id === 'string' && hasRightsOn(body as unknown as Policy, apiId)) ids.push(body.id)
+      if (typeof body.id === 'string' && hasRightsOn(body, apiId)) ids.push(body.id)
     }
     if (rows.length < BATCH) return ids
   }

@@ -3,7 +3,7 @@ import { documentOf } from '../model/api/place.ts'
 import { methodsOf } from '../model/api/read-auth.ts'
 import type { Api } from '../model/api.ts'
 import type { Clock } from '../model/clock.ts'
-import type { JsonObject } from '../model/json.ts'
+import { asJson, type JsonObject } from '../model/json.ts'
 import type { OAuthClient } from '../model/oauth-client.ts'
 import { seal, unseal } from '../model/secret.ts'
 import type { Policy } from '../model/session.ts'
@@ -46,7 +46,7 @@ export async function apiPlaceOf(parts: ClientParts, apiId: string): Promise<Api
 export async function storedClient(
   parts: Pick<ClientParts, 'documents'>,
   clientId: string,
-): Promise<StoredDocument | undefined> {
+): Promise<StoredDocument<'oauth_client'> | undefined> {
   return parts.documents.find(CLIENT_KIND, 'client_id', clientId)
 }
 
@@ -57,13 +57,13 @@ export function clientOf(body: JsonObject): OAuthClient {
 
 /** The body that is stored of a client. */
 export function bodyOf(client: OAuthClient): JsonObject {
-  return client as unknown as JsonObject
+  return asJson(client)
 }
 
 /** A policy of an organisation by its id; undefined when there is none. @throws Fault `store_away` */
 export async function policyIn(parts: ClientParts, orgId: string, id: string): Promise<Policy | undefined> {
   const stored = await parts.documents.find('policy', 'org_policy', `${orgId}/${id}`)
-  return stored?.body as unknown as Policy | undefined
+  return stored?.body
 }
 
 /** Seals a secret so that it opens for this client only. Base64. */

@@ -15,15 +15,7 @@ import {
   withFields,
   withMarkedRedirects,
 } from './oauth-client-draft.ts'
-import {
-  bodyOf,
-  CLIENT_KIND,
-  type ClientParts,
-  clientOf,
-  currentSecret,
-  sealSecret,
-  storedClient,
-} from './oauth-client-parts.ts'
+import { bodyOf, CLIENT_KIND, type ClientParts, currentSecret, sealSecret, storedClient } from './oauth-client-parts.ts'
 import { sweepSessions } from './oauth-sweep.ts'
 import { auditOf, clockOf } from './parts.ts'
 import { clientWith } from './portal/held-apps.ts'
@@ -154,7 +146,7 @@ export async function deleteClient(
   for (let attempt = 1; ; attempt++) {
     const stored = await storedClient(parts, clientId)
     if (stored === undefined) return undefined
-    const client = clientOf(stored.body)
+    const client = stored.body
     const rest = apiId === undefined ? [] : client.api_ids.filter((id) => id !== apiId)
     const stays = client.registered_by_policy === '' && rest.length > 0
     if (stays && rest.length === client.api_ids.length) return undefined
@@ -227,7 +219,7 @@ async function rewrite(
   for (let attempt = 1; ; attempt++) {
     const stored = await storedClient(parts, clientId)
     if (stored === undefined) throw fault('not_found', 'OAuth Client ID not found')
-    const before = clientOf(stored.body)
+    const before = stored.body
     const client = withMarkedRedirects(before, await edit(before), clockOf(parts).wall())
     try {
       const held = await clientWith(parts, before, client)
@@ -244,14 +236,14 @@ async function extend(
   parts: ClientParts,
   { actor }: ClientDraft,
   more: {
-    readonly stored: StoredDocument
+    readonly stored: StoredDocument<'oauth_client'>
     readonly fields: ClientFields
     readonly registration: Registration
     readonly sentSecret: string | undefined
   },
 ): Promise<SavedClient> {
   const { fields, registration, sentSecret = '' } = more
-  const before = clientOf(more.stored.body)
+  const before = more.stored.body
   const secret = currentSecret(parts, before)
   const taken = fault('already_exists', `OAuth client ${before.client_id}`)
   if (sentSecret === '' || secret === '' || !equalSecrets(sentSecret, secret)) throw taken
@@ -316,7 +308,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function putOf(stored: StoredDocument, client: OAuthClient): Change {
+function putOf(stored: StoredDocument<'oauth_client'>, client: OAuthClient): Change {
   return { op: 'put', kind: CLIENT_KIND, id: stored.id, body: bodyOf(client), ifRevision: stored.revision }
 }
 

@@ -5,7 +5,7 @@ import type { OAuthClient } from '../model/oauth-client.ts'
 import { tokenFactsOf } from '../model/oauth-token.ts'
 import { equalSecrets, hashKey, unseal } from '../model/secret.ts'
 import type { Change, Revision, SessionRow } from '../store/ports.ts'
-import { CLIENT_KIND, type ClientParts, clientOf, storedClient } from './oauth-client-parts.ts'
+import { CLIENT_KIND, type ClientParts, storedClient } from './oauth-client-parts.ts'
 import { removeTokens } from './oauth-sweep.ts'
 import { auditOf, clockOf } from './parts.ts'
 
@@ -102,7 +102,7 @@ export async function removeRefreshToken(
 export async function provenClient(parts: ClientParts, clientId: string, secret: string): Promise<OAuthClient> {
   const stored = await storedClient(parts, clientId)
   if (stored === undefined) throw fault('not_found', "oauth client doesn't exist")
-  const client = clientOf(stored.body)
+  const client = stored.body
   const now = clockOf(parts).wall()
   const known = client.secrets
     .filter(({ until }) => until === 0 || until > now)
@@ -129,7 +129,7 @@ async function purgeAll(parts: ClientParts): Promise<number> {
   let removed = 0
   for await (const batch of parts.documents.scan(CLIENT_KIND)) {
     for (const { body } of batch) {
-      const client = clientOf(body)
+      const client = body
       const now = clockOf(parts).wall()
       removed += await removeTokens(parts, client.client_id, (row) => isLapsed(row, client, now))
     }
@@ -183,5 +183,5 @@ async function refreshTokenChanges(parts: ClientParts, hash: Uint8Array): Promis
     { op: 'deleteTicket', hash },
     ...(ticket.family === '' ? [] : [{ op: 'endFamily', family: ticket.family } as const]),
   ]
-  return { clientId, apiId, orgId: stored === undefined ? '' : clientOf(stored.body).org_id, changes }
+  return { clientId, apiId, orgId: stored === undefined ? '' : stored.body.org_id, changes }
 }

@@ -19,7 +19,7 @@ export async function saveOrgSession(
   { orgId, session, resetQuota, actor }: { orgId: string; session: JsonObject; resetQuota: boolean; actor: string },
 ): Promise<{ session: JsonObject; revision: Revision; created: boolean }> {
   if (orgId === '' || orgId.length > 256) throw fault('key_invalid', 'an organisation must be named')
-  const checked = checkSession(session, 'limits') as unknown as JsonObject
+  const checked = checkSession(session, 'limits')
   const stored = await find(parts, orgId)
   const now = clockOf(parts).wall()
   const body: JsonObject = {

@@ -44,12 +44,12 @@ const OWN_IDS: Readonly<Record<TwoIdKind, OwnId>> = {
 }
 
 /** A document of an organisation by its own id, else by its storage id; undefined when the organisation has none. */
-export async function findByEitherId(
+export async function findByEitherId<K extends TwoIdKind>(
   { documents }: { readonly documents: Documents },
-  kind: TwoIdKind,
+  kind: K,
   orgId: string,
   id: string,
-): Promise<StoredDocument | undefined> {
+): Promise<StoredDocument<K> | undefined> {
   const { index, value } = OWN_IDS[kind]
   const named = await documents.find(kind, index, value(orgId, id))
   if (named !== undefined && orgOf(named) === orgId) return named

@@ -92,7 +92,7 @@ async function update(
   rules: PolicyRules,
 ): Promise<SavedPolicy> {
   const stored = await findPolicy(parts, wanted.id, wanted.orgId)
-  const before = stored.body as unknown as Policy
+  const before = stored.body
   const checked = checkPolicy(body, { allowUnsafeIds: rules.unsafeIds === true })
   for (const given of [checked.id, checked._id]) {
     if (given !== undefined && given !== '' && given !== before.id && given !== before._id) {
@@ -152,7 +152,7 @@ async function remove(
  * Finds a policy by its `id`, else by its `_id`: in this organisation, or in any when none is named.
  * @throws Fault `not_found` (404), `query_invalid` (400) when several organisations use the id
  */
-export async function findPolicy(parts: PublishParts, id: string, orgId?: string): Promise<StoredDocument> {
+export async function findPolicy(parts: PublishParts, id: string, orgId?: string): Promise<StoredDocument<'policy'>> {
   if (orgId !== undefined) {
     const stored = await findByEitherId(parts, 'policy', orgId, id)
     if (stored === undefined) throw fault('not_found', 'Policy not found')
@@ -174,7 +174,7 @@ export async function readPolicies(
   ids: readonly string[],
 ): Promise<(Policy | undefined)[]> {
   const found = await Promise.all(ids.map((id) => findInOrg(parts, orgId, id)))
-  return found.map((stored) => stored?.body as unknown as Policy | undefined)
+  return found.map((stored) => stored?.body)
 }
 
 /** @throws Fault `policy_name_taken` when a policy other than `own` has the name */
@@ -190,7 +190,7 @@ function findInOrg(parts: PublishParts, orgId: string, id: string) {
 
 function completed(parts: PublishParts, policy: Policy, ids: JsonObject): JsonObject {
   const last_updated = String(Math.floor(clockOf(parts).wall() / 1000))
-  return { ...(policy as unknown as JsonObject), ...ids, last_updated }
+  return { ...policy, ...ids, last_updated }
 }
 
 function orgText(body: JsonObject): string {

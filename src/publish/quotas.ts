@@ -105,7 +105,7 @@ export async function writtenOver(
   row: SessionRow,
   withheld?: Withheld,
 ): Promise<JsonObject> {
-  const checked = checkSession(sent, 'limits') as unknown as JsonObject
+  const checked = checkSession(sent, 'limits')
   const stored = row.body
   return writtenSession(checked, { stored, shown: shownOf(stored, await inForce(parts, stored, row.orgId, withheld)) })
 }

@@ -7,7 +7,7 @@ import { TOKEN_FACTS, tokenFactsOf } from '../model/oauth-token.ts'
 import type { Policy, Session } from '../model/session.ts'
 import { previewMerged, withoutRules } from '../model/session-preview.ts'
 import { issuedBy, sessionAtUse, withUserOfToday } from '../model/token-session.ts'
-import { clientOf, storedClient } from './oauth-client-parts.ts'
+import { storedClient } from './oauth-client-parts.ts'
 import type { SessionParts } from './parts.ts'
 import { readPolicies } from './policies.ts'
 
@@ -47,9 +47,9 @@ export async function inForce(
 /** A stored session as a read shows it: what is in force in the place of what is stored, without live counts. */
 export function shownOf(body: JsonObject, { body: today, session, policies, merged }: InForce): JsonObject {
   if (merged instanceof Fault) return body
-  const shown = previewMerged(session, policies, merged) as unknown as JsonObject
+  const shown = previewMerged(session, policies, merged)
   if (!Object.hasOwn(body, TOKEN_FACTS)) return shown
-  const { [NARROWED_BY]: _applied, ...rest } = shown
+  const { [NARROWED_BY]: _applied, ...rest } = shown as JsonObject
   const before = today[NARROWED_BY]
   return { ...withoutRules(body), ...rest, ...(before !== undefined && { [NARROWED_BY]: before }) }
 }
@@ -63,17 +63,17 @@ async function ofUserToday({ tokens }: SessionParts, body: JsonObject): Promise<
 
 /** A token whose client is gone is refused: what is stored is all there is of it. */
 async function atUse(parts: SessionParts, body: JsonObject, orgId: string): Promise<Session> {
-  const session = body as unknown as Session
+  const session = body as Session
   const facts = tokenFactsOf(body)
   const clientId = session.oauth_client_id ?? ''
   if (facts === undefined || clientId === '') return session
   const stored = await storedClient(parts, clientId)
-  const client = stored && clientOf(stored.body)
+  const client = stored?.body
   return issuedBy(client, { orgId }, facts) ? sessionAtUse(body, client) : session
 }
 
 /** The session, what narrows it, and what narrows that. */
 function chainOf(session: Session): Session[] {
-  const second = (session as unknown as JsonObject)[NARROWED_BY]
-  return isObject(second) ? [session, ...chainOf(second as unknown as Session)] : [session]
+  const second = (session as JsonObject)[NARROWED_BY]
+  return isObject(second) ? [session, ...chainOf(second as Session)] : [session]
 }

@@ -52,7 +52,7 @@ export async function applyPolicies(parts: PublishParts, session: Session): Prom
 /** The session as it would look with its policies applied, without a password. @throws Fault `key_invalid` (400) */
 export async function preview(parts: PublishParts, session: Session): Promise<JsonObject> {
   const { policies } = await applyPolicies(parts, session)
-  return withoutHidden(previewSession(session, policies) as unknown as JsonObject)
+  return withoutHidden(previewSession(session, policies))
 }
 
 /** When the store may forget a key; 0 = never. Its APIs have a say when nothing else does. */
@@ -62,7 +62,7 @@ export async function evictionOf(
   { policies, merged }: Prepared,
   now: number,
 ): Promise<number> {
-  const shown = previewSession(session as unknown as Session, policies)
+  const shown = previewSession(session as Session, policies)
   const rules = await rulesOf(parts, [...merged.rights.keys()])
   return evictAt(shown, now, {
     forcedLifetimeS: 0,

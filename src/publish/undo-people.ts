@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../model/json.ts'
 import { type User, userOf } from '../model/user.ts'
 import { groupOf, type UserGroup } from '../model/user-group.ts'
 import { SECRET_USER_MEMBERS } from '../model/user-security.ts'
-import type { Audit, AuditChange, AuditStanding, Revision, StoredDocument } from '../store/ports.ts'
+import type { Audit, AuditChange, AuditStanding, Revision } from '../store/ports.ts'
 import { removeLabel, updateLabel } from './labels.ts'
 import { auditOf, type SecretParts } from './parts.ts'
 import { deleteGroup, findGroup, updateGroup } from './people/groups.ts'
@@ -92,7 +92,7 @@ async function undoGroup(parts: UndoParts, { id, before }: AuditChange, standing
 
 async function undoLabel(parts: UndoParts, { id, before }: AuditChange, standing: AuditStanding, actor: string) {
   checkStanding([standing])
-  const stored: StoredDocument | undefined = await parts.documents.get('label', id as DocumentId)
+  const stored = await parts.documents.get('label', id as DocumentId)
   if (stored === undefined) return putBack(parts, 'label', id, before ?? {}, actor)
   if (before === null) await removeLabel(parts, stored, actor)
   else await updateLabel(parts, stored, before, actor)

@@ -1,6 +1,8 @@
 import type { Millis } from '../model/clock.ts'
+import type { BodyOf, DocumentBodies, NewBodyOf } from '../model/document-bodies.ts'
 import type { DocumentId } from '../model/ids.ts'
-import type { JsonObject } from '../model/json.ts'
+import type { JsonObject, Stored } from '../model/json.ts'
+import type { Session } from '../model/session.ts'
 
 // What a commit is made of, and what its rows read as: the words of `ports.ts`, which hands them on.
 
@@ -10,17 +12,26 @@ export type Revision = number
 /** A noun that the store keeps. Its indexes are declared in `model/kinds.ts`. */
 export type Kind = string
 
-export interface StoredDocument {
-  readonly kind: Kind
+export interface StoredDocument<K extends Kind = Kind> {
+  readonly kind: K
   readonly id: DocumentId
   /** Revision of the commit that wrote it last. */
   readonly revision: Revision
-  readonly body: JsonObject
+  readonly body: BodyOf<K>
+}
+
+interface Put<K extends Kind> {
+  op: 'put'
+  kind: K
+  id: DocumentId
+  body: NewBodyOf<K>
+  ifRevision?: Revision
 }
 
 export type Change =
   /** Writes the whole body. `ifRevision`: 0 = must not exist yet; n = must be at that revision. @throws Fault `revision_conflict` */
-  | { op: 'put'; kind: Kind; id: DocumentId; body: JsonObject; ifRevision?: Revision }
+  | { [K in keyof DocumentBodies]: Put<K> }[keyof DocumentBodies]
+  | Put<Kind>
   /** Deletes; a document that is not there is no error. */
   | { op: 'delete'; kind: Kind; id: DocumentId; ifRevision?: Revision }
   /** Writes the session stored under `hash` (32 bytes). `ifAbsent`: fails with `already_exists` if there is one; `ifPresent`: fails with `not_found` if there is none. */
@@ -139,5 +150,6 @@ export interface SessionInput {
 }
 
 export interface SessionRow extends SessionInput {
+  readonly body: Stored<Session>
   readonly hash: Uint8Array
 }

@@ -170,15 +170,15 @@ export interface ListQuery {
  */
 export interface Documents {
   /** One document by storage id. One indexed read. */
-  get(kind: Kind, id: DocumentId): Awaitable<StoredDocument | undefined>
+  get<K extends Kind>(kind: K, id: DocumentId): Awaitable<StoredDocument<K> | undefined>
   /** One document by a unique index of its kind (`api` by `api_id`). One indexed read. */
-  find(kind: Kind, index: string, value: string): Awaitable<StoredDocument | undefined>
+  find<K extends Kind>(kind: K, index: string, value: string): Awaitable<StoredDocument<K> | undefined>
   /** A page, sorted and filtered in the store, and the number of all that match. */
-  list(kind: Kind, query: ListQuery): Awaitable<{ rows: StoredDocument[]; total: number }>
+  list<K extends Kind>(kind: K, query: ListQuery): Awaitable<{ rows: StoredDocument<K>[]; total: number }>
   /** All of a kind in order of id, in batches, on one consistent snapshot per batch. For loading. */
-  scan(kind: Kind): AsyncIterable<StoredDocument[]>
+  scan<K extends Kind>(kind: K): AsyncIterable<StoredDocument<K>[]>
   /** All that match, in the order asked for, in batches; which ones is settled at the first. For lists without an end. */
-  each(kind: Kind, query: Omit<ListQuery, 'offset' | 'limit'>): AsyncIterable<StoredDocument[]>
+  each<K extends Kind>(kind: K, query: Omit<ListQuery, 'offset' | 'limit'>): AsyncIterable<StoredDocument<K>[]>
   /**
    * The values that the documents matching `where` and `and` are filed under by an index, in order, and how many each; at most
    * 1,000. For filters to choose from.

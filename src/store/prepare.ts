@@ -1,7 +1,7 @@
 import { fault } from '../errors/fault.ts'
 import type { Millis } from '../model/clock.ts'
 import { type DocumentId, isDocumentId } from '../model/ids.ts'
-import type { JsonObject } from '../model/json.ts'
+import { asJson, type JsonObject } from '../model/json.ts'
 import { apartIndex, apartPrefix, KINDS, type KindIndexes } from '../model/kinds.ts'
 import { bodyText, hashBytes, hashText, latin1, wellFormed, wholeNumber } from './cells.ts'
 import type { AuditEntry, Change, FeedEvent, Kind, Revision, SessionInput } from './ports.ts'
@@ -148,16 +148,18 @@ export function eventOf(commit: PreparedCommit, revision: Revision, ended: reado
 
 function prepareChange(change: Change, now: Millis): PreparedChange {
   switch (change.op) {
-    case 'put':
+    case 'put': {
       checkName(change.kind, change.id)
+      const body = asJson(change.body)
       return {
         op: 'put',
         kind: change.kind,
         id: change.id,
-        text: bodyText(change.body),
-        entries: indexEntries(change.kind, change.body),
+        text: bodyText(body),
+        entries: indexEntries(change.kind, body),
         ifRevision: condition(change.ifRevision),
       }
+    }
     case 'delete':
       checkName(change.kind, change.id)
       return { op: 'delete', kind: change.kind, id: change.id, ifRevision: condition(change.ifRevision) }

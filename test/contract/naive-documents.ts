@@ -1,5 +1,5 @@
 import type { DocumentId } from '../../src/model/ids.ts'
-import type { JsonObject } from '../../src/model/json.ts'
+import { asJson, type JsonObject } from '../../src/model/json.ts'
 import type { Change } from '../../src/store/ports.ts'
 
 interface Row {
@@ -27,7 +27,8 @@ export function naiveDocuments() {
           draft.delete(change.id)
           continue
         }
-        const { id, body } = change
+        const { id } = change
+        const body = asJson(change.body)
         for (const row of draft.values()) if (row.id !== id && row.body.api_id === body.api_id) return 'already_exists'
         draft.set(id, { id, body, revision: UNDECIDED })
       }

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FakeClock } from '../../src/model/clock.ts'
 import { toDocumentId } from '../../src/model/ids.ts'
-import type { JsonObject } from '../../src/model/json.ts'
+import type { OAuthClient } from '../../src/model/oauth-client.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { startPlain } from './oauth-fixtures.ts'
 import { SlowStore } from './slow-store.ts'
@@ -15,7 +15,7 @@ async function startSlow(t: TestContext, turns = 3) {
   t.after(() => store.close())
   const world = await startPlain(t, {}, { store, clock })
   const stored = (await store.documents.find('oauth_client', 'client_id', 'app'))!
-  const put = (body: JsonObject) =>
+  const put = (body: OAuthClient) =>
     store.documents.commit([{ op: 'put', kind: 'oauth_client', id: toDocumentId(stored.id), body }], undefined)
   return { world, store, stored, put }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { toDocumentId } from '../../src/model/ids.ts'
-import type { JsonObject } from '../../src/model/json.ts'
+import type { OAuthClient } from '../../src/model/oauth-client.ts'
 import { defined } from '../definitions.ts'
 import { hashOf, oauthApi, policyOf, startPlain, startWorld } from './oauth-fixtures.ts'
 
@@ -140,7 +140,7 @@ describe('a token at its API', () => {
     const token = await world.token('/a/', 'app')
     assert.equal((await world.get('/a/x', token)).status, 200)
     const stored = (await documents.find('oauth_client', 'client_id', 'app'))!
-    const put = (body: JsonObject) =>
+    const put = (body: OAuthClient) =>
       documents.commit([{ op: 'put', kind: 'oauth_client', id: toDocumentId(stored.id), body }], undefined)
     const gone = refusal('invalid_token', 'Key not authorised. OAuth client access was revoked')
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type DocumentId, newDocumentId } from '../../src/model/ids.ts'
 import { ClientCache } from '../../src/oauth/client-cache.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
-import type { Documents, StoredDocument } from '../../src/store/ports.ts'
+import type { Documents } from '../../src/store/ports.ts'
 
 function open(most?: number) {
   const store = openMemoryStore()
@@ -53,7 +53,7 @@ test('what was read before a change is not kept after it', async (t) => {
   let release = () => {}
   const slow: Documents = {
     ...store.documents,
-    async find(kind, index, value): Promise<StoredDocument | undefined> {
+    async find(kind, index, value) {
       const found = await store.documents.find(kind, index, value)
       await new Promise<void>((resolve) => {
         release = resolve

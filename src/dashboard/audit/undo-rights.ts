@@ -1,11 +1,11 @@
 import { fault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId } from '../../model/ids.ts'
-import type { JsonObject } from '../../model/json.ts'
+import type { JsonObject, Stored } from '../../model/json.ts'
 import { mayDo } from '../../model/permission.ts'
 import { policyApisOf } from '../../model/policy-index.ts'
 import { referencesOf } from '../../model/references.ts'
 import { userOf } from '../../model/user.ts'
-import { groupOf } from '../../model/user-group.ts'
+import { groupOf, type UserGroup } from '../../model/user-group.ts'
 import { apisOf } from '../../publish/undo-restore.ts'
 import type { AuditChange, AuditRow } from '../../store/ports.ts'
 import { isUnbounded } from '../actor.ts'
@@ -193,7 +193,10 @@ async function checkUser(parts: DashboardParts, { actor }: Call, { id, before, a
 async function checkGroup(parts: DashboardParts, { actor }: Call, { id, before, after }: AuditChange): Promise<void> {
   for (const body of [before, after]) {
     if (body !== null)
-      checkGroupReach(actor!, groupOf({ id: id as Parameters<typeof groupOf>[0]['id'], revision: 0, body }))
+      checkGroupReach(
+        actor!,
+        groupOf({ id: id as Parameters<typeof groupOf>[0]['id'], revision: 0, body: body as Stored<UserGroup> }),
+      )
   }
   if (before?.active !== after?.active) await checkOwnersReach(parts, actor!, { groupIds: [id] })
 }

@@ -70,10 +70,7 @@ async function seesChange(parts: DashboardParts, { sight, actor }: Reader, chang
     case 'oauth_client':
       return seesSession(look, { apiIds: apisOf(kind, body), policyIds: textsIn([body.registered_by_policy]) })
     case 'session':
-      return seesSession(
-        look,
-        session ?? { apiIds: apisOf(kind, body), policyIds: policyIdsOf(body as unknown as Session) },
-      )
+      return seesSession(look, session ?? { apiIds: apisOf(kind, body), policyIds: policyIdsOf(body as Session) })
     case 'key_request':
       return seesAPolicy(parts, { sight, orgId }, requestedPolicies(body))
     case 'portal_documentation':

@@ -2,7 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
 import { apisOfClient, showClient } from '../../publish/oauth-client-lists.ts'
-import { CLIENT_KIND, clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
+import { CLIENT_KIND, storedClient } from '../../publish/oauth-client-parts.ts'
 import { createClient, type SavedClient, updateClient } from '../../publish/oauth-clients.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
@@ -22,7 +22,7 @@ export async function* clientsToMove(
   const policies = await policyApisFor(documents, store.feed).fresh()
   const isSeen = ({ api_ids, registered_by_policy: by }: OAuthClient) =>
     sight.anyApi(by === '' ? api_ids : policies.of(actor!.orgId, by))
-  const seen = (rows: readonly StoredDocument[]) => rows.map(({ body }) => clientOf(body)).filter(isSeen)
+  const seen = (rows: readonly StoredDocument<'oauth_client'>[]) => rows.map(({ body }) => body).filter(isSeen)
   if (ids.length === 0) {
     for await (const batch of documents.each(CLIENT_KIND, { where: sight.whereOrg() })) yield seen(batch)
     return
@@ -66,7 +66,7 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
   const stored = await storedClient(parts, clientId)
   if (stored !== undefined && stored.body.org_id !== orgId) throw fault('already_exists', `OAuth client ${clientId}`)
   if (stored !== undefined && !call.sight.anyApi(await apisOfClient(parts, clientId, orgId))) throw fault('not_owner')
-  const before = stored && clientOf(stored.body)
+  const before = stored?.body
   if (before !== undefined) await checkClientAlone(parts, call, before)
   await checkReferences(parts, call, 'oauth_client', { api_ids: apiIds }, stored?.body, { code: 'not_owner' })
   await checkPoliciesGiven(parts, call, sent, before)

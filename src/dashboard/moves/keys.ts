@@ -107,7 +107,7 @@ export async function takeKey(parts: DashboardParts, call: Call): Promise<SavedK
 function checked(sent: JsonObject[string] | undefined): JsonObject {
   if (!isObject(sent)) throw fault('key_invalid', 'session: must be an object')
   const { org_id: _theirs, ...session } = sent
-  return checkSession(session) as unknown as JsonObject
+  return checkSession(session)
 }
 
 async function isSeen(parts: DashboardParts, call: Call, row: SessionRow): Promise<boolean> {

@@ -2,7 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import { DEVELOPER_ID } from '../../model/developer.ts'
 import type { OAuthClient } from '../../model/oauth-client.ts'
 import { policyApisOf } from '../../model/policy-index.ts'
-import { clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
+import { storedClient } from '../../publish/oauth-client-parts.ts'
 import { heldKey } from '../../publish/portal/developer-keys.ts'
 import { developerIn } from '../../publish/portal/developers.ts'
 import { policyNamed } from '../../publish/portal/policy-named.ts'
@@ -29,7 +29,7 @@ export async function heldKeyAt(parts: DashboardParts, call: Call, developer: St
 /** The OAuth app that the path names, where it is a developer's. @throws Fault `not_found` (404) */
 export async function appAt(parts: DashboardParts, call: Call): Promise<OAuthClient> {
   const stored = await storedClient(parts, call.param('appId'))
-  const client = stored && clientOf(stored.body)
+  const client = stored?.body
   if (stored === undefined || client === undefined || !call.sight.org(stored) || client[DEVELOPER_ID] === undefined)
     throw fault('not_found', 'Could not retrieve app detail')
   return client

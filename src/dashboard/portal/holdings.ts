@@ -3,7 +3,7 @@ import { invalid } from '../../model/developer-fields.ts'
 import { appIdsOf, appsOf, keysOf } from '../../model/holdings.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { requestedPolicies } from '../../model/key-request.ts'
-import { clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
+import { storedClient } from '../../publish/oauth-client-parts.ts'
 import { developerSeen } from '../../publish/portal/developers.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
@@ -36,7 +36,7 @@ async function othersHoldings(parts: DashboardParts, { sight }: Reader, body: Js
   }
   for (const clientId of appIdsOf(body)) {
     const stored = await storedClient(parts, clientId)
-    if (stored !== undefined) file(clientId, await apisOfAccess(parts, clientOf(stored.body)))
+    if (stored !== undefined) file(clientId, await apisOfAccess(parts, stored.body))
   }
   return { unseen, shared }
 }

@@ -77,7 +77,7 @@ export async function keyFacts(parts: DashboardParts, row: SessionRow, shown: Js
   const { body, orgId } = row
   return {
     status: statusOf(parts, row, shown),
-    policies: policyIdsOf(body as unknown as Session),
+    policies: policyIdsOf(body as Session),
     date_created: textOf(body.date_created),
     last_used: await lastUsed(parts, orgId, hexOf(row.hash)),
     developer_id: textOf(body[DEVELOPER_ID]),
@@ -88,7 +88,7 @@ export async function keyFacts(parts: DashboardParts, row: SessionRow, shown: Js
 }
 
 function statusOf({ clock }: DashboardParts, { body }: SessionRow, shown: JsonObject): string {
-  if (isExpired(body as unknown as Session, clock.wall())) return 'expired'
+  if (isExpired(body as Session, clock.wall())) return 'expired'
   if (typeof body[ROTATED_TO] === 'string') return 'rotated'
   return shown.is_inactive === true ? 'inactive' : 'active'
 }

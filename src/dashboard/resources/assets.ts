@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { renameExtension, restoreExtension } from '../../model/api/extension.ts'
 import { objectOf } from '../../model/api/members.ts'
-import { type Asset, readAsset } from '../../model/asset.ts'
+import { readAsset } from '../../model/asset.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { createAsset, findAsset, removeAsset, type SavedAsset, updateAsset } from '../../publish/assets.ts'
 import type { StoredDocument } from '../../store/ports.ts'
@@ -90,14 +90,14 @@ export function assetRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const stored = await assetOf(parts, call)
         await removeAsset(parts, stored, call.actor!.email)
-        return saved('asset deleted', { documentId: stored.id, asset: stored.body as unknown as Asset })
+        return saved('asset deleted', { documentId: stored.id, asset: stored.body })
       },
     },
   ]
 }
 
 /** @throws Fault `asset_unknown` (404) */
-async function assetOf(parts: DashboardParts, call: Call): Promise<StoredDocument> {
+async function assetOf(parts: DashboardParts, call: Call): Promise<StoredDocument<'asset'>> {
   const stored = await findAsset(parts, call.sight.whereOrg(), call.param('asset_id'))
   if (stored === undefined || !call.sight.org(stored)) throw fault('asset_unknown')
   return stored
@@ -108,8 +108,8 @@ function draftOf({ config }: DashboardParts, sent: JsonObject) {
   return { ...draft, data: renameExtension(draft.data, config.compat.vendor_aliases).document }
 }
 
-function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocument): JsonObject {
-  const { id, kind, name, description, data, last_updated, org_id } = body as unknown as Asset
+function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocument<'asset'>): JsonObject {
+  const { id, kind, name, description, data, last_updated, org_id } = body
   return {
     _id,
     id,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { type Hook, hookShape, readHook } from '../../model/hook.ts'
+import { hookShape, readHook } from '../../model/hook.ts'
 import { isDocumentId } from '../../model/ids.ts'
 import { eventAnnouncement } from '../../oauth/notify.ts'
 import { WebhookClient } from '../../oauth/post-webhook.ts'
@@ -38,14 +38,14 @@ export function hookRoutes(parts: DashboardParts): Route[] {
   const settings = { allowPrivate: parts.config.webhooks.allow_private }
   const shapeFor = async (call: Call) => {
     const isOfOthers = await hooksOfOthers(parts, call)
-    return ({ id, body }: StoredDocument) => {
-      const shape = hookShape(id, body as unknown as Hook, secretsOf(parts, { id, body }))
+    return ({ id, body }: StoredDocument<'hook'>) => {
+      const shape = hookShape(id, body, secretsOf(parts, { id, body }))
       return secretsSeen(call, 'hooks', shape, !isOfOthers(id, body))
     }
   }
-  const draftOver = (call: Call, stored: StoredDocument) => {
+  const draftOver = (call: Call, stored: StoredDocument<'hook'>) => {
     const { id, body } = stored
-    const before = hookShape(id, body as unknown as Hook, secretsOf(parts, stored))
+    const before = hookShape(id, body, secretsOf(parts, stored))
     return readHook(secretsKept(call.object(), before, 'hook_invalid'), settings)
   }
   return [
@@ -132,8 +132,8 @@ export function hookRoutes(parts: DashboardParts): Route[] {
 }
 
 /** One try, now; nothing of the answer but its status is told. */
-async function sendTest(parts: DashboardParts, stored: StoredDocument): Promise<Answer> {
-  const { target_path: target, method } = stored.body as unknown as Hook
+async function sendTest(parts: DashboardParts, stored: StoredDocument<'hook'>): Promise<Answer> {
+  const { target_path: target, method } = stored.body
   const { header_map: headers, shared_secret: secret } = secretsOf(parts, stored)
   const body = JSON.stringify({ event: 'test', data: { hook_id: stored.id } })
   const atS = Math.floor(parts.clock.wall() / 1000)
@@ -151,13 +151,13 @@ async function sendTest(parts: DashboardParts, stored: StoredDocument): Promise<
 }
 
 /** The webhook that `{id}` of the path names. @throws Fault `not_found` (404) */
-export async function knownHook(parts: DashboardParts, call: Call): Promise<StoredDocument> {
+export async function knownHook(parts: DashboardParts, call: Call): Promise<StoredDocument<'hook'>> {
   const stored = await hookOf(parts, call)
   if (stored === undefined) throw fault('not_found', 'Could not retrieve webhook detail')
   return stored
 }
 
-async function hookOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument | undefined> {
+async function hookOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument<'hook'> | undefined> {
   const id = call.param('id')
   const stored = isDocumentId(id) ? await documents.get('hook', id) : undefined
   return stored !== undefined && call.sight.org(stored) ? stored : undefined

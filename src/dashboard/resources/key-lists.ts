@@ -136,7 +136,7 @@ async function policiesFor(policies: PolicyApis, orgId: string, apiIds: readonly
 function isWanted({ orgId, apiIds, body }: SessionRow, { orgId: own, reach }: KeyQuery): boolean {
   if (own !== '' && orgId !== own) return false
   if (reach === undefined) return true
-  const policies = policyIdsOf(body as unknown as Session)
+  const policies = policyIdsOf(body as Session)
   return apiIds.some((id) => reach.apiIds.includes(id)) || policies.some((id) => reach.policyIds.includes(id))
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/ids.ts'
-import { labelOf, labelShape, readWanted } from '../../model/label.ts'
+import { labelShape, readWanted } from '../../model/label.ts'
 import { applyLabels, createLabel, removeLabel, takeLabelOff, updateLabel } from '../../publish/labels.ts'
 import type { StoredDocument } from '../../store/ports.ts'
 import { bare, ok } from '../answer.ts'
@@ -54,7 +54,7 @@ function definitionRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Type.Object({ labels: Type.Array(LabelShape), pages: Type.Integer() }) },
       run: async (call) => {
         const query = { where: call.sight.whereOrg(), order: 'name_folded' }
-        const shape = ({ id, body }: StoredDocument) => labelShape(id, labelOf(body))
+        const shape = ({ id, body }: StoredDocument<'label'>) => labelShape(id, body)
         return listed(documents, 'label', query, pageOf(call), { name: 'labels', shape })
       },
     },
@@ -77,7 +77,7 @@ function definitionRoutes(parts: DashboardParts): Route[] {
       answers: { 200: LabelShape },
       run: async (call) => {
         const { id, body } = await definitionOf(parts, call)
-        return bare(labelShape(id, labelOf(body)))
+        return bare(labelShape(id, body))
       },
     },
     {
@@ -169,7 +169,7 @@ function appliedAt(parts: DashboardParts, start: string): Route[] {
 }
 
 /** The label that the path names. @throws Fault `not_found` (404) */
-async function definitionOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument> {
+async function definitionOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument<'label'>> {
   const id = call.param('id')
   const stored = isDocumentId(id) ? await documents.get('label', id) : undefined
   if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', 'Label not found')

@@ -35,7 +35,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       run(call) {
         const view = new PeopleView(parts, call.actor)
         const query = { where: call.sight.whereOrg() }
-        const shape = (row: StoredDocument) => view.group(groupOf(row))
+        const shape = (row: StoredDocument<'user_group'>) => view.group(groupOf(row))
         return listed(parts.documents, 'user_group', query, pageOf(call), { name: 'groups', shape })
       },
     },

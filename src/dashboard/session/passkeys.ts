@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import { fault } from '../../errors/fault.ts'
 import type { Millis } from '../../model/clock.ts'
 import { type DocumentId, isDocumentId } from '../../model/ids.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { asJson, isObject, type Json, type JsonObject } from '../../model/json.ts'
 import type { StoredPasskey } from '../../model/user-security.ts'
 import type { RelyingParty } from './origin.ts'
 
@@ -39,7 +39,7 @@ export async function registrationOptions(rp: RelyingParty, owner: PasskeyOwner)
     excludeCredentials: owner.passkeys.map(({ id, transports }) => ({ id, transports: [...transports] })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
-  return options as unknown as JsonObject
+  return asJson(options)
 }
 
 /**

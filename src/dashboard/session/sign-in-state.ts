@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/ids.ts'
-import type { JsonObject } from '../../model/json.ts'
+import { asJson, type JsonObject } from '../../model/json.ts'
 import { newSecret } from '../../model/secret.ts'
 import type { Change } from '../../store/ports.ts'
 import type { DashboardParts } from '../parts.ts'
@@ -81,7 +81,7 @@ export async function keepSignIn(
   changes: readonly Change[] = [],
 ): Promise<SignIn> {
   const expiresAt = parts.clock.wall() + SIGN_IN_MS
-  const body = state as unknown as JsonObject
+  const body = asJson(state)
   const row = { sort: 'sign_in', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
   const change: Change = { op: 'putTicket', hash: hashOf(text), row }
   const kept: Change = { ...change, ...(version === 0 ? { ifAbsent: true } : { ifVersion: version }) }

@@ -1,7 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { hashKey } from '../../model/secret.ts'
 import { rawKeyOf } from '../../publish/keys.ts'
-import { apiPlaceOf, clientOf, storedClient } from '../../publish/oauth-client-parts.ts'
+import { apiPlaceOf, storedClient } from '../../publish/oauth-client-parts.ts'
 import { endAllTokens } from '../../publish/oauth-clients.ts'
 import {
   type ListedToken,
@@ -39,7 +39,7 @@ async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
   if ((await oauthApiIn(parts, apiId)) === undefined) throw fault('not_found', 'OAuth Client ID not found')
   const own = clientParts(parts)
   const stored = await storedClient(own, request.param('cid'))
-  const client = stored && clientOf(stored.body)
+  const client = stored?.body
   const number = pageNumber(request)
   const skip = number === undefined ? 0 : (number - 1) * PAGE
   const limit = number === undefined ? MOST : PAGE
@@ -58,7 +58,7 @@ async function revoke(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const own = clientParts(parts)
   const stored = await storedClient(own, clientId)
   const orgId = form.get('org_id') ?? ''
-  if (stored === undefined || (orgId !== '' && clientOf(stored.body).org_id !== orgId))
+  if (stored === undefined || (orgId !== '' && stored.body.org_id !== orgId))
     throw fault('query_invalid', "oauth client doesn't exist")
   const hint = form.get('token_type_hint') ?? ''
   try {

@@ -1,6 +1,6 @@
 import type { Api, ApiDocument } from '../api.ts'
 import { eventRules } from '../event-handlers.ts'
-import type { JsonObject } from '../json.ts'
+import { asJson, type JsonObject } from '../json.ts'
 import { besideOf } from './beside.ts'
 import { boundFlaws, expressionFlaws } from './bounds.ts'
 import { classicFlaws, oasFlaws, oasWishes } from './check-parts.ts'
@@ -24,7 +24,7 @@ import { checkBounds, type Flaw, flawsOf, refuseFlaws } from './validate.ts'
  */
 export function readApi(document: ApiDocument): Api {
   const classic = document.format === 'oas' ? checkedOas(document.definition) : checkedClassic(document.definition)
-  const events = eventRules(classic, [...(besideOf(document as unknown as JsonObject).hook_references ?? [])])
+  const events = eventRules(classic, [...(besideOf(asJson(document)).hook_references ?? [])])
   return {
     ...readClassic(classic, document.format, describedIn(document)),
     ...(events !== undefined && { events }),

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId, newDocumentId } from '../../model/ids.ts'
-import type { JsonObject } from '../../model/json.ts'
+import { asJson } from '../../model/json.ts'
 import { groupOf, type StoredGroup, type UserGroup } from '../../model/user-group.ts'
 import { loginFamily } from '../../model/user-security.ts'
 import type { Change, Revision } from '../../store/ports.ts'
@@ -16,7 +16,7 @@ export interface SavedGroup {
 /** Stores a new group of an organisation. */
 export async function newGroup(parts: PublishParts, group: UserGroup, actor: string): Promise<SavedGroup> {
   const id = newDocumentId(clockOf(parts).wall())
-  const put = { op: 'put', kind: 'user_group', id, body: group as unknown as JsonObject, ifRevision: 0 } as const
+  const put = { op: 'put', kind: 'user_group', id, body: asJson(group), ifRevision: 0 } as const
   const revision = await parts.documents.commit([put], auditOf(parts, actor, 'user_group.create', group.org_id, { id }))
   return { group: { ...group, id, revision }, revision }
 }
@@ -34,7 +34,7 @@ export function updateGroup(
   // In turn with whatever moves users: nobody joins unseen.
   return inTurn(parts.documents, async () => {
     const after: UserGroup = { ...group, ...edit }
-    const body = after as unknown as JsonObject
+    const body = asJson(after)
     const ends = group.active && !after.active ? await endOfMembers(parts, id) : []
     const changes: Change[] = [{ op: 'put', kind: 'user_group', id, body, ifRevision: before }, ...ends]
     const audit = auditOf(parts, actor, 'user_group.update', group.org_id, { id })

@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/ids.ts'
-import type { JsonObject } from '../../model/json.ts'
+import { asJson } from '../../model/json.ts'
 import { verifyPassword } from '../../model/passwords.ts'
 import type { Permissions } from '../../model/permission.ts'
 import { administers, NEVER, type StoredUser, type User, userOf } from '../../model/user.ts'
@@ -108,7 +108,7 @@ export async function prepareUser(parts: SecretParts, draft: UserDraft): Promise
     ...(await keepPassword(parts, draft)),
     ...keepCredential(parts, id, accessKey),
   }
-  const change: Change = { op: 'put', kind: 'user', id, body: body as unknown as JsonObject, ifRevision: 0 }
+  const change: Change = { op: 'put', kind: 'user', id, body: asJson(body), ifRevision: 0 }
   return { id, body, accessKey, change }
 }
 
@@ -144,7 +144,7 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
     const isSwitchedOff = (await effective(parts, body)).active && !(await effective(parts, after)).active
     const ends = isSwitchedOff || after.password_hash !== body.password_hash
     const changes: Change[] = [
-      { op: 'put', kind: 'user', id, body: after as unknown as JsonObject, ifRevision: before },
+      { op: 'put', kind: 'user', id, body: asJson(after), ifRevision: before },
       ...(ends ? [{ op: 'endFamily', family: loginFamily(id) } as const] : []),
       ...(rules.also ?? []),
     ]

@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { type DocumentId, newDocumentId } from '../../model/ids.ts'
-import type { JsonObject } from '../../model/json.ts'
+import { asJson, type JsonObject } from '../../model/json.ts'
 import { readPage } from '../../model/portal-page.ts'
 import type { Change, StoredDocument } from '../../store/ports.ts'
 import { auditOf, clockOf, type PublishParts } from '../parts.ts'
@@ -39,14 +39,15 @@ export async function removePage(
 }
 
 async function save(parts: PublishParts, put: Change & { op: 'put' }, actor: string): Promise<void> {
+  const body = asJson(put.body)
   const did = put.ifRevision === 0 ? 'create' : 'update'
-  const audit = auditOf(parts, actor, `${KIND}.${did}`, String(put.body.org_id), { id: put.id })
+  const audit = auditOf(parts, actor, `${KIND}.${did}`, String(body.org_id), { id: put.id })
   try {
     await parts.documents.commit([put], audit)
   } catch (error) {
     if (toFault(error).code !== 'already_exists') throw error
-    const other = await parts.documents.find(KIND, 'homepage_of', String(put.body.org_id))
-    const second = put.body.is_homepage === true && other !== undefined && other.id !== put.id
+    const other = await parts.documents.find(KIND, 'homepage_of', String(body.org_id))
+    const second = body.is_homepage === true && other !== undefined && other.id !== put.id
     throw fault('portal_taken', second ? `Page ${other.id} is the home page` : 'There is a page with this slug', error)
   }
 }

@@ -72,18 +72,18 @@ export class CopyFile {
     return this.newRevision ?? (this.statements.revision.get()?.revision as number | undefined) ?? 0
   }
 
-  document(kind: Kind, id: string): StoredDocument | undefined {
+  document<K extends Kind>(kind: K, id: string): StoredDocument<K> | undefined {
     this.write()
     return documentOf(kind, this.statements.document.get(kind, id))
   }
 
   /** A document by a unique index that it was asked for by before. */
-  named(kind: Kind, index: string, value: string): StoredDocument | undefined {
+  named<K extends Kind>(kind: K, index: string, value: string): StoredDocument<K> | undefined {
     this.write()
     return documentOf(kind, this.statements.named.get(kind, index, value))
   }
 
-  all(kind: Kind): StoredDocument[] {
+  all<K extends Kind>(kind: K): StoredDocument<K>[] {
     this.write()
     return this.statements.all.all(kind).map((row) => documentOf(kind, row)!)
   }
@@ -205,7 +205,7 @@ function hashName(hash: Uint8Array): string {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1')
 }
 
-function documentOf(kind: Kind, row: Record<string, unknown> | undefined): StoredDocument | undefined {
+function documentOf<K extends Kind>(kind: K, row: Record<string, unknown> | undefined): StoredDocument<K> | undefined {
   if (row === undefined) return undefined
   const { id, revision, body } = row
   return { kind, id: id as DocumentId, revision: revision as number, body: JSON.parse(body as string) }

@@ -139,15 +139,15 @@ class Beside {
     if (!missed && this.copy.filled) this.copy.noteRevision(revision)
   }
 
-  private get(kind: Kind, id: StoredDocument['id']): Promise<StoredDocument | undefined> {
-    const note = (found: StoredDocument | undefined) => this.copy.noteDocument(kind, id, found)
+  private get<K extends Kind>(kind: K, id: StoredDocument['id']): Promise<StoredDocument<K> | undefined> {
+    const note = (found: StoredDocument<K> | undefined) => this.copy.noteDocument(kind, id, found)
     return this.orElse(
       () => this.reads.of(`${kind}/${id}`, () => this.store.get(kind, id), note),
       () => this.copy.document(kind, id),
     )
   }
 
-  private find(kind: Kind, index: string, value: string): Promise<StoredDocument | undefined> {
+  private find<K extends Kind>(kind: K, index: string, value: string): Promise<StoredDocument<K> | undefined> {
     return this.orElse(
       async () => {
         const found = await this.store.find(kind, index, value)
@@ -159,7 +159,7 @@ class Beside {
     )
   }
 
-  private async *scan(kind: Kind): AsyncIterable<StoredDocument[]> {
+  private async *scan<K extends Kind>(kind: K): AsyncIterable<StoredDocument<K>[]> {
     const seen = new Set<string>()
     try {
       for await (const batch of this.store.scan(kind)) {

@@ -27,7 +27,7 @@ export class MemoryDocuments {
   private readonly unique = new Map<string, DocumentId>()
 
   /** One document by storage id. */
-  get(kind: Kind, id: DocumentId): StoredDocument | undefined {
+  get<K extends Kind>(kind: K, id: DocumentId): StoredDocument<K> | undefined {
     const held = this.kinds.get(kind)?.get(id)
     return held && { kind, id, revision: held.revision, body: JSON.parse(held.text) }
   }
@@ -39,14 +39,14 @@ export class MemoryDocuments {
   }
 
   /** One document by a declared unique index. */
-  find(kind: Kind, index: string, value: string): StoredDocument | undefined {
+  find<K extends Kind>(kind: K, index: string, value: string): StoredDocument<K> | undefined {
     checkIndex(kind, index)
     const id = this.unique.get(uniqueName(kind, index, wellFormed(value)))
     return id === undefined ? undefined : this.get(kind, id)
   }
 
   /** A page and the number of all that match. */
-  list(kind: Kind, query: ListQuery): { rows: StoredDocument[]; total: number } {
+  list<K extends Kind>(kind: K, query: ListQuery): { rows: StoredDocument<K>[]; total: number } {
     const list = prepareList(kind, query)
     const ids = this.sortedIds(kind, list)
     const page = ids.slice(list.offset, list.offset + list.limit)

@@ -151,11 +151,11 @@ export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {})
 }
 
 /** The ids are settled at the first batch; what is deleted meanwhile is left out. */
-async function* inBatches(
+async function* inBatches<K extends Kind>(
   held: MemoryDocuments,
-  kind: Kind,
+  kind: K,
   list: () => readonly DocumentId[],
-): AsyncIterable<StoredDocument[]> {
+): AsyncIterable<StoredDocument<K>[]> {
   const ids = list()
   for (let start = 0; start < ids.length; start += SCAN_BATCH) {
     if (start > 0) await nextTurn()

@@ -20,7 +20,10 @@ interface DocumentRow {
 /** The reading half of `Documents`. `stallMs`: how long to wait for one row. */
 export function documentReader(db: Db, stallMs: number): Omit<Documents, 'commit' | 'note'> {
   const read = <Row extends object>({ text, values }: Sql) => db.read<Row>(text, values)
-  const listed = async (kind: Kind, list: PreparedList): Promise<{ rows: StoredDocument[]; total: number }> => {
+  const listed = async <K extends Kind>(
+    kind: K,
+    list: PreparedList,
+  ): Promise<{ rows: StoredDocument<K>[]; total: number }> => {
     if (matchesNothing(list)) return { rows: [], total: 0 }
     const found = await read<DocumentRow & { total: number }>(pageSql(kind, list, true))
     const rows = found.filter(({ id }) => id !== null).map((row) => toDocument(kind, row))
@@ -111,6 +114,6 @@ function matchesNothing({ conditions }: PreparedList): boolean {
   return conditions.some(({ values }) => values.length === 0)
 }
 
-function toDocument(kind: Kind, row: DocumentRow): StoredDocument {
+function toDocument<K extends Kind>(kind: K, row: DocumentRow): StoredDocument<K> {
   return { kind, id: row.id as DocumentId, revision: row.revision, body: JSON.parse(row.body) }
 }

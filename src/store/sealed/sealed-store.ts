@@ -1,5 +1,5 @@
 import type { TreePath } from '../../model/api/tree.ts'
-import { isObject, type JsonObject } from '../../model/json.ts'
+import { asJson, isObject, type JsonObject } from '../../model/json.ts'
 import {
   AUDITED_SESSION,
   type Audit,
@@ -85,7 +85,7 @@ class SealedRows {
   }
 
   /** @throws Fault `seal_broken` */
-  openDocument = (document: StoredDocument): StoredDocument => {
+  openDocument = <K extends string>(document: StoredDocument<K>): StoredDocument<K> => {
     const body = this.#open(document.kind, document.id, document.body)
     return body === document.body ? document : { ...document, body }
   }
@@ -95,7 +95,7 @@ class SealedRows {
     if (!isWellFormed(change)) return change
     switch (change.op) {
       case 'put':
-        return { ...change, body: this.#seal(change.kind, change.id, change.body) }
+        return { ...change, body: this.#seal(change.kind, change.id, asJson(change.body)) }
       case 'putSession':
         return { ...change, row: this.sealRow(AUDITED_SESSION, change.hash, change.row) }
       case 'putTicket':
@@ -122,8 +122,9 @@ class SealedRows {
     return places === undefined ? body : sealMembers(body, places, this.#of(kind, id))
   }
 
-  #open(kind: string, id: string, body: JsonObject): JsonObject {
-    return PLACES.get(kind) === undefined ? body : unsealMembers(body, this.#of(kind, id))
+  /** Opened members have the type that the sealed ones have. */
+  #open<Body extends JsonObject>(kind: string, id: string, body: Body): Body {
+    return PLACES.get(kind) === undefined ? body : (unsealMembers(body, this.#of(kind, id)) as Body)
   }
 
   #of(kind: string, id: string) {
@@ -137,7 +138,7 @@ function isWellFormed(change: Change): boolean {
 }
 
 function sealedDocuments(documents: Documents, rows: SealedRows, fullness: Fullness): Documents {
-  const one = (found: StoredDocument | undefined) => found && rows.openDocument(found)
+  const one = <K extends string>(found: StoredDocument<K> | undefined) => found && rows.openDocument(found)
   return {
     get: (kind, id) => later(documents.get(kind, id), one),
     find: (kind, index, value) => later(documents.find(kind, index, value), one),

@@ -47,7 +47,7 @@ export function documentReader(
   const begin = db.prepare('BEGIN')
   const end = db.prepare('COMMIT')
 
-  const get = (kind: Kind, id: DocumentId): StoredDocument | undefined => {
+  const get = <K extends Kind>(kind: K, id: DocumentId): StoredDocument<K> | undefined => {
     const row = one.get(kind, id)
     return row && toDocument(kind, row)
   }
@@ -190,6 +190,6 @@ function matchesNothing({ conditions }: PreparedList): boolean {
   return conditions.some(({ values }) => values.length === 0)
 }
 
-function toDocument(kind: Kind, row: Record<string, unknown>): StoredDocument {
+function toDocument<K extends Kind>(kind: K, row: Record<string, unknown>): StoredDocument<K> {
   return { kind, id: row.id as DocumentId, revision: row.revision as number, body: JSON.parse(row.body as string) }
 }
