@@ -50,6 +50,7 @@ import { sessionRoutes } from './resources/sessions.ts'
 import { settingRoutes } from './resources/settings.ts'
 import { signInRoutes } from './resources/sign-in.ts'
 import { signInPageRoutes } from './resources/sign-in-page.ts'
+import { signingKeyRoutes } from './resources/signing-keys.ts'
 import { ssoRoutes } from './resources/sso.ts'
 import { syncStatusRoutes } from './resources/standings.ts'
 import { systemRoutes } from './resources/system.ts'
@@ -110,6 +111,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...secondFactorRoutes(parts),
     ...sessionRoutes(parts),
     ...settingRoutes(parts),
+    ...signingKeyRoutes(parts),
     ...signInRoutes(parts),
     ...signInPageRoutes(parts),
     ...ssoRoutes(parts),

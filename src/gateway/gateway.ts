@@ -292,7 +292,14 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const { innerCalls, modules, responses } = compileParts
   const catalogue = new ApiCatalogue(compileParts, shard, sharedHosts(ownUrls(config)))
   const obey = obedience(responses, keySets)
-  const live = new LiveConfig({ documents: store.documents, feed: store.feed, catalogue, sessions, obey, log })
+  const { ownKeys } = authorization.bindings
+  const live = new LiveConfig({
+    ...{ documents: store.documents, feed: store.feed, log },
+    catalogue,
+    sessions,
+    ownKeys,
+    obey,
+  })
   const stands = { upstreams, upstreamCares, responses, innerCalls, modules, events }
   return { secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../model/json.ts'
 import { type Limit, makeLimit } from '../model/limit.ts'
 import type { Log } from '../model/log.ts'
 import type { Policy, Session } from '../model/session.ts'
+import type { OwnKeys } from '../oauth/own-keys.ts'
 import type { Documents, Feed, FeedEvent, StoredDocument } from '../store/ports.ts'
 import type { ApiCatalogue, Definition } from './catalogue.ts'
 import type { OrgLimits, Snapshot } from './exchange.ts'
@@ -17,6 +18,8 @@ export interface LiveParts {
   readonly feed: Feed
   readonly catalogue: ApiCatalogue
   readonly sessions: Sessions
+  /** Told of the signing keys of tokens. */
+  readonly ownKeys: Pick<OwnKeys, 'take'>
   /** Does what all gateways are told to do; undefined = whatever that was, for it cannot be known any more. */
   readonly obey: (order: GatewayOrder | undefined) => void
   readonly log: Log
@@ -26,7 +29,7 @@ export interface LiveParts {
 type PolicyMap = Map<string, { key: string; policy: Policy }>
 type OrgMap = Map<string, { orgId: string; limits: OrgLimits }>
 
-const TAKEN_OVER: ReadonlySet<string> = new Set(['api', 'policy', 'org_session', 'order'])
+const TAKEN_OVER: ReadonlySet<string> = new Set(['api', 'policy', 'org_session', 'order', 'oauth_key'])
 const RETRY_FIRST_MS = 250
 const RETRY_MOST_MS = 30_000
 const SPREAD_MS = 500
@@ -84,6 +87,7 @@ export class LiveConfig {
       const startedAt = performance.now()
       const revision = await this.#parts.documents.revision()
       await this.#reloadPolicies()
+      await this.#reloadKeys()
       await this.#reloadApis()
       this.#parts.sessions.clear()
       this.behind = false
@@ -133,6 +137,15 @@ export class LiveConfig {
     // Only once all of them are read: a store that fails half-way must not cost the others their policies.
     this.#policies = policies
     this.#orgs = orgs
+  }
+
+  async #reloadKeys(): Promise<void> {
+    for await (const batch of this.#parts.documents.scan('oauth_key'))
+      for (const document of batch) this.#takeKeys(document)
+  }
+
+  #takeKeys(document: StoredDocument | undefined): void {
+    if (document !== undefined) this.#parts.ownKeys.take(document)
   }
 
   async #reloadApis(): Promise<void> {
@@ -213,6 +226,7 @@ export class LiveConfig {
         const document = documents[index]
         if (kind === 'api') this.#changeApi(id, document)
         else if (kind === 'order') this.#obey(document)
+        else if (kind === 'oauth_key') this.#takeKeys(document)
         else {
           policies = true
           this.#changeOther(kind, id, document)

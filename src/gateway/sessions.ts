@@ -273,7 +273,7 @@ export class Sessions {
     const { token } = live
     const sameClient = token === undefined || token.generation === this.#clients.generation
     if (sameClient && live.policyGeneration === snapshot.policyGeneration) return live
-    const made = this.#make(live.source, keyHash, snapshot)
+    const made = this.#make(live.source, keyHash, snapshot, credential)
     return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
   }
 
@@ -309,11 +309,11 @@ export class Sessions {
     if (row instanceof Promise) {
       return this.#readLater(
         keyHash,
-        row.then((late) => late && this.#make(late, keyHash, snapshot)),
+        row.then((late) => late && this.#make(late, keyHash, snapshot, credential)),
       )
     }
     if (row === undefined) return undefined
-    const made = this.#make(row, keyHash, snapshot)
+    const made = this.#make(row, keyHash, snapshot, credential)
     return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
   }
 
@@ -324,7 +324,7 @@ export class Sessions {
   ): Promise<LiveSession | undefined> {
     const { keyHash, snapshot, credential } = asked
     const row = await asked.row
-    if (row !== undefined) return this.#make(row, keyHash, snapshot)
+    if (row !== undefined) return this.#make(row, keyHash, snapshot, credential)
     const found = await legacy.find(credential)
     if (found === undefined) return undefined
     // The feed would tell of its old place only, so it is not kept under the new one.
@@ -333,7 +333,12 @@ export class Sessions {
   }
 
   /** Derives a session from its row; a token also from its client, as this node knows it now. */
-  #make(row: SessionSource, keyHash: string, snapshot: Snapshot): LiveSession | Promise<LiveSession> {
+  #make(
+    row: SessionSource,
+    keyHash: string,
+    snapshot: Snapshot,
+    credential?: string,
+  ): LiveSession | Promise<LiveSession> {
     // The rest of a row is for lists: some ten objects less to keep.
     const { body, orgId, clientId, evictAt } = row
     const source = { body, orgId, clientId, evictAt }
@@ -341,8 +346,10 @@ export class Sessions {
     if (clientId === '' || tokenFactsOf(body) === undefined)
       return new LiveSession(source, keyHash, { snapshot, merges, found: NOBODY })
     const { generation } = this.#clients
-    const client = this.#clients.find(clientId)
-    if (client instanceof Promise) return this.#makeLater(source, keyHash, snapshot, { client, generation })
+    const find = () =>
+      credential !== undefined && this.#clients.isRetired(credential) ? undefined : this.#clients.find(clientId)
+    const client = find()
+    if (client instanceof Promise) return this.#makeLater(source, keyHash, snapshot, { client, generation, find })
     return new LiveSession(source, keyHash, { snapshot, merges, found: { client, generation } })
   }
 
@@ -351,7 +358,11 @@ export class Sessions {
     source: SessionSource,
     keyHash: string,
     snapshot: Snapshot,
-    asked: { client: Awaitable<OAuthClient | undefined>; generation: number },
+    asked: {
+      client: Awaitable<OAuthClient | undefined>
+      generation: number
+      find: () => Awaitable<OAuthClient | undefined>
+    },
   ): Promise<LiveSession> {
     let { client, generation } = asked
     for (let again = 0; ; again++) {
@@ -363,7 +374,7 @@ export class Sessions {
           found: { client: found, generation },
         })
       generation = this.#clients.generation
-      client = this.#clients.find(source.clientId)
+      client = asked.find()
     }
   }
 

@@ -30,6 +30,7 @@ export async function introspect(parts: OAuthParts, call: OAuthCall): Promise<OA
   if (isPublic(caller)) throw fault('oauth_unauthorized_client')
   const token = form.get('token')
   if (token === undefined) throw fault('oauth_invalid_request', 'token is missing')
+  if (parts.isRetired?.(token) === true) return jsonAnswer(200, INACTIVE)
   const hash = hashKey(token)
   const session = await parts.tokens.getSession(hash)
   if (session !== undefined) return jsonAnswer(200, (await accessClaims(parts, call, caller, session)) ?? INACTIVE)

@@ -1,10 +1,8 @@
 import type { JsonObject } from '../model/json.ts'
-import type { SigningAlgorithm, StoredKey } from './key-ring.ts'
+import { SIGNING_ALGORITHMS, type SigningAlgorithm, type StoredKey } from './key-ring.ts'
 import { KEY_SET_FRESH_S, type KeyParts, publishedKeys, signingKey } from './keys.ts'
 import type { OAuthAnswer, OAuthCall } from './parts.ts'
 import { publicAnswer } from './public-answer.ts'
-
-const ALGORITHMS: readonly SigningAlgorithm[] = ['ES256', 'RS256']
 
 /**
  * Answers the key set that access tokens of the API are verified with (RFC 7517 section 5): keys of both algorithms, because
@@ -15,7 +13,7 @@ const ALGORITHMS: readonly SigningAlgorithm[] = ['ES256', 'RS256']
 export async function jwks(parts: KeyParts, { api }: OAuthCall): Promise<OAuthAnswer> {
   const { accessTokenFormat, signingAlgorithm } = api.oauth
   if (accessTokenFormat === 'jwt') await signingKey(parts, api.orgId, signingAlgorithm)
-  const rings = ALGORITHMS.map(async (algorithm) => {
+  const rings = SIGNING_ALGORITHMS.map(async (algorithm) => {
     const keys = await publishedKeys(parts, api.orgId, algorithm)
     return keys.map((key) => entryOf(key, algorithm))
   })

@@ -9,6 +9,8 @@ import { publicJwk } from './jwk.ts'
 
 export type SigningAlgorithm = OAuthRules['signingAlgorithm']
 
+export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = ['ES256', 'RS256']
+
 /** A signing key as stored. The next one of the ring takes its place when that one's `signs_from` has come. */
 export type StoredKey = {
   /** RFC 7638 thumbprint of the public key. */
@@ -25,11 +27,39 @@ export type StoredKey = {
   date_created: string
 }
 
+/** A key that was retired at once. It is remembered for good: a key set that somebody has copied may still hold it. */
+export type RetiredKey = {
+  kid: string
+  /** ISO 8601, both. */
+  date_created: string
+  retired_at: string
+}
+
 /** The signing keys of one organisation for one algorithm, oldest first: the body of a document of kind `oauth_key`. */
 export type StoredRing = {
   org_id: string
   algorithm: SigningAlgorithm
   keys: StoredKey[]
+  /** Oldest first; absent = none. Without their private parts. */
+  retired?: RetiredKey[]
+}
+
+/** `next`: published, does not sign yet; `previous`: signs no more, published until its last token has expired. */
+export type SigningKeyState = 'next' | 'current' | 'previous' | 'retired'
+
+/** What people may know of a signing key. */
+export type SigningKeyView = {
+  org_id: string
+  kid: string
+  alg: SigningAlgorithm
+  state: SigningKeyState
+  /** ISO 8601, as the others. */
+  date_created: string
+  /** Absent for one that was retired. */
+  signs_from?: string
+  /** When the key set stops naming it; of one that is `previous`. */
+  published_until?: string
+  retired_at?: string
 }
 
 // Room for clocks of nodes and of those who verify tokens.
@@ -79,10 +109,37 @@ export function signingAt(ring: StoredRing, now: Millis): StoredKey {
 
 /** Those keys of a ring that some token may still be verified with, or will be soon. */
 export function publishedAt(ring: StoredRing, now: Millis): StoredKey[] {
-  return ring.keys.filter((key, index) => {
-    const successor = ring.keys[index + 1]
-    return successor === undefined || now < successor.signs_from + key.longest_s * 1000 + CLOCK_SKEW_MS
+  return ring.keys.filter((_, index) => now < publishedUntil(ring, index))
+}
+
+/** The ring without one of its keys, for which nothing signs or is published any more. Another must sign in its place. */
+export function withoutKey(ring: StoredRing, { kid, date_created }: StoredKey, now: Millis): StoredRing {
+  const retired = { kid, date_created, retired_at: new Date(now).toISOString() }
+  const keys = ring.keys.filter((key) => key.kid !== kid)
+  return { ...ring, keys, retired: [...(ring.retired ?? []), retired] }
+}
+
+/** The keys of a ring as people see them, newest first; those that were retired at the end. */
+export function viewsOf(ring: StoredRing, now: Millis): SigningKeyView[] {
+  const { org_id, algorithm: alg, retired = [] } = ring
+  const signing = signingAt(ring, now)
+  const iso = (ms: number) => new Date(ms).toISOString()
+  const published = publishedAt(ring, now).map((key): SigningKeyView => {
+    const { kid, date_created, signs_from } = key
+    const facts = { org_id, kid, alg, date_created, signs_from: iso(signs_from) }
+    if (kid === signing.kid) return { ...facts, state: 'current' }
+    if (signs_from > now) return { ...facts, state: 'next' }
+    return { ...facts, state: 'previous', published_until: iso(publishedUntil(ring, ring.keys.indexOf(key))) }
   })
+  const gone = retired.map((key): SigningKeyView => ({ org_id, ...key, alg, state: 'retired' }))
+  return [...published.reverse(), ...gone.reverse()]
+}
+
+/** Unix milliseconds at which the last token of a key has expired; infinite while it signs. */
+function publishedUntil({ keys }: StoredRing, index: number): number {
+  const successor = keys[index + 1]
+  if (successor === undefined) return Number.POSITIVE_INFINITY
+  return successor.signs_from + keys[index]!.longest_s * 1000 + CLOCK_SKEW_MS
 }
 
 function sealContext(kid: string): string {

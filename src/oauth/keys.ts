@@ -1,16 +1,21 @@
 import type { KeyObject } from 'node:crypto'
 import { Fault, fault } from '../errors/fault.ts'
 import type { Millis, MonoMillis } from '../model/clock.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { AuditEntry, Documents, Revision } from '../store/ports.ts'
 import {
   makeKey,
   privateKeyOf,
   publishedAt,
   ringId,
+  SIGNING_ALGORITHMS,
   type SigningAlgorithm,
+  type SigningKeyView,
   type StoredKey,
   type StoredRing,
   signingAt,
+  viewsOf,
+  withoutKey,
 } from './key-ring.ts'
 import type { OAuthParts } from './parts.ts'
 
@@ -35,6 +40,21 @@ interface Known {
   readonly rings: Map<string, { readonly ring: Ring; readonly readAt: MonoMillis }>
   /** First keys that are being made: callers of this process wait for the same one. */
   readonly making: Map<string, Promise<Ring>>
+  /** Grows when rings were forgotten: what was read before may be the old state. */
+  generation: number
+}
+
+/** A change of a ring, to be written unless somebody else was faster; without a ring there is nothing to write. */
+interface RingChange<Result> {
+  readonly ring?: StoredRing
+  readonly audit?: AuditEntry
+  readonly result: Result
+}
+
+/** A result, and the revision from which on it holds. */
+export interface Changed<Result> {
+  readonly result: Result
+  readonly revision: Revision
 }
 
 /** How long a node may use a ring that it has read. */
@@ -84,24 +104,126 @@ export async function publishedKeys(
  * know it; the old one stays published until the last token that it signed has ended. While a new key waits for its time,
  * it is the answer and nothing changes. @throws Fault `revision_conflict` (409) when others keep changing the keys
  */
-export async function rotateKeys(
+export function rotateKeys(
   parts: KeyParts,
   orgId: string,
   algorithm: SigningAlgorithm,
   actor: string,
-): Promise<{ readonly kid: string; readonly signsFrom: Millis }> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const now = parts.clock.wall()
-    const ring = await loadRing(parts, orgId, algorithm)
-    const youngest = ring?.stored.keys.at(-1)
+): Promise<Changed<{ readonly kid: string; readonly signsFrom: Millis }>> {
+  return changeRing(parts, orgId, algorithm, async (stored, now) => {
+    const youngest = stored?.keys.at(-1)
     if (youngest !== undefined && youngest.signs_from > now)
-      return { kid: youngest.kid, signsFrom: youngest.signs_from }
-    const signsFrom = ring === undefined ? now : now + PUBLISHED_AHEAD_MS
+      return { result: { kid: youngest.kid, signsFrom: youngest.signs_from } }
+    const signsFrom = stored === undefined ? now : now + PUBLISHED_AHEAD_MS
     const made = await makeKey(algorithm, parts.sealKey, { signsFrom, now })
-    const keys = [...(ring === undefined ? [] : publishedAt(ring.stored, now)), made]
-    const audit = auditOf(now, actor, 'oauth_key.rotate', { org_id: orgId, algorithm, keys })
-    const written = await write(parts, { org_id: orgId, algorithm, keys }, ring?.revision ?? 0, audit)
-    if (written) return { kid: made.kid, signsFrom }
+    const keys = [...(stored === undefined ? [] : publishedAt(stored, now)), made]
+    return {
+      ring: { ...(stored ?? { org_id: orgId, algorithm }), keys },
+      audit: auditOf(now, actor, 'oauth_key.rotate', orgId, { algorithm, kid: made.kid }),
+      result: { kid: made.kid, signsFrom },
+    }
+  })
+}
+
+/**
+ * Retires a key at once, after its private part may have become known: the key set no longer names it, and gateways refuse every token
+ * that it signed. Where it was the one that signs, the next one signs from now on, or a new one. Retired again, it changes nothing.
+ * @throws Fault `not_found` (404) when the organisation has no such key, `revision_conflict` (409) when others keep changing the keys
+ */
+export async function retireKey(
+  parts: KeyParts,
+  orgId: string,
+  kid: string,
+  actor: string,
+): Promise<Changed<SigningAlgorithm>> {
+  const algorithm = await algorithmOf(parts, orgId, kid)
+  if (algorithm === undefined) throw fault('not_found', 'there is no signing key of this kid')
+  return changeRing(parts, orgId, algorithm, async (stored, now) => {
+    const key = stored?.keys.find((entry) => entry.kid === kid)
+    if (stored === undefined || key === undefined) return { result: algorithm }
+    const rest = withoutKey(stored, key, now)
+    const keys = kid === signingAt(stored, now).kid ? await withSigner(parts, rest, now) : rest.keys
+    const signs = signingAt({ ...rest, keys }, now).kid
+    return {
+      ring: { ...rest, keys },
+      audit: auditOf(now, actor, 'oauth_key.retire', orgId, { algorithm, kid, signs }),
+      result: algorithm,
+    }
+  })
+}
+
+/** Rotates the keys of one algorithm, or without one of each that the organisation has keys for. @throws Fault as `rotateKeys`, `not_found` */
+export async function rotateAllKeys(
+  parts: KeyParts,
+  orgId: string,
+  algorithm: SigningAlgorithm | undefined,
+  actor: string,
+): Promise<Revision> {
+  const algorithms = algorithm === undefined ? await algorithmsInUse(parts, orgId) : [algorithm]
+  if (algorithms.length === 0) throw fault('not_found', 'there are no signing keys yet: name an algorithm in alg')
+  let last: Revision = 0
+  for (const each of algorithms) last = Math.max(last, (await rotateKeys(parts, orgId, each, actor)).revision)
+  return last
+}
+
+/** The keys of an organisation as people see them, or without one of all: by organisation and algorithm, newest first. */
+export async function listKeys(
+  parts: Pick<KeyParts, 'documents' | 'clock'>,
+  orgId: string | undefined,
+): Promise<SigningKeyView[]> {
+  const now = parts.clock.wall()
+  const where = orgId === undefined ? {} : { org_id: orgId }
+  const rings: StoredRing[] = []
+  for await (const batch of parts.documents.each('oauth_key', { where }))
+    rings.push(...batch.map(({ body }) => body as unknown as StoredRing))
+  const place = ({ org_id, algorithm }: StoredRing) => `${org_id} ${algorithm}`
+  rings.sort((a, b) => (place(a) < place(b) ? -1 : 1))
+  return rings.flatMap((ring) => viewsOf(ring, now))
+}
+
+async function algorithmsInUse(parts: KeyParts, orgId: string): Promise<SigningAlgorithm[]> {
+  const rings = await Promise.all(SIGNING_ALGORITHMS.map((each) => loadRing(parts, orgId, each)))
+  return SIGNING_ALGORITHMS.filter((_, index) => rings[index] !== undefined)
+}
+
+/** Has this process read the rings of a store again before it uses them: they were changed. */
+export function forgetRings(documents: Documents): void {
+  const known = knownOf.get(documents)
+  if (known === undefined) return
+  known.generation++
+  known.rings.clear()
+}
+
+/** The algorithm of the ring that holds a key, or held it until it was retired. */
+async function algorithmOf(parts: KeyParts, orgId: string, kid: string): Promise<SigningAlgorithm | undefined> {
+  for (const algorithm of SIGNING_ALGORITHMS) {
+    const stored = (await loadRing(parts, orgId, algorithm))?.stored
+    if (stored !== undefined && [...stored.keys, ...(stored.retired ?? [])].some((key) => key.kid === kid))
+      return algorithm
+  }
+  return undefined
+}
+
+/** The keys of a ring whose signing key is gone: the next one signs from now on, or a new one. Old ones never sign again. */
+async function withSigner(parts: KeyParts, { algorithm, keys }: StoredRing, now: Millis): Promise<StoredKey[]> {
+  const next = keys.findIndex((key) => key.signs_from > now)
+  if (next !== -1) return keys.map((key, index) => (index === next ? { ...key, signs_from: now } : key))
+  return [...keys, await makeKey(algorithm, parts.sealKey, { signsFrom: now, now })]
+}
+
+/** Changes a ring as it is stored now, again when somebody else was faster. @throws Fault `revision_conflict` (409) */
+async function changeRing<Result>(
+  parts: KeyParts,
+  orgId: string,
+  algorithm: SigningAlgorithm,
+  change: (stored: StoredRing | undefined, now: Millis) => Promise<RingChange<Result>>,
+): Promise<Changed<Result>> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const ring = await loadRing(parts, orgId, algorithm)
+    const { ring: next, audit, result } = await change(ring?.stored, parts.clock.wall())
+    if (next === undefined) return { result, revision: ring?.revision ?? 0 }
+    const revision = await write(parts, next, ring?.revision ?? 0, audit)
+    if (revision !== undefined) return { result, revision }
   }
   throw fault('revision_conflict', 'the signing keys keep changing')
 }
@@ -123,7 +245,7 @@ async function makeRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
   const now = parts.clock.wall()
   const first = await makeKey(algorithm, parts.sealKey, { signsFrom: now, now })
   const ring = { org_id: orgId, algorithm, keys: [first] }
-  await write(parts, ring, 0, auditOf(now, 'gateway', 'oauth_key.create', ring))
+  await write(parts, ring, 0, auditOf(now, 'gateway', 'oauth_key.create', orgId, { algorithm, kid: first.kid }))
   // Whoever wrote it, what is stored now is what all nodes use.
   const stored = await readRing(parts, orgId, algorithm)
   if (stored === undefined) throw fault('store_away', 'signing keys were written and are not there')
@@ -132,16 +254,14 @@ async function makeRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
 
 /** Raises `longest_s` of a key before it signs a token that lives longer than any before. Doubled, so that it happens rarely. */
 async function lengthen(parts: KeyParts, { stored }: Ring, kid: string, lifetimeS: number): Promise<void> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const ring = await loadRing(parts, stored.org_id, stored.algorithm)
-    const key = ring?.stored.keys.find((entry) => entry.kid === kid)
+  await changeRing(parts, stored.org_id, stored.algorithm, async (ring) => {
+    const key = ring?.keys.find((entry) => entry.kid === kid)
     if (ring === undefined || key === undefined) throw fault('revision_conflict', 'the signing key is gone')
-    if (key.longest_s >= lifetimeS) return
+    if (key.longest_s >= lifetimeS) return { result: undefined }
     const longest_s = Math.max(2 * key.longest_s, Math.ceil(lifetimeS))
-    const keys = ring.stored.keys.map((entry) => (entry.kid === kid ? { ...entry, longest_s } : entry))
-    if (await write(parts, { ...ring.stored, keys }, ring.revision, undefined)) return
-  }
-  throw fault('revision_conflict', 'the signing keys keep changing')
+    const keys = ring.keys.map((entry) => (entry.kid === kid ? { ...entry, longest_s } : entry))
+    return { ring: { ...ring, keys }, result: undefined }
+  })
 }
 
 /** The ring as this node has read it at most 5 s ago. That there is none is never remembered: another node may make it now. */
@@ -152,7 +272,8 @@ async function readRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
 }
 
 async function loadRing(parts: KeyParts, orgId: string, algorithm: SigningAlgorithm): Promise<Ring | undefined> {
-  const { rings } = knownBy(parts)
+  const known = knownBy(parts)
+  const { rings, generation } = known
   const id = ringId(orgId, algorithm)
   const readAt = parts.clock.mono()
   const document = await parts.documents.get('oauth_key', id)
@@ -165,35 +286,34 @@ async function loadRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
   const ring = unchanged
     ? before
     : { revision: document.revision, stored: document.body as unknown as StoredRing, privateKeys: new Map() }
-  rings.set(id, { ring, readAt })
+  if (generation === known.generation) rings.set(id, { ring, readAt })
   return ring
 }
 
-/** False when somebody else was faster. */
+/** undefined when somebody else was faster. */
 async function write(
   parts: KeyParts,
   ring: StoredRing,
   ifRevision: Revision,
   audit: AuditEntry | undefined,
-): Promise<boolean> {
+): Promise<Revision | undefined> {
   const id = ringId(ring.org_id, ring.algorithm)
   try {
-    await parts.documents.commit([{ op: 'put', kind: 'oauth_key', id, body: ring, ifRevision }], audit)
-    return true
+    return await parts.documents.commit([{ op: 'put', kind: 'oauth_key', id, body: ring, ifRevision }], audit)
   } catch (error) {
-    if (error instanceof Fault && error.code === 'revision_conflict') return false
+    if (error instanceof Fault && error.code === 'revision_conflict') return undefined
     throw error
   } finally {
     knownBy(parts).rings.delete(id)
   }
 }
 
-function auditOf(at: Millis, actor: string, action: string, { org_id, algorithm, keys }: StoredRing): AuditEntry {
-  return { actor, action, orgId: org_id, at, detail: { algorithm, kid: keys.at(-1)?.kid ?? '' } }
+function auditOf(at: Millis, actor: string, action: string, orgId: string, detail: JsonObject): AuditEntry {
+  return { actor, action, orgId, at, detail }
 }
 
 function knownBy({ documents }: KeyParts): Known {
-  const known = knownOf.get(documents) ?? { rings: new Map(), making: new Map() }
+  const known = knownOf.get(documents) ?? { rings: new Map(), making: new Map(), generation: 0 }
   knownOf.set(documents, known)
   return known
 }

@@ -1,46 +1,49 @@
 import type { KeyObject } from 'node:crypto'
-import type { Awaitable, Documents, Feed } from '../store/ports.ts'
+import type { Documents, StoredDocument } from '../store/ports.ts'
 import { publicJwk } from './jwk.ts'
+import { readJwt } from './jwt.ts'
 import type { StoredRing } from './key-ring.ts'
+import { forgetRings } from './keys.ts'
 
 /**
- * The signing keys of all authorization servers of the installation, the retired ones that this process has seen included. Who
- * verifies a signature learns from it that a token is one of ours, which must stand in the store as well.
+ * The signing keys of all authorization servers of the installation as this node knows them, the old ones that it has seen and those that
+ * were retired at once included. Who verifies a signature learns from it that a token is one of ours, which must stand in the store as well.
  */
 export class OwnKeys {
-  readonly #documents: Pick<Documents, 'scan'>
-  readonly #unsubscribe: () => void
+  readonly #documents: Documents
   readonly #kids = new Set<string>()
+  readonly #retired = new Set<string>()
   readonly #thumbprints = new WeakMap<KeyObject, string>()
-  /** Grows when keys were made or rotated: what was read before may lack one. */
-  #generation = 0
-  #knownAt = -1
 
-  constructor(documents: Pick<Documents, 'scan'>, feed: Feed) {
+  /** `documents`: what keys are signed with and published from on this node. */
+  constructor(documents: Documents) {
     this.#documents = documents
-    this.#unsubscribe = feed.subscribe(({ changes, missed }) => {
-      if (missed || changes.some(({ kind }) => kind === 'oauth_key')) this.#generation++
-    })
   }
 
-  /** True when this public key belongs to one of our signing keys; at once when these are known. @throws Fault `store_away` */
-  has(key: KeyObject): Awaitable<boolean> {
+  /** Grows when a key was retired at once: tokens that were good before are to be looked at again. */
+  get retirements(): number {
+    return this.#retired.size
+  }
+
+  /** Takes over the keys of an organisation as they are stored now. */
+  take({ body }: Pick<StoredDocument, 'body'>): void {
+    const { keys, retired = [] } = body as unknown as StoredRing
+    for (const { kid } of [...keys, ...retired]) this.#kids.add(kid)
+    for (const { kid } of retired) this.#retired.add(kid)
+    forgetRings(this.#documents)
+  }
+
+  /** True when this public key belongs to one of our signing keys. */
+  has(key: KeyObject): boolean {
     const kid = this.#thumbprintOf(key)
-    if (kid === '') return false
-    if (this.#kids.has(kid)) return true
-    return this.#knownAt === this.#generation ? false : this.#read(kid)
+    return kid !== '' && this.#kids.has(kid)
   }
 
-  close(): void {
-    this.#unsubscribe()
-  }
-
-  async #read(kid: string): Promise<boolean> {
-    const generation = this.#generation
-    for await (const batch of this.#documents.scan('oauth_key'))
-      for (const { body } of batch) for (const key of (body as unknown as StoredRing).keys) this.#kids.add(key.kid)
-    this.#knownAt = generation
-    return this.#kids.has(kid)
+  /** True for an access token that names a key that was retired at once. Whether it was signed with it is for others to say. */
+  isRetired(token: string): boolean {
+    if (this.#retired.size === 0) return false
+    const jwt = readJwt(token, ['at+jwt'])
+    return typeof jwt !== 'string' && this.#retired.has(String(jwt.header.kid))
   }
 
   /** '' for a key of a kind that we do not sign with. */

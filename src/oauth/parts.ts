@@ -85,6 +85,8 @@ export interface OAuthParts {
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
   /** A client by its id, wherever it is registered; from memory where it is known (`ClientCache`). @throws Fault `store_away` */
   readonly findClient: (clientId: string) => Awaitable<OAuthClient | undefined>
+  /** True for an access token that was signed with a key that was retired at once; absent = none was. */
+  readonly isRetired?: (token: string) => boolean
   /** What may be issued while the store is away; absent = nothing. */
   readonly owed?: OwedSessions
   /** To be called after a commit with a message for the outbox, so that it is sent at once; absent = found within a second. */

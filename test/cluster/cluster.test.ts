@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { eventually } from '../eventually.ts'
+import { oauthApi, policyOf } from '../gateway/oauth-fixtures.ts'
 import { startOrigin } from '../origin.ts'
 import { credentialOf } from './acts.ts'
 import { type Node, startCluster } from './nodes.ts'
@@ -56,8 +57,33 @@ test('gateways and a dashboard of one cluster share everything', async (t) => {
     await live(first, '/orders/x', headers, 403)
   })
 
+  const credential = await credentialOf(apart)
+  await t.test('tokens of a signing key that is retired at one node are refused by all', async () => {
+    const definition = oauthApi(origin.url, { id: 'shop', settings: { accessTokenFormat: 'jwt' } })
+    assert.equal((await first.svc('POST', '/svc/apis/oas', definition)).status, 200)
+    assert.equal((await first.svc('POST', '/svc/policies', policyOf('shop', ['shop']))).status, 200)
+    const client = {
+      ...{ client_id: 'app', secret: 's', api_id: 'shop', policies: ['shop'] },
+      redirect_uris: [origin.url],
+    }
+    assert.equal((await first.svc('POST', '/svc/oauth/clients/create', client)).status, 200)
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const form = 'grant_type=client_credentials&client_id=app&client_secret=s'
+    const issued = await first.send('POST', '/shop/oauth/token', type, form)
+    assert.equal(issued.status, 200, issued.text)
+    const bearer = { authorization: `Bearer ${(issued.json as { access_token: string }).access_token}` }
+    for (const node of [first, second]) await live(node, '/shop/x', bearer, 200)
+    const keys = (await second.svc('GET', '/svc/oauth/signing-keys')).json as { keys: { kid: string }[] }
+    // By a dashboard without a gateway.
+    const path = `/api/oauth/signing-keys/${keys.keys[0]!.kid}`
+    assert.equal((await apart.send('DELETE', path, { authorization: credential }, '')).status, 200)
+    for (const node of [first, second]) {
+      await live(node, '/shop/x', bearer, 401)
+      assert.ok(!(await node.call('/shop/oauth/jwks')).text.includes(keys.keys[0]!.kid))
+    }
+  })
+
   await t.test('every node is listed, with what it loads', async () => {
-    const credential = await credentialOf(apart)
     await eventually('both gateways are listed', async () => {
       const answer = await apart.call('/api/system/nodes', { authorization: credential })
       return /"first"/.test(answer.text) && /"second"/.test(answer.text)

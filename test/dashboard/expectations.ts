@@ -239,6 +239,10 @@ says('POST /api/apis/oauth/{}/revoke', 'oauth', ['client'], { owned: 0, body: { 
 says('POST /api/apis/oauth/{}/revoke_all', 'oauth', ['client'], { owned: 0 })
 says('POST /api/apis/oauth/{}/authorize-client', 'oauth', ['api'], { owned: 0 })
 says('POST /api/apis/{}/authorize-client', 'oauth', ['api'], { owned: 0 })
+// Signing keys are the organisation's: what ends tokens of all owners is for administrators.
+says('GET /api/oauth/signing-keys', 'oauth')
+says('POST /api/oauth/signing-keys/rotate', 'admin')
+says('DELETE /api/oauth/signing-keys/{}', 'admin', ['none'])
 
 for (const [calls, who, names, rest] of MOVE_CALLS) says(calls, who, names, rest)
 

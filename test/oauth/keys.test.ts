@@ -94,7 +94,7 @@ test('a new key is published on every node before it signs, and the old one unti
   const node = otherNode(world)
   const old = await kid(world)
   assert.equal(await kid(node), old)
-  const { kid: young, signsFrom } = await rotateKeys(world, 'org1', 'ES256', 'tester')
+  const { kid: young, signsFrom } = (await rotateKeys(world, 'org1', 'ES256', 'tester')).result
   assert.equal(signsFrom, world.clock.wall() + AHEAD_MS)
   assert.deepEqual(await kids(world), [old, young])
   world.clock.advance(5_000)
@@ -135,7 +135,7 @@ test('of two rotations at once one wins, and both answer its key', async (t) => 
 
 test('a rotation without a key makes the first, which signs at once', async (t) => {
   const world = makeWorld(t.after.bind(t))
-  const { kid: made, signsFrom } = await rotateKeys(world, 'org1', 'ES256', 'tester')
+  const { kid: made, signsFrom } = (await rotateKeys(world, 'org1', 'ES256', 'tester')).result
   assert.equal(signsFrom, world.clock.wall())
   assert.equal(await kid(world), made)
 })

@@ -17,6 +17,7 @@ import type { AdminParts } from './parts.ts'
 import { policyRoutes } from './policies.ts'
 import { AdminRequest } from './request.ts'
 import { type Route, type RouteMatch, RouteTree } from './route.ts'
+import { signingKeyRoutes } from './signing-keys.ts'
 
 /** Answers the product's own paths; false when the path is none of them on this port. */
 type OwnPaths = (x: Exchange) => boolean
@@ -127,6 +128,7 @@ function allRoutes(parts: AdminParts): Route[] {
     ...certificateRoutes(parts),
     ...oauthClientRoutes(parts),
     ...oauthTokenRoutes(parts),
+    ...signingKeyRoutes(parts),
     ...orgKeyRoutes(parts),
     ...oauthDeliveryRoutes(parts),
     ...nodeRoutes(parts),

@@ -1,11 +1,14 @@
 import type { OAuthClient } from '../../model/oauth-client.ts'
 import { ClientCache } from '../../oauth/client-cache.ts'
+import type { OwnKeys } from '../../oauth/own-keys.ts'
 import type { Awaitable, Documents, Feed } from '../../store/ports.ts'
 
 /** What sessions know clients by. */
 export interface Clients {
-  /** Grows with every change of any client: what was asked before it is asked again. */
+  /** Grows with every change of any client, and when a signing key was retired: what was asked before it is asked again. */
   readonly generation: number
+  /** True for an access token that was signed with a key that was retired at once: it is of no client any more. */
+  isRetired(token: string): boolean
   /** The client of this id, undefined when there is none. @throws Fault `store_away` */
   find(clientId: string): Awaitable<OAuthClient | undefined>
 }
@@ -13,14 +16,24 @@ export interface Clients {
 /** The clients as this node knows them: a change is in force with the commit that made it. */
 export class LiveClients implements Clients {
   readonly #cache: ClientCache
+  readonly #ownKeys: Pick<OwnKeys, 'isRetired' | 'retirements'>
   readonly #unsubscribe: () => void
-  generation = 0
+  #changes = 0
 
-  constructor(documents: Documents, feed: Feed) {
+  constructor(documents: Documents, feed: Feed, ownKeys: Pick<OwnKeys, 'isRetired' | 'retirements'>) {
+    this.#ownKeys = ownKeys
     this.#cache = new ClientCache(documents, feed)
     this.#unsubscribe = feed.subscribe(({ changes, missed }) => {
-      if (missed || changes.some(({ kind }) => kind === 'oauth_client')) this.generation++
+      if (missed || changes.some(({ kind }) => kind === 'oauth_client')) this.#changes++
     })
+  }
+
+  get generation(): number {
+    return this.#changes + this.#ownKeys.retirements
+  }
+
+  isRetired(token: string): boolean {
+    return this.#ownKeys.isRetired(token)
   }
 
   find(clientId: string): Awaitable<OAuthClient | undefined> {
@@ -35,4 +48,4 @@ export class LiveClients implements Clients {
 }
 
 /** For nodes without authorization servers: every token is of a client that is gone. */
-export const NO_CLIENTS: Clients = { generation: 0, find: () => undefined }
+export const NO_CLIENTS: Clients = { generation: 0, isRetired: () => false, find: () => undefined }

@@ -46,8 +46,8 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const { config, store, clock, log, sealKey, secretGate, findApi, findPolicy } = parts
   const { documents, tokens, outbox } = store
   const publicUrl = config.gateway.public_url
-  const clients = new LiveClients(documents, store.feed)
-  const ownKeys = new OwnKeys(documents, store.feed)
+  const ownKeys = new OwnKeys(documents)
+  const clients = new LiveClients(documents, store.feed, ownKeys)
   const common = { documents, tokens, outbox, clock, log, config, sealKey, findApi, findPolicy }
   const turn = parts.clustered ? { turn: new Lease({ documents, tokens, clock }, 'outbox') } : {}
   const deliveries = new Deliveries({ ...common, ...turn, allowPrivate: config.webhooks.allow_private })
@@ -55,6 +55,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     ...common,
     ...(store.owed !== undefined && { owed: store.owed }),
     findClient: (clientId) => clients.find(clientId),
+    isRetired: (token) => ownKeys.isRetired(token),
     wakeDeliveries: () => deliveries.wake(),
   }
   const server = new AuthorizationServer(oauth)
@@ -68,7 +69,6 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     async close() {
       await deliveries.close()
       clients.close()
-      ownKeys.close()
     },
   }
 }

@@ -119,7 +119,7 @@ export function authenticateJwt(
     const policies = policiesOf(jwt.claims, rules)
     if (policies.length === 0) return challenged(x, NO_POLICY, presented.word, 'off')
     const confirmation = readConfirmation(jwt.claims.cnf)
-    const own = await bindings.ownKeys.has(signer.key)
+    const own = bindings.ownKeys.has(signer.key)
     // A first key of ours may have been made on another node a moment ago.
     const couldBeOurs = !own && jwt.header.typ === 'at+jwt'
     const freshMs = couldBeOurs ? Math.min(keys.freshMs, OWN_AGAIN_MS) : keys.freshMs
