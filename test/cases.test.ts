@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { FakeClock } from '../src/model/clock.ts'
+import { isObject, type Json, type JsonObject } from '../src/model/json.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
 import type { Store } from '../src/store/ports.ts'
 import type { Answer } from './client.ts'
+import { type Draft, defined, rights } from './definitions.ts'
 import { eventually } from './eventually.ts'
 import { deadUrl } from './gateway/upstream-fixtures.ts'
 import { startTestGateway, type TestGateway } from './harness.ts'
@@ -16,15 +18,19 @@ import { type Origin, startOrigin } from './origin.ts'
 /**
  * Behaviour as data: each file of `cases/` holds cases; each case is a small installation and what happens in it.
  * Texts may hold `{{origin}}` (URL of the upstream), `{{dead}}` (a URL at which nothing listens), `{{receiver}}` (URL of a receiver of
- * webhooks), `{{key:name}}`, `{{hash:name}}` (a made key and its hash), `{{token:name}}` (an access token).
+ * webhooks), `{{key:name}}`, `{{hash:name}}` (a made key and its hash), `{{token:name}}` (an access token). In sessions and policies
+ * `reaches` stands for rights on these whole APIs.
  */
 interface Case {
   readonly name: string
   readonly env?: Record<string, string>
   /** Modules that APIs may call: texts by file name. */
   readonly modules?: Readonly<Record<string, string>>
-  /** Definitions, classic or OpenAPI, published in order. */
-  readonly apis?: readonly object[]
+  /**
+   * Definitions, published in order: classic or OpenAPI ones, and drafts of OpenAPI ones, whose upstream is the origin. An operation of a
+   * draft is its id where nothing else is in it.
+   */
+  readonly apis?: readonly JsonObject[]
   readonly policies?: readonly object[]
   /** Sessions made as keys, by a name to refer to them. */
   readonly keys?: Readonly<Record<string, object>>
@@ -131,16 +137,17 @@ async function play(
         (_, word: string) => words.get(word) ?? assert.fail(`unknown word ${word}`),
       ),
     )
-  for (const definition of fill(each.apis ?? [])) {
+  for (const written of fill(each.apis ?? [])) {
+    const definition = 'openapi' in written || 'api_id' in written ? written : ofDraft(written, origin.url)
     const made = await gateway.svc('POST', 'openapi' in definition ? '/svc/apis/oas' : '/svc/apis', definition)
     assert.equal(made.status, 200, `API not taken: ${made.text}`)
   }
   for (const policy of fill(each.policies ?? [])) {
-    const made = await gateway.svc('POST', '/svc/policies', policy)
+    const made = await gateway.svc('POST', '/svc/policies', withRights(policy))
     assert.equal(made.status, 200, `policy not taken: ${made.text}`)
   }
   for (const [name, session] of Object.entries(fill(each.keys ?? {}))) {
-    const made = await gateway.svc('POST', '/svc/keys/create', session)
+    const made = await gateway.svc('POST', '/svc/keys/create', withRights(session))
     assert.equal(made.status, 200, `key not made: ${made.text}`)
     const { key, key_hash: hash } = made.json as { key: string; key_hash: string }
     words.set(`key:${name}`, key)
@@ -165,6 +172,29 @@ async function play(
   }
   for (const [index, step] of each.steps.entries()) await take(fill(step), `step ${index + 1}`, gateway, origin)
   return fill
+}
+
+function ofDraft(draft: JsonObject, url: string): JsonObject {
+  const paths = Object.entries((draft.paths ?? {}) as Record<string, JsonObject>)
+  return defined({
+    url,
+    ...(draft as Partial<Draft> & Pick<Draft, 'id'>),
+    paths: Object.fromEntries(paths.map(([path, item]) => [path, withOperations(item)])),
+  })
+}
+
+function withOperations(item: JsonObject): JsonObject {
+  const entries = Object.entries(item).map(([method, operation]): [string, Json] => [
+    method,
+    typeof operation === 'string' ? { operationId: operation, responses: { 200: { description: 'ok' } } } : operation,
+  ])
+  return Object.fromEntries(entries)
+}
+
+function withRights(sent: unknown): unknown {
+  if (!isObject(sent) || sent.reaches === undefined) return sent
+  const { reaches, ...rest } = sent
+  return { ...rest, access_rights: rights(...(reaches as string[])) }
 }
 
 /** Rows are matched in any order. */
@@ -234,7 +264,7 @@ async function take(step: CaseStep, where: string, gateway: TestGateway, origin:
 async function ask(step: CaseStep, gateway: TestGateway): Promise<Answer | undefined> {
   if (step.svc !== undefined) {
     const [method = '', path = ''] = step.svc.split(' ')
-    return gateway.svc(method, path, step.send, step.headers)
+    return gateway.svc(method, path, withRights(step.send), step.headers)
   }
   if (step.call === undefined) return undefined
   const [method = '', path = ''] = step.call.split(' ')
