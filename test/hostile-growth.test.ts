@@ -10,7 +10,7 @@ import { readDirectives } from '../src/gateway/cache/directives.ts'
 import { readHttpDate } from '../src/gateway/cache/http-date.ts'
 import { jsonFlaw } from '../src/gateway/json-flaw.ts'
 import { preferredType } from '../src/gateway/preferred-type.ts'
-import { ApiTags, tagKey } from '../src/gateway/record/tags.ts'
+import { ApiTags } from '../src/gateway/record/tags.ts'
 import {
   cookieValue,
   queryValues,
@@ -207,7 +207,7 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
   dates: { work: (text) => readHttpDate(text, 0), most: 65_536 },
   'JSON of traffic': { work: (text) => jsonFlaw(JSON.stringify(JSON.parse(text))), most: 65_536 },
   Accept: { work: (text) => preferredType(text, ['application/json', 'text/html']), most: 65_536 },
-  'tags of a header': { work: (text) => tagKey(tagged(), { get: () => text }), most: 65_536 },
+  'tags of a header': { work: (text) => tagged().key({ get: () => text }), most: 65_536 },
   'cookie of a credential': { work: (text) => cookieValue(text, 'none'), most: 65_536 },
   'cookies passed on': { work: (text) => withoutCookie(text, 'c1', true), most: 65_536 },
   'parameter of a credential': { work: (text) => singleParameter(text, 'none'), most: 65_536 },

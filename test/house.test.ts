@@ -119,6 +119,27 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
     },
   ],
   'no default exports': [{ files: { 'src/model/a.ts': 'export default 1' }, found: ['a.ts:1 has a default export'] }],
+  'what the product exports is used by it': [
+    {
+      files: {
+        'src/model/a.ts':
+          'export const alone = 1\nexport const tried = 2\nexport const own = 3\nexport const taken = own',
+        'src/model/b.ts': `import { taken } from './a.ts'\ntaken`,
+        'test/a.test.ts': `import { own, tried } from '../src/model/a.ts'\nown + tried`,
+      },
+      found: ['exports alone, which no other file imports', 'exports tried, which only tests use'],
+    },
+  ],
+  'nothing acts on the text of an error': [
+    {
+      files: {
+        'src/model/a.ts':
+          "if (error.message.includes('x')) return\nif (toFault(error).message.startsWith('x')) return\nif (/x/.test(error.message)) return\nif (error.message === 'x') return\nconst shown = error.message === text",
+        'src/store/redis/a.ts': "if (error.message.startsWith('NOSCRIPT')) return",
+      },
+      found: ['a.ts:1', 'a.ts:2', 'a.ts:3', 'a.ts:4'],
+    },
+  ],
   'exported functions of src say what they do': [
     {
       files: { 'src/model/a.ts': 'export function f(): void {}\n/** Says. */\nexport function g(): void {}' },

@@ -92,7 +92,7 @@ function checkOrigin(path: string, text: string): Problem[] {
 }
 
 /** True for an IPv4 or IPv6 address, or a network written as address/bits. */
-export function isNetwork(text: string): boolean {
+function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
   const family = isIP(address)
   if (family === 0 || more.length > 0) return false

@@ -5,7 +5,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Where `npm start` builds the console. */
-export const CONSOLE_FOLDER = join(import.meta.dirname, '..', '..', 'console', 'dist')
+const CONSOLE_FOLDER = join(import.meta.dirname, '..', '..', 'console', 'dist')
 
 /** Addresses below these belong to the API: what is not there is a refusal, never a page. */
 const CALLS = /^\/(?:api|admin|auth|portal|oauth-clients|svc|console)(?:[/?]|$)/

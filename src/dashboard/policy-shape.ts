@@ -6,7 +6,7 @@ import { stateOf } from '../model/policy-index.ts'
 const STATES = ['active', 'draft', 'deny'] as const
 
 /** The states that policies are listed by. */
-export const PolicyState = Type.Enum([...STATES])
+const PolicyState = Type.Enum([...STATES])
 type State = Static<typeof PolicyState>
 
 /** A policy as the dashboard shows it. */

@@ -29,6 +29,7 @@ export function sendFault(
   if (entry.log !== 'silent') log[entry.log]({ ...at, cause: found.cause ?? found }, entry.text)
   // What the framework refuses by itself comes here without having passed the hooks.
   reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS, 'content-type': JSON_TYPE })
+  if (entry.coded) reply.header('x-error-code', found.code)
   if (found.waitS > 0) reply.header('retry-after', found.waitS)
   return reply.code(dashboardStatusOf(found)).send(renderFault(found, 'envelope'))
 }

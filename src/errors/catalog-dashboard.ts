@@ -33,7 +33,7 @@ export const DASHBOARD = {
   // signing in to the dashboard
   sign_in_failed: { status: 401, log: 'silent', text: 'The email address or the password is wrong' },
   sign_in_throttled: { status: 429, log: 'warn', text: 'Too many failed tries, try again later', expose: 'alone' },
-  sign_in_void: { status: 401, log: 'silent', text: 'This sign-in has lapsed, begin again' },
+  sign_in_void: { status: 401, log: 'silent', text: 'This sign-in has lapsed, begin again', coded: true },
   sign_in_refused: { status: 403, log: 'silent', text: 'This account cannot sign in', expose: 'alone' },
   second_factor_wrong: { status: 401, log: 'silent', text: 'The code is wrong, or was used before' },
   second_factor_state: { status: 409, log: 'silent', text: 'The second factor is not in that state', expose: 'alone' },
@@ -45,7 +45,12 @@ export const DASHBOARD = {
   },
   origin_foreign: { status: 403, log: 'warn', text: 'The call came from a page of another site' },
   session_needed: { status: 403, log: 'silent', text: 'This call needs a browser session' },
-  verification_needed: { status: 403, log: 'silent', text: 'Prove once more who you are, then repeat the call' },
+  verification_needed: {
+    status: 403,
+    log: 'silent',
+    text: 'Prove once more who you are, then repeat the call',
+    coded: true,
+  },
   current_password_wrong: { status: 403, log: 'silent', text: 'The current password is missing or wrong' },
   password_not_yours: {
     status: 403,

@@ -15,6 +15,8 @@ export interface CatalogEntry {
   readonly oauth?: string
   /** The same under `compat.legacy_statuses`, where the incumbent's differs. */
   readonly legacyOauth?: string
+  /** True when the dashboard sends the code in `X-Error-Code`: callers act on it, and statuses and texts do not tell it apart. */
+  readonly coded?: true
   /** How the dashboard says it, where it differs: its status, and its text, which then stands alone. */
   readonly dashboard?: { readonly status?: number; readonly text?: string }
 }

@@ -309,7 +309,7 @@ export interface SeenCredentials {
   readonly withheld: readonly CredentialPlace[]
 }
 
-export const NO_CREDENTIALS: SeenCredentials = { verified: undefined, withheld: [] }
+const NO_CREDENTIALS: SeenCredentials = { verified: undefined, withheld: [] }
 
 /**
  * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here

@@ -10,7 +10,7 @@ import type { Recorder } from './record/recorder.ts'
 const CLIENT_GONE_STATUS = CATALOG.client_gone.status
 
 /** The plan that a request is limited and counted by: its session's, or the chain's own for requests without one. */
-export function planOf(x: Exchange): Plan {
+function planOf(x: Exchange): Plan {
   if (x.plan !== undefined) return x.plan
   const chain = x.chain!
   chain.open ??= makePlan(chain, undefined, undefined)

@@ -1,5 +1,5 @@
 /** Why the dashboard drops connections: too many in all, no file descriptors for so many, too many of one address. */
-export const DROP_REASONS = ['max_connections', 'descriptors', 'address'] as const
+const DROP_REASONS = ['max_connections', 'descriptors', 'address'] as const
 export type DropReason = (typeof DROP_REASONS)[number]
 
 /** Counts connections that the dashboard dropped, for the metrics of the gateway on another thread. */

@@ -2,7 +2,7 @@ import { flagOf, numberOf, objectOf, objectsOf, textOf } from './api/members.ts'
 import { isObject, type JsonObject } from './json.ts'
 
 /** What happens at an API and somebody may want to be told of, as definitions spell it. */
-export const API_EVENTS = [
+const API_EVENTS = [
   'AuthFailure',
   'KeyExpired',
   'VersionFailure',
@@ -88,7 +88,7 @@ function readHandler(event: ApiEventName, entry: JsonObject): EventHandler | und
 }
 
 /** The webhooks that stand beside a definition for events of traffic; those for other events are told by whoever makes them. */
-export function readEventReferences(references: readonly JsonObject[]): EventReference[] {
+function readEventReferences(references: readonly JsonObject[]): EventReference[] {
   return references.flatMap((reference) => {
     const event = apiEventOf(textOf(reference, 'event_name'))
     const cooldownMs = Math.round(Math.max(0, numberOf(reference, 'event_timeout')) * 1000)

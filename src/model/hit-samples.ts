@@ -3,11 +3,9 @@ import { HOUR_MS } from './hit.ts'
 /** Words of one sample. */
 export const SAMPLE_WORDS = 4
 /** Statuses above this have no place in a sample. */
-export const LAST_STATUS = 1023
+const LAST_STATUS = 1023
 /** Bits of the second word that hold the time within the hour; the status stands above them. */
 export const TIME_BITS = 22
-/** The largest number of a set of dimensions. */
-export const LAST_DIMENSION = 0xffff_ffff
 
 /**
  * Finished requests of one hour, four 32-bit words each, in the byte order of the machine: the number of their set of

@@ -3,11 +3,11 @@ import { fault } from '../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 
 /** Ways to prove who somebody is that are built; the names are those of the identity broker. */
-export const IDP_PROVIDERS = ['SocialProvider', 'SAMLProvider', 'ADProvider'] as const
+const IDP_PROVIDERS = ['SocialProvider', 'SAMLProvider', 'ADProvider'] as const
 export type IdpProviderName = (typeof IDP_PROVIDERS)[number]
 
 /** What a sign-in comes to. */
-export const IDP_ACTIONS = ['GenerateOrLoginUserProfile', 'GenerateTemporaryAuthToken'] as const
+const IDP_ACTIONS = ['GenerateOrLoginUserProfile', 'GenerateTemporaryAuthToken'] as const
 export type IdpAction = (typeof IDP_ACTIONS)[number]
 
 /** What an identity profile says, however little of it is stored. */

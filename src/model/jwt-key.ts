@@ -177,11 +177,6 @@ function algorithmsOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }
   return type === 'rsa' && strong ? RSA_ALGORITHMS : []
 }
 
-/** True for the name of an algorithm that some key of ours may be used with. */
-export function isKnownAlgorithm(name: string): boolean {
-  return ALGORITHMS.has(name)
-}
-
 /**
  * True when this key made the signature with this algorithm (RFC 7515 section 5.2). False also when the key is not for it.
  * 30 µs with RSA of 2,048 bits, 70 µs with P-256, 2 µs with a secret.

@@ -3,7 +3,7 @@ import { isObject } from './json.ts'
 import { murmur32, murmur128 } from './murmur.ts'
 
 /** The algorithms that keys of an earlier product may be hashed with, by its names for them. */
-export const LEGACY_ALGORITHMS = ['murmur32', 'murmur64', 'murmur128', 'sha256'] as const
+const LEGACY_ALGORITHMS = ['murmur32', 'murmur64', 'murmur128', 'sha256'] as const
 export type LegacyAlgorithm = (typeof LEGACY_ALGORITHMS)[number]
 
 /** Member of a key that came from an earlier product: its algorithm, a colon, and its hash there in hex. Nobody writes it from outside. */

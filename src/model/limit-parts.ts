@@ -132,6 +132,6 @@ function looser(a: { rate: number; per: number }, b: { rate: number; per: number
 }
 
 /** True for a rate that limits nothing. */
-export function unlimitedRate({ rate, per }: { readonly rate: number; readonly per: number }): boolean {
+function unlimitedRate({ rate, per }: { readonly rate: number; readonly per: number }): boolean {
   return rate < 0 || per < 0
 }

@@ -7,7 +7,7 @@ import { PASSWORD_MOST } from './passwords.ts'
 export type PasswordRules = (password: string) => readonly string[]
 
 /** Where nobody says otherwise: length is what counts (NIST SP 800-63B). */
-export const DEFAULT_PASSWORD_SCHEMA: JsonObject = { title: 'Password', type: 'string', minLength: 8 }
+const DEFAULT_PASSWORD_SCHEMA: JsonObject = { title: 'Password', type: 'string', minLength: 8 }
 
 const ROW = 3
 

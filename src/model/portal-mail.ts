@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from './json.ts'
 import { flagMember, objectMember, refuseMember, textMember } from './portal-fields.ts'
 
 /** The mails that developers get. */
-export const MAIL_SORTS = ['welcome_email', 'key_email', 'reset_password_email'] as const
+const MAIL_SORTS = ['welcome_email', 'key_email', 'reset_password_email'] as const
 export type PortalMailSort = (typeof MAIL_SORTS)[number]
 
 /** How an organisation words one of its mails. */
@@ -27,7 +27,7 @@ export interface MailOptions {
 /** Names that every mail knows: of the developer, the address, and the organisation. */
 const EVERYWHERE = ['name', 'email', 'organisation'] as const
 /** What may stand between `{{` and `}}` in each mail. */
-export const PLACEHOLDERS: Readonly<Record<PortalMailSort, readonly string[]>> = {
+const PLACEHOLDERS: Readonly<Record<PortalMailSort, readonly string[]>> = {
   welcome_email: [...EVERYWHERE],
   key_email: [...EVERYWHERE, 'api', 'key', 'client_id', 'secret', 'link'],
   reset_password_email: [...EVERYWHERE, 'link'],

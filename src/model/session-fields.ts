@@ -73,7 +73,7 @@ export const date: Check = (value, path, findings) => {
 }
 
 /** Unix seconds as text, or empty. */
-export const secondsText: Check = (value, path, findings) => {
+const secondsText: Check = (value, path, findings) => {
   if (typeof value !== 'string' || !/^-?\d{0,15}$/.test(value)) findings.add(path, 'must be Unix seconds as a string')
 }
 
@@ -112,7 +112,7 @@ export function orNull(check: Check): Check {
 }
 
 /** A path pattern that compiles within the safe subset of `compilePattern`, and that some path matches. */
-export const pattern: Check = (value, path, findings) => {
+const pattern: Check = (value, path, findings) => {
   if (typeof value !== 'string') return findings.add(path, 'must be a string')
   try {
     const reason = unmatchablePattern(value)
@@ -169,7 +169,7 @@ const RIGHT = shape({
 })
 
 /** `access_rights`: each entry under the id of its API. An entry without `api_id` takes that of its key. */
-export const accessRights: Check = (value, path, findings) => {
+const accessRights: Check = (value, path, findings) => {
   if (value === null) return
   if (!isObject(value)) return findings.add(path, 'must be an object')
   const rights = Object.values(value)

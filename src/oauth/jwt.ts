@@ -42,7 +42,7 @@ const METHODS: Readonly<Record<JwtAlgorithm, Method>> = {
 }
 
 /** True for the name of an algorithm that we take. */
-export function isJwtAlgorithm(value: unknown): value is JwtAlgorithm {
+function isJwtAlgorithm(value: unknown): value is JwtAlgorithm {
   return typeof value === 'string' && (JWT_ALGORITHMS as readonly string[]).includes(value)
 }
 

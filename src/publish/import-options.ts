@@ -2,8 +2,8 @@ import { fault } from '../errors/fault.ts'
 import type { ImportOptions } from '../model/api/import.ts'
 
 /** Query parameters of an import by name: texts, and flags. */
-export const IMPORT_TEXTS = ['upstreamURL', 'listenPath', 'customDomain', 'apiID'] as const
-export const IMPORT_FLAGS = ['authentication', 'allowList', 'validateRequest', 'mockResponse'] as const
+const IMPORT_TEXTS = ['upstreamURL', 'listenPath', 'customDomain', 'apiID'] as const
+const IMPORT_FLAGS = ['authentication', 'allowList', 'validateRequest', 'mockResponse'] as const
 
 /**
  * Reads what a query says about an import; `text` answers a parameter, '' when it was not sent.

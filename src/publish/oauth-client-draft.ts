@@ -62,7 +62,7 @@ export async function oauthApisOf(parts: ClientParts, orgId: string, policy: Pol
 }
 
 /** Finds an API that has clients. @throws Fault `query_invalid` (400) when there is none, or its method is another */
-export async function oauthApi(parts: ClientParts, apiId: string): Promise<ApiPlace> {
+async function oauthApi(parts: ClientParts, apiId: string): Promise<ApiPlace> {
   const place = await apiPlaceOf(parts, apiId)
   if (place === undefined) throw fault('query_invalid', "API doesn't exist")
   if (!place.oauth) throw fault('query_invalid', 'API is not OAuth2')

@@ -6,7 +6,7 @@ import type { Revision, StoredDocument } from '../store/ports.ts'
 import { auditOf, clockOf, type PublishParts } from './parts.ts'
 
 /** The counter of an organisation's quota and rate: what the gateway takes permits from. */
-export function orgCounterId(orgId: string): string {
+function orgCounterId(orgId: string): string {
   return `org|${orgId}`
 }
 

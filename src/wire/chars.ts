@@ -7,8 +7,8 @@ export const PCHAR = 4
 /** Query characters without `%`: pchar, `/`, `?`, and the brackets that browsers and PHP send bare. */
 export const QUERY = 8
 export const HEX = 16
-export const DIGIT = 32
-export const UNRESERVED = 64
+const DIGIT = 32
+const UNRESERVED = 64
 /** Names of hosts: unreserved characters. RFC 3986 also knows sub-delims and escapes there; no host of the DNS has them. */
 export const HOST = 128
 

@@ -9,7 +9,7 @@ import { hostLength, isEscape } from './target.ts'
 /** Longest method; the longest registered one has 17 characters. */
 const MAX_METHOD = 32
 /** Longest request target (RFC 9112 section 3 asks for at least 8000 bytes of request line). */
-export const MAX_TARGET_BYTES = 8192
+const MAX_TARGET_BYTES = 8192
 
 /**
  * Scans the request line from `at` (RFC 9112 section 3) and sets `method`, `path`, `sentPath`, `query`, `hasQuery`, `http11`, and `authority`

@@ -47,7 +47,11 @@ async function asLater(page: Page, path: string | RegExp): Promise<void> {
   const { status, text } = CATALOG.verification_needed
   await page.route(
     ({ pathname }) => (typeof path === 'string' ? pathname === path : path.test(pathname)),
-    (route) => route.fulfill({ status, json: { Status: 'Error', Message: text, Meta: null } }),
+    (route) =>
+      route.fulfill({
+        ...{ status, headers: { 'x-error-code': 'verification_needed' } },
+        json: { Status: 'Error', Message: text, Meta: null },
+      }),
     { times: 1 },
   )
 }

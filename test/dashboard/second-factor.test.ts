@@ -126,7 +126,9 @@ test('codes cannot be guessed: a sign-in bears five, and a person as many as the
   const { ticket } = meta(await browser.login(ada.email))
   for (let i = 0; i < 5; i++)
     assert.equal(message(await goOn(browser, ticket, { code: wrong })), 'The code is wrong, or was used before')
-  assert.equal(message(await goOn(browser, ticket, { code: right })), 'This sign-in has lapsed, begin again')
+  const lapsed = await goOn(browser, ticket, { code: right })
+  assert.equal(message(lapsed), 'This sign-in has lapsed, begin again')
+  assert.equal(lapsed.headers['x-error-code'], 'sign_in_void')
   const { ticket: next } = meta(await browser.login(ada.email))
   for (let i = 0; i < 2; i++) assert.equal((await goOn(browser, next, { code: wrong })).status, 401)
   assert.equal((await goOn(browser, next, { code: right })).status, 429)
@@ -255,11 +257,9 @@ test('changes need a browser whose owner was seen lately', async (t) => {
     const program = await world.call(method, path, { as: await world.admin(), body })
     assert.equal(message(program), 'This call needs a browser session', path)
     world.clock.advance(600_001)
-    assert.equal(
-      message(await browser.send(method, path, body)),
-      'Prove once more who you are, then repeat the call',
-      path,
-    )
+    const stale = await browser.send(method, path, body)
+    assert.equal(message(stale), 'Prove once more who you are, then repeat the call', path)
+    assert.equal(stale.headers['x-error-code'], 'verification_needed', path)
     const before = browser.cookie
     assert.equal(
       (await browser.send('POST', '/api/session/verify', { password: PASSWORD })).status,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiTags, tagKey } from '../../src/gateway/record/tags.ts'
+import { ApiTags } from '../../src/gateway/record/tags.ts'
 
 const fields = (values: Record<string, string>) => ({ get: (name: string) => values[name] })
 const none = fields({})
@@ -13,14 +13,14 @@ const session = {
 
 test('policies, developer, session, API and node tags, sorted, each once', () => {
   const api = new ApiTags({ apiTags: ['edge', 'public'], nodeTags: ['eu'], tagHeaders: [] })
-  assert.equal(tagKey(api.forSession(session), none), 'dev-d1,edge,eu,pol-base,pol-gold,public,team-a')
-  assert.equal(tagKey(api.forSession(undefined), none), 'edge,eu,public')
+  assert.equal(api.forSession(session).key(none), 'dev-d1,edge,eu,pol-base,pol-gold,public,team-a')
+  assert.equal(api.forSession(undefined).key(none), 'edge,eu,public')
 })
 
 test('a session without anything has no tags', () => {
   const api = new ApiTags({ apiTags: [], nodeTags: [], tagHeaders: ['X-Team'] })
-  assert.equal(tagKey(api.forSession({}), none), '')
-  assert.equal(tagKey(api.forSession({ tags: null, meta_data: { svc_developer_id: 7 } }), none), '')
+  assert.equal(api.forSession({}).key(none), '')
+  assert.equal(api.forSession({ tags: null, meta_data: { svc_developer_id: 7 } }).key(none), '')
 })
 
 test('values of the named headers become tags, bounded in length', () => {

@@ -1,4 +1,5 @@
 import { checkCycles } from './cycles.ts'
+import { checkExports } from './exports.ts'
 import { checkDependencies, checkLayers } from './layers.ts'
 import type { SourceFile } from './tree.ts'
 
@@ -23,6 +24,12 @@ const EMPTY_NAMES = new Set([
 ])
 const EMPTY_ENDINGS = /[A-Za-z0-9](?:Manager|Helper|Helpers|Util|Utils|Service|Impl|Provider|Base)$/
 const EMPTY_FILE_ENDINGS = /-(?:manager|helpers?|utils?|service|impl|provider|base)$/
+/** Servers of stores say some failures by the beginning of a text alone. */
+const OF_STORES = /^src\/store\/(?:redis|postgres)\//
+const ERROR = String.raw`(?:\b(?:error|cause|found|original|refusal|reason)|\b\w*[fF]ault(?:\([^()]*\))?)\??\.(?:message|detail)`
+const ACTS_ON_TEXT = new RegExp(
+  String.raw`${ERROR}\??\.(?:includes|startsWith|endsWith|match|search|indexOf)\(|${ERROR} [!=]== ['"\`]|\.test\([^()]*${ERROR}`,
+)
 const DECLARATION =
   /^\s*(?:export )?(?:declare )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|let) ([A-Za-z_$][\w$]*)/
 const EXPORTED_FUNCTION =
@@ -72,6 +79,12 @@ export const RULES: readonly Rule[] = [
   each('no default exports', ({ path, lines }) =>
     path.startsWith('src/')
       ? lines.flatMap((line, i) => (line.startsWith('export default') ? [`${path}:${i + 1} has a default export`] : []))
+      : [],
+  ),
+  { name: 'what the product exports is used by it', check: checkExports },
+  each('nothing acts on the text of an error', ({ path, lines }) =>
+    /^(?:src|console\/src)\//.test(path) && !OF_STORES.test(path)
+      ? lines.flatMap((line, i) => (ACTS_ON_TEXT.test(line) ? [`${path}:${i + 1} acts on the text of an error`] : []))
       : [],
   ),
   each('exported functions of src say what they do', ({ path, lines }) =>

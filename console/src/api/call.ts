@@ -16,10 +16,13 @@ export class CallError extends Error {
   readonly answer: unknown
   /** Seconds to wait before another try; 0 = not said. */
   readonly retryAfterS: number
+  /** Which refusal it is, of those that callers act on; '' = another one. */
+  readonly code: string
 
-  constructor(status: number, message: string, requestId: string, answer: unknown, retryAfterS = 0) {
+  constructor(status: number, message: string, requestId: string, answer: unknown, retryAfterS = 0, code = '') {
     super(message)
     this.retryAfterS = retryAfterS
+    this.code = code
     this.status = status
     this.requestId = requestId
     this.answer = answer
@@ -126,7 +129,8 @@ function refusalOf(response: Response, answer: unknown): CallError {
   const { status, headers } = response
   const waitS = Number(headers.get('retry-after') ?? 0)
   const requestId = headers.get('x-request-id') ?? ''
-  return new CallError(status, messageOf(answer, response), requestId, answer, Number.isFinite(waitS) ? waitS : 0)
+  const code = headers.get('x-error-code') ?? ''
+  return new CallError(status, messageOf(answer, response), requestId, answer, Number.isFinite(waitS) ? waitS : 0, code)
 }
 
 /** The path with its query, for a call or a link. */

@@ -31,8 +31,6 @@ export interface Notice {
 }
 
 export const FIRST_STEPS_KEY = ['first-steps'] as const
-export const ADDRESS_KEY = ['address'] as const
-export const NOTICES_KEY = ['notices'] as const
 
 /** What a fresh installation brings along. */
 const SAMPLES: ReadonlySet<string> = new Set(['sample', 'protected'])
@@ -41,11 +39,6 @@ const WEEK_HOURS = 7 * 24
 const ALL: UsageFilters = {
   ...{ api: '', version: '', key: '', client: '', endpoint: '', status: '', tag: '', developer: '', country: '' },
   errors: '',
-}
-
-/** Where callers reach the gateway, without a slash at the end. */
-export async function readAddress(): Promise<string> {
-  return (await call<{ readonly url: string }>('GET', '/api/system/address')).url
 }
 
 /** What an administrator should see to. */

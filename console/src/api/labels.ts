@@ -53,24 +53,3 @@ export function applyLabel(apiId: string, label: Carried): Promise<readonly Carr
 export function takeLabelOff(apiId: string, key: string): Promise<unknown> {
   return call('DELETE', `${of(apiId)}/${encodeURIComponent(key)}`)
 }
-
-/** What a label is made of. */
-export interface LabelDraft {
-  readonly name: string
-  readonly values: readonly string[]
-}
-
-/** Makes a label. @throws CallError */
-export function createLabel(draft: LabelDraft): Promise<LabelSeen> {
-  return call('POST', '/api/labels', { body: draft })
-}
-
-/** Changes the name or values of a label. @throws CallError 409 when an API carries a value that would go */
-export function saveLabel(id: string, draft: LabelDraft): Promise<LabelSeen> {
-  return call('PUT', `/api/labels/${encodeURIComponent(id)}`, { body: draft })
-}
-
-/** Deletes a label that no API carries. @throws CallError 409 */
-export function deleteLabel(id: string): Promise<unknown> {
-  return call('DELETE', `/api/labels/${encodeURIComponent(id)}`)
-}

@@ -136,7 +136,7 @@ export function endAllSessions() {
 
 /** True for a refusal that asks to prove once more who one is. */
 export function needsProof(error: unknown): boolean {
-  return error instanceof CallError && error.status === 403 && error.message.startsWith('Prove once more')
+  return error instanceof CallError && error.code === 'verification_needed'
 }
 
 /** Proves once more who one is. @throws CallError 401, 403, 429 */

@@ -59,7 +59,7 @@ export interface RequestPage {
 
 export const REQUESTS_KEY = ['requests'] as const
 /** Rows that are read at once. */
-export const PAGE_ROWS = 500
+const PAGE_ROWS = 500
 
 const PATH = '/api/logs'
 

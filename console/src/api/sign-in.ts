@@ -70,5 +70,5 @@ async function asJson(asked: Promise<Credential | null>): Promise<unknown> {
 
 /** True for a sign-in that took too long or had too many wrong answers: it has to begin again. */
 export function hasLapsed(error: unknown): boolean {
-  return error instanceof CallError && error.status === 401 && error.message.includes('begin again')
+  return error instanceof CallError && error.code === 'sign_in_void'
 }

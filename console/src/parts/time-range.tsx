@@ -5,8 +5,8 @@ import { type FormEvent, useState } from 'react'
 import type { Resolution, Span } from '../api/analytics.ts'
 import { say } from '../texts/say.ts'
 
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * HOUR_MS
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** Words of the address that say which time is meant. */
 export interface TimeWords {

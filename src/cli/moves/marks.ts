@@ -17,7 +17,7 @@ const VARIABLE = /^\{env:([A-Za-z_][A-Za-z0-9_]*)(?:\|(number|boolean|json))?(?:
 const SEALED_LIKE = /^\$+sealed:/
 
 /** A text as it is written in a file. */
-export function escapeMarks(text: string): string {
+function escapeMarks(text: string): string {
   if (!text.includes('$')) return text
   const doubled = text.replace(BEFORE_MARK, '$$$$')
   return SEALED_LIKE.test(doubled) ? `$${doubled}` : doubled

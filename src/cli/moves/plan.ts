@@ -157,7 +157,7 @@ const MOST_CHANGES = 20
 const LONGEST = 60
 
 /** The fields that differ, each with before and after; nothing of a secret but that it differs. */
-export function differences(before: Json, after: Json, secrets: ReadonlySet<string>): string[] {
+function differences(before: Json, after: Json, secrets: ReadonlySet<string>): string[] {
   const found: string[] = []
   collect(before, after, [], (path, was, is) => {
     const field = pathText(path)

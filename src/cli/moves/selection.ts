@@ -16,7 +16,7 @@ export interface Selection {
 }
 
 /** Everything but keys: what is moved when nobody chooses. */
-export const BY_DEFAULT: readonly Choice[] = CHOICES.filter((choice) => choice !== 'keys')
+const BY_DEFAULT: readonly Choice[] = CHOICES.filter((choice) => choice !== 'keys')
 /** What belongs to APIs, and so follows their tags and labels. */
 const WITH_APIS: readonly Choice[] = ['apis', 'policies', 'clients', 'keys']
 

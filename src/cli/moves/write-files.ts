@@ -21,7 +21,7 @@ export function pathOfObject(kind: MoveKind, identity: string): string {
 }
 
 /** An object as its file has it, before marks of the environment are taken over. */
-export function filedBody(kind: MoveKind, { identity, body }: There, rule: SecretRule): JsonObject {
+function filedBody(kind: MoveKind, { identity, body }: There, rule: SecretRule): JsonObject {
   const places = kind.secrets(body)
   const marked = looksMarked(JSON.stringify(body)) ? escapeAll(body) : body
   let filed: Json = rule === 'kept' && kind.own !== undefined ? without(marked as JsonObject, ...kind.own) : marked

@@ -5,7 +5,7 @@ import type { Call } from '../call.ts'
 import type { DashboardParts } from '../parts.ts'
 
 /** Stands for requests without a key. */
-export const OPEN_KEY = '00000000'
+const OPEN_KEY = '00000000'
 /** Longer lists are refused: their answer is no page any more. */
 const MOST_KEYS = 1000
 

@@ -13,7 +13,7 @@ import { ownsState } from './owned-state.ts'
 type Reader = Pick<Call, 'sight' | 'actor'>
 
 /** In the place of what an entry says about documents of what others own. */
-export const WITHHELD = { withheld: true } as const
+const WITHHELD = { withheld: true } as const
 
 /**
  * Entries as a caller may read them. Whoever reads the log reads who did what and when; with ownership on, the documents of what

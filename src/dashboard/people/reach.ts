@@ -55,7 +55,7 @@ export function checkGroupReach(actor: Actor, group: Pick<StoredGroup, 'user_per
 }
 
 /** Refuses rights that the caller does not have. @throws Fault `rights_exceeded` (403) */
-export function checkRights(actor: Actor, wanted: Permissions): void {
+function checkRights(actor: Actor, wanted: Permissions): void {
   if (!covers(actor.permissions, wanted)) throw fault('rights_exceeded', 'You cannot give rights that you do not have')
 }
 

@@ -10,7 +10,6 @@ import type { SessionRow, StoredDocument } from '../../store/ports.ts'
 import type { Call } from '../call.ts'
 import { checkAlone } from '../co-owned.ts'
 import type { DashboardParts } from '../parts.ts'
-import { policyApisFor } from '../policy-apis.ts'
 
 /** The developer that the path names, of the caller's organisation. @throws Fault `not_found` (404) */
 export async function developerAt(parts: DashboardParts, call: Call, placeholder = 'id'): Promise<StoredDocument> {
@@ -54,15 +53,4 @@ export async function checkGiven(
     if (policy === undefined || !sight.policy(policy)) throw fault('not_owner')
     checkAlone(sight, 'The policy', policyApisOf(policy.body))
   }
-}
-
-/** Says of lists of policies whether the caller may see what is based on them. @throws Fault `store_away` */
-export async function sightOfPolicies(
-  parts: DashboardParts,
-  { sight }: Call,
-  orgId: string,
-): Promise<(policies: readonly string[]) => boolean> {
-  if (sight.everything) return () => true
-  const known = await policyApisFor(parts.documents, parts.store.feed).fresh()
-  return (policies) => sight.anyApi(policies.flatMap((id) => known.of(orgId, id)))
 }

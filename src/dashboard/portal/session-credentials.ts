@@ -62,7 +62,7 @@ export async function provenDeveloper(
 }
 
 /** The refusal that says how long to wait. */
-export function throttled(waitMs: number): Error {
+function throttled(waitMs: number): Error {
   return waitFault('sign_in_throttled', waitMs, `Too many failed tries, try again in ${Math.ceil(waitMs / 1000)} s`)
 }
 

@@ -262,7 +262,7 @@ export function endOfSessions(userId: string): Change {
 }
 
 /** True where browsers reach the dashboard by TLS. */
-export function isSecure({ config }: DashboardParts): boolean {
+function isSecure({ config }: DashboardParts): boolean {
   return config.dashboard.public_url.startsWith('https:')
 }
 

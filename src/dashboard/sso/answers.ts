@@ -41,6 +41,6 @@ export function refusedSignIn(parts: DashboardParts, call: Call, error: unknown,
 }
 
 /** Text as it stands in markup, in attributes too. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }

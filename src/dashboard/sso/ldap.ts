@@ -1,6 +1,6 @@
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { Client, type Entry, InvalidCredentialsError, NoSuchObjectError } from 'ldapts'
+import { Client, type Entry, InvalidCredentialsError, NoSuchObjectError, SizeLimitExceededError } from 'ldapts'
 import { fault, toFault } from '../../errors/fault.ts'
 import { textAt } from '../../model/idp-profile.ts'
 import type { JsonObject } from '../../model/json.ts'
@@ -109,7 +109,7 @@ async function search(client: Client, config: JsonObject, username: string): Pro
     )
     return found.length === 1 ? found[0] : undefined
   } catch (error) {
-    if (error instanceof NoSuchObjectError || toFault(error).message.includes('Size limit exceeded')) return undefined
+    if (error instanceof NoSuchObjectError || error instanceof SizeLimitExceededError) return undefined
     throw error
   }
 }

@@ -2,20 +2,23 @@ import type { Json, JsonObject } from '../../model/json.ts'
 import { isObject } from '../../model/json.ts'
 import type { JwtRules } from '../../model/scheme-rules.ts'
 
-/** Why a token is refused. The words go to the log and to `explain`, never to the caller. */
-export type JwtFlaw =
-  | 'the exp of the token is missing'
-  | 'the token has expired'
-  | 'the nbf of the token lies in the future'
-  | 'the iat of the token lies in the future'
-  | 'the iss of the token is not allowed'
-  | 'the aud of the token is not allowed'
-  | 'the sub of the token is not allowed'
-  | 'the iss of the token is malformed'
-  | 'the aud of the token is malformed'
-  | 'the sub of the token is malformed'
-  | 'the client of the token is malformed'
-  | 'the token does not say who calls'
+/** Why the claims of a token are refused. The texts go to the log and to `explain`, never to the caller. */
+export const CLAIM_FLAWS = {
+  exp_missing: 'the exp of the token is missing',
+  expired: 'the token has expired',
+  nbf_future: 'the nbf of the token lies in the future',
+  iat_future: 'the iat of the token lies in the future',
+  iss_refused: 'the iss of the token is not allowed',
+  aud_refused: 'the aud of the token is not allowed',
+  sub_refused: 'the sub of the token is not allowed',
+  iss_malformed: 'the iss of the token is malformed',
+  aud_malformed: 'the aud of the token is malformed',
+  sub_malformed: 'the sub of the token is malformed',
+  client_malformed: 'the client of the token is malformed',
+  identity_missing: 'the token does not say who calls',
+} as const
+
+type ClaimFlaw = keyof typeof CLAIM_FLAWS
 
 /** Furthest time that a claim may name, in seconds: what a date can hold. */
 const MOST_SECONDS = 8_640_000_000_000
@@ -27,26 +30,22 @@ const MOST_SCOPES = 256
  * What is wrong with the claims of a token at this moment (RFC 7519 section 4.1); undefined when nothing is. `exp` must be there: a
  * token that never ends could not be taken back.
  */
-export function flawOfClaims(claims: JsonObject, rules: JwtRules, wallMs: number): JwtFlaw | undefined {
+export function flawOfClaims(claims: JsonObject, rules: JwtRules, wallMs: number): ClaimFlaw | undefined {
   const { exp, nbf, iat, iss, aud, sub } = claims
   const { skewMs, issuers, audiences, subjects } = rules
-  if (!isTime(exp)) return 'the exp of the token is missing'
-  if (exp * 1000 + skewMs.expiresAt <= wallMs) return 'the token has expired'
-  if (nbf !== undefined && !(isTime(nbf) && nbf * 1000 <= wallMs + skewMs.notBefore))
-    return 'the nbf of the token lies in the future'
-  if (iat !== undefined && !(isTime(iat) && iat * 1000 <= wallMs + skewMs.issuedAt))
-    return 'the iat of the token lies in the future'
-  if (iss !== undefined && !isText(iss)) return 'the iss of the token is malformed'
-  if (aud !== undefined && !(Array.isArray(aud) ? aud.every(isText) : isText(aud)))
-    return 'the aud of the token is malformed'
-  if (sub !== undefined && shortText(sub) === '') return 'the sub of the token is malformed'
-  if (issuers.length > 0 && !isOneOf(iss, issuers)) return 'the iss of the token is not allowed'
-  if (audiences.length > 0 && !textsOf(aud).some((each) => audiences.includes(each)))
-    return 'the aud of the token is not allowed'
-  if (subjects.length > 0 && !isOneOf(sub, subjects)) return 'the sub of the token is not allowed'
+  if (!isTime(exp)) return 'exp_missing'
+  if (exp * 1000 + skewMs.expiresAt <= wallMs) return 'expired'
+  if (nbf !== undefined && !(isTime(nbf) && nbf * 1000 <= wallMs + skewMs.notBefore)) return 'nbf_future'
+  if (iat !== undefined && !(isTime(iat) && iat * 1000 <= wallMs + skewMs.issuedAt)) return 'iat_future'
+  if (iss !== undefined && !isText(iss)) return 'iss_malformed'
+  if (aud !== undefined && !(Array.isArray(aud) ? aud.every(isText) : isText(aud))) return 'aud_malformed'
+  if (sub !== undefined && shortText(sub) === '') return 'sub_malformed'
+  if (issuers.length > 0 && !isOneOf(iss, issuers)) return 'iss_refused'
+  if (audiences.length > 0 && !textsOf(aud).some((each) => audiences.includes(each))) return 'aud_refused'
+  if (subjects.length > 0 && !isOneOf(sub, subjects)) return 'sub_refused'
   if (rules.clientClaim !== '' && claimAt(claims, rules.clientClaim) !== undefined && clientOf(claims, rules) === '')
-    return 'the client of the token is malformed'
-  return identityOf(claims, rules) === '' ? 'the token does not say who calls' : undefined
+    return 'client_malformed'
+  return identityOf(claims, rules) === '' ? 'identity_missing' : undefined
 }
 
 function isText(value: Json): boolean {

@@ -33,7 +33,7 @@ export interface BoundToken {
  * proved: either under the other's scheme word is refused. What the OAuth method of the API asks of every token (`required`) is asked
  * here too. Whatever verifies a token calls this.
  */
-export function checkBinding(
+function checkBinding(
   parts: BindingParts,
   x: Exchange,
   api: Api,

@@ -118,7 +118,7 @@ export class AccessLog {
  * The line of one request. Names and levels are those of pino, so that its tools read it.
  * The query is left out: tokens and keys may stand in it. What came from outside is escaped by JSON.
  */
-export function formatLine(s: Sample): string {
+function formatLine(s: Sample): string {
   const path = s.path.length > PATH_CHARACTERS ? s.path.slice(0, PATH_CHARACTERS) : s.path
   let line = `{"level":30,"time":${s.wallMs},"msg":"request","request_id":${JSON.stringify(s.requestId)},"api_id":${JSON.stringify(s.apiId)}`
   line += `,"method":${JSON.stringify(s.method)},"path":${JSON.stringify(path)},"status":${s.status},"total_ms":${round(s.totalMs)}`

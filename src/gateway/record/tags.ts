@@ -125,11 +125,6 @@ interface JoinedTags {
 /** Where a combination ends up that is not remembered. */
 const LOOSE: JoinedTags = { text: undefined, next: undefined }
 
-/** The joined tags of one request of a session: the last dimension of its hits. */
-export function tagKey(tags: SessionTags, fields: TagFields): string {
-  return tags.key(fields)
-}
-
 function join(tags: readonly string[]): string {
   return [...new Set(tags)]
     .filter((tag) => tag !== '')

@@ -5,7 +5,7 @@ import { readStaticKey, verifySignature } from '../../model/jwt-key.ts'
 import type { JwtRules, SchemeRules } from '../../model/scheme-rules.ts'
 import { type Confirmation, isBound, readConfirmation } from '../../oauth/confirmation.ts'
 import { type CompactJwt, readCompact } from '../../oauth/jwt.ts'
-import { clientOf, flawOfClaims, identityOf, policiesOf } from '../auth/claims.ts'
+import { CLAIM_FLAWS, clientOf, flawOfClaims, identityOf, policiesOf } from '../auth/claims.ts'
 import { allOf, type KeySets, type KeySource, oneKey } from '../auth/key-sets.ts'
 import { Recent } from '../auth/recent.ts'
 import type { Exchange, Outcome, Snapshot, Step } from '../exchange.ts'
@@ -115,7 +115,8 @@ export function authenticateJwt(
     const signer = among.find((key) => verifySignature(key, alg, jwt.signed, jwt.signature))
     if (signer === undefined) return refused(x, UNSIGNED)
     const flaw = flawOfClaims(jwt.claims, rules, x.wall)
-    if (flaw !== undefined) return refused(x, flaw)
+    if (flaw === 'expired') return challenged(x, EXPIRED, 'bearer', 'off')
+    if (flaw !== undefined) return refused(x, CLAIM_FLAWS[flaw])
     const policies = policiesOf(jwt.claims, rules)
     if (policies.length === 0) return challenged(x, NO_POLICY, presented.word, 'off')
     const confirmation = readConfirmation(jwt.claims.cnf)
@@ -208,7 +209,6 @@ function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, polici
 const refusals = new Map<string, Fault>()
 
 function refused(x: Exchange, reason: string): Fault {
-  if (reason === 'the token has expired') return challenged(x, EXPIRED, 'bearer', 'off')
   let fault = refusals.get(reason)
   if (fault === undefined) {
     fault = prebuilt('token_unknown', reason)

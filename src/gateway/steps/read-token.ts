@@ -37,7 +37,7 @@ function parse(value: string, wordless: boolean): PresentedToken | NoToken {
 }
 
 /** The scheme word that ends at this space, whatever its letter case; '' when it is none of ours. */
-export function wordOf(value: string, space: number): SchemeWord {
+function wordOf(value: string, space: number): SchemeWord {
   if (space !== 6 && space !== 4) return ''
   const word = value.slice(0, space).toLowerCase()
   return word === 'bearer' || word === 'dpop' ? word : ''

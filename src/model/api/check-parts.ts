@@ -85,7 +85,7 @@ export function oasWishes(document: JsonObject, extension: JsonObject): Wish[] {
 }
 
 /** Names of schemes that callers must meet: none when authentication as a whole is off. */
-export function enabledSchemes(authentication: JsonObject): string[] {
+function enabledSchemes(authentication: JsonObject): string[] {
   if (!flagOf(authentication, 'enabled')) return []
   const schemes = objectOf(authentication, 'securitySchemes')
   return Object.keys(schemes).filter((name) => flagOf(schemes[name], 'enabled'))

@@ -57,7 +57,7 @@ export function askedScopes(security: Json | undefined, scheme: string): string[
 }
 
 /** Alternatives as they are kept: none when one of them asks for nothing. */
-export function plainAlternatives(alternatives: readonly (readonly string[])[]): string[][] {
+function plainAlternatives(alternatives: readonly (readonly string[])[]): string[][] {
   return alternatives.some((each) => each.length === 0) ? [] : alternatives.map((each) => [...each])
 }
 

@@ -36,7 +36,7 @@ export function readOAuth(classic: JsonObject): OAuthRules {
 }
 
 /** The grants that a definition allows; the implicit one is not served. */
-export function grantsOf(meta: JsonObject): ReadonlySet<GrantType> {
+function grantsOf(meta: JsonObject): ReadonlySet<GrantType> {
   const grants = new Set<GrantType>()
   for (const type of textsOf(meta, 'allowed_access_types')) {
     if (Object.hasOwn(GRANTS, type)) grants.add(GRANTS[type]!)

@@ -10,7 +10,7 @@ const PASSWORD_S = 60
 const SIGNATURE_SKEW_MS = 300_000
 
 /** Signature algorithms that requests may use unless the definition lists others. */
-export const HMAC_DEFAULTS = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const
+const HMAC_DEFAULTS = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const
 /** All that a definition may list. */
 export const HMAC_ALGORITHMS: readonly string[] = ['hmac-sha1', ...HMAC_DEFAULTS]
 

@@ -8,7 +8,7 @@ import type { ValueKind } from './values.ts'
 export type Schema = JsonObject
 
 /** Longest list and widest map that a definition may hold. */
-export const MAX_ENTRIES = 20_000
+const MAX_ENTRIES = 20_000
 
 /** Longest life of a token that a definition may ask for, in seconds: five years. */
 export const MAX_LIFETIME_S = 157_680_000
@@ -83,7 +83,7 @@ export function anything(): Schema {
 }
 
 /** The same without null. */
-export function needed(schema: Schema): Schema {
+function needed(schema: Schema): Schema {
   if (!Array.isArray(schema.type)) return schema
   const rest = { ...schema, type: schema.type[0]! }
   return Array.isArray(schema.enum) ? { ...rest, enum: schema.enum.filter((word) => word !== null) } : rest

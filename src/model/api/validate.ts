@@ -9,7 +9,7 @@ import { fromPointer, toPointer, toWords } from './tree.ts'
 import { VALUES, type ValueKind } from './values.ts'
 
 /** Deepest nesting of a document that we take. */
-export const MAX_DEPTH = 64
+const MAX_DEPTH = 64
 const MAX_NODES = 1_000_000
 const MAX_NAMED = 20
 

@@ -3,7 +3,7 @@ import type { BodyTemplate, Branch, Expression, TemplateNode } from './nodes.ts'
 import { type Piece, piecesOf, TemplateFlaw, type Token } from './tokens.ts'
 
 /** Longest template, in characters. */
-export const MAX_TEMPLATE = 65_536
+const MAX_TEMPLATE = 65_536
 const MAX_DEPTH = 32
 
 /** Reads a template (docs/operations.md says what may stand in it). @throws TemplateFlaw with line and column */

@@ -11,7 +11,7 @@ import { developerChange } from './holder.ts'
 // rotated with an overlap the record holds the successor alone, and the old one is found through it.
 
 /** Keys that one key took the place of and that are good at the same time; older ones end. */
-export const MOST_FORMER = 4
+const MOST_FORMER = 4
 
 /** True for the session of a developer's key. */
 export function isHeld(body: JsonObject): boolean {

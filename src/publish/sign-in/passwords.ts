@@ -32,7 +32,7 @@ export interface PasswordChange {
 }
 
 /** @throws Fault `password_invalid` (400) that says which rule a password for a user breaks */
-export function checkUserPassword({ userPasswordRules = fallbackRules }: SecretParts, password: string): void {
+function checkUserPassword({ userPasswordRules = fallbackRules }: SecretParts, password: string): void {
   if ([...password].length < SHORTEST)
     throw fault('password_invalid', `must not be shorter than ${SHORTEST} characters`)
   checkPassword(userPasswordRules, password)

@@ -16,7 +16,7 @@ export type Drive = ListCondition | 'part' | 'all'
 /** Finding an entry by its document costs about as much as reading so many in a row. */
 const PROBE_ROWS = 8
 /** Entries beyond are not counted to choose what to read from: first up to a few of each condition, and more only where all have more. */
-export const COUNTED_ROWS = [500, 50_000] as const
+const COUNTED_ROWS = [500, 50_000] as const
 
 /** From so many looks on at a document by itself, those that match are gathered first. */
 const GATHERED = 5_000
@@ -321,7 +321,7 @@ function partCondition(table: string, { names, text }: NonNullable<PreparedList[
 }
 
 /** The number of places grows in powers of two, filled up with the last value: few statements serve every number of values. */
-export function anyOf(column: string, values: readonly string[]): Sql {
+function anyOf(column: string, values: readonly string[]): Sql {
   if (values.length === 0) return { text: 'FALSE', values: [] }
   if (values.length === 1) return { text: `${column} = ?`, values }
   const places = 2 ** Math.ceil(Math.log2(values.length))

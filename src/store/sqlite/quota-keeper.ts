@@ -2,7 +2,7 @@ import type { MemoryCounters } from '../memory/counters.ts'
 import type { Write } from './messages.ts'
 
 /** Leaves 300 ms for timers that come late and for the commit, so that a count is durable within a second. */
-export const SAVE_EVERY_MS = 700
+const SAVE_EVERY_MS = 700
 
 /**
  * Keeps the quota counts of this process in the store: loads them at start, saves what changed on a timer and at the end.

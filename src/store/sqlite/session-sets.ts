@@ -56,7 +56,7 @@ export function numbersOf(text: unknown): SessionNumbers {
 }
 
 /** The numbers that are in both sets. */
-export function withinBoth(a: SessionNumbers, b: SessionNumbers): SessionNumbers {
+function withinBoth(a: SessionNumbers, b: SessionNumbers): SessionNumbers {
   const found = new Float64Array(Math.min(a.length, b.length))
   let [i, j, length] = [0, 0, 0]
   while (i < a.length && j < b.length) {

@@ -35,7 +35,7 @@ export function Charts({ scene }: { readonly scene: Scene }) {
 }
 
 /** The buckets of a time. Nothing is read without one. */
-export function useSeries({ res, filters, isMoving }: Scene, span: Span | undefined) {
+function useSeries({ res, filters, isMoving }: Scene, span: Span | undefined) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', span, res, filters],
     queryFn: ({ signal }) => readSeries(span!, res, filters, signal),

@@ -60,7 +60,7 @@ export function nextDimension(dimensions: readonly Dimension[], filters: UsageFi
 }
 
 /** A hash as people can compare it. */
-export function shortHash(hash: string): string {
+function shortHash(hash: string): string {
   return hash.length > HASH_CHARACTERS ? `${hash.slice(0, HASH_CHARACTERS)}…` : hash
 }
 

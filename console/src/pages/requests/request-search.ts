@@ -50,7 +50,7 @@ export interface Row {
 }
 
 /** Names requests by when and what they were; those that are alike by their number from the oldest on, which stays. */
-export function numbered(records: readonly RequestRecord[]): readonly Row[] {
+function numbered(records: readonly RequestRecord[]): readonly Row[] {
   const seen = new Map<string, number>()
   return records
     .toReversed()

@@ -2,7 +2,7 @@ import type { Rights } from '../../api/users.ts'
 import { say, type TextName } from '../../texts/say.ts'
 
 /** Permissions that every installation knows, in the order in which they are shown. */
-export const PERMISSIONS = [
+const PERMISSIONS = [
   'apis',
   'policies',
   'keys',

@@ -92,7 +92,7 @@ function GroupRules({ name }: { readonly name: string | undefined }) {
 }
 
 /** Rights as they stand in the form. */
-export function rightsIn(values: FormValues): Rights {
+function rightsIn(values: FormValues): Rights {
   return JSON.parse(String(values.user_permissions)) as Rights
 }
 

@@ -108,7 +108,7 @@ const PINS: EntryKind = {
 }
 
 /** What happens at an API and somebody may be told of. */
-export const EVENT_NAMES = [
+const EVENT_NAMES = [
   ...['AuthFailure', 'KeyExpired', 'VersionFailure', 'RatelimitExceeded', 'QuotaExceeded'],
   ...['OrgRateLimitExceeded', 'OrgQuotaExceeded'],
   ...['TriggerExceeded', 'HostDown', 'HostUp', 'BreakerTripped', 'BreakerReset'],
