@@ -6,6 +6,8 @@ import { generatedPages } from '../scripts/docs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const LINK = /\[[^\]]*\]\((?<to>[^)\s]+)\)/g
+/** A source, as pages name it. */
+const FILE = /\b(?:src|test|bench|scripts|console|examples)\/[\w./-]*\.(?:ts|tsx|mjs|json)\b/g
 const CODE_BLOCK = /^```[\s\S]*?^```/gm
 
 const pages = [
@@ -35,6 +37,17 @@ test('a dead link would be found', () => {
     'README.md: absent.md',
   ])
   assert.deepEqual(deadLinks(here, '# One heading\n[a](#one-heading) [b](#another)'), ['README.md: #another'])
+})
+
+test('files that pages name are there', () => {
+  const named = pages.flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(FILE)].map(([file]) => ({ page: relative(ROOT, path), file })),
+  )
+  assert.ok(named.length > 50)
+  assert.deepEqual(
+    named.filter(({ page, file }) => page !== 'CHANGELOG.md' && !existsSync(join(ROOT, file))),
+    [],
+  )
 })
 
 /** Links to files that are not there, and to headings that no page has. Other sites are not asked. */
