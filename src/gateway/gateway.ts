@@ -385,7 +385,7 @@ function serverParts(
     wakeDeliveries: () => core.authorization.deliveries.wake(),
     metrics: async (accept: string | undefined) => {
       const { format, contentType } = chooseMetricsFormat(accept)
-      return { contentType, text: await renderMetrics(metrics, format) }
+      return { contentType, body: await renderMetrics(metrics, format) }
     },
   })
   return {

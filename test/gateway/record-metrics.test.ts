@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../src/gateway/record/metrics.ts'
 import { offerProcessMetrics } from '../../src/gateway/record/process-metrics.ts'
-import { chooseMetricsFormat, renderMetrics } from '../../src/gateway/record/render-metrics.ts'
+import { chooseMetricsFormat, type MetricsFormat, renderMetrics } from '../../src/gateway/record/render-metrics.ts'
+
+async function textOfPage(metrics: Metrics, format?: MetricsFormat): Promise<string> {
+  return Buffer.from(await renderMetrics(metrics, format)).toString()
+}
 
 /** Lines of the page as a map; fails on a line that text format 0.0.4 does not allow. */
 function read(page: string): Map<string, number> {
@@ -25,7 +29,7 @@ test('requests and durations by API, cumulated as Prometheus wants them', async 
   api.add(200, 30, 20)
   api.add(429, 0.2, -1)
   api.add(200, 20_000, 1)
-  const page = read(await renderMetrics(metrics))
+  const page = read(await textOfPage(metrics))
   assert.equal(page.get('svc_http_requests_total{api="orders",status="200"}'), 3)
   assert.equal(page.get('svc_http_requests_total{api="orders",status="429"}'), 1)
   const bucket = (type: string, le: string) =>
@@ -44,9 +48,9 @@ test('an API keeps its counts over a reload, and goes when it is dropped', async
   const metrics = new Metrics()
   metrics.api('a').add(200, 1, 1)
   metrics.api('a').add(200, 1, 1)
-  assert.equal(read(await renderMetrics(metrics)).get('svc_http_requests_total{api="a",status="200"}'), 2)
+  assert.equal(read(await textOfPage(metrics)).get('svc_http_requests_total{api="a",status="200"}'), 2)
   metrics.drop('a')
-  assert.equal(read(await renderMetrics(metrics)).get('svc_http_requests_total{api="a",status="200"}'), undefined)
+  assert.equal(read(await textOfPage(metrics)).get('svc_http_requests_total{api="a",status="200"}'), undefined)
 })
 
 test('labels are bounded: APIs beyond a thousand and invented statuses are `other`', async () => {
@@ -54,7 +58,7 @@ test('labels are bounded: APIs beyond a thousand and invented statuses are `othe
   for (let i = 0; i < 3000; i++) metrics.api(`quiet${i}`)
   for (let i = 0; i < 1500; i++) metrics.api(`a${i}`).add(200, 1, 1)
   for (let status = 100; status < 600; status++) metrics.api('a0').add(status, 1, 1)
-  const page = read(await renderMetrics(metrics))
+  const page = read(await textOfPage(metrics))
   const requests = [...page].filter(([name]) => name.startsWith('svc_http_requests_total'))
   assert.equal(requests.length, 1000 + 64 + 1) // 64 statuses of a0 and its `other`, 999 more APIs, and `other`
   assert.equal(page.get('svc_http_requests_total{api="other",status="200"}'), 500)
@@ -64,14 +68,14 @@ test('labels are bounded: APIs beyond a thousand and invented statuses are `othe
   )
   metrics.drop('a1')
   metrics.api('late').add(200, 1, 1)
-  assert.equal(read(await renderMetrics(metrics)).get('svc_http_requests_total{api="late",status="200"}'), 1)
+  assert.equal(read(await textOfPage(metrics)).get('svc_http_requests_total{api="late",status="200"}'), 1)
 })
 
 test('label values are escaped', async () => {
   const metrics = new Metrics()
   metrics.api('a"b\\c\nd').add(200, 1, 1)
-  assert.ok((await renderMetrics(metrics)).includes('{api="a\\"b\\\\c\\nd",status="200"} 1\n'))
-  read(await renderMetrics(metrics))
+  assert.ok((await textOfPage(metrics)).includes('{api="a\\"b\\\\c\\nd",status="200"} 1\n'))
+  read(await textOfPage(metrics))
 })
 
 test('other parts offer numbers, asked at each scrape; a name means one metric', async () => {
@@ -83,7 +87,7 @@ test('other parts offer numbers, asked at each scrape; a name means one metric',
   metrics.upstreamFailed('upstream_timeout')
   assert.throws(() => metrics.gauge('svc_connections', '', () => 0), /twice/)
   connections = 4
-  const page = await renderMetrics(metrics)
+  const page = await textOfPage(metrics)
   assert.equal(read(page).get('svc_connections'), 4)
   assert.equal(read(page).get('svc_reloads_total'), 7)
   assert.equal(read(page).get('svc_upstream_failures_total{kind="upstream_timeout"}'), 2)
@@ -93,7 +97,7 @@ test('other parts offer numbers, asked at each scrape; a name means one metric',
 test('OpenMetrics differs in the names of counters and its end', async () => {
   const metrics = new Metrics()
   metrics.counter('svc_reloads', 'Reloads.', () => 7)
-  const page = await renderMetrics(metrics, 'openmetrics')
+  const page = await textOfPage(metrics, 'openmetrics')
   assert.match(page, /# TYPE svc_reloads counter\nsvc_reloads_total 7\n/)
   assert.match(page, /# UNIT svc_http_request_duration_seconds seconds\n/)
   assert.ok(page.endsWith('# EOF\n'))
@@ -133,7 +137,7 @@ test('with many APIs and samples requests are let through between a few lines of
     if (!ended) setImmediate(turn)
   }
   turn()
-  const page = await renderMetrics(metrics)
+  const page = await textOfPage(metrics)
   ended = true
   assert.ok(taken >= 7000)
   assert.ok(mostInTurn <= 1000, `${mostInTurn} in one turn`)
@@ -144,7 +148,7 @@ test('the process tells of itself', async () => {
   const metrics = new Metrics()
   const stop = offerProcessMetrics(metrics, '1.2.3')
   try {
-    const page = read(await renderMetrics(metrics))
+    const page = read(await textOfPage(metrics))
     assert.equal(page.get(`svc_build_info{version="1.2.3",node="${process.version}"}`), 1)
     assert.ok(page.get('process_resident_memory_bytes')! > 1e7)
     assert.ok(page.get('process_cpu_seconds_total')! > 0)

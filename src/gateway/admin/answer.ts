@@ -8,7 +8,7 @@ import type { AnswerStyle } from '../respond.ts'
 /** What a call of the administration API answers. */
 export interface AdminAnswer {
   readonly status: number
-  readonly body: string
+  readonly body: string | Uint8Array
   /** `Name: value\r\n` lines besides the usual ones; may hold a Content-Type in the place of JSON. */
   readonly fields: string
 }

@@ -32,8 +32,8 @@ export function metricsRoute(parts: AdminParts): Route {
     method: 'GET',
     path: '/metrics',
     run: async ({ accept }) => {
-      const { contentType, text } = await parts.metrics(accept)
-      return { status: 200, body: text, fields: `Content-Type: ${contentType}\r\n` }
+      const { contentType, body } = await parts.metrics(accept)
+      return { status: 200, body, fields: `Content-Type: ${contentType}\r\n` }
     },
   }
 }

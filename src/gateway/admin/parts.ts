@@ -37,7 +37,7 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly stopping: () => boolean
   readonly nextRequestId: () => string
   /** The metrics page in the format that the Accept field asks for. */
-  readonly metrics: (accept: string | undefined) => Promise<{ contentType: string; text: string }>
+  readonly metrics: (accept: string | undefined) => Promise<{ contentType: string; body: Uint8Array }>
   readonly explain: (request: ExplainRequest) => Promise<JsonObject>
   /** Makes the notifications that are due go out at once; absent = within a second. */
   readonly wakeDeliveries?: () => void

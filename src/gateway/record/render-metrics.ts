@@ -17,14 +17,23 @@ export function chooseMetricsFormat(accept: string | undefined): { format: Metri
 const PIECES_PER_TURN = 10
 const SAMPLES_PER_PIECE = 50
 
-/** The whole page, written in turns that requests go between: a thousand APIs make four megabytes. */
-export async function renderMetrics(metrics: Metrics, format: MetricsFormat = 'prometheus'): Promise<string> {
-  const page: string[] = []
+/**
+ * The whole page in UTF-8, written in turns that requests go between: a thousand APIs make five megabytes. Each turn encodes what it
+ * wrote: joined and encoded at the end they took 10 to 15 ms at once, copied 1 ms (Node 26.10).
+ */
+export async function renderMetrics(metrics: Metrics, format: MetricsFormat = 'prometheus'): Promise<Uint8Array> {
+  const page: Uint8Array[] = []
+  let text = ''
+  let count = 0
   for (const piece of pieces(metrics, format)) {
-    page.push(piece)
-    if (page.length % PIECES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+    text += piece
+    if (++count % PIECES_PER_TURN !== 0) continue
+    page.push(Buffer.from(text))
+    text = ''
+    await new Promise((resolve) => setImmediate(resolve))
   }
-  return page.join('')
+  page.push(Buffer.from(text))
+  return Buffer.concat(page)
 }
 
 function* pieces(metrics: Metrics, format: MetricsFormat): Generator<string> {
