@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../scripts/servers.mjs'
-import { newSecret } from '../src/model/secret.ts'
-import { commonRedis } from '../test/redis.ts'
+import { newSecret } from '../src/model/secrets/secret.ts'
+import { commonRedis } from '../test/worlds/servers/redis.ts'
 import { type Product, type ProductOptions, startProduct } from './product.ts'
 
 export interface ClusterOptions {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { LAUNCH_ARGS, placeOfBrowser } from '../test/browser/chromium.ts'
+import { LAUNCH_ARGS, placeOfBrowser } from '../test/worlds/browser/chromium.ts'
 import { importApis } from './fill-gateway.ts'
 import { startProduct } from './product.ts'
 import { median, progress, show, table } from './report.ts'

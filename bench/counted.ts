@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openStore } from '../src/store/sqlite/open.ts'
+import { openStore } from '../src/store/sqlite/connection/open.ts'
 import { Admin, QUOTA_MAX } from './product.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { openStore } from '../src/store/sqlite/open.ts'
+import { openStore } from '../src/store/sqlite/connection/open.ts'
 import { type DashboardSize, OWNERS } from './dashboard-calls.ts'
 import { callInstallation, type Desk, newUser, openDesk } from './desk.ts'
 import { commitMany, noteMany, sessionOf } from './fill-store.ts'

@@ -1,4 +1,4 @@
-import type { AuditEntry, Change, SessionRow, Store } from '../src/store/ports.ts'
+import type { AuditEntry, Change, SessionRow, Store } from '../src/store/ports/ports.ts'
 
 /** Changes of one commit: as many as a group of the writer takes at ease. */
 const PER_COMMIT = 5000

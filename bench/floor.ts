@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { Outlet } from '../src/wire/outlet.ts'
-import { acceptReading, readInto } from '../src/wire/read-buffer.ts'
+import { Outlet } from '../src/wire/http1/outlet.ts'
+import { acceptReading, readInto } from '../src/wire/http1/read-buffer.ts'
 
 /**
  * The floor of any proxy on this runtime: `node bench/floor.ts <port> <upstream port>`. It moves messages between the same sockets as

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Hit, LATENCY_BOUNDS_MS, NO_MIN_MS } from '../src/model/hit.ts'
-import { newDocumentId } from '../src/model/ids.ts'
-import { hashKey } from '../src/model/secret.ts'
-import type { Change, SessionInput, Store } from '../src/store/ports.ts'
-import { openStore } from '../src/store/sqlite/open.ts'
+import { type Hit, LATENCY_BOUNDS_MS, NO_MIN_MS } from '../src/model/analytics/hit.ts'
+import { newDocumentId } from '../src/model/documents/ids.ts'
+import { hashKey } from '../src/model/secrets/secret.ts'
+import type { Change, SessionInput, Store } from '../src/store/ports/ports.ts'
+import { openStore } from '../src/store/sqlite/connection/open.ts'
 
 // Prints what the embedded store does on this machine. Bounded: about a minute, and `sessions` rows of about 0.9 kB.
 const { values } = parseArgs({

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SessionInput } from '../src/store/ports.ts'
-import { openStore } from '../src/store/sqlite/open.ts'
+import type { SessionInput } from '../src/store/ports/ports.ts'
+import { openStore } from '../src/store/sqlite/connection/open.ts'
 import { heldBytes } from './collect.ts'
 import { commitMany } from './fill-store.ts'
 import {

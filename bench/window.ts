@@ -1,5 +1,5 @@
-import { makeLimit } from '../src/model/limit.ts'
-import { Windows } from '../src/model/window.ts'
+import { makeLimit } from '../src/model/limits/limit.ts'
+import { Windows } from '../src/model/limits/window.ts'
 import { MemoryCounters } from '../src/store/memory/counters.ts'
 
 // What the limiter costs: run with --expose-gc for the memory figures. Bounded: about ten seconds, half a gigabyte.

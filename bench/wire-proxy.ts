@@ -1,8 +1,8 @@
-import { Admission } from '../src/wire/admission.ts'
-import { WireExchange, type WireHandler } from '../src/wire/exchange.ts'
-import { FIELD } from '../src/wire/fields.ts'
-import { listen } from '../src/wire/listen.ts'
-import { Upstream } from '../src/wire/upstream.ts'
+import { Upstream } from '../src/wire/connect/upstream.ts'
+import { WireExchange, type WireHandler } from '../src/wire/http1/exchange.ts'
+import { FIELD } from '../src/wire/http1/fields.ts'
+import { Admission } from '../src/wire/listen/admission.ts'
+import { listen } from '../src/wire/listen/listen.ts'
 
 /** A bare proxy over the wire engine: `node bench/wire-proxy.ts <port> <upstream port>`. No gateway feature. */
 const [port, upstreamPort] = process.argv.slice(2).map(Number)

@@ -1,8 +1,8 @@
 // node scripts/run.mjs scripts/console-controls.ts: names the controls of the console that no journey used, after the journeys
 // of test/console have run. Ends with 1 when there are any.
 
-import { readControls, unreached } from '../test/console/reached.ts'
-import { CONTROLS_FOLDER } from '../test/console/recorder.ts'
+import { readControls, unreached } from '../test/worlds/console/reached.ts'
+import { CONTROLS_FOLDER } from '../test/worlds/console/recorder.ts'
 
 const controls = readControls(CONTROLS_FOLDER)
 const left = unreached(controls)

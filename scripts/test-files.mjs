@@ -1,10 +1,10 @@
 // Which files are tests, and which of them have long runs.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { ROOT } from './setup.mjs'
 
 const DEEP = 'GATEHOUSE_DEEP'
-/** Folders whose tests change nothing of the process that they run in, and take less time than it takes to load what they use. */
+/** Folders whose tests, and those of the folders in them, change nothing of the process that they run in, and take less time than it takes to load what they use. */
 const TOGETHER = ['config', 'dashboard', 'flows', 'gateway', 'model', 'oauth', 'publish', 'store', 'wire']
 const MOST_TOGETHER = 12
 /** In a shared process they would run around the tests of all its files. */
@@ -28,7 +28,7 @@ export function shortFiles() {
 export function groupsOf(files) {
   const groups = []
   for (const file of files) {
-    const folder = TOGETHER.find((name) => dirname(file) === join('test', name) && !hasHooks(file))
+    const folder = TOGETHER.find((name) => file.startsWith(join('test', name, sep)) && !hasHooks(file))
     const last = groups.at(-1)
     if (folder !== undefined && last?.folder === folder && last.files.length < MOST_TOGETHER) last.files.push(file)
     else groups.push({ folder, files: [file] })
@@ -40,9 +40,9 @@ function hasHooks(file) {
   return OWN_HOOK.test(readFileSync(resolve(ROOT, file), 'utf8'))
 }
 
-function nameOf({ files }) {
+function nameOf({ folder, files }) {
   const [first, last] = [files[0], files.at(-1)].map((file) => basename(file, '.test.ts'))
-  return files.length === 1 ? files[0] : `${dirname(files[0])}, ${first} to ${last}`
+  return files.length === 1 ? files[0] : `${join('test', folder)}, ${first} to ${last}`
 }
 
 /** True for a file that is too long for every run, whatever it counts. */

@@ -1,5 +1,5 @@
-import { BOOTSTRAP_COMMAND } from './cli/bootstrap.ts'
-import { type Command, runCommand } from './cli/commands.ts'
+import { BOOTSTRAP_COMMAND } from './cli/commands/bootstrap.ts'
+import { type Command, runCommand } from './cli/commands/commands.ts'
 import { importCommand } from './cli/import/row.ts'
 import { MOVE_COMMANDS } from './cli/moves/rows.ts'
 import { beginAgain, type Roles, type Running, start } from './compose.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { call as plainCall } from './client.ts'
-import { startTestDashboard } from './dashboard/harness.ts'
-import { classic, defined } from './definitions.ts'
-import { startTestGateway, TEST_SECRET } from './harness.ts'
-import { startOrigin } from './origin.ts'
+import { call as plainCall } from './worlds/base/client.ts'
+import { classic, defined } from './worlds/base/definitions.ts'
+import { startTestGateway, TEST_SECRET } from './worlds/base/harness.ts'
+import { startTestDashboard } from './worlds/dashboard/harness.ts'
+import { startOrigin } from './worlds/servers/origin.ts'
 
 const members = (count: number) => Array.from({ length: count }, (_, i) => `"${i.toString(36)}":1`).join(',')
 

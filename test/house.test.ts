@@ -25,6 +25,9 @@ for (const rule of RULES) {
   test(`the house: ${rule.name}`, () => assert.deepEqual(rule.check(tree, MANIFEST), []))
 }
 
+const numbered = (folder: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`${folder}/a${i}.ts`, '']))
+
 /** For each rule: files of a bad tree, and a piece of each line that the rule must answer, in order. */
 const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> = {
   'parts import only what stands below them, and packages stay within their fence': [
@@ -106,6 +109,40 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
     { files: { 'test/helpers.ts': '' }, found: ['"helpers" says nothing'] },
     { files: { 'src/model/key-manager.ts': '' }, found: ['"key-manager" says nothing'] },
   ],
+  'names of files are kebab-case': [
+    {
+      files: {
+        'src/store/secrets/secretFile.ts': '',
+        'console/src/parts/Pager.tsx': '',
+        'src/model/keys/key_rules.ts': '',
+      },
+      found: ['Pager.tsx is not', 'key_rules.ts is not', 'secretFile.ts is not'],
+    },
+  ],
+  'at most 30 files directly in a folder, 40 of tests': [
+    { files: numbered('src/model/keys', 31), found: ['src/model/keys has 31 files, more than 30'] },
+    { files: numbered('console/src/parts', 31), found: ['console/src/parts has 31 files'] },
+    { files: numbered('test/model/keys', 41), found: ['test/model/keys has 41 files, more than 40'] },
+    {
+      files: { ...numbered('src/model/keys', 30), ...numbered('test/model/keys', 40), ...numbered('bench', 50) },
+      found: [],
+    },
+  ],
+  'a folder holds files or folders, not both': [
+    {
+      files: {
+        'src/model/key.ts': '',
+        'src/model/keys/key.ts': '',
+        'test/model/keys/a/key.test.ts': '',
+        'test/model/b.ts': '',
+      },
+      found: ['src/model/key.ts lies flat', 'test/model/b.ts lies flat'],
+    },
+    {
+      files: { 'src/main.ts': '', 'src/model/keys/key.ts': '', 'test/house.test.ts': '', 'test/house/rules.ts': '' },
+      found: [],
+    },
+  ],
   'names in code say what they name': [
     {
       files: { 'src/model/a.ts': 'export class KeyManager {}\n  const pathUtil = 1\n// interface XImpl' },
@@ -184,9 +221,9 @@ for (const rule of RULES) {
 
 test('what is allowed breaks no rule', (t) => {
   const files = readBad(t, {
-    'src/gateway/a.ts': `import type { Config } from '../config/schema.ts'\nimport { type Config } from '../config/schema.ts'`,
+    'src/gateway/apis/a.ts': `import type { Config } from '../../config/schema.ts'\nimport { type Config } from '../../config/schema.ts'`,
     'src/gateway/admin/b.ts': `import { publish } from '../../publish/c.ts'`,
-    'src/gateway/c.ts': `import type { Parts } from '../publish/c.ts'\n/* import { x } from '../dashboard/x.ts' */`,
+    'src/gateway/apis/c.ts': `import type { Parts } from '../../publish/c.ts'\n/* import { x } from '../../dashboard/x.ts' */`,
     'src/compose.ts': `import { open } from './store/sqlite/open.ts'\nnew Worker(new URL('./dashboard/thread.ts', import.meta.url))`,
     'src/store/sqlite/v.ts': `import { counters } from '../memory/counters.ts'`,
     'src/store/sqlite/w.ts': `import { DatabaseSync } from 'node:sqlite'\nnew Worker(new URL('./w.ts', import.meta.url))`,
@@ -199,8 +236,9 @@ test('what is allowed breaks no rule', (t) => {
 test('a file belongs to the part of its folder', () => {
   assert.equal(partOf('src/main.ts'), 'main')
   assert.equal(partOf('src/compose.ts'), 'compose')
-  assert.equal(partOf('src/store/ports.ts'), 'ports')
-  assert.equal(partOf('src/store/feed.ts'), 'store')
+  assert.equal(partOf('src/store/ports/ports.ts'), 'ports')
+  assert.equal(partOf('src/store/prepare/feed.ts'), 'store')
+  assert.equal(partOf('src/store/hits/hit-sums.ts'), 'store')
   assert.equal(partOf('src/store/sqlite/deep/x.ts'), 'store/sqlite')
-  assert.equal(partOf('src/model/api/read.ts'), 'model')
+  assert.equal(partOf('src/model/apis/read/read.ts'), 'model')
 })

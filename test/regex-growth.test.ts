@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 // Switches on the linear engine, as in the product.
-import '../src/model/pattern.ts'
-import { assertLinear } from './growth.ts'
+import '../src/model/patterns/pattern.ts'
+import { assertLinear } from './worlds/base/growth.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** A regular expression where a value may be. */
@@ -47,5 +47,5 @@ test('text is put in a normal form in one place, which bounds what that costs', 
   const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) =>
     /\.normalize\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   )
-  assert.deepEqual(using, [join('src', 'model', 'normalise-text.ts')])
+  assert.deepEqual(using, [join('src', 'model', 'text', 'normalise-text.ts')])
 })

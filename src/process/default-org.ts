@@ -1,5 +1,5 @@
-import { INSTALLATION_ID, readInstallation } from '../publish/people/installation.ts'
-import type { Documents, Feed } from '../store/ports.ts'
+import { INSTALLATION_ID, readInstallation } from '../publish/organisations/installation.ts'
+import type { Documents, Feed } from '../store/ports/ports.ts'
 
 /** The organisation of objects that name none, kept in step with the store. */
 export interface DefaultOrg {

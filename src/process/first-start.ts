@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
-import type { Log } from '../model/log.ts'
-import type { SecretParts } from '../publish/parts.ts'
-import { openInstallation, setupToken } from '../publish/people/installation.ts'
-import { setUpUnattended } from '../publish/people/set-up.ts'
+import type { Log } from '../model/logs/log.ts'
+import type { SecretParts } from '../publish/documents/parts.ts'
+import { openInstallation, setupToken } from '../publish/organisations/installation.ts'
+import { setUpUnattended } from '../publish/organisations/set-up.ts'
 
 /**
  * What is done before anything is served: the installation gets its document, and with `bootstrap.email` its first organisation and

@@ -1,7 +1,7 @@
 import { type Transferable, Worker } from 'node:worker_threads'
 import type { FaultCode } from '../errors/catalog.ts'
 import { Fault, fault } from '../errors/fault.ts'
-import type { Log } from '../model/log.ts'
+import type { Log } from '../model/logs/log.ts'
 
 export interface ThreadOptions {
   /** Module that the thread runs. It posts `{ news: 'listening', port }` or `{ news: 'failed', code, message }`. */

@@ -3,7 +3,7 @@ import type { Roles } from '../compose.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { FaultCode } from '../errors/catalog.ts'
 import { Fault, fault, toFault } from '../errors/fault.ts'
-import type { Log } from '../model/log.ts'
+import type { Log } from '../model/logs/log.ts'
 import type { LineFunnel } from './line-funnel.ts'
 
 /** What a worker process is told to run. */

@@ -1,5 +1,5 @@
 import { closeSync, write, writeSync } from 'node:fs'
-import type { LineSink } from '../model/log.ts'
+import type { LineSink } from '../model/logs/log.ts'
 
 // Not pino's own destination: with a full disk its flush at exit tries for ever, and the process never ends.
 

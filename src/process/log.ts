@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs'
 import pino from 'pino'
 import { Fault, fault } from '../errors/fault.ts'
-import type { Log, LogFields } from '../model/log.ts'
+import type { Log, LogFields } from '../model/logs/log.ts'
 import { BackgroundSink } from './line-sink.ts'
 
 export interface LogSettings {

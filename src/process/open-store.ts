@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/schema.ts'
 import { toFault } from '../errors/fault.ts'
-import type { Log } from '../model/log.ts'
+import type { Log } from '../model/logs/log.ts'
 import { deferredStore } from '../store/local-copy/deferred.ts'
 import type { CopyFile } from '../store/local-copy/file.ts'
 import { openCopy, withCopy } from '../store/local-copy/open.ts'
-import type { Store } from '../store/ports.ts'
-import { createPrivateFile, prepareFolder } from '../store/sqlite/folder.ts'
-import { type JoinOptions, joinStore } from '../store/sqlite/join.ts'
-import { openStore } from '../store/sqlite/open.ts'
-import type { SharedStore } from '../store/sqlite/share.ts'
+import type { Store } from '../store/ports/ports.ts'
+import { createPrivateFile, prepareFolder } from '../store/sqlite/connection/folder.ts'
+import { type JoinOptions, joinStore } from '../store/sqlite/connection/join.ts'
+import { openStore } from '../store/sqlite/connection/open.ts'
+import type { SharedStore } from '../store/sqlite/quotas/share.ts'
 
 /** Where a cluster keeps what it shares. */
 type ClusterSettings = Omit<Config['storage'], 'path'>
@@ -76,7 +76,7 @@ const TRAFFIC_FOLD_AFTER_MS = 120_000
 /** With a copy that is filled it opens without PostgreSQL and Redis as well, and goes on trying to reach them. */
 async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile): Promise<Store> {
   // Loaded where they are used alone: their libraries take as long as all of the embedded store.
-  const { openPostgresStore } = await import('../store/postgres/open.ts')
+  const { openPostgresStore } = await import('../store/postgres/connection/open.ts')
   const { RedisCounters } = await import('../store/redis/counters.ts')
   const counters = new RedisCounters({
     url: settings.redis_url,

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { JsonObject } from '../model/json.ts'
-import { publishApi } from '../publish/apis.ts'
-import type { PublishParts } from '../publish/parts.ts'
+import type { JsonObject } from '../model/json/json.ts'
+import { publishApi } from '../publish/apis/apis.ts'
+import type { PublishParts } from '../publish/documents/parts.ts'
 
 /** A small upstream that answers every request with what it saw of it. */
 export interface EchoUpstream {

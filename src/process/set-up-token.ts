@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
-import { secretBytes } from '../model/secret.ts'
-import { setupToken } from '../publish/people/installation.ts'
-import { openSecrets, SECRETS_FILE } from '../store/secretFile.ts'
+import { secretBytes } from '../model/secrets/secret.ts'
+import { setupToken } from '../publish/organisations/installation.ts'
+import { openSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
 
 /** The token of the set-up link of the installation in the data folder, whether it is open or not. @throws Fault as `openSecrets` */
 export function setUpTokenOf(config: Config): string {

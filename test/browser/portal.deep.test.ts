@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { WEATHER_QUOTA } from '../../examples/portal/demo-apis.ts'
 import { type Example, startExample } from '../../examples/portal/start-example.ts'
-import { becomes, eventually } from '../eventually.ts'
-import { checkAccessible, openPage, startBrowser } from './chromium.ts'
+import { becomes, eventually } from '../worlds/base/eventually.ts'
+import { checkAccessible, openPage, startBrowser } from '../worlds/browser/chromium.ts'
 
 const OUTPUT = join(import.meta.dirname, '../../test-output')
 const WIDTHS = [1280, 768, 375]

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startPostgres } from '../../scripts/servers.mjs'
-import { defined, rights } from '../definitions.ts'
-import { eventually } from '../eventually.ts'
-import { startOrigin } from '../origin.ts'
-import { runSql } from '../postgres.ts'
-import { startRedis } from '../redis.ts'
-import { BASIC, done, FORM, liveAt, storeOAuth } from './acts.ts'
-import { type Cluster, type Node, startCluster } from './nodes.ts'
+import { defined, rights } from '../worlds/base/definitions.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { BASIC, done, FORM, liveAt, storeOAuth } from '../worlds/cluster/acts.ts'
+import { type Cluster, type Node, startCluster } from '../worlds/cluster/nodes.ts'
+import { startOrigin } from '../worlds/servers/origin.ts'
+import { runSql } from '../worlds/servers/postgres.ts'
+import { startRedis } from '../worlds/servers/redis.ts'
 
 // What people give a cluster by mistake, and what becomes of what it stands on, to whole nodes. The adapters alone: test/store/postgres-open,
 // postgres-tls and redis-counters.
@@ -148,7 +148,7 @@ test('nodes whose clocks are minutes apart say so, and keep limits, claims and r
   const cluster = await startCluster(t)
   const origin = await startOrigin()
   t.after(() => origin.close())
-  const preload = `--import=${join(import.meta.dirname, 'shifted-clock.ts')}`
+  const preload = `--import=${join(import.meta.dirname, '../worlds/cluster/shifted-clock.ts')}`
   const start = (name: string, shiftMs: number) =>
     cluster.start('gateway', {
       ...{ SVC_GW_NODENAME: name, NODE_OPTIONS: preload, CLOCK_SHIFT_MS: String(shiftMs) },

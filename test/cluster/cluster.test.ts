@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { eventually } from '../eventually.ts'
-import { oauthApi, policyOf } from '../gateway/oauth-fixtures.ts'
-import { startOrigin } from '../origin.ts'
-import { credentialOf } from './acts.ts'
-import { type Node, startCluster } from './nodes.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { credentialOf } from '../worlds/cluster/acts.ts'
+import { type Node, startCluster } from '../worlds/cluster/nodes.ts'
+import { oauthApi, policyOf } from '../worlds/gateway/oauth-fixtures.ts'
+import { startOrigin } from '../worlds/servers/origin.ts'
 
 const API = (id: string, upstream: string, more: object = {}) => ({
   openapi: '3.0.3',

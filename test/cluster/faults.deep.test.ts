@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { JsonObject } from '../../src/model/json.ts'
-import { answering, defined, rights } from '../definitions.ts'
-import { eventually } from '../eventually.ts'
-import { startOrigin } from '../origin.ts'
-import { BASIC, credentialOf, distribution, done, FORM, liveAt, storeOAuth } from './acts.ts'
-import { type Cluster, type Node, startCluster } from './nodes.ts'
-import { RoundRobin, type Sent } from './round-robin.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { answering, defined, rights } from '../worlds/base/definitions.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { BASIC, credentialOf, distribution, done, FORM, liveAt, storeOAuth } from '../worlds/cluster/acts.ts'
+import { type Cluster, type Node, startCluster } from '../worlds/cluster/nodes.ts'
+import { RoundRobin, type Sent } from '../worlds/cluster/round-robin.ts'
+import { startOrigin } from '../worlds/servers/origin.ts'
 
 // Three gateways with different tags and two dashboards behind plain balancers, over one PostgreSQL and one Redis, under load while each of
 // them goes and comes back.

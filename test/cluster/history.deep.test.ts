@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isLinearizable, quotaFaults, refreshModel, revocationFaults, type Taking } from './history.ts'
+import { isLinearizable, quotaFaults, refreshModel, revocationFaults, type Taking } from '../worlds/cluster/history.ts'
 import {
   dueAt,
   type Grant,
@@ -12,8 +12,8 @@ import {
   type Revoked,
   startWorld,
   type World,
-} from './history-play.ts'
-import { startCluster } from './nodes.ts'
+} from '../worlds/cluster/history-play.ts'
+import { startCluster } from '../worlds/cluster/nodes.ts'
 
 // Sixteen clients at three gateways, with a network between all parts that cuts connections, holds bytes back and loses answers. What they saw
 // must have an order, or keep a stated bound; that it can be found out is shown with gateways that break one promise each.

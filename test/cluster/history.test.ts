@@ -10,7 +10,7 @@ import {
   revocationFaults,
   type Taking,
   type Use,
-} from './history.ts'
+} from '../worlds/cluster/history.ts'
 
 type Refresh = Operation<string, Refreshed>
 

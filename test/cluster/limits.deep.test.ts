@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
-import { defined, rights } from '../definitions.ts'
-import { done, liveAt } from './acts.ts'
-import { type Node, startCluster } from './nodes.ts'
-import { type NumberedOrigin, type Paced, sendPaced, startNumberedOrigin } from './paced-load.ts'
-import { mostWithin, standsStill, usedBeforeRefusal } from './used-calls.ts'
+import { defined, rights } from '../worlds/base/definitions.ts'
+import { done, liveAt } from '../worlds/cluster/acts.ts'
+import { type Node, startCluster } from '../worlds/cluster/nodes.ts'
+import { type NumberedOrigin, type Paced, sendPaced, startNumberedOrigin } from '../worlds/cluster/paced-load.ts'
+import { mostWithin, standsStill, usedBeforeRefusal } from '../worlds/cluster/used-calls.ts'
 
-// Limits through three whole gateways. That nodes on one Redis keep them, by the very time of use, is shown in test/store/redis-nodes.test.ts.
+// Limits through three whole gateways. That nodes on one Redis keep them, by the very time of use, is shown in test/store/redis/redis-nodes.test.ts.
 
 const RATE = 1_000
 const RATE_MS = 1_000

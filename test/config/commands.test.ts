@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Command, type CommandContext, runCommand } from '../../src/cli/commands.ts'
+import { type Command, type CommandContext, runCommand } from '../../src/cli/commands/commands.ts'
 import { fault } from '../../src/errors/fault.ts'
 
 /** Runs a command line with one row of its own, and gives back what was printed and what the row was given. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type DocumentId, newDocumentId } from '../../src/model/ids.ts'
-import type { JsonObject } from '../../src/model/json.ts'
-import { hashKey } from '../../src/model/secret.ts'
-import type { AuditEntry, AuditQuery, AuditRow, Change, SessionInput, Store } from '../../src/store/ports.ts'
+import { type DocumentId, newDocumentId } from '../../src/model/documents/ids.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { hashKey } from '../../src/model/secrets/secret.ts'
+import type { AuditEntry, AuditQuery, AuditRow, Change, SessionInput, Store } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({

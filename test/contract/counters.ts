@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeClock } from '../../src/model/clock.ts'
-import { makeLimit } from '../../src/model/limit.ts'
+import { makeLimit } from '../../src/model/limits/limit.ts'
+import { FakeClock } from '../../src/model/time/clock.ts'
 import type { CountersAdapter } from './adapters.ts'
 
 const at = (clock: FakeClock) => ({ wall: clock.wall(), mono: clock.mono() })

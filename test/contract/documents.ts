@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type DocumentId, newDocumentId } from '../../src/model/ids.ts'
-import { asJson, type JsonObject } from '../../src/model/json.ts'
-import type { Change, Store } from '../../src/store/ports.ts'
+import { type DocumentId, newDocumentId } from '../../src/model/documents/ids.ts'
+import { asJson, type JsonObject } from '../../src/model/json/json.ts'
+import type { Change, Store } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 import { naiveDocuments } from './naive-documents.ts'
 

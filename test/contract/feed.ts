@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newDocumentId } from '../../src/model/ids.ts'
-import { hashKey } from '../../src/model/secret.ts'
-import type { FeedEvent } from '../../src/store/ports.ts'
+import { newDocumentId } from '../../src/model/documents/ids.ts'
+import { hashKey } from '../../src/model/secrets/secret.ts'
+import type { FeedEvent } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HitDimensions, HOUR_MS, NO_MIN_MS } from '../../src/model/hit.ts'
-import { type HitSamples, SampleBlock } from '../../src/model/hit-samples.ts'
-import type { HitQuery } from '../../src/store/ports.ts'
+import { type HitDimensions, HOUR_MS, NO_MIN_MS } from '../../src/model/analytics/hit.ts'
+import { type HitSamples, SampleBlock } from '../../src/model/analytics/hit-samples.ts'
+import type { HitQuery } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const ALL: HitQuery = { fromHour: 0, toHour: 1_000_000, limit: 1000 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Hit, LATENCY_BOUNDS_MS, type Latency, NO_MIN_MS } from '../../src/model/hit.ts'
-import type { HitQuery } from '../../src/store/ports.ts'
+import { type Hit, LATENCY_BOUNDS_MS, type Latency, NO_MIN_MS } from '../../src/model/analytics/hit.ts'
+import type { HitQuery } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const ALL: HitQuery = { fromHour: 0, toHour: 1_000_000, limit: 1000 }

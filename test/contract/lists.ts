@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { foldCase } from '../../src/model/fold.ts'
-import type { DocumentId } from '../../src/model/ids.ts'
-import type { JsonObject } from '../../src/model/json.ts'
-import { hashKey } from '../../src/model/secret.ts'
-import type { Change, Documents, ListQuery, SessionFilter, SessionInput, Store } from '../../src/store/ports.ts'
+import type { DocumentId } from '../../src/model/documents/ids.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { hashKey } from '../../src/model/secrets/secret.ts'
+import { foldCase } from '../../src/model/text/fold.ts'
+import type { Change, Documents, ListQuery, SessionFilter, SessionInput, Store } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 400 : 60

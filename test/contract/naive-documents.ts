@@ -1,6 +1,6 @@
-import type { DocumentId } from '../../src/model/ids.ts'
-import { asJson, type JsonObject } from '../../src/model/json.ts'
-import type { Change } from '../../src/store/ports.ts'
+import type { DocumentId } from '../../src/model/documents/ids.ts'
+import { asJson, type JsonObject } from '../../src/model/json/json.ts'
+import type { Change } from '../../src/store/ports/ports.ts'
 
 interface Row {
   readonly id: DocumentId

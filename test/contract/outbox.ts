@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeClock } from '../../src/model/clock.ts'
+import { FakeClock } from '../../src/model/time/clock.ts'
 import {
   type Change,
   DEAD_KEPT_MS,
   type DeliveryOutcome,
   type DeliveryRow,
   type Outbox,
-} from '../../src/store/ports.ts'
+} from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const put = (queue: string, text: string): Change => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Store } from '../../src/store/ports.ts'
-import type { RecordInput, RecordQuery, RecordRow } from '../../src/store/ports-records.ts'
+import type { Store } from '../../src/store/ports/ports.ts'
+import type { RecordInput, RecordQuery, RecordRow } from '../../src/store/ports/records.ts'
 import type { Adapter } from './adapters.ts'
 
 const MINUTE = 60_000

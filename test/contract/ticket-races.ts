@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { FakeClock } from '../../src/model/clock.ts'
-import { hashKey } from '../../src/model/secret.ts'
-import type { Change, Store, TicketInput } from '../../src/store/ports.ts'
+import { hashKey } from '../../src/model/secrets/secret.ts'
+import { FakeClock } from '../../src/model/time/clock.ts'
+import type { Change, Store, TicketInput } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 200 : 20

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeClock } from '../../src/model/clock.ts'
-import { hashKey } from '../../src/model/secret.ts'
-import type { Change, FeedEvent, SessionInput, TicketInput, TicketRow, TicketSort } from '../../src/store/ports.ts'
+import { hashKey } from '../../src/model/secrets/secret.ts'
+import { FakeClock } from '../../src/model/time/clock.ts'
+import type {
+  Change,
+  FeedEvent,
+  SessionInput,
+  TicketInput,
+  TicketRow,
+  TicketSort,
+} from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const START = new FakeClock().wall()

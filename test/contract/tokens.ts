@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeClock } from '../../src/model/clock.ts'
-import { hashKey } from '../../src/model/secret.ts'
-import type { Change, SessionFilter, SessionInput, SessionRow, Tokens } from '../../src/store/ports.ts'
+import { hashKey } from '../../src/model/secrets/secret.ts'
+import { FakeClock } from '../../src/model/time/clock.ts'
+import type { Change, SessionFilter, SessionInput, SessionRow, Tokens } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const session = (more: Partial<SessionInput> = {}): SessionInput => ({

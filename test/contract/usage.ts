@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { DAY_MS, monthOf } from '../../src/model/civil.ts'
-import { bucketOf } from '../../src/model/histogram.ts'
-import { type Hit, type HitDimensions, HOUR_MS, LATENCY_BOUNDS_MS, NO_MIN_MS } from '../../src/model/hit.ts'
-import { SampleBlock } from '../../src/model/hit-samples.ts'
-import type { Hits, UsageDimension, UsageQuery } from '../../src/store/ports.ts'
+import { bucketOf } from '../../src/model/analytics/histogram.ts'
+import { type Hit, type HitDimensions, HOUR_MS, LATENCY_BOUNDS_MS, NO_MIN_MS } from '../../src/model/analytics/hit.ts'
+import { SampleBlock } from '../../src/model/analytics/hit-samples.ts'
+import { DAY_MS, monthOf } from '../../src/model/time/calendar.ts'
+import type { Hits, UsageDimension, UsageQuery } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
 const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 80 : 20

@@ -4,10 +4,10 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { call } from '../client.ts'
-import { eventually } from '../eventually.ts'
-import { freePort } from '../free-port.ts'
-import { type Product, startProduct } from './product.ts'
+import { call } from '../worlds/base/client.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { type Product, startProduct } from '../worlds/flows/product.ts'
+import { freePort } from '../worlds/servers/free-port.ts'
 
 const OPEN_FILES = 256
 const CROWD = 400

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { JsonObject } from '../../src/model/json.ts'
-import { call } from '../client.ts'
-import { rights } from '../definitions.ts'
-import { eventually } from '../eventually.ts'
-import { type Product, startProduct } from './product.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { call } from '../worlds/base/client.ts'
+import { rights } from '../worlds/base/definitions.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { type Product, startProduct } from '../worlds/flows/product.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/bootstrap#token=([\w-]{43})\s/

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readDefinitions } from '../../src/cli/import/read-definitions.ts'
-import type { JsonObject } from '../../src/model/json.ts'
-import { classic, defined } from '../definitions.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { classic, defined } from '../worlds/base/definitions.ts'
 
 test('definitions are taken with CORS rules that can be saved, and the report says what was changed', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-import-'))

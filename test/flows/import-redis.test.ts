@@ -2,12 +2,18 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { importCommand } from '../../src/cli/import/row.ts'
-import type { JsonObject } from '../../src/model/json.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
 import { readIncumbent } from '../../src/process/import-source.ts'
-import { startOrigin } from '../origin.ts'
-import type { TestRedis } from '../redis.ts'
-import { definitionFolder, HASHED, type OldKey, ORG, RAW, startIncumbent } from './import-incumbent.ts'
-import { type Environment, type EnvironmentOptions, type Ran, runLine, startEnvironment } from './moves-world.ts'
+import { definitionFolder, HASHED, type OldKey, ORG, RAW, startIncumbent } from '../worlds/flows/import-incumbent.ts'
+import {
+  type Environment,
+  type EnvironmentOptions,
+  type Ran,
+  runLine,
+  startEnvironment,
+} from '../worlds/flows/moves-world.ts'
+import { startOrigin } from '../worlds/servers/origin.ts'
+import type { TestRedis } from '../worlds/servers/redis.ts'
 
 const FOUND_BY = {
   SVC_GW_HASHKEYFUNCTIONFALLBACK: 'murmur32,murmur64,murmur128,sha256',

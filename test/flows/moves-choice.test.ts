@@ -3,10 +3,17 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/model/json.ts'
-import { defined, rights } from '../definitions.ts'
-import { fill } from './moves-filled.ts'
-import { type Environment, editFile, filesIn, folderFor, runLine, startEnvironment } from './moves-world.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { defined, rights } from '../worlds/base/definitions.ts'
+import { fill } from '../worlds/flows/moves-filled.ts'
+import {
+  type Environment,
+  editFile,
+  filesIn,
+  folderFor,
+  runLine,
+  startEnvironment,
+} from '../worlds/flows/moves-world.ts'
 
 const URL = 'http://127.0.0.1:1'
 const MAIN = join(import.meta.dirname, '../../src/main.ts')

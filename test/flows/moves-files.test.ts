@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { isObject, type Json, type JsonObject } from '../../src/model/json.ts'
-import { classic, defined, rights } from '../definitions.ts'
-import { editFile, filesIn, folderFor, runLine, startEnvironment } from './moves-world.ts'
+import { isObject, type Json, type JsonObject } from '../../src/model/json/json.ts'
+import { classic, defined, rights } from '../worlds/base/definitions.ts'
+import { editFile, filesIn, folderFor, runLine, startEnvironment } from '../worlds/flows/moves-world.ts'
 
 const URL = 'http://127.0.0.1:1'
 

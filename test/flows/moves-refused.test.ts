@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/model/json.ts'
-import { classic, defined, rights } from '../definitions.ts'
-import { makeCertificate } from '../wire/certificates.ts'
-import { type Environment, editFile, folderFor, runLine, startEnvironment } from './moves-world.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { classic, defined, rights } from '../worlds/base/definitions.ts'
+import { type Environment, editFile, folderFor, runLine, startEnvironment } from '../worlds/flows/moves-world.ts'
+import { makeCertificate } from '../worlds/wire/certificates.ts'
 
 const URL = 'http://127.0.0.1:1'
 

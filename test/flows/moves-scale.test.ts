@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defined, rights } from '../definitions.ts'
-import { type Environment, editFile, filesIn, folderFor, startEnvironment } from './moves-world.ts'
+import { defined, rights } from '../worlds/base/definitions.ts'
+import { type Environment, editFile, filesIn, folderFor, startEnvironment } from '../worlds/flows/moves-world.ts'
 
 const DEEP = process.env.GATEHOUSE_DEEP === '1'
 const APIS = DEEP ? 1000 : 40

@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/model/json.ts'
-import { hashPassword } from '../../src/model/passwords.ts'
-import { hashKey } from '../../src/model/secret.ts'
-import { call } from '../client.ts'
-import { rights } from '../definitions.ts'
-import { startOrigin } from '../origin.ts'
-import { CLIENT_SECRET, fill, WEBHOOK_SECRET } from './moves-filled.ts'
-import { type Environment, editFile, filesIn, folderFor, keyPair, startEnvironment } from './moves-world.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { hashPassword } from '../../src/model/passwords/passwords.ts'
+import { hashKey } from '../../src/model/secrets/secret.ts'
+import { call } from '../worlds/base/client.ts'
+import { rights } from '../worlds/base/definitions.ts'
+import { CLIENT_SECRET, fill, WEBHOOK_SECRET } from '../worlds/flows/moves-filled.ts'
+import {
+  type Environment,
+  editFile,
+  filesIn,
+  folderFor,
+  keyPair,
+  startEnvironment,
+} from '../worlds/flows/moves-world.ts'
+import { startOrigin } from '../worlds/servers/origin.ts'
 
 const KEY = 'a-custom-key-of-somebody-0123456789'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as oauth from 'oauth4webapi'
-import { type OAuthWorld, REDIRECT, SECRET, startOAuthWorld } from './oauth-world.ts'
+import { type OAuthWorld, REDIRECT, SECRET, startOAuthWorld } from '../worlds/flows/oauth-world.ts'
 
 // Every flow by a client library that nobody of this project wrote: it checks what answers must hold, and throws.
 

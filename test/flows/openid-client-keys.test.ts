@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as oidc from 'openid-client'
-import { type OAuthWorld, REDIRECT, startOAuthWorld } from './oauth-world.ts'
-import { begin, challenged, comeBack, configured, refused, signedIn, use } from './openid.ts'
+import { type OAuthWorld, REDIRECT, startOAuthWorld } from '../worlds/flows/oauth-world.ts'
+import { begin, challenged, comeBack, configured, refused, signedIn, use } from '../worlds/flows/openid.ts'
 
 describe('openid-client against an API with JWT access tokens', () => {
   let world: OAuthWorld

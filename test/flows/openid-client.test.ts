@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as oidc from 'openid-client'
-import { LOGIN_PAGE, type OAuthWorld, REDIRECT, SECRET, startOAuthWorld } from './oauth-world.ts'
-import { begin, challenged, comeBack, configured, distrusted, refused, signedIn, use } from './openid.ts'
+import { LOGIN_PAGE, type OAuthWorld, REDIRECT, SECRET, startOAuthWorld } from '../worlds/flows/oauth-world.ts'
+import { begin, challenged, comeBack, configured, distrusted, refused, signedIn, use } from '../worlds/flows/openid.ts'
 
 // The library that most Node applications sign their users in with, as they use it: it refuses whatever a standard forbids.
 

@@ -6,8 +6,8 @@ import { readApiDocument } from '../../examples/portal/api-document.ts'
 import { DashboardRefusal, part } from '../../examples/portal/dashboard.ts'
 import { readSettings } from '../../examples/portal/settings.ts'
 import { type Example, startExample } from '../../examples/portal/start-example.ts'
-import { call } from '../client.ts'
-import { FormBrowser, hiddenFields, type Seen } from './portal-browser.ts'
+import { call } from '../worlds/base/client.ts'
+import { FormBrowser, hiddenFields, type Seen } from '../worlds/flows/portal-browser.ts'
 
 const PASSWORD = 'correct horse battery'
 let example: Example

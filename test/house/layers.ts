@@ -38,16 +38,19 @@ const ADAPTER_MAY_IMPORT: Readonly<Record<string, string>> = { 'store/sqlite': '
 /** The commands that move objects run beside a dashboard anywhere, of this version or another. */
 const OVER_HTTP = 'src/cli/moves/'
 
-const WRITES = /^src\/gateway\/(?:admin\/|gateway\.ts$)/
+const WRITES = /^src\/gateway\/(?:admin\/|server\/gateway\.ts$)/
+
+/** Folders of `src/store` that all adapters use; every other one is an adapter. */
+const OF_ALL_ADAPTERS = new Set(['prepare', 'hits', 'secrets'])
 
 /** Packages that one part alone may use. */
 const FENCES: Readonly<Record<string, (path: string) => boolean>> = {
   fastify: (path) => path.startsWith('src/dashboard/'),
-  '@scalar/fastify-api-reference': (path) => path === 'src/dashboard/resources/docs.ts',
+  '@scalar/fastify-api-reference': (path) => path === 'src/dashboard/system/docs-routes.ts',
   maxmind: (path) => path === 'src/gateway/record/geography.ts',
-  nodemailer: (path) => path === 'src/dashboard/mail.ts',
-  otpauth: (path) => path.startsWith('src/dashboard/session/'),
-  '@simplewebauthn/server': (path) => path.startsWith('src/dashboard/session/'),
+  nodemailer: (path) => path === 'src/dashboard/server/mail.ts',
+  otpauth: (path) => path.startsWith('src/dashboard/sign-in/'),
+  '@simplewebauthn/server': (path) => path.startsWith('src/dashboard/sign-in/'),
   pg: (path) => path.startsWith('src/store/postgres/'),
   '@redis/client': (path) => path.startsWith('src/store/redis/'),
   'node:sqlite': (path) => path.startsWith('src/store/sqlite/') || path.startsWith('src/store/local-copy/'),
@@ -58,10 +61,10 @@ const FENCES: Readonly<Record<string, (path: string) => boolean>> = {
   ),
   // Frames are written by hand; tests speak to them with it.
   'node:http2': () => false,
-  'openid-client': (path) => path.startsWith('src/dashboard/sso/'),
-  '@node-saml/node-saml': (path) => path.startsWith('src/dashboard/sso/'),
-  ldapts: (path) => path.startsWith('src/dashboard/sso/'),
-  bcryptjs: (path) => path === 'src/model/passwords-bcrypt-thread.ts',
+  'openid-client': (path) => path.startsWith('src/dashboard/single-sign-on/'),
+  '@node-saml/node-saml': (path) => path.startsWith('src/dashboard/single-sign-on/'),
+  ldapts: (path) => path.startsWith('src/dashboard/single-sign-on/'),
+  bcryptjs: (path) => path === 'src/model/passwords/passwords-bcrypt-thread.ts',
   pino: (path) => path === 'src/process/log.ts',
 }
 
@@ -71,8 +74,8 @@ export function partOf(path: string): string {
   if (second === '') return first === 'main.ts' ? 'main' : 'compose'
   if (first === 'process') return 'compose'
   if (first !== 'store') return first
-  if (third !== undefined) return `store/${second}`
-  return second === 'ports.ts' || second.startsWith('ports-') ? 'ports' : 'store'
+  if (third === undefined || OF_ALL_ADAPTERS.has(second)) return 'store'
+  return second === 'ports' ? 'ports' : `store/${second}`
 }
 
 /** Imports between parts that the order of the parts does not allow. */
@@ -99,7 +102,7 @@ function checkUse(file: SourceFile, use: Import): string[] {
 const kind = (part: string) => (part.startsWith('store/') ? 'store/*' : part)
 const isManifest = (use: Import) => use.form === 'thread' && use.specifier.endsWith('/package.json')
 
-/** Of the gateway, only its administration writes documents, and `gateway.ts` puts it together. */
+/** Of the gateway, only its administration writes documents, and `server/gateway.ts` puts it together. */
 function checkPublish(file: SourceFile, use: Import, to: string): string[] {
   const allowed = to !== 'publish' || partOf(file.path) !== 'gateway' || WRITES.test(file.path)
   return allowed || use.typeOnly ? [] : [`${file.path}:${use.line} gateway writes documents only in gateway/admin`]

@@ -1,5 +1,6 @@
 import { checkCycles } from './cycles.ts'
 import { checkExports } from './exports.ts'
+import { checkFlatFiles, checkFolderSizes } from './folders.ts'
 import { checkDependencies, checkLayers } from './layers.ts'
 import type { SourceFile } from './tree.ts'
 
@@ -30,6 +31,8 @@ const ERROR = String.raw`(?:\b(?:error|cause|found|original|refusal|reason)|\b\w
 const ACTS_ON_TEXT = new RegExp(
   String.raw`${ERROR}\??\.(?:includes|startsWith|endsWith|match|search|indexOf)\(|${ERROR} [!=]== ['"\`]|\.test\([^()]*${ERROR}`,
 )
+/** `read-auth.ts`, `vite.config.ts`, `sign-in.deep.test.ts`. */
+const KEBAB_FILE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+)+$/
 const DECLARATION =
   /^\s*(?:export )?(?:declare )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|let) ([A-Za-z_$][\w$]*)/
 const EXPORTED_FUNCTION =
@@ -64,6 +67,12 @@ export const RULES: readonly Rule[] = [
     const empty = names.filter((name) => EMPTY_NAMES.has(name.toLowerCase()) || EMPTY_FILE_ENDINGS.test(name))
     return empty.map((name) => `${path}: "${name}" says nothing`)
   }),
+  each('names of files are kebab-case', ({ path }) => {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    return KEBAB_FILE.test(name) ? [] : [`${path} is not named in kebab-case`]
+  }),
+  { name: 'at most 30 files directly in a folder, 40 of tests', check: checkFolderSizes },
+  { name: 'a folder holds files or folders, not both', check: checkFlatFiles },
   each('names in code say what they name', ({ path, lines }) =>
     lines.flatMap((line, i) => {
       const name = DECLARATION.exec(line)?.[1] ?? ''

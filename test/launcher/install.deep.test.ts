@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { environment, freshClone, start } from './clone.ts'
+import { environment, freshClone, start } from '../worlds/launcher/clone.ts'
 
 test('a real install from a fresh clone, after one that was interrupted, gives the pinned server', async (t) => {
   const clone = freshClone(t)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { type TestContext, test } from 'node:test'
-import { environment, installed, type Running, start } from './clone.ts'
+import { environment, installed, type Running, start } from '../worlds/launcher/clone.ts'
 
 /** Says what it runs on, then each signal; ends with status 7 when its standard input ends. */
 const SERVER = `

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { ROOT } from './clone.ts'
+import { ROOT } from '../worlds/launcher/clone.ts'
 
 interface Entry {
   version?: string

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { installed, start } from './clone.ts'
+import { installed, start } from '../worlds/launcher/clone.ts'
 
 // Backtracking, these would take longer than anybody waits: the time limit of the test is what fails.
 const HOSTILE = `

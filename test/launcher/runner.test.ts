@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { eventually } from '../eventually.ts'
-import { environment, installed, start } from './clone.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { environment, installed, start } from '../worlds/launcher/clone.ts'
 
 const GOOD = `import { test } from 'node:test'\ntest('good', () => {})\n`
 const BAD = `import { test } from 'node:test'\ntest('outer', async (t) => { await t.test('inner', () => { throw new Error('no ' + 1) }) })\n`

@@ -12,8 +12,8 @@ import {
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { eventually } from '../eventually.ts'
-import { bareClone, fakeNpm, installed, runtimePackage, start } from './clone.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { bareClone, fakeNpm, installed, runtimePackage, start } from '../worlds/launcher/clone.ts'
 
 const NAME = runtimePackage().split('/').at(-1)!
 const SETUP = ['scripts/setup.mjs']

@@ -1,5 +1,5 @@
 import { FileInputIcon, type LucideIcon, PlusIcon } from 'lucide-react'
-import { mayDo, type Session } from '../api/session.ts'
+import { mayDo, type Session } from '../api/people/session.ts'
 import type { TextName } from '../texts/say.ts'
 
 interface Action {

@@ -10,7 +10,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { useSession } from '../api/session.ts'
+import { useSession } from '../api/people/session.ts'
 import { say } from '../texts/say.ts'
 import { ACTIONS } from './command-actions.ts'
 import { findObjects, ICONS } from './command-objects.ts'

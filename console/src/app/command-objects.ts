@@ -10,8 +10,8 @@ import {
   WaypointsIcon,
   WebhookIcon,
 } from 'lucide-react'
-import { call, isRecord, type Sent } from '../api/call.ts'
-import { mayDo, type Session } from '../api/session.ts'
+import { call, isRecord, type Sent } from '../api/calls/call.ts'
+import { mayDo, type Session } from '../api/people/session.ts'
 
 /** What is found, by the name of its page. */
 export const ICONS = {

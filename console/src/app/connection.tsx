@@ -2,8 +2,8 @@ import { Alert } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { UnplugIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { call, onConnection } from '../api/call.ts'
-import { notifyDone } from '../parts/notify.ts'
+import { call, onConnection } from '../api/calls/call.ts'
+import { notifyDone } from '../parts/display/notify.ts'
 import { say } from '../texts/say.ts'
 
 const AGAIN_MS = 3_000

@@ -1,13 +1,13 @@
 import { Center, Container, Loader } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { CallError, onSessionEnd } from '../api/call.ts'
-import { readSession, SESSION_KEY } from '../api/session.ts'
-import { FaultBox } from '../parts/fault-box.tsx'
+import { CallError, onSessionEnd } from '../api/calls/call.ts'
+import { readSession, SESSION_KEY } from '../api/people/session.ts'
+import { FaultBox } from '../parts/display/fault-box.tsx'
 import { say } from '../texts/say.ts'
 import { Shell } from './shell.tsx'
 
-const SignInAgain = lazy(() => import('../pages/start/sign-in-again.tsx'))
+const SignInAgain = lazy(() => import('../pages/sign-in/sign-in-again.tsx'))
 
 /**
  * Lets through who is signed in and asks the others to. When a session ends later, the page stays as it is below a dialog: what was
@@ -22,7 +22,7 @@ export function Gate() {
   // No `lazy`: after a placeholder React shows nothing else for 300 ms, and this is the first page that people see.
   const page = useQuery({
     queryKey: ['sign-in page'],
-    queryFn: async () => (await import('../pages/start/sign-in.tsx')).default,
+    queryFn: async () => (await import('../pages/sign-in/sign-in.tsx')).default,
     enabled: isRefused,
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -21,8 +21,8 @@ import {
   WaypointsIcon,
   WebhookIcon,
 } from 'lucide-react'
-import type { Session } from '../api/session.ts'
-import { mayDo } from '../api/session.ts'
+import type { Session } from '../api/people/session.ts'
+import { mayDo } from '../api/people/session.ts'
 import type { TextName } from '../texts/say.ts'
 
 /** A page that the menu and the command bar lead to. */

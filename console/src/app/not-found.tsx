@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useCanGoBack, useRouter } from '@tanstack/react-router'
 import { MapPinOffIcon } from 'lucide-react'
-import { Empty } from '../parts/empty.tsx'
+import { Empty } from '../parts/display/empty.tsx'
 import { say } from '../texts/say.ts'
 
 /** Stands at addresses without a page. */

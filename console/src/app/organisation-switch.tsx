@@ -1,8 +1,8 @@
 import { Select } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { allOrganisations, lookAtOrganisation, ORGANISATIONS_KEY } from '../api/organisations.ts'
-import { useSession } from '../api/session.ts'
-import { notifyFault } from '../parts/notify.ts'
+import { allOrganisations, lookAtOrganisation, ORGANISATIONS_KEY } from '../api/people/organisations.ts'
+import { useSession } from '../api/people/session.ts'
+import { notifyFault } from '../parts/display/notify.ts'
 import { say } from '../texts/say.ts'
 
 const ALL = 'all'

@@ -1,6 +1,6 @@
 import { Container } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
-import { FaultBox } from '../parts/fault-box.tsx'
+import { FaultBox } from '../parts/display/fault-box.tsx'
 
 /** Stands in the place of a page that failed to draw. */
 export function Trouble({ error, reset }: ErrorComponentProps) {

@@ -1,11 +1,10 @@
 import { ANALYTICS } from './analytics.ts'
 import { API_AUTH } from './api-auth.ts'
-import { API_CARE } from './api-care.ts'
+import { API_CARE } from './api-resilience.ts'
 import { API_SETTINGS } from './api-settings.ts'
 import { APIS } from './apis.ts'
-import { CLIENTS } from './clients.ts'
-import { IDENTITY } from './identity.ts'
 import { KEYS } from './keys.ts'
+import { CLIENTS } from './oauth-clients.ts'
 import { PEOPLE } from './people.ts'
 import { PLATFORM } from './platform.ts'
 import { POLICIES } from './policies.ts'
@@ -13,6 +12,7 @@ import { PORTAL } from './portal.ts'
 import { PORTAL_SETTINGS } from './portal-settings.ts'
 import { PROFILE } from './profile.ts'
 import { SETTINGS } from './settings.ts'
+import { IDENTITY } from './single-sign-on.ts'
 
 /** The texts of everything behind the sign-in, by their names. They come in a file of their own, while the first page is drawn. */
 export const AREAS = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import type { MoveKind } from '../moves/kind.ts'
 
 /** An object that could be taken. */

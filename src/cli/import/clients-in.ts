@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../model/json.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { textAt } from '../moves/kind.ts'
 import { CLIENTS } from '../moves/kind-clients.ts'
 import type { Read } from './candidate.ts'

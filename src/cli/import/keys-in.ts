@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import {
   LEGACY_KEY,
   type LegacyAlgorithm,
@@ -6,7 +6,7 @@ import {
   legacyHash,
   legacyRowHash,
   legacyToken,
-} from '../../model/legacy-hash.ts'
+} from '../../model/keys/legacy-hash.ts'
 import { textAt, textsAt } from '../moves/kind.ts'
 import { KEYS } from '../moves/kind-keys.ts'
 import { without } from '../moves/rendered.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../model/json.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
 
 /** Texts of another product's Redis whose names are wanted. */
 export type ReadEntries = (

@@ -1,6 +1,6 @@
-import type { LegacyAlgorithm } from '../../model/legacy-hash.ts'
+import type { LegacyAlgorithm } from '../../model/keys/legacy-hash.ts'
 import type { Step } from '../moves/plan.ts'
-import { counted } from '../moves/told.ts'
+import { counted } from '../moves/report-lines.ts'
 import type { Refusal } from './candidate.ts'
 
 /** What an import would do, or has done. */

@@ -1,4 +1,4 @@
-import type { Command } from '../commands.ts'
+import type { Command } from '../commands/commands.ts'
 import type { ReadEntries } from './read-entries.ts'
 
 const HELP = `  -d, --dashboard URL      the dashboard to import into; else SVC_SYNC_DASHBOARD

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Fault, fault } from '../../errors/fault.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
-import { trimTrailing } from '../../model/trim-trailing.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { trimTrailing } from '../../model/text/trim-trailing.ts'
 
 const TIMEOUT_MS = 300_000
 const TRIES = 3

@@ -1,10 +1,10 @@
-import { certificateRefs } from '../../model/api/certificate-refs.ts'
-import { EXTENSION } from '../../model/api/extension.ts'
-import { slugOf, summaryOf } from '../../model/api/fill-ids.ts'
-import { readApi, readNewApi } from '../../model/api/read.ts'
-import { collides, templateKey } from '../../model/api/template.ts'
-import type { ApiDocument } from '../../model/api.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { slugOf, summaryOf } from '../../model/apis/definition/fill-ids.ts'
+import { collides, templateKey } from '../../model/apis/definition/template.ts'
+import { readApi, readNewApi } from '../../model/apis/read/read.ts'
+import { certificateRefs } from '../../model/certificates/certificate-refs.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { idsQuery, segment } from './dashboard.ts'
 import {
   type Claim,

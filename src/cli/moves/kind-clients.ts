@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../model/json.ts'
-import { checkClientText, readClientFields } from '../../model/oauth-client-fields.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
 import { idsQuery, segment } from './dashboard.ts'
 import {
   type Flaw,

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../model/json.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { segment } from './dashboard.ts'
 import { type Flaw, type MoveKind, type Place, type There, textAt } from './kind.ts'
 import { pruned, without } from './rendered.ts'

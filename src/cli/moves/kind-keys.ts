@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../../model/json.ts'
-import { isKeyHash } from '../../model/key.ts'
-import { checkSession } from '../../model/session.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { isKeyHash } from '../../model/keys/key.ts'
+import { checkSession } from '../../model/sessions/session.ts'
 import { idsQuery, segment } from './dashboard.ts'
 import {
   type Flaw,

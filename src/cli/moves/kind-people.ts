@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../model/json.ts'
-import { labelKey, readLabel } from '../../model/label.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { labelKey, readLabel } from '../../model/labels/label.ts'
 import { segment } from './dashboard.ts'
 import { type Flaw, flawsThrown, type MoveKind, type There, textAt } from './kind.ts'
 import { pruned, without } from './rendered.ts'

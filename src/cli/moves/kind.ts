@@ -1,5 +1,5 @@
 import { toFault } from '../../errors/fault.ts'
-import type { Json, JsonObject } from '../../model/json.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
 import type { DashboardApi } from './dashboard.ts'
 import { type Path, pathOfWords } from './paths.ts'
 

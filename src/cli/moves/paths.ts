@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../model/json.ts'
+import { isObject, type Json } from '../../model/json/json.ts'
 
 /** Where a value stands in a document: names of members and places in lists. */
 export type Path = readonly (string | number)[]

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import type { Expected, Filed, FileFlaw, Folder } from './files.ts'
 import { isKept, located } from './files.ts'
 import type { Flaw, MoveKind, There } from './kind.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { setMember } from '../../model/api/tree.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { setMember } from '../../model/apis/definition/tree.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 
 /** The text of one object as a file: members in one order whoever wrote them, those of `head` first. */
 export function rendered(body: JsonObject, head: readonly string[] = []): string {

@@ -1,4 +1,4 @@
-import type { Command } from '../commands.ts'
+import type { Command } from '../commands/commands.ts'
 import { DIFF_OPTIONS, DUMP_OPTIONS, MAY_STAND_ALONE, SYNC_OPTIONS, VALIDATE_OPTIONS } from './options.ts'
 
 const CHOOSING = `  --apis, --policies, --clients, --keys, --labels, --groups, --hooks, --portal [IDS]

@@ -1,5 +1,5 @@
-import type { Json } from '../../model/json.ts'
-import { secretsOf } from '../../model/secret-places.ts'
+import type { Json } from '../../model/json/json.ts'
+import { secretsOf } from '../../model/secrets/secret-places.ts'
 import type { Path } from './paths.ts'
 
 /**

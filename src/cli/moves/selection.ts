@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
-import { EXTENSION } from '../../model/api/extension.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
-import { policyApisOf } from '../../model/policy-index.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { policyApisOf } from '../../model/policies/policy-index.ts'
 import { CHOICES, type Choice, type MoveKind, textsAt } from './kind.ts'
 import { namedByKey } from './kind-keys.ts'
 

@@ -1,7 +1,7 @@
-import type { Hit } from '../../model/hit.ts'
-import { isDocumentId } from '../../model/ids.ts'
-import type { UsageQuery } from '../../store/ports.ts'
-import type { DashboardParts } from '../parts.ts'
+import type { Hit } from '../../model/analytics/hit.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import type { UsageQuery } from '../../store/ports/ports.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 /** Names of the APIs of some rows by `api_id`; of those that are gone there is none. */
 export async function apiNames({ documents }: DashboardParts, rows: readonly Hit[]): Promise<Map<string, string>> {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import type { UsagePer, UsageQuery, UsageSort } from '../../store/ports.ts'
-import type { Call } from '../call.ts'
+import type { UsagePer, UsageQuery, UsageSort } from '../../store/ports/ports.ts'
+import type { Call } from '../routes/call.ts'
 
 const LONGEST = 1024
 

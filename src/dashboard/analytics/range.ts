@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
-import { DAY_MS } from '../../model/civil.ts'
-import type { UsageQuery } from '../../store/ports.ts'
-import type { Call } from '../call.ts'
+import { DAY_MS } from '../../model/time/calendar.ts'
+import type { UsageQuery } from '../../store/ports/ports.ts'
+import type { Call } from '../routes/call.ts'
 
 const HOURS_PER_DAY = 24
 

@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../model/civil.ts'
-import type { DashboardParts } from '../parts.ts'
+import { DAY_MS } from '../../model/time/calendar.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 const EVERY_MS = 3_600_000
 

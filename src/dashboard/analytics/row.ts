@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { type Hit, HOUR_MS, type Latency } from '../../model/hit.ts'
-import type { JsonObject } from '../../model/json.ts'
-import { percentile } from '../../model/percentile.ts'
-import type { UsagePer } from '../../store/ports.ts'
+import { type Hit, HOUR_MS, type Latency } from '../../model/analytics/hit.ts'
+import { percentile } from '../../model/analytics/percentile.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { UsagePer } from '../../store/ports/ports.ts'
 
 const int = Type.Integer()
 const text = Type.String()

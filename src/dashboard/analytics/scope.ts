@@ -1,14 +1,14 @@
 import { fault } from '../../errors/fault.ts'
-import { ownAnalyticsOnly } from '../../model/permission.ts'
-import { policyApisOf } from '../../model/policy-index.ts'
-import type { UsageQuery } from '../../store/ports.ts'
-import { apiNamed } from '../api-document.ts'
-import type { Call } from '../call.ts'
-import { findPolicyDocument } from '../owned.ts'
-import type { DashboardParts } from '../parts.ts'
-import { keyHashNamed } from './keys.ts'
+import { ownAnalyticsOnly } from '../../model/people/permission.ts'
+import { policyApisOf } from '../../model/policies/policy-index.ts'
+import type { UsageQuery } from '../../store/ports/ports.ts'
+import { findPolicyDocument } from '../access/owned.ts'
+import { apiNamed } from '../apis/api-document.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
 import { tagsOf } from './params.ts'
 import { timeOf } from './range.ts'
+import { keyHashNamed } from './shown-keys.ts'
 
 type Scope = Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours' | 'tags' | 'status' | 'errorsOnly'> & {
   where: NonNullable<UsageQuery['where']>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { ListQuery, Where } from '../../store/ports.ts'
-import type { Call } from '../call.ts'
-import { labelConditions } from '../label-filter.ts'
+import type { ListQuery, Where } from '../../store/ports/ports.ts'
+import { labelConditions } from '../labels/label-filter.ts'
+import type { Call } from '../routes/call.ts'
 
 const SORTS = ['name', '-name', 'created_at', '-created_at', 'updated_at', '-updated_at'] as const
 const ORDER: Readonly<Record<string, string>> = {

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
-import { summaryOf, tagsOf } from '../../model/api/fill-ids.ts'
-import type { ApiDocument } from '../../model/api.ts'
-import { loadsHere } from '../../model/node.ts'
-import { encodedPath, readablePath } from '../../model/readable-path.ts'
-import { trimTrailing } from '../../model/trim-trailing.ts'
-import type { Call } from '../call.ts'
-import { gatewayUrl } from '../gateway-url.ts'
-import type { DashboardParts } from '../parts.ts'
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { summaryOf, tagsOf } from '../../model/apis/definition/fill-ids.ts'
+import { loadsHere } from '../../model/nodes/node.ts'
+import { encodedPath, readablePath } from '../../model/patterns/readable-path.ts'
+import { trimTrailing } from '../../model/text/trim-trailing.ts'
+import type { Call } from '../routes/call.ts'
+import { gatewayUrl } from '../server/gateway-url.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 export const UrlParts = Type.Object({ ApiURL: Type.String(), BasePath: Type.String(), Host: Type.String() })
 

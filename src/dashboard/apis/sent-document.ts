@@ -1,13 +1,13 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { EXTENSION, renameExtension } from '../../model/api/extension.ts'
-import { member } from '../../model/api/tree.ts'
-import { isObject, type JsonObject } from '../../model/json.ts'
-import { readJson } from '../../model/json-body.ts'
-import { fetchDocument } from '../../publish/fetch-document.ts'
-import { isYaml, yamlToJson } from '../../publish/yaml.ts'
-import type { Call } from '../call.ts'
-import { turnForLarge } from '../large-body.ts'
-import type { DashboardParts } from '../parts.ts'
+import { EXTENSION, renameExtension } from '../../model/apis/definition/extension.ts'
+import { member } from '../../model/apis/definition/tree.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { readJson } from '../../model/json/json-body.ts'
+import { fetchDocument } from '../../publish/apis/fetch-document.ts'
+import { isYaml, yamlToJson } from '../../publish/apis/yaml.ts'
+import type { Call } from '../routes/call.ts'
+import { turnForLarge } from '../server/large-body.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 const FETCH_BYTES = 8 << 20
 const FETCH_MS = 10_000

@@ -1,7 +1,7 @@
-import { isObject, type Json } from '../../model/json.ts'
-import { MASK } from '../../model/redact.ts'
-import { redactDocument } from '../../model/secret-places.ts'
-import type { AuditChange } from '../../store/ports.ts'
+import { isObject, type Json } from '../../model/json/json.ts'
+import { MASK } from '../../model/secrets/redact.ts'
+import { redactDocument } from '../../model/secrets/secret-places.ts'
+import type { AuditChange } from '../../store/ports/ports.ts'
 
 const MOST_LINES = 1000
 const LONGEST_LINE = 500

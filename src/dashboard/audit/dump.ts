@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '../../model/json.ts'
-import { isSecretName, MASK, redactAnswer } from '../../model/redact.ts'
-import { searchParams } from '../../model/search-params.ts'
-import { redactDocument, withoutSecrets } from '../../model/secret-places.ts'
-import type { Answer } from '../answer.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
+import { searchParams } from '../../model/network/search-params.ts'
+import { isSecretName, MASK, redactAnswer } from '../../model/secrets/redact.ts'
+import { redactDocument, withoutSecrets } from '../../model/secrets/secret-places.ts'
+import type { Answer } from '../routes/answer.ts'
 
 /** What of a call is dumped. */
 export interface Dumped {

@@ -1,4 +1,4 @@
-import type { DashboardParts } from '../parts.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 const DAY_MS = 86_400_000
 const EVERY_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
-import type { AuditQuery } from '../../store/ports.ts'
-import type { Call } from '../call.ts'
+import type { AuditQuery } from '../../store/ports/ports.ts'
+import type { Call } from '../routes/call.ts'
 
 const DAY_MS = 86_400_000
 

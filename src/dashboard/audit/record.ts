@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import type { JsonObject } from '../../model/json.ts'
-import { redact } from '../../model/redact.ts'
-import { redactDocument } from '../../model/secret-places.ts'
-import type { AuditRow } from '../../store/ports.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { redact } from '../../model/secrets/redact.ts'
+import { redactDocument } from '../../model/secrets/secret-places.ts'
+import type { AuditRow } from '../../store/ports/ports.ts'
 import { diffOf } from './diff.ts'
 
 const text = Type.String()

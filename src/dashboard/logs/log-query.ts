@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { isKeyHash } from '../../model/key.ts'
-import { hashKey } from '../../model/secret.ts'
-import { findKey } from '../../publish/find-key.ts'
-import type { RecordQuery } from '../../store/ports-records.ts'
-import type { Call } from '../call.ts'
-import type { DashboardParts } from '../parts.ts'
-import type { Sight } from '../sight.ts'
+import { isKeyHash } from '../../model/keys/key.ts'
+import { hashKey } from '../../model/secrets/secret.ts'
+import { findKey } from '../../publish/keys/find-key.ts'
+import type { RecordQuery } from '../../store/ports/records.ts'
+import type { Sight } from '../access/visibility.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String({ maxLength: 4096 })
 /** Until the year 5138. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Json, JsonObject } from '../../model/json.ts'
-import type { RecordRow } from '../../store/ports-records.ts'
-import { csvLine } from '../csv.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
+import type { RecordRow } from '../../store/ports/records.ts'
+import { csvLine } from '../routes/csv.ts'
 
 const DAY_MS = 86_400_000
 

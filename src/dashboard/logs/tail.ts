@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RecordQuery, RecordRow, Records } from '../../store/ports-records.ts'
+import type { RecordQuery, RecordRow, Records } from '../../store/ports/records.ts'
 
 const POLL_MS = 500
 const HEARTBEAT_MS = 15_000

@@ -1,9 +1,9 @@
-import { isDocumentId } from '../../model/ids.ts'
-import type { Awaitable, StoredDocument } from '../../store/ports.ts'
-import type { Answer } from '../answer.ts'
-import type { Call } from '../call.ts'
-import type { DashboardParts } from '../parts.ts'
-import type { Route } from '../route.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import type { Awaitable, StoredDocument } from '../../store/ports/ports.ts'
+import type { Answer } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 /**
  * Makes what a route does with the person or group that `{id}` of its path names. Those of organisations that the caller does not

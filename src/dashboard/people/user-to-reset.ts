@@ -1,10 +1,10 @@
 import { fault } from '../../errors/fault.ts'
-import { isDocumentId } from '../../model/ids.ts'
-import { userOf } from '../../model/user.ts'
-import type { StoredDocument } from '../../store/ports.ts'
-import type { Actor } from '../actor.ts'
-import type { DashboardParts } from '../parts.ts'
-import { checkReach } from './reach.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import { userOf } from '../../model/people/user.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import type { Actor } from '../access/actor.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { checkReach } from './check-rights.ts'
 
 /**
  * Another user of the caller's organisation whose password, second factor or identity the caller may reset: with the setting or the right

@@ -1,14 +1,14 @@
-import { isDocumentId } from '../../model/ids.ts'
-import type { JsonObject } from '../../model/json.ts'
-import { PERMISSION_KEYS, type Permissions } from '../../model/permission.ts'
-import { covers } from '../../model/permission-cover.ts'
-import { type StoredUser, userShape } from '../../model/user.ts'
-import { groupOf, groupShape, NOTHING, type StoredGroup } from '../../model/user-group.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { PERMISSION_KEYS, type Permissions } from '../../model/people/permission.ts'
+import { covers } from '../../model/people/permission-cover.ts'
+import { type StoredUser, userShape } from '../../model/people/user.ts'
+import { groupOf, groupShape, NOTHING, type StoredGroup } from '../../model/people/user-group.ts'
+import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { accessKeyOf } from '../../publish/people/credential.ts'
 import { inForce } from '../../publish/people/effective.ts'
-import { findOrganisation } from '../../publish/people/organisations.ts'
-import { type Actor, isUnbounded } from '../actor.ts'
-import type { DashboardParts } from '../parts.ts'
+import { type Actor, isUnbounded } from '../access/actor.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 /** Members of permissions that every installation knows; `mcp` is sent by existing clients and gives nothing here. */
 const KNOWN: ReadonlySet<string> = new Set([...PERMISSION_KEYS, 'IsAdmin', 'ResetPassword', 'owned_analytics', 'mcp'])

@@ -1,9 +1,9 @@
 import type { Fault } from '../../errors/fault.ts'
 import { fault } from '../../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../../errors/render.ts'
-import type { Json } from '../../model/json.ts'
-import type { Exchange } from '../exchange.ts'
-import type { AnswerStyle } from '../respond.ts'
+import type { Json } from '../../model/json/json.ts'
+import type { Exchange } from '../server/exchange.ts'
+import type { AnswerStyle } from '../server/respond.ts'
 
 /** What a call of the administration API answers. */
 export interface AdminAnswer {

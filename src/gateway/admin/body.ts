@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
-import { bodyText, readJson, readJsonText } from '../../model/json-body.ts'
-import { yamlToJson } from '../../publish/yaml.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { bodyText, readJson, readJsonText } from '../../model/json/json-body.ts'
+import { yamlToJson } from '../../publish/apis/yaml.ts'
 
 /** Reads a JSON object. @throws Fault `body_malformed` (400) as `readJson`, and when it is anything else */
 export function parseObject(bytes: Uint8Array): JsonObject {

@@ -1,6 +1,11 @@
 import { fault } from '../../errors/fault.ts'
-import { addCertificate, describeCertificate, findCertificate, removeCertificate } from '../../publish/certificates.ts'
-import type { StoredDocument } from '../../store/ports.ts'
+import {
+  addCertificate,
+  describeCertificate,
+  findCertificate,
+  removeCertificate,
+} from '../../publish/certificates/certificates.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
 import { done, json } from './answer.ts'
 import { type AdminParts, publishParts, settle } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'

@@ -1,5 +1,5 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import type { JsonObject } from '../../model/json.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import { type AdminAnswer, json } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import type { Route } from './route.ts'

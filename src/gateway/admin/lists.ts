@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { JsonObject } from '../../model/json.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import { type AdminAnswer, jsonText } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'

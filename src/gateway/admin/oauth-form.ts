@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
-import { startsObject } from '../../model/json.ts'
-import { searchParams } from '../../model/search-params.ts'
+import { startsObject } from '../../model/json/json.ts'
+import { searchParams } from '../../model/network/search-params.ts'
 import { parseObject } from './body.ts'
 import type { AdminRequest } from './request.ts'
 

@@ -1,8 +1,8 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { hashKey } from '../../model/secret.ts'
-import { rawKeyOf } from '../../publish/keys.ts'
-import { apiPlaceOf, storedClient } from '../../publish/oauth-client-parts.ts'
-import { endAllTokens } from '../../publish/oauth-clients.ts'
+import { hashKey } from '../../model/secrets/secret.ts'
+import { rawKeyOf } from '../../publish/keys/keys.ts'
+import { apiPlaceOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
 import {
   type ListedToken,
   listTokens,
@@ -10,7 +10,7 @@ import {
   purgeLapsedTokens,
   removeRefreshToken,
   revokeToken,
-} from '../../publish/oauth-tokens.ts'
+} from '../../publish/oauth-clients/oauth-tokens.ts'
 import { type AdminAnswer, changed, done, json } from './answer.ts'
 import { clientParts, oauthApiIn } from './oauth-clients.ts'
 import { formOf } from './oauth-form.ts'

@@ -1,4 +1,4 @@
-import { findOrgSession, removeOrgSession, saveOrgSession } from '../../publish/org-sessions.ts'
+import { findOrgSession, removeOrgSession, saveOrgSession } from '../../publish/sessions/org-sessions.ts'
 import { changed, json } from './answer.ts'
 import { type AdminParts, publishParts, settle } from './parts.ts'
 import type { AdminRequest } from './request.ts'

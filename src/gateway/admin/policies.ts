@@ -1,4 +1,4 @@
-import { createPolicy, findPolicy, removePolicy, updatePolicy } from '../../publish/policies.ts'
+import { createPolicy, findPolicy, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
 import { changed, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
 import { type AdminParts, publishParts, settle } from './parts.ts'

@@ -1,8 +1,8 @@
 import { fault } from '../../errors/fault.ts'
-import type { JsonObject } from '../../model/json.ts'
-import { searchParams } from '../../model/search-params.ts'
-import { isYaml } from '../../publish/yaml.ts'
-import type { Exchange } from '../exchange.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { searchParams } from '../../model/network/search-params.ts'
+import { isYaml } from '../../publish/apis/yaml.ts'
+import type { Exchange } from '../server/exchange.ts'
 import { parseObject, parseYamlObject } from './body.ts'
 
 const BODY_BYTES = 1 << 20

@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import type { Awaitable } from '../../store/ports.ts'
+import type { Awaitable } from '../../store/ports/ports.ts'
 import type { AdminAnswer } from './answer.ts'
 import type { AdminRequest } from './request.ts'
 

@@ -1,4 +1,4 @@
-import type { Fields } from '../../wire/fields.ts'
+import type { Fields } from '../../wire/http1/fields.ts'
 import { selectionOf } from './selecting.ts'
 import { type AnswerOwner, type StoredAnswer, sameWay, type Way } from './stored-answer.ts'
 

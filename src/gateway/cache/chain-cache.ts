@@ -1,6 +1,6 @@
-import type { Api } from '../../model/api.ts'
-import type { CacheRules } from '../../model/cache-rules.ts'
-import type { Clock } from '../../model/clock.ts'
+import type { Api } from '../../model/apis/definition/api.ts'
+import type { CacheRules } from '../../model/apis/definition/cache-rules.ts'
+import type { Clock } from '../../model/time/clock.ts'
 import type { ApiResponses } from './api-responses.ts'
 import type { ResponseCache } from './response-cache.ts'
 

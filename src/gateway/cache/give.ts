@@ -1,5 +1,5 @@
-import type { MonoMillis } from '../../model/clock.ts'
-import type { Exchange } from '../exchange.ts'
+import type { MonoMillis } from '../../model/time/clock.ts'
+import type { Exchange } from '../server/exchange.ts'
 import { ASKS, isKnownToClient } from './request-asks.ts'
 import type { ResponseCache } from './response-cache.ts'
 import type { StoredAnswer } from './stored-answer.ts'

@@ -1,4 +1,4 @@
-import type { Millis } from '../../model/clock.ts'
+import type { Millis } from '../../model/time/clock.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 const FIXED = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/

@@ -1,4 +1,4 @@
-import type { Fields } from '../../wire/fields.ts'
+import type { Fields } from '../../wire/http1/fields.ts'
 
 /** Fields whose members mean the same in any spelling of letters and spaces. */
 const FOLDED: ReadonlySet<string> = new Set(['accept', 'accept-charset', 'accept-encoding', 'accept-language'])

@@ -1,5 +1,5 @@
-import type { CacheRules, OperationCacheRule } from '../../model/cache-rules.ts'
-import type { Millis } from '../../model/clock.ts'
+import type { CacheRules, OperationCacheRule } from '../../model/apis/definition/cache-rules.ts'
+import type { Millis } from '../../model/time/clock.ts'
 import { type Directives, deltaSeconds, readDirectives, secondsOf } from './directives.ts'
 import { readHttpDate } from './http-date.ts'
 

@@ -1,8 +1,8 @@
-import type { MonoMillis } from '../../model/clock.ts'
-import { statusLine } from '../../wire/answer.ts'
-import { SMALL_BYTES } from '../../wire/outlet.ts'
-import type { RepeatedAnswer } from '../../wire/repeated-answer.ts'
-import { linesOnly } from '../field-lines.ts'
+import type { MonoMillis } from '../../model/time/clock.ts'
+import { statusLine } from '../../wire/http1/answer.ts'
+import { SMALL_BYTES } from '../../wire/http1/outlet.ts'
+import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
+import { linesOnly } from '../server/field-lines.ts'
 import type { Life, LifeFields } from './storable.ts'
 
 /** Tells callers that an answer was stored. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../model/json.ts'
-import { MAX_MODULE_BODY_BYTES } from '../../model/module-rules.ts'
+import { MAX_MODULE_BODY_BYTES } from '../../model/apis/definition/module-rules.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import type { ModuleAnswer, ModuleExchange, ModuleReply } from './extension.ts'
 import type { AnswerView, FieldEdit, FieldPairs, Outcome, RequestView } from './messages.ts'
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../model/json.ts'
-import type { ModuleRef } from '../../model/module-rules.ts'
+import type { ModuleRef } from '../../model/apis/definition/module-rules.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 
 // What the gateway and the thread of an API's modules tell each other.
 

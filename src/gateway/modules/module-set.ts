@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../errors/fault.ts'
-import type { Log } from '../../model/log.ts'
-import type { ModulePhase, ModuleRules } from '../../model/module-rules.ts'
+import type { ModulePhase, ModuleRules } from '../../model/apis/definition/module-rules.ts'
+import type { Log } from '../../model/logs/log.ts'
 import type { Outcome, Report, Task, ThreadData } from './messages.ts'
 import { ThreadLink } from './module-thread-link.ts'
 

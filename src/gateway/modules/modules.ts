@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
-import type { Log } from '../../model/log.ts'
-import type { ModuleRules } from '../../model/module-rules.ts'
+import type { ModuleRules } from '../../model/apis/definition/module-rules.ts'
+import type { Log } from '../../model/logs/log.ts'
 import { findModule } from './module-files.ts'
 import { type ModuleBounds, ModuleSet } from './module-set.ts'
 

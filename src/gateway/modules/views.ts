@@ -1,7 +1,7 @@
-import type { Api } from '../../model/api.ts'
-import { isSecretPart, type SecretNames } from '../../model/redact-traffic.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Api } from '../../model/apis/definition/api.ts'
+import { isSecretPart, type SecretNames } from '../../model/secrets/redact-traffic.ts'
 import { nextRequestId } from '../record/request-id.ts'
+import type { Exchange } from '../server/exchange.ts'
 import type { FieldPairs, RequestView } from './messages.ts'
 
 /** Lower-case names that an API reads credentials from, by all its schemes, enabled or not. */

@@ -1,8 +1,8 @@
 import type { Fault } from '../../errors/fault.ts'
 import { textOf } from '../../errors/render.ts'
-import type { BindingRule } from '../../model/oauth-rules.ts'
-import { JWT_ALGORITHMS } from '../../oauth/jwt.ts'
-import type { Exchange } from '../exchange.ts'
+import type { BindingRule } from '../../model/oauth-clients/oauth-rules.ts'
+import { JWT_ALGORITHMS } from '../../oauth/signing-keys/jwt.ts'
+import type { Exchange } from '../server/exchange.ts'
 
 /** The word before a token; '' = it stood alone. */
 export type SchemeWord = 'bearer' | 'dpop' | ''

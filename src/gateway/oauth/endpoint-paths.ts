@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../oauth/parts.ts'
+import type { Endpoint } from '../../oauth/endpoints/parts.ts'
 
 /** An endpoint that a path leads to, and what of the path is below the endpoint's own. */
 export interface FoundEndpoint {

@@ -1,7 +1,7 @@
-import type { Api } from '../../model/api.ts'
-import { publicAddress as addressOf, issuerAt, type Reached } from '../../oauth/issuer.ts'
-import { FIELD } from '../../wire/fields.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Api } from '../../model/apis/definition/api.ts'
+import { publicAddress as addressOf, issuerAt, type Reached } from '../../oauth/messages/issuer.ts'
+import { FIELD } from '../../wire/http1/fields.ts'
+import type { Exchange } from '../server/exchange.ts'
 
 /**
  * Scheme and host under which clients reach an API, without a slash at the end. What a trusted proxy says of scheme and host counts

@@ -1,7 +1,7 @@
-import type { OAuthClient } from '../../model/oauth-client.ts'
-import { ClientCache } from '../../oauth/client-cache.ts'
-import type { OwnKeys } from '../../oauth/own-keys.ts'
-import type { Awaitable, Documents, Feed } from '../../store/ports.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { ClientCache } from '../../oauth/clients/client-cache.ts'
+import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
+import type { Awaitable, Documents, Feed } from '../../store/ports/ports.ts'
 
 /** What sessions know clients by. */
 export interface Clients {

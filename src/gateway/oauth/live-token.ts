@@ -1,8 +1,8 @@
-import type { OAuthClient } from '../../model/oauth-client.ts'
-import { type TokenUser, tokenFactsOf } from '../../model/oauth-token.ts'
-import { issuedBy } from '../../model/token-session.ts'
-import { type Confirmation, readConfirmation } from '../../oauth/confirmation.ts'
-import type { SessionRow } from '../../store/ports.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { type TokenUser, tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
+import { issuedBy } from '../../model/sessions/token-session.ts'
+import { type Confirmation, readConfirmation } from '../../oauth/proofs/confirmation.ts'
+import type { SessionRow } from '../../store/ports/ports.ts'
 
 /** What makes a session an access token, as it stands now. */
 export interface LiveToken {

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers'
-import type { LineSink } from '../../model/log.ts'
+import type { LineSink } from '../../model/logs/log.ts'
 import { Sample } from './sample.ts'
 
 export interface AccessLogOptions {

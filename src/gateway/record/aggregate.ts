@@ -1,4 +1,4 @@
-import { type HitDimensions, HOUR_MS } from '../../model/hit.ts'
+import { type HitDimensions, HOUR_MS } from '../../model/analytics/hit.ts'
 import type { HitLog } from './hit-log.ts'
 import type { HitSlot } from './slots.ts'
 

@@ -1,4 +1,4 @@
-import { BUCKETS, bucketOf } from '../../model/histogram.ts'
+import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
 
 /** Statuses told apart within one API; an upstream that invents more is counted under `other`. */
 const STATUSES_PER_API = 64

@@ -1,6 +1,6 @@
-import { statusLine } from '../../wire/answer.ts'
-import type { BodyTap, WireExchange } from '../../wire/exchange.ts'
-import { copyText } from './copy-text.ts'
+import { statusLine } from '../../wire/http1/answer.ts'
+import type { BodyTap, WireExchange } from '../../wire/http1/exchange.ts'
+import { copyText } from './flatten-string.ts'
 
 /** One message, as far as it is kept. */
 export class KeptMessage {

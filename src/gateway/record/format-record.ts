@@ -1,6 +1,6 @@
-import { NO_PLACE, type Place } from '../../model/geography.ts'
-import type { JsonObject } from '../../model/json.ts'
-import { MASK } from '../../model/redact.ts'
+import { NO_PLACE, type Place } from '../../model/analytics/geography.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { MASK } from '../../model/secrets/redact.ts'
 import {
   redactBody,
   redactHead,
@@ -8,8 +8,8 @@ import {
   type SecretNames,
   secretFields,
   secretValues,
-} from '../../model/redact-traffic.ts'
-import type { RecordInput } from '../../store/ports-records.ts'
+} from '../../model/secrets/redact-traffic.ts'
+import type { RecordInput } from '../../store/ports/records.ts'
 import type { Detail, KeptMessage } from './detail.ts'
 import { PATH_CHARACTERS, type PendingRecord } from './pending-record.ts'
 

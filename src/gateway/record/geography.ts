@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { setInterval } from 'node:timers'
 import type { CityResponse, Reader } from 'maxmind'
-import { NO_PLACE, type Place } from '../../model/geography.ts'
-import { isObject } from '../../model/json.ts'
-import type { Log } from '../../model/log.ts'
+import { NO_PLACE, type Place } from '../../model/analytics/geography.ts'
+import { isObject } from '../../model/json/json.ts'
+import type { Log } from '../../model/logs/log.ts'
 
 /** Countries of addresses that are remembered: two generations of so many. About 100 bytes each. */
 const REMEMBERED = 10_000

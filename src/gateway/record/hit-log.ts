@@ -1,4 +1,4 @@
-import { type HitSamples, SampleBlock } from '../../model/hit-samples.ts'
+import { type HitSamples, SampleBlock } from '../../model/analytics/hit-samples.ts'
 
 export interface HitLogOptions {
   readonly blockSamples: number

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { NodeLoad } from '../../model/node.ts'
+import type { NodeLoad } from '../../model/nodes/node.ts'
 import type { Metrics } from './metrics.ts'
 
 /** A rate speaks of at least this long, so that words that follow each other quickly do not tell of a moment each. */

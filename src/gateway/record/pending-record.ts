@@ -1,8 +1,8 @@
-import type { HitDimensions } from '../../model/hit.ts'
-import type { Exchange } from '../exchange.ts'
-import { readCredential, withoutBearer } from '../steps/read-credential.ts'
-import { copyText } from './copy-text.ts'
+import type { HitDimensions } from '../../model/analytics/hit.ts'
+import type { Exchange } from '../server/exchange.ts'
+import { readCredential, withoutBearer } from '../steps/authentication/read-credential.ts'
 import type { Detail } from './detail.ts'
+import { copyText } from './flatten-string.ts'
 import type { RecordPlan } from './record-plan.ts'
 import type { Sample } from './sample.ts'
 

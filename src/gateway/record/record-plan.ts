@@ -1,5 +1,5 @@
-import type { Api, AuthRules } from '../../model/api.ts'
-import type { SecretNames } from '../../model/redact-traffic.ts'
+import type { Api, AuthRules } from '../../model/apis/definition/api.ts'
+import type { SecretNames } from '../../model/secrets/redact-traffic.ts'
 
 /** How the single requests of one chain are recorded. */
 export class RecordPlan {

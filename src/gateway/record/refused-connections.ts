@@ -1,8 +1,8 @@
-import type { Clock } from '../../model/clock.ts'
-import type { DroppedConnections } from '../../model/dropped-connections.ts'
-import type { Log } from '../../model/log.ts'
-import { OncePerInterval } from '../../model/once-per-interval.ts'
-import type { RefusalReason } from '../../wire/admission.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { OncePerInterval } from '../../model/time/once-per-interval.ts'
+import type { RefusalReason } from '../../wire/listen/admission.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Between two lines of the log about the same reason. */

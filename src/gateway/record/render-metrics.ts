@@ -1,5 +1,5 @@
-import { BUCKETS } from '../../model/histogram.ts'
-import { LATENCY_BOUNDS_MS } from '../../model/hit.ts'
+import { BUCKETS } from '../../model/analytics/histogram.ts'
+import { LATENCY_BOUNDS_MS } from '../../model/analytics/hit.ts'
 import { type ApiMetrics, DURATION_TYPES, HISTOGRAM_NUMBERS } from './api-metrics.ts'
 import type { MetricSource, Metrics } from './metrics.ts'
 

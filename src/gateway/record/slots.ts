@@ -1,6 +1,6 @@
-import { BUCKETS, bucketOf } from '../../model/histogram.ts'
-import type { Hit, HitDimensions, Latency } from '../../model/hit.ts'
-import { HOUR_MS, NO_MIN_MS } from '../../model/hit.ts'
+import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
+import type { Hit, HitDimensions, Latency } from '../../model/analytics/hit.ts'
+import { HOUR_MS, NO_MIN_MS } from '../../model/analytics/hit.ts'
 
 const SLOTS_PER_CHUNK = 512
 

@@ -1,4 +1,4 @@
-import type { Session } from '../../model/session.ts'
+import type { Session } from '../../model/sessions/session.ts'
 
 /** Distinct values of one header that are told apart in the hits of one API. */
 const VALUES_PER_HEADER = 100

@@ -1,11 +1,11 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { Api } from '../../model/api.ts'
-import { MASK } from '../../model/redact.ts'
-import { redactUrl, type SecretNames, secretValues } from '../../model/redact-traffic.ts'
-import type { Upstream } from '../../wire/upstream.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Api } from '../../model/apis/definition/api.ts'
+import { MASK } from '../../model/secrets/redact.ts'
+import { redactUrl, type SecretNames, secretValues } from '../../model/secrets/redact-traffic.ts'
+import type { Upstream } from '../../wire/connect/upstream.ts'
 import { RecordPlan } from '../record/record-plan.ts'
-import { readCredential, withoutBearer } from '../steps/read-credential.ts'
+import type { Exchange } from '../server/exchange.ts'
+import { readCredential, withoutBearer } from '../steps/authentication/read-credential.ts'
 
 // Names and rules: OpenTelemetry semantic conventions for HTTP, 1.41. No query and no header ever becomes an attribute.
 

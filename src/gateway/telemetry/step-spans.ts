@@ -1,5 +1,5 @@
 import { Fault, toFault } from '../../errors/fault.ts'
-import type { Outcome, Step } from '../exchange.ts'
+import type { Outcome, Step } from '../server/exchange.ts'
 import { TracedExchange } from './traced-exchange.ts'
 
 /** The same steps, each with a span of its own, under the same names. */

@@ -1,4 +1,4 @@
-import { trimTrailing } from '../../model/trim-trailing.ts'
+import { trimTrailing } from '../../model/text/trim-trailing.ts'
 
 /** Where a request comes from, as its caller says (W3C Trace Context). */
 export interface RemoteContext {

@@ -8,9 +8,9 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { WireHandler } from '../../wire/exchange.ts'
-import type { Upstream } from '../../wire/upstream.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Upstream } from '../../wire/connect/upstream.ts'
+import type { WireHandler } from '../../wire/http1/exchange.ts'
+import type { Exchange } from '../server/exchange.ts'
 import {
   attemptAttributes,
   errorOf,

@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api'
-import type { Upstream } from '../../wire/upstream.ts'
-import { Exchange } from '../exchange.ts'
+import type { Upstream } from '../../wire/connect/upstream.ts'
+import { Exchange } from '../server/exchange.ts'
 
 /** What follows the exchanges that it made. */
 export interface ExchangeObserver {

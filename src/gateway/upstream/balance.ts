@@ -1,5 +1,5 @@
-import type { Clock } from '../../model/clock.ts'
-import type { Target, Targets } from '../exchange.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { Target, Targets } from '../server/exchange.ts'
 import { spread } from './spread.ts'
 import type { TargetsHealth } from './target-health.ts'
 

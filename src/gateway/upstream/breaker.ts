@@ -1,6 +1,6 @@
 import { Fault } from '../../errors/fault.ts'
-import type { MonoMillis } from '../../model/clock.ts'
-import type { BreakerRule } from '../../model/upstream-care.ts'
+import type { BreakerRule } from '../../model/apis/definition/upstream-resilience.ts'
+import type { MonoMillis } from '../../model/time/clock.ts'
 
 /** How a breaker stands: `open` lets nothing through, `half-open` one request at a time. */
 export type BreakerState = 'closed' | 'open' | 'half-open'

@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import type { DiscoveryRules } from '../../model/upstream-care.ts'
+import type { DiscoveryRules } from '../../model/apis/definition/upstream-resilience.ts'
 import type { SrvAnswer, SrvRecord } from './dns-message.ts'
 import { querySrv } from './query-srv.ts'
 

@@ -1,5 +1,5 @@
-import type { HealthCheck, HealthRules } from '../../model/upstream-care.ts'
-import type { Target } from '../exchange.ts'
+import type { HealthCheck, HealthRules } from '../../model/apis/definition/upstream-resilience.ts'
+import type { Target } from '../server/exchange.ts'
 import { probe } from './probe.ts'
 
 /** Longest wait before a target's first check: not all APIs ask at once when a gateway starts. */

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import type { Fault } from '../../errors/fault.ts'
-import type { HealthCheck } from '../../model/upstream-care.ts'
-import { Fields } from '../../wire/fields.ts'
-import type { OriginUser } from '../../wire/origin.ts'
-import type { Origin } from '../../wire/origin-port.ts'
-import type { AnswerHead } from '../../wire/response-head.ts'
-import type { Target } from '../exchange.ts'
+import type { HealthCheck } from '../../model/apis/definition/upstream-resilience.ts'
+import type { OriginUser } from '../../wire/connect/origin.ts'
+import type { Origin } from '../../wire/connect/origin-port.ts'
+import { Fields } from '../../wire/http1/fields.ts'
+import type { AnswerHead } from '../../wire/http1/response-head.ts'
+import type { Target } from '../server/exchange.ts'
 
 /**
  * Asks a target one question on a connection of its own, in the way in which requests reach it: TLS, client certificate and pins are

@@ -1,4 +1,4 @@
-import type { UpstreamTls } from '../../model/upstream-care.ts'
+import type { UpstreamTls } from '../../model/apis/definition/upstream-resilience.ts'
 
 /** What an origin is shown, and what it must show. */
 export interface Proof {

@@ -1,5 +1,5 @@
-import type { MonoMillis } from '../../model/clock.ts'
-import type { RetryRules } from '../../model/upstream-care.ts'
+import type { RetryRules } from '../../model/apis/definition/upstream-resilience.ts'
+import type { MonoMillis } from '../../model/time/clock.ts'
 
 /** Retries that requests may save up: a long quiet time must not pay for a storm. */
 const MOST_EARNED = 100

@@ -1,5 +1,5 @@
-import type { Clock, MonoMillis } from '../../model/clock.ts'
-import type { EjectionRules, HealthRules } from '../../model/upstream-care.ts'
+import type { EjectionRules, HealthRules } from '../../model/apis/definition/upstream-resilience.ts'
+import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 
 /** What is known of one target. */
 export interface TargetHealth {

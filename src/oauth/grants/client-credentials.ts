@@ -1,9 +1,9 @@
-import type { OAuthClient } from '../../model/oauth-client.ts'
-import type { Binding } from '../dpop.ts'
-import type { Form } from '../form.ts'
-import { issueTokens } from '../issue.ts'
-import type { OAuthAnswer, OAuthCall, OAuthParts } from '../parts.ts'
-import { readScope } from '../scopes.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
+import type { Form } from '../messages/form.ts'
+import type { Binding } from '../proofs/dpop.ts'
+import { issueTokens } from '../tokens/issue.ts'
+import { readScope } from '../tokens/scopes.ts'
 
 /**
  * A client asks for itself (RFC 6749 section 4.4): an access token, never a refresh token, announced to nobody. All tokens of

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { DocumentId } from '../../model/ids.ts'
-import { seal, unseal } from '../../model/secret.ts'
-import type { StoredUser, User } from '../../model/user.ts'
-import type { SecretParts } from '../parts.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import type { StoredUser, User } from '../../model/people/user.ts'
+import { seal, unseal } from '../../model/secrets/secret.ts'
+import type { SecretParts } from '../documents/parts.ts'
 
 const KEY_BYTES = 32
 

@@ -1,8 +1,8 @@
-import { isDocumentId } from '../../model/ids.ts'
-import type { Permissions } from '../../model/permission.ts'
-import type { User } from '../../model/user.ts'
-import { groupOf, groupPermissions, NOTHING, type StoredGroup } from '../../model/user-group.ts'
-import type { PublishParts } from '../parts.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import type { Permissions } from '../../model/people/permission.ts'
+import type { User } from '../../model/people/user.ts'
+import { groupOf, groupPermissions, NOTHING, type StoredGroup } from '../../model/people/user-group.ts'
+import type { PublishParts } from '../documents/parts.ts'
 
 /** What a user may do now. */
 export interface Effective {

@@ -1,11 +1,11 @@
 import { fault } from '../../errors/fault.ts'
-import { isDocumentId, newDocumentId } from '../../model/ids.ts'
-import { asJson } from '../../model/json.ts'
-import { groupOf, type StoredGroup, type UserGroup } from '../../model/user-group.ts'
-import { loginFamily } from '../../model/user-security.ts'
-import type { Change, Revision } from '../../store/ports.ts'
-import { inTurn } from '../in-turn.ts'
-import { auditOf, clockOf, type PublishParts } from '../parts.ts'
+import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
+import { asJson } from '../../model/json/json.ts'
+import { groupOf, type StoredGroup, type UserGroup } from '../../model/people/user-group.ts'
+import { loginFamily } from '../../model/people/user-security.ts'
+import type { Change, Revision } from '../../store/ports/ports.ts'
+import { inTurn } from '../documents/mutex.ts'
+import { auditOf, clockOf, type PublishParts } from '../documents/parts.ts'
 
 /** A group as it was stored. */
 export interface SavedGroup {

@@ -1,9 +1,9 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import type { DocumentId } from '../../model/ids.ts'
-import type { JsonObject } from '../../model/json.ts'
-import type { Change, StoredDocument } from '../../store/ports.ts'
-import { inTurn } from '../in-turn.ts'
-import { auditOf, type PublishParts } from '../parts.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { Change, StoredDocument } from '../../store/ports/ports.ts'
+import { inTurn } from '../documents/mutex.ts'
+import { auditOf, type PublishParts } from '../documents/parts.ts'
 
 const TRIES = 5
 

@@ -1,7 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import type { Log } from '../../model/log.ts'
-import { ThreadFeed } from '../feed.ts'
-import type { Counters, Store } from '../ports.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { Counters, Store } from '../ports/ports.ts'
+import { ThreadFeed } from '../prepare/feed.ts'
 
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { toFault } from '../../errors/fault.ts'
-import type { DocumentId } from '../../model/ids.ts'
-import type { Log } from '../../model/log.ts'
-import type { Kind, OwedSession, Revision, SessionRow, StoredDocument } from '../ports.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { Kind, OwedSession, Revision, SessionRow, StoredDocument } from '../ports/ports.ts'
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS document (kind TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT NOT NULL,

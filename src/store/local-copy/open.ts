@@ -1,7 +1,6 @@
 import { rmSync, truncateSync } from 'node:fs'
 import { toFault } from '../../errors/fault.ts'
-import type { Log } from '../../model/log.ts'
-import { ThreadFeed } from '../feed.ts'
+import type { Log } from '../../model/logs/log.ts'
 import type {
   AuditEntry,
   Change,
@@ -13,9 +12,10 @@ import type {
   Store,
   StoredDocument,
   Tokens,
-} from '../ports.ts'
+} from '../ports/ports.ts'
+import { ThreadFeed } from '../prepare/feed.ts'
 import { CopyFile } from './file.ts'
-import { Owed } from './owed.ts'
+import { Owed } from './pending-revocations.ts'
 
 /** Kinds that are read again as soon as they change: until that is done an old one serves better than none. */
 const READ_AT_ONCE: ReadonlySet<Kind> = new Set(['api', 'policy', 'org_session'])

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Millis } from '../../model/clock.ts'
-import { type AuditedChange, readBodies, toAuditChange } from '../audited.ts'
-import { pageSize, wholeOffset } from '../list-query.ts'
-import type { Audit, AuditQuery, AuditRow, AuditStanding, Revision } from '../ports.ts'
-import { auditId, type PreparedAudit, type PreparedAuditQuery, prepareAuditQuery } from '../prepare-audit.ts'
+import type { Millis } from '../../model/time/clock.ts'
+import type { Audit, AuditQuery, AuditRow, AuditStanding, Revision } from '../ports/ports.ts'
+import { type AuditedChange, readBodies, toAuditChange } from '../prepare/audited.ts'
+import { pageSize, wholeOffset } from '../prepare/list-query.ts'
+import { auditId, type PreparedAudit, type PreparedAuditQuery, prepareAuditQuery } from '../prepare/prepare-audit.ts'
 
 /** The most that is kept: this store lives in memory, and so must leave some. */
 const MOST_ROWS = 100_000

@@ -1,8 +1,8 @@
-import { type Clock, type MonoMillis, systemClock } from '../../model/clock.ts'
-import type { Instant, Limit } from '../../model/limit.ts'
-import { Windows } from '../../model/window.ts'
-import { QuotaWindows } from '../../model/window-quota.ts'
-import type { Counters } from '../ports.ts'
+import type { Instant, Limit } from '../../model/limits/limit.ts'
+import { Windows } from '../../model/limits/window.ts'
+import { QuotaWindows } from '../../model/limits/window-quota.ts'
+import { type Clock, type MonoMillis, systemClock } from '../../model/time/clock.ts'
+import type { Counters } from '../ports/ports.ts'
 import { QUOTA_NUMBERS, type QuotaChanges, type QuotaName, type SavedQuota } from './quota-changes.ts'
 
 /** What `Windows` and `QuotaWindows` have in common. */

@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
-import type { DocumentId } from '../../model/ids.ts'
-import { type ListCondition, type PreparedList, prepareList } from '../list-query.ts'
-import type { Kind, ListQuery, Revision, StoredDocument } from '../ports.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import type { Kind, ListQuery, Revision, StoredDocument } from '../ports/ports.ts'
+import { type ListCondition, type PreparedList, prepareList } from '../prepare/list-query.ts'
 import {
   ANY_REVISION,
   checkIndex,
@@ -10,7 +10,7 @@ import {
   type PreparedDelete,
   type PreparedPut,
   wellFormed,
-} from '../prepare.ts'
+} from '../prepare/prepare.ts'
 import { byBytes, type Undo } from './order.ts'
 
 const MOST_VALUES = 1_000

@@ -1,10 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
-import { type Clock, systemClock } from '../../model/clock.ts'
-import type { DocumentId } from '../../model/ids.ts'
-import { type Appliers, applyChange } from '../apply.ts'
-import { type Before, Gathering } from '../audited.ts'
-import { ThreadFeed } from '../feed.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import { type Clock, systemClock } from '../../model/time/clock.ts'
 import {
   AUDITED_SESSION,
   type AuditEntry,
@@ -14,9 +11,12 @@ import {
   type Revision,
   type Store,
   type StoredDocument,
-} from '../ports.ts'
-import { eventOf, prepareCommit } from '../prepare.ts'
-import { prepareAudit } from '../prepare-audit.ts'
+} from '../ports/ports.ts'
+import { type Appliers, applyChange } from '../prepare/apply.ts'
+import { type Before, Gathering } from '../prepare/audited.ts'
+import { ThreadFeed } from '../prepare/feed.ts'
+import { eventOf, prepareCommit } from '../prepare/prepare.ts'
+import { prepareAudit } from '../prepare/prepare-audit.ts'
 import { MemoryAudit } from './audit.ts'
 import { MemoryCounters } from './counters.ts'
 import { MemoryDocuments } from './documents.ts'

@@ -1,7 +1,7 @@
-import type { Millis } from '../../model/clock.ts'
-import { hashBytes, wellFormed } from '../cells.ts'
-import { DEAD_KEPT_MS, type DeliveryOutcome, type DeliveryRow, type Outbox } from '../ports.ts'
-import type { PreparedDelivery, PreparedSettlement } from '../prepare-tickets.ts'
+import type { Millis } from '../../model/time/clock.ts'
+import { DEAD_KEPT_MS, type DeliveryOutcome, type DeliveryRow, type Outbox } from '../ports/ports.ts'
+import { hashBytes, wellFormed } from '../prepare/cells.ts'
+import type { PreparedDelivery, PreparedSettlement } from '../prepare/prepare-tickets.ts'
 import type { Undo } from './order.ts'
 
 /** Messages by id, and of each queue the ids of those that wait. */

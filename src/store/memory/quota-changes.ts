@@ -1,4 +1,4 @@
-import type { Millis } from '../../model/clock.ts'
+import type { Millis } from '../../model/time/clock.ts'
 
 /** Numbers of one count in `QuotaChanges.counts`. */
 export const QUOTA_NUMBERS = 3

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { pageSize, wholeOffset } from '../list-query.ts'
-import type { DroppedRecords, RecordInput, RecordQuery, RecordRow, Records } from '../ports-records.ts'
+import type { DroppedRecords, RecordInput, RecordQuery, RecordRow, Records } from '../ports/records.ts'
+import { pageSize, wholeOffset } from '../prepare/list-query.ts'
 import {
   minutesOf,
   type PreparedDrop,
@@ -10,7 +10,7 @@ import {
   prepareRecord,
   prepareRecordQuery,
   toRecord,
-} from '../prepare-records.ts'
+} from '../prepare/prepare-records.ts'
 
 /** The most that is kept: this store lives in memory, and so must leave some. */
 const MOST_ROWS = 100_000

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { Millis } from '../../model/clock.ts'
+import type { Millis } from '../../model/time/clock.ts'
 
 const LOOK_ROWS = 256
 

@@ -1,8 +1,8 @@
-import { monthOf } from '../../model/civil.ts'
-import type { Hit } from '../../model/hit.ts'
-import { ALL_DIMENSIONS, addHit } from '../hit-sums.ts'
-import type { UsageQuery, UsageSort } from '../ports.ts'
-import { rowName } from '../usage-rows.ts'
+import type { Hit } from '../../model/analytics/hit.ts'
+import { monthOf } from '../../model/time/calendar.ts'
+import { ALL_DIMENSIONS, addHit } from '../hits/hit-sums.ts'
+import { rowName } from '../hits/usage-rows.ts'
+import type { UsageQuery, UsageSort } from '../ports/ports.ts'
 import { byBytes } from './order.ts'
 
 const HOURS_PER_DAY = 24

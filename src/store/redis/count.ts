@@ -1,5 +1,5 @@
-import type { Millis, MonoMillis } from '../../model/clock.ts'
-import type { Limit } from '../../model/limit.ts'
+import type { Limit } from '../../model/limits/limit.ts'
+import type { Millis, MonoMillis } from '../../model/time/clock.ts'
 
 /**
  * A node leases what it will use at its own recent rate within this time, and two fifths of what the lease lasts longer than the

@@ -1,6 +1,6 @@
-import type { Clock, MonoMillis } from '../../model/clock.ts'
-import type { Limit } from '../../model/limit.ts'
-import { Windows } from '../../model/window.ts'
+import type { Limit } from '../../model/limits/limit.ts'
+import { Windows } from '../../model/limits/window.ts'
+import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 import { Count } from './count.ts'
 import { keysOf } from './keys.ts'
 

@@ -1,5 +1,5 @@
-import type { MonoMillis } from '../../model/clock.ts'
-import type { Limit } from '../../model/limit.ts'
+import type { Limit } from '../../model/limits/limit.ts'
+import type { MonoMillis } from '../../model/time/clock.ts'
 import type { Count } from './count.ts'
 
 /** A call that waits for Redis. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { toFault } from '../../errors/fault.ts'
-import type { Awaitable, Change, Documents } from '../ports.ts'
+import type { Awaitable, Change, Documents } from '../ports/ports.ts'
 
 /** Between two probes. */
 const PROBE_EVERY_MS = 1000

@@ -1,6 +1,6 @@
-import { getAt, type TreePath, toPointer } from '../../model/api/tree.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
-import { secretsOf } from '../../model/secret-places.ts'
+import { getAt, type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { secretsOf } from '../../model/secrets/secret-places.ts'
 
 /** Where a session says what its caller signs with. */
 const OF_SESSION: readonly TreePath[] = [['hmac_string'], ['jwt_data', 'secret']]
@@ -55,7 +55,7 @@ export function placesBelow(...members: readonly string[]): (document: JsonObjec
 function isSecret(text: string, path: TreePath, document: JsonObject): boolean {
   const name = path.at(-1)!
   const pointer = path.at(-2) ?? ''
-  // What a converted document keeps of the other format lies under pointers to its places (`kept.ts`).
+  // What a converted document keeps of the other format lies under pointers to its places (`conversion-remainder.ts`).
   const meant = pointer.startsWith('/') ? pointer.slice(pointer.lastIndexOf('/') + 1) : name
   if (SHARED.has(meant)) return true
   const isKey =

@@ -1,6 +1,6 @@
-import { copyTree, fromPointer, getAt, putAt, type TreePath, toPointer } from '../../model/api/tree.ts'
-import type { JsonObject } from '../../model/json.ts'
-import { seal, unseal } from '../../model/secret.ts'
+import { copyTree, fromPointer, getAt, putAt, type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { seal, unseal } from '../../model/secrets/secret.ts'
 
 /** Member of a stored body that holds, sealed, the texts that were taken out of it. Nobody writes it from outside. */
 const SEALED = 'sealed_members'

@@ -1,5 +1,5 @@
-import type { TreePath } from '../../model/api/tree.ts'
-import { asJson, isObject, type JsonObject } from '../../model/json.ts'
+import type { TreePath } from '../../model/apis/definition/tree.ts'
+import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
 import {
   AUDITED_SESSION,
   type Audit,
@@ -13,7 +13,7 @@ import {
   type StoredDocument,
   type TicketInput,
   type Tokens,
-} from '../ports.ts'
+} from '../ports/ports.ts'
 import { Fullness } from './fullness.ts'
 import { definitionPlaces, documentPlaces, placesBelow, sessionPlaces, ticketPlaces } from './places.ts'
 import { sealMembers, unsealMembers } from './seal-members.ts'

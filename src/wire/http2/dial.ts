@@ -1,10 +1,10 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, TLSSocket } from 'node:tls'
 import { type Fault, prebuilt } from '../../errors/fault.ts'
-import { isPinned } from '../pins.ts'
-import { readInto } from '../read-buffer.ts'
-import { NO_DESCRIPTORS } from '../socket-budget.ts'
-import { secureOptions, type UpstreamOptions } from '../upstream.ts'
+import { isPinned } from '../connect/pins.ts'
+import { secureOptions, type UpstreamOptions } from '../connect/upstream.ts'
+import { readInto } from '../http1/read-buffer.ts'
+import { NO_DESCRIPTORS } from '../listen/socket-budget.ts'
 import { Link, type LinkPool } from './link.ts'
 
 const WRONG_PIN = prebuilt('upstream_pin_mismatch', 'the public key of the upstream is none of the pinned ones')

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { turnEnd } from '../turn-end.ts'
+import { turnEnd } from '../http1/write-batch.ts'
 import { FLAG, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, TYPE } from './codes.ts'
 
 /** Frames are put together in pieces of this size, each one write. */

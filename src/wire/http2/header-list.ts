@@ -1,4 +1,4 @@
-import { CONNECTION_SPECIFIC, type Field, isPseudo, KIND } from './hpack/field.ts'
+import { CONNECTION_SPECIFIC, type Field, isPseudo, KIND } from '../hpack/field.ts'
 
 /** What frames, routes or authenticates a message does not come behind it (RFC 9110 section 6.5.1). */
 const NOT_TRAILING: ReadonlySet<string> = new Set([

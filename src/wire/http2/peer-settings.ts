@@ -1,5 +1,5 @@
+import { TABLE_BYTES } from '../hpack/decoder.ts'
 import { CODE, DEFAULT_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_WINDOW_BYTES, SETTING } from './codes.ts'
-import { TABLE_BYTES } from './hpack/decoder.ts'
 
 const LARGEST_FRAME_BYTES = 0xffffff
 

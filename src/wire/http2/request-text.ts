@@ -1,9 +1,9 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
-import type { WireExchange } from '../exchange.ts'
-import { parseRequestHead } from '../head.ts'
-import { REFUSAL } from '../refusals.ts'
-import { type HeadBounds, INCOMPLETE, verdict } from '../scan.ts'
-import { type Field, isPseudo, KIND } from './hpack/field.ts'
+import { type Field, isPseudo, KIND } from '../hpack/field.ts'
+import type { WireExchange } from '../http1/exchange.ts'
+import { parseRequestHead } from '../http1/head.ts'
+import { REFUSAL } from '../http1/refusals.ts'
+import { type HeadBounds, INCOMPLETE, verdict } from '../http1/scan.ts'
 
 const PATH = prebuilt('request_malformed', 'malformed :path')
 const SCHEME = prebuilt('request_malformed', ':scheme is neither http nor https')

@@ -1,5 +1,5 @@
-import type { ListBounds } from './hpack/decoder.ts'
-import type { Field } from './hpack/field.ts'
+import type { ListBounds } from '../hpack/decoder.ts'
+import type { Field } from '../hpack/field.ts'
 import type { WindowOptions } from './receive-windows.ts'
 import type { FramedStream } from './stream.ts'
 

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import type { Fault } from '../../errors/fault.ts'
-import type { WireExchange } from '../exchange.ts'
-import type { BodySink } from '../intake.ts'
-import { REFUSAL } from '../refusals.ts'
+import type { WireExchange } from '../http1/exchange.ts'
+import type { BodySink } from '../http1/intake.ts'
+import { REFUSAL } from '../http1/refusals.ts'
 import type { FramedStream } from './stream.ts'
 
 const NOTHING = Buffer.alloc(0)

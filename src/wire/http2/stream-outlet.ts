@@ -1,4 +1,4 @@
-import type { Trailing } from '../origin-port.ts'
+import type { Trailing } from '../connect/origin-port.ts'
 import { CODE } from './codes.ts'
 import type { FramedStream } from './stream.ts'
 

@@ -1,8 +1,8 @@
-import { keep } from '../read-buffer.ts'
+import type { HeaderEncoder } from '../hpack/encoder.ts'
+import type { Field } from '../hpack/field.ts'
+import { keep } from '../http1/read-buffer.ts'
 import { ByteQueue } from './byte-queue.ts'
 import { CODE } from './codes.ts'
-import type { HeaderEncoder } from './hpack/encoder.ts'
-import type { Field } from './hpack/field.ts'
 
 /** Who a stream is for. */
 export interface StreamUser {

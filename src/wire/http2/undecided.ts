@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Fault } from '../../errors/fault.ts'
-import type { OriginUser } from '../origin.ts'
-import type { Origin, OriginOutlet } from '../origin-port.ts'
+import type { OriginUser } from '../connect/origin.ts'
+import type { Origin, OriginOutlet } from '../connect/origin-port.ts'
 
 /** A request to an upstream of which it is not known yet which version of HTTP it speaks: waits, then is what it was decided to be. */
 export class Undecided implements Origin {

@@ -1,4 +1,4 @@
-import type { Dimension, UsageFilters, UsageRow } from '../../api/analytics.ts'
+import type { Dimension, UsageFilters, UsageRow } from '../../api/traffic/analytics.ts'
 import { say } from '../../texts/say.ts'
 import { OPEN_KEY } from './scene.ts'
 

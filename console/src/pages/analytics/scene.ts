@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
+import { mayDo, type Session, useSession } from '../../api/people/session.ts'
 import {
   BEYOND_APIS,
   DIMENSIONS,
@@ -7,10 +8,9 @@ import {
   type Resolution,
   type Span,
   type UsageFilters,
-} from '../../api/analytics.ts'
-import { mayDo, type Session, useSession } from '../../api/session.ts'
+} from '../../api/traffic/analytics.ts'
 import { useAddress } from '../../app/address.ts'
-import { bucketsOf, nextBucket, spanBefore, wordsOf } from '../../parts/time-range.tsx'
+import { bucketsOf, nextBucket, spanBefore, wordsOf } from '../../parts/charts/time-range.tsx'
 
 const NO_FILTERS: UsageFilters = {
   ...{ api: '', version: '', key: '', client: '', endpoint: '' },

@@ -3,19 +3,19 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
+import { useMay } from '../../api/people/session.ts'
 import {
   CERTIFICATES_KEY,
   type Certificate,
   type CertificateUse,
   deleteCertificate,
   unlinkCertificate,
-} from '../../api/certificates.ts'
-import { useMay } from '../../api/session.ts'
-import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
-import { CopyText } from '../../parts/copy.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
-import { notifyDone } from '../../parts/notify.ts'
-import { fullTime } from '../../parts/when.tsx'
+} from '../../api/platform/certificates.ts'
+import { CopyText } from '../../parts/display/copy.tsx'
+import { FaultBox } from '../../parts/display/fault-box.tsx'
+import { notifyDone } from '../../parts/display/notify.ts'
+import { fullTime } from '../../parts/display/when.tsx'
+import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { say } from '../../texts/say.ts'
 import { Fact } from '../users/side-cards.tsx'
 import { certificateName, endingOf } from './names.ts'

@@ -1,4 +1,4 @@
-import type { Certificate } from '../../api/certificates.ts'
+import type { Certificate } from '../../api/platform/certificates.ts'
 import { say } from '../../texts/say.ts'
 
 const DAY_MS = 86_400_000

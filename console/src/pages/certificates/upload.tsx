@@ -1,10 +1,10 @@
 import { Button, FileButton, Group, Modal, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { UploadIcon } from 'lucide-react'
-import { addCertificate, CERTIFICATES_KEY } from '../../api/certificates.ts'
-import { useMay } from '../../api/session.ts'
-import { notifyFault } from '../../parts/notify.ts'
-import { RecordForm } from '../../parts/record-form.tsx'
+import { useMay } from '../../api/people/session.ts'
+import { addCertificate, CERTIFICATES_KEY } from '../../api/platform/certificates.ts'
+import { notifyFault } from '../../parts/display/notify.ts'
+import { RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 
 const MOST_BYTES = 256 * 1024

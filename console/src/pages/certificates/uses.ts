@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { CERTIFICATES_KEY, listCertificateUses } from '../../api/certificates.ts'
+import { CERTIFICATES_KEY, listCertificateUses } from '../../api/platform/certificates.ts'
 
 /** The APIs that use a certificate, of those that the person may see. */
 export function useUses(id: string) {

@@ -1,6 +1,6 @@
-import type { GroupEdit } from '../../api/groups.ts'
-import type { Rights } from '../../api/users.ts'
-import type { Field, FormValues } from '../../parts/record-form.tsx'
+import type { GroupEdit } from '../../api/people/groups.ts'
+import type { Rights } from '../../api/people/users.ts'
+import type { Field, FormValues } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { PermissionMatrix } from '../users/permission-matrix.tsx'
 

@@ -3,18 +3,25 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Trash2Icon, UsersRoundIcon } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { changeGroup, deleteGroup, GROUPS_KEY, type GroupEdit, readGroup, type UserGroup } from '../../api/groups.ts'
-import { useMay } from '../../api/session.ts'
-import { listMembers, USERS_KEY } from '../../api/users.ts'
+import {
+  changeGroup,
+  deleteGroup,
+  GROUPS_KEY,
+  type GroupEdit,
+  readGroup,
+  type UserGroup,
+} from '../../api/people/groups.ts'
+import { useMay } from '../../api/people/session.ts'
+import { listMembers, USERS_KEY } from '../../api/people/users.ts'
 import { useAddress } from '../../app/address.ts'
-import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
-import { DataTable } from '../../parts/data-table.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { Guarded } from '../../parts/guarded.tsx'
-import { GuardedForm } from '../../parts/guarded-form.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Pager } from '../../parts/pager.tsx'
-import { Unread } from '../../parts/unread.tsx'
+import { Empty } from '../../parts/display/empty.tsx'
+import { PageHead } from '../../parts/display/page-head.tsx'
+import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
+import { Guarded } from '../../parts/forms/guarded.tsx'
+import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
+import { DataTable } from '../../parts/tables/data-table.tsx'
+import { Pager } from '../../parts/tables/pager.tsx'
+import { Unread } from '../../parts/tables/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { USER_COLUMNS } from '../users/list.tsx'
 import { groupFields, groupIn, groupValues } from './group-fields.tsx'

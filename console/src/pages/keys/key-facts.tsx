@@ -1,12 +1,12 @@
 import { Anchor, Badge, Card, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { KeyTold } from '../../api/keys.ts'
-import { useMay } from '../../api/session.ts'
-import { CopyText } from '../../parts/copy.tsx'
-import { When } from '../../parts/when.tsx'
+import type { KeyTold } from '../../api/access/keys.ts'
+import { useMay } from '../../api/people/session.ts'
+import { CopyText } from '../../parts/display/copy.tsx'
+import { When } from '../../parts/display/when.tsx'
+import { PolicyBadges, usePolicyNames } from '../../parts/portal/policy-names.tsx'
 import { say } from '../../texts/say.ts'
-import { PolicyBadges, usePolicyNames } from '../portal/policy-names.tsx'
 import { isOfCertificate } from './key-proofs.ts'
 
 /** What is known of a key besides its rights. */

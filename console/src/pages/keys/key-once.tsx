@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
-import type { KeyMade } from '../../api/keys.ts'
-import { SecretOnce } from '../../parts/secret-once.tsx'
+import type { KeyMade } from '../../api/access/keys.ts'
+import { SecretOnce } from '../../parts/display/secret-once.tsx'
 import { say } from '../../texts/say.ts'
 
 /** A key, perhaps with the secret that it signs with. */

@@ -1,6 +1,6 @@
-import { newKey } from '../../api/home.ts'
-import type { KeySession } from '../../api/keys.ts'
-import type { Field, FormValues } from '../../parts/record-form.tsx'
+import type { KeySession } from '../../api/access/keys.ts'
+import { newKey } from '../../api/traffic/home.ts'
+import type { Field, FormValues } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 
 /** What a new session is made for; one that is there stays what it is. */

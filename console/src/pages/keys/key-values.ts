@@ -1,6 +1,6 @@
-import type { KeySession, Limits, Rights } from '../../api/keys.ts'
-import type { FormValues } from '../../parts/record-form.tsx'
-import { pairsOf, textsOf } from '../portal/pairs-input.tsx'
+import type { KeySession, Limits, Rights } from '../../api/access/keys.ts'
+import type { FormValues } from '../../parts/forms/record-form.tsx'
+import { pairsOf, textsOf } from '../developers/pairs-input.tsx'
 import { proofValues } from './key-proofs.ts'
 
 const LAST_SECOND_MS = 86_399_000

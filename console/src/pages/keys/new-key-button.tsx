@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { PlusIcon } from 'lucide-react'
-import { useMay } from '../../api/session.ts'
+import { useMay } from '../../api/people/session.ts'
 import { say } from '../../texts/say.ts'
 
 /** Leads to a new key; with an API it begins with rights there. */

@@ -2,10 +2,10 @@ import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { OFFERS_KEY, searchPolicies } from '../../api/catalogue.ts'
-import { useMay } from '../../api/session.ts'
+import { useMay } from '../../api/people/session.ts'
+import { OFFERS_KEY, searchPolicies } from '../../api/portal/catalogue.ts'
+import { usePolicyNames } from '../../parts/portal/policy-names.tsx'
 import { say } from '../../texts/say.ts'
-import { usePolicyNames } from '../portal/policy-names.tsx'
 
 const PAUSE_MS = 200
 

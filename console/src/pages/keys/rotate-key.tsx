@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { KEYS_KEY, type KeyMade, type KeyTold, rotateKey } from '../../api/keys.ts'
-import { OverlapDialog } from '../../parts/overlap-dialog.tsx'
-import { fullTime } from '../../parts/when.tsx'
+import { KEYS_KEY, type KeyMade, type KeyTold, rotateKey } from '../../api/access/keys.ts'
+import { fullTime } from '../../parts/display/when.tsx'
+import { OverlapDialog } from '../../parts/forms/overlap-dialog.tsx'
 import { say } from '../../texts/say.ts'
 import { KeyOnce } from './key-once.tsx'
 

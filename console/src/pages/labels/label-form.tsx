@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { changeLabel, createLabel, LABEL_DEFINITIONS_KEY, type LabelDefinition } from '../../api/labels-admin.ts'
-import { type FormValues, RecordForm } from '../../parts/record-form.tsx'
+import { changeLabel, createLabel, LABEL_DEFINITIONS_KEY, type LabelDefinition } from '../../api/apis/labels-admin.ts'
+import { type FormValues, RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 
 const LONGEST = 128

@@ -11,15 +11,15 @@ import {
   type LabelUse,
   listLabels,
   listLabelUse,
-} from '../../api/labels-admin.ts'
-import { useIsAdministrator } from '../../api/session.ts'
+} from '../../api/apis/labels-admin.ts'
+import { useIsAdministrator } from '../../api/people/session.ts'
 import { useAddress } from '../../app/address.ts'
-import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { Guarded, GuardedButton } from '../../parts/guarded.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { count } from '../../parts/when.tsx'
+import { Empty } from '../../parts/display/empty.tsx'
+import { PageHead } from '../../parts/display/page-head.tsx'
+import { count } from '../../parts/display/when.tsx'
+import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
+import { Guarded, GuardedButton } from '../../parts/forms/guarded.tsx'
+import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
 import { LabelForm } from './label-form.tsx'
 

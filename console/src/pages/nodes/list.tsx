@@ -1,15 +1,15 @@
 import { Alert, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ServerOffIcon } from 'lucide-react'
-import { listNodes, NODES_KEY } from '../../api/nodes.ts'
-import { useMay } from '../../api/session.ts'
-import { Guarded } from '../../parts/guarded.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
+import { useMay } from '../../api/people/session.ts'
+import { listNodes, NODES_KEY } from '../../api/platform/nodes.ts'
+import { PageHead } from '../../parts/display/page-head.tsx'
+import { Guarded } from '../../parts/forms/guarded.tsx'
 import { say } from '../../texts/say.ts'
-import { LOOK_AGAIN_MS } from './look-again.ts'
 import { NodeTable } from './node-table.tsx'
 import { NowhereAlert } from './nowhere-alert.tsx'
-import { StandingTable } from './standing-table.tsx'
+import { LOOK_AGAIN_MS } from './refresh-interval.ts'
+import { StandingTable } from './sync-status-table.tsx'
 
 /** Gateway nodes, and how each API stands on them. */
 export default function Nodes() {

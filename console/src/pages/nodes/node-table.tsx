@@ -1,9 +1,9 @@
 import { Badge, Text, Tooltip } from '@mantine/core'
 import { ServerIcon } from 'lucide-react'
-import type { GatewayNode } from '../../api/nodes.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { count, When } from '../../parts/when.tsx'
+import type { GatewayNode } from '../../api/platform/nodes.ts'
+import { Empty } from '../../parts/display/empty.tsx'
+import { count, When } from '../../parts/display/when.tsx'
+import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
 
 /** Every node that was heard of: what it takes, what it has loaded, when it was last heard of. */

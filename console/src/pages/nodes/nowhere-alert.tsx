@@ -2,10 +2,10 @@ import { Alert, Anchor, List } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { TriangleAlertIcon } from 'lucide-react'
-import { listSyncStatus, SYNC_STATUS_KEY } from '../../api/nodes.ts'
-import { count } from '../../parts/when.tsx'
+import { listSyncStatus, SYNC_STATUS_KEY } from '../../api/platform/nodes.ts'
+import { count } from '../../parts/display/when.tsx'
 import { say } from '../../texts/say.ts'
-import { LOOK_THROUGH_MS } from './look-again.ts'
+import { LOOK_THROUGH_MS } from './refresh-interval.ts'
 
 const MOST_NAMES = 8
 

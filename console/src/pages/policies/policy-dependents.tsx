@@ -1,10 +1,10 @@
 import { List, Loader, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { CATALOGUE_KEY, readCatalogue } from '../../api/catalogue.ts'
-import { KEYS_KEY, listKeys } from '../../api/keys.ts'
-import type { Policy } from '../../api/policies.ts'
-import { useMay } from '../../api/session.ts'
-import { count } from '../../parts/when.tsx'
+import { KEYS_KEY, listKeys } from '../../api/access/keys.ts'
+import type { Policy } from '../../api/access/policies.ts'
+import { useMay } from '../../api/people/session.ts'
+import { CATALOGUE_KEY, readCatalogue } from '../../api/portal/catalogue.ts'
+import { count } from '../../parts/display/when.tsx'
 import { say } from '../../texts/say.ts'
 
 const MOST_NAMES = 3

@@ -1,6 +1,6 @@
-import type { Limits, Rights } from '../../api/keys.ts'
-import { type Partitions, POLICY_STATES, type Policy, type PolicyState } from '../../api/policies.ts'
-import type { FormValues } from '../../parts/record-form.tsx'
+import type { Limits, Rights } from '../../api/access/keys.ts'
+import { type Partitions, POLICY_STATES, type Policy, type PolicyState } from '../../api/access/policies.ts'
+import type { FormValues } from '../../parts/forms/record-form.tsx'
 
 /** Parts that a policy may decide alone. */
 export const PARTS = ['acl', 'rate_limit', 'quota'] as const

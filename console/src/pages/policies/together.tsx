@@ -1,13 +1,13 @@
 import { Paper, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { KEYS_KEY, previewKey } from '../../api/keys.ts'
-import type { Policy } from '../../api/policies.ts'
-import { useMay } from '../../api/session.ts'
-import { FaultBox } from '../../parts/fault-box.tsx'
-import { RightsTable } from '../../parts/rights-table.tsx'
+import { KEYS_KEY, previewKey } from '../../api/access/keys.ts'
+import type { Policy } from '../../api/access/policies.ts'
+import { useMay } from '../../api/people/session.ts'
+import { FaultBox } from '../../parts/display/fault-box.tsx'
+import { PolicyPicker } from '../../parts/portal/policy-picker.tsx'
+import { RightsTable } from '../../parts/tables/rights-table.tsx'
 import { say } from '../../texts/say.ts'
-import { PolicyPicker } from '../portal/policy-picker.tsx'
 
 /** What a key gets by this policy and others, as the dashboard merges them. */
 export function Together({ policy }: { readonly policy: Policy }) {

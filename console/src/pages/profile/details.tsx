@@ -1,9 +1,9 @@
 import { Alert, SimpleGrid, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { ME_KEY, type Me, saveNames } from '../../api/profile.ts'
-import { SESSION_KEY, useMay, useSession } from '../../api/session.ts'
-import { RecordForm } from '../../parts/record-form.tsx'
-import { When } from '../../parts/when.tsx'
+import { ME_KEY, type Me, saveNames } from '../../api/people/profile.ts'
+import { SESSION_KEY, useMay, useSession } from '../../api/people/session.ts'
+import { When } from '../../parts/display/when.tsx'
+import { RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { Section } from './section.tsx'
 

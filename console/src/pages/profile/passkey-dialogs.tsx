@@ -1,8 +1,8 @@
 import { Modal } from '@mantine/core'
-import { addPasskey, type Passkey, passkeyOptions, renamePasskey } from '../../api/profile.ts'
-import { makePasskey } from '../../api/sign-in.ts'
-import { notifyDone } from '../../parts/notify.ts'
-import { type Field, RecordForm } from '../../parts/record-form.tsx'
+import { addPasskey, type Passkey, passkeyOptions, renamePasskey } from '../../api/people/profile.ts'
+import { makePasskey } from '../../api/people/sign-in.ts'
+import { notifyDone } from '../../parts/display/notify.ts'
+import { type Field, RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 
 const LONGEST = 100

@@ -1,10 +1,16 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type BrowserSession, endAllSessions, endSession, listSessions, SESSIONS_KEY } from '../../api/profile.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
-import { notifyDone } from '../../parts/notify.ts'
-import { When } from '../../parts/when.tsx'
+import {
+  type BrowserSession,
+  endAllSessions,
+  endSession,
+  listSessions,
+  SESSIONS_KEY,
+} from '../../api/people/profile.ts'
+import { FaultBox } from '../../parts/display/fault-box.tsx'
+import { notifyDone } from '../../parts/display/notify.ts'
+import { When } from '../../parts/display/when.tsx'
+import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
 import { browserOf } from './browser-name.ts'
 import { Section } from './section.tsx'

@@ -1,9 +1,9 @@
 import { Button, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { FACTOR_KEY, needsProof, type Proof, proofOptions, prove, readFactor } from '../../api/profile.ts'
-import { askPasskey, hasPasskeys } from '../../api/sign-in.ts'
-import { FaultBox } from '../../parts/fault-box.tsx'
+import { FACTOR_KEY, needsProof, type Proof, proofOptions, prove, readFactor } from '../../api/people/profile.ts'
+import { askPasskey, hasPasskeys } from '../../api/people/sign-in.ts'
+import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { say } from '../../texts/say.ts'
 
 interface Waiting {

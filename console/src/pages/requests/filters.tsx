@@ -3,8 +3,8 @@ import { useDebouncedCallback, useDebouncedValue, useDisclosure } from '@mantine
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { SlidersHorizontalIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { findApis, REQUESTS_KEY, type RequestFilters } from '../../api/requests.ts'
-import { useMay } from '../../api/session.ts'
+import { useMay } from '../../api/people/session.ts'
+import { findApis, REQUESTS_KEY, type RequestFilters } from '../../api/traffic/requests.ts'
 import { say } from '../../texts/say.ts'
 import { NO_FILTERS } from './request-search.ts'
 

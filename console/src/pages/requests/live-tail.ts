@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { listRequests, liveAddress, type RequestFilters, type RequestRecord } from '../../api/requests.ts'
+import { listRequests, liveAddress, type RequestFilters, type RequestRecord } from '../../api/traffic/requests.ts'
 import type { Row } from './request-search.ts'
 
 /** Rows that the page holds; older ones are left out, and counted. */

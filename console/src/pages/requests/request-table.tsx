@@ -1,7 +1,7 @@
 import { Anchor, Badge, Box, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { duration } from '../../parts/when.tsx'
+import { duration } from '../../parts/display/when.tsx'
+import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
 import type { Row } from './request-search.ts'
 

@@ -2,10 +2,10 @@ import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput, Title } from 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { PlusIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
-import { useIsAdministrator } from '../../api/session.ts'
-import { type Rights, readCustomPermissions, saveCustomPermissions } from '../../api/users.ts'
-import { FaultBox } from '../../parts/fault-box.tsx'
-import { notifyDone } from '../../parts/notify.ts'
+import { useIsAdministrator } from '../../api/people/session.ts'
+import { type Rights, readCustomPermissions, saveCustomPermissions } from '../../api/people/users.ts'
+import { FaultBox } from '../../parts/display/fault-box.tsx'
+import { notifyDone } from '../../parts/display/notify.ts'
 import { say } from '../../texts/say.ts'
 
 const KEY = ['custom-permissions'] as const

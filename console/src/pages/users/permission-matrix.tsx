@@ -1,8 +1,8 @@
 import { Alert, Box, Button, Code, Group, Radio, Stack, Switch, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
-import { useSession } from '../../api/session.ts'
-import { type Rights, readCustomPermissions } from '../../api/users.ts'
+import { useSession } from '../../api/people/session.ts'
+import { type Rights, readCustomPermissions } from '../../api/people/users.ts'
 import { say } from '../../texts/say.ts'
 import {
   type Choice,

@@ -1,4 +1,4 @@
-import type { Rights } from '../../api/users.ts'
+import type { Rights } from '../../api/people/users.ts'
 import { say, type TextName } from '../../texts/say.ts'
 
 /** Permissions that every installation knows, in the order in which they are shown. */

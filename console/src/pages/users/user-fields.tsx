@@ -1,9 +1,9 @@
 import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ALL, GROUPS_KEY, listGroups, type UserGroup } from '../../api/groups.ts'
-import { useMay } from '../../api/session.ts'
-import type { Rights, User, UserEdit } from '../../api/users.ts'
-import type { Field, FormValues } from '../../parts/record-form.tsx'
+import { ALL, GROUPS_KEY, listGroups, type UserGroup } from '../../api/people/groups.ts'
+import { useMay } from '../../api/people/session.ts'
+import type { Rights, User, UserEdit } from '../../api/people/users.ts'
+import type { Field, FormValues } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { PermissionMatrix } from './permission-matrix.tsx'
 

@@ -1,12 +1,12 @@
 import { Badge, Box, Button, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { CircleCheckIcon } from 'lucide-react'
-import { useMay } from '../../api/session.ts'
-import { DELIVERIES_KEY, type Delivery, listDeliveries, resendDelivery } from '../../api/webhooks.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { notifyDone, notifyFault } from '../../parts/notify.ts'
-import { When } from '../../parts/when.tsx'
+import { useMay } from '../../api/people/session.ts'
+import { DELIVERIES_KEY, type Delivery, listDeliveries, resendDelivery } from '../../api/platform/webhooks.ts'
+import { Empty } from '../../parts/display/empty.tsx'
+import { notifyDone, notifyFault } from '../../parts/display/notify.ts'
+import { When } from '../../parts/display/when.tsx'
+import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
 
 const LOOK_AGAIN_MS = 5000

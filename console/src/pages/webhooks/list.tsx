@@ -2,7 +2,7 @@ import { Anchor, Badge, Button, Code, Group, Modal } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { PlusIcon, WebhookIcon } from 'lucide-react'
-import { useMay } from '../../api/session.ts'
+import { useMay } from '../../api/people/session.ts'
 import {
   createWebhook,
   DELIVERIES_KEY,
@@ -10,14 +10,14 @@ import {
   listWebhooks,
   WEBHOOKS_KEY,
   type Webhook,
-} from '../../api/webhooks.ts'
+} from '../../api/platform/webhooks.ts'
 import { useAddress } from '../../app/address.ts'
-import type { Column } from '../../parts/data-table.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { Guarded } from '../../parts/guarded.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { PagedTable } from '../../parts/paged-table.tsx'
-import { RecordForm } from '../../parts/record-form.tsx'
+import { Empty } from '../../parts/display/empty.tsx'
+import { PageHead } from '../../parts/display/page-head.tsx'
+import { Guarded } from '../../parts/forms/guarded.tsx'
+import { RecordForm } from '../../parts/forms/record-form.tsx'
+import type { Column } from '../../parts/tables/data-table.tsx'
+import { PagedTable } from '../../parts/tables/paged-table.tsx'
 import { say } from '../../texts/say.ts'
 import { webhookFields, webhookIn, webhookValues } from './webhook-fields.ts'
 

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { SendIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
-import { useMay } from '../../api/session.ts'
+import { useMay } from '../../api/people/session.ts'
 import {
   changeWebhook,
   deleteWebhook,
@@ -12,12 +12,12 @@ import {
   WEBHOOKS_KEY,
   type Webhook,
   type WebhookEdit,
-} from '../../api/webhooks.ts'
-import { ConfirmDelete } from '../../parts/confirm-delete.tsx'
-import { FaultBox } from '../../parts/fault-box.tsx'
-import { GuardedForm } from '../../parts/guarded-form.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Unread } from '../../parts/unread.tsx'
+} from '../../api/platform/webhooks.ts'
+import { FaultBox } from '../../parts/display/fault-box.tsx'
+import { PageHead } from '../../parts/display/page-head.tsx'
+import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
+import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
+import { Unread } from '../../parts/tables/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { Deliveries } from './deliveries.tsx'
 import { webhookFields, webhookIn, webhookValues } from './webhook-fields.ts'

@@ -1,5 +1,5 @@
-import type { Webhook, WebhookEdit } from '../../api/webhooks.ts'
-import type { Field, FormValues } from '../../parts/record-form.tsx'
+import type { Webhook, WebhookEdit } from '../../api/platform/webhooks.ts'
+import type { Field, FormValues } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']

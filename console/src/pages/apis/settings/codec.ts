@@ -1,6 +1,6 @@
-import type { Definition, Json } from '../../../api/apis.ts'
-import type { FormValue } from '../../../parts/form-values.ts'
-import { isObject } from '../tree.ts'
+import type { Definition, Json } from '../../../api/apis/apis.ts'
+import type { FormValue } from '../../../parts/forms/form-values.ts'
+import { isObject } from '../editor/tree.ts'
 
 /** How a value of the form is written in a definition, over what was there. `undefined` = not there. */
 export interface Codec {

@@ -1,5 +1,5 @@
-import type { Definition } from '../../../api/apis.ts'
-import type { FormValues } from '../../../parts/form-values.ts'
+import type { Definition } from '../../../api/apis/apis.ts'
+import type { FormValues } from '../../../parts/forms/form-values.ts'
 import { say } from '../../../texts/say.ts'
 import {
   type Codec,

@@ -1,5 +1,5 @@
-import type { Definition, Json } from '../../../api/apis.ts'
-import { at, EXTENSION, isObject, objectAt, withAt } from '../tree.ts'
+import type { Definition, Json } from '../../../api/apis/apis.ts'
+import { at, EXTENSION, isObject, objectAt, withAt } from '../editor/tree.ts'
 
 /** A thing of a list as the form sees it, and where its format has it. */
 export interface Held {

@@ -1,8 +1,8 @@
-import type { Definition } from '../../../api/apis.ts'
-import type { FormValues } from '../../../parts/form-values.ts'
-import { EXTENSION } from '../tree.ts'
-import { CACHE, CARE, CERTIFICATES, EVENTS, MODULES } from './care.ts'
+import type { Definition } from '../../../api/apis/apis.ts'
+import type { FormValues } from '../../../parts/forms/form-values.ts'
+import { EXTENSION } from '../editor/tree.ts'
 import { DURATION, OPPOSITE, OPTIONAL, POSITIVE, REPEATED, WEIGHTED } from './codec.ts'
+import { CACHE, CARE, CERTIFICATES, EVENTS, MODULES } from './resilience.ts'
 import { placesIn, type Setting, type SettingEntry, settingsIn, valuesIn, withSettings } from './setting.ts'
 
 /** A part of the form that folds. */

@@ -1,8 +1,8 @@
-import type { Definition } from '../../../api/apis.ts'
-import type { Choice, Heading, PlainField } from '../../../parts/fields.ts'
-import type { FormValue, FormValues } from '../../../parts/form-values.ts'
+import type { Definition } from '../../../api/apis/apis.ts'
+import type { Choice, Heading, PlainField } from '../../../parts/forms/fields.ts'
+import type { FormValue, FormValues } from '../../../parts/forms/form-values.ts'
 import { say, type TextName } from '../../../texts/say.ts'
-import { at, withAt } from '../tree.ts'
+import { at, withAt } from '../editor/tree.ts'
 import { type Codec, LIST, NUMBER, SWITCH, TEXT } from './codec.ts'
 
 /** A setting of a form: where it stands in each format, and what else changes with it. */

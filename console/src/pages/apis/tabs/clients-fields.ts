@@ -1,9 +1,9 @@
-import { isRecord } from '../../../api/call.ts'
-import type { ClientWanted, OAuthClient } from '../../../api/clients.ts'
-import type { Field, FormValue, FormValues } from '../../../parts/record-form.tsx'
+import type { ClientWanted, OAuthClient } from '../../../api/access/clients.ts'
+import { isRecord } from '../../../api/calls/call.ts'
+import type { Field, FormValue, FormValues } from '../../../parts/forms/record-form.tsx'
+import { policiesField } from '../../../parts/portal/policy-picker.tsx'
 import { say } from '../../../texts/say.ts'
-import { pairsField, pairsOf, textsOf } from '../../portal/pairs-input.tsx'
-import { policiesField } from '../../portal/policy-picker.tsx'
+import { pairsField, pairsOf, textsOf } from '../../developers/pairs-input.tsx'
 
 const METHODS = [
   ...(['any', 'client_secret_basic', 'client_secret_post'] as const),

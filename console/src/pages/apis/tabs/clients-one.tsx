@@ -2,14 +2,20 @@ import { Anchor, Card, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ArrowLeftIcon } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import type { ApiSeen } from '../../../api/apis.ts'
-import { CLIENTS_KEY, type ClientWanted, type OAuthClient, readClient, saveClient } from '../../../api/clients.ts'
-import { CopyText } from '../../../parts/copy.tsx'
-import { FaultBox } from '../../../parts/fault-box.tsx'
-import { GuardedForm } from '../../../parts/guarded-form.tsx'
-import { When } from '../../../parts/when.tsx'
+import {
+  CLIENTS_KEY,
+  type ClientWanted,
+  type OAuthClient,
+  readClient,
+  saveClient,
+} from '../../../api/access/clients.ts'
+import type { ApiSeen } from '../../../api/apis/apis.ts'
+import { CopyText } from '../../../parts/display/copy.tsx'
+import { FaultBox } from '../../../parts/display/fault-box.tsx'
+import { When } from '../../../parts/display/when.tsx'
+import { GuardedForm } from '../../../parts/forms/guarded-form.tsx'
+import { PolicyBadges, usePolicyNames } from '../../../parts/portal/policy-names.tsx'
 import { say } from '../../../texts/say.ts'
-import { PolicyBadges, usePolicyNames } from '../../portal/policy-names.tsx'
 import { ClientActions } from './clients-actions.tsx'
 import { clientFields, clientOf, clientValues } from './clients-fields.ts'
 import { ClientTokens } from './clients-tokens.tsx'

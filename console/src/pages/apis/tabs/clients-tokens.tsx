@@ -2,7 +2,6 @@ import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { TicketIcon } from 'lucide-react'
 import { useState } from 'react'
-import type { ApiSeen } from '../../../api/apis.ts'
 import {
   CLIENTS_KEY,
   type LiveToken,
@@ -10,14 +9,15 @@ import {
   type OAuthClient,
   revokeAllTokens,
   revokeToken,
-} from '../../../api/clients.ts'
-import { useMay } from '../../../api/session.ts'
-import { Ask } from '../../../parts/ask.tsx'
-import { CopyText } from '../../../parts/copy.tsx'
-import { type Column, DataTable } from '../../../parts/data-table.tsx'
-import { Empty } from '../../../parts/empty.tsx'
-import { notifyDone } from '../../../parts/notify.ts'
-import { When } from '../../../parts/when.tsx'
+} from '../../../api/access/clients.ts'
+import type { ApiSeen } from '../../../api/apis/apis.ts'
+import { useMay } from '../../../api/people/session.ts'
+import { CopyText } from '../../../parts/display/copy.tsx'
+import { Empty } from '../../../parts/display/empty.tsx'
+import { notifyDone } from '../../../parts/display/notify.ts'
+import { When } from '../../../parts/display/when.tsx'
+import { Ask } from '../../../parts/forms/ask.tsx'
+import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
 
 /** What a client may call the API with now, and how to end it. */

@@ -2,14 +2,22 @@ import { Button, Checkbox, Group, List, Paper, Stack, Text } from '@mantine/core
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { APIS_KEY, type ApiSeen, apiKey, deleteApi, migrateApi, readApi, saveDefinition } from '../../../api/apis.ts'
-import { ConfirmDelete } from '../../../parts/confirm-delete.tsx'
-import { GuardedButton } from '../../../parts/guarded.tsx'
-import { notifyDone, notifyFault } from '../../../parts/notify.ts'
-import { count } from '../../../parts/when.tsx'
+import {
+  APIS_KEY,
+  type ApiSeen,
+  apiKey,
+  deleteApi,
+  migrateApi,
+  readApi,
+  saveDefinition,
+} from '../../../api/apis/apis.ts'
+import { notifyDone, notifyFault } from '../../../parts/display/notify.ts'
+import { count } from '../../../parts/display/when.tsx'
+import { ConfirmDelete } from '../../../parts/forms/confirm-delete.tsx'
+import { GuardedButton } from '../../../parts/forms/guarded.tsx'
 import { say, type TextName } from '../../../texts/say.ts'
-import { readDependents } from '../dependents.ts'
-import { EXTENSION, withAt } from '../tree.ts'
+import { readDependents } from '../editor/dependents.ts'
+import { EXTENSION, withAt } from '../editor/tree.ts'
 
 /** What cannot be taken back, or stops callers at once. */
 export default function DangerTab({ api }: { readonly api: ApiSeen }) {

@@ -2,7 +2,7 @@ import { ActionIcon, Anchor, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { TagsIcon, XIcon } from 'lucide-react'
-import { APIS_KEY, type ApiSeen, apiKey, saveCategories } from '../../../api/apis.ts'
+import { APIS_KEY, type ApiSeen, apiKey, saveCategories } from '../../../api/apis/apis.ts'
 import {
   applyLabel,
   type Carried,
@@ -11,13 +11,13 @@ import {
   labelsOf,
   listLabels,
   takeLabelOff,
-} from '../../../api/labels.ts'
-import { useMay } from '../../../api/session.ts'
-import { type Column, DataTable } from '../../../parts/data-table.tsx'
-import { Empty } from '../../../parts/empty.tsx'
-import { FaultBox } from '../../../parts/fault-box.tsx'
-import { notifyDone, notifyFault } from '../../../parts/notify.ts'
-import { type Field, RecordForm } from '../../../parts/record-form.tsx'
+} from '../../../api/apis/labels.ts'
+import { useMay } from '../../../api/people/session.ts'
+import { Empty } from '../../../parts/display/empty.tsx'
+import { FaultBox } from '../../../parts/display/fault-box.tsx'
+import { notifyDone, notifyFault } from '../../../parts/display/notify.ts'
+import { type Field, RecordForm } from '../../../parts/forms/record-form.tsx'
+import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
 
 /** The labels that an API carries, and its categories. */

@@ -1,12 +1,12 @@
 import { Badge, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ServerIcon } from 'lucide-react'
-import { type ApiSeen, apiKey } from '../../../api/apis.ts'
-import { type NodeSyncStatus, readSyncStatus } from '../../../api/nodes.ts'
-import { type Column, DataTable } from '../../../parts/data-table.tsx'
-import { Empty } from '../../../parts/empty.tsx'
+import { type ApiSeen, apiKey } from '../../../api/apis/apis.ts'
+import { type NodeSyncStatus, readSyncStatus } from '../../../api/platform/nodes.ts'
+import { Empty } from '../../../parts/display/empty.tsx'
+import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
-import { STATE_COLOUR } from '../node-states.tsx'
+import { STATE_COLOUR } from '../editor/node-states.tsx'
 
 const POLL_MS = 3000
 

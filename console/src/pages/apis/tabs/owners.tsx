@@ -1,11 +1,11 @@
 import { Alert, Paper, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { InfoIcon } from 'lucide-react'
-import { APIS_KEY, type ApiSeen, apiKey, listOwners, readAccess, saveAccess } from '../../../api/apis.ts'
-import { useMay, useSession } from '../../../api/session.ts'
-import { FaultBox } from '../../../parts/fault-box.tsx'
-import { GuardedForm } from '../../../parts/guarded-form.tsx'
-import type { Choice, FormValue } from '../../../parts/record-form.tsx'
+import { APIS_KEY, type ApiSeen, apiKey, listOwners, readAccess, saveAccess } from '../../../api/apis/apis.ts'
+import { useMay, useSession } from '../../../api/people/session.ts'
+import { FaultBox } from '../../../parts/display/fault-box.tsx'
+import { GuardedForm } from '../../../parts/forms/guarded-form.tsx'
+import type { Choice, FormValue } from '../../../parts/forms/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 
 /** Who owns an API. */

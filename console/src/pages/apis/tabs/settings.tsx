@@ -1,14 +1,14 @@
 import { Box, Grid, SegmentedControl, Stack } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import type { ApiSeen } from '../../../api/apis.ts'
-import { useMay } from '../../../api/session.ts'
+import type { ApiSeen } from '../../../api/apis/apis.ts'
+import { useMay } from '../../../api/people/session.ts'
 import { useAddress } from '../../../app/address.ts'
-import { CodeEditor } from '../../../parts/code-editor.tsx'
-import { LeaveQuestion } from '../../../parts/leave-question.tsx'
+import { CodeEditor } from '../../../parts/editors/code-editor.tsx'
+import { LeaveQuestion } from '../../../parts/forms/leave-question.tsx'
 import { say } from '../../../texts/say.ts'
-import { SaveBar } from '../save-bar.tsx'
+import { SaveBar } from '../editor/save-bar.tsx'
+import { useDefinitionEditor } from '../editor/use-definition-editor.tsx'
 import { SettingsForm } from '../settings/form.tsx'
-import { useDefinitionEditor } from '../use-definition-editor.tsx'
 
 const ABSENT = { view: '' } as const
 

@@ -1,9 +1,9 @@
 import { Accordion, Alert, Badge, Card, Code, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { SendIcon, TriangleAlertIcon } from 'lucide-react'
-import type { TryAnswer as Answer, Tried } from '../../../api/try-it.ts'
-import { Copy, CopyBlock } from '../../../parts/copy.tsx'
-import { Empty } from '../../../parts/empty.tsx'
-import { duration } from '../../../parts/when.tsx'
+import type { TryAnswer as Answer, Tried } from '../../../api/apis/try-it.ts'
+import { Copy, CopyBlock } from '../../../parts/display/copy.tsx'
+import { Empty } from '../../../parts/display/empty.tsx'
+import { duration } from '../../../parts/display/when.tsx'
 import { say } from '../../../texts/say.ts'
 
 /** Stands where no request was sent yet. */

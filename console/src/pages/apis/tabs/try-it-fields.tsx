@@ -1,9 +1,9 @@
 import { Select } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import type { ApiSeen } from '../../../api/apis.ts'
-import type { Field, FormValues } from '../../../parts/record-form.tsx'
+import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { Field, FormValues } from '../../../parts/forms/record-form.tsx'
 import { say } from '../../../texts/say.ts'
-import { pairsField } from '../../portal/pairs-input.tsx'
+import { pairsField } from '../../developers/pairs-input.tsx'
 import {
   type CredentialPlace,
   credentialOf,

@@ -1,10 +1,10 @@
-import type { ApiSeen } from '../../../api/apis.ts'
-import type { TrySent } from '../../../api/try-it.ts'
-import type { FormValues } from '../../../parts/record-form.tsx'
-import { textsOf } from '../../portal/pairs-input.tsx'
-import { methodOf, placeOf } from '../authentication-methods.ts'
-import { type Operation, operationsOf } from '../openapi-operations.ts'
-import { textAt } from '../tree.ts'
+import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { TrySent } from '../../../api/apis/try-it.ts'
+import type { FormValues } from '../../../parts/forms/record-form.tsx'
+import { textsOf } from '../../developers/pairs-input.tsx'
+import { methodOf, placeOf } from '../authentication/authentication-methods.ts'
+import { textAt } from '../editor/tree.ts'
+import { type Operation, operationsOf } from '../openapi/openapi-operations.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 const WITHOUT_BODY: readonly unknown[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS']

@@ -1,7 +1,7 @@
 import { Badge, Card, Group, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { ArrowRightIcon, BanIcon, CheckIcon, type LucideIcon, ReplyIcon } from 'lucide-react'
-import type { Tried, TryStep } from '../../../api/try-it.ts'
-import { count } from '../../../parts/when.tsx'
+import type { Tried, TryStep } from '../../../api/apis/try-it.ts'
+import { count } from '../../../parts/display/when.tsx'
 import { say } from '../../../texts/say.ts'
 
 const SIGNS: Readonly<Record<TryStep['outcome'], { readonly icon: LucideIcon; readonly colour: string }>> = {

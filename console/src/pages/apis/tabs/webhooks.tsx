@@ -2,8 +2,8 @@ import { ActionIcon, Anchor, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { WebhookIcon, XIcon } from 'lucide-react'
-import { type ApiSeen, apiKey } from '../../../api/apis.ts'
-import { useMay } from '../../../api/session.ts'
+import { type ApiSeen, apiKey } from '../../../api/apis/apis.ts'
+import { useMay } from '../../../api/people/session.ts'
 import {
   changeHookReferences,
   everyWebhook,
@@ -11,11 +11,11 @@ import {
   readHookReferences,
   WEBHOOKS_KEY,
   type Webhook,
-} from '../../../api/webhooks.ts'
-import { type Column, DataTable } from '../../../parts/data-table.tsx'
-import { Empty } from '../../../parts/empty.tsx'
-import { notifyDone, notifyFault } from '../../../parts/notify.ts'
-import { RecordForm } from '../../../parts/record-form.tsx'
+} from '../../../api/platform/webhooks.ts'
+import { Empty } from '../../../parts/display/empty.tsx'
+import { notifyDone, notifyFault } from '../../../parts/display/notify.ts'
+import { RecordForm } from '../../../parts/forms/record-form.tsx'
+import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
 
 const EVENTS = [

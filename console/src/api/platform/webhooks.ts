@@ -1,0 +1,98 @@
+import { call, type Envelope, type Tag, underTag } from '../calls/call.ts'
+
+/** A webhook. The secret that it signs with is never shown. */
+export interface Webhook {
+  readonly id: string
+  readonly name: string
+  readonly method: string
+  readonly target_path: string
+  readonly header_map: Readonly<Record<string, string>>
+}
+
+export interface WebhookEdit extends Omit<Webhook, 'id'> {
+  /** Undefined: as before; '' = messages are not signed. */
+  readonly shared_secret?: string
+}
+
+/** Which webhook an API tells of which event; the hook by id or, where it was written by hand, by name. */
+export interface HookReference {
+  readonly event_name: string
+  readonly event_timeout: number
+  readonly hook: { readonly id?: string; readonly name?: string }
+}
+
+/** A message that waits to be sent, or was given up. */
+export interface Delivery {
+  readonly id: number
+  readonly created_at: string
+  readonly attempts: number
+  readonly dead: boolean
+  readonly error: string
+  readonly next_at?: string
+}
+
+export const WEBHOOKS_KEY = ['webhooks'] as const
+export const DELIVERIES_KEY = ['webhook-deliveries'] as const
+
+export function listWebhooks(
+  page: number,
+  signal: AbortSignal,
+): Promise<{ readonly hooks: readonly Webhook[]; readonly pages: number }> {
+  return call('GET', '/api/hooks', { query: { p: page }, signal })
+}
+
+/** All webhooks, to choose from. @throws CallError */
+export async function everyWebhook(signal: AbortSignal): Promise<readonly Webhook[]> {
+  return (await call<{ hooks: readonly Webhook[] }>('GET', '/api/hooks', { query: { p: -1 }, signal })).hooks
+}
+
+const toldOf = (apiId: string) => `/api/apis/${encodeURIComponent(apiId)}/webhooks`
+
+/** The webhooks that an API tells. @throws CallError */
+export async function readHookReferences(apiId: string, signal?: AbortSignal): Promise<readonly HookReference[]> {
+  const answer = await call<{ hook_references: readonly HookReference[] }>('GET', toldOf(apiId), {
+    ...(signal && { signal }),
+  })
+  return answer.hook_references
+}
+
+/** Changes which webhooks an API tells; refused where somebody else was faster. @throws CallError */
+export async function changeHookReferences(
+  apiId: string,
+  change: (before: readonly HookReference[]) => readonly HookReference[],
+): Promise<unknown> {
+  const tag: Tag = { value: null }
+  const before = await underTag(tag, () => readHookReferences(apiId))
+  return underTag(tag, () => call('PUT', toldOf(apiId), { body: { hook_references: change(before) } }))
+}
+
+export function readWebhook(id: string, signal?: AbortSignal): Promise<Webhook> {
+  return call('GET', `/api/hooks/${encodeURIComponent(id)}`, { ...(signal && { signal }) })
+}
+
+export function createWebhook(webhook: WebhookEdit): Promise<Envelope> {
+  return call('POST', '/api/hooks', { body: webhook })
+}
+
+/** Replaces what is known of a webhook; members that this console does not know are kept by being sent again. */
+export function changeWebhook(id: string, webhook: WebhookEdit): Promise<Envelope> {
+  return call('PUT', `/api/hooks/${id}`, { body: webhook })
+}
+
+export function deleteWebhook(id: string): Promise<Envelope> {
+  return call('DELETE', `/api/hooks/${id}`)
+}
+
+/** Sends a message at once. @throws CallError 400 with what came of it, when it did not arrive */
+export function testWebhook(id: string): Promise<Envelope> {
+  return call('POST', `/api/hooks/${id}/test`)
+}
+
+/** Messages that wait or were given up: at most 100. */
+export async function listDeliveries(id: string, signal: AbortSignal): Promise<readonly Delivery[]> {
+  return (await call<{ deliveries: readonly Delivery[] }>('GET', `/api/hooks/${id}/deliveries`, { signal })).deliveries
+}
+
+export function resendDelivery(id: string, delivery: number): Promise<Envelope> {
+  return call('POST', `/api/hooks/${id}/deliveries/${delivery}/resend`)
+}

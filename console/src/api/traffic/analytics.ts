@@ -1,0 +1,154 @@
+import { call, download, type Sent } from '../calls/call.ts'
+
+/** Buckets of time, UTC. */
+export type Resolution = 'hour' | 'day' | 'month'
+
+/** A time, from its first millisecond up to but not including `toMs`; both are full hours. */
+export interface Span {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** What requests are told apart by. */
+export const DIMENSIONS = [
+  ...(['api', 'version', 'key', 'client', 'endpoint', 'status', 'tag', 'developer', 'country'] as const),
+] as const
+export type Dimension = (typeof DIMENSIONS)[number]
+
+/** What requests are narrowed down to, in the words of the page's address. */
+export interface UsageFilters {
+  readonly api: string
+  readonly version: string
+  readonly key: string
+  readonly client: string
+  readonly endpoint: string
+  readonly status: string
+  readonly tag: string
+  readonly developer: string
+  readonly country: string
+  readonly errors: string
+}
+
+/** One row as `GET /api/usage...` answers it; latencies in milliseconds. */
+export interface UsageRow {
+  readonly id: {
+    readonly day: number
+    readonly month: number
+    readonly year: number
+    readonly hour: number
+    readonly code: number
+    readonly path: string
+    readonly method: string
+    readonly key: string
+    readonly alias: string
+    readonly iso_country: string
+    readonly api_id: string
+    readonly api_name: string
+    readonly api_version: string
+    readonly oauth_id: string
+    readonly tag: string
+    readonly developer_id: string
+    readonly developer_email: string
+  }
+  readonly hits: number
+  readonly success: number
+  readonly error: number
+  readonly latency: number
+  readonly upstream_latency: number
+  readonly max_latency: number
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+}
+
+export interface UsagePage {
+  readonly data: readonly UsageRow[]
+  readonly pages: number
+}
+
+export interface Sorted {
+  readonly by: string
+  readonly descending: boolean
+  readonly page: number
+}
+
+export const USAGE_KEY = ['usage'] as const
+
+const HOUR_MS = 3_600_000
+const PATHS: Readonly<Record<Dimension, string>> = {
+  api: '/api/usage/apis',
+  version: '/api/usage/versions',
+  key: '/api/activity/keys',
+  client: '/api/activity/oauthid',
+  endpoint: '/api/activity/endpoints',
+  status: '/api/usage/codes',
+  tag: '/api/usage/tags',
+  developer: '/api/activity/developers',
+  country: '/api/activity/geo',
+}
+
+/** Dimensions that are closed to who may see the analytics of their own APIs alone, and filters by them too. */
+export const BEYOND_APIS: readonly Dimension[] = ['key', 'client', 'endpoint', 'tag', 'developer', 'country']
+
+/** The buckets of a time, oldest first; those without a request are left out by the dashboard. */
+export function readSeries(span: Span, res: Resolution, filters: UsageFilters, signal?: AbortSignal) {
+  const query = { ...queryOf(span, filters), res, p: -1 }
+  return call<UsagePage>('GET', `/api/usage/${pathOf(span)}`, { query, ...(signal && { signal }) })
+}
+
+/** All requests of a time as one row; undefined when there were none. */
+export async function readTotal(span: Span, filters: UsageFilters, signal?: AbortSignal) {
+  const query = { ...queryOf(span, filters), res: 'all' }
+  const path = `/api/usage/${pathOf(span)}`
+  return (await call<UsagePage>('GET', path, { query, ...(signal && { signal }) })).data[0] ?? null
+}
+
+/** A page of what the requests of a time are told apart by. */
+export function readBreakdown(
+  dimension: Dimension,
+  span: Span,
+  filters: UsageFilters,
+  sorted: Sorted,
+  signal?: AbortSignal,
+) {
+  const query = { ...breakdownQuery(span, filters, sorted), p: sorted.page }
+  return call<UsagePage>('GET', `${PATHS[dimension]}/${pathOf(span)}`, { query, ...(signal && { signal }) })
+}
+
+/** All rows of the same as a CSV file. @throws CallError */
+export function downloadBreakdown(dimension: Dimension, span: Span, filters: UsageFilters, sorted: Sorted) {
+  const query = { ...breakdownQuery(span, filters, sorted), type: 'csv' }
+  return download(`${PATHS[dimension]}/${pathOf(span)}`, { query })
+}
+
+/** The buckets of a time as a CSV file. @throws CallError */
+export function downloadSeries(span: Span, res: Resolution, filters: UsageFilters) {
+  return download(`/api/usage/${pathOf(span)}`, { query: { ...queryOf(span, filters), res, type: 'csv' } })
+}
+
+/** When the bucket of a row begins, in Unix milliseconds. */
+export function bucketStart({ id }: Pick<UsageRow, 'id'>): number {
+  return Date.UTC(id.year, id.month - 1, id.day === 0 ? 1 : id.day, id.hour)
+}
+
+function breakdownQuery(span: Span, filters: UsageFilters, { by, descending }: Sorted): Sent['query'] {
+  return { ...queryOf(span, filters), by, sort: descending ? '-1' : '1' }
+}
+
+/** Both days, UTC, as six segments of the path. */
+function pathOf({ fromMs, toMs }: Span): string {
+  return [new Date(fromMs), new Date(toMs - 1)]
+    .map((date) => `${date.getUTCDate()}/${date.getUTCMonth() + 1}/${date.getUTCFullYear()}`)
+    .join('/')
+}
+
+function queryOf({ fromMs, toMs }: Span, filters: UsageFilters) {
+  const [from, to] = [new Date(fromMs).getUTCHours(), new Date(toMs - HOUR_MS).getUTCHours()]
+  const tags = filters.developer === '' ? filters.tag : `dev-${filters.developer}`
+  return {
+    ...(from !== 0 && { from_hour: from }),
+    ...(to !== 23 && { to_hour: to }),
+    ...{ api_id: filters.api, api_version: filters.version, key: filters.key, client: filters.client, tags },
+    ...{ endpoint: filters.endpoint, code: filters.status, country: filters.country, errors: filters.errors },
+  }
+}

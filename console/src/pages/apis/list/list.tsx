@@ -1,0 +1,152 @@
+import { Anchor, Badge, Group, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { PlusIcon, WaypointsIcon } from 'lucide-react'
+import { APIS_KEY, type ApiFacts, listApis } from '../../../api/apis/apis.ts'
+import { useAddress } from '../../../app/address.ts'
+import { Empty } from '../../../parts/display/empty.tsx'
+import { PageHead } from '../../../parts/display/page-head.tsx'
+import { When } from '../../../parts/display/when.tsx'
+import { Guarded, GuardedButton } from '../../../parts/forms/guarded.tsx'
+import type { Column } from '../../../parts/tables/data-table.tsx'
+import { PagedTable } from '../../../parts/tables/paged-table.tsx'
+import { say } from '../../../texts/say.ts'
+import { LoadedOn } from '../editor/node-states.tsx'
+import { AuthBadges, StateBadge } from './badges.tsx'
+import { ABSENT, type ApiWords, Filters } from './list-filters.tsx'
+
+const POLL_MS = 15_000
+
+/** All APIs that the reader may see. */
+export default function Apis() {
+  return (
+    <>
+      <PageHead title={say('shell.apis')} hint={say('apis.listHint')}>
+        <AddButton />
+      </PageHead>
+      <Guarded permission="apis">
+        <ApiList />
+      </Guarded>
+    </>
+  )
+}
+
+function AddButton() {
+  const navigate = useNavigate()
+  return (
+    <GuardedButton
+      permission="apis"
+      leftSection={<PlusIcon size={16} aria-hidden />}
+      onClick={() => void navigate({ to: '/apis/new' })}
+    >
+      {say('shell.newApi')}
+    </GuardedButton>
+  )
+}
+
+function ApiList() {
+  const [words, setWords] = useAddress<keyof ApiWords>(ABSENT)
+  const page = Math.max(1, Number(words.page) || 1)
+  const labels = words.labels === '' ? [] : words.labels.split('\n')
+  const { q, sort, active, auth_type, category } = words
+  const query = { p: page, q, sort, active, auth_type, category, labels }
+  const apis = useQuery({
+    queryKey: [...APIS_KEY, 'list', query],
+    queryFn: ({ signal }) => listApis(query, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: POLL_MS,
+  })
+  const isFiltered = [q, active, auth_type, category, words.labels].some((word) => word !== '')
+  return (
+    <Stack gap="md">
+      <Filters words={words} onChange={(change) => setWords({ ...change, page: '' })} />
+      <PagedTable
+        label={say('shell.apis')}
+        columns={COLUMNS()}
+        rows={apis.data?.apis}
+        rowKey={({ id }) => id}
+        source={apis}
+        page={page}
+        pages={apis.data?.pages}
+        onPage={(next) => setWords({ page: next === 1 ? '' : String(next) })}
+        sorting={{ by: sort.replace('-', ''), descending: sort.startsWith('-') }}
+        onSort={({ by, descending }) => setWords({ sort: `${descending ? '-' : ''}${by}`, page: '' })}
+        empty={isFiltered ? <Empty title={say('apis.noMatch')} hint={say('apis.noMatchHint')} /> : <First />}
+      />
+    </Stack>
+  )
+}
+
+function First() {
+  return (
+    <Empty icon={WaypointsIcon} title={say('apis.none')} hint={say('apis.noneHint')}>
+      <AddButton />
+    </Empty>
+  )
+}
+
+const COLUMNS = (): readonly Column<ApiFacts>[] => [
+  { name: 'name', title: say('apis.name'), sortBy: 'name', cell: (api) => <Name api={api} /> },
+  {
+    name: 'auth',
+    title: say('apis.authentication'),
+    wideOnly: true,
+    cell: (api) => <AuthBadges types={api.auth_types} />,
+  },
+  {
+    name: 'state',
+    title: say('apis.state'),
+    cell: (api) => <StateBadge active={api.active} internal={api.internal} />,
+  },
+  { name: 'labels', title: say('apis.labels'), wideOnly: true, cell: (api) => <Words api={api} /> },
+  { name: 'nodes', title: say('apis.loaded'), wideOnly: true, cell: ({ nodes }) => <LoadedOn nodes={nodes} /> },
+  {
+    ...{ name: 'updated', title: say('apis.updated'), sortBy: 'updated_at', wideOnly: true, width: 140 },
+    cell: ({ updated_at }) => <When at={updated_at} />,
+  },
+]
+
+function Name({ api }: { readonly api: ApiFacts }) {
+  return (
+    <Stack gap={0}>
+      <Anchor
+        component={Link}
+        to={`/apis/${encodeURIComponent(api.api_id)}` as '/'}
+        fw={600}
+        size="sm"
+        dir="auto"
+        className="wrap-anywhere"
+        lineClamp={2}
+      >
+        {api.name}
+      </Anchor>
+      <Text size="xs" c="dimmed" ff="monospace" className="wrap-anywhere">
+        {api.domain}
+        {api.listen_path}
+      </Text>
+    </Stack>
+  )
+}
+
+const MOST_WORDS = 4
+
+function Words({ api }: { readonly api: ApiFacts }) {
+  const words = [
+    ...api.labels.map(({ key, value }) => ({ name: `${key}: ${value}`, text: value })),
+    ...api.categories.map((name) => ({ name: `#${name}`, text: `#${name}` })),
+  ]
+  return (
+    <Group gap={4}>
+      {words.slice(0, MOST_WORDS).map(({ name, text }) => (
+        <Badge key={name} title={name} variant="default" size="sm" tt="none" maw={220}>
+          {text}
+        </Badge>
+      ))}
+      {words.length > MOST_WORDS && (
+        <Text size="xs" c="dimmed">
+          {say('apis.moreWords', { count: words.length - MOST_WORDS })}
+        </Text>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,147 @@
+import { Anchor, Box, Card, Group, Skeleton, Switch, Text, Title } from '@mantine/core'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import type { Resolution } from '../../api/traffic/analytics.ts'
+import { say } from '../../texts/say.ts'
+import { FaultBox } from '../display/fault-box.tsx'
+import { type Column, DataTable } from '../tables/data-table.tsx'
+import classes from './chart.module.css'
+import type { ChartLine, ChartPoint } from './chart-data.ts'
+import { bucketDate, bucketTime } from './chart-labels.ts'
+
+const ChartCanvas = lazy(() => import('./chart-canvas.tsx'))
+
+/** Colours that can be read in both themes. */
+export const CHART_COLORS = {
+  calm: 'light-dark(var(--mantine-color-gate-6), var(--mantine-color-gate-4))',
+  bad: 'light-dark(var(--mantine-color-red-7), var(--mantine-color-red-5))',
+  before: 'light-dark(var(--mantine-color-gray-6), var(--mantine-color-gray-5))',
+  list: [
+    'light-dark(var(--mantine-color-gate-6), var(--mantine-color-gate-4))',
+    'light-dark(var(--mantine-color-orange-7), var(--mantine-color-orange-4))',
+    'light-dark(var(--mantine-color-teal-7), var(--mantine-color-teal-4))',
+    'light-dark(var(--mantine-color-grape-7), var(--mantine-color-grape-4))',
+    'light-dark(var(--mantine-color-gray-7), var(--mantine-color-gray-4))',
+  ],
+} as const
+
+interface Props {
+  readonly title: string
+  readonly points: readonly ChartPoint[] | undefined
+  readonly lines: readonly ChartLine[]
+  readonly res: Resolution
+  readonly format: (value: number) => string
+  /** Opens what is behind a bucket. */
+  readonly onPoint?: ((at: number) => void) | undefined
+  readonly height?: number
+  readonly error?: unknown
+  readonly retry?: () => void
+  readonly children?: ReactNode
+}
+
+const HEIGHT_PX = 260
+/** More rows than these scroll in their own place. */
+const FEW_ROWS = 8
+
+/** Numbers over time, drawn or, for those who read rather than look, as a table. */
+export function TimeChart(props: Props) {
+  const [isTable, setTable] = useState(false)
+  const { title, points, height = HEIGHT_PX } = props
+  return (
+    <Card withBorder padding="md" miw={0}>
+      <Group justify="space-between" mb="sm" wrap="nowrap" align="flex-start">
+        <div>
+          <Title order={2} size="h5">
+            {title}
+          </Title>
+          {props.children}
+        </div>
+        <Switch
+          size="xs"
+          label={say('analytics.asTable')}
+          aria-label={say('analytics.asTableOf', { title })}
+          checked={isTable}
+          onChange={(event) => setTable(event.currentTarget.checked)}
+        />
+      </Group>
+      {props.error ? (
+        <FaultBox error={props.error} {...(props.retry && { retry: props.retry })} />
+      ) : points === undefined ? (
+        <Skeleton h={height} />
+      ) : isTable ? (
+        <PointTable {...props} points={points} />
+      ) : (
+        <>
+          <Suspense fallback={<Skeleton h={height} />}>
+            <ChartCanvas {...props} points={points} height={height} onPoint={props.onPoint} />
+          </Suspense>
+          <Legend lines={props.lines} />
+        </>
+      )}
+    </Card>
+  )
+}
+
+/** Which line is which, by colour and by dashes. */
+function Legend({ lines }: { readonly lines: readonly ChartLine[] }) {
+  return (
+    <Group gap="md" mt="xs" justify="center">
+      {lines.map(({ name, label, color, isDashed }) => (
+        <Group key={name} gap={6} wrap="nowrap" miw={0}>
+          <Box w={18} style={{ borderTop: `3px ${isDashed ? 'dashed' : 'solid'} ${color}`, flexShrink: 0 }} />
+          <Text size="xs" className="wrap-anywhere" dir="auto">
+            {label}
+          </Text>
+        </Group>
+      ))}
+    </Group>
+  )
+}
+
+function PointTable({
+  title,
+  points,
+  lines,
+  res,
+  format,
+  onPoint,
+}: Props & { readonly points: readonly ChartPoint[] }) {
+  const columns: readonly Column<ChartPoint>[] = [
+    {
+      name: 'at',
+      title: say('analytics.time'),
+      cell: ({ at }) =>
+        onPoint === undefined ? (
+          bucketDate(at, res)
+        ) : (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            className={classes.time ?? ''}
+            title={bucketTime(at, res)}
+            onClick={() => onPoint(at)}
+          >
+            {bucketDate(at, res)}
+          </Anchor>
+        ),
+    },
+    ...lines.map(
+      ({ name, label }): Column<ChartPoint> => ({
+        name,
+        title: label,
+        isNumber: true,
+        cell: (point) => (point[name] === null || point[name] === undefined ? '–' : format(point[name])),
+      }),
+    ),
+  ]
+  return (
+    <DataTable
+      label={title}
+      columns={columns}
+      rows={[...points].reverse()}
+      rowKey={({ at }) => String(at)}
+      drawAll={FEW_ROWS}
+      empty={<Text size="sm">{say('analytics.nothing')}</Text>}
+    />
+  )
+}

@@ -1,0 +1,75 @@
+import { useEffect, useRef, useState } from 'react'
+import { say } from '../../texts/say.ts'
+import { notifyDone } from '../display/notify.ts'
+import { useGuardedSave } from './conflict.tsx'
+import { type FormValues, RecordForm } from './record-form.tsx'
+import { isSame } from './same.ts'
+
+type FormProps = Parameters<typeof RecordForm>[0]
+
+interface Props<Thing> extends Pick<FormProps, 'fields' | 'readOnly' | 'onCancel' | 'faultsOf'> {
+  /** As it was read last. */
+  readonly stored: Thing
+  readonly valuesOf: (thing: Thing) => FormValues
+  /** What the form says, over what was there when editing began. */
+  readonly changed: (values: FormValues, loaded: Thing) => Thing
+  readonly read: () => Promise<Thing>
+  readonly write: (thing: Thing) => Promise<unknown>
+  /** What of it people edit: counters and dates that change by themselves are no change of another. All of it unless given. */
+  readonly edited?: (thing: Thing) => unknown
+  /** Told what is stored now. */
+  readonly onDone: (stored: Thing) => void
+}
+
+/**
+ * The form of something that two people may edit. What another saved meanwhile is taken over as long as nothing is typed here, and
+ * shown before it would be lost.
+ */
+export function GuardedForm<Thing>(props: Props<Thing>) {
+  const { stored, valuesOf, changed, read, write, edited = whole, onDone, ...form } = props
+  const { save, dialog } = useGuardedSave()
+  const [loaded, setLoaded] = useState(stored)
+  const [edition, setEdition] = useState(0)
+  const isDirty = useRef(false)
+  const show = (thing: Thing) => {
+    setLoaded(thing)
+    setEdition((number) => number + 1)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what was read again is news
+  useEffect(() => {
+    if (!isDirty.current && !isSame(edited(stored), edited(loaded))) show(stored)
+  }, [stored])
+  return (
+    <>
+      {dialog}
+      <RecordForm
+        key={edition}
+        {...form}
+        guarded
+        dirtiness={isDirty}
+        initial={valuesOf(loaded)}
+        done=""
+        submit={async (values) => {
+          const mine = changed(values, loaded)
+          const { outcome } = await save({
+            loaded: edited(loaded),
+            mine: edited(mine),
+            read: async () => edited(await read()),
+            write: () => write(mine),
+          })
+          if (outcome === 'saved') notifyDone(say('part.saved'))
+          return read()
+        }}
+        onDone={(answer) => {
+          const thing = answer as Thing
+          show(thing)
+          onDone(thing)
+        }}
+      />
+    </>
+  )
+}
+
+function whole(thing: unknown): unknown {
+  return thing
+}

@@ -1,0 +1,185 @@
+import { Box, Group, Skeleton, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDownIcon, ArrowUpDownIcon, ArrowUpIcon } from 'lucide-react'
+import { type ReactNode, useRef } from 'react'
+import { FaultBox } from '../display/fault-box.tsx'
+
+/** A column: its name, what stands in it, and the word of the dashboard that sorts by it. */
+export interface Column<Row> {
+  readonly name: string
+  readonly title: string
+  /** The title is there for those who do not see the table alone, as over buttons. */
+  readonly isTitleHidden?: boolean
+  readonly cell: (row: Row) => ReactNode
+  readonly sortBy?: string
+  readonly isNumber?: boolean
+  /** Left out on phones. */
+  readonly wideOnly?: boolean
+  readonly width?: string | number
+}
+
+export interface Sorting {
+  readonly by: string
+  readonly descending: boolean
+}
+
+interface Props<Row> {
+  /** What the rows are, for those who do not see the table. */
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[] | undefined
+  readonly rowKey: (row: Row) => string
+  readonly error?: unknown
+  readonly retry?: () => void
+  readonly sorting?: Sorting
+  readonly onSort?: (sorting: Sorting) => void
+  /** Stands in the place of the rows when there are none. */
+  readonly empty: ReactNode
+  /** From so many rows on only those in view are drawn. */
+  readonly drawAll?: number
+}
+
+const ROW_PX = 45
+const OVERSCAN = 12
+const WAITING = ['1', '2', '3', '4', '5', '6']
+
+/** The table of every list: sorted by the dashboard, smooth with ten thousand rows. */
+export function DataTable<Row>(props: Props<Row>) {
+  const { rows, drawAll = 200 } = props
+  if (props.error !== undefined && props.error !== null)
+    return <FaultBox error={props.error} {...(props.retry && { retry: props.retry })} />
+  if (rows !== undefined && rows.length === 0) return props.empty
+  if (rows !== undefined && rows.length > drawAll) return <Tall {...props} rows={rows} />
+  return (
+    <Table.ScrollContainer minWidth={0}>
+      <Table highlightOnHover aria-label={props.label} aria-busy={rows === undefined}>
+        <Head {...props} />
+        <Table.Tbody>
+          {rows === undefined
+            ? WAITING.map((key) => (
+                <Table.Tr key={key}>
+                  <Table.Td colSpan={props.columns.length}>
+                    <Skeleton height={18} />
+                  </Table.Td>
+                </Table.Tr>
+              ))
+            : rows.map((row) => <Line key={props.rowKey(row)} columns={props.columns} row={row} />)}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+/** Draws only the rows in view, between two empty ones that are as high as those left out. */
+function Tall<Row>(props: Props<Row> & { readonly rows: readonly Row[] }) {
+  const { rows, columns } = props
+  const frame = useRef<HTMLDivElement>(null)
+  const view = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+  })
+  const drawn = view.getVirtualItems()
+  const above = drawn[0]?.start ?? 0
+  const below = view.getTotalSize() - (drawn.at(-1)?.end ?? 0)
+  return (
+    <Box ref={frame} mah="70vh" tabIndex={0} role="region" aria-label={props.label} style={{ overflow: 'auto' }}>
+      <Table highlightOnHover stickyHeader aria-label={props.label} aria-rowcount={rows.length + 1}>
+        <Head {...props} />
+        <Table.Tbody>
+          <tr aria-hidden style={{ height: above }} />
+          {drawn.map(({ index }) => (
+            <Line
+              key={props.rowKey(rows[index]!)}
+              columns={columns}
+              row={rows[index]!}
+              index={index}
+              measure={view.measureElement}
+            />
+          ))}
+          <tr aria-hidden style={{ height: below }} />
+        </Table.Tbody>
+      </Table>
+    </Box>
+  )
+}
+
+function Line<Row>(props: {
+  readonly columns: readonly Column<Row>[]
+  readonly row: Row
+  /** Place of a row among all, where only some are drawn. */
+  readonly index?: number
+  /** Told how high the row has become: long names take more than one line. */
+  readonly measure?: (row: HTMLElement | null) => void
+}) {
+  const { index, measure } = props
+  const place = index !== undefined && { 'aria-rowindex': index + 2, 'data-index': index }
+  return (
+    <Table.Tr {...place} {...(measure && { ref: measure })}>
+      {props.columns.map((column) => (
+        <Table.Td key={column.name} className={classOf(column)} {...(column.wideOnly && { visibleFrom: 'sm' })}>
+          {column.cell(props.row)}
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  )
+}
+
+function Head<Row>({ columns, sorting, onSort }: Props<Row>) {
+  return (
+    <Table.Thead>
+      <Table.Tr>
+        {columns.map((column) => (
+          <Table.Th
+            key={column.name}
+            w={column.width}
+            className={column.isNumber ? 'number' : undefined}
+            {...(column.wideOnly && { visibleFrom: 'sm' })}
+            {...(column.sortBy !== undefined && { 'aria-sort': orderOf(column.sortBy, sorting) })}
+          >
+            {column.isTitleHidden ? (
+              <VisuallyHidden>{column.title}</VisuallyHidden>
+            ) : column.sortBy === undefined || onSort === undefined ? (
+              <Text size="sm" fw={600} span>
+                {column.title}
+              </Text>
+            ) : (
+              <SortButton title={column.title} by={column.sortBy} sorting={sorting} onSort={onSort} />
+            )}
+          </Table.Th>
+        ))}
+      </Table.Tr>
+    </Table.Thead>
+  )
+}
+
+function SortButton(props: {
+  readonly title: string
+  readonly by: string
+  readonly sorting: Sorting | undefined
+  readonly onSort: (sorting: Sorting) => void
+}) {
+  const { by, sorting } = props
+  const order = orderOf(by, sorting)
+  const Arrow = order === 'none' ? ArrowUpDownIcon : order === 'descending' ? ArrowDownIcon : ArrowUpIcon
+  return (
+    <UnstyledButton onClick={() => props.onSort({ by, descending: order === 'ascending' })}>
+      <Group gap={4} wrap="nowrap">
+        <Text size="sm" fw={600} span>
+          {props.title}
+        </Text>
+        <Arrow size={14} aria-hidden opacity={order === 'none' ? 0.4 : 1} />
+      </Group>
+    </UnstyledButton>
+  )
+}
+
+function orderOf(by: string, sorting: Sorting | undefined): 'none' | 'ascending' | 'descending' {
+  if (sorting?.by !== by) return 'none'
+  return sorting.descending ? 'descending' : 'ascending'
+}
+
+function classOf<Row>({ isNumber }: Column<Row>): string {
+  return isNumber ? 'number' : 'wrap-anywhere'
+}

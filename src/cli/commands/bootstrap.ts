@@ -1,0 +1,86 @@
+import { createInterface } from 'node:readline'
+import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/schema.ts'
+import { fault } from '../../errors/fault.ts'
+import { isObject } from '../../model/json/json.ts'
+import { setUpLink } from '../../process/first-start.ts'
+import { setUpTokenOf } from '../../process/set-up-token.ts'
+import type { Command, CommandContext } from './commands.ts'
+
+const TIMEOUT_MS = 30_000
+
+/**
+ * `gatehouse bootstrap`: prints the set-up link of the running server, or with an organisation and an email address makes both.
+ *
+ * It calls the running server, on this machine: a store has one owner, and the same call with the same checks serves the browser.
+ * Without a server running, `bootstrap.email` and its siblings do it at the first start.
+ */
+export const BOOTSTRAP_COMMAND: Command = {
+  name: 'bootstrap',
+  summary:
+    'print the set-up link of the running server; with ORGANISATION EMAIL make them, the password from bootstrap.password or standard input',
+  async run(context) {
+    const { config } = loadConfig(context)
+    const [organisation = '', email = '', ...more] = context.words
+    if (more.length > 0 || (organisation !== '' && email === ''))
+      throw fault('setting_invalid', 'usage: gatehouse bootstrap [ORGANISATION EMAIL]')
+    const address = addressOf(config)
+    if ((await call(`${address}/api/bootstrap`)).open !== true) {
+      context.print('The installation has been set up: the link is closed.')
+      return 1
+    }
+    const token = setUpTokenOf(config)
+    if (organisation === '') {
+      context.print(setUpLink(config.dashboard.public_url || address, token))
+      return 0
+    }
+    return setUp(context, config, address, { token, organisation, email })
+  },
+}
+
+async function setUp(
+  { print }: CommandContext,
+  { bootstrap }: Config,
+  address: string,
+  wanted: Readonly<Record<string, string>>,
+): Promise<number> {
+  const password = bootstrap.password === '' ? await readLine() : bootstrap.password
+  const names = { first_name: bootstrap.first_name, last_name: bootstrap.last_name }
+  const { Status, Message, Meta } = await call(`${address}/api/bootstrap`, { ...wanted, ...names, password })
+  print(String(Message))
+  if (Status !== 'OK' || !isObject(Meta) || !isObject(Meta.user)) return 1
+  print(`organisation  ${Meta.org_id}`)
+  print(`user          ${Meta.user.id}`)
+  print(`credential    ${Meta.user.access_key}`)
+  return 0
+}
+
+/** The dashboard of this machine. */
+function addressOf({ dashboard: { listen_host: host, listen_port: port } }: Config): string {
+  const everywhere = host === '0.0.0.0' || host === '::'
+  const named = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${named}:${port}`
+}
+
+/** @throws Fault `store_away` when no server answers there */
+async function call(url: string, body?: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
+  const sent = body && { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  try {
+    const answer = await fetch(url, { ...sent, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const json: unknown = await answer.json()
+    return isObject(json) ? json : {}
+  } catch (error) {
+    throw fault('store_away', `no dashboard answers at ${new URL(url).origin}: start the server first`, error)
+  }
+}
+
+async function readLine(): Promise<string> {
+  if (process.stdin.isTTY) process.stderr.write('Password of the first user (it is shown as you type): ')
+  const lines = createInterface({ input: process.stdin })
+  try {
+    for await (const line of lines) return line
+  } finally {
+    lines.close()
+  }
+  return ''
+}

@@ -1,0 +1,172 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import type { Environment } from '../../config/environment.ts'
+import { explainSettings, formatSettings } from '../../config/explain.ts'
+import { loadConfig } from '../../config/load.ts'
+import { nearest } from '../../config/suggest.ts'
+import { productVersion } from '../../config/version.ts'
+import { toFault } from '../../errors/fault.ts'
+
+/** What a command is given. Settings are read by the command, so that `--help` works with broken ones. */
+export interface CommandContext {
+  readonly env: Environment
+  /** `--config`, the JSON file of settings. */
+  readonly file: string | undefined
+  readonly cwd: string
+  /** Words after the name of the command. */
+  readonly words: readonly string[]
+  /** Options of the command's own, by their long names. */
+  readonly options: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+  /** Writes a line for people or programs to standard output. */
+  readonly print: (line: string) => void
+}
+
+/** One row of the table of commands. */
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  /** Options besides those of every command. */
+  readonly options?: ParseArgsOptionsConfig
+  /** Those of them whose value may be left out: it is empty then. */
+  readonly mayStandAlone?: ReadonlySet<string>
+  /** What `--help` says of these options. */
+  readonly help?: string
+  /** Answers the exit status, or undefined when the process goes on by itself (a server). */
+  run(context: CommandContext): Promise<number | undefined> | number | undefined
+}
+
+const SETTINGS_COMMAND: Command = {
+  name: 'settings',
+  summary: 'list every setting with its value, where it came from and its environment name; a word narrows the list',
+  run({ env, file, cwd, words, print }) {
+    const loaded = loadConfig({ env, file, cwd })
+    const wanted = explainSettings(loaded).filter(({ path, env: name }) => {
+      return words.every((word) => path.includes(word) || name.includes(word))
+    })
+    print(formatSettings(wanted))
+    for (const warning of loaded.warnings) print(`warning: ${warning}`)
+    return 0
+  },
+}
+
+const USAGE_ERROR = 2
+
+/**
+ * Runs one command line. `rows` are the commands that need the server; the first of them runs when no command is named.
+ * Answers the exit status, or undefined when a server now runs. Faults are printed to standard error, one line each.
+ */
+export async function runCommand(
+  argv: readonly string[],
+  env: Environment,
+  rows: readonly Command[],
+): Promise<number | undefined> {
+  const table = [...rows, SETTINGS_COMMAND]
+  const named = table.find((row) => row.name === firstWord(argv))
+  const line = readLine(argv, named ?? table[0])
+  if (typeof line === 'string') return refuse(line, named)
+  if (line.version) return say(`gatehouse ${productVersion()} (Node ${process.version})`)
+  if (line.help) return say(named?.help === undefined ? helpText(table) : helpOf(named, named.help))
+  const [name = table[0]!.name, ...words] = line.words
+  const command = table.find((row) => row.name === name)
+  if (command === undefined) return refuse(unknownCommand(name, table))
+  if (command.options !== undefined && words.length > 0) return refuse(`not an option of ${name}: ${words[0]}`, command)
+  try {
+    const { config: file, options } = line
+    return await command.run({ env, file, cwd: process.cwd(), words, options, print: say })
+  } catch (error) {
+    const { code, message, cause, stack } = toFault(error)
+    for (const part of message.split('\n')) console.error(`gatehouse: ${part}`)
+    if (code === 'internal') console.error(cause instanceof Error ? cause.stack : stack)
+    return 1
+  }
+}
+
+interface Line {
+  readonly config: string | undefined
+  readonly help: boolean
+  readonly version: boolean
+  readonly words: readonly string[]
+  readonly options: CommandContext['options']
+}
+
+const EVERYWHERE = {
+  config: { type: 'string', short: 'c' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const satisfies ParseArgsOptionsConfig
+
+/** Reads options and words, or answers what is wrong with them. */
+function readLine(argv: readonly string[], command: Command | undefined): Line | string {
+  try {
+    const args = withEmptyValues(argv, command?.mayStandAlone ?? new Set())
+    const own: ParseArgsOptionsConfig = { ...command?.options, ...EVERYWHERE }
+    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: own })
+    const { config, help = false, version = false, ...options } = values
+    return {
+      config: typeof config === 'string' ? config : undefined,
+      help: help === true,
+      version: version === true,
+      words: positionals,
+      options: options as CommandContext['options'],
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** The name of the command: the first word that is no option, nor the file of settings. */
+function firstWord(argv: readonly string[]): string | undefined {
+  return argv.find((word, at) => !word.startsWith('-') && !/^(?:-c|--config)$/.test(argv[at - 1] ?? ''))
+}
+
+/** `--apis` alone becomes `--apis=`: an option that is followed by another one, or by nothing, has no value. */
+function withEmptyValues(argv: readonly string[], mayStandAlone: ReadonlySet<string>): string[] {
+  return argv.map((word, at) => {
+    const next = argv[at + 1]
+    const alone =
+      word.startsWith('--') && mayStandAlone.has(word.slice(2)) && (next === undefined || next.startsWith('-'))
+    return alone ? `${word}=` : word
+  })
+}
+
+function helpOf({ name, summary }: Command, options: string): string {
+  return `Usage: gatehouse ${name} [options]\n\n${summary}\n\nOptions:\n${options}\n  -h, --help         this text`
+}
+
+function say(line: string): number {
+  console.log(line)
+  return 0
+}
+
+/** Where 2 has a meaning of its own, a command line that is wrong ends with 1. */
+function refuse(reason: string, command?: Command): number {
+  const has = command?.options !== undefined
+  console.error(`gatehouse: ${reason}\nSee gatehouse ${has ? `${command.name} ` : ''}--help.`)
+  return has ? 1 : USAGE_ERROR
+}
+
+function unknownCommand(name: string, table: readonly Command[]): string {
+  const near = nearest(
+    name,
+    table.map((row) => row.name),
+  )
+  return `no such command: ${name}${near === undefined ? '' : `; did you mean ${near}?`}`
+}
+
+function helpText(table: readonly Command[]): string {
+  const width = Math.max(...table.map(({ name }) => name.length))
+  const commands = table.map(
+    ({ name, summary }, i) => `  ${name.padEnd(width)}  ${summary}${i === 0 ? ' (default)' : ''}`,
+  )
+  return `Usage: gatehouse [command] [--config FILE]
+
+Commands:
+${commands.join('\n')}
+
+Options:
+  -c, --config FILE  JSON file of settings; else SVC_CONFIG, else gatehouse.json in this folder
+  --new              begin again with an empty store beside the secrets of an installation
+  -h, --help         this text
+  -v, --version      version of the product and of its runtime
+
+Settings are described in docs/generated/config.md.`
+}

@@ -1,0 +1,81 @@
+import { toFault } from '../../errors/fault.ts'
+import { mayCollide, obstaclesTo } from '../moves/blockers.ts'
+import type { FileFlaw } from '../moves/files.ts'
+import type { MoveKind, Place, There } from '../moves/kind.ts'
+import { ordered } from '../moves/order.ts'
+import type { Standing, Step } from '../moves/plan.ts'
+import type { Candidate, Refusal } from './candidate.ts'
+
+/** What an import has found out so far. */
+export interface Settled {
+  readonly steps: Step[]
+  readonly changed: Map<Step, readonly string[]>
+  readonly refused: Refusal[]
+  /** Objects that are there already, whatever has become of them: they stay. */
+  kept: number
+  /** What is there, and what will be. */
+  readonly standing: Map<MoveKind, Map<string, There>>
+}
+
+/** What nothing has been looked at yet. */
+export function unsettled(standing: Standing): Settled {
+  const copy = new Map([...standing].map(([kind, all]) => [kind, new Map(all)] as const))
+  return { steps: [], changed: new Map(), refused: [], kept: 0, standing: copy }
+}
+
+/**
+ * Keeps of some objects those that can be made as they are, and tells why the others cannot. One refused leaves the others as they
+ * are. @throws Fault `dashboard_away`, `dashboard_refused`
+ */
+export async function settle(
+  place: Place,
+  settled: Settled,
+  candidates: readonly Candidate[],
+  isThere: (candidate: Candidate) => boolean = () => false,
+): Promise<void> {
+  const { standing } = settled
+  let steps: Step[] = []
+  const changes = new Map<Step, readonly string[]>()
+  const first = new Map<string, string>()
+  for (const candidate of candidates) {
+    const { kind, identity, from, body } = candidate
+    if (standing.get(kind)?.has(identity) || isThere(candidate)) settled.kept++
+    else if (first.has(identity))
+      settled.refused.push({ from, why: `has the same ${kind.identityAt} as ${first.get(identity)}` })
+    else {
+      const step: Step = { kind, identity, act: 'create', file: from, body, there: undefined, changes: [] }
+      first.set(identity, from)
+      steps.push(step)
+      changes.set(step, candidate.changes)
+    }
+  }
+  for (;;) {
+    const flaws = await flawsOf(place, steps, standing)
+    if (flaws.size === 0) break
+    for (const [from, why] of flaws) settled.refused.push({ from, why })
+    const left = steps.filter(({ file }) => !flaws.has(file))
+    if (left.length === steps.length) throw toFault(new Error('an obstacle belongs to no object'))
+    steps = left
+  }
+  for (const step of steps) {
+    settled.steps.push(step)
+    settled.changed.set(step, changes.get(step)!)
+    const all = standing.get(step.kind) ?? new Map<string, There>()
+    standing.set(step.kind, all.set(step.identity, { identity: step.identity, body: step.body!, at: step.identity }))
+  }
+}
+
+/** The first thing that is wrong with each, by where it stood. */
+async function flawsOf(place: Place, steps: readonly Step[], standing: Standing): Promise<Map<string, string>> {
+  if (steps.length === 0) return new Map()
+  const collide = await mayCollide(place, steps)
+  const { flaws } = ordered({ dir: '', steps, standing, mayCollide: collide })
+  const all = flaws.length > 0 ? flaws : await obstaclesTo({ dir: '', place, steps, standing, allowMissing: false })
+  const found = new Map<string, string>()
+  for (const flaw of all) if (!found.has(flaw.file)) found.set(flaw.file, told(flaw))
+  return found
+}
+
+function told({ field, why, name }: FileFlaw): string {
+  return `${field}: ${why} (${name})`
+}

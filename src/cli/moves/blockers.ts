@@ -1,0 +1,213 @@
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { type FileFlaw, located } from './files.ts'
+import type { Flaw, FlawName, MoveKind, Place, Reference, There } from './kind.ts'
+import { certificatesIn, documentIn } from './kind-apis.ts'
+import { KINDS } from './kinds.ts'
+import type { Standing, Step } from './plan.ts'
+
+/** What is looked at before anything is written, so that nothing is left half done. */
+export interface Survey {
+  readonly dir: string
+  readonly place: Place
+  readonly steps: readonly Step[]
+  readonly standing: Standing
+  /** Objects may name others that are not there. */
+  readonly allowMissing: boolean
+}
+
+const BATCH = 50
+const MISSING: Readonly<Record<Reference['to'], FlawName>> = {
+  apis: 'api_missing',
+  policies: 'policy_missing',
+  labels: 'label_missing',
+  hooks: 'hook_missing',
+  documentation: 'documentation_missing',
+}
+const TAKEN: Readonly<Record<string, FlawName>> = {
+  api: 'api_id_taken',
+  place: 'listen_path_taken',
+  definition: 'definition_refused',
+  client: 'client_id_taken',
+  key: 'key_taken',
+}
+
+/** Everything that stands in the way of a plan, besides what is wrong with the files alone. @throws Fault `dashboard_away`, `dashboard_refused` */
+export async function obstaclesTo(survey: Survey): Promise<FileFlaw[]> {
+  const written = survey.steps.filter((step): step is Step & { body: JsonObject } => step.body !== undefined)
+  const found: FileFlaw[] = []
+  for (const step of written)
+    found.push(...located(survey.dir, step.file, [...step.kind.flaws(step.body), ...formatFlaws(step)]))
+  if (found.length > 0) return found
+  if (!survey.allowMissing) found.push(...(await missingOf(survey, written)))
+  found.push(...(await certificatesMissing(survey, written)), ...(await inUse(survey)))
+  // What the installation itself says comes last: it is asked only about what may otherwise be written.
+  return found.length > 0 ? found : installationSays(survey, written)
+}
+
+type Written = Step & { readonly body: JsonObject }
+
+function formatFlaws({ kind, body, there }: Written): Flaw[] {
+  if (kind.name !== 'apis' || there === undefined) return []
+  const [is, was] = [documentIn(body).format, documentIn(there.body).format]
+  if (is === was) return []
+  const why = `is ${is} here and ${was} in the target: convert it there (POST /api/apis/migrate), or delete it first`
+  return [{ name: 'format_differs', path: [is === 'oas' ? 'oas' : 'api_definition'], why }]
+}
+
+async function missingOf(survey: Survey, written: readonly Written[]): Promise<FileFlaw[]> {
+  const known = new Map<Reference['to'], Promise<ReadonlyMap<string, JsonObject>>>()
+  const found: FileFlaw[] = []
+  for (const { kind, file, body, there } of written) {
+    const before = new Set((there === undefined ? [] : kind.references(there.body)).map(({ to, id }) => `${to} ${id}`))
+    const flaws: Flaw[] = []
+    for (const reference of kind.references(body)) {
+      const { to, id, path, value } = reference
+      known.set(to, known.get(to) ?? afterwards(survey, to))
+      const target = (await known.get(to)!).get(id)
+      const why = target === undefined ? `the target has no ${oneOf(to)} ${id}, and none is moved with it` : undefined
+      // What the target names already may go on naming nothing.
+      if (why !== undefined && !before.has(`${to} ${id}`)) flaws.push({ name: MISSING[to], path, why })
+      if (target !== undefined && value !== undefined && !allows(target, value))
+        flaws.push({ name: 'field_invalid', path, why: `${value} is none of the values of this label` })
+    }
+    found.push(...located(survey.dir, file, flaws))
+  }
+  return found
+}
+
+/** What of a sort is there once the plan has run. */
+async function afterwards({ place, steps, standing }: Survey, to: Reference['to']): Promise<Map<string, JsonObject>> {
+  const kind = KINDS.find(({ name }) => name === (to === 'documentation' ? 'portal documentation' : to))!
+  const there =
+    standing.get(kind) ?? new Map((await kind.list(place)).map((each): [string, There] => [each.identity, each]))
+  const bodies = new Map([...there].map(([identity, { body }]) => [identity, body]))
+  for (const step of steps) {
+    if (step.kind !== kind) continue
+    if (step.body === undefined) bodies.delete(step.identity)
+    else bodies.set(step.identity, step.body)
+  }
+  return bodies
+}
+
+function allows(label: JsonObject, value: string): boolean {
+  return !Array.isArray(label.values) || label.values.length === 0 || label.values.includes(value)
+}
+
+function oneOf(to: Reference['to']): string {
+  return KINDS.find(({ name }) => name === to || name === `portal ${to}`)!.one
+}
+
+/** What the dashboard would not delete: labels that APIs still carry, groups that somebody is in. */
+async function inUse(survey: Survey): Promise<FileFlaw[]> {
+  const gone = (name: string) => survey.steps.filter(({ kind, act }) => act === 'delete' && kind.name === name)
+  const [labels, groups] = [gone('labels'), gone('groups')]
+  const apis = labels.length === 0 ? [] : [...(await afterwards(survey, 'apis')).values()]
+  const users = groups.length === 0 ? [] : await membersIn(survey.place)
+  const carriers = (key: string) => apis.filter(({ labels: own }) => isObject(own) && Object.hasOwn(own, key)).length
+  const found = [
+    ...labels.map((step) => ({ step, number: carriers(step.identity), by: 'APIs carry it' })),
+    ...groups.map((step) => ({
+      step,
+      number: users.filter((id) => id === step.there!.at).length,
+      by: 'users are in it',
+    })),
+  ]
+  return found
+    .filter(({ number }) => number > 0)
+    .map(({ step: { kind, identity }, number, by }): FileFlaw => {
+      const why = `${identity} cannot be deleted, ${number} ${by}: change these first, or leave it with --no-delete`
+      return { name: 'in_use', file: '', line: 0, field: kind.one, why }
+    })
+}
+
+/** The groups of users, as often as somebody is in them; none where the caller may not see users. */
+async function membersIn({ api }: Place): Promise<string[]> {
+  const { users } = (await api.find('/api/users?p=-1').catch(() => undefined)) ?? {}
+  return Array.isArray(users) ? users.filter(isObject).map(({ group_id: id }) => String(id)) : []
+}
+
+async function certificatesMissing({ dir, place }: Survey, written: readonly Written[]): Promise<FileFlaw[]> {
+  const naming = written.filter(({ kind, body }) => kind.name === 'apis' && certificatesIn(body).length > 0)
+  if (naming.length === 0) return []
+  const { certs } = await place.api.get('/api/certs?p=-1')
+  const there = new Set(Array.isArray(certs) ? certs.map(String) : [])
+  const isThere = (name: string) => there.has(name) || there.has(place.orgId + name)
+  return naming.flatMap(({ file, body }) => {
+    const flaws = certificatesIn(body)
+      .filter((name) => !isThere(name))
+      .map((name): Flaw => {
+        return {
+          name: 'certificate_missing',
+          path: [],
+          why: `the target has no certificate ${name}: add it there first`,
+        }
+      })
+    return located(dir, file, flaws)
+  })
+}
+
+/** True where the target stores APIs that want a listen path which another one has. Asked only when APIs are written. */
+export async function mayCollide({ api }: Place, steps: readonly Step[]): Promise<boolean> {
+  if (!steps.some(({ kind, act }) => kind.name === 'apis' && act !== 'delete')) return false
+  const { settings } = await api.send('POST', '/api/moves/check', {})
+  return isObject(settings) && settings.enable_duplicate_slugs === true
+}
+
+/** What only the installation knows: what its other organisations have, what it takes, and how it is set. */
+async function installationSays({ dir, place, steps }: Survey, written: readonly Written[]): Promise<FileFlaw[]> {
+  const of = (kind: string, act?: Step['act']) =>
+    written.filter((step) => step.kind.name === kind && (act === undefined || step.act === act))
+  const [apis, clients, keys] = [of('apis'), of('clients', 'create'), of('keys', 'create')]
+  const policies = of('policies', 'create')
+  if (apis.length + clients.length + keys.length + policies.length === 0 || steps.length === 0) return []
+  const found: FileFlaw[] = []
+  for (let start = 0; start === 0 || start < Math.max(apis.length, clients.length, keys.length); start += BATCH) {
+    const part = <T>(list: readonly T[]) => list.slice(start, start + BATCH)
+    const answer = await place.api.send('POST', '/api/moves/check', {
+      apis: part(apis).map(({ body }) => ({ ...definitionOf(body) })),
+      client_ids: part(clients).map(({ identity }) => identity),
+      key_hashes: part(keys).map(({ identity }) => identity),
+      // What comes with another part may be referred to all the same.
+      api_ids: apis.map(({ identity }) => identity),
+      policy_ids: policies.map(({ identity }) => identity),
+    })
+    const settings = isObject(answer.settings) ? answer.settings : {}
+    if (start === 0 && settings.allow_explicit_policy_id === false)
+      found.push(...policies.flatMap((step) => lost(dir, step)))
+    for (const obstacle of Array.isArray(answer.obstacles) ? answer.obstacles.filter(isObject) : []) {
+      const step = stepOf(obstacle, { apis, clients, keys })
+      const flaw: Flaw = {
+        name: TAKEN[String(obstacle.kind)] ?? 'definition_refused',
+        path: [],
+        why: String(obstacle.why),
+      }
+      if (step !== undefined) found.push(...located(dir, step.file, [{ ...flaw, path: [step.kind.identityAt] }]))
+    }
+  }
+  return found
+}
+
+function definitionOf(body: JsonObject): JsonObject {
+  const { format, definition } = documentIn(body)
+  return { format, definition }
+}
+
+function stepOf({ kind, id }: JsonObject, by: Readonly<Record<'apis' | 'clients' | 'keys', readonly Written[]>>) {
+  const among = kind === 'client' ? by.clients : kind === 'key' ? by.keys : by.apis
+  return among.find(({ identity }) => identity === id) ?? among[0]
+}
+
+function lost(dir: string, { file, kind }: Written): FileFlaw[] {
+  const why = 'the target gives new policies ids of its own: set dashboard.allow_explicit_policy_id there'
+  return located(dir, file, [{ name: 'policy_id_lost', path: [kind.identityAt], why }])
+}
+
+/** Objects of a sort that several have one identity in the dashboard: names that are no ids. */
+export function ambiguous(kind: MoveKind, all: readonly There[]): FileFlaw[] {
+  const seen = new Set<string>()
+  const twice = new Set(all.map(({ identity }) => identity).filter((id) => seen.size === seen.add(id).size))
+  return [...twice].map((id) => {
+    const why = `the dashboard has several of the name ${id}: give each a name of its own`
+    return { name: 'name_ambiguous', file: '', line: 0, field: `${kind.one} ${kind.identityAt}`, why }
+  })
+}

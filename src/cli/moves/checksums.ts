@@ -1,0 +1,106 @@
+import { isObject, type Json } from '../../model/json/json.ts'
+import type { Path } from './paths.ts'
+
+// What stands in the texts of files besides themselves. Two things are marks: `${env:NAME}` and its siblings within a text, and a
+// whole text `${kept}` or `$sealed:...`. A text of an object that happens to look like one gets its dollar signs doubled.
+
+/** What stands in a file in the place of a secret that was not asked for. */
+export const KEPT = `\${kept}`
+export const SEALED = '$sealed:'
+/** The same in a document that was read: no text of anybody's. */
+export const KEPT_MARK = '\u0000kept'
+
+const BEFORE_MARK = /\$(?=\$*\{(?:env:|kept\}))/g
+// Dollar signs before a brace are those of the next mark.
+const MARK = /(\$+)(\{(?:env:(?:[^{}$]|\$+(?![${]))*\}?|kept\}))/g
+const VARIABLE = /^\{env:([A-Za-z_][A-Za-z0-9_]*)(?:\|(number|boolean|json))?(?::-([^{}]*))?\}$/
+const SEALED_LIKE = /^\$+sealed:/
+
+/** A text as it is written in a file. */
+function escapeMarks(text: string): string {
+  if (!text.includes('$')) return text
+  const doubled = text.replace(BEFORE_MARK, '$$$$')
+  return SEALED_LIKE.test(doubled) ? `$${doubled}` : doubled
+}
+
+/** The same for every text of a document. */
+export function escapeAll(value: Json): Json {
+  return mapTexts(value, escapeMarks)
+}
+
+/** What the marks of a document stand for. */
+export interface MarkReader {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Opens a sealed text; a text that says why it cannot be opened is told as a flaw. */
+  readonly open: (sealed: string, path: Path) => { readonly text: string } | { readonly why: string } | undefined
+  readonly flaw: (path: Path, name: 'env_missing' | 'mark_malformed' | 'sealed_unreadable', why: string) => void
+}
+
+/** A document of a file with its marks replaced by what they stand for; what is kept becomes `KEPT_MARK`. */
+export function readMarks(value: Json, reader: MarkReader, path: Path = []): Json {
+  if (typeof value === 'string') return readText(value, reader, path)
+  if (Array.isArray(value)) return value.map((item, index) => readMarks(item, reader, [...path, index]))
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, readMarks(item, reader, [...path, name])]),
+  )
+}
+
+function readText(written: string, reader: MarkReader, path: Path): Json {
+  if (!written.includes('$')) return written
+  if (written === KEPT) return KEPT_MARK
+  if (written.startsWith(SEALED)) {
+    const opened = reader.open(written, path)
+    if (opened === undefined) return KEPT_MARK
+    if ('text' in opened) return opened.text
+    reader.flaw(path, 'sealed_unreadable', opened.why)
+    return KEPT_MARK
+  }
+  // It may hold marks further on, like any other text.
+  const text = SEALED_LIKE.test(written) ? written.slice(1) : written
+  const whole = /^\$\{env:[^{}]*\}$/.exec(text)
+  if (whole !== null) return variable(text.slice(1), reader, path, true)
+  return text.replace(MARK, (_all, dollars: string, mark: string) => {
+    const kept = '$'.repeat(Math.floor(dollars.length / 2))
+    if (dollars.length % 2 === 0) return kept + mark
+    if (mark === '{kept}') {
+      reader.flaw(path, 'mark_malformed', 'a kept secret is the whole text, or none of it')
+      return kept + mark
+    }
+    return kept + String(variable(mark, reader, path, false))
+  })
+}
+
+function variable(mark: string, { env, flaw }: MarkReader, path: Path, whole: boolean): Json {
+  const [, name = '', type, fallback] = VARIABLE.exec(mark) ?? []
+  if (name === '' || (type !== undefined && !whole)) {
+    flaw(path, 'mark_malformed', `$${mark} is not $\{env:NAME}, $\{env:NAME:-default} or, alone, $\{env:NAME|number}`)
+    return mark
+  }
+  const text = env[name] ?? fallback
+  if (text === undefined) {
+    flaw(path, 'env_missing', `the environment has no ${name}`)
+    return mark
+  }
+  if (type === undefined) return text
+  try {
+    const value = JSON.parse(text) as Json
+    if (type === 'json' || typeof value === type) return value
+  } catch {
+    // No JSON at all is as wrong as another type.
+  }
+  flaw(path, 'env_missing', `${name} in the environment is no ${type}`)
+  return text
+}
+
+/** True when a text of a file takes something from the environment. */
+export function takesFromEnvironment(text: string): boolean {
+  return [...text.matchAll(MARK)].some(([, dollars = '', mark = '']) => dollars.length % 2 === 1 && mark !== '{kept}')
+}
+
+function mapTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapTexts(item, change)]))
+}

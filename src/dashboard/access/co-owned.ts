@@ -1,0 +1,181 @@
+import { isDeepStrictEqual } from 'node:util'
+import { fault } from '../../errors/fault.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { member } from '../../model/apis/definition/tree.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { counterIdOf, withHidden } from '../../model/keys/key.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { policyIdsOf } from '../../model/policies/merge-policies.ts'
+import { policyApisOf } from '../../model/policies/policy-index.ts'
+import type { Session } from '../../model/sessions/session.ts'
+import { versionsOf } from '../../publish/apis/api-versions.ts'
+import { hexOf } from '../../publish/keys/key-parts.ts'
+import { showSession } from '../../publish/sessions/quotas.ts'
+import type { SessionRow } from '../../store/ports/ports.ts'
+import { withheldFrom } from '../keys/key-shape.ts'
+import { type PolicyApis, policyApisFor } from '../policies/policy-apis.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import type { Sight } from './visibility.ts'
+
+/**
+ * Refuses what would change or end something for APIs that others own: an owner of some of the APIs that a thing is based on is not
+ * alone with it. Says how many are in the way, not which. @throws Fault `shared_with_others` (403)
+ */
+export function checkAlone(sight: Sight, what: string, apiIds: readonly string[]): void {
+  const hidden = sight.hidden(apiIds)
+  if (hidden === 0) return
+  const apis = hidden === 1 ? '1 API' : `${hidden} APIs`
+  throw fault(
+    'shared_with_others',
+    `${what} also gives access to ${apis} that others own: ask an administrator, or them`,
+  )
+}
+
+/** The same for a key or token. @throws Fault `shared_with_others` (403), `store_away` */
+export async function checkKeyAlone(
+  parts: Pick<DashboardParts, 'documents' | 'store'>,
+  { sight }: Pick<Call, 'sight'>,
+  row: SessionApis,
+): Promise<void> {
+  if (!sight.everything) checkAlone(sight, 'The key', await apisOfSession(parts, row))
+}
+
+type SessionApis = Pick<SessionRow, 'orgId' | 'body' | 'apiIds' | 'policyIds'>
+
+/** The same for an OAuth client. @throws Fault `shared_with_others` (403), `store_away` */
+export async function checkClientAlone(
+  parts: Pick<DashboardParts, 'documents' | 'store'>,
+  { sight }: Pick<Call, 'sight'>,
+  client: OAuthClient,
+): Promise<void> {
+  if (!sight.everything) checkAlone(sight, 'The client', await apisOfAccess(parts, client))
+}
+
+/** Says of shared things whether the caller sees all APIs that they are for, and so may change them, and know their secrets. */
+export interface SoleOwnership {
+  key(row: SessionApis): boolean
+  client(client: OAuthClient): boolean
+  policy(body: JsonObject): boolean
+}
+
+const EVERYTHING: SoleOwnership = { key: () => true, client: () => true, policy: () => true }
+
+/** What a caller owns alone, as of now. @throws Fault `store_away` */
+export async function soleOwnership(
+  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { sight }: Pick<Call, 'sight'>,
+): Promise<SoleOwnership> {
+  if (sight.everything) return EVERYTHING
+  const policies = await policyApisFor(documents, store.feed).fresh()
+  const sees = (apiIds: readonly string[]) => sight.hidden(apiIds) === 0
+  return {
+    key: (row) => sees(sessionApis(policies, row)),
+    client: (client) => sees(clientApis(policies, client)),
+    policy: (body) => sees(policyApisOf(body)),
+  }
+}
+
+/** The APIs that the tokens of a client may have rights on. @throws Fault `store_away` */
+export async function apisOfAccess(
+  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  client: OAuthClient,
+): Promise<string[]> {
+  return clientApis(await policyApisFor(documents, store.feed).fresh(), client)
+}
+
+function clientApis(
+  policies: PolicyApis,
+  { api_ids, org_id, policies: ids, registered_by_policy: by }: OAuthClient,
+): string[] {
+  return [...api_ids, ...[...ids, by].flatMap((id) => policies.of(org_id, id))]
+}
+
+/** The APIs that a key or token has rights on, by itself or by its policies. @throws Fault `store_away` */
+export async function apisOfSession(
+  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  row: SessionApis,
+): Promise<string[]> {
+  return sessionApis(await policyApisFor(documents, store.feed).fresh(), row)
+}
+
+function sessionApis(policies: PolicyApis, { orgId, body, apiIds, policyIds }: SessionApis): string[] {
+  const named = new Set([...policyIds, ...policyIdsOf(body as Session)])
+  return [...apiIds, ...[...named].flatMap((id) => policies.of(orgId, id))]
+}
+
+/** Members of a session that are looked at by themselves, or are counted and dated by us. */
+const NOT_SHARED: ReadonlySet<string> = new Set([
+  ...['access_rights', 'apply_policies', 'apply_policy_id', 'basic_auth_data', 'org_id'],
+  ...['quota_remaining', 'quota_renews', 'last_updated', 'date_created', 'last_check', 'allowance'],
+])
+
+/**
+ * Refuses a session in the place of a key's by which an API of others would lose rights or policies, or anything would change that
+ * holds for all its APIs. Answers whether others own some of them. @throws Fault `shared_with_others` (403)
+ */
+export async function checkOthersKept(
+  parts: DashboardParts,
+  call: Pick<Call, 'sight'>,
+  row: SessionRow,
+  session: JsonObject,
+): Promise<boolean> {
+  const { sight } = call
+  if (sight.everything) return false
+  const all = await apisOfSession(parts, row)
+  if (sight.hidden(all) === 0) return false
+  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const shown = await showSession(
+    parts,
+    row.body,
+    row.orgId,
+    counterIdOf(row.body, hexOf(row.hash)),
+    withheldFrom(sight),
+  )
+  const { basic_auth_data: password, ...sent } = session
+  const after = withHidden(sent, row.body)
+  const given = new Set(policyIdsOf(after as Session))
+  const isHidden = (ids: readonly string[]) => sight.hidden(ids) > 0
+  const names = new Set([...Object.keys(row.body), ...Object.keys(after)])
+  const isKept =
+    (member(password, 'password') ?? '') === '' &&
+    row.apiIds.every((id) => !isHidden([id]) || isDeepStrictEqual(rightOn(row.body, id), rightOn(after, id))) &&
+    policyIdsOf(row.body).every((id) => given.has(id) || !isHidden(policies.of(row.orgId, id))) &&
+    [...names].every(
+      (name) =>
+        NOT_SHARED.has(name) ||
+        isSame(after[name], row.body[name]) ||
+        (after[name] !== undefined && isSame(after[name], shown[name])),
+    )
+  if (!isKept) checkAlone(sight, 'The key', all)
+  return true
+}
+
+function rightOn({ access_rights: rights }: JsonObject, apiId: string): Json | undefined {
+  return isObject(rights) && Object.hasOwn(rights, apiId) ? rights[apiId] : undefined
+}
+
+/** What says nothing is as good as absent. */
+function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  return isDeepStrictEqual(saying(a), saying(b))
+}
+
+function saying(value: Json | undefined): Json | undefined {
+  if (value === null || value === '' || value === 0 || value === false) return undefined
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value
+  return isObject(value) && Object.keys(value).length === 0 ? undefined : value
+}
+
+/**
+ * Refuses to take versions of others out of an API, or to delete it (`after` undefined): nobody could ask for them any more.
+ * @throws Fault `shared_with_others` (403)
+ */
+export function checkVersionsKept(sight: Sight, before: JsonObject, after: JsonObject | undefined): void {
+  if (sight.everything) return
+  const kept = after === undefined ? undefined : versionsOf(documentOf(after)).versions
+  const lost = [...versionsOf(documentOf(before)).versions].filter(([name, id]) => kept?.get(name) !== id)
+  const hidden = sight.hidden(lost.map(([, id]) => id))
+  if (hidden === 0) return
+  const versions = hidden === 1 ? '1 version that others own' : `${hidden} versions that others own`
+  throw fault('shared_with_others', `The API has ${versions}: they must stay, or be moved away by their owners`)
+}

@@ -1,0 +1,81 @@
+import { fault } from '../../errors/fault.ts'
+import { isAdmin } from '../../model/people/permission.ts'
+import { equalSecrets } from '../../model/secrets/secret.ts'
+import { readSessionCookie, readSessionCookies } from '../sign-in/cookie.ts'
+import type { Actor } from './actor.ts'
+import { twoPeople } from './two-credentials.ts'
+
+/** A user as found, active or not. */
+export interface Identity extends Omit<Actor, 'admin' | 'sessionId'> {
+  /** False when the user or its group is not: nothing opens for it. */
+  readonly active: boolean
+}
+
+/** Where users and their sessions are looked up. */
+export interface Identities {
+  byCredential(accessKey: string): Promise<Identity | undefined>
+  byCookie(cookie: string): Promise<{ identity: Identity; sessionId: string; csrf: string } | undefined>
+}
+
+export interface Credentials {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+const SAFE = /^(?:GET|HEAD|OPTIONS)$/
+const LONGEST = 4096
+const MOST_COOKIES = 4
+
+/**
+ * Who makes a call: by the API credential in `Authorization` (bare or after `Bearer`) or `X-API-Key`, else by the session cookie.
+ * Undefined for nobody, and for a credential that is unknown or whose user or group is not active. A credential that was sent
+ * counts alone, so that a cookie never replaces a wrong one, and with no session of somebody else beside it.
+ * @throws Fault `csrf_token_wrong` (403) for a session that writes without its token in `X-CSRF-Token`; `request_malformed` (400) where
+ * credential and cookie are of different people
+ */
+export async function identify(who: Identities, { method, headers }: Credentials): Promise<Actor | undefined> {
+  const credential = credentialOf(headers)
+  if (credential !== undefined) {
+    const identity = credential.length > LONGEST ? undefined : await who.byCredential(credential)
+    if (identity !== undefined) await refuseOthers(who, identity, textOf(headers.cookie))
+    return actorOf(identity, undefined)
+  }
+  const cookie = readSessionCookie(textOf(headers.cookie))
+  const session = cookie === undefined ? undefined : await who.byCookie(cookie)
+  if (session === undefined) return undefined
+  const actor = actorOf(session.identity, session.sessionId)
+  if (actor !== undefined && !SAFE.test(method) && !equalSecrets(textOf(headers['x-csrf-token']), session.csrf))
+    throw fault('csrf_token_wrong')
+  return actor
+}
+
+/** A proxy in front may read any of the cookies: none of them may belong to another person. */
+async function refuseOthers(who: Identities, { userId }: Identity, field: string): Promise<void> {
+  const cookies = readSessionCookies(field)
+  if (cookies.length > MOST_COOKIES) throw twoPeople()
+  for (const cookie of cookies) {
+    const session = await who.byCookie(cookie)
+    if (session !== undefined && session.identity.userId !== userId) throw twoPeople()
+  }
+}
+
+/** True when `admin-auth` holds the admin secret. */
+export function isInstallation(headers: Credentials['headers'], adminSecret: string): boolean {
+  const given = headers['admin-auth']
+  return typeof given === 'string' && adminSecret !== '' && equalSecrets(given, adminSecret)
+}
+
+function credentialOf(headers: Credentials['headers']): string | undefined {
+  const sent = headers.authorization ?? headers['x-api-key']
+  if (typeof sent !== 'string') return undefined
+  const credential = sent.replace(/^Bearer +/i, '').trim()
+  return credential === '' ? undefined : credential
+}
+
+function actorOf(identity: Identity | undefined, sessionId: string | undefined): Actor | undefined {
+  if (identity === undefined || !identity.active) return undefined
+  const { active: _active, ...known } = identity
+  return { ...known, admin: isAdmin(known.permissions), sessionId }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,142 @@
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import { isKeyHash } from '../../model/keys/key.ts'
+import type { Intent } from '../../model/people/permission.ts'
+import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { requestedPolicies } from '../../model/portal/key-requests/key-request.ts'
+import { hashKey } from '../../model/secrets/secret.ts'
+import { findByEitherId } from '../../publish/documents/own-ids.ts'
+import { findUser } from '../../publish/keys/basic-auth-users.ts'
+import { apisOfClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import type { Documents, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
+import { apiNamed } from '../apis/api-document.ts'
+import type { Owned } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { checkAlone, checkClientAlone, checkKeyAlone } from './co-owned.ts'
+import type { Sight } from './visibility.ts'
+
+/** Where one caller's look-up is made. */
+interface LookUp {
+  readonly parts: DashboardParts
+  readonly sight: Sight
+  /** The caller's organisation. */
+  readonly orgId: string
+}
+
+/**
+ * Refuses a call about something that others own, and a write of what others own in part. What is not there, or belongs to another
+ * organisation, passes: the route itself says that it is not there, in the words of its noun.
+ * @throws Fault `not_owner` (401), `shared_with_others` (403)
+ */
+export async function checkOwned(
+  look: LookUp,
+  { noun, by, keepsOthers }: Owned,
+  params: Readonly<Record<string, string>>,
+  intent: Intent,
+): Promise<void> {
+  const id = params[by] ?? ''
+  if (await HIDDEN[noun](look, id)) throw fault('not_owner')
+  if (intent === 'write' && keepsOthers !== true) await SHARED[noun]?.(look, id)
+}
+
+/** For each noun that may be based on several APIs: refuses to write one of which others own a part. */
+const SHARED: Readonly<Partial<Record<Owned['noun'], (look: LookUp, id: string) => Promise<void>>>> = {
+  async policy({ parts, sight, orgId }, id) {
+    const found = await findPolicyDocument(parts.documents, orgId, id)
+    if (found !== undefined && sight.org(found)) checkAlone(sight, 'The policy', policyApisOf(found.body))
+  },
+  async oauth_client({ parts, sight }, id) {
+    const found = await parts.documents.find('oauth_client', 'client_id', id)
+    if (found !== undefined && sight.org(found)) await checkClientAlone(parts, { sight }, found.body)
+  },
+  async key(look, id) {
+    for (const row of await sessionsNamed(look, id))
+      if (row.orgId === look.orgId) await checkKeyAlone(look.parts, look, row)
+  },
+}
+
+/** For each noun: whether there is such a thing in the organisation which the caller may not see. */
+const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promise<boolean>>> = {
+  async api({ parts, sight }, id) {
+    const found = await apiNamed(parts.documents, sight, id)
+    return found !== undefined && !sight.api(found)
+  },
+  async policy({ parts, sight, orgId }, id) {
+    const found = await findPolicyDocument(parts.documents, orgId, id)
+    return found !== undefined && sight.org(found) && !sight.policy(found)
+  },
+  async oauth_client({ parts, sight }, id) {
+    const found = await parts.documents.find('oauth_client', 'client_id', id)
+    if (found === undefined || !sight.org(found)) return false
+    return !sight.anyApi(await apisOfClient(parts, id, String(found.body.org_id ?? '')))
+  },
+  async key_request({ parts, sight, orgId }, id) {
+    const found = isDocumentId(id) ? await parts.documents.get('key_request', id) : undefined
+    if (found === undefined || !sight.org(found) || sight.everything) return false
+    for (const policyId of requestedPolicies(found.body)) {
+      const policy = await parts.documents.find('policy', 'org_policy', `${orgId}/${policyId}`)
+      if (policy !== undefined && sight.policy(policy)) return false
+    }
+    return true
+  },
+  async documentation({ parts, sight, orgId }, id) {
+    const found = isDocumentId(id) ? await parts.documents.get('portal_documentation', id) : undefined
+    if (found === undefined || !sight.org(found) || sight.everything) return false
+    return !(await seesDocumented(parts, sight, orgId, String(found.body.api_id ?? '')))
+  },
+  async key(look, id) {
+    for (const row of await sessionsNamed(look, id))
+      if (row.orgId === look.orgId && !(await seesSession(look, row))) return true
+    return false
+  },
+}
+
+/** True when the caller may see the API or policy that documentation is about; that of nothing that exists is hidden. */
+export async function seesDocumented(
+  { documents }: Pick<DashboardParts, 'documents'>,
+  sight: Sight,
+  orgId: string,
+  about: string,
+): Promise<boolean> {
+  if (about === '' || sight.everything) return true
+  const api = await apiNamed(documents, sight, about)
+  if (api !== undefined) return sight.api(api)
+  const policy = await findPolicyDocument(documents, orgId, about)
+  return policy !== undefined && sight.org(policy) && sight.policy(policy)
+}
+
+/** A policy of an organisation by the `id` that keys name it by, else by its storage id. */
+export async function findPolicyDocument(
+  documents: Documents,
+  orgId: string,
+  id: string,
+): Promise<StoredDocument | undefined> {
+  const found = await findByEitherId({ documents }, 'policy', orgId, id)
+  // Callers of no organisation see those of all.
+  if (found !== undefined || orgId !== '') return found
+  return isDocumentId(id) ? documents.get('policy', id) : undefined
+}
+
+/** True when the caller may see a key or token: one of its APIs, or of the APIs of its policies, or none of them exists any more. */
+export async function seesSession(
+  { parts, sight, orgId }: LookUp,
+  row: Pick<SessionRow, 'apiIds' | 'policyIds'>,
+): Promise<boolean> {
+  if (sight.everything) return true
+  const apiIds = [...row.apiIds]
+  for (const id of row.policyIds) {
+    const policy = await parts.documents.find('policy', 'org_policy', `${orgId}/${id}`)
+    if (policy !== undefined) apiIds.push(...policyApisOf(policy.body))
+  }
+  return sight.anyApi(apiIds)
+}
+
+/** Whatever a path may mean by a key: itself, its hash, or the name of a user. */
+async function sessionsNamed({ parts, orgId }: LookUp, name: string): Promise<SessionRow[]> {
+  const found = [
+    await parts.tokens.getSession(hashKey(name)),
+    isKeyHash(name) ? await parts.tokens.getSession(Buffer.from(name, 'hex')) : undefined,
+    await findUser(parts, orgId, name),
+  ]
+  return found.filter((row) => row !== undefined)
+}

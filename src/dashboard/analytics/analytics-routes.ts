@@ -1,0 +1,141 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { type Answer, bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { pageOf, pagesOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { DEVELOPER_TAG } from './names.ts'
+import { PARAMETERS } from './params.ts'
+import { RANGE, rangeOf } from './range.ts'
+import { Row } from './row.ts'
+import { checkKnownKey, keyHashesNamed, keyHashNamed } from './shown-keys.ts'
+import { type View, viewed } from './view.ts'
+
+const READ = { permission: 'analytics', intent: 'read' } as const
+/** What cannot be told apart by API: not for those who may see the analytics of their own APIs alone. */
+const READ_ALL = { ...READ, beyondApis: true } as const
+const answers = { 200: Type.Union([Type.Object({ data: Type.Array(Row), pages: Type.Integer() }), Type.String()]) }
+
+const SERIES: View = { per: 'day', by: [] }
+const STATUSES: View = { per: 'all', by: ['status'] }
+const CODES: View = { per: 'all', by: ['status'], only: { errorsOnly: true } }
+const ENDPOINTS: View = { per: 'all', by: ['apiId', 'endpoint'], only: { has: 'endpoint' } }
+
+/** Analytics: counts of requests over days that the path names, told apart in many ways. */
+export function analyticsRoutes(parts: DashboardParts): Route[] {
+  const route = (path: string, summary: string, run: Route['run'], more: Partial<Route> = {}): Route => ({
+    ...{ method: 'GET', path: `${path}/${RANGE}`, access: READ, summary, query: PARAMETERS, answers, run },
+    ...more,
+  })
+  const all = { access: READ_ALL }
+  const view =
+    (shape: View): Route['run'] =>
+    (call) =>
+      viewed(parts, call, shape)
+  return [
+    route('/api/usage', 'Requests over time', view(SERIES)),
+    route('/api/usage/apis', 'Requests by API', view({ per: 'all', by: ['apiId'] })),
+    route('/api/usage/apis/{apiId}', 'Requests at an API over time', (call) => {
+      return viewed(parts, call, { per: 'day', by: ['apiId'] }, { api: call.param('apiId') })
+    }),
+    route('/api/usage/versions', 'Requests by API and version', view({ per: 'all', by: ['apiId', 'version'] })),
+    route('/api/usage/codes', 'Requests by status', view(STATUSES)),
+    route('/api/usage/tags', 'Requests by tag', view({ per: 'all', by: ['tag'] }), all),
+    route('/api/errors/count', 'Refused and failed requests by status', view(CODES)),
+    route(
+      '/api/activity/errors',
+      'Refused and failed requests by API and status',
+      view({ ...CODES, by: ['apiId', 'status'] }),
+    ),
+    route('/api/activity/keys', 'Requests by key', view({ per: 'all', by: ['keyHash'] }), all),
+    route(
+      '/api/activity/keys/{key}',
+      'Requests of a key over time',
+      (call) => ofKey(parts, call, { per: 'day', by: ['keyHash'] }),
+      {
+        ...all,
+        owned: { noun: 'key', by: 'key' },
+      },
+    ),
+    route(
+      '/api/activity/keys/endpoint/{key}',
+      'Requests of a key by tracked endpoint',
+      (call) => ofKey(parts, call, ENDPOINTS),
+      {
+        ...all,
+        owned: { noun: 'key', by: 'key' },
+      },
+    ),
+    route(
+      '/api/activity/keys/aggregate/{keys}',
+      'Requests of several keys together over time',
+      (call) => {
+        return viewed(parts, call, SERIES, { where: { keyHash: keyHashesNamed(parts, call.param('keys')) } })
+      },
+      all,
+    ),
+    route(
+      '/api/activity/oauthid/{clientId}',
+      'Requests of an OAuth client over time',
+      (call) => ofClient(parts, call, SERIES),
+      {
+        ...all,
+        owned: { noun: 'oauth_client', by: 'clientId' },
+      },
+    ),
+    route(
+      '/api/activity/oauthid/endpoint/{clientId}',
+      'Requests of an OAuth client by tracked endpoint',
+      (call) => ofClient(parts, call, ENDPOINTS),
+      {
+        ...all,
+        owned: { noun: 'oauth_client', by: 'clientId' },
+      },
+    ),
+    route(
+      '/api/activity/oauthid',
+      'Requests by OAuth client',
+      view({ per: 'all', by: ['clientId'], only: { has: 'clientId' } }),
+      all,
+    ),
+    route('/api/activity/endpoints', 'Requests by tracked endpoint', view(ENDPOINTS), all),
+    route('/api/activity/geo', 'Requests by country', view({ per: 'all', by: ['country'] }), all),
+    route(
+      '/api/activity/developers',
+      'Requests by developer',
+      view({ per: 'all', by: ['tag'], only: { tagPrefix: DEVELOPER_TAG } }),
+      all,
+    ),
+    ...uptimeRoutes(route),
+  ]
+}
+
+/** @throws Fault `key_undecodable` (400), `not_found` (404) */
+async function ofKey(parts: DashboardParts, call: Call, view: View): Promise<Answer> {
+  const keyHash = keyHashNamed(parts, call.param('key'))
+  await checkKnownKey(parts, call, keyHash)
+  return viewed(parts, call, view, { where: { keyHash: [keyHash] } })
+}
+
+/** @throws Fault `not_found` (404) for a client that is not there and was never counted */
+async function ofClient(parts: DashboardParts, call: Call, view: View): Promise<Answer> {
+  const clientId = call.param('clientId')
+  const client = await parts.documents.find('oauth_client', 'client_id', clientId)
+  const known =
+    (client !== undefined && call.sight.org(client)) ||
+    (await parts.store.hits.knows(call.actor?.orgId ?? '', 'clientId', clientId))
+  if (!known) throw fault('not_found', 'OAuth client not found')
+  return viewed(parts, call, view, { where: { clientId: [clientId] } })
+}
+
+/** Tests of uptime are not run by this product: there is nothing to tell. */
+function uptimeRoutes(route: (path: string, summary: string, run: Route['run']) => Route): Route[] {
+  const nothing = (call: Call): Answer => {
+    rangeOf(call)
+    return bare({ data: [], pages: pagesOf(0, pageOf(call)) })
+  }
+  return ['/api/uptime', '/api/uptime/{apiId}', '/api/uptime/hosts/{apiId}'].map((path) =>
+    route(path, 'Tests of uptime: none are run, so always empty', nothing),
+  )
+}

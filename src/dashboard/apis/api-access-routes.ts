@@ -1,0 +1,70 @@
+import { Type } from 'typebox'
+import type { Json } from '../../model/json/json.ts'
+import { readOwners } from '../../model/people/ownership.ts'
+import { changeBeside } from '../../publish/apis/apis.ts'
+import { checkOwnersKnown } from '../access/references.ts'
+import { type Answer, bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { apiDocumentOf } from './api-document.ts'
+import { actorName } from './store-api.ts'
+
+const PATH = '/api/apis/{apiID}/access'
+const OWNED = { noun: 'api', by: 'apiID' } as const
+const Ids = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 })
+const Owners = Type.Object({ userIds: Ids, userGroupIds: Ids })
+const Body = Type.Object(
+  {
+    userIds: Type.Optional(Type.Union([Ids, Type.Null()])),
+    userGroupIds: Type.Optional(Type.Union([Ids, Type.Null()])),
+  },
+  { description: 'Both lists are replaced; one that is left out is empty then.' },
+)
+
+/** `/api/apis/{apiID}/access`: who owns an API, by user and by group. */
+export function apiAccessRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: { permission: 'apis', intent: 'read' },
+      owned: OWNED,
+      summary: 'Read who owns an API',
+      answers: { 200: Owners },
+      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
+      async run(call) {
+        const { users, groups } = readOwners((await apiDocumentOf(parts, call, call.param('apiID'))).body)
+        return bare({ userIds: [...users], userGroupIds: [...groups] })
+      },
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      access: { permission: 'apis', intent: 'write' },
+      owned: OWNED,
+      summary: 'Replace who owns an API',
+      body: Body,
+      answers: { 200: Done },
+      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
+      run: (call) => replace(parts, call),
+    },
+  ]
+}
+
+/** @throws Fault `body_invalid` (400) naming the first owner that is none of the organisation's */
+async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
+  const sent = call.object()
+  const orgId = String(body.org_id)
+  const [user_owners, user_group_owners] = [textsOf(sent.userIds), textsOf(sent.userGroupIds)]
+  await checkOwnersKnown(parts, orgId, { user_owners, user_group_owners }, body)
+  const audit = { actor: actorName(call), action: 'api.access' }
+  await changeBeside(parts, String(body.api_id), { user_owners, user_group_owners }, audit)
+  return ok('API access updated')
+}
+
+const textsOf = (given: Json | undefined): string[] => [
+  ...new Set(Array.isArray(given) ? given.filter((id): id is string => typeof id === 'string' && id !== '') : []),
+]

@@ -1,0 +1,61 @@
+import { Type } from 'typebox'
+import { categoriesOf } from '../../model/apis/definition/api-metadata.ts'
+import { summaryOf } from '../../model/apis/definition/fill-ids.ts'
+import { textOf, textsOf } from '../../model/apis/definition/members.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { appliedOf } from '../../model/labels/label.ts'
+import { type NodeStatus, type Standing, type Stood, standingOf } from '../../model/nodes/node.ts'
+import { readable } from '../../publish/apis/api-plan.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+
+const Texts = Type.Array(Type.String())
+
+/** One API in a few words, for a page that shows many: none of its definition, but where it is served. */
+export const ApiFacts = Type.Object({
+  id: Type.String(),
+  api_id: Type.String(),
+  name: Type.String(),
+  is_oas: Type.Boolean(),
+  active: Type.Boolean(),
+  internal: Type.Boolean(),
+  listen_path: Type.String(),
+  domain: Type.String(),
+  auth_types: Texts,
+  categories: Texts,
+  tags: Texts,
+  labels: Type.Array(Type.Object({ key: Type.String(), value: Type.String() })),
+  updated_at: Type.String(),
+  nodes: Type.Record(Type.String(), Type.Integer(), { description: 'How many nodes stand so, by state.' }),
+})
+
+/** The facts of a stored API; `now` in ms since the epoch decides which nodes are heard of. */
+export function factsOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {
+  const { id, body } = stored
+  const { api_id, name, active, listenPath, domain } = summaryOf(documentOf(body))
+  const standings = nodes.map((node) => standingOf(stoodOf(stored), node, now))
+  return {
+    ...{ id, api_id, name, is_oas: body.format === 'oas', active, internal: body.api_type === 'internal' },
+    listen_path: listenPath,
+    domain,
+    auth_types: textsOf(body, 'auth_types'),
+    categories: categoriesOf(body),
+    tags: [...(readable(stored)?.tags ?? [])],
+    labels: appliedOf(body).map((label) => ({ ...label })),
+    updated_at: textOf(body, 'updated_at'),
+    nodes: counted(standings),
+  }
+}
+
+/** What of a stored API decides how it stands on a node. */
+export function stoodOf(stored: StoredDocument): Stood {
+  const { revision, body } = stored
+  const api = readable(stored)
+  return { apiId: documentOf(body).api_id, revision, active: api?.active ?? true, tags: api?.tags }
+}
+
+function counted(standings: readonly Standing[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { state } of standings) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,54 @@
+import { fault } from '../../errors/fault.ts'
+import type { ApiBeside } from '../../model/apis/definition/api-metadata.ts'
+import { member } from '../../model/apis/definition/tree.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const MOST = 1000
+
+/** What a wrapper says to stand beside its definition; null and what is no list say nothing. */
+export function besideSent(wrapper: JsonObject): ApiBeside {
+  const users = textsIn(wrapper, 'user_owners')
+  const groups = textsIn(wrapper, 'user_group_owners')
+  const hooks = listIn(wrapper, 'hook_references')
+  const categories = textsIn(wrapper, 'categories')
+  return {
+    ...(users && { user_owners: users }),
+    ...(groups && { user_group_owners: groups }),
+    ...(hooks && { hook_references: hooks.filter(isObject) }),
+    ...(categories && { categories: cleanCategories(categories) }),
+  }
+}
+
+/** With ownership on, a creator who is not an administrator owns what was created: else it would be lost from sight with the first other owner. */
+export function besideNew({ config }: DashboardParts, call: Call, given: ApiBeside): ApiBeside {
+  const { actor } = call
+  if (!config.dashboard.enable_ownership || actor === undefined || actor.admin) return given
+  return { ...given, user_owners: [...new Set([...(given.user_owners ?? []), actor.userId])] }
+}
+
+/** Categories without blanks and duplicates. @throws Fault `query_invalid` (400) for more than an API may have */
+export function cleanCategories(given: readonly string[]): string[] {
+  refuseMore('categories', given.length)
+  return [...new Set(given.map((category) => category.trim()).filter((category) => category !== ''))]
+}
+
+function textsIn(wrapper: JsonObject, name: string): string[] | undefined {
+  const texts = listIn(wrapper, name)?.filter(
+    (entry): entry is string => typeof entry === 'string' && entry !== '' && entry.length <= 256,
+  )
+  return texts && [...new Set(texts)]
+}
+
+/** @throws Fault `query_invalid` (400) for a list of more owners than an API may have */
+function listIn(wrapper: JsonObject, name: string): readonly Json[] | undefined {
+  const list = member(wrapper, name)
+  if (!Array.isArray(list)) return undefined
+  refuseMore(name, list.length)
+  return list
+}
+
+function refuseMore(name: string, count: number): void {
+  if (count > MOST) throw fault('query_invalid', `${name} must not hold more than ${MOST} entries (${count})`)
+}

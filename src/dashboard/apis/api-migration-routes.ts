@@ -1,0 +1,93 @@
+import { Type } from 'typebox'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { type Answer, bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { apiDocumentOf, apiNamed } from './api-document.ts'
+import { type Migrated, type Migration, MODES, migrateApi } from './migrate.ts'
+import { draftOf } from './store-api.ts'
+
+/** APIs of one call; whoever has more names them in portions. */
+const MOST = 1000
+
+const Body = Type.Object({
+  mode: Type.Enum([...MODES]),
+  apiIDs: Type.Optional(
+    Type.Array(Type.String({ maxLength: 256 }), { maxItems: MOST, description: 'Left out: all classic APIs.' }),
+  ),
+  abortOnFailure: Type.Optional(Type.Boolean()),
+  overrideStaged: Type.Optional(Type.Boolean()),
+})
+const Result = Type.Object({
+  apis: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      status: Type.Enum(['success', 'failed', 'skipped']),
+      reason: Type.String(),
+      carried: Type.Array(Type.String()),
+      stagedId: Type.Optional(Type.String()),
+      oas: Type.Optional(Type.Object({})),
+    }),
+  ),
+  status: Type.Object({ success: Type.Integer(), failed: Type.Integer(), skipped: Type.Integer() }),
+})
+
+/** `/api/apis/migrate`: classic APIs become OpenAPI ones. */
+export function apiMigrationRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/apis/migrate',
+      access: { permission: 'apis', intent: 'write' },
+      summary: 'Bring classic APIs into the OpenAPI format, at once or by a staged copy',
+      body: Body,
+      answers: { 200: Result },
+      run: (call) => migrate(parts, call),
+    },
+  ]
+}
+
+async function migrate(parts: DashboardParts, call: Call): Promise<Answer> {
+  const sent = call.object()
+  const migration: Migration = {
+    mode: MODES.find((mode) => mode === sent.mode)!,
+    overrideStaged: sent.overrideStaged === true,
+    sees: (stored) => call.sight.org(stored) && call.sight.api(stored),
+    draft: draftOf(parts, call),
+  }
+  const results: Migrated[] = []
+  for (const target of await targets(parts, call, sent)) {
+    const done = typeof target === 'string' ? unknownApi(target) : (await migrateApi(parts, migration, target)).result
+    results.push(done)
+    if (done.status === 'failed' && sent.abortOnFailure === true) break
+  }
+  const count = (status: Migrated['status']) => results.filter((result) => result.status === status).length
+  return bare({
+    apis: results.map((result) => ({ ...result, carried: [...result.carried] })),
+    status: { success: count('success'), failed: count('failed'), skipped: count('skipped') },
+  })
+}
+
+/** The APIs that are named, or the name where there is none. @throws Fault `not_owner` (401) before anything is changed */
+async function targets(parts: DashboardParts, call: Call, sent: JsonObject): Promise<(StoredDocument | string)[]> {
+  if (Array.isArray(sent.apiIDs)) {
+    const found: (StoredDocument | string)[] = []
+    for (const id of new Set(sent.apiIDs.map(String))) {
+      const there = await apiNamed(parts.documents, call.sight, id)
+      found.push(there === undefined ? id : await apiDocumentOf(parts, call, id))
+    }
+    return found
+  }
+  const all: StoredDocument[] = []
+  for await (const batch of parts.documents.each('api', { where: call.sight.where() }))
+    for (const stored of batch) if (documentOf(stored.body).format === 'classic' && all.length < MOST) all.push(stored)
+  return all
+}
+
+function unknownApi(id: string): Migrated {
+  return { id, name: '', status: 'failed', reason: 'Could not retrieve API detail', carried: [] }
+}

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { standingOf } from '../../model/nodes/node.ts'
+import { listNodes } from '../../publish/nodes/node-status.ts'
+import { bare } from '../routes/answer.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { stoodOf } from './api-facts.ts'
+import { apiOf, notReadable } from './store-api.ts'
+
+const Nodes = Type.Object({
+  revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
+  nodes: Type.Array(
+    Type.Object({
+      node: Type.String(),
+      state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
+      reason: Type.String(),
+      revision: Type.Integer({ description: 'Of the definition that is served there; 0 = none, or not known.' }),
+    }),
+  ),
+})
+
+/** `/api/apis/{id}/nodes`: whether each gateway node serves an API, at which revision, or why not. */
+export function apiNodeRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/apis/{id}/nodes',
+      access: { permission: 'apis', intent: 'read' },
+      owned: { noun: 'api', by: 'id' },
+      summary: 'Tell how an API stands on each gateway node',
+      answers: { 200: Nodes },
+      async run(call) {
+        const stored = await apiOf(parts, call, call.param('id'))
+        if (stored === undefined) return notReadable()
+        const now = parts.clock.wall()
+        const nodes = (await listNodes(parts)).map((node) => ({ ...standingOf(stoodOf(stored), node, now) }))
+        return bare({ revision: stored.revision, nodes })
+      },
+    },
+  ]
+}

@@ -1,0 +1,193 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { toClassic, toOas } from '../../model/apis/convert/convert.ts'
+import { isEmpty, objectOf } from '../../model/apis/definition/members.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { member } from '../../model/apis/definition/tree.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
+import { listNodes } from '../../publish/nodes/node-status.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { secretsSeen } from '../access/secrets-view.ts'
+import { type Answer, bare, refused } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import { listed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { apiDocumentOf } from './api-document.ts'
+import { ApiFacts, factsOf } from './api-facts.ts'
+import { besideSent } from './api-metadata.ts'
+import { API_QUERY, apiQuery } from './api-query.ts'
+import { apiUrl, apiUrls, UrlParts } from './api-url.ts'
+import { apiOf, Created, create, notChangeable, notReadable, remove, update, VERSION_QUERY } from './store-api.ts'
+import { aliasOf } from './vendor-alias.ts'
+import { ShortWrapper, Wrapper } from './wrapper.ts'
+
+const READ = { permission: 'apis', intent: 'read' } as const
+const WRITE = { permission: 'apis', intent: 'write' } as const
+const OWNED = { noun: 'api', by: 'id' } as const
+
+const List = Type.Object({ apis: Type.Array(Type.Union([Wrapper, ShortWrapper, ApiFacts])), pages: Type.Integer() })
+const Body = Type.Object(
+  {},
+  {
+    description:
+      '`api_definition` in the classic format, beside it `hook_references`, `user_owners`, `user_group_owners`. A bare definition is taken too.',
+  },
+)
+/** Members of a wrapper that are none of a definition. */
+const BESIDE = ['user_owners', 'user_group_owners', 'hook_references', 'categories'] as const
+
+/** `/api/apis`: lists of all APIs, and the classic calls. The id in a path is the storage id or the `api_id`. */
+export function apiRoutes(parts: DashboardParts): Route[] {
+  return [...listRoutes(parts), ...oneRoutes(parts)]
+}
+
+function listRoutes(parts: DashboardParts): Route[] {
+  const list = (path: string, summary: string): Route => ({
+    method: 'GET',
+    path,
+    access: READ,
+    summary,
+    query: API_QUERY,
+    answers: { 200: List },
+    async run(call) {
+      const shape = await shapeOf(parts, call)
+      return listed(parts.documents, 'api', apiQuery(call), pageOf(call), { name: 'apis', shape })
+    },
+  })
+  return [list('/api/apis', 'List APIs'), list('/api/apis/search', 'Search APIs')]
+}
+
+/** What each row of a list shows. */
+async function shapeOf(parts: DashboardParts, call: Call): Promise<(stored: StoredDocument) => JsonObject> {
+  if (call.query('facts') === '1') {
+    const [nodes, now] = [await listNodes(parts), parts.clock.wall()]
+    return (stored) => factsOf(stored, nodes, now)
+  }
+  if (/^(?:1|true)$/.test(call.query('compressed'))) return shortWrapperOf
+  const alias = aliasOf(parts, call)
+  return (stored) => secretsSeen(call, 'apis', wrapperOf(stored, alias))
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  const path = '/api/apis/{id}'
+  return [
+    {
+      method: 'POST',
+      path: '/api/apis',
+      access: WRITE,
+      summary: 'Create a classic API',
+      query: VERSION_QUERY,
+      body: Body,
+      answers: { 200: Created },
+      run(call) {
+        const { definition, wrapper } = sentApi(call.object())
+        return create(parts, call, 'classic', definition, besideSent(wrapper))
+      },
+    },
+    {
+      method: 'GET',
+      path,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read an API',
+      query: { extension: API_QUERY.extension },
+      answers: { 200: Wrapper },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      async run(call) {
+        const stored = await apiOf(parts, call, call.param('id'))
+        return stored === undefined
+          ? notReadable()
+          : bare(secretsSeen(call, 'apis', wrapperOf(stored, aliasOf(parts, call))))
+      },
+    },
+    {
+      method: 'PUT',
+      path,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Replace a classic API',
+      body: Body,
+      answers: { 200: Done },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      run: (call) => replace(parts, call),
+    },
+    {
+      method: 'DELETE',
+      path,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Delete an API of either format',
+      answers: { 200: Done },
+      run: (call) => remove(parts, call),
+    },
+    {
+      method: 'GET',
+      path: `${path}/url`,
+      access: READ,
+      owned: OWNED,
+      summary: 'Tell where an API answers',
+      answers: { 200: UrlParts },
+      async run(call) {
+        const stored = await apiOf(parts, call, call.param('id'))
+        return stored === undefined ? notReadable() : bare({ ...(await apiUrl(parts, call, documentOf(stored.body))) })
+      },
+    },
+    {
+      method: 'GET',
+      path: `${path}/urls`,
+      access: READ,
+      owned: OWNED,
+      summary: 'Tell where an API of either format answers: at each gateway that loads it',
+      answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
+      async run(call) {
+        const stored = await apiOf(parts, call, call.param('id'))
+        return stored === undefined
+          ? notReadable()
+          : bare({ urls: await apiUrls(parts, call, documentOf(stored.body)) })
+      },
+    },
+  ]
+}
+
+async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
+  const stored = await apiOf(parts, call, call.param('id'))
+  if (stored === undefined) return notChangeable()
+  const { definition, wrapper } = sentApi(call.object())
+  const beside = besideSent(wrapper)
+  if (documentOf(stored.body).format === 'classic')
+    return update(parts, call, stored, { format: 'classic', definition, beside }, 'API updated')
+  if (!parts.config.dashboard.allow_unsafe_oas)
+    return refused(400, 'The API is in OpenAPI format, please use /api/apis/oas/{id}')
+  const change = { format: 'oas', definition: inOpenapi(stored, definition), beside } as const
+  return update(parts, call, stored, change, 'API updated')
+}
+
+/** A classic definition over an OpenAPI one: what only OpenAPI can say stays as it is stored. */
+function inOpenapi(stored: StoredDocument, classic: JsonObject): JsonObject {
+  const { is_oas: _mark, ...rest } = classic
+  const held = toClassic(documentOf(stored.body).definition).definition.oas
+  return toOas(held === undefined || rest.oas !== undefined ? rest : { ...rest, oas: held }).document
+}
+
+/** @throws Fault `definition_invalid` (400) for a body without a definition, and for an OpenAPI document */
+function sentApi(body: JsonObject): { definition: JsonObject; wrapper: JsonObject } {
+  const sent = member(body, 'api_definition')
+  const wrapped = sent !== undefined && sent !== null
+  if (wrapped && !isObject(sent)) throw fault('definition_invalid', 'api_definition: must be an object')
+  const given = wrapped ? (sent as JsonObject) : body
+  if ('openapi' in given || (!wrapped && !isEmpty(objectOf(body, 'oas'))))
+    throw fault('definition_invalid', 'an OpenAPI document: please use /api/apis/oas')
+  if (!wrapped && !('proxy' in given)) throw fault('definition_invalid', 'api_definition: is missing')
+  // Owners may stand in the definition as well; there is one place for them.
+  const inside = Object.fromEntries(
+    BESIDE.flatMap((name) => (Array.isArray(given[name]) ? [[name, given[name]!]] : [])),
+  )
+  const definition = Object.fromEntries(
+    Object.entries(given).filter(([name]) => !(BESIDE as readonly string[]).includes(name)),
+  )
+  return { definition, wrapper: { ...inside, ...(wrapped ? body : {}) } }
+}

@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Static, Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { besideOf } from '../../model/apis/definition/api-metadata.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { changeBeside } from '../../publish/apis/apis.ts'
+import { referencedHook } from '../../publish/events/events.ts'
+import { type Answer, bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { apiDocumentOf } from './api-document.ts'
+import { actorName } from './store-api.ts'
+
+const PATH = '/api/apis/{apiID}/webhooks'
+const OWNED = { noun: 'api', by: 'apiID' } as const
+const text = Type.String({ maxLength: 256 })
+const Reference = Type.Object({
+  event_name: Type.String({ minLength: 1, maxLength: 128 }),
+  event_timeout: Type.Optional(Type.Number({ minimum: 0 })),
+  hook: Type.Object({ id: Type.Optional(text), name: Type.Optional(text) }),
+})
+const Body = Type.Object(
+  { hook_references: Type.Array(Reference, { maxItems: 100 }) },
+  { description: 'The list is replaced. Each names a webhook of the organisation, by id or by name.' },
+)
+const Told = Type.Object({ hook_references: Type.Array(Type.Object({})) })
+
+/** `/api/apis/{apiID}/webhooks`: which webhooks are told of what happens to an API, of either format, and to keys for it. */
+export function apiWebhookRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: { permission: 'apis', intent: 'read' },
+      owned: OWNED,
+      summary: 'Read which webhooks an API tells',
+      answers: { 200: Told },
+      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
+      async run(call) {
+        const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
+        return bare({ hook_references: [...(besideOf(body).hook_references ?? [])] })
+      },
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      access: { permission: 'apis', intent: 'write' },
+      owned: OWNED,
+      summary: 'Replace which webhooks an API tells',
+      body: Body,
+      answers: { 200: Done },
+      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
+      run: (call) => replace(parts, call),
+    },
+  ]
+}
+
+/** @throws Fault `body_invalid` (400) naming the first new reference to no webhook of the organisation */
+async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
+  const sent = call.object() as Static<typeof Body>
+  // What is there stays as it is, though its webhook may be gone: else the others could not be changed.
+  const held = besideOf(body).hook_references ?? []
+  const references: JsonObject[] = sent.hook_references.map((reference) => ({ event_timeout: 0, ...reference }))
+  for (const [at, reference] of references.entries()) {
+    if (held.some((each) => isDeepStrictEqual(each, reference))) continue
+    if ((await referencedHook(parts, String(body.org_id), reference)) === undefined)
+      throw fault('body_invalid', `hook_references[${at}].hook: there is no such webhook`)
+  }
+  const audit = { actor: actorName(call), action: 'api.webhooks' }
+  await changeBeside(parts, String(body.api_id), { hook_references: references }, audit)
+  return ok('API webhooks updated')
+}

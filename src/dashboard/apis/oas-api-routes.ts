@@ -1,0 +1,263 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { EXTENSION, restoreExtension } from '../../model/apis/definition/extension.ts'
+import { objectOf } from '../../model/apis/definition/members.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { member } from '../../model/apis/definition/tree.ts'
+import { exportOas, importOas, patchOas } from '../../model/apis/openapi/import.ts'
+import { laidOver } from '../../model/assets/asset.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { mayDo } from '../../model/people/permission.ts'
+import { basesOf } from '../../publish/apis/api-plan.ts'
+import { tryApi } from '../../publish/apis/apis.ts'
+import { readImportOptions } from '../../publish/apis/import-options.ts'
+import { isYaml, jsonToYaml } from '../../publish/apis/yaml.ts'
+import { findAsset } from '../../publish/assets/assets.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { type Answer, bare, refused } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { apiDocumentOf } from './api-document.ts'
+import { apiUrls } from './api-url.ts'
+import { type SentDocument, sentDocument, sentOrNamedDocument, withExtension } from './sent-document.ts'
+import {
+  apiOf,
+  Created,
+  create,
+  draftOf,
+  notChangeable,
+  notReadable,
+  remove,
+  update,
+  VERSION_QUERY,
+} from './store-api.ts'
+import { aliasOf } from './vendor-alias.ts'
+
+const READ = { permission: 'apis', intent: 'read' } as const
+const WRITE = { permission: 'apis', intent: 'write' } as const
+const OWNED = { noun: 'api', by: 'id' } as const
+const PATH = '/api/apis/oas'
+const ONE = `${PATH}/{id}`
+
+const Flag = Type.Enum(['true', 'false'])
+const TUNING = {
+  upstreamURL: Type.String({ maxLength: 4096 }),
+  listenPath: Type.String({ maxLength: 1024 }),
+  customDomain: Type.String({ maxLength: 255 }),
+  allowList: Flag,
+  validateRequest: Flag,
+  mockResponse: Flag,
+  authentication: Flag,
+} as const
+const EXTENSION_WORD = { extension: Type.String({ maxLength: 64 }) } as const
+const Document = Type.Object({ openapi: Type.String() })
+const Body = Type.Object({ openapi: Type.String() }, { description: 'An OpenAPI document, JSON or YAML.' })
+const Purge = Type.Enum(['true', 'false'], { description: 'true: the versions of the API go with it.' })
+
+/** `/api/apis/oas`: APIs as OpenAPI documents with the extension. */
+export function oasApiRoutes(parts: DashboardParts): Route[] {
+  return [...newRoutes(parts), ...oneRoutes(parts)]
+}
+
+function newRoutes(parts: DashboardParts): Route[] {
+  const shared = { method: 'POST', access: WRITE, body: Body } as const
+  return [
+    {
+      ...shared,
+      path: PATH,
+      bodyIs: 'any',
+      summary: 'Create an API from an OpenAPI document with the extension',
+      query: { ...VERSION_QUERY, templateID: Type.String({ description: 'An asset that the document is laid over.' }) },
+      answers: { 200: Created },
+      run: async (call) => create(parts, call, 'oas', withExtension(await overTemplate(parts, call))),
+    },
+    {
+      ...shared,
+      path: `${PATH}/import`,
+      bodyIs: 'upload',
+      summary: 'Create an API from a plain OpenAPI document, or from the address of one',
+      query: { ...VERSION_QUERY, ...TUNING },
+      answers: { 200: Created },
+      run: async (call) => {
+        const { document } = await sentOrNamedDocument(parts, call)
+        return create(parts, call, 'oas', importOas(document, readImportOptions(call.query)))
+      },
+    },
+    {
+      ...shared,
+      path: `${PATH}/dry-run`,
+      bodyIs: 'upload',
+      summary: 'Show the document that would be stored',
+      query: TUNING,
+      answers: { 200: Document },
+      run: (call) => dryRun(parts, call),
+    },
+  ]
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read an API as an OpenAPI document, as YAML where that is accepted',
+      query: EXTENSION_WORD,
+      answers: { 200: Type.Union([Document, Type.String()]) },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      run: (call) => read(parts, call),
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      bodyIs: 'any',
+      summary: 'Replace an API by an OpenAPI document with the extension',
+      body: Body,
+      answers: { 200: Done },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      async run(call) {
+        const found = await oasOf(parts, call, notChangeable)
+        if ('status' in found) return found
+        const definition = withExtension(await sentDocument(parts, call))
+        return update(parts, call, found, { format: 'oas', definition }, 'API updated.')
+      },
+    },
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      bodyIs: 'upload',
+      summary: 'Put a plain OpenAPI document in the place of an API’s, which keeps its extension',
+      query: { ...TUNING, dry_run: Flag },
+      body: Body,
+      answers: { 200: Type.Union([Done, Document]) },
+      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      run: (call) => patch(parts, call),
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Delete an API, and its versions where asked to',
+      query: { purge: Purge },
+      answers: { 200: Done },
+      run: (call) => remove(parts, call),
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/export`,
+      access: READ,
+      owned: OWNED,
+      summary: 'Download an API as an OpenAPI document; public: without the extension',
+      query: { ...EXTENSION_WORD, mode: Type.Enum(['public']) },
+      answers: { 200: Document },
+      run: (call) => download(parts, call),
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/urls`,
+      access: READ,
+      owned: OWNED,
+      summary: 'Tell where an API answers: at each gateway that loads it',
+      answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
+      async run(call) {
+        const found = await oasOf(parts, call, notReadable)
+        if ('status' in found) return found
+        return bare({ urls: await apiUrls(parts, call, documentOf(found.body)) })
+      },
+    },
+  ]
+}
+
+/**
+ * What was sent, laid over the template that the query names. A caller who may not write templates does not get their secrets: the
+ * document that was sent has to have its own at these places. @throws Fault `asset_unknown` (404)
+ */
+async function overTemplate(parts: DashboardParts, call: Call): Promise<SentDocument> {
+  const sent = await sentDocument(parts, call)
+  const id = call.query('templateID')
+  if (id === '') return sent
+  const template = await findAsset(parts, call.sight.whereOrg(), id)
+  const mayRead = call.actor !== undefined && mayDo(call.actor.permissions, 'api_assets', 'read')
+  if (template === undefined || !mayRead || !call.sight.org(template)) throw fault('asset_unknown')
+  const data = secretsSeen(call, 'api_assets', objectOf(template.body, 'data'))
+  return { ...sent, document: laidOver(data, sent.document) }
+}
+
+/** The API that the path names, or the answer where there is none. @throws Fault `not_owner` (401) */
+async function oasOf(parts: DashboardParts, call: Call, missing: () => Answer): Promise<StoredDocument | Answer> {
+  const stored = await apiOf(parts, call, call.param('id'))
+  if (stored === undefined) return missing()
+  if (documentOf(stored.body).format === 'oas') return stored
+  return refused(400, 'the requested API definition is in classic format, please use /api/apis/{id}')
+}
+
+/** Puts a plain document over an API's; `dry_run` shows what would be stored instead. */
+async function patch(parts: DashboardParts, call: Call): Promise<Answer> {
+  const found = await oasOf(parts, call, notChangeable)
+  if ('status' in found) return found
+  const { document, alias } = await sentOrNamedDocument(parts, call)
+  const before = documentOf(found.body).definition
+  const definition = secretsKept(
+    patchOas(before, document, readImportOptions(call.query)),
+    before,
+    'definition_invalid',
+  )
+  const change = { format: 'oas', definition } as const
+  if (call.query('dry_run') !== 'true') return update(parts, call, found, change, 'API updated.')
+  const apiId = String(found.body.api_id)
+  const tried = await tryApi(parts, { ...draftOf(parts, call), ...change, apiId })
+  return bare(restoreExtension(tried.definition, alias))
+}
+
+async function read(parts: DashboardParts, call: Call): Promise<Answer> {
+  const found = await oasOf(parts, call, notReadable)
+  if ('status' in found) return found
+  const alias = aliasOf(parts, call)
+  const document = restoreExtension(secretsSeen(call, 'apis', documentOf(found.body).definition), alias)
+  const headers = await baseHeader(parts, call, found, alias)
+  if (!isYaml(call.header('accept'))) return { ...bare(document), headers }
+  return { status: 200, body: await jsonToYaml(JSON.stringify(document)), type: 'application/x-yaml', headers }
+}
+
+/** Names the API that this one is a version of, if the caller may know of it. */
+async function baseHeader(
+  { documents }: DashboardParts,
+  call: Call,
+  { body }: StoredDocument,
+  alias: string | undefined,
+): Promise<Record<string, string>> {
+  const bases = await basesOf(documents, String(body.api_id))
+  const base = bases.find((each) => call.sight.org(each) && call.sight.api(each))
+  if (base === undefined) return {}
+  return { [`x-${alias ?? 'svc'}-base-api-id`]: encodeURIComponent(String(base.body.api_id)) }
+}
+
+async function download(parts: DashboardParts, call: Call): Promise<Answer> {
+  const found = await oasOf(parts, call, notReadable)
+  if ('status' in found) return found
+  const { api_id, definition } = documentOf(found.body)
+  const mode = call.query('mode') === 'public' ? 'public' : undefined
+  const document = restoreExtension(
+    secretsSeen(call, 'apis', exportOas(definition, { mode })),
+    mode === undefined ? aliasOf(parts, call) : undefined,
+  )
+  const name = api_id.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 100) || 'api'
+  return { ...bare(document), headers: { 'content-disposition': `attachment; filename="${name}.json"` } }
+}
+
+async function dryRun(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { document, alias } = await sentOrNamedDocument(parts, call)
+  const plain = member(document, EXTENSION) === undefined
+  const definition: JsonObject = plain ? importOas(document, readImportOptions(call.query)) : document
+  const tried = await tryApi(parts, { ...draftOf(parts, call), format: 'oas', definition })
+  return bare(restoreExtension(tried.definition, plain ? aliasOf(parts, call) : alias))
+}

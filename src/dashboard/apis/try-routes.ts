@@ -1,0 +1,98 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { summaryOf } from '../../model/apis/definition/fill-ids.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { checkTrial, type Trial, type TrialRequest } from '../../model/apis/definition/trial.ts'
+import type { Json } from '../../model/json/json.ts'
+import { bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { apiOf, notReadable } from './store-api.ts'
+
+const Field = Type.Object({ name: Type.String(), value: Type.String() })
+
+const Body = Type.Object({
+  method: Type.String(),
+  path: Type.String({ description: 'Path and query as a caller sends them, the listen path included.' }),
+  headers: Type.Optional(Type.Array(Field)),
+  body: Type.Optional(Type.String()),
+})
+
+const Tried = Type.Object({
+  steps: Type.Array(Type.Object({ step: Type.String(), outcome: Type.String() }), {
+    description: 'What the gateway did with it, as its explain call tells.',
+  }),
+  explained: Type.Object({}, { description: 'All that the explain call tells; it shows no credential.' }),
+  answer: Type.Union([
+    Type.Null(),
+    Type.Object({
+      status: Type.Integer(),
+      headers: Type.Array(Field),
+      body: Type.String(),
+      body_encoding: Type.Enum(['utf-8', 'base64']),
+      body_cut: Type.Boolean({ description: 'True when there was more of it.' }),
+    }),
+  ]),
+  trouble: Type.String({ description: 'Why there is no answer.' }),
+  duration_ms: Type.Number(),
+})
+
+/** `/api/apis/{id}/try`: sends a request to an API through the gateway of this process, and to nothing else. */
+export function tryRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/apis/{id}/try',
+      access: { permission: 'apis', intent: 'write' },
+      owned: { noun: 'api', by: 'id' },
+      summary: 'Try a request at an API, and tell which steps of the gateway it passed',
+      body: Body,
+      undumped: true,
+      answers: { 200: Tried },
+      async run(call) {
+        const stored = await apiOf(parts, call, call.param('id'))
+        if (stored === undefined) return notReadable()
+        const { api_id: apiId, domain } = summaryOf(documentOf(stored.body))
+        const trial = trialOf(call, apiId, domain)
+        checkTrial(trial)
+        if (parts.tryRequest === undefined) throw fault('gateway_away')
+        return bare(shown(await parts.tryRequest(trial)))
+      },
+    },
+  ]
+}
+
+function trialOf(call: Call, apiId: string, host: string): TrialRequest {
+  const {
+    method,
+    path,
+    headers = [],
+    body = '',
+  } = call.object() as unknown as {
+    readonly method: string
+    readonly path: string
+    readonly headers?: readonly { readonly name: string; readonly value: string }[]
+    readonly body?: string
+  }
+  return { apiId, host, method, target: path, headers: headers.map(({ name, value }) => [name, value]), body }
+}
+
+function shown({ explained, answer, trouble, durationMs }: Trial): Json {
+  return {
+    steps: explained.steps ?? [],
+    explained,
+    answer:
+      answer === undefined
+        ? null
+        : {
+            status: answer.status,
+            headers: answer.headers.map(([name, value]) => ({ name, value })),
+            body: answer.body,
+            body_encoding: answer.isBase64 ? 'base64' : 'utf-8',
+            body_cut: answer.isCut,
+          },
+    trouble,
+    duration_ms: durationMs,
+  }
+}

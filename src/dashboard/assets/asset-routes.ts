@@ -1,0 +1,128 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { renameExtension, restoreExtension } from '../../model/apis/definition/extension.ts'
+import { objectOf } from '../../model/apis/definition/members.ts'
+import { readAsset } from '../../model/assets/asset.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { createAsset, findAsset, removeAsset, type SavedAsset, updateAsset } from '../../publish/assets/assets.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { aliasOf } from '../apis/vendor-alias.ts'
+import { type Answer, bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { listPieces } from '../routes/listed.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const text = Type.String()
+const AssetShape = Type.Object({
+  _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  id: text,
+  kind: text,
+  name: text,
+  description: text,
+  data: Type.Object({}),
+  last_updated: text,
+  org_id: text,
+})
+const Saved = Type.Object({ Status: Type.Literal('success'), Message: text, Meta: text, ID: text })
+const READ = { permission: 'api_assets', intent: 'read' } as const
+const WRITE = { permission: 'api_assets', intent: 'write' } as const
+const ONE = '/api/assets/{asset_id}'
+
+/** Assets, which are templates of APIs: `/api/assets`. */
+export function assetRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/assets',
+      access: READ,
+      summary: 'List assets: a bare array',
+      query: { kind: Type.String({ description: '`oas-template`: only these.' }) },
+      answers: { 200: Type.Array(AssetShape) },
+      run: (call) => {
+        const kind = call.query('kind')
+        const where = { ...call.sight.whereOrg(), ...(kind !== '' && { kind }) }
+        const batches = parts.documents.each('asset', { where, order: 'name_folded' })
+        return { status: 200, body: listPieces(batches, (stored) => shown(parts, call, stored)) }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/assets',
+      access: WRITE,
+      summary: 'Create an asset',
+      answers: { 201: Saved },
+      run: async (call) => {
+        const sent = call.object()
+        const { orgId, email } = call.actor!
+        const made = { orgId, documentId: sent._id, draft: draftOf(parts, sent) }
+        return saved('asset created', await createAsset(parts, made, email), 201)
+      },
+    },
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      summary: 'Read an asset',
+      answers: { 200: AssetShape },
+      run: async (call) => bare(shown(parts, call, await assetOf(parts, call))),
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      summary: 'Replace an asset, which keeps its id',
+      answers: { 200: Saved },
+      run: async (call) => {
+        const stored = await assetOf(parts, call)
+        const draft = draftOf(parts, call.object())
+        const data = secretsKept(draft.data, objectOf(stored.body, 'data'), 'asset_invalid')
+        return saved('asset updated', await updateAsset(parts, stored, { ...draft, data }, call.actor!.email))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      summary: 'Delete an asset; APIs that were made with it stay',
+      answers: { 200: Saved },
+      run: async (call) => {
+        const stored = await assetOf(parts, call)
+        await removeAsset(parts, stored, call.actor!.email)
+        return saved('asset deleted', { documentId: stored.id, asset: stored.body })
+      },
+    },
+  ]
+}
+
+/** @throws Fault `asset_unknown` (404) */
+async function assetOf(parts: DashboardParts, call: Call): Promise<StoredDocument<'asset'>> {
+  const stored = await findAsset(parts, call.sight.whereOrg(), call.param('asset_id'))
+  if (stored === undefined || !call.sight.org(stored)) throw fault('asset_unknown')
+  return stored
+}
+
+function draftOf({ config }: DashboardParts, sent: JsonObject) {
+  const draft = readAsset(sent)
+  return { ...draft, data: renameExtension(draft.data, config.compat.vendor_aliases).document }
+}
+
+function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocument<'asset'>): JsonObject {
+  const { id, kind, name, description, data, last_updated, org_id } = body
+  return {
+    _id,
+    id,
+    kind,
+    name,
+    description,
+    data: restoreExtension(secretsSeen(call, 'api_assets', data), aliasOf(parts, call)),
+    last_updated,
+    org_id,
+  }
+}
+
+/** Clients of assets know a word of their own for a success. */
+function saved(message: string, { documentId, asset }: SavedAsset, status = 200): Answer {
+  return { status, body: { Status: 'success', Message: message, Meta: documentId, ID: asset.id } }
+}

@@ -1,0 +1,127 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { undoEntry } from '../../publish/audit/undo.ts'
+import type { AuditRow } from '../../store/ports/ports.ts'
+import { usableBy } from '../apis/store-api.ts'
+import { type Answer, bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { pageAnswer, streamed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { voucherFor } from '../single-sign-on/check-reach.ts'
+import { voucherBody } from '../single-sign-on/person.ts'
+import { auditQueryOf } from './query.ts'
+import { csvOf, fullRecordOf, jsonOf, RecordShape, recordOf } from './record.ts'
+import { checkUndoRights } from './undo-rights.ts'
+import { withheldBatches, withheldRows } from './withhold.ts'
+
+const text = Type.String()
+const QUERY = {
+  p: Type.Integer(),
+  user: text,
+  action: text,
+  ip: text,
+  method: text,
+  status: Type.Integer({ minimum: 0, maximum: 999 }),
+  url: text,
+  from_date: text,
+  to_date: text,
+  download: Type.Boolean(),
+  type: Type.Enum(['csv', 'json']),
+}
+const Page = Type.Object({ audit_logs: Type.Array(RecordShape), pages: Type.Integer() })
+const Undone = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: text,
+  Meta: Type.Array(Type.Object({ kind: text, id: text })),
+})
+
+const READ = { permission: 'audit_logs', intent: 'read' } as const
+const LIST = { name: 'audit_logs', shape: recordOf }
+const UNKNOWN = 'could not retrieve audit record'
+
+/** The audit log: `/api/audit-logs`, and undoing what an entry changed. */
+export function auditLogRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/audit-logs',
+      access: READ,
+      summary: 'List what was done; with download=true all of it as a file',
+      query: QUERY,
+      answers: { 200: Type.Union([Page, Type.Array(RecordShape), text]) },
+      run: (call) => (call.query('download') === 'true' ? download(parts, call) : page(parts, call)),
+    },
+    {
+      method: 'GET',
+      path: '/api/audit-logs/{id}',
+      access: READ,
+      summary: 'Read an entry of the audit log with the documents before and after',
+      answers: { 200: RecordShape },
+      run: async (call) => {
+        const [row] = await withheldRows(parts, call, [await rowOf(parts, call)])
+        return bare(fullRecordOf(row!))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/audit-logs/{id}/undo',
+      // Writing needs the permission of what was changed: see `checkUndoRights`.
+      access: READ,
+      summary: 'Undo what an entry changed, where nothing has changed it since',
+      answers: { 200: Undone },
+      run: (call) => undo(parts, call),
+    },
+  ]
+}
+
+async function page(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { audit } = parts.store
+  const query = auditQueryOf(call)
+  const asked = pageOf(call)
+  if (asked === 'all') return streamed(withheldBatches(parts, call, audit.scan(query)), LIST)
+  const { rows, total } = await audit.list({ ...query, ...asked })
+  return pageAnswer(await withheldRows(parts, call, rows), total, asked, LIST)
+}
+
+function download(parts: DashboardParts, call: Call): Answer {
+  const rows = withheldBatches(parts, call, parts.store.audit.scan(auditQueryOf(call)))
+  const csv = call.query('type') === 'csv'
+  const name = `audit_logs.${csv ? 'csv' : 'json'}`
+  return {
+    status: 200,
+    body: csv ? csvOf(rows) : jsonOf(rows),
+    type: csv ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
+    headers: { 'content-disposition': `attachment; filename="${name}"` },
+  }
+}
+
+async function undo(parts: DashboardParts, call: Call): Promise<Answer> {
+  const row = await rowOf(parts, call)
+  await checkUndoRights(parts, call, row)
+  const standing = await parts.store.audit.standing(row.id)
+  if (standing === undefined) throw fault('not_found', UNKNOWN)
+  const sharedEmail = parts.config.dashboard.enable_multi_org_users
+  await undoEntry(parts, {
+    row,
+    standing,
+    audit: parts.store.audit,
+    actor: call.actor!.email,
+    sharedEmail,
+    mayUse: usableBy(call),
+    voucher: voucherBody(voucherFor(call.actor!)),
+  })
+  return ok(
+    'Change undone',
+    row.changes.map(({ kind, id }) => ({ kind, id })),
+  )
+}
+
+/** The entry that the path names, of the caller's organisation. @throws Fault `not_found` (404) */
+async function rowOf({ store: { audit } }: DashboardParts, call: Call): Promise<AuditRow> {
+  const row = await audit.get(call.param('id'))
+  const orgId = call.actor?.orgId ?? ''
+  if (row === undefined || (orgId !== '' && row.orgId !== orgId)) throw fault('not_found', UNKNOWN)
+  return row
+}

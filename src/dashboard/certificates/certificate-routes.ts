@@ -1,0 +1,227 @@
+import { Type } from 'typebox'
+import { Fault, fault } from '../../errors/fault.ts'
+import { readCertificate } from '../../model/certificates/certificate.ts'
+import { certificateRefs } from '../../model/certificates/certificate-refs.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import {
+  addCertificate,
+  describeCertificate,
+  removeCertificate,
+  unlinkCertificate,
+} from '../../publish/certificates/certificates.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { certificateNamesOf, checkCertificateUnused } from '../access/used-by-others.ts'
+import { type Answer, bare, refused } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { listed } from '../routes/listed.ts'
+import { pageOf, pagesOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { certificateOf } from './certificate-view.ts'
+
+const PATH = '/api/certs'
+const READ = { permission: 'certs', intent: 'read' } as const
+const WRITE = { permission: 'certs', intent: 'write' } as const
+const MOST_BYTES = 256 * 1024
+const MOST_APIS = 1000
+
+const text = Type.String()
+const Details = Type.Object({
+  id: text,
+  fingerprint: text,
+  has_private: Type.Boolean(),
+  issuer: text,
+  subject: text,
+  not_before: text,
+  not_after: text,
+  dns_names: Type.Array(text),
+  is_ca: Type.Boolean(),
+})
+const Basics = Type.Object({
+  id: text,
+  issuer_cn: text,
+  subject_cn: text,
+  dns_names: Type.Array(text),
+  has_private: Type.Boolean(),
+  not_before: text,
+  not_after: text,
+  is_ca: Type.Boolean(),
+})
+const Added = Type.Object({
+  id: text,
+  message: Type.Literal('Certificate added'),
+  status: Type.Literal('ok'),
+  warning: Type.Optional(Type.String({ description: 'Present when the certificate is not valid now.' })),
+})
+const Told = Type.Object({ message: text, status: Type.Literal('ok') })
+const Uses = Type.Object({
+  cert_id: text,
+  pages: Type.Integer(),
+  apis: Type.Array(Type.Object({ api_id: text, name: text, usage_types: Type.Array(text) })),
+})
+
+/** Certificates for custom domains, for clients and for upstreams. Private keys go in and never come out. */
+export function certificateRoutes(parts: DashboardParts): Route[] {
+  return [...listRoutes(parts), ...oneRoutes(parts), ...useRoutes(parts)]
+}
+
+function listRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'List certificates: their ids, or with mode=detailed what they say',
+      query: { p: Type.Integer(), mode: text },
+      answers: {
+        200: Type.Object({
+          certs: Type.Optional(Type.Array(text)),
+          cert_basics: Type.Optional(Type.Array(Basics)),
+          pages: Type.Integer(),
+        }),
+      },
+      run: (call) =>
+        call.query('mode') === 'detailed'
+          ? list(parts, call, 'cert_basics', basicsOf)
+          : list(parts, call, 'certs', ({ cert_id: id }) => String(id)),
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/details`,
+      access: READ,
+      summary: 'List certificates with all that they say',
+      query: { p: Type.Integer() },
+      answers: { 200: Type.Object({ certificates: Type.Array(Details), pages: Type.Integer() }) },
+      run: (call) => list(parts, call, 'certificates', describeCertificate),
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Add a certificate: the first file of a form, PEM, with its chain and perhaps its private key',
+      body: Type.Object({}, { description: 'PEM.' }),
+      bodyIs: 'upload',
+      answers: { 200: Added },
+      run: (call) => add(parts, call),
+    },
+  ]
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${PATH}/{id}`,
+      access: READ,
+      summary: 'Read what a certificate says',
+      answers: { 200: Details },
+      run: async (call) => bare(describeCertificate((await certificateOf(parts, call)).body)),
+    },
+    {
+      method: 'DELETE',
+      path: `${PATH}/{id}`,
+      access: WRITE,
+      summary: 'Delete a certificate',
+      answers: { 200: Told },
+      run: async (call) => {
+        const { body } = await certificateOf(parts, call, 'Could not delete certificate.')
+        await checkCertificateUnused(parts, call, body)
+        await removeCertificate(parts, String(body.cert_id), call.actor!.email)
+        return bare({ message: 'removed', status: 'ok' })
+      },
+    },
+  ]
+}
+
+function useRoutes(parts: DashboardParts): Route[] {
+  const uses = (path: string): Route => ({
+    method: 'GET',
+    path,
+    access: READ,
+    summary: 'List the APIs that use a certificate',
+    query: { p: Type.Integer() },
+    answers: { 200: Uses },
+    run: (call) => usesOf(parts, call),
+  })
+  return [
+    uses(`${PATH}/{id}/apis`),
+    uses(`${PATH}/dependencies/{id}`),
+    {
+      method: 'DELETE',
+      path: `${PATH}/dependencies/{id}`,
+      access: WRITE,
+      summary: 'Take a certificate out of all APIs that use it',
+      answers: { 200: Told },
+      run: (call) => unlink(parts, call),
+    },
+  ]
+}
+
+function list(parts: DashboardParts, call: Call, name: string, show: (body: JsonObject) => JsonObject | string) {
+  const query = { where: call.sight.whereOrg() }
+  return listed(parts.documents, 'certificate', query, pageOf(call), { name, shape: ({ body }) => show(body) })
+}
+
+async function add(parts: DashboardParts, call: Call): Promise<Answer> {
+  const bytes = call.bytes()
+  if (bytes.length > MOST_BYTES) throw fault('body_too_large')
+  const pem = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const { orgId, email: actor } = call.actor!
+  try {
+    const { id, warning } = await addCertificate(parts, { pem, orgId, actor })
+    return bare({ id, message: 'Certificate added', status: 'ok', ...(warning !== undefined && { warning }) })
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'already_exists') throw error
+    const id = orgId + readCertificate(pem).fingerprint
+    return refused(404, `Could not create certificate.Certificate with ${id} ID already exists`)
+  }
+}
+
+async function usesOf(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { body } = await certificateOf(parts, call)
+  const where = { ...call.sight.where(), certificate: certificateNamesOf(body) }
+  const page = pageOf(call)
+  const bounds = page === 'all' ? { offset: 0, limit: MOST_APIS } : page
+  const { rows, total } = await parts.documents.list('api', { where, ...bounds })
+  const apis = rows.map((row) => ({
+    api_id: String(row.body.api_id),
+    name: String(row.body.name),
+    usage_types: usesIn(row, certificateNamesOf(body)),
+  }))
+  return bare({ cert_id: String(body.cert_id), pages: pagesOf(total, page), apis })
+}
+
+/** All or none: who does not see one of the APIs cannot say what its owners can do without. @throws Fault `not_owner` (401) */
+async function unlink(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { body } = await certificateOf(parts, call)
+  const where = { ...call.sight.whereOrg(), certificate: certificateNamesOf(body) }
+  const found: StoredDocument[] = []
+  for await (const batch of parts.documents.each('api', { where })) found.push(...batch)
+  if (found.some((stored) => !call.sight.api(stored))) throw fault('not_owner')
+  await unlinkCertificate(parts, body, found, call.actor!.email)
+  return bare({ message: 'removed from all APIs', status: 'ok' })
+}
+
+function basicsOf(body: JsonObject): JsonObject {
+  const { id, issuer, subject, dns_names, has_private, not_before, not_after, is_ca } = describeCertificate(body)
+  return {
+    id: id!,
+    issuer_cn: commonName(issuer),
+    subject_cn: commonName(subject),
+    dns_names: dns_names!,
+    has_private: has_private!,
+    not_before: not_before!,
+    not_after: not_after!,
+    is_ca: is_ca!,
+  }
+}
+
+/** The `CN` of a name that holds one attribute in each line. */
+function commonName(name: unknown): string {
+  return /^CN=(.*)$/m.exec(String(name))?.[1] ?? ''
+}
+
+function usesIn({ body }: StoredDocument, names: readonly string[]): string[] {
+  const uses = certificateRefs(body).filter(({ name }) => names.includes(name))
+  return [...new Set(uses.map(({ use }) => use))]
+}

@@ -1,0 +1,56 @@
+import { toFault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { oneLine } from '../../model/portal/settings/portal-mail.ts'
+import type { EventMail } from '../../publish/events/domain-events.ts'
+import { sendMail, sendsMail } from '../server/mail.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+/** Mails that wait for those before them; further ones are dropped. */
+const MOST_WAITING = 200
+/** Members of what an event is about that say most about it: of requests, keys and APIs. */
+const TOLD = ['id', 'api_id', 'name', 'key_hash', 'alias', 'apply_policies', 'org_id'] as const
+
+/**
+ * Sends the mails about events, one after the other, once each: whoever must not miss an event takes the webhook. What goes wrong is
+ * logged.
+ */
+export function eventMailer(parts: DashboardParts): (mail: EventMail) => void {
+  let waiting = 0
+  let queue = Promise.resolve()
+  return (mail) => {
+    if (!sendsMail(parts)) return
+    if (waiting >= MOST_WAITING)
+      return parts.log.warn({ org_id: mail.orgId }, 'too many mails about events, one was dropped')
+    waiting++
+    queue = queue
+      .then(() => sendMail(parts, { to: mail.to, subject: oneLine(mail.event).slice(0, 150), text: textOf(mail) }))
+      .catch((error: unknown) => {
+        const { code, cause } = toFault(error)
+        parts.log.error({ code, cause, org_id: mail.orgId }, 'a mail about an event was not sent')
+      })
+      .finally(() => {
+        waiting--
+      })
+  }
+}
+
+/** Every value stands behind its name, so that none can pass for a line of ours. */
+function textOf({ event, data }: EventMail): string {
+  const body = aboutOf(data)
+  const developer = isObject(body.portal_developer) ? body.portal_developer : {}
+  const lines = [
+    ...TOLD.filter((name) => Object.hasOwn(body, name)).map((name) => `${name}: ${shown(body[name]!)}`),
+    ...(typeof developer.email === 'string' ? [`developer: ${shown(developer.email)}`] : []),
+  ]
+  return [`Event: ${event}`, lines.join('\n')].join('\n\n')
+}
+
+/** APIs are told of within a wrapper. */
+function aboutOf(data: Json): JsonObject {
+  if (!isObject(data)) return {}
+  return isObject(data.api_definition) ? data.api_definition : data
+}
+
+function shown(value: Json): string {
+  return oneLine(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 500)
+}

@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { counterIdOf } from '../../model/keys/key.ts'
+import { rotateKey } from '../../publish/keys/rotate-key.ts'
+import { resetQuotas } from '../../publish/sessions/quotas.ts'
+import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'
+import { type Answer, bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { hexOf } from './key-shape.ts'
+import { keyOf } from './key-view.ts'
+
+const Rotated = Type.Object({
+  key_id: Type.String({ description: 'The new key. It is shown now, and never again.' }),
+  key_hash: Type.String(),
+  rotated_from: Type.String({ description: 'Hash of the old key.' }),
+  valid_until: Type.String({ description: 'Until when the old key is good as well; empty = no longer.' }),
+})
+
+const NAMING = {
+  hashed: Type.String({ description: 'Anything: the path holds the hash of the key.' }),
+  auto_guess: Type.String({ description: 'true: the path holds the key or its hash.' }),
+}
+
+/** What is done to a key besides changing its session. */
+export function keyActRoutes(parts: DashboardParts): Route[] {
+  const shared = {
+    method: 'POST',
+    access: { permission: 'keys', intent: 'write' },
+    owned: { noun: 'key', by: 'keyId' },
+  } as const
+  return [
+    {
+      ...shared,
+      path: '/api/keys/{keyId}/rotate',
+      summary: 'Put a new key in the place of one; keys of developers may overlap',
+      query: NAMING,
+      body: RotationBody,
+      bodyIs: 'any',
+      answers: { 200: Rotated },
+      run: (call) => rotate(parts, call),
+    },
+    {
+      ...shared,
+      path: '/api/keys/{keyId}/reset_quota',
+      summary: 'Start the quotas of a key anew',
+      query: { ...NAMING, username: Type.String({ description: 'true: the path holds the name of a basic user.' }) },
+      answers: { 200: Done },
+      async run(call) {
+        const { row } = await keyOf(parts, call)
+        const counterId = counterIdOf(row.body, hexOf(row.hash))
+        await resetQuotas(parts, row.body, row.orgId, counterId, { whatever: true })
+        return ok('Quota reset')
+      },
+    },
+  ]
+}
+
+async function rotate(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { row } = await keyOf(parts, call)
+  const overlapS = overlapSent(call)
+  const saved = await rotateKey(parts, row, call.actor!.email, { overlapS })
+  const old = overlapS === 0 ? undefined : await parts.tokens.getSession(row.hash)
+  return bare({
+    key_id: saved.key ?? '',
+    key_hash: saved.keyHash,
+    rotated_from: hexOf(row.hash),
+    valid_until: old === undefined ? '' : new Date(old.evictAt).toISOString(),
+  })
+}

@@ -1,0 +1,177 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import { labelShape, readWanted } from '../../model/labels/label.ts'
+import { applyLabels, createLabel, removeLabel, takeLabelOff, updateLabel } from '../../publish/labels/labels.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { apiDocumentOf } from '../apis/api-document.ts'
+import { bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import { listed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const LabelShape = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  values: Type.Array(Type.String()),
+  key: Type.String(),
+  value_type: Type.Enum(['free_text', 'predefined']),
+})
+const Applied = Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))
+const InUse = Type.Object({
+  labels: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      values: Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })),
+    }),
+  ),
+})
+
+const READ = { permission: 'apis', intent: 'read' } as const
+const WRITE = { permission: 'apis', intent: 'write' } as const
+
+/** Labels: their definitions, and which of them APIs carry. */
+export function labelRoutes(parts: DashboardParts): Route[] {
+  return [
+    ...definitionRoutes(parts),
+    ...inUseRoutes(parts),
+    ...['/api', '/api/apis'].flatMap((at) => appliedAt(parts, at)),
+  ]
+}
+
+function definitionRoutes(parts: DashboardParts): Route[] {
+  const { documents } = parts
+  return [
+    {
+      method: 'GET',
+      path: '/api/labels',
+      access: READ,
+      summary: 'List labels',
+      query: { p: Type.Integer() },
+      answers: { 200: Type.Object({ labels: Type.Array(LabelShape), pages: Type.Integer() }) },
+      run: async (call) => {
+        const query = { where: call.sight.whereOrg(), order: 'name_folded' }
+        const shape = ({ id, body }: StoredDocument<'label'>) => labelShape(id, body)
+        return listed(documents, 'label', query, pageOf(call), { name: 'labels', shape })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/labels',
+      access: 'admin',
+      summary: 'Create a label',
+      answers: { 200: LabelShape },
+      run: async (call) => {
+        const { id, label } = await createLabel(parts, call.actor!.orgId, call.object(), call.actor!.email)
+        return bare(labelShape(id, label))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/labels/{id}',
+      access: READ,
+      summary: 'Read a label',
+      answers: { 200: LabelShape },
+      run: async (call) => {
+        const { id, body } = await definitionOf(parts, call)
+        return bare(labelShape(id, body))
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/api/labels/{id}',
+      access: 'admin',
+      summary: 'Change a label',
+      answers: { 200: LabelShape },
+      run: async (call) => {
+        const { id, label } = await updateLabel(
+          parts,
+          await definitionOf(parts, call),
+          call.object(),
+          call.actor!.email,
+        )
+        return bare(labelShape(id, label))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/labels/{id}',
+      access: 'admin',
+      summary: 'Delete a label that no API carries',
+      answers: { 200: Done },
+      run: async (call) => {
+        await removeLabel(parts, await definitionOf(parts, call), call.actor!.email)
+        return ok('Label deleted')
+      },
+    },
+  ]
+}
+
+function inUseRoutes({ documents }: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/apis/labels',
+      access: READ,
+      summary: 'List the labels that APIs carry, to filter by',
+      answers: { 200: InUse },
+      run: async (call) => {
+        const byKey = new Map<string, { value: string; count: number }[]>()
+        for (const { value: filed, count } of await documents.values('api', 'label', { where: call.sight.where() })) {
+          const [key = '', value = ''] = filed.split(/=(.*)/s)
+          byKey.set(key, [...(byKey.get(key) ?? []), { value, count }])
+        }
+        return bare({ labels: [...byKey].map(([key, values]) => ({ key, values })) })
+      },
+    },
+  ]
+}
+
+/** The labels of one API, under either of the paths that callers use. */
+function appliedAt(parts: DashboardParts, start: string): Route[] {
+  const path = `${start}/{api_id}/labels`
+  const owned = { noun: 'api', by: 'api_id' } as const
+  return [
+    {
+      ...{ method: 'GET', path, access: READ, owned },
+      summary: 'List the labels of an API',
+      answers: { 200: Applied },
+      run: async (call) => {
+        const { body } = await apiDocumentOf(parts, call, call.param('api_id'))
+        const labels = Array.isArray(body.labels) ? body.labels : []
+        return bare(labels)
+      },
+    },
+    {
+      ...{ method: 'POST', path, access: WRITE, owned },
+      summary: 'Apply labels to an API',
+      answers: { 200: Applied },
+      run: async (call) => {
+        const { id } = await apiDocumentOf(parts, call, call.param('api_id'))
+        const labels = await applyLabels(parts, id, readWanted(call.json()), call.actor!.email)
+        return bare(labels.map((label) => ({ ...label })))
+      },
+    },
+    {
+      ...{ method: 'DELETE', path: `${path}/{key}`, access: WRITE, owned },
+      summary: 'Take a label off an API',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { id } = await apiDocumentOf(parts, call, call.param('api_id'))
+        await takeLabelOff(parts, id, call.param('key'), call.actor!.email)
+        return ok('Label removed')
+      },
+    },
+  ]
+}
+
+/** The label that the path names. @throws Fault `not_found` (404) */
+async function definitionOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument<'label'>> {
+  const id = call.param('id')
+  const stored = isDocumentId(id) ? await documents.get('label', id) : undefined
+  if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', 'Label not found')
+  return stored
+}

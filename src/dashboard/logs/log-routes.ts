@@ -1,0 +1,111 @@
+import { Type } from 'typebox'
+import { identify } from '../access/identify.ts'
+import { identitiesOf } from '../access/identities.ts'
+import { permit } from '../access/permit.ts'
+import { sightOf } from '../access/visibility.ts'
+import { ApiOwners } from '../apis/api-owners.ts'
+import { type Answer, refused } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { pageAnswer, streamed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { LOG_FILTERS, LOG_QUERY, logFiltersOf, logTimeOf } from './log-query.ts'
+import { LogRecord, logCsv, logRecordOf } from './log-record.ts'
+import { tailEvents } from './tail.ts'
+
+const READ = { permission: 'log', intent: 'read' } as const
+const Page = Type.Object({ data: Type.Array(LogRecord), pages: Type.Integer() })
+const PAGE_SIZE = Type.Integer({ minimum: 1, maximum: 1000, description: 'Rows of a page, where not the setting' })
+const MOST_TAILS = 20
+const HOUR_S = 3600
+
+/** The log browser: `/api/logs`, single requests as the gateway has recorded them, and those that come as they come. */
+export function logRoutes(parts: DashboardParts): Route[] {
+  const live = liveTails(parts)
+  return [
+    {
+      method: 'GET',
+      path: '/api/logs',
+      access: READ,
+      summary: 'List requests, newest first; with type=csv as a file',
+      query: { ...LOG_QUERY, p: Type.Integer(), page_size: PAGE_SIZE, type: Type.Enum(['csv', 'json']) },
+      answers: { 200: Type.Union([Page, Type.String()]) },
+      run: (call) => list(parts, call),
+    },
+    {
+      method: 'GET',
+      path: '/api/logs/live',
+      access: READ,
+      summary: 'Follow requests as they come, as server-sent events',
+      query: { ...LOG_FILTERS, seconds: Type.Integer({ minimum: 0, maximum: HOUR_S }) },
+      answers: { 200: Type.String() },
+      answerType: 'text/event-stream',
+      run: live,
+    },
+  ]
+}
+
+async function list(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { records } = parts.store
+  const time = logTimeOf(call)
+  const filters = await logFiltersOf(parts, call, call.sight)
+  const query = { ...filters, ...time }
+  const { orgId, apiId } = filters
+  const dropped = await records.dropped({ ...time, ...(orgId !== undefined && { orgId }), ...(apiId && { apiId }) })
+  // Those that listen to the header know that there were more requests than records.
+  const headers = { 'x-svc-records-dropped': String(dropped) }
+  if (call.query('type') === 'csv') {
+    const file = { 'content-disposition': 'attachment; filename="logs.csv"' }
+    const body = logCsv(records.scan(query))
+    return { status: 200, body, type: 'text/csv; charset=utf-8', headers: { ...headers, ...file } }
+  }
+  const days = parts.config.analytics.records_days
+  const shape = { name: 'data', shape: (row: Parameters<typeof logRecordOf>[0]) => logRecordOf(row, days) }
+  const page = pageOf({ query: call.query, pageSize: Number(call.query('page_size')) || call.pageSize })
+  if (page === 'all') return { ...streamed(records.scan(query), shape), headers }
+  const { rows, total } = await records.list({ ...query, ...page })
+  return { ...(await pageAnswer(rows, total, page, shape)), headers }
+}
+
+/** Opens tails, a bounded number at once. */
+function liveTails(parts: DashboardParts): Route['run'] {
+  const who = identitiesOf(parts)
+  let owners: ApiOwners | undefined
+  let open = 0
+  const makeOwners = () => {
+    const made = new ApiOwners(parts.documents, parts.store.feed)
+    parts.closing?.addEventListener('abort', () => made.close())
+    return made
+  }
+  /** What whoever has opened the tail may see by now: sessions end, rights and owners change. */
+  const queryOf = async (call: Call) => {
+    const headers = { authorization: call.header('authorization'), 'x-api-key': call.header('x-api-key') }
+    const actor = await identify(who, { method: 'GET', headers: { ...headers, cookie: call.header('cookie') } })
+    const route = { access: READ, method: 'GET' } as const
+    if (permit({ route, params: {}, path: '', actor, installation: false }) !== undefined) return undefined
+    const ownershipOn = parts.config.dashboard.enable_ownership
+    owners ??= makeOwners()
+    if (ownershipOn) await owners.fresh()
+    return logFiltersOf(parts, { actor, query: call.query }, sightOf(actor, owners, ownershipOn))
+  }
+  return (call) => {
+    if (open >= MOST_TAILS) return refused(503, `No more than ${MOST_TAILS} live logs can be open at once`)
+    open++
+    const lastSeen = call.header('last-event-id') ?? ''
+    const days = parts.config.analytics.records_days
+    const body = tailEvents(
+      {
+        records: parts.store.records,
+        query: () => queryOf(call),
+        show: (row) => logRecordOf(row, days),
+        lastSeen: /^\d{1,15}$/.test(lastSeen) ? Number(lastSeen) : undefined,
+        lifeMs: Number(call.query('seconds') || HOUR_S) * 1000,
+        closing: parts.closing,
+      },
+      () => open--,
+    )
+    const headers = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
+    return { status: 200, body, type: 'text/event-stream; charset=utf-8', headers }
+  }
+}

@@ -1,0 +1,258 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { besideOf } from '../../model/apis/definition/api-metadata.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { endMoveTurn, takeMoveTurn } from '../../publish/moves/move-lock.ts'
+import { deleteClient } from '../../publish/oauth-clients/oauth-clients.ts'
+import type { SessionRow, StoredDocument } from '../../store/ports/ports.ts'
+import { soleOwnership } from '../access/co-owned.ts'
+import { secretsSeen } from '../access/secrets-view.ts'
+import { apiNamed } from '../apis/api-document.ts'
+import { clientNamed } from '../oauth-clients/find-client.ts'
+import { bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import { streamed } from '../routes/listed.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { mayCollide, obstaclesTo } from './check.ts'
+import { clientsToMove, movedClient, takeClient } from './clients.ts'
+import { checkKeysListed, keysToMove, movedKey, takeKey } from './keys.ts'
+
+const PATH = '/api/moves'
+const LOCK = `${PATH}/lock`
+const MOST_NAMED = 1000
+const LONGEST_LOCK_S = 600
+
+const text = Type.String()
+const Texts = Type.Array(text)
+const Pages = { pages: Type.Literal(0) }
+const IDS = {
+  ids: Type.String({ maxLength: 65_536, description: 'Only these, separated by commas, each percent-encoded.' }),
+}
+const MovedApi = Type.Object({
+  id: text,
+  api_id: text,
+  format: Type.Enum(['classic', 'oas']),
+  definition: Type.Object({}),
+})
+const MovedClient = Type.Object({ client_id: text, secret: text, api_ids: Texts, registered_by_policy: text })
+const MovedKey = Type.Object({
+  key_hash: text,
+  user_name: Type.Optional(text),
+  session: Type.Object({}),
+  password_hash: Type.Optional(text),
+  key: Type.Optional(text),
+  legacy_key: Type.Optional(text),
+})
+const Obstacle = Type.Object({ kind: text, id: text, why: text })
+const Obstacles = Type.Object({
+  obstacles: Type.Array(Obstacle),
+  settings: Type.Object({ allow_explicit_policy_id: Type.Boolean(), enable_duplicate_slugs: Type.Boolean() }),
+})
+const Run = Type.String({ minLength: 8, maxLength: 64 })
+const Lock = Type.Object({ run: text, until: Type.String({ description: 'RFC 3339.' }) })
+
+/** What moving objects between installations needs besides the ordinary calls: everything as it is stored, and keys by hash. */
+export function moveRoutes(parts: DashboardParts): Route[] {
+  return [...apiRoutes(parts), ...clientRoutes(parts), ...keyRoutes(parts), ...runRoutes(parts)]
+}
+
+function apiRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${PATH}/apis`,
+      access: { permission: 'apis', intent: 'read' },
+      summary: 'List all APIs as they are stored, with their labels',
+      query: IDS,
+      answers: { 200: Type.Object({ apis: Type.Array(MovedApi), ...Pages }) },
+      run: (call) => {
+        const ids = idsOf(call)
+        const query = { where: call.sight.where(), order: 'created_at' }
+        const batches = ids.length === 0 ? parts.documents.each('api', query) : namedApis(parts, call, ids)
+        return streamed(batches, { name: 'apis', shape: (stored) => secretsSeen(call, 'apis', movedApi(stored)) })
+      },
+    },
+  ]
+}
+
+async function* namedApis(
+  { documents }: DashboardParts,
+  { sight }: Call,
+  ids: readonly string[],
+): AsyncGenerator<StoredDocument[]> {
+  for (const id of ids) {
+    const stored = await apiNamed(documents, sight, id)
+    if (stored !== undefined && sight.api(stored)) yield [stored]
+  }
+}
+
+function movedApi({ id, body }: StoredDocument): JsonObject {
+  const { api_id, format, definition } = documentOf(body)
+  const { user_owners: _users, user_group_owners: _groups, ...beside } = besideOf(body)
+  return { id, api_id, format, definition, ...(beside as JsonObject) }
+}
+
+function clientRoutes(parts: DashboardParts): Route[] {
+  const list = (path: string, withSecret: boolean, summary: string): Route => ({
+    method: 'GET',
+    path,
+    access: { permission: 'oauth', intent: withSecret ? 'write' : 'read' },
+    summary,
+    query: IDS,
+    undumped: true,
+    answers: { 200: Type.Object({ clients: Type.Array(MovedClient), ...Pages }) },
+    run: async (call) => {
+      const sole = await soleOwnership(parts, call)
+      const shape = (client: OAuthClient) =>
+        movedClient(parts, call, client, { withSecret, isAlone: sole.client(client) })
+      return streamed(clientsToMove(parts, call, idsOf(call)), { name: 'clients', shape })
+    },
+  })
+  return [
+    list(`${PATH}/clients`, false, 'List all OAuth clients, and where each is registered'),
+    list(`${PATH}/clients/secrets`, true, 'The same with their secrets, for those who may write APIs too'),
+    {
+      method: 'POST',
+      path: `${PATH}/clients`,
+      access: { permission: 'oauth' },
+      summary: 'Store an OAuth client as it is elsewhere, or in the place of the one that is here',
+      body: Type.Object({ client_id: text }),
+      undumped: true,
+      answers: { 200: Type.Object({ client_id: text }) },
+      run: async (call) => bare({ client_id: (await takeClient(parts, call)).client.client_id }),
+    },
+    {
+      method: 'DELETE',
+      path: `${PATH}/clients/{clientId}`,
+      access: { permission: 'oauth' },
+      owned: { noun: 'oauth_client', by: 'clientId' },
+      summary: 'Delete an OAuth client wherever it is registered; its tokens end',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { client_id: clientId } = await clientNamed(parts, call)
+        await deleteClient(parts, clientId, { actor: call.actor!.email })
+        return ok('OAuth client deleted successfully')
+      },
+    },
+  ]
+}
+
+function keyRoutes(parts: DashboardParts): Route[] {
+  const list = (path: string, withSecrets: boolean, summary: string): Route => ({
+    method: 'GET',
+    path,
+    access: { permission: 'keys', intent: withSecrets ? 'write' : 'read' },
+    summary,
+    query: IDS,
+    undumped: true,
+    answers: { 200: Type.Object({ keys: Type.Array(MovedKey), ...Pages }) },
+    run: async (call) => {
+      checkKeysListed(parts)
+      const sole = await soleOwnership(parts, call)
+      const shape = (row: SessionRow) => {
+        const isAlone = sole.key(row)
+        return secretsSeen(call, 'keys', movedKey(parts, row, withSecrets && isAlone), isAlone)
+      }
+      return streamed(keysToMove(parts, call, idsOf(call)), { name: 'keys', shape })
+    },
+  })
+  return [
+    list(`${PATH}/keys`, false, 'List all keys by their hashes, as they are stored'),
+    list(`${PATH}/keys/secrets`, true, 'The same with hashes of passwords, and keys where they are kept'),
+    {
+      method: 'POST',
+      path: `${PATH}/keys`,
+      access: { permission: 'keys' },
+      summary: 'Store a key under the hash that it has elsewhere, or in the place of the one that is here',
+      body: Type.Object(
+        {},
+        {
+          description:
+            '`key_hash` or `user_name`, `session`, perhaps `password_hash`, `key`, `legacy_key`, `quota_used` by scope.',
+        },
+      ),
+      undumped: true,
+      answers: { 200: Type.Object({ key_hash: text, created: Type.Boolean() }) },
+      run: async (call) => {
+        const { keyHash, created } = await takeKey(parts, call)
+        return bare({ key_hash: keyHash, created })
+      },
+    },
+  ]
+}
+
+function runRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: `${PATH}/check`,
+      access: { permission: 'apis' },
+      summary: 'Say what stands in the way of APIs, OAuth clients and keys, and store nothing',
+      body: Type.Object(
+        {},
+        {
+          description:
+            '`apis` with format and definition, `client_ids`, `key_hashes`; `api_ids` and `policy_ids` of what the same move brings besides, which APIs may refer to.',
+        },
+      ),
+      undumped: true,
+      answers: { 200: Obstacles },
+      run: async (call) => {
+        const obstacles = (await obstaclesTo(parts, call)).map((obstacle) => ({ ...obstacle }))
+        const { allow_explicit_policy_id } = parts.config.dashboard
+        return bare({ obstacles, settings: { allow_explicit_policy_id, enable_duplicate_slugs: mayCollide(parts) } })
+      },
+    },
+    ...lockRoutes(parts, LOCK),
+    ...lockRoutes(parts, `${PATH}/turn`).map((route) => ({ ...route, deprecated: `${route.method} ${LOCK}` })),
+  ]
+}
+
+function lockRoutes(parts: DashboardParts, path: string): Route[] {
+  return [
+    {
+      method: 'PUT',
+      path,
+      access: { permission: 'apis' },
+      summary: 'Take or renew the lock to change the organisation, which one run holds at a time',
+      body: Type.Object({ run: Run, seconds: Type.Integer({ minimum: 1, maximum: LONGEST_LOCK_S }) }),
+      answers: { 200: Lock },
+      run: async (call) => {
+        const { run, seconds } = call.object()
+        const { orgId, email: actor } = call.actor!
+        const taken = { orgId, run: String(run), seconds: Number(seconds), actor }
+        return bare({ run: taken.run, until: new Date(await takeMoveTurn(parts, taken)).toISOString() })
+      },
+    },
+    {
+      method: 'DELETE',
+      path,
+      access: { permission: 'apis' },
+      summary: 'Release the lock',
+      query: { run: Run },
+      answers: { 200: Done },
+      run: async (call) => {
+        await endMoveTurn(parts, { orgId: call.actor!.orgId, run: call.query('run') })
+        return ok('Lock released')
+      },
+    },
+  ]
+}
+
+/** @throws Fault `query_invalid` (400) */
+function idsOf(call: Call): string[] {
+  const ids = call
+    .query('ids')
+    .split(',')
+    .filter((id) => id !== '')
+  if (ids.length > MOST_NAMED) throw fault('query_invalid', `ids names more than ${MOST_NAMED}`)
+  try {
+    return ids.map(decodeURIComponent)
+  } catch {
+    throw fault('query_invalid', 'ids: each id must be percent-encoded')
+  }
+}

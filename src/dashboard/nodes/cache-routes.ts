@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import type { GatewayOrder } from '../../model/nodes/gateway-command.ts'
+import { orderGateways } from '../../publish/nodes/gateway-commands.ts'
+import { stoodOf } from '../apis/api-facts.ts'
+import { apiOf, notChangeable } from '../apis/store-api.ts'
+import { type Answer, bare } from '../routes/answer.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const Cleared = Type.Object({ status: Type.Literal('OK'), message: Type.Literal('success') })
+
+/**
+ * `/api/cache/`: has every gateway let go of what it holds. Of `jwks`, the keys of identity providers: scripts call it after keys were
+ * changed there; what was added is found anyway, because a gateway reads a key set again as soon as a token names a key that is not
+ * in it. Of `responses`, the answers that it keeps of one API.
+ */
+export function cacheRoutes(parts: DashboardParts): Route[] {
+  return [
+    clearing(parts, 'jwks', 'Has every gateway forget the key sets of identity providers', () => ({
+      ...{ order: 'key_sets', subject: '' },
+    })),
+    clearing(parts, 'responses', 'Has every gateway let go of the answers that it keeps of an API', (subject) => ({
+      ...{ order: 'responses', subject },
+    })),
+  ]
+}
+
+function clearing(parts: DashboardParts, what: string, summary: string, order: (apiId: string) => GatewayOrder): Route {
+  return {
+    method: 'DELETE',
+    path: `/api/cache/${what}/{apiId}`,
+    access: { permission: 'apis', intent: 'write' },
+    owned: { noun: 'api', by: 'apiId' },
+    summary,
+    answers: { 200: Cleared },
+    async run(call): Promise<Answer> {
+      const stored = await apiOf(parts, call, call.param('apiId'))
+      if (stored === undefined) return notChangeable()
+      await orderGateways(parts, order(stoodOf(stored).apiId))
+      return bare({ status: 'OK', message: 'success' })
+    },
+  }
+}

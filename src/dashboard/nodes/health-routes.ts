@@ -1,0 +1,20 @@
+import { Type } from 'typebox'
+import { bare } from '../routes/answer.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const Health = Type.Object({ status: Type.String(), version: Type.String(), description: Type.String() })
+
+/** Whether the dashboard answers: `/hello`, and `/health` for those who look there. */
+export function healthRoutes(parts: DashboardParts): Route[] {
+  const run = () => bare({ status: 'ok', version: parts.version, description: 'Gatehouse dashboard' })
+  const health = (path: string): Route => ({
+    method: 'GET',
+    path,
+    access: 'public',
+    summary: 'Tells whether the dashboard answers',
+    answers: { 200: Health },
+    run,
+  })
+  return [health('/hello'), health('/health')]
+}

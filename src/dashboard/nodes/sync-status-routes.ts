@@ -1,0 +1,106 @@
+import { Type } from 'typebox'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { type NodeStatus, type Stood, standingOf } from '../../model/nodes/node.ts'
+import { readable } from '../../publish/apis/api-plan.ts'
+import { listNodes } from '../../publish/nodes/node-status.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { type Answer, bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { listed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const Standing = Type.Object({
+  node: Type.String(),
+  state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
+  reason: Type.String(),
+  revision: Type.Integer(),
+})
+const Row = Type.Object({
+  api_id: Type.String(),
+  name: Type.String(),
+  active: Type.Boolean(),
+  tags: Type.Array(Type.String()),
+  revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
+  nowhere: Type.Boolean({ description: 'Switched on, and served by no node that takes traffic.' }),
+  nodes: Type.Array(Standing),
+})
+const PATH = '/api/system/sync-status'
+/** APIs out of sync that are listed; with more of them something is wrong with everything. */
+const MOST = 200
+const OUT_OF_SYNC: ReadonlySet<string> = new Set(['stale', 'failed', 'taken'])
+
+/** `/api/system/sync-status`: which node serves which API, and which APIs no node serves as they are stored. */
+export function syncStatusRoutes(parts: DashboardParts): Route[] {
+  const syncStatus = (path: string, outOfSync: string): Route => ({
+    method: 'GET',
+    path,
+    access: { permission: 'apis', intent: 'read' },
+    summary: `List the sync status of APIs on each gateway node; with ${outOfSync}=true the first ${MOST} that are out of sync`,
+    query: { p: Type.Integer(), q: Type.String({ maxLength: 256 }), [outOfSync]: Type.Boolean() },
+    answers: { 200: Type.Object({ apis: Type.Array(Row), pages: Type.Integer() }) },
+    run: (call) => listSyncStatus(parts, call, call.query(outOfSync) === 'true'),
+  })
+  return [
+    syncStatus(PATH, 'out_of_sync'),
+    { ...syncStatus('/api/system/standings', 'astray'), deprecated: `GET ${PATH}` },
+  ]
+}
+
+async function listSyncStatus(parts: DashboardParts, call: Call, isOnlyOutOfSync: boolean): Promise<Answer> {
+  const nodes = await listNodes(parts)
+  const shape = (stored: StoredDocument) => rowOf(stored, nodes, parts.clock.wall())
+  if (isOnlyOutOfSync) return bare({ apis: await outOfSync(parts, call, shape), pages: 1 })
+  const part = call.query('q')
+  const query = {
+    where: call.sight.where(),
+    order: 'name_folded',
+    ...(part !== '' && { contains: { index: 'name', part } }),
+  }
+  return listed(parts.documents, 'api', query, pageOf(call), { name: 'apis', shape })
+}
+
+async function outOfSync(
+  { documents }: DashboardParts,
+  call: Call,
+  shape: (stored: StoredDocument) => JsonObject,
+): Promise<JsonObject[]> {
+  const found: JsonObject[] = []
+  for await (const batch of documents.each('api', { where: call.sight.where(), order: 'name_folded' })) {
+    found.push(...batch.map(shape).filter(isOutOfSync))
+    if (found.length >= MOST) break
+  }
+  return found.slice(0, MOST)
+}
+
+function isOutOfSync({ nowhere, nodes }: JsonObject): boolean {
+  return nowhere === true || (nodes as JsonObject[]).some(({ state }) => OUT_OF_SYNC.has(String(state)))
+}
+
+function rowOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {
+  const api = readable(stored)
+  const stood: Stood = {
+    apiId: documentOf(stored.body).api_id,
+    revision: stored.revision,
+    active: api?.active ?? true,
+    tags: api?.tags,
+  }
+  const standings = nodes.map((node) => standingOf(stood, node, now))
+  const isServed = standings.some(({ state }, at) => !nodes[at]!.management && serves(state))
+  return {
+    api_id: stood.apiId,
+    name: String(stored.body.name ?? ''),
+    active: stood.active,
+    tags: [...(stood.tags ?? [])],
+    revision: stood.revision,
+    nowhere: stood.active && !isServed,
+    nodes: standings.map((standing) => ({ ...standing })),
+  }
+}
+
+/** A change that is on its way says nothing against the node. */
+function serves(state: string): boolean {
+  return state === 'loaded' || state === 'stale' || state === 'pending'
+}

@@ -1,0 +1,168 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import type { Api } from '../../model/apis/definition/api.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { readApi } from '../../model/apis/read/read.ts'
+import { isObject, type Json, type JsonObject, startsObject } from '../../model/json/json.ts'
+import { searchParams } from '../../model/network/search-params.ts'
+import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
+import type { Policy, Session } from '../../model/sessions/session.ts'
+import type { OAuthApi, OAuthCall, OAuthParts } from '../../oauth/endpoints/parts.ts'
+import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
+import { issuerAt, publicAddress, type Reached } from '../../oauth/messages/issuer.ts'
+import { policyIn, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { checkPoliciesKnown } from '../../publish/sessions/sessions.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { withinSight } from '../keys/key-view.ts'
+import type { Answer } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
+/** Policies that are kept for the look-ups of a call; more than calls are under way at once. */
+const MOST_KEPT = 10_000
+
+/**
+ * Concludes authorizations for identity servers that know the dashboard rather than the gateway: the same function as the
+ * gateway's own endpoint, which asks no one for anything but what the store holds.
+ */
+export class AuthorizeClients {
+  readonly #parts: DashboardParts
+  readonly #server: AuthorizationServer
+  /** Look-ups of the authorization server for policies answer at once: what a call may ask for is read before it. */
+  readonly #policies = new Map<string, Policy | undefined>()
+
+  constructor(parts: DashboardParts) {
+    this.#parts = parts
+    const { documents, tokens, store, clock, log, config, sealKey } = parts
+    const oauth: OAuthParts = {
+      ...{ documents, tokens, outbox: store.outbox, clock, log, config, sealKey },
+      findApi: () => undefined,
+      findPolicy: (orgId, id) => this.#policies.get(JSON.stringify([orgId, id])),
+      findClient: async (clientId) => {
+        const stored = await storedClient(parts, clientId)
+        return stored?.body
+      },
+    }
+    this.#server = new AuthorizationServer(oauth)
+  }
+
+  /** Answers as the gateway would; a refusal carries the envelope besides. @throws Fault `query_invalid` (400) for an API without authorization server */
+  async answer(call: Call, stored: StoredDocument): Promise<Answer> {
+    const api = readable(stored)
+    if (!api.active) throw fault('query_invalid', 'The API is inactive: no code can be exchanged there.')
+    if (!hasRules(api)) throw fault('query_invalid', 'API is not OAuth2')
+    // A client without policies has the rights that these rules name.
+    for (const rules of keyRulesIn(call)) {
+      await withinSight(this.#parts, call, rules, undefined)
+      await checkPoliciesKnown(this.#parts, { ...rules, org_id: api.orgId } as Session)
+    }
+    await this.#readPolicies(call, api.orgId)
+    const { status, body } = await this.#server.answer(this.#callOf(call, api))
+    const said: unknown = JSON.parse(body)
+    const members: JsonObject = isObject(said) ? said : {}
+    if (status < 400) return { status, body: members }
+    const message = String(members.error_description ?? members.message ?? members.error ?? '')
+    return { status, body: { Status: 'Error', Message: message, Meta: null, ...members } }
+  }
+
+  #callOf(call: Call, api: OAuthApi): OAuthCall {
+    const bytes = call.bytes()
+    const type = startsObject(bytes) ? 'application/json' : FORM
+    const headerOf = (name: string) => (name === 'content-type' ? type : call.header(name))
+    return {
+      api,
+      endpoint: 'authorize_client',
+      rest: '',
+      method: call.method,
+      issuer: issuerFor(this.#parts, call, api),
+      query: queryOf(call.url),
+      header: headerOf,
+      headers: (name) => {
+        const value = headerOf(name)
+        return value === undefined ? [] : [value]
+      },
+      body: async (limitBytes) => {
+        if (bytes.length > limitBytes) throw fault('body_too_large')
+        return bytes
+      },
+      clientAddress: call.clientAddress,
+      peerCertificate: '',
+      // The route asks for the permission to write OAuth clients: that stands for the gateway's secret here.
+      administrative: true,
+    }
+  }
+
+  /** Reads the policy that the client is registered by, if any. */
+  async #readPolicies(call: Call, orgId: string): Promise<void> {
+    const stored = await storedClient(this.#parts, clientIdIn(call))
+    const id = stored?.body.registered_by_policy
+    if (id === undefined || id === '') return
+    const key = JSON.stringify([orgId, id])
+    this.#policies.delete(key)
+    this.#policies.set(key, await policyIn(this.#parts, orgId, id))
+    const [oldest] = this.#policies.keys()
+    if (this.#policies.size > MOST_KEPT) this.#policies.delete(oldest!)
+  }
+}
+
+/** The gateway's: what it is told where it is told anything, else where it stands beside this dashboard. */
+function issuerFor({ config: { gateway } }: DashboardParts, call: Call, api: Api): string {
+  const reached = (): Reached => {
+    const scheme = gateway.tls.enabled ? 'https' : 'http'
+    const port = gateway.tls.enabled ? gateway.tls.listen_port : gateway.listen_port
+    const suffix = port === 0 || port === (gateway.tls.enabled ? 443 : 80) ? '' : `:${port}`
+    const host = hostOf(call.header('host') ?? '')
+    return { scheme, authority: `${host}${suffix}`, host: api.domain, hostAndPort: `${api.domain}${suffix}` }
+  }
+  return issuerAt(publicAddress(api, gateway.public_url, reached), api, '')
+}
+
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?=(?::\d+)?$)/
+
+function hostOf(authority: string): string {
+  return HOST.exec(authority)?.[0] ?? 'localhost'
+}
+
+function queryOf(url: string): string {
+  const start = url.indexOf('?')
+  return start === -1 ? '' : url.slice(start + 1)
+}
+
+/** Every session that a body may mean by `key_rules`. What is none the authorization server refuses. */
+function keyRulesIn(call: Call): JsonObject[] {
+  const bytes = call.bytes()
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  try {
+    const { key_rules: told }: JsonObject = startsObject(bytes) ? JSON.parse(text) : {}
+    const texts = told === undefined ? new URLSearchParams(text).getAll('key_rules') : [told]
+    return texts.map((each): Json => (typeof each === 'string' ? JSON.parse(each) : each)).filter(isObject)
+  } catch {
+    // Nothing of it is taken then.
+    return []
+  }
+}
+
+function clientIdIn(call: Call): string {
+  const bytes = call.bytes()
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  if (!startsObject(bytes)) return searchParams(text).get('client_id') ?? ''
+  try {
+    const { client_id: id } = JSON.parse(text)
+    return typeof id === 'string' ? id : ''
+  } catch {
+    // The authorization server says what is wrong with it.
+    return ''
+  }
+}
+
+function readable(stored: StoredDocument): Api {
+  try {
+    return readApi(documentOf(stored.body))
+  } catch (error) {
+    throw fault('query_invalid', 'The definition of the API cannot be read', toFault(error))
+  }
+}
+
+function hasRules(api: Api): api is Api & { readonly oauth: OAuthRules } {
+  return api.oauth !== undefined
+}

@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { showClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import { mayWrite, secretsSeen } from '../access/secrets-view.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+/** A client as the dashboard shows it. */
+export const ClientShape = Type.Object({
+  client_id: Type.String(),
+  client_name: Type.String(),
+  secret: Type.String({ description: 'Blank in lists, and for callers who may not write APIs.' }),
+  redirect_uri: Type.String({
+    description: 'All redirect URIs, parted by `oauth_redirect_uri_separator` where it is set.',
+  }),
+  policy_id: Type.String({ description: 'The first of `policies`.' }),
+  meta_data: Type.Record(Type.String(), Type.Unknown()),
+  description: Type.String(),
+  dcr_registration: Type.Object({
+    access_token: Type.String(),
+    client_uri: Type.String(),
+    provider: Type.String(),
+  }),
+  redirect_uris: Type.Array(Type.String()),
+  policies: Type.Array(Type.String()),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+})
+
+/** Who gets to see the secret: whoever has just made it, those who may write APIs, nobody. */
+export type SecretView = 'maker' | 'writers' | 'nobody'
+
+/** A client as callers see it; `isAlone`: false where others own a part of it (`soleOwnership`). @throws Fault `seal_broken` */
+export function clientView(
+  parts: DashboardParts,
+  call: Call,
+  client: OAuthClient,
+  who: SecretView,
+  isAlone = true,
+): JsonObject {
+  const { dashboard } = parts.config
+  const mayRead = isAlone && mayWrite(call, 'apis')
+  const withSecret = who === 'maker' || (who === 'writers' && mayRead)
+  const shown = showClient(parts, client, { withSecret })
+  const { client_id, client_name, secret, redirect_uri, policy_id, meta_data, description, dcr_registration, ...more } =
+    shown
+  const separator = dashboard.oauth_redirect_uri_separator
+  return {
+    client_id: client_id!,
+    client_name: textOf(client_name),
+    secret: secret!,
+    redirect_uri: separator === '' ? redirect_uri! : client.redirect_uris.join(separator),
+    policy_id: policy_id ?? '',
+    meta_data: secretsSeen(call, 'oauth', meta_data!, isAlone),
+    description: description!,
+    dcr_registration: registrationOf(dcr_registration, withSecret),
+    ...secretsSeen(call, 'oauth', more, isAlone),
+  }
+}
+
+/** A body whose `redirect_uri` may hold several addresses, where the setting says how they are parted. */
+export function withRedirects(parts: DashboardParts, body: JsonObject): JsonObject {
+  const separator = parts.config.dashboard.oauth_redirect_uri_separator
+  const { redirect_uri: joined, ...more } = body
+  if (separator === '' || typeof joined !== 'string' || !joined.includes(separator)) return body
+  const uris = joined.split(separator).map((uri) => uri.trim())
+  return { ...more, redirect_uri: uris.filter((uri) => uri !== '') }
+}
+
+/** What a change does not speak of stays as it is. */
+export function withRest(before: OAuthClient, sent: JsonObject): JsonObject {
+  const silent = (...names: string[]) => names.every((name) => sent[name] === undefined)
+  return {
+    ...(silent('redirect_uri', 'redirect_uris') && { redirect_uris: [...before.redirect_uris] }),
+    ...(silent('policy_id', 'policies') && { policies: [...before.policies] }),
+    ...(silent('meta_data', 'metadata') && { metadata: before.metadata }),
+    ...(silent('description') && { description: before.description }),
+    ...sent,
+  }
+}
+
+/** Who registered it where a portal had another server do it. Its access token is a secret. */
+function registrationOf(stored: unknown, withSecret: boolean): JsonObject {
+  const { access_token, client_uri, provider } = isObject(stored) ? stored : {}
+  return {
+    access_token: withSecret ? textOf(access_token) : '',
+    client_uri: textOf(client_uri),
+    provider: textOf(provider),
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,185 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { listClients } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
+import { soleOwnership } from '../access/co-owned.ts'
+import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'
+import { bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import { type ListShape, pageAnswer, streamed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { AuthorizeClients } from './authorize-client.ts'
+import { ClientShape, clientView, withRedirects, withRest } from './client-shape.ts'
+import { apiAt, checkPoliciesGiven, clientAt, clientStored, clientToChange, placeAt } from './find-client.ts'
+import { oauthTokenRoutes } from './oauth-token-routes.ts'
+
+const ALL = '/api/apis/oauth/{apiId}'
+const ONE = `${ALL}/{clientId}`
+const READ = { permission: 'oauth', intent: 'read' } as const
+const WRITE = { permission: 'oauth', intent: 'write' } as const
+const OWNED = { noun: 'api', by: 'apiId' } as const
+const BATCH = 500
+
+const List = Type.Object({ apps: Type.Array(ClientShape), pages: Type.Integer() })
+const Body = Type.Object(
+  {},
+  { description: 'A client: redirect_uri, policy_id, meta_data; client_id and secret of your choice.' },
+)
+const Rotated = Type.Object({
+  client_id: Type.String(),
+  secret: Type.String(),
+  valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
+})
+const Refusal = Type.Object({ Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() })
+const Concluded = Type.Object(
+  {},
+  { description: '`code`, `redirect_to` and `state`, or what was told of a refusal or a device.' },
+)
+
+/** OAuth clients: apps that get tokens for an API. */
+export function oauthClientRoutes(parts: DashboardParts): Route[] {
+  return [...collectionRoutes(parts), ...oneRoutes(parts), ...oauthTokenRoutes(parts), ...authorizeRoutes(parts)]
+}
+
+function collectionRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ALL,
+      access: READ,
+      owned: OWNED,
+      summary: 'List the OAuth clients of an API',
+      query: { p: Type.Integer() },
+      answers: { 200: List },
+      run: (call) => list(parts, call),
+    },
+    {
+      method: 'POST',
+      path: ALL,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Create an OAuth client',
+      body: Body,
+      answers: { 200: ClientShape },
+      run: async (call) => {
+        const { apiId } = await placeAt(parts, call, fault('query_invalid', 'API Reference not found'))
+        const body = withRedirects(parts, call.object())
+        await checkPoliciesGiven(parts, call, body, undefined)
+        const { client } = await createClient(parts, { body, apiId, actor: call.actor!.email })
+        return bare(clientView(parts, call, client, 'maker'))
+      },
+    },
+  ]
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read an OAuth client',
+      answers: { 200: ClientShape },
+      standing: (call) => clientStored(parts, call),
+      run: async (call) => {
+        const { client } = await clientAt(parts, call)
+        return bare(clientView(parts, call, client, 'writers', (await soleOwnership(parts, call)).client(client)))
+      },
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Change an OAuth client; its id and secret stay',
+      body: Body,
+      answers: { 200: ClientShape },
+      standing: (call) => clientStored(parts, call),
+      run: async (call) => {
+        const { client: before } = await clientToChange(parts, call)
+        const body = withRest(before, withRedirects(parts, call.object()))
+        await checkPoliciesGiven(parts, call, body, before)
+        const { client } = await updateClient(parts, before.client_id, { body, actor: call.actor!.email })
+        return bare(clientView(parts, call, client, 'writers'))
+      },
+    },
+    {
+      method: 'POST',
+      path: `${ONE}/rotate`,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Give an OAuth client another secret; the old one may be good for a while',
+      body: RotationBody,
+      bodyIs: 'any',
+      answers: { 200: Rotated },
+      run: (call) => rotate(parts, call),
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Delete an OAuth client; its tokens end',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { client, place } = await clientToChange(parts, call)
+        await deleteClient(parts, client.client_id, { apiId: place.apiId, actor: call.actor!.email })
+        return ok('OAuth client deleted successfully')
+      },
+    },
+  ]
+}
+
+async function rotate(parts: DashboardParts, call: Call) {
+  const { client_id: clientId } = (await clientToChange(parts, call)).client
+  const overlapS = overlapSent(call)
+  const { client, secret } = await rotateClient(parts, clientId, { overlapS, actor: call.actor!.email })
+  const until = client.secrets[1]?.until ?? 0
+  return bare({ client_id: clientId, secret, valid_until: until > 0 ? new Date(until).toISOString() : '' })
+}
+
+/** Both spellings of the call of an identity server. */
+function authorizeRoutes(parts: DashboardParts): Route[] {
+  const clients = new AuthorizeClients(parts)
+  return [`${ALL}/authorize-client`, '/api/apis/{apiId}/authorize-client'].map((path) => ({
+    method: 'POST',
+    path,
+    access: WRITE,
+    owned: OWNED,
+    summary: 'Conclude an authorization once the user has decided',
+    body: Type.Object(
+      {},
+      { description: 'response_type, client_id, redirect_uri, state, scope, key_rules and so on, as a form.' },
+    ),
+    bodyIs: 'form',
+    answers: { 200: Concluded, 400: Refusal, 401: Refusal, 403: Refusal, 429: Refusal },
+    run: async (call) => clients.answer(call, await apiAt(parts, call)),
+  }))
+}
+
+async function list(parts: DashboardParts, call: Call) {
+  const place = await placeAt(parts, call)
+  const page = pageOf(call)
+  const sole = await soleOwnership(parts, call)
+  const shape: ListShape<OAuthClient> = {
+    name: 'apps',
+    shape: (client) => clientView(parts, call, client, 'nobody', sole.client(client)),
+  }
+  if (page === 'all') return streamed(eachClient(parts, place), shape)
+  const { clients, total } = await listClients(parts, place, page)
+  return pageAnswer(clients, total, page, shape)
+}
+
+async function* eachClient(parts: DashboardParts, place: Awaited<ReturnType<typeof placeAt>>) {
+  for (let offset = 0; ; ) {
+    const { clients, total } = await listClients(parts, place, { offset, limit: BATCH })
+    yield clients
+    offset += clients.length
+    if (clients.length === 0 || offset >= total) return
+  }
+}

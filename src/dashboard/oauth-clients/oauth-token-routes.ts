@@ -1,0 +1,121 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
+import { listTokens, provenClient, revokeToken } from '../../publish/oauth-clients/oauth-tokens.ts'
+import { listedName } from '../keys/key-shape.ts'
+import { type Answer, bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import { fieldsOf } from '../server/form-or-json.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { clientAt, clientNamed, clientToChange } from './find-client.ts'
+
+const ONE = '/api/apis/oauth/{clientId}'
+const READ = { permission: 'oauth', intent: 'read' } as const
+const WRITE = { permission: 'oauth', intent: 'write' } as const
+const OF_CLIENT = { noun: 'oauth_client', by: 'clientId' } as const
+/** Longest list that is put together at once; more is asked for page by page. */
+const MOST = 100_000
+
+const Tokens = Type.Array(Type.Object({ code: Type.String(), expires: Type.Number() }))
+
+/** The tokens of OAuth clients: what is live, and how to end it. */
+export function oauthTokenRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/apis/oauth/{apiId}/{clientId}/tokens',
+      access: READ,
+      owned: { noun: 'api', by: 'apiId' },
+      summary: 'List the live tokens of an OAuth client at an API',
+      query: { p: Type.Integer() },
+      answers: { 200: Tokens },
+      run: async (call) => {
+        const { client, place } = await clientAt(parts, call)
+        return list(parts, call, client, place.apiId)
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/apis/oauth/{apiId}/{clientId}/tokens',
+      access: WRITE,
+      owned: { noun: 'api', by: 'apiId' },
+      summary: 'End all tokens of an OAuth client, at every API; who may write clients needs no secret of theirs',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { client } = await clientToChange(parts, call)
+        await endAllTokens(parts, client, call.actor!.email)
+        return ok('tokens revoked successfully')
+      },
+    },
+    {
+      method: 'GET',
+      path: `${ONE}/tokens`,
+      access: READ,
+      owned: OF_CLIENT,
+      summary: 'List the live tokens of an OAuth client at all APIs',
+      query: { p: Type.Integer() },
+      answers: { 200: Tokens },
+      run: async (call) => list(parts, call, await clientNamed(parts, call), undefined),
+    },
+    {
+      method: 'POST',
+      path: `${ONE}/revoke`,
+      access: WRITE,
+      owned: OF_CLIENT,
+      summary: 'End a token, named by itself or by the hash that lists show',
+      body: Type.Object({}, { description: 'token, token_type_hint, client_id, client_secret: a form or JSON.' }),
+      bodyIs: 'any',
+      answers: { 200: Done },
+      run: (call) => revoke(parts, call),
+    },
+    {
+      method: 'POST',
+      path: `${ONE}/revoke_all`,
+      access: WRITE,
+      owned: OF_CLIENT,
+      summary: 'End all tokens of an OAuth client',
+      body: Type.Object({}, { description: 'client_secret: a form or JSON.' }),
+      bodyIs: 'any',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { client_id: clientId } = await clientNamed(parts, call)
+        const secret = fieldsOf(call).get('client_secret')
+        if (secret === undefined) throw fault('client_secret_wrong', 'client_secret is required')
+        await endAllTokens(parts, await provenClient(parts, clientId, secret), call.actor!.email)
+        return ok('tokens revoked successfully')
+      },
+    },
+  ]
+}
+
+async function list(
+  parts: DashboardParts,
+  call: Call,
+  client: OAuthClient,
+  apiId: string | undefined,
+): Promise<Answer> {
+  const page = pageOf(call)
+  const [skip, limit] = page === 'all' ? [0, MOST] : [page.offset, page.limit]
+  const { tokens } = await listTokens(parts, client, { apiId, skip, limit })
+  return bare(tokens.map(({ row, expires }) => ({ code: listedName(parts, row), expires })))
+}
+
+/** A token that nobody has is as good as ended (RFC 7009 section 2.2); one of another client is refused (section 2.1). */
+async function revoke(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { client_id: clientId } = await clientNamed(parts, call)
+  const fields = fieldsOf(call)
+  const token = fields.get('token')
+  if (token === undefined) throw fault('query_invalid', 'token is required')
+  if ((fields.get('client_id') ?? clientId) !== clientId)
+    throw fault('query_invalid', 'client_id is not the one in the path')
+  const secret = fields.get('client_secret')
+  if (secret !== undefined) await provenClient(parts, clientId, secret)
+  const hint = fields.get('token_type_hint') ?? ''
+  const mayEndAt = (apiId: string) => call.sight.everything || call.sight.anyApi([apiId])
+  await revokeToken(parts, { token, hint, clientId, mayEndAt, actor: call.actor!.email })
+  return ok('token revoked successfully')
+}

@@ -1,0 +1,106 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { organisationShape } from '../../model/organisations/organisation.ts'
+import { redact } from '../../model/secrets/redact.ts'
+import { findOrganisation, setOpenPolicy } from '../../publish/organisations/organisations.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { isUnbounded } from '../access/actor.ts'
+import { bare, ok, refused } from '../routes/answer.ts'
+import { Done } from '../routes/envelope.ts'
+import { listed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const OrgShape = Type.Object({ id: Type.String(), owner_name: Type.String() })
+const OpenPolicy = Type.Object({
+  open_policy: Type.Object({ enabled: Type.Boolean(), rules: Type.String({ maxLength: 1_048_576 }) }),
+})
+const GONE = 'Could not retrieve org detail'
+/** What tells of the installation's set-up rather than of the organisation. */
+const INNER: readonly string[] = ['event_options', 'org_options_meta', 'open_policy']
+
+/** The caller's own organisation, and the rules that it keeps for the rule engine of others: `/api/org`, `/api/organisations`. */
+export function orgRoutes(parts: DashboardParts): Route[] {
+  const own = (path: string): Route => ({
+    method: 'GET',
+    path,
+    access: 'signed-in',
+    summary: "Read the caller's own organisation",
+    answers: { 200: OrgShape },
+    run: async (call) => {
+      const found = await findOrganisation(parts, call.actor!.orgId)
+      return found === undefined ? refused(404, GONE) : bare(shown(organisationShape(found)))
+    },
+  })
+  return [own('/api/org'), own('/api/organisations'), listRoute(parts), ...openPolicyRoutes(parts)]
+}
+
+/** Unbounded users see every organisation, all others the one that they belong to. */
+function listRoute({ documents }: DashboardParts): Route {
+  return {
+    method: 'GET',
+    path: '/api/organisations/list',
+    access: 'signed-in',
+    summary: 'List the organisations whose documents the caller sees',
+    query: { p: Type.Integer() },
+    answers: { 200: Type.Object({ organisations: Type.Array(OrgShape), pages: Type.Integer() }) },
+    run: async (call) => {
+      const actor = call.actor!
+      const { orgId } = actor
+      const shape = (stored: StoredDocument) => shown(organisationShape(stored))
+      const list = { name: 'organisations', shape }
+      if (isUnbounded(actor)) return listed(documents, 'organisation', {}, pageOf(call), list)
+      const own = isDocumentId(orgId) ? await documents.get('organisation', orgId) : undefined
+      return bare({ organisations: own === undefined ? [] : [shape(own)], pages: 1 })
+    },
+  }
+}
+
+function openPolicyRoutes(parts: DashboardParts): Route[] {
+  const path = '/api/org/opa'
+  const access = { permission: 'system' } as const
+  return [
+    {
+      ...{ method: 'GET', path, access },
+      summary: 'Read the rules that are kept; they are not evaluated',
+      answers: { 200: OpenPolicy },
+      run: async (call) => {
+        const found = await findOrganisation(parts, call.actor!.orgId)
+        return found === undefined
+          ? refused(404, GONE)
+          : bare({ open_policy: { enabled: false, rules: rulesOf(found.body) } })
+      },
+    },
+    {
+      ...{ method: 'PUT', path, access },
+      summary: 'Keep rules; they are not evaluated, so they cannot be enabled',
+      body: OpenPolicy,
+      invalid: 'Invalid OPA rules.',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { enabled, rules } = call.object().open_policy as { enabled: boolean; rules: string }
+        if (enabled)
+          throw fault(
+            'rules_unsupported',
+            'rules are kept, not evaluated: what users may do follows from permissions and owners',
+          )
+        const found = await findOrganisation(parts, call.actor!.orgId)
+        if (found === undefined) return refused(404, GONE)
+        await setOpenPolicy(parts, found, rules, call.actor!.email)
+        return ok('OPA rules has been updated on org level.')
+      },
+    },
+  ]
+}
+
+function rulesOf({ open_policy: policy }: JsonObject): string {
+  return isObject(policy) && typeof policy.rules === 'string' ? policy.rules : ''
+}
+
+function shown(organisation: JsonObject): JsonObject {
+  const rest = Object.entries(organisation).filter(([name]) => !INNER.includes(name))
+  return redact(Object.fromEntries(rest)) as JsonObject
+}

@@ -1,0 +1,58 @@
+import { Type } from 'typebox'
+import { readInstallation } from '../../publish/organisations/installation.ts'
+import { setUp } from '../../publish/organisations/set-up.ts'
+import { UserShape } from '../people/shapes.ts'
+import { PeopleView } from '../people/view.ts'
+import { bare, ok } from '../routes/answer.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const text = Type.String({ maxLength: 1024 })
+const Body = Type.Object({
+  token: text,
+  organisation: text,
+  email: text,
+  password: text,
+  first_name: Type.Optional(text),
+  last_name: Type.Optional(text),
+})
+
+/** The first start: who holds the set-up link makes the first organisation and its first administrator. */
+export function setUpRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/bootstrap',
+      access: 'public',
+      summary: 'Tells whether the set-up link is open',
+      answers: { 200: Type.Object({ open: Type.Boolean() }) },
+      run: async () => bare({ open: ((await readInstallation(parts))?.setup_hash ?? '') !== '' }),
+    },
+    {
+      method: 'POST',
+      path: '/api/bootstrap',
+      access: 'public',
+      summary: 'Makes the first organisation and its first administrator, once, with the token of the set-up link',
+      body: Body,
+      answers: {
+        200: Type.Object({
+          Status: Type.Literal('OK'),
+          Message: Type.String(),
+          Meta: Type.Object({ org_id: Type.String(), user: UserShape }),
+        }),
+      },
+      async run(call) {
+        const sent = call.object() as Record<string, string>
+        const { user } = await setUp(parts, sent.token!, {
+          organisation: sent.organisation!,
+          email: sent.email!,
+          password: sent.password!,
+          firstName: sent.first_name ?? '',
+          lastName: sent.last_name ?? '',
+        })
+        const shown = await new PeopleView(parts, undefined).user(user)
+        return ok('Organisation and first user have been created', { org_id: user.org_id, user: shown })
+      },
+    },
+  ]
+}

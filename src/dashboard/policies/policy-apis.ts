@@ -1,0 +1,152 @@
+import { policyApisOf } from '../../model/policies/policy-index.ts'
+import type { Documents, Feed } from '../../store/ports/ports.ts'
+import type { Sight } from '../access/visibility.ts'
+
+interface Known {
+  readonly orgId: string
+  readonly id: string
+  readonly apiIds: readonly string[]
+}
+
+/**
+ * Which policy names which APIs, in memory: whether a policy, or a key that has it, is seen follows from its APIs, and one that names
+ * none that exists is seen by all, which no index of the store can say. Reads everything at the first question, follows the feed
+ * from then on.
+ */
+export class PolicyApis {
+  readonly #documents: Documents
+  readonly #feed: Feed
+  readonly #byDocument = new Map<string, Known>()
+  readonly #byPolicy = new Map<string, Known>()
+  #stale = new Set<string>()
+  #loading: Promise<void> | undefined
+  #loaded = false
+  #following = false
+  /** How often changes were made that nobody could name: what was read meanwhile may be the old state. */
+  #missed = 0
+
+  constructor(documents: Documents, feed: Feed) {
+    this.#documents = documents
+    this.#feed = feed
+  }
+
+  /** Resolves once every commit that was told is taken in. @throws Fault `store_away` */
+  async fresh(): Promise<this> {
+    while (!this.#loaded || this.#stale.size > 0 || this.#loading !== undefined) {
+      this.#loading ??= this.#catchUp().finally(() => {
+        this.#loading = undefined
+      })
+      await this.#loading
+    }
+    return this
+  }
+
+  /**
+   * APIs of a policy, by its `id` or its storage id; none when there is no such policy. Where one is the `id` of one and the storage id
+   * of another, the APIs of both.
+   */
+  of(orgId: string, policyId: string): readonly string[] {
+    const [one, other] = this.#named(orgId, policyId)
+    return other === undefined ? (one?.apiIds ?? []) : [...one!.apiIds, ...other.apiIds]
+  }
+
+  /** True when an organisation has such a policy, by either id. */
+  has(orgId: string, policyId: string): boolean {
+    return this.#named(orgId, policyId).length > 0
+  }
+
+  #named(orgId: string, policyId: string): readonly Known[] {
+    const byPolicy = this.#byPolicy.get(keyOf(orgId, policyId))
+    const byDocument = this.#byDocument.get(policyId)
+    const stored = byDocument?.orgId === orgId && byDocument !== byPolicy ? byDocument : undefined
+    return [byPolicy, stored].filter((known) => known !== undefined)
+  }
+
+  /** Ids of the policies of an organisation whose APIs pass. */
+  ids(orgId: string, passes: (apiIds: readonly string[]) => boolean): string[] {
+    const found: string[] = []
+    for (const known of this.#byDocument.values())
+      if (known.orgId === orgId && passes(known.apiIds)) found.push(known.id)
+    return found
+  }
+
+  async #catchUp(): Promise<void> {
+    if (!this.#loaded) {
+      this.#follow()
+      this.#byDocument.clear()
+      this.#byPolicy.clear()
+      const missed = this.#missed
+      for await (const batch of this.#documents.scan('policy')) for (const { id, body } of batch) this.#put(id, body)
+      this.#loaded = missed === this.#missed
+    }
+    const stale = this.#stale
+    this.#stale = new Set()
+    try {
+      for (const id of stale) {
+        const found = await this.#documents.get('policy', id as Parameters<Documents['get']>[1])
+        if (found === undefined) this.#drop(id)
+        else this.#put(id, found.body)
+        stale.delete(id)
+      }
+    } finally {
+      for (const id of stale) this.#stale.add(id)
+    }
+  }
+
+  #follow(): void {
+    if (this.#following) return
+    this.#following = true
+    this.#feed.subscribe(({ changes, missed }) => {
+      if (missed) this.#forget()
+      for (const { kind, id } of changes) if (kind === 'policy') this.#stale.add(id)
+    })
+  }
+
+  #forget(): void {
+    this.#missed++
+    this.#loaded = false
+  }
+
+  #put(documentId: string, body: Parameters<typeof policyApisOf>[0]): void {
+    this.#drop(documentId)
+    const known = { orgId: String(body.org_id ?? ''), id: String(body.id ?? ''), apiIds: policyApisOf(body) }
+    this.#byDocument.set(documentId, known)
+    this.#byPolicy.set(keyOf(known.orgId, known.id), known)
+  }
+
+  #drop(documentId: string): void {
+    const before = this.#byDocument.get(documentId)
+    if (before === undefined) return
+    this.#byDocument.delete(documentId)
+    const key = keyOf(before.orgId, before.id)
+    if (this.#byPolicy.get(key) === before) this.#byPolicy.delete(key)
+  }
+}
+
+const known = new WeakMap<Documents, PolicyApis>()
+
+/** The one of a store, for all routes. */
+export function policyApisFor(documents: Documents, feed: Feed): PolicyApis {
+  const there = known.get(documents)
+  if (there !== undefined) return there
+  const made = new PolicyApis(documents, feed)
+  known.set(documents, made)
+  return made
+}
+
+/** Ids of the policies that the actor may see; undefined where ownership hides nothing. @throws Fault `store_away` */
+export async function visiblePolicies(
+  apis: PolicyApis,
+  orgId: string,
+  sight: Sight,
+): Promise<readonly string[] | undefined> {
+  if (sight.everything) return undefined
+  return (await apis.fresh()).ids(orgId, sight.anyApi)
+}
+
+const keyOf = (orgId: string, id: string) => JSON.stringify([orgId, id])
+
+/** True for a policy that an organisation has and whose APIs are all seen, or gone: who gives it gives all its rights. */
+export function isSeenPolicy(policies: PolicyApis, sight: Sight, orgId: string, id: string): boolean {
+  return policies.has(orgId, id) && sight.hidden(policies.of(orgId, id)) === 0
+}

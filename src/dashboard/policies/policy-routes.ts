@@ -1,0 +1,185 @@
+import { Type } from 'typebox'
+import type { JsonObject } from '../../model/json/json.ts'
+import { mergePatch } from '../../model/json/merge-patch.ts'
+import { withRightsMap } from '../../model/policies/policy.ts'
+import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { createPolicy, type PolicyRules, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { checkAlone, soleOwnership } from '../access/co-owned.ts'
+import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import { listed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { policyApisFor } from './policy-apis.ts'
+import { policyQuery } from './policy-query.ts'
+import { changesMore, PolicyShape, shownPolicy, withOneState } from './policy-shape.ts'
+import { checkRightsSeen, policyOf } from './policy-view.ts'
+
+const PATH = '/api/portal/policies'
+const ONE = `${PATH}/{id}`
+const READ = { permission: 'policies', intent: 'read' } as const
+const WRITE = { permission: 'policies', intent: 'write' } as const
+
+const List = Type.Object({ Data: Type.Array(PolicyShape), Pages: Type.Integer() })
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Null(),
+})
+const Body = Type.Object(
+  {},
+  { description: 'A policy. `access_rights_array` may stand in the place of `access_rights`.' },
+)
+
+/** `/api/portal/policies`: what keys may do, by name. Both ids of a policy are taken wherever one is named. */
+export function policyRoutes(parts: DashboardParts): Route[] {
+  return [...listRoutes(parts), ...oneRoutes(parts)]
+}
+
+function listRoutes(parts: DashboardParts): Route[] {
+  const apis = policyApisFor(parts.documents, parts.store.feed)
+  const list = async (call: Call) => {
+    const sole = await soleOwnership(parts, call)
+    return listed(parts.documents, 'policy', await policyQuery(parts, apis, call), pageOf(call), {
+      ...{ name: 'Data', pages: 'Pages' },
+      shape: ({ body }) => secretsSeen(call, 'policies', shownPolicy(body), sole.policy(body)),
+    })
+  }
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'List policies',
+      query: { p: Type.Integer(), active: Type.Unknown() },
+      answers: { 200: List },
+      run: list,
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/search`,
+      access: READ,
+      summary: 'Search policies',
+      query: {
+        q: Type.String({ maxLength: 256, description: 'Part of name or id.' }),
+        policy_ids: Type.String({ description: 'Ids, separated by commas.' }),
+        active: Type.Unknown({ description: 'Anything: only those in force.' }),
+        state: Type.String({ description: 'active, draft, deny; several separated by commas.' }),
+        sort: Type.String({ pattern: '^-?(?:date_created|name|state)$' }),
+        api_id: Type.String({ description: 'Ids of APIs, separated by commas.' }),
+        auth_type: Type.String({ description: 'Several separated by commas.' }),
+        p: Type.Integer(),
+      },
+      answers: { 200: List },
+      run: list,
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Create a policy',
+      body: Body,
+      answers: { 200: Created },
+      run: async (call) => {
+        const sent = withRightsMap({ ...call.object(), org_id: call.actor!.orgId })
+        const body = withOneState(sent, undefined)
+        checkRightsSeen(call, {}, body)
+        const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
+        return ok(String(policy._id))
+      },
+    },
+  ]
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  const owned = { noun: 'policy', by: 'id' } as const
+  return [
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned,
+      summary: 'Read a policy',
+      answers: { 200: PolicyShape },
+      standing: (call) => policyOf(parts, call),
+      run: async (call) => {
+        const { body } = await policyOf(parts, call)
+        return bare(secretsSeen(call, 'policies', shownPolicy(body), (await soleOwnership(parts, call)).policy(body)))
+      },
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      owned: { ...owned, keepsOthers: true },
+      summary: 'Replace a policy',
+      body: Body,
+      answers: { 200: Done },
+      standing: (call) => policyOf(parts, call),
+      run: async (call) => {
+        const stored = await policyOf(parts, call)
+        return save(parts, call, stored, call.object())
+      },
+    },
+    {
+      method: 'PATCH',
+      path: ONE,
+      access: WRITE,
+      owned: { ...owned, keepsOthers: true },
+      summary: 'Change parts of a policy (RFC 7396)',
+      body: Type.Object({}),
+      answers: { 200: Done },
+      standing: (call) => policyOf(parts, call),
+      run: async (call) => {
+        const stored = await policyOf(parts, call)
+        return save(parts, call, stored, mergePatch(stored.body, call.object()) as JsonObject)
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned,
+      summary: 'Delete a policy',
+      answers: { 200: Done },
+      run: async (call) => {
+        const stored = await policyOf(parts, call, 'Could not retrieve object for deletion')
+        await removePolicy(parts, named(stored, call), call.actor!.email)
+        return ok('Data deleted')
+      },
+    },
+  ]
+}
+
+/**
+ * The organisation stays what it is, whatever was sent; so do the rights on APIs that the caller does not see, and all that holds for
+ * them. @throws Fault `not_owner` (401), `shared_with_others` (403), and as `updatePolicy`
+ */
+async function save(parts: DashboardParts, call: Call, stored: StoredDocument, sent: JsonObject) {
+  const kept = secretsKept(sent, stored.body, 'policy_invalid')
+  const body = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
+  checkRightsSeen(call, stored.body, body)
+  if (!call.sight.everything && changesMore(stored.body, body))
+    checkAlone(call.sight, 'The policy', policyApisOf(stored.body))
+  const wanted = named(stored, call)
+  await updatePolicy(parts, wanted, body, call.actor!.email, rulesOf(parts))
+  return ok('Data updated')
+}
+
+/** By its `id`: the storage id of one policy may be the `id` of another. */
+function named({ id, body }: StoredDocument, call: Call) {
+  return { id: typeof body.id === 'string' && body.id !== '' ? body.id : id, orgId: call.actor!.orgId }
+}
+
+function rulesOf({ config: { dashboard } }: DashboardParts): PolicyRules {
+  return {
+    explicitIds: dashboard.allow_explicit_policy_id,
+    unsafeIds: dashboard.allow_unsafe_policy_ids,
+    fillIds: true,
+    uniqueNames: true,
+  }
+}

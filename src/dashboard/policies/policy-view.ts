@@ -1,0 +1,40 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { findPolicy } from '../../publish/policies/policies.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { changedRights } from './policy-shape.ts'
+
+const ID = /^[A-Za-z0-9._~-]+$/
+
+/**
+ * The policy that the path names by its `id` or its `_id`.
+ * @throws Fault `not_found` (404) with `missing`, `query_invalid` (400) for what can be no id, `not_owner` (401)
+ */
+export async function policyOf(
+  parts: DashboardParts,
+  call: Call,
+  missing = 'Could not retrieve portal object.',
+): Promise<StoredDocument> {
+  const id = call.param('id')
+  const orgId = call.actor?.orgId ?? ''
+  const stored = await findPolicy(parts, id, orgId === '' ? undefined : orgId).catch((error) => {
+    if (!(error instanceof Fault) || error.code !== 'not_found') throw error
+    throw ID.test(id) ? fault('not_found', missing) : fault('query_invalid', 'Invalid policy ID.')
+  })
+  if (!call.sight.policy(stored)) throw fault('not_owner')
+  return stored
+}
+
+/**
+ * Nobody gives rights to an API that others own, nor changes or takes them: access to a policy implies no access to its other APIs. An
+ * unknown API, or one of another organisation, counts as one of others where rights are given. @throws Fault `not_owner` (401)
+ */
+export function checkRightsSeen({ sight }: Pick<Call, 'sight'>, before: JsonObject, after: JsonObject): void {
+  if (sight.everything) return
+  const given = new Set(policyApisOf(after))
+  for (const apiId of changedRights(before, after))
+    if (given.has(apiId) ? !sight.apiId(apiId) : sight.hidden([apiId]) > 0) throw fault('not_owner')
+}

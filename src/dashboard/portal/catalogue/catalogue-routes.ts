@@ -1,0 +1,107 @@
+import { Type } from 'typebox'
+import { fault } from '../../../errors/fault.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
+import { entriesOf } from '../../../model/portal/catalogue/catalogue.ts'
+import {
+  type CatalogueChange,
+  catalogueOf,
+  createCatalogue,
+  saveCatalogue,
+  seenEntries,
+} from '../../../publish/portal/catalogue/catalogue.ts'
+import { checkReferences } from '../../access/references.ts'
+import { secretsKept, secretsSeen } from '../../access/secrets-view.ts'
+import { bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { bothSpellings } from '../settings/spellings.ts'
+
+const PATH = '/api/portal/catalogue'
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+
+const text = Type.String()
+const Entry = Type.Object({
+  name: text,
+  short_description: text,
+  long_description: text,
+  show: Type.Boolean(),
+  api_id: text,
+  policy_id: text,
+  documentation: text,
+  version: text,
+  is_keyless: Type.Boolean(),
+  config: Type.Object({}),
+  fields: Type.Record(text, text),
+  auth_type: text,
+})
+const Shape = Type.Object({ id: text, org_id: text, email: text, apis: Type.Array(Entry) })
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Null(),
+})
+const Body = Type.Object({}, { description: 'A catalogue: `apis` are its entries, in order.' })
+
+/** What the portal offers: `/api/portal/catalogue`. Callers see and write the entries of policies and APIs that they may see. */
+export function catalogueRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'Read the catalogue',
+      query: { or_empty: Type.Boolean({ description: 'true: before it is made, an empty one instead of a 404.' }) },
+      answers: { 200: Shape },
+      standing: (call) => catalogueOf(parts, call.actor!.orgId),
+      run: async (call) => {
+        const { orgId } = call.actor!
+        const stored = await catalogueOf(parts, orgId)
+        if (stored === undefined && call.query('or_empty') === 'true')
+          return bare({ id: '', org_id: orgId, email: '', apis: [] })
+        if (stored === undefined) throw fault('not_found', 'API catalogue not found')
+        const { email, apis: _apis, org_id: _org, ...rest } = stored.body
+        const apis: JsonObject[] = await seenEntries(parts, orgId, entriesOf(stored.body), call.sight)
+        return bare(secretsSeen(call, 'portal', { id: stored.id, org_id: orgId, email: email ?? '', apis, ...rest }))
+      },
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Make the catalogue',
+      body: Body,
+      answers: { 200: Created },
+      run: async (call) => ok(await createCatalogue(parts, changeOf(parts, call, undefined))),
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      access: WRITE,
+      summary: 'Replace the entries that the caller sees; the others stay in their places',
+      body: Body,
+      answers: { 200: Done },
+      standing: (call) => catalogueOf(parts, call.actor!.orgId),
+      run: async (call) => {
+        await saveCatalogue(parts, changeOf(parts, call, await seenCatalogue(parts, call)))
+        return ok('Data updated')
+      },
+    },
+  ])
+}
+
+/** What of the stored catalogue the caller sees: the secrets of other entries are none to keep. */
+async function seenCatalogue(parts: DashboardParts, { actor, sight }: Call): Promise<JsonObject | undefined> {
+  const { orgId } = actor!
+  const stored = await catalogueOf(parts, orgId)
+  return stored && { ...stored.body, apis: await seenEntries(parts, orgId, entriesOf(stored.body), sight) }
+}
+
+function changeOf(parts: DashboardParts, call: Call, before: JsonObject | undefined): CatalogueChange {
+  const { orgId, email: actor } = call.actor!
+  const checkNamed: CatalogueChange['checkNamed'] = (after, named) =>
+    checkReferences(parts, call, 'catalogue', after, named, { code: 'not_owner' })
+  return { orgId, sent: secretsKept(call.object(), before, 'portal_invalid'), sight: call.sight, checkNamed, actor }
+}

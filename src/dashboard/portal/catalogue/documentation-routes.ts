@@ -1,0 +1,119 @@
+import { Type } from 'typebox'
+import { fault } from '../../../errors/fault.ts'
+import { isDocumentId } from '../../../model/documents/ids.ts'
+import { readDocumentation } from '../../../model/portal/catalogue/portal-documentation.ts'
+import {
+  createDocumentation,
+  documentationText,
+  removeDocumentation,
+} from '../../../publish/portal/catalogue/documentation.ts'
+import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
+import { checkReferences } from '../../access/references.ts'
+import { policyApisFor, visiblePolicies } from '../../policies/policy-apis.ts'
+import { bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import { listed } from '../../routes/listed.ts'
+import { pageOf } from '../../routes/page.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { bothSpellings } from '../settings/spellings.ts'
+
+const PATH = '/api/portal/documentation'
+const ONE = `${PATH}/{id}`
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+
+const NOT_OWNER = { code: 'not_owner' } as const
+const OWNED = { noun: 'documentation', by: 'id' } as const
+
+const text = Type.String()
+const Head = { id: Type.String({ pattern: '^[0-9a-f]{24}$' }), org_id: text, api_id: text, doc_type: text }
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Null(),
+})
+const Body = Type.Object(
+  {},
+  { description: 'api_id (of an API or a policy), doc_type, documentation (base64 of a text in UTF-8).' },
+)
+
+/** Documentation of APIs, for the portal to render: `/api/portal/documentation`. */
+export function documentationRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([...collectionRoutes(parts), ...oneRoutes(parts)])
+}
+
+function collectionRoutes(parts: DashboardParts): Route[] {
+  const apis = policyApisFor(parts.documents, parts.store.feed)
+  const shape = ({ id, body }: StoredDocument) => ({ id, ...body })
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'List documentation, without its text',
+      query: { p: Type.Integer() },
+      answers: { 200: Type.Object({ Data: Type.Array(Type.Object(Head)), Pages: Type.Integer() }) },
+      run: async (call) => {
+        const visible = await visiblePolicies(apis, call.actor!.orgId, call.sight)
+        const named = [...(call.sight.apiIds() ?? []), ...(visible ?? []), '']
+        const and: Where[] = call.sight.everything ? [] : [{ api_id: named }]
+        const query = { where: call.sight.whereOrg(), and }
+        const list = { name: 'Data', pages: 'Pages', shape }
+        return listed(parts.documents, 'portal_documentation', query, pageOf(call), list)
+      },
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Store documentation of an API',
+      body: Body,
+      answers: { 200: Created },
+      run: async (call) => {
+        const draft = readDocumentation(call.object(), parts.config.portal.max_documentation_bytes)
+        const { orgId, email: actor } = call.actor!
+        await checkReferences(parts, call, 'portal_documentation', { api_id: draft.api_id }, undefined, NOT_OWNER)
+        return ok(await createDocumentation(parts, { orgId, draft, actor }))
+      },
+    },
+  ]
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read documentation, its text in base64',
+      answers: { 200: Type.Object({ ...Head, documentation: text }) },
+      run: async (call) => {
+        const { id, body } = await known(parts, call)
+        return bare({ id, ...body, documentation: await documentationText(parts, id) })
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Delete documentation',
+      answers: { 200: Done },
+      run: async (call) => {
+        await removeDocumentation(parts, await known(parts, call), call.actor!.email)
+        return ok('Data deleted')
+      },
+    },
+  ]
+}
+
+/** @throws Fault `not_found` (404) */
+async function known(parts: DashboardParts, call: Call): Promise<StoredDocument> {
+  const id = call.param('id')
+  const stored = isDocumentId(id) ? await parts.documents.get('portal_documentation', id) : undefined
+  if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', 'Could not retrieve portal object.')
+  return stored
+}

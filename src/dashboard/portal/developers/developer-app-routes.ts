@@ -1,0 +1,120 @@
+import { Type } from 'typebox'
+import type { JsonObject } from '../../../model/json/json.ts'
+import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
+import { deleteClient, rotateClient, updateClient } from '../../../publish/oauth-clients/oauth-clients.ts'
+import { appOf, appPolicyOf } from '../../../publish/portal/developers/apps-of-developer.ts'
+import { withRedirects, withRest } from '../../oauth-clients/client-shape.ts'
+import { type Answer, bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { bothSpellings } from '../settings/spellings.ts'
+import { overlapSent, RotationBody } from './access-body.ts'
+import { NewApp } from './developer-key-routes.ts'
+import { appAt } from './holding-view.ts'
+
+const ONE = '/api/portal/developers/oauth/{appId}'
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+const OWNED = { noun: 'oauth_client', by: 'appId' } as const
+
+const App = Type.Object({
+  client_id: Type.String(),
+  client_name: Type.Optional(Type.String()),
+  secret: Type.Literal('', { description: 'Shown when it is made, and never again.' }),
+  policy_id: Type.String(),
+  redirect_uri: Type.String(),
+  redirect_uris: Type.Array(Type.String()),
+  app_description: Type.String(),
+  use_case: Type.String(),
+  date_created: Type.String(),
+  developer_id: Type.String(),
+})
+const RotatedApp = Type.Object({
+  ...NewApp.properties,
+  valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
+})
+/** What a developer's app may be told anew. */
+const MEMBERS = ['redirect_uri', 'redirect_uris', 'client_name', 'app_description', 'use_case', 'description'] as const
+
+/** OAuth apps of developers, by client id. They are made as keys are, by an OAuth policy. */
+export function developerAppRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read an OAuth app of a developer',
+      answers: { 200: App },
+      run: async (call) => bare(appSeen(await appAt(parts, call))),
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Change redirect URI, name or description of an OAuth app; what is not sent stays',
+      body: Type.Object({}, { description: MEMBERS.join(', ') }),
+      answers: { 200: Done },
+      run: (call) => change(parts, call),
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Delete an OAuth app; its tokens end',
+      answers: { 200: Done },
+      run: async (call) => removeApp(parts, call, await appAt(parts, call)),
+    },
+    {
+      method: 'POST',
+      path: `${ONE}/rotate`,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Give an OAuth app another secret',
+      body: RotationBody,
+      bodyIs: 'any',
+      answers: { 200: RotatedApp },
+      run: (call) => rotate(parts, call),
+    },
+  ])
+}
+
+/** Deletes an app. */
+export async function removeApp(parts: DashboardParts, call: Call, client: OAuthClient): Promise<Answer> {
+  await deleteClient(parts, client.client_id, { actor: call.actor!.email })
+  return ok('Data deleted')
+}
+
+async function change(parts: DashboardParts, call: Call): Promise<Answer> {
+  const client = await appAt(parts, call)
+  const body = call.object()
+  const said = MEMBERS.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]!] as const)
+  const sent: JsonObject = withRest(client, withRedirects(parts, Object.fromEntries(said)))
+  await updateClient(parts, client.client_id, { body: sent, actor: call.actor!.email })
+  return ok('Data updated')
+}
+
+async function rotate(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { client_id: clientId } = await appAt(parts, call)
+  const overlapS = overlapSent(call)
+  const { client, secret } = await rotateClient(parts, clientId, { overlapS, actor: call.actor!.email })
+  const until = client.secrets[1]?.until ?? 0
+  return bare({
+    ...{ client_id: clientId, secret, policy_id: appPolicyOf(client), redirect_uri: client.redirect_uris[0] ?? '' },
+    valid_until: until > 0 ? new Date(until).toISOString() : '',
+  })
+}
+
+function appSeen(client: OAuthClient): JsonObject {
+  return {
+    ...appOf(client),
+    secret: '',
+    policy_id: appPolicyOf(client),
+    redirect_uris: [...client.redirect_uris],
+    developer_id: String(client.developer_id),
+  }
+}

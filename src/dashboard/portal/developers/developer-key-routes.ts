@@ -1,0 +1,210 @@
+import { Type } from 'typebox'
+import { counterIdOf } from '../../../model/keys/key.ts'
+import { keysOf } from '../../../model/portal/developers/holdings.ts'
+import { hexOf } from '../../../publish/keys/key-parts.ts'
+import { deleteKey } from '../../../publish/keys/keys.ts'
+import {
+  accessSeen,
+  changeHeldKey,
+  issueAccess,
+  rotateHeldKey,
+} from '../../../publish/portal/developers/developer-keys.ts'
+import { formersOf } from '../../../publish/portal/developers/keys-of-developer.ts'
+import { resetQuotas } from '../../../publish/sessions/quotas.ts'
+import type { SessionRow, StoredDocument } from '../../../store/ports/ports.ts'
+import { seesSession } from '../../access/owned.ts'
+import { type Answer, bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import { pageAnswer } from '../../routes/listed.ts'
+import { pageOf } from '../../routes/page.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { bothSpellings } from '../settings/spellings.ts'
+import { AccessBody, accessSent, overlapSent, PoliciesBody, policiesSent, RotationBody } from './access-body.ts'
+import { checkGiven, developerAt, heldKeyAt } from './holding-view.ts'
+import { KeyEntry, keyEntry } from './key-entry.ts'
+
+const DEVELOPER = '/api/portal/developers/{id}'
+const ONE = `${DEVELOPER}/keys/{keyId}`
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+const OWNED = { noun: 'key', by: 'keyId' } as const
+
+const List = Type.Object({ Data: Type.Array(KeyEntry), Pages: Type.Integer() })
+const NewKey = Type.Object({ RawKey: Type.String({ minLength: 1 }), Password: Type.Literal('') })
+/** An OAuth app with its secret, which is shown this once. */
+export const NewApp = Type.Object({
+  client_id: Type.String(),
+  secret: Type.String(),
+  policy_id: Type.String(),
+  redirect_uri: Type.String(),
+})
+const RotatedKey = Type.Object({
+  RawKey: Type.String({ minLength: 1 }),
+  Password: Type.Literal(''),
+  key_id: Type.String(),
+  rotated_from: Type.String(),
+  valid_until: Type.String({ description: 'Until when the old key is good as well; empty = no longer.' }),
+})
+
+/** Keys of developers. `{keyId}` is the hash; where keys are kept, the key itself is taken too. */
+export function developerKeyRoutes(parts: DashboardParts): Route[] {
+  const add = ['keys', 'subscriptions'].map(
+    (noun): Route => ({
+      method: 'POST',
+      path: `${DEVELOPER}/${noun}`,
+      access: WRITE,
+      summary: 'Make a key, or by an OAuth policy an OAuth app, for a developer',
+      body: AccessBody,
+      answers: { 200: Type.Union([NewKey, NewApp]) },
+      run: (call) => addAccess(parts, call),
+    }),
+  )
+  return bothSpellings([...add, ...readRoutes(parts), ...changeRoutes(parts)])
+}
+
+function readRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${DEVELOPER}/keys`,
+      access: READ,
+      summary: 'List the keys of a developer; those that were rotated and are still good stand behind their successors',
+      query: { p: Type.Integer() },
+      answers: { 200: List },
+      run: (call) => listKeys(parts, call),
+    },
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read a key of a developer',
+      answers: { 200: KeyEntry },
+      run: async (call) => bare(await keyEntry(parts, call, (await held(parts, call)).row)),
+    },
+  ]
+}
+
+function changeRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      owned: { ...OWNED, keepsOthers: true },
+      summary: 'Give a key of a developer other policies; its subscriptions follow',
+      body: PoliciesBody,
+      answers: { 200: Done },
+      run: async (call) => changePolicies(parts, call, await held(parts, call), policiesSent(call.object())),
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Revoke a key of a developer, and with it those that it took the place of',
+      answers: { 200: Done },
+      run: async (call) => revoke(parts, call, await held(parts, call)),
+    },
+    {
+      method: 'POST',
+      path: `${ONE}/reset_quota`,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Start the quotas of a key anew',
+      answers: { 200: Done },
+      run: async (call) => resetQuota(parts, await held(parts, call)),
+    },
+    {
+      method: 'POST',
+      path: `${ONE}/rotate`,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Put a new key in the place of one: rights, fields, expiry and counts go over',
+      body: RotationBody,
+      bodyIs: 'any',
+      answers: { 200: RotatedKey },
+      run: (call) => rotate(parts, call),
+    },
+  ]
+}
+
+/** A key of a developer, and whose it is. */
+export interface HeldHere {
+  readonly developer: StoredDocument
+  readonly row: SessionRow
+}
+
+/** Gives a key other policies. @throws Fault as `changeHeldKey`; `not_owner` (401) */
+export async function changePolicies(
+  parts: DashboardParts,
+  call: Call,
+  { developer, row }: HeldHere,
+  policies: readonly string[],
+): Promise<Answer> {
+  await checkGiven(parts, call, String(developer.body.org_id), policies, row.policyIds)
+  await changeHeldKey(parts, { row, policies, actor: call.actor!.email })
+  return ok('Data updated')
+}
+
+/** Deletes a key. */
+export async function revoke(parts: DashboardParts, call: Call, { row }: HeldHere): Promise<Answer> {
+  await deleteKey(parts, row, call.actor!.email)
+  return ok('Data deleted')
+}
+
+/** Starts the quotas of a key anew. */
+export async function resetQuota(parts: DashboardParts, { row }: HeldHere): Promise<Answer> {
+  await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)), { whatever: true })
+  return ok('Quota reset')
+}
+
+async function held(parts: DashboardParts, call: Call): Promise<HeldHere> {
+  const developer = await developerAt(parts, call)
+  return { developer, row: await heldKeyAt(parts, call, developer) }
+}
+
+async function addAccess(parts: DashboardParts, call: Call): Promise<Answer> {
+  const developer = await developerAt(parts, call)
+  const sent = accessSent(parts, call)
+  await checkGiven(parts, call, String(developer.body.org_id), sent.policies)
+  const issued = await issueAccess(parts, {
+    ...sent,
+    developer,
+    actor: call.actor!.email,
+    action: 'developer.access',
+  })
+  return bare(accessSeen(issued))
+}
+
+async function listKeys(parts: DashboardParts, call: Call): Promise<Answer> {
+  const developer = await developerAt(parts, call)
+  const look = { parts, sight: call.sight, orgId: String(developer.body.org_id) }
+  const held: SessionRow[] = []
+  for (const keyHash of keysOf(developer.body).keys()) {
+    const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
+    // What a key is listed under is said by people: what it gives decides.
+    if (row !== undefined && (await seesSession(look, row))) held.push(row)
+  }
+  const page = pageOf(call)
+  const asked = page === 'all' ? held : held.slice(page.offset, page.offset + page.limit)
+  const rows: SessionRow[] = []
+  for (const row of asked) rows.push(row, ...(await formersOf(parts.tokens, row)))
+  return pageAnswer(rows, held.length, page, {
+    ...{ name: 'Data', pages: 'Pages' },
+    shape: (row) => keyEntry(parts, call, row),
+  })
+}
+
+async function rotate(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { row } = await held(parts, call)
+  const overlapS = overlapSent(call)
+  const saved = await rotateHeldKey(parts, { row, overlapS, actor: call.actor!.email })
+  const old = overlapS === 0 ? undefined : await parts.tokens.getSession(row.hash)
+  return bare({
+    ...{ RawKey: saved.key ?? '', Password: '', key_id: saved.keyHash, rotated_from: hexOf(row.hash) },
+    valid_until: old === undefined ? '' : new Date(old.evictAt).toISOString(),
+  })
+}

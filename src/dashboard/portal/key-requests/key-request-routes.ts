@@ -1,0 +1,224 @@
+import { Type } from 'typebox'
+import { fault } from '../../../errors/fault.ts'
+import { isDocumentId } from '../../../model/documents/ids.ts'
+import type { Json, JsonObject } from '../../../model/json/json.ts'
+import { policyApisOf } from '../../../model/policies/policy-index.ts'
+import {
+  type Asking,
+  approveRequest,
+  NOT_FOUND,
+  removeRequest,
+  requestIn,
+  submitRequest,
+  updateRequest,
+} from '../../../publish/portal/key-requests/requests.ts'
+import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
+import { checkAlone } from '../../access/co-owned.ts'
+import { checkReferences } from '../../access/references.ts'
+import { secretsKept, secretsSeen } from '../../access/secrets-view.ts'
+import { policyApisFor, visiblePolicies } from '../../policies/policy-apis.ts'
+import { type Answer, bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import { listed } from '../../routes/listed.ts'
+import { pageOf } from '../../routes/page.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { checkCollectable } from '../settings/portal-mails.ts'
+import { bothSpellings } from '../settings/spellings.ts'
+import { tellDeveloper } from './request-mails.ts'
+import { requestViews } from './request-view.ts'
+
+const PATH = '/api/portal/requests'
+const ONE = `${PATH}/{id}`
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+const OWNED = { noun: 'key_request', by: 'id' } as const
+
+const text = Type.String()
+const RequestShape = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  org_id: text,
+  for_api: text,
+  for_plan: text,
+  apply_policies: Type.Array(text),
+  by_user: text,
+  fields: Type.Record(text, text),
+  approved: Type.Boolean(),
+  date_created: text,
+  version: text,
+  jwt_secret: text,
+  certificate: text,
+  oauth_info: Type.Object({ redirect_uri: text }),
+  portal_developer: Type.Object({}),
+  catalogue_entry: Type.Object({}),
+  catalogues: Type.Array(Type.Object({})),
+})
+const List = Type.Object({ Data: Type.Array(RequestShape), Pages: Type.Integer() })
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Union([
+    Type.Null(),
+    Type.Object(
+      {},
+      { description: '`RawKey` or OAuth client when it is approved at once, `redirect_to` when so configured.' },
+    ),
+  ]),
+})
+const Approved = Type.Union(
+  [
+    Type.Object({ RawKey: text, Password: text }),
+    Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text }),
+    Done,
+  ],
+  { description: 'The key or OAuth client; the envelope when the developer collects it by the link of a mail.' },
+)
+const Body = Type.Object({}, { description: 'A key request: by_user, apply_policies or for_plan, fields, oauth_info.' })
+
+/** Key requests of developers: `/api/portal/requests`. */
+export function keyRequestRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([...listRoutes(parts), ...oneRoutes(parts)])
+}
+
+function listRoutes(parts: DashboardParts): Route[] {
+  const apis = policyApisFor(parts.documents, parts.store.feed)
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'List key requests, the newest first',
+      query: { p: Type.Integer(), approved: Type.Boolean(), by_user: Type.String({ maxLength: 256 }) },
+      answers: { 200: List },
+      run: async (call) => {
+        const and: Where[] = []
+        const visible = await visiblePolicies(apis, call.actor!.orgId, call.sight)
+        if (visible !== undefined) and.push({ policy: visible })
+        if (call.query('by_user') !== '') and.push({ by_user: call.query('by_user') })
+        const query = { where: whereState(call), and, order: 'date_created', descending: true }
+        const view = requestViews(parts, call.sight)
+        const shape = async (request: StoredDocument) => secretsSeen(call, 'portal', await view(request))
+        return listed(parts.documents, 'key_request', query, pageOf(call), { name: 'Data', pages: 'Pages', shape })
+      },
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Request a key for a developer; it is approved at once unless the portal is configured otherwise',
+      body: Body,
+      answers: { 200: Created },
+      run: async (call) => {
+        await checkSubject(parts, call, call.object())
+        const outcome = await submitRequest(parts, askingOf(parts, call), call.object())
+        await tellDeveloper(parts, outcome)
+        return ok(outcome.id, outcome.access ?? goTo(outcome.redirectTo))
+      },
+    },
+  ]
+}
+
+/** Organisation and state, by one index where both are asked for. */
+function whereState(call: Call): Where {
+  const where = call.sight.whereOrg()
+  const approved = call.query('approved')
+  if (approved === '') return where
+  return typeof where.org_id === 'string' ? { org_approved: `${where.org_id}/${approved}` } : { ...where, approved }
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      owned: OWNED,
+      summary: 'Read a key request',
+      answers: { 200: RequestShape },
+      run: async (call) =>
+        bare(secretsSeen(call, 'portal', await requestViews(parts, call.sight)(await known(parts, call)))),
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Change a key request: what is not sent stays',
+      body: Body,
+      answers: { 200: Done },
+      run: async (call) => {
+        const { id, body } = await known(parts, call)
+        // Shown beside the request, and no part of it.
+        const { portal_developer: _by, catalogue_entry: _for, catalogues: _offers, ...own } = call.object()
+        const sent = secretsKept(own, body, 'request_refused')
+        await checkSubject(parts, call, sent, body)
+        await updateRequest(parts, askingOf(parts, call), id, sent)
+        return ok('Data updated')
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Decline a key request that waits, or forget one that was approved; its key stays',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { id } = await known(parts, call, 'Could not retrieve object for deletion')
+        await removeRequest(parts, askingOf(parts, call), id)
+        return ok('Data deleted')
+      },
+    },
+    {
+      method: 'PUT',
+      path: `${PATH}/approve/{id}`,
+      access: WRITE,
+      owned: OWNED,
+      summary: 'Approve a key request',
+      answers: { 200: Approved },
+      run: (call) => approve(parts, call),
+    },
+  ]
+}
+
+async function approve(parts: DashboardParts, call: Call): Promise<Answer> {
+  const { id } = await known(parts, call)
+  const outcome = await approveRequest(parts, askingOf(parts, call), id)
+  await tellDeveloper(parts, outcome)
+  return outcome.access === undefined
+    ? ok('The developer gets a link by mail to collect the key')
+    : bare(outcome.access)
+}
+
+/** The API of older requests; `askingOf` judges the policies. @throws Fault `reference_unknown` (400) */
+function checkSubject(parts: DashboardParts, call: Call, { for_api: api }: JsonObject, before: JsonObject = {}) {
+  const subject = (value: Json | undefined) => (value === undefined ? {} : { for_api: value })
+  return checkReferences(parts, call, 'key_request', subject(api), subject(before.for_api))
+}
+
+/** Policies that others own cannot be asked for, and look like those that are not there. */
+function askingOf(parts: DashboardParts, { actor, sight }: Call): Asking {
+  return {
+    orgId: actor!.orgId,
+    actor: actor!.email,
+    mayUse: (policy) => {
+      if (policy === undefined && sight.everything) return
+      if (policy === undefined || !sight.policy(policy)) throw fault('not_owner')
+      checkAlone(sight, 'The policy', policyApisOf(policy.body))
+    },
+    canSendLink: () => checkCollectable(parts, actor!.orgId),
+  }
+}
+
+function goTo(address: string | undefined): JsonObject | null {
+  return address === undefined ? null : { redirect_to: address }
+}
+
+/** @throws Fault `not_found` (404) */
+async function known(parts: DashboardParts, call: Call, missing = NOT_FOUND): Promise<StoredDocument> {
+  const id = call.param('id')
+  const stored = isDocumentId(id) ? await requestIn(parts, call.actor!.orgId, id) : undefined
+  if (stored === undefined) throw fault('not_found', missing)
+  return stored
+}

@@ -1,0 +1,107 @@
+import { Type } from 'typebox'
+import type { JsonObject } from '../../../model/json/json.ts'
+import { readConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
+import { createConfiguration, saveConfiguration } from '../../../publish/portal/settings/configuration.ts'
+import { soleOf } from '../../../publish/portal/settings/single-document.ts'
+import { secretsKept, secretsSeen } from '../../access/secrets-view.ts'
+import { bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { bothSpellings } from './spellings.ts'
+
+const PATH = '/api/portal/configuration'
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+
+const text = Type.String()
+const flag = Type.Boolean()
+const Copy = Type.Object({ enabled: flag, subject: text, body: text, sign_off: text, hide_token_data: flag })
+const Shape = Type.Object({
+  id: text,
+  org_id: text,
+  signup_fields: Type.Array(Type.Unknown()),
+  key_request_fields: Type.Array(Type.Unknown()),
+  require_key_approval: flag,
+  secure_key_approval: flag,
+  redirect_on_key_request: flag,
+  redirect_to: text,
+  enable_multi_selection: flag,
+  disable_login: flag,
+  disable_signup: flag,
+  disable_auto_login: flag,
+  catalogue_login_only: flag,
+  oauth_usage_limit: Type.Integer(),
+  email: text,
+  portal_url: text,
+  mail_options: Type.Object({
+    mail_from_name: text,
+    mail_from_email: text,
+    email_copy: Type.Object({ welcome_email: Copy, key_email: Copy, reset_password_email: Copy }),
+  }),
+  enable_dcr: flag,
+  dcr_options: Type.Object({ grant_types: Type.Array(Type.Unknown()), response_types: Type.Array(Type.Unknown()) }),
+  override: flag,
+  HashKeys: flag,
+})
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Null(),
+})
+
+/** How the portal behaves: `/api/portal/configuration`. */
+export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'Read how the portal behaves; before anybody has said so, as usual',
+      answers: { 200: Shape },
+      standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
+      run: async (call) => {
+        const { orgId } = call.actor!
+        const stored = await soleOf(parts, 'portal_configuration', orgId)
+        const HashKeys = parts.config.gateway.hash_keys
+        const said = secretsSeen(call, 'portal', readConfiguration(stored?.body ?? {}))
+        return bare({ id: stored?.id ?? '', org_id: orgId, ...said, HashKeys })
+      },
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      access: WRITE,
+      summary: 'Say how the portal behaves: what is not sent stays. An empty body is fine',
+      bodyIs: 'any',
+      answers: { 200: Done },
+      standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
+      run: async (call) => {
+        const { orgId, email: actor } = call.actor!
+        const stored = await soleOf(parts, 'portal_configuration', orgId)
+        const sent = secretsKept(sentOf(call), stored?.body, 'portal_invalid')
+        await saveConfiguration(parts, { orgId, sent, actor })
+        return ok('Data updated')
+      },
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Make the configuration of the portal',
+      bodyIs: 'any',
+      answers: { 200: Created },
+      run: async (call) => {
+        const { orgId, email: actor } = call.actor!
+        const sent = secretsKept(sentOf(call), undefined, 'portal_invalid')
+        return ok(await createConfiguration(parts, { orgId, sent, actor }))
+      },
+    },
+  ])
+}
+
+/** Set-up scripts send nothing. */
+function sentOf(call: Call): JsonObject {
+  return call.bytes().length === 0 ? {} : call.object()
+}

@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
+import { saveCname, saveCss, saveJs } from '../../../publish/portal/settings/look.ts'
+import { soleOf } from '../../../publish/portal/settings/single-document.ts'
+import { bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { bothSpellings } from './spellings.ts'
+
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+
+const text = Type.String()
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Null(),
+})
+
+/** How the portal looks, and where it is reached: `/api/portal/css`, `/api/portal/js`, `/api/portal/cname`. */
+export function portalLookRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([
+    ...textRoutes(parts, {
+      path: '/api/portal/css',
+      names: ['page_css', 'email_css'],
+      save: saveCss,
+      what: 'style sheets',
+    }),
+    ...textRoutes(parts, { path: '/api/portal/js', names: ['page_js'], save: saveJs, what: 'script' }),
+    cnameRoute(parts),
+  ])
+}
+
+interface TextRoutes {
+  readonly path: string
+  readonly names: readonly string[]
+  readonly save: typeof saveCss
+  readonly what: string
+}
+
+function textRoutes(parts: DashboardParts, { path, names, save, what }: TextRoutes): Route[] {
+  const shape = Type.Object({ id: text, org_id: text, ...Object.fromEntries(names.map((name) => [name, text])) })
+  const saved = (call: Call) => save(parts, { orgId: call.actor!.orgId, sent: call.object(), actor: call.actor!.email })
+  return [
+    {
+      method: 'GET',
+      path,
+      access: READ,
+      summary: `Read the ${what} of the portal`,
+      answers: { 200: shape },
+      run: async (call) => {
+        const { orgId } = call.actor!
+        const stored = await soleOf(parts, 'portal_look', orgId)
+        const own = names.map((name) => [name, stored?.body[name] ?? ''] as const)
+        return bare({ id: stored?.id ?? '', org_id: orgId, ...Object.fromEntries(own) })
+      },
+    },
+    {
+      method: 'POST',
+      path,
+      access: WRITE,
+      summary: `Write the ${what} of the portal`,
+      body: Type.Object({}),
+      answers: { 200: Created },
+      run: async (call) => ok(await saved(call)),
+    },
+    {
+      method: 'PUT',
+      path,
+      access: WRITE,
+      summary: `Write the ${what} of the portal; what is not sent stays`,
+      body: Type.Object({}),
+      answers: { 200: Done },
+      run: async (call) => {
+        await saved(call)
+        return ok('Data updated')
+      },
+    },
+  ]
+}
+
+function cnameRoute(parts: DashboardParts): Route {
+  return {
+    method: 'PUT',
+    path: '/api/portal/cname',
+    access: WRITE,
+    summary: 'Name the host (and port) that the portal is reached at; it is in force at once',
+    body: Type.Object({}, { description: '`cname`, also spelled `CNAME`.' }),
+    answers: { 200: Done },
+    run: async (call) => {
+      const { cname, CNAME } = call.object()
+      const host = cname ?? CNAME
+      if (typeof host !== 'string') return refuseMember('cname', 'must be a text')
+      await saveCname(parts, { orgId: call.actor!.orgId, cname: host, actor: call.actor!.email })
+      return ok('CNAME updated')
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { Type } from 'typebox'
+import { NO_MENUS } from '../../../model/portal/settings/portal-menu.ts'
+import { saveMenus } from '../../../publish/portal/settings/look.ts'
+import { soleOf } from '../../../publish/portal/settings/single-document.ts'
+import { bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { bothSpellings } from './spellings.ts'
+
+const PATH = '/api/portal/menus'
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+
+const text = Type.String()
+const Menus = Type.Record(text, Type.Array(Type.Object({ title: text, url: text })))
+const Shape = Type.Object({ id: text, org_id: text, is_active: Type.Boolean(), menus: Menus })
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Null(),
+})
+
+/** Menus of the portal: `/api/portal/menus`. */
+export function portalMenuRoutes(parts: DashboardParts): Route[] {
+  const save = (call: Call) =>
+    saveMenus(parts, { orgId: call.actor!.orgId, sent: call.object(), actor: call.actor!.email })
+  return bothSpellings([
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'Read the menus of the portal',
+      answers: { 200: Shape },
+      run: async (call) => {
+        const { orgId } = call.actor!
+        const stored = await soleOf(parts, 'portal_menu', orgId)
+        return bare({ id: stored?.id ?? '', org_id: orgId, ...NO_MENUS, ...stored?.body })
+      },
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Make the menus of the portal, or replace them',
+      body: Type.Object({}),
+      answers: { 200: Created },
+      run: async (call) => ok(await save(call)),
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      access: WRITE,
+      summary: 'Replace the menus of the portal',
+      body: Type.Object({}),
+      answers: { 200: Done },
+      run: async (call) => {
+        await save(call)
+        return ok('Data updated')
+      },
+    },
+  ])
+}

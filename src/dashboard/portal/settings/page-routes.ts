@@ -1,0 +1,118 @@
+import { Type } from 'typebox'
+import { fault } from '../../../errors/fault.ts'
+import { isDocumentId } from '../../../model/documents/ids.ts'
+import { pageShape } from '../../../model/portal/settings/portal-page.ts'
+import { createPage, removePage, updatePage } from '../../../publish/portal/settings/pages.ts'
+import type { StoredDocument } from '../../../store/ports/ports.ts'
+import { bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import { listed } from '../../routes/listed.ts'
+import { pageOf } from '../../routes/page.ts'
+import type { Route } from '../../routes/route.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { bothSpellings } from './spellings.ts'
+
+const PATH = '/api/portal/pages'
+const ONE = `${PATH}/{id}`
+const READ = { permission: 'portal', intent: 'read' } as const
+const WRITE = { permission: 'portal', intent: 'write' } as const
+
+const text = Type.String()
+const PageShape = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  org_id: text,
+  is_homepage: Type.Boolean(),
+  slug: text,
+  title: text,
+  template_name: text,
+  fields: Type.Object({}),
+})
+const Created = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Null(),
+})
+const Body = Type.Object({}, { description: 'A page: slug, title, is_homepage, template_name, fields.' })
+
+/** Pages of the portal: `/api/portal/pages`. */
+export function portalPageRoutes(parts: DashboardParts): Route[] {
+  return bothSpellings([...collectionRoutes(parts), ...oneRoutes(parts)])
+}
+
+function collectionRoutes(parts: DashboardParts): Route[] {
+  const shape = ({ id, body }: StoredDocument) => pageShape(id, body)
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: READ,
+      summary: 'List pages of the portal',
+      query: { p: Type.Integer() },
+      answers: { 200: Type.Object({ Data: Type.Array(PageShape), Pages: Type.Integer() }) },
+      run: (call) => {
+        const query = { where: call.sight.whereOrg(), order: 'title_folded' }
+        return listed(parts.documents, 'portal_page', query, pageOf(call), { name: 'Data', pages: 'Pages', shape })
+      },
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: WRITE,
+      summary: 'Create a page of the portal',
+      body: Body,
+      answers: { 200: Created },
+      run: async (call) => {
+        const { orgId, email: actor } = call.actor!
+        return ok(await createPage(parts, { orgId, sent: call.object(), actor }))
+      },
+    },
+  ]
+}
+
+function oneRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: ONE,
+      access: READ,
+      summary: 'Read a page of the portal',
+      answers: { 200: PageShape },
+      run: async (call) => {
+        const { id, body } = await known(parts, call)
+        return bare(pageShape(id, body))
+      },
+    },
+    {
+      method: 'PUT',
+      path: ONE,
+      access: WRITE,
+      summary: 'Replace a page of the portal',
+      body: Body,
+      answers: { 200: Done },
+      run: async (call) => {
+        await updatePage(parts, await known(parts, call), call.object(), call.actor!.email)
+        return ok('Data updated')
+      },
+    },
+    {
+      method: 'DELETE',
+      path: ONE,
+      access: WRITE,
+      summary: 'Delete a page of the portal',
+      answers: { 200: Done },
+      run: async (call) => {
+        await removePage(parts, await known(parts, call), call.actor!.email)
+        return ok('Data deleted')
+      },
+    },
+  ]
+}
+
+/** @throws Fault `not_found` (404) */
+async function known({ documents }: DashboardParts, call: Call): Promise<StoredDocument> {
+  const id = call.param('id')
+  const stored = isDocumentId(id) ? await documents.get('portal_page', id) : undefined
+  if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', 'Could not retrieve portal object.')
+  return stored
+}

@@ -1,0 +1,96 @@
+import { fault, toFault } from '../../../errors/fault.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
+import { portalFamily } from '../../../model/portal/developers/developer.ts'
+import { newSecret } from '../../../model/secrets/secret.ts'
+import { developerByEmail } from '../../../publish/portal/developers/developers.ts'
+import { setDeveloperPassword } from '../../../publish/portal/developers/developers-write.ts'
+import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
+import type { Call } from '../../routes/call.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { LinkDesk } from '../../sign-in/mail-link-queue.ts'
+import { ticketHash } from '../../sign-in/sessions.ts'
+import { portalAddress, sendPortalMail } from '../settings/portal-mails.ts'
+
+/** How long the link of a mail is valid, by the specification. */
+const LINK_MS = 1_000_000
+
+const desks = new WeakMap<object, LinkDesk>()
+
+function deskOf(parts: DashboardParts): LinkDesk {
+  const { feed } = parts.store
+  const desk = desks.get(feed) ?? new LinkDesk(parts, LINK_MS)
+  desks.set(feed, desk)
+  return desk
+}
+
+/**
+ * Accepts a developer's request for a link that sets another password. Returns before anything is looked up, so that neither the
+ * answer nor its time tells whether the address is known.
+ */
+export function requestPortalLink(
+  parts: DashboardParts,
+  call: Pick<Call, 'clientAddress'>,
+  sent: { readonly orgId: string; readonly address: string },
+): void {
+  const desk = deskOf(parts)
+  desk.accept(call, () => sendLink(parts, desk, sent))
+}
+
+/** Resolves when all requests that were accepted are done with. */
+export function portalLinksSent(parts: DashboardParts): Promise<void> {
+  return deskOf(parts).settled()
+}
+
+async function sendLink(
+  parts: DashboardParts,
+  desk: LinkDesk,
+  { orgId, address }: { readonly orgId: string; readonly address: string },
+): Promise<void> {
+  const developer = await developerByEmail(parts, orgId, address)
+  if (developer === undefined || developer.body.inactive === true) return
+  const base = await portalAddress(parts, await portalConfiguration(parts, orgId))
+  if (!desk.mayMail(`${orgId}/${String(developer.body.email).toLowerCase()}`)) return
+  const secret = newSecret()
+  const expiresAt = parts.clock.wall() + LINK_MS
+  const row = {
+    sort: 'password_link',
+    apiId: '',
+    clientId: '',
+    // It ends with the sessions, and with whatever changes the developer: the mail went to the address of then.
+    family: portalFamily(developer.id),
+    expiresAt,
+    keepUntil: expiresAt,
+    body: { developer: developer.id, org: orgId, revision: developer.revision } as JsonObject,
+  } as const
+  await parts.documents.commit([{ op: 'putTicket', hash: hashOf(secret), row, ifAbsent: true }], undefined)
+  // The secret stands behind `#`, which no server log and no Referer gets to see.
+  const values = { link: `${base}/portal/reset-password#${secret}` }
+  await sendPortalMail(parts, { sort: 'reset_password_email', developer, values })
+}
+
+/**
+ * Sets the password of the developer whom the link of a mail is for, ends their sessions, and uses the link up, in one commit. A
+ * password that breaks a rule does not use it up.
+ * @throws Fault `link_unusable`, `developer_password_invalid` (400), `passwords_busy` (503)
+ */
+export async function resetByPortalLink(parts: DashboardParts, secret: string, password: string): Promise<void> {
+  const hash = hashOf(secret)
+  const row = await parts.tokens.getTicket(hash)
+  const now = parts.clock.wall()
+  if (row === undefined || row.sort !== 'password_link' || row.claimedAt > 0 || row.expiresAt <= now)
+    throw fault('link_unusable')
+  const { developer: id, org: orgId, revision } = row.body
+  const history = parts.config.dashboard.security.enforce_password_history
+  const claim = { op: 'claimTicket', hash, sort: 'password_link', now } as const
+  const unchanged = Number(revision)
+  const rules = { orgId: String(orgId), actor: String(id), history, imported: false, unchanged, also: () => [claim] }
+  try {
+    await setDeveloperPassword(parts, String(id), password, rules)
+  } catch (error) {
+    const { code } = toFault(error)
+    if (code === 'ticket_unusable' || code === 'not_found' || code === 'revision_conflict') throw fault('link_unusable')
+    throw error
+  }
+}
+
+const hashOf = (secret: string) => ticketHash('portal_password_link', secret)

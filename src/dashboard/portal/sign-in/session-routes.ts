@@ -1,0 +1,237 @@
+import { Type } from 'typebox'
+import { fault, toFault } from '../../../errors/fault.ts'
+import { type JsonObject, startsObject } from '../../../model/json/json.ts'
+import { appIdsOf } from '../../../model/portal/developers/holdings.ts'
+import { endAllTokens } from '../../../publish/oauth-clients/oauth-clients.ts'
+import { provenClient, revokeToken } from '../../../publish/oauth-clients/oauth-tokens.ts'
+import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
+import { type Answer, bare, ok } from '../../routes/answer.ts'
+import type { Call } from '../../routes/call.ts'
+import { Done } from '../../routes/envelope.ts'
+import type { Route } from '../../routes/route.ts'
+import { fieldsOf } from '../../server/form-or-json.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { uncached, withCookie } from '../../sign-in/browser.ts'
+import { endedCookie, PORTAL_COOKIE } from '../../sign-in/cookie.ts'
+import { cameByTls, checkOrigin } from '../../sign-in/origin.ts'
+import { goTo, refusedSignIn } from '../../single-sign-on/answers.ts'
+import { nonceFault } from '../../single-sign-on/nonce.ts'
+import { portalAddress } from '../settings/portal-mails.ts'
+import { newPortalSession, type OpenedPortalSession, portalSessionOf, writingPortalSession } from './session.ts'
+import { provenDeveloper } from './session-credentials.ts'
+import { requestPortalLink, resetByPortalLink } from './session-forgotten.ts'
+import { portalOrganisation } from './session-organisation.ts'
+import { signUp } from './session-register.ts'
+import { enterPortalByNonce } from './session-sso.ts'
+
+const ORG = Type.Optional(
+  Type.String({ description: 'Organisation of the portal; else the one whose `cname` was called, else the first.' }),
+)
+const CSRF = Type.Object({
+  csrf_token: Type.String({ description: 'For `Authorization` of the calls of this session that write.' }),
+})
+const SignedUpShape = Type.Object({
+  Status: Type.Literal('OK'),
+  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  Meta: Type.Union([Type.Null(), CSRF]),
+})
+
+/** The session of a developer at the portal: signing up, in and out, forgotten passwords, and what it opens. */
+export function portalSessionRoutes(parts: DashboardParts): Route[] {
+  return [...signInRoutes(parts), ...passwordRoutes(parts), ...clientRoutes(parts)]
+}
+
+function signInRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/portal/login',
+      access: 'public',
+      summary: 'Signs a developer in: a cookie, and the token that calls that write must carry',
+      body: Type.Object({ email: Type.String(), password: Type.String(), org_id: ORG }),
+      // JSON, or the form of a page.
+      bodyIs: 'any',
+      answers: { 200: CSRF },
+      run: (call) => login(parts, call),
+    },
+    {
+      method: 'GET',
+      path: '/portal/csrf',
+      access: 'public',
+      summary: 'The token of the portal session again',
+      answers: { 200: CSRF },
+      run: async (call) => uncached(bare({ csrf_token: (await portalSessionOf(parts, call)).csrf })),
+    },
+    {
+      method: 'POST',
+      path: '/portal/logout',
+      access: 'public',
+      summary: 'Ends the portal session',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { end } = await writingPortalSession(parts, call)
+        await parts.documents.commit([end], undefined)
+        return withCookie(ok('Signed out'), endedCookie(cameByTls(parts, call), PORTAL_COOKIE))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/portal/register',
+      access: 'public',
+      summary: 'Signs a developer up, and in unless the portal says otherwise',
+      body: Type.Object({
+        email: Type.String(),
+        password: Type.String(),
+        fields: Type.Optional(Type.Object({}, { description: '`Name`, and the sign-up fields of the portal.' })),
+        org_id: ORG,
+      }),
+      answers: { 200: SignedUpShape },
+      run: (call) => register(parts, call),
+    },
+    {
+      method: 'GET',
+      path: '/portal/sso',
+      access: 'public',
+      once: true,
+      summary: 'Opens a portal session for a sign-in nonce, and leads to the portal',
+      query: { nonce: Type.String() },
+      answers: { 303: Type.String(), 403: Type.String() },
+      answerType: 'text/html',
+      run: async (call) => {
+        try {
+          const { cookie, orgId } = await enterPortalByNonce(parts, call, call.query('nonce'))
+          return goTo(await startOf(parts, orgId), cookie)
+        } catch (error) {
+          return refusedSignIn(parts, call, nonceFault(error))
+        }
+      },
+    },
+  ]
+}
+
+function passwordRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/portal/password/forgot',
+      access: 'public',
+      summary: 'Asks for a mail with a link to set another password; answers the same for every address',
+      body: Type.Object({ email: Type.String(), org_id: ORG }),
+      answers: { 200: Done },
+      run: async (call) => {
+        checkOrigin(parts, call)
+        const { email, org_id: named } = call.object()
+        const orgId = await portalOrganisation(parts, call, named)
+        requestPortalLink(parts, call, { orgId, address: String(email) })
+        return ok('If there is an account with this address, a mail is on its way')
+      },
+    },
+    {
+      method: 'POST',
+      path: '/portal/password/reset',
+      access: 'public',
+      summary: 'Sets another password by the link of a mail; ends the portal sessions of the developer',
+      body: Type.Object({
+        token: Type.String({ description: 'What stands behind `#` in the link.' }),
+        new_password: Type.String(),
+      }),
+      answers: { 200: Done },
+      run: async (call) => {
+        checkOrigin(parts, call)
+        const { token, new_password: password } = call.object()
+        await resetByPortalLink(parts, String(token), String(password))
+        return ok('Password changed')
+      },
+    },
+  ]
+}
+
+function clientRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/oauth-clients/{clientId}/revoke',
+      access: 'public',
+      summary:
+        'Ends a token of an OAuth app of the developer whose portal session it is (CSRF token in `Authorization`)',
+      body: Type.Object({}, { description: '`token`, `token_type_hint`: a form or JSON.' }),
+      bodyIs: 'any',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { clientId, actor } = await ownApp(parts, call)
+        const fields = fieldsOf(call)
+        const token = fields.get('token')
+        if (token === undefined) throw fault('query_invalid', 'token is required')
+        await revokeToken(parts, { token, hint: fields.get('token_type_hint') ?? '', clientId, actor })
+        return ok('token revoked successfully')
+      },
+    },
+    {
+      method: 'POST',
+      path: '/oauth-clients/{clientId}/revoke_all',
+      access: 'public',
+      summary:
+        'Ends all tokens of an OAuth app of the developer whose portal session it is (CSRF token in `Authorization`)',
+      body: Type.Object({}, { description: '`client_secret`: a form or JSON.' }),
+      bodyIs: 'any',
+      answers: { 200: Done },
+      run: async (call) => {
+        const { clientId, actor } = await ownApp(parts, call)
+        const secret = fieldsOf(call).get('client_secret')
+        if (secret === undefined) throw fault('client_secret_wrong', 'client_secret is required')
+        await endAllTokens(parts, await provenClient(parts, clientId, secret), actor)
+        return ok('tokens revoked successfully')
+      },
+    },
+  ]
+}
+
+async function login(parts: DashboardParts, call: Call): Promise<Answer> {
+  checkOrigin(parts, call)
+  const { email, password, org_id: named } = sentLogin(call)
+  if (typeof email !== 'string' || typeof password !== 'string')
+    throw fault('body_invalid', 'email and password are needed')
+  const orgId = await portalOrganisation(parts, call, named)
+  if ((await portalConfiguration(parts, orgId)).disable_login) throw fault('portal_login_off')
+  let opened: OpenedPortalSession | undefined
+  await provenDeveloper(parts, call, { orgId, address: email, password, by: 'browser' }, ({ id }) => {
+    const session = newPortalSession(parts, call, { developerId: id, orgId, via: 'password' })
+    opened = session.opened
+    return [session.change]
+  })
+  return withCookie(bare({ csrf_token: opened!.csrf }), opened!.cookie)
+}
+
+/** JSON by its first character, whatever it is called; else a form. */
+function sentLogin(call: Call): JsonObject {
+  return startsObject(call.bytes()) ? call.object() : Object.fromEntries(call.form())
+}
+
+async function register(parts: DashboardParts, call: Call): Promise<Answer> {
+  checkOrigin(parts, call)
+  const sent = call.object()
+  const { developer, opened } = await signUp(parts, call, await portalOrganisation(parts, call, sent.org_id), sent)
+  if (opened === undefined) return uncached(ok(developer.id))
+  return withCookie(ok(developer.id, { csrf_token: opened.csrf }), opened.cookie)
+}
+
+/** The OAuth app that the path names, of the developer who calls. @throws Fault `not_found` (404) for another's, and for none */
+async function ownApp(
+  parts: DashboardParts,
+  call: Call,
+): Promise<{ readonly clientId: string; readonly actor: string }> {
+  const { developer } = await writingPortalSession(parts, call)
+  const clientId = call.param('clientId')
+  if (!appIdsOf(developer.body).includes(clientId)) throw fault('not_found', "oauth client doesn't exist")
+  return { clientId, actor: String(developer.body.email) }
+}
+
+/** Where the portal of an organisation begins; where nobody has said, on the host that was called. */
+async function startOf(parts: DashboardParts, orgId: string): Promise<string> {
+  try {
+    return `${await portalAddress(parts, await portalConfiguration(parts, orgId))}/portal/`
+  } catch (error) {
+    if (toFault(error).code !== 'mail_off') throw error
+    return '/portal/'
+  }
+}

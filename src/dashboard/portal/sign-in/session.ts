@@ -1,0 +1,116 @@
+import { createHmac } from 'node:crypto'
+import { fault } from '../../../errors/fault.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
+import { portalFamily } from '../../../model/portal/developers/developer.ts'
+import { equalSecrets, newSecret } from '../../../model/secrets/secret.ts'
+import { developerIn } from '../../../publish/portal/developers/developers.ts'
+import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
+import { twoPeople } from '../../access/two-credentials.ts'
+import type { Call } from '../../routes/call.ts'
+import type { DashboardParts } from '../../server/parts.ts'
+import { PORTAL_COOKIE, readSessionCookie, sessionCookie } from '../../sign-in/cookie.ts'
+import { type Opener, openerBody, openerNow, openerOf } from '../../sign-in/opener.ts'
+import { cameByTls } from '../../sign-in/origin.ts'
+import { ticketHash } from '../../sign-in/sessions.ts'
+
+/** A portal session that has begun. */
+export interface OpenedPortalSession {
+  /** Whole `Set-Cookie` field. */
+  readonly cookie: string
+  /** What calls that write must send in `Authorization`. */
+  readonly csrf: string
+}
+
+/** A portal session that a cookie stands for. */
+export interface PortalSession {
+  readonly developer: StoredDocument
+  readonly orgId: string
+  readonly csrf: string
+  /** The change that ends it. */
+  readonly end: Change
+}
+
+/** A session that is to begin: the change that keeps it, and what its browser gets after the commit. */
+export interface PreparedPortalSession {
+  readonly change: Change
+  readonly opened: OpenedPortalSession
+}
+
+interface OpenedBy {
+  readonly developerId: string
+  readonly orgId: string
+  readonly via: string
+  /** What single sign-on let the developer in by: the session ends with it. */
+  readonly opener?: Opener | undefined
+}
+
+/** Prepares a session of a developer under a new id, whatever the browser held before. It ends with its life, never later. */
+export function newPortalSession(
+  parts: DashboardParts,
+  call: Pick<Call, 'header' | 'clientAddress'>,
+  { developerId, orgId, via, opener }: OpenedBy,
+): PreparedPortalSession {
+  const value = newSecret()
+  const now = parts.clock.wall()
+  const lifeS = parts.config.dashboard.portal_session_lifetime
+  const expiresAt = now + lifeS * 1000
+  const body: JsonObject = { developer: developerId, org: orgId, via, created: now, address: call.clientAddress }
+  if (opener !== undefined) body.opener = openerBody(opener)
+  const family = portalFamily(developerId)
+  const row = { sort: 'portal_login', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
+  return {
+    change: { op: 'putTicket', hash: hashOf(value), row, ifAbsent: true },
+    opened: { cookie: sessionCookie(value, lifeS, cameByTls(parts, call), PORTAL_COOKIE), csrf: csrfOf(parts, value) },
+  }
+}
+
+/** What of a call says whose it is. */
+type Calling = Pick<Call, 'header' | 'actor'>
+
+/**
+ * The portal session of a call. @throws Fault `portal_session_needed` (401) where there is none, whatever other credential the call has; where there is another
+ * credential beside it, `request_malformed` (400) for that of a dashboard user and `portal_csrf_wrong` (403) for any that is not its token
+ */
+export async function portalSessionOf(parts: DashboardParts, call: Calling): Promise<PortalSession> {
+  const cookie = readSessionCookie(call.header('cookie'), PORTAL_COOKIE)
+  if (cookie === undefined) throw fault('portal_session_needed')
+  const hash = hashOf(cookie)
+  const row = await parts.tokens.getTicket(hash)
+  const open = row?.sort === 'portal_login' && row.claimedAt === 0 && row.expiresAt > parts.clock.wall()
+  if (row === undefined || !open) throw fault('portal_session_needed')
+  const opener = openerOf(row.body.opener)
+  if (opener !== undefined && !(await openerNow(parts, opener)).holds) {
+    await parts.documents.commit([{ op: 'deleteTicket', hash }], undefined)
+    throw fault('portal_session_needed')
+  }
+  const orgId = String(row.body.org)
+  const developer = await developerIn(parts, orgId, String(row.body.developer))
+  if (developer === undefined || developer.body.inactive === true) throw fault('portal_session_needed')
+  const csrf = csrfOf(parts, cookie)
+  const sent = bare(call.header('authorization') ?? call.header('x-api-key'))
+  if (sent !== '' && !equalSecrets(sent, csrf)) {
+    const isUser = call.actor !== undefined && call.actor.sessionId === undefined
+    throw isUser ? twoPeople() : fault('portal_csrf_wrong')
+  }
+  return { developer, orgId, csrf, end: { op: 'deleteTicket', hash } }
+}
+
+const bare = (credential = '') => credential.replace(/^Bearer +/i, '').trim()
+
+/**
+ * The portal session of a call that writes: it carries the token that `login` answered, in `Authorization` (bare, or after `Bearer`)
+ * or `X-CSRF-Token`. @throws Fault `portal_session_needed` (401), `portal_csrf_wrong` (403)
+ */
+export async function writingPortalSession(parts: DashboardParts, call: Calling): Promise<PortalSession> {
+  const session = await portalSessionOf(parts, call)
+  const sent = call.header('authorization') ?? call.header('x-csrf-token')
+  if (!equalSecrets(bare(sent), session.csrf)) throw fault('portal_csrf_wrong')
+  return session
+}
+
+const hashOf = (cookie: string) => ticketHash('portal_login', cookie)
+
+/** Follows from the cookie, which no other site can read: nothing to store. */
+function csrfOf({ sealKey }: DashboardParts, cookie: string): string {
+  return createHmac('sha256', sealKey).update(`portal_csrf:${cookie}`).digest('base64url')
+}

@@ -1,0 +1,26 @@
+import type { Json } from '../../model/json/json.ts'
+
+/** What a call answers. Without `type` the body is JSON. */
+export interface Answer {
+  readonly status: number
+  /** Pieces of text are sent one after the other, as fast as the caller reads. */
+  readonly body: Json | string | Uint8Array | AsyncIterable<string>
+  /** Content-Type of a body that is not JSON. */
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A bare object or list. */
+export function bare(body: Json, status = 200): Answer {
+  return { status, body }
+}
+
+/** The envelope of a success: keys in this order, which clients that cut text rely on. */
+export function ok(message: string, meta: Json = null, more: { readonly [name: string]: Json } = {}): Answer {
+  return { status: 200, body: { Status: 'OK', Message: message, Meta: meta, ...more } }
+}
+
+/** The envelope of a refusal that the catalogue of faults does not word: where this call has a status and text of its own. */
+export function refused(status: number, message: string): Answer {
+  return { status, body: { Status: 'Error', Message: message, Meta: null } }
+}

@@ -1,0 +1,61 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import { inTurn } from '../../publish/documents/mutex.ts'
+import type { Answer } from './answer.ts'
+import type { Call } from './call.ts'
+import { type Expected, entityTag } from './entity-version.ts'
+import type { Route } from './route.ts'
+
+type Run = (expected?: Expected) => Promise<Answer>
+type Look = NonNullable<Route['standing']>
+
+/**
+ * Runs a call. What reads a thing answers its `ETag`; what changes it is held to the `If-Match` that was sent (RFC 9110 section
+ * 13.1.1): between the look and the commit no other change goes through.
+ * @throws Fault `precondition_failed` (412); whatever `run` throws
+ */
+export function conditionally(route: Route, call: Call, run: Run): Promise<Answer> {
+  if (route.standing === undefined) return run()
+  if (route.method === 'GET') return tagged(route.standing, call, run)
+  const wanted = call.header('if-match')
+  return wanted === undefined ? run() : held(route.standing, wanted, call, run)
+}
+
+async function tagged(look: Look, call: Call, run: Run): Promise<Answer> {
+  // Looked at first: a tag may be older than what comes with it, never newer. What is not there is for `run` to say.
+  const standing = await Promise.resolve(call)
+    .then(look)
+    .catch(() => undefined)
+  const answer = await run()
+  if (standing === undefined || answer.status !== 200) return answer
+  return { ...answer, headers: { ...answer.headers, etag: entityTag(standing) } }
+}
+
+function held(look: Look, wanted: string, call: Call, run: Run): Promise<Answer> {
+  // Two that saw the same go one after the other: what has no revision has nothing else to tell them apart by.
+  return alone(wanted, async () => {
+    const standing = await look(call)
+    if (standing === undefined || !names(wanted, entityTag(standing))) throw fault('precondition_failed')
+    if ('digest' in standing) return run()
+    return run(standing).catch((error) => {
+      throw toFault(error).code === 'revision_conflict' ? fault('precondition_failed', undefined, error) : error
+    })
+  })
+}
+
+function names(wanted: string, tag: string): boolean {
+  return wanted.trim() === '*' || wanted.split(',').some((one) => one.trim() === tag)
+}
+
+const lines = new Map<string, { waiting: number }>()
+
+async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const line = lines.get(name) ?? { waiting: 0 }
+  lines.set(name, line)
+  line.waiting++
+  try {
+    return await inTurn(line, work)
+  } finally {
+    line.waiting--
+    if (line.waiting === 0) lines.delete(name)
+  }
+}

@@ -1,0 +1,77 @@
+import type { TSchema } from 'typebox'
+import type { Intent } from '../../model/people/permission.ts'
+import type { Awaitable } from '../../store/ports/ports.ts'
+import type { Answer } from './answer.ts'
+import type { Call } from './call.ts'
+import type { Standing } from './entity-version.ts'
+
+/** Who may make a call, before anything is known of what it names. */
+export type Access =
+  /** Anybody: sign-in, health, documents about the API. */
+  | 'public'
+  /** Whoever is signed in, whatever their rights. */
+  | 'signed-in'
+  /** Administrators of the organisation. */
+  | 'admin'
+  /** The admin secret, in `admin-auth`. */
+  | 'installation'
+  /** This permission; the intent follows from the method unless said otherwise (a search by POST only reads). */
+  | {
+      readonly permission: string
+      readonly intent?: Intent
+      /** True for analytics that cannot be told apart by API: refused to those who may see those of their own APIs alone. */
+      readonly beyondApis?: true
+    }
+
+/** Which part of the path names something that may have owners; `permit` looks it up and refuses who does not own it. */
+export interface Owned {
+  readonly noun: 'api' | 'policy' | 'key' | 'oauth_client' | 'key_request' | 'documentation'
+  /** Name of the placeholder in the path. */
+  readonly by: string
+  /**
+   * Of a call that writes: true where it leaves what holds for APIs of others as it is. Other writes of what is based on several APIs
+   * need all of them.
+   */
+  readonly keepsOthers?: true
+}
+
+/**
+ * One call of the dashboard API: a declaration. From the table of all of them come routing, access, checks of what is sent, the
+ * OpenAPI document and the access matrix of the tests.
+ */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** `/api/users/{id}`; answers with and without a slash at its end. A word beats a placeholder. */
+  readonly path: string
+  readonly access: Access
+  readonly owned?: Owned
+  /**
+   * Placeholder that names a user: whoever calls about the own record may make this call whatever their rights are, unbounded
+   * users too.
+   */
+  readonly own?: string
+  /** One line for the API document. */
+  readonly summary: string
+  /** What to call instead: the API document marks the call as deprecated. */
+  readonly deprecated?: string
+  /** What is sent as '' counts as not sent. Others that are sent are passed over. */
+  readonly query?: Readonly<Record<string, TSchema>>
+  /** What the body must be; JSON whatever its Content-Type says, unless `form` or `upload`. */
+  readonly body?: TSchema
+  readonly bodyIs?: 'form' | 'upload' | 'any'
+  /** Largest body, in bytes, of a public call that takes more than 64 kB. */
+  readonly bodyLimit?: number
+  /** True for a GET that uses something up, such as a nonce: HEAD, which those send who look where a link leads, does not make it. */
+  readonly once?: true
+  /** True for a call that carries other people's messages: detailed recording leaves out what was sent and answered. */
+  readonly undumped?: true
+  /** Message of the 400 for a body that does not fit the schema, where this call has one of its own. */
+  readonly invalid?: string
+  /** Body of the answer by status; refusals are the envelope everywhere. */
+  readonly answers: Readonly<Record<number, TSchema>>
+  /** Media type of these answers for the API document, where it is not JSON. */
+  readonly answerType?: string
+  /** Where what the path names stands: gives a GET its `ETag`, and holds what changes it to the `If-Match` that was sent. */
+  readonly standing?: (call: Call) => Awaitable<Standing | undefined>
+  readonly run: (call: Call) => Awaitable<Answer>
+}

@@ -1,0 +1,122 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { peerAddress } from '../../model/network/forwarded-for.ts'
+import { searchParams } from '../../model/network/search-params.ts'
+import { type Admitted, admit, type Stand } from '../access/admit.ts'
+import { intentOf } from '../access/permit.ts'
+import { dumpsOf } from '../audit/dump.ts'
+import { isServed, pendingAnswer } from '../server/await-gateway.ts'
+import { readUpload } from '../server/body.ts'
+import { clientAddress } from '../server/client-address.ts'
+import { bodyLimitOf } from '../server/intake.ts'
+import { turnForLarge } from '../server/large-body.ts'
+import { openCall } from '../server/open-call.ts'
+import { duringRequest } from '../server/recorded.ts'
+import { JSON_TYPE } from '../server/refuse.ts'
+import { noteDone, noteRefusal, requestFacts } from '../server/request-notes.ts'
+import type { Answer } from './answer.ts'
+import { checks } from './checks.ts'
+import { conditionally } from './if-match.ts'
+import type { Route } from './route.ts'
+import { routerPath } from './router-path.ts'
+
+/** Where the server keeps the Content-Type that was sent: its framework must not act on it. */
+export const SENT_TYPE = 'x-gatehouse-sent-type'
+
+/** A declared route as the server takes it: identify, permit and ownership before the body is read, then checks, then `run`. */
+export function routed(stand: Stand, route: Route): RouteOptions {
+  const check = checks(route)
+  // A GET that needs the right to write, but only shows secrets, is a read: it waits for no gateway, and is recorded as one.
+  const writes = intentOf(route) === 'write' && (route.method !== 'GET' || route.once === true)
+  // Undoing a change needs the right to read the audit log and those that it checks itself.
+  const mayChange = writes || route.method !== 'GET'
+  const admitted = new WeakMap<FastifyRequest, Admitted>()
+  return {
+    method: route.method,
+    url: routerPath(route.path),
+    exposeHeadRoute: route.method === 'GET' && route.once !== true,
+    bodyLimit: bodyLimitOf(route, stand.parts.config.dashboard.max_body_bytes),
+    onRequest: async (request, reply) => {
+      const client = clientAddress(request, stand.trusted)
+      const refusal = stand.intake.refusalOf(route, client)
+      if (refusal !== undefined) throw refusal
+      const known: { actor?: Admitted['actor'] } = {}
+      try {
+        admitted.set(request, await admit(stand, route, request, known))
+      } catch (error) {
+        await noteRefusal(stand, route, request, known.actor, error)
+        throw error
+      }
+      if (admitted.get(request)!.actor !== undefined) stand.intake.signedIn(client)
+      stand.intake.hold(route, request, reply, client)
+    },
+    // In the turn in which the server begins to read.
+    preParsing: (request, _reply, payload, done) => {
+      stand.intake.watch(request.raw)
+      done(null, payload)
+    },
+    handler: async (request, reply) => {
+      const who = admitted.get(request)!
+      const sent = { ...who, ...factsOf(stand, request), ...(await bodyOf(route, request)) }
+      const call = openCall(sent)
+      const facts = requestFacts(route, request, sent.clientAddress, who.actor)
+      await turnForLarge(sent.body)
+      check(call)
+      await turnForLarge(sent.body)
+      const sinceMs = performance.now()
+      let answer = await conditionally(route, call, async (expected) =>
+        duringRequest(facts, () => route.run(call), expected),
+      )
+      if (answer.status < 400) {
+        if (mayChange && !(await isServed(stand.parts, request.id, sinceMs))) answer = pendingAnswer(answer)
+        const dumps = () => (route.undumped ? {} : dumpsOf({ ...sent, url: facts.url, answer }))
+        await noteDone(stand, route, facts, who.actor, { writes, dumps })
+      }
+      return sendAnswer(reply, answer)
+    },
+  }
+}
+
+function factsOf({ parts, trusted }: Stand, request: FastifyRequest) {
+  const peer = peerAddress(request.socket.remoteAddress)
+  return {
+    method: request.method,
+    url: request.originalUrl,
+    params: request.params as Record<string, string>,
+    query: searchParams(queryOf(request)),
+    headers: sentHeaders(request),
+    peerAddress: peer,
+    clientAddress: clientAddress(request, trusted),
+    requestId: request.id,
+    pageSize: parts.config.dashboard.page_size,
+  }
+}
+
+async function bodyOf({ bodyIs }: Route, request: FastifyRequest) {
+  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array()
+  const upload = bodyIs === 'upload' ? await readUpload(body, sentHeaders(request)['content-type'] ?? '') : undefined
+  return { body, upload }
+}
+
+function sendAnswer(reply: FastifyReply, { status, body, type, headers }: Answer): FastifyReply {
+  reply.code(status).header('content-type', type ?? JSON_TYPE)
+  if (headers !== undefined) reply.headers(headers)
+  if (isPieces(body)) return reply.send(Readable.from(body))
+  if (type === undefined) return reply.send(JSON.stringify(body))
+  return reply.send(body instanceof Uint8Array ? Buffer.from(body) : String(body))
+}
+
+function isPieces(body: Answer['body']): body is AsyncIterable<string> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}
+
+function queryOf({ originalUrl }: FastifyRequest): string {
+  const start = originalUrl.indexOf('?')
+  return start === -1 ? '' : originalUrl.slice(start + 1)
+}
+
+/** With the Content-Type that was sent. */
+function sentHeaders(request: FastifyRequest): Record<string, string | undefined> {
+  const { [SENT_TYPE]: type, ...headers } = request.headers
+  return { ...headers, 'content-type': type } as Record<string, string | undefined>
+}

@@ -1,0 +1,33 @@
+import { isObject } from '../../model/json/json.ts'
+import type { Answer } from '../routes/answer.ts'
+import type { DashboardParts } from './parts.ts'
+
+/** Longest that a call waits for the gateway of this process. */
+export const SETTLE_WITHIN_MS = 5000
+const PENDING = 'Stored, but not yet active: the gateway has not taken it in time.'
+
+/**
+ * Waits until the gateway of this process serves what was committed, so that a key is dead when its deletion is answered. A gateway
+ * that is stuck or behind holds no answer up for longer than five seconds after `sinceMs`, by the monotonic clock. Answers whether it
+ * serves it.
+ */
+export async function isServed(parts: DashboardParts, requestId: string, sinceMs: number): Promise<boolean> {
+  const revision = await parts.documents.revision()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => {
+    const leftMs = (parts.settleWithinMs ?? SETTLE_WITHIN_MS) - (performance.now() - sinceMs)
+    timer = setTimeout(() => resolve('late'), Math.max(leftMs, 1))
+  })
+  const ended = await Promise.race([parts.settled(revision), late])
+  clearTimeout(timer)
+  if (ended !== 'late') return true
+  parts.log.warn({ request_id: requestId, revision }, 'the gateway has not applied a change yet')
+  return false
+}
+
+/** The answer of a write that is stored and not yet in force: an object says so beside what it says. */
+export function pendingAnswer(answer: Answer): Answer {
+  const { body, type } = answer
+  if (type !== undefined || !isObject(body) || Symbol.asyncIterator in body) return answer
+  return { ...answer, body: { ...body, warning: PENDING } }
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { createTransport, type Transporter } from 'nodemailer'
+import { fault } from '../../errors/fault.ts'
+import { toEmail } from '../../model/people/user.ts'
+import type { DashboardParts } from './parts.ts'
+
+/** A mail: one recipient, plain text, and the same as HTML where there is more to it than paragraphs. */
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  /** Paragraphs are parted by empty lines; an address of the web that stands alone becomes a link. */
+  readonly text: string
+  /** Whom it comes from, where somebody else than the installation; '' = as the installation says. */
+  readonly from?: { readonly name: string; readonly address: string }
+}
+
+type MailParts = Pick<DashboardParts, 'config'>
+
+const LONGEST_SUBJECT = 200
+
+/** One for each configuration of the process. */
+const transports = new WeakMap<object, Transporter>()
+
+/** True when mails are sent at all. */
+export function sendsMail({ config }: MailParts): boolean {
+  const { enable_email_notifications: enabled, default_from_email: from, settings } = config.dashboard.email_backend
+  return enabled && from !== '' && settings.smtp_host !== ''
+}
+
+/**
+ * Sends a mail, as text and as HTML; resolves when the server has taken it. @throws Fault `mail_off` when mails are not configured,
+ * `mail_invalid` for a recipient or subject that could smuggle header fields in, `mail_failed` when the server does not take it
+ */
+export async function sendMail(parts: MailParts, { to, subject, text, from }: Mail): Promise<void> {
+  if (!sendsMail(parts)) throw fault('mail_off')
+  if (toEmail(to) === undefined) throw fault('mail_invalid', 'the recipient is no single address')
+  if (/[\x00-\x1f\x7f]/.test(subject) || subject.length > LONGEST_SUBJECT)
+    throw fault('mail_invalid', 'the subject is not one line of text')
+  const { default_from_email, default_from_name } = parts.config.dashboard.email_backend
+  const address = from?.address || default_from_email
+  const name = from?.name || default_from_name
+  if (toEmail(address) === undefined || /[\x00-\x1f\x7f]/.test(name))
+    throw fault('mail_invalid', 'the sender is no single address')
+  try {
+    await transportOf(parts).sendMail({
+      from: { name, address },
+      to: { name: '', address: to },
+      subject,
+      text,
+      html: toHtml(text),
+      // What is in the text is text: nothing of it is fetched from anywhere.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  } catch (cause) {
+    throw fault(
+      'mail_failed',
+      `the mail server did not take a mail: ${(cause as NodeJS.ErrnoException).code ?? 'failed'}`,
+      cause,
+    )
+  }
+}
+
+/** A connection for each mail: they are rare, and one that was kept would be gone when it is needed. */
+function transportOf({ config }: MailParts): Transporter {
+  const known = transports.get(config)
+  if (known !== undefined) return known
+  const { settings } = config.dashboard.email_backend
+  const made = createTransport({
+    host: settings.smtp_host,
+    port: settings.smtp_port,
+    secure: settings.smtp_tls === 'implicit',
+    // Never in clear because somebody on the way left the offer of encryption out.
+    requireTLS: settings.smtp_tls === 'starttls',
+    ignoreTLS: settings.smtp_tls === 'none',
+    ...(settings.smtp_ca_file !== '' && { tls: { ca: readFileSync(settings.smtp_ca_file) } }),
+    ...(settings.smtp_username !== '' && { auth: { user: settings.smtp_username, pass: settings.smtp_password } }),
+    connectionTimeout: settings.timeout_ms,
+    greetingTimeout: settings.timeout_ms,
+    socketTimeout: settings.timeout_ms,
+    dnsTimeout: settings.timeout_ms,
+  })
+  transports.set(config, made)
+  return made
+}
+
+/** The HTML of a plain text: everything in it escaped, paragraphs and links kept. */
+export function toHtml(text: string): string {
+  const paragraphs = text
+    .split(/\n{2,}/)
+    .map((paragraph) => `<p>${linked(paragraph.trim()).replaceAll('\n', '<br>\n')}</p>`)
+  return `<!doctype html>\n<html><body>\n${paragraphs.join('\n')}\n</body></html>\n`
+}
+
+function linked(paragraph: string): string {
+  const safe = escapeHtml(paragraph)
+  return /^https?:\/\/\S+$/.test(paragraph) ? `<a href="${safe}">${safe}</a>` : safe
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

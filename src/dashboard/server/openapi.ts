@@ -1,0 +1,183 @@
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { intentOf } from '../access/permit.ts'
+import type { Access, Route } from '../routes/route.ts'
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  200: 'Done',
+  201: 'Made',
+  202: 'Accepted',
+  204: 'Nothing to say',
+  302: 'Elsewhere',
+  303: 'Elsewhere',
+  400: 'Not valid',
+  401: 'Not authorised: no or an unknown credential, an inactive user, or something that others own',
+  403: 'Not permitted, or a body that is no JSON',
+  404: 'Not found',
+  405: 'Not by this method',
+  409: 'Conflict with what is there',
+  412: 'Changed since it was read: not as `If-Match` says',
+  413: 'Too large',
+  422: 'Not possible',
+  429: 'Too many tries',
+  500: 'Failed',
+  503: 'Try again later',
+}
+
+/** The OpenAPI 3.1 document of the routes: paths in the order of the table, every answer as it is declared. */
+export function openapiOf(routes: readonly Route[], version: string): JsonObject {
+  const paths: { [path: string]: JsonObject } = Object.create(null)
+  const spelled = new Map<string, string>()
+  for (const route of routes) {
+    // Two paths that differ in the names of placeholders alone are one path to the standard.
+    const pattern = route.path.replace(/\{[^{}]*\}/g, '{}')
+    const path = spelled.get(pattern) ?? route.path
+    spelled.set(pattern, path)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, path) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Gatehouse dashboard API',
+      version,
+      description:
+        'Every path answers with and without a slash at its end. Bodies are read as JSON whatever their Content-Type says, ' +
+        'unless a call takes a form. Lists take `p`: pages count from 1; 0 and less ask for everything.',
+    },
+    tags: [...new Set(routes.map(tagOf))].sort().map((name) => ({ name })),
+    paths: { ...paths },
+    components: {
+      schemas: { Refusal: REFUSAL },
+      securitySchemes: {
+        credential: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'API credential of a user, bare or after `Bearer`.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'authorisation',
+          description: 'Session of a browser. Calls that write carry its token in `X-CSRF-Token`.',
+        },
+        installation: { type: 'apiKey', in: 'header', name: 'admin-auth', description: 'The admin secret.' },
+      },
+    },
+  }
+}
+
+const REFUSAL: JsonObject = {
+  type: 'object',
+  required: ['Status', 'Message', 'Meta'],
+  properties: { Status: { const: 'Error' }, Message: { type: 'string' }, Meta: {} },
+}
+
+const REFERENCE: JsonObject = { $ref: '#/components/schemas/Refusal' }
+
+function operationOf(route: Route, path: string): JsonObject {
+  const body = bodyOf(route)
+  return {
+    operationId: operationId(route.method, path),
+    summary: route.summary,
+    ...(route.deprecated !== undefined && { deprecated: true, description: `Use \`${route.deprecated}\` instead.` }),
+    tags: [tagOf(route)],
+    security: securityOf(route.access),
+    'x-svc-access': accessOf(route),
+    parameters: [...pathParameters(path), ...queryParameters(route), ...(isHeld(route) ? [IF_MATCH] : [])],
+    ...(body !== undefined && { requestBody: body }),
+    responses: responsesOf(route),
+  }
+}
+
+function operationId(method: string, path: string): string {
+  const words = path.split('/').flatMap((segment) => segment.replace(/[{}]/g, '').split(/[^A-Za-z0-9]+/))
+  return [method.toLowerCase(), ...words.filter((word) => word !== '').map(capital)].join('')
+}
+
+const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1)
+
+/** What a call is about: `/api/portal/policies/{id}` about policies, `/admin/users` about the installation. */
+function tagOf({ path }: Pick<Route, 'path'>): string {
+  const [first = '', second = '', third = ''] = path.split('/').slice(1)
+  if (first !== 'api') return first === 'admin' ? 'admin' : 'sign-in and health'
+  if (second.startsWith('{')) return third
+  return second === 'portal' && !third.startsWith('{') && third !== '' ? third : second
+}
+
+function securityOf(access: Access): Json {
+  if (access === 'public') return []
+  return access === 'installation' ? [{ installation: [] }] : [{ credential: [] }, { session: [] }]
+}
+
+function accessOf(route: Route): JsonObject {
+  const { access, owned, own } = route
+  return {
+    ...(typeof access === 'string' ? { who: access } : { permission: access.permission, intent: intentOf(route) }),
+    ...(owned !== undefined && { owned: owned.noun, by: owned.by }),
+    ...(own !== undefined && { own }),
+  }
+}
+
+function pathParameters(path: string): JsonObject[] {
+  return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => ({
+    name: name!,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+}
+
+function queryParameters({ query }: Route): JsonObject[] {
+  return Object.entries(query ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = plain(schema)
+    return { name, in: 'query', ...(description !== undefined && { description }), schema: rest }
+  })
+}
+
+const BODY_TYPES = {
+  form: 'application/x-www-form-urlencoded',
+  upload: 'multipart/form-data',
+  any: '*/*',
+  json: 'application/json',
+}
+
+function bodyOf({ body, bodyIs }: Route): JsonObject | undefined {
+  if (body === undefined && bodyIs === undefined) return undefined
+  const schema = body === undefined ? {} : plain(body)
+  return { required: true, content: { [BODY_TYPES[bodyIs ?? 'json']]: { schema } } }
+}
+
+const IF_MATCH: JsonObject = {
+  ...{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
+  description: 'The `ETag` of what was read: refused with 412 where it has changed since.',
+}
+
+const ETAG: JsonObject = { ETag: { schema: { type: 'string' }, description: 'Another one after every change.' } }
+
+const isHeld = ({ standing, method }: Route): boolean => standing !== undefined && method !== 'GET'
+
+function responsesOf(route: Route): JsonObject {
+  const { answers, access, answerType = 'application/json' } = route
+  const refusal = { 'application/json': { schema: REFERENCE } }
+  const found: JsonObject = {}
+  for (const [code, declared] of Object.entries(answers)) {
+    const status = Number(code)
+    // What the server itself refuses has the envelope, also where the route has refusals of another form.
+    const schema = status < 400 ? plain(declared) : { anyOf: [plain(declared), REFERENCE] }
+    const isTagged = status === 200 && route.standing !== undefined && route.method === 'GET'
+    const headers = isTagged && { headers: ETAG }
+    found[code] = { description: textOf(status), ...headers, content: { [answerType]: { schema } } }
+  }
+  for (const status of access === 'public' ? [] : [401, 403])
+    found[status] ??= { description: textOf(status), content: refusal }
+  if (isHeld(route)) found[412] = { description: textOf(412), content: refusal }
+  return { ...found, default: { description: 'Refused', content: refusal } }
+}
+
+const textOf = (status: number): string => STATUS_TEXT[status] ?? String(status)
+
+/** A schema without what only its library knows of it. */
+function plain(schema: object): JsonObject {
+  const copy = JSON.parse(JSON.stringify(schema)) as Json
+  return isObject(copy) ? copy : {}
+}

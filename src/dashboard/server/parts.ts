@@ -1,0 +1,33 @@
+import type { ExplainedSetting } from '../../config/explain.ts'
+import type { Config } from '../../config/schema.ts'
+import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { SecretParts } from '../../publish/documents/parts.ts'
+import type { Store } from '../../store/ports/ports.ts'
+
+/** What the dashboard stands on; one object for all routes. */
+export interface DashboardParts extends SecretParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly config: SecretParts['config'] & Config
+  /** What `admin-auth` must hold. */
+  readonly adminSecret: string
+  readonly version: string
+  /** Every setting with where its value comes from, secrets masked. */
+  readonly settings: readonly ExplainedSetting[]
+  /** Resolves once the gateway of this process serves what was committed under the revision (decision 8); at once without one. */
+  readonly settled: (revision: number) => Promise<void>
+  /** Longest wait for that, in milliseconds; absent = five seconds. */
+  readonly settleWithinMs?: number
+  /** What a public body may take besides the time for its bytes, in milliseconds; absent = five seconds. */
+  readonly publicBodyMs?: number
+  /** Has the gateway of this process send a request to itself; absent = there is none. @throws Fault `try_elsewhere` and others */
+  readonly tryRequest?: (trial: TrialRequest) => Promise<Trial>
+  /** Counts connections that are dropped, for the metrics of the gateway of this process; absent = there is none. */
+  readonly drops?: DroppedConnections
+  /** Aborted when the dashboard begins to close: what would go on for ever ends. */
+  readonly closing?: AbortSignal
+}

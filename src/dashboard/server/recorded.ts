@@ -1,0 +1,63 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AuditRequest, Change, Documents, Store } from '../../store/ports/ports.ts'
+import type { Expected } from '../routes/entity-version.ts'
+
+interface Work {
+  readonly request: AuditRequest
+  /** Until it is written for the first time. */
+  expected: Expected | undefined
+}
+
+const current = new AsyncLocalStorage<Work>()
+
+/**
+ * Does the work of one request: every audit entry that it writes says which request it was. A document that is `expected` at a
+ * revision is written at that revision or not at all: the commit fails with `revision_conflict`.
+ */
+export function duringRequest<T>(request: AuditRequest, work: () => T, expected?: Expected): T {
+  return current.run({ request, expected }, work)
+}
+
+/**
+ * The store as routes see it: whatever they publish is recorded with the facts of the request that asked for it, however deep
+ * the publisher stands. Nobody has to carry them there, so nobody can forget to. `isOn` false: nothing is recorded.
+ */
+export function recordedStore(store: Store, isOn: boolean): Store {
+  const documents = recordedDocuments(store.documents, isOn)
+  const { audit, tokens, outbox, counters, feed, hits, records } = store
+  return { ...{ documents, audit, tokens, outbox, counters, feed, hits, records }, close: () => store.close() }
+}
+
+function recordedDocuments(documents: Documents, isOn: boolean): Documents {
+  const withRequest = <T extends object>(entry: T): T => {
+    const request = current.getStore()?.request
+    return request === undefined ? entry : { request, ...entry }
+  }
+  return {
+    get: (kind, id) => documents.get(kind, id),
+    find: (kind, index, value) => documents.find(kind, index, value),
+    list: (kind, query) => documents.list(kind, query),
+    scan: (kind) => documents.scan(kind),
+    each: (kind, query) => documents.each(kind, query),
+    values: (kind, index, query) => documents.values(kind, index, query),
+    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+    commit: async (changes, entry) => {
+      const audit = isOn && entry !== undefined ? withRequest(entry) : undefined
+      const work = current.getStore()
+      const expected = work?.expected
+      if (work === undefined || expected === undefined || !changes.some((change) => isOf(expected, change)))
+        return documents.commit(changes, audit)
+      const { revision: ifRevision } = expected
+      const held = changes.map((change) => (isOf(expected, change) ? { ...change, ifRevision } : change))
+      const revision = await documents.commit(held, audit)
+      work.expected = undefined
+      return revision
+    },
+    note: async (entry) => (isOn ? documents.note(withRequest(entry)) : undefined),
+    revision: () => documents.revision(),
+  }
+}
+
+function isOf({ kind, id }: Expected, change: Change): change is Extract<Change, { op: 'put' | 'delete' }> {
+  return (change.op === 'put' || change.op === 'delete') && change.kind === kind && change.id === id
+}

@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Fault, fault, toFault } from '../../errors/fault.ts'
+import { dashboardStatusOf, renderFault } from '../../errors/render.ts'
+import type { DashboardParts } from './parts.ts'
+
+/** For answers that no browser should keep, guess about, or show within another page. */
+export const SAFETY_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  // With `no-referrer` a browser would send the forms of our own pages with `Origin: null`, as from anywhere.
+  'referrer-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Answers with the envelope of a refusal, and logs it where the catalogue says so. */
+export function sendFault(
+  { log }: Pick<DashboardParts, 'log'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): FastifyReply {
+  const found = faultOf(error)
+  const { entry } = found
+  const at = { request_id: request.id, method: request.method, path: pathOf(request), code: found.code }
+  if (entry.log !== 'silent') log[entry.log]({ ...at, cause: found.cause ?? found }, entry.text)
+  // What the framework refuses by itself comes here without having passed the hooks.
+  reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS, 'content-type': JSON_TYPE })
+  if (entry.coded) reply.header('x-error-code', found.code)
+  if (found.waitS > 0) reply.header('retry-after', found.waitS)
+  return reply.code(dashboardStatusOf(found)).send(renderFault(found, 'envelope'))
+}
+
+/** Path of a request as it came, without the query. */
+export function pathOf(request: Pick<FastifyRequest, 'originalUrl'>): string {
+  return request.originalUrl.split('?', 1)[0]!
+}
+
+/** What the framework refuses by itself, in our words. */
+function faultOf(error: unknown): Fault {
+  const status = (error as { statusCode?: unknown } | undefined)?.statusCode
+  if (error instanceof Error && error.name === 'FastifyError') {
+    if (status === 413) return fault('body_too_large')
+    if (typeof status === 'number' && status < 500) return fault('request_malformed')
+  }
+  // What the file server keeps back, such as a folder, is not there for anybody.
+  if (error instanceof Error && error.name === 'ForbiddenError' && status === 403) return fault('not_found')
+  return toFault(error)
+}

@@ -1,0 +1,99 @@
+import type { FastifyRequest } from 'fastify'
+import { toFault } from '../../errors/fault.ts'
+import { dashboardStatusOf } from '../../errors/render.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { auditOf } from '../../publish/documents/parts.ts'
+import type { AuditRequest } from '../../store/ports/ports.ts'
+import type { Actor } from '../access/actor.ts'
+import type { Stand } from '../access/admit.ts'
+import type { Route } from '../routes/route.ts'
+import { clientAddress } from './client-address.ts'
+
+const SECRET_NAME = /nonce|token|secret|key|password|code|credential/i
+const HASH = /^[0-9a-f]{64}$/
+const MASK = '***'
+const LONGEST_URL = 2000
+
+/** The facts of a request for the audit log. */
+export function requestFacts(
+  route: Route,
+  request: FastifyRequest,
+  ip: string,
+  actor: Actor | undefined,
+): AuditRequest {
+  return { id: request.id, method: request.method, url: safeUrl(route, request), ip, user: nameOf(actor), status: 200 }
+}
+
+/** A call that succeeded. */
+export interface Done {
+  /** What it changed is recorded already. */
+  readonly writes: boolean
+  /** What was sent and answered, without secrets. */
+  readonly dumps: () => JsonObject
+}
+
+/**
+ * Records a call that only read, where `audit.reads` asks for it, and of any call that is recorded what was sent and answered, where
+ * `audit.detailed_recording` asks for that. @throws Fault `store_full`
+ */
+export async function noteDone(
+  { parts }: Stand,
+  route: Route,
+  request: AuditRequest,
+  actor: Actor | undefined,
+  { writes, dumps }: Done,
+): Promise<void> {
+  const { reads, detailed_recording: detailed } = parts.config.dashboard.audit
+  if (actor === undefined || !(writes ? detailed : reads)) return
+  await note(parts, route, request, actor, detailed ? dumps() : {})
+}
+
+/** Records that somebody known was refused for lack of rights. Strangers leave no record: they could fill the disk. */
+export async function noteRefusal(
+  { parts, trusted }: Stand,
+  route: Route,
+  request: FastifyRequest,
+  actor: Actor | undefined,
+  error: unknown,
+): Promise<void> {
+  if (actor === undefined) return
+  const refusal = toFault(error)
+  if (refusal.entry.log !== 'silent') return
+  const ip = clientAddress(request, trusted)
+  const facts = { ...requestFacts(route, request, ip, actor), status: dashboardStatusOf(refusal) }
+  try {
+    await note(parts, route, facts, actor, { refused: refusal.code })
+  } catch (cause) {
+    parts.log.warn({ request_id: request.id, cause }, 'a refusal could not be recorded')
+  }
+}
+
+function note(parts: Stand['parts'], route: Route, request: AuditRequest, actor: Actor, detail: JsonObject) {
+  return parts.documents.note({ ...auditOf(parts, nameOf(actor), route.summary, actor.orgId, detail), request })
+}
+
+const nameOf = (actor: Actor | undefined): string => (actor === undefined ? '' : actor.email || actor.userId)
+
+/** Path and query without raw keys and other secrets that some calls carry there. */
+function safeUrl(route: Route, request: FastifyRequest): string {
+  const [path = '', query = ''] = request.originalUrl.split(/\?(.*)/s)
+  const shown = query === '' ? '' : `?${safeQuery(query)}`
+  return `${safePath(route, path, request.params as Record<string, string>)}${shown}`.slice(0, LONGEST_URL)
+}
+
+function safePath({ path, owned }: Route, sent: string, params: Readonly<Record<string, string>>): string {
+  if (owned?.noun !== 'key' || HASH.test(params[owned.by] ?? '')) return sent
+  return path.replace(/\{([^{}]*)\}/g, (_all, name: string) =>
+    name === owned.by ? MASK : encodeURIComponent(params[name] ?? ''),
+  )
+}
+
+function safeQuery(query: string): string {
+  return query
+    .split('&')
+    .map((pair) => {
+      const [name = '', value] = pair.split(/=(.*)/s)
+      return value !== undefined && SECRET_NAME.test(name) ? `${name}=${MASK}` : pair
+    })
+    .join('&')
+}

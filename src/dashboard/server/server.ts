@@ -1,0 +1,184 @@
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { fault } from '../../errors/fault.ts'
+import { addressList } from '../../model/network/address.ts'
+import { SecretBrake } from '../../model/secrets/secret-brake.ts'
+import { tellingDocuments } from '../../publish/events/domain-events.ts'
+import type { Stand } from '../access/admit.ts'
+import { identitiesOf } from '../access/identities.ts'
+import { refuseTwoCredentials } from '../access/two-credentials.ts'
+import { keepHitsShort } from '../analytics/retention.ts'
+import { ApiOwners } from '../apis/api-owners.ts'
+import { keepAuditShort } from '../audit/purge.ts'
+import { eventMailer } from '../events/event-mails.ts'
+import { keepKeysCurrent } from '../portal/developers/forget-keys.ts'
+import type { Route } from '../routes/route.ts'
+import { routed, SENT_TYPE } from '../routes/routed.ts'
+import { routerPath } from '../routes/router-path.ts'
+import { allRoutes } from '../routes/routes.ts'
+import { sendConsole, serveConsole, wantsPage } from './console.ts'
+import { Intake } from './intake.ts'
+import type { DashboardParts } from './parts.ts'
+import { recordedStore } from './recorded.ts'
+import { SAFETY_HEADERS, sendFault } from './refuse.ts'
+import { newRequestId } from './request-id.ts'
+import { refuseUnread } from './unread.ts'
+
+export interface DashboardOptions {
+  readonly host: string
+  /** 0 = any free port. */
+  readonly port: number
+  /** What is served: the product's own table unless given. */
+  readonly routes?: (parts: DashboardParts) => readonly Route[]
+}
+
+/** A dashboard that is listening. */
+export interface Dashboard {
+  readonly port: number
+  /** What it serves, in the order of declaration. */
+  readonly routes: readonly Route[]
+  close(): Promise<void>
+}
+
+const REQUEST_TIMEOUT_MS = 120_000
+/** Lists of keys stand in the path: so that too long a one is refused by name, and not by the parser of heads. */
+const LONGEST_HEAD_BYTES = 131_072
+const LONGEST_PARAM = LONGEST_HEAD_BYTES
+
+/** Opens the dashboard's port and serves every declared route. @throws Fault `port_in_use` naming the setting */
+export async function startDashboard(
+  given: DashboardParts,
+  { host, port, routes: declared = allRoutes }: DashboardOptions,
+): Promise<Dashboard> {
+  const recorded = recordedStore(given.store, given.config.dashboard.audit.enabled)
+  const documents = tellingDocuments({ ...given, documents: recorded.documents, mail: eventMailer(given) })
+  const store = { ...recorded, documents }
+  const closing = new AbortController()
+  const parts: DashboardParts = { ...given, store, documents, tokens: store.tokens, closing: closing.signal }
+  const owners = new ApiOwners(parts.documents, parts.store.feed)
+  const routes = declared(parts)
+  const trusted = addressList(parts.config.dashboard.trusted_proxies)
+  const stand: Stand = {
+    ...{ parts, owners, trusted },
+    who: identitiesOf(parts),
+    secretBrake: new SecretBrake(parts.clock),
+    intake: new Intake(parts, trusted),
+  }
+  const server = fastify({
+    logger: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Who has sent something on a kept connection before he could know is answered.
+    return503OnClosing: false,
+    http: { maxHeaderSize: LONGEST_HEAD_BYTES },
+    genReqId: newRequestId,
+    rewriteUrl: ({ url }) => spacesOf(url ?? '/'),
+    frameworkErrors: (_error, request, reply) =>
+      void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),
+    clientErrorHandler: refuseUnread,
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: LONGEST_PARAM },
+  })
+  stand.intake.bound(server.server)
+  serve(server, stand, routes)
+  try {
+    await server.listen({ host, port })
+  } catch (error) {
+    owners.close()
+    throw portFault(error, port)
+  }
+  const ends = [keepAuditShort(parts), keepHitsShort(parts), keepKeysCurrent(parts)]
+  // The first caller should not wait for it; what goes wrong now is said to whoever needs it then.
+  if (parts.config.dashboard.enable_ownership) owners.fresh().catch(() => {})
+  const address = server.server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    routes,
+    async close() {
+      closing.abort()
+      await server.close()
+      await Promise.all(ends.map((end) => end()))
+      owners.close()
+    },
+  }
+}
+
+function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]): void {
+  const { parts } = stand
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.setErrorHandler((error, request, reply) => sendFault(parts, request, reply, error))
+  server.setNotFoundHandler((request, reply) =>
+    wantsPage(request) ? sendConsole(reply) : sendFault(parts, request, reply, fault('not_found')),
+  )
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS })
+    // Nothing reads the body of what is not there.
+    if (request.is404 && !wantsPage(request)) throw fault('not_found')
+    refuseTwoCredentials(request.raw)
+    // What the body is does not depend on what it is called (clients label JSON as a form), nor on whether the label is well-formed.
+    const { headers } = request.raw
+    delete headers[SENT_TYPE]
+    if (headers['content-type'] === undefined) return
+    headers[SENT_TYPE] = headers['content-type']
+    headers['content-type'] = 'application/octet-stream'
+  })
+  server.addHook('onSend', async (_request, reply) => {
+    if (parts.closing?.aborted) reply.header('connection', 'close')
+  })
+  serveConsole(server)
+  for (const route of routes) server.route(routed(stand, route))
+  for (const [path, methods] of undeclared(routes)) {
+    const allow = methods.allowed.join(', ')
+    server.route({
+      method: methods.others,
+      url: path,
+      onRequest: async (_request, reply) => {
+        reply.header('allow', allow)
+        throw fault('method_not_allowed')
+      },
+      handler: () => {},
+    })
+  }
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/**
+ * Methods that a path does not have, so that the answer is 405 and not that of a path with a placeholder in the word's place: HEAD among
+ * them, unless the path has a GET that only reads.
+ */
+function undeclared(routes: readonly Route[]): Map<string, { allowed: string[]; others: string[] }> {
+  const byPattern = new Map<string, { path: string; declared: Set<string> }>()
+  for (const { path, method, once } of routes) {
+    const pattern = path.replace(/\{[^{}]*\}/g, '{}')
+    const found = byPattern.get(pattern) ?? { path: routerPath(path), declared: new Set() }
+    byPattern.set(pattern, found)
+    found.declared.add(method)
+    if (method === 'GET' && once !== true) found.declared.add('HEAD')
+  }
+  return new Map(
+    [...byPattern.values()].map(({ path, declared }) => [
+      path,
+      {
+        allowed: METHODS.filter((method) => declared.has(method)),
+        others: [...METHODS, 'HEAD' as const].filter((method) => !declared.has(method)),
+      },
+    ]),
+  )
+}
+
+/** `+` in a path means a space: clients written in Go send it so. */
+function spacesOf(url: string): string {
+  const end = url.indexOf('?')
+  const path = end === -1 ? url : url.slice(0, end)
+  return path.includes('+') ? path.replaceAll('+', '%20') + (end === -1 ? '' : url.slice(end)) : url
+}
+
+function portFault(error: unknown, port: number): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error
+  const why = code === 'EACCES' ? 'may not be opened by this user' : 'is in use by another process'
+  return fault(
+    'port_in_use',
+    `port ${port} ${why}; choose another with dashboard.listen_port (SVC_DB_LISTENPORT)`,
+    error,
+  )
+}

@@ -1,0 +1,44 @@
+import { type Fault, waitFault } from '../../errors/fault.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { GuessBrake, type Try, type Wait } from './guess-brake.ts'
+
+const brakes = new WeakMap<object, GuessBrake>()
+
+/** One for each dashboard of the process: its store is its own. */
+function brakeOf({ store: { feed }, clock, config }: DashboardParts): GuessBrake {
+  const known = brakes.get(feed)
+  if (known !== undefined) return known
+  const { security } = config.dashboard
+  const made = new GuessBrake(clock, {
+    pair: security.login_failure_username_limit,
+    address: security.login_failure_ip_limit,
+    windowMs: security.login_failure_expiration * 1000,
+  })
+  brakes.set(feed, made)
+  return made
+}
+
+/** Begins a try to prove who somebody is, under a name and from the address of a call: `GuessBrake`. */
+export function beginTry(
+  parts: DashboardParts,
+  name: string | undefined,
+  call: Pick<Call, 'clientAddress' | 'peerAddress'>,
+  { narrow = false }: { readonly narrow?: boolean } = {},
+): Try | Wait {
+  return brakeOf(parts).begin({ name, address: visitorBy(parts, call), narrow })
+}
+
+/** The visitor whom a call is counted by. */
+export function visitorBy(
+  { config }: Pick<DashboardParts, 'config'>,
+  { peerAddress, clientAddress }: Pick<Call, 'clientAddress' | 'peerAddress'>,
+): string {
+  return visitorOf(config.dashboard.security.login_disallow_forward_proxy ? peerAddress : clientAddress)
+}
+
+/** The refusal that says how long to wait. */
+export function throttled({ waitMs }: Wait): Fault {
+  return waitFault('sign_in_throttled', waitMs, `Too many failed tries, try again in ${Math.ceil(waitMs / 1000)} s`)
+}

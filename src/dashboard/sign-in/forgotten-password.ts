@@ -1,0 +1,115 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { newSecret } from '../../model/secrets/secret.ts'
+import { changePassword } from '../../publish/sign-in/passwords.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import type { Call } from '../routes/call.ts'
+import { sendMail, sendsMail } from '../server/mail.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { LinkDesk } from './mail-link-queue.ts'
+import { ticketHash } from './sessions.ts'
+import { accountsOf, mayEnter } from './users-with-password.ts'
+
+/** How long the link of a mail is valid, by the specification. */
+const LINK_MS = 1_000_000
+
+const desks = new WeakMap<object, LinkDesk>()
+
+function deskOf(parts: DashboardParts): LinkDesk {
+  const { feed } = parts.store
+  const desk = desks.get(feed) ?? new LinkDesk(parts, LINK_MS)
+  desks.set(feed, desk)
+  return desk
+}
+
+/**
+ * Accepts a request for a link that sets another password. Returns before anything is looked up, so that neither the answer nor
+ * its time tells whether the address is known.
+ */
+export function requestLink(parts: DashboardParts, address: string, call: Pick<Call, 'clientAddress'>): void {
+  const desk = deskOf(parts)
+  desk.accept(call, () => sendLink(parts, desk, address))
+}
+
+/** Resolves when all requests that were accepted are done with. */
+export function linksSent(parts: DashboardParts): Promise<void> {
+  return deskOf(parts).settled()
+}
+
+async function sendLink(parts: DashboardParts, desk: LinkDesk, address: string): Promise<void> {
+  const { public_url: base } = parts.config.dashboard
+  if (!sendsMail(parts)) return parts.log.warn({}, 'a password was forgotten, and dashboard.email_backend is not set')
+  // Of the call itself the address of the dashboard must not be taken: whoever sends it chooses its Host.
+  if (base === '') return parts.log.error({}, 'a password was forgotten, and dashboard.public_url is not set')
+  const accounts = await accountsOf(parts, address)
+  const users: StoredDocument[] = []
+  for (const user of accounts) if (await mayEnter(parts, user)) users.push(user)
+  const [first] = users
+  if (first === undefined) return
+  const to = String(first.body.email_address)
+  if (!desk.mayMail(to)) return
+  const secret = newSecret()
+  const expiresAt = parts.clock.wall() + LINK_MS
+  // Whatever changes a user, its address above all, makes the link void: the mail went to who it was then.
+  const body: JsonObject = { users: users.map(({ id, revision }) => ({ id, revision })) }
+  const row = {
+    sort: 'password_link',
+    apiId: '',
+    clientId: '',
+    family: '',
+    expiresAt,
+    keepUntil: expiresAt,
+    body,
+  } as const
+  const hash = ticketHash('password_link', secret)
+  await parts.documents.commit([{ op: 'putTicket', hash, row, ifAbsent: true }], undefined)
+  const link = `${new URL(base).origin}/reset-password#${secret}`
+  await sendMail(parts, { to, subject: 'Set a new password', text: textOf(link) })
+}
+
+/** The secret stands behind `#`, which no server log and no Referer gets to see. */
+function textOf(link: string): string {
+  return [
+    'Somebody, most likely you, asked for a new password for the dashboard.',
+    'To set one, open this address within 16 minutes. It works once:',
+    link,
+    'If it was not you, there is nothing to do: the password stays as it is.',
+  ].join('\n\n')
+}
+
+/**
+ * Sets the password of those whom the link of a mail is for, ends their sessions, and uses the link up, in one commit. A link is
+ * void when anything of the user was changed since: the address, the password, the state. A password that breaks a rule does not use it up.
+ * @throws Fault `link_unusable` (400), `password_invalid` (400), `passwords_busy` (503)
+ */
+export async function resetByLink(parts: DashboardParts, secret: string, password: string): Promise<void> {
+  const hash = ticketHash('password_link', secret)
+  const row = await parts.tokens.getTicket(hash)
+  const now = parts.clock.wall()
+  if (row === undefined || row.sort !== 'password_link' || row.claimedAt > 0 || row.expiresAt <= now)
+    throw fault('link_unusable')
+  const users = await unchanged(parts, row.body)
+  if (users.length === 0) throw fault('link_unusable')
+  const history = parts.config.dashboard.security.enforce_password_history
+  const actor = String(users[0]?.body.email_address)
+  try {
+    const changes = [{ op: 'claimTicket', hash, sort: 'password_link', now } as const]
+    await changePassword(parts, { users, password, history, actor, changes, asRead: true })
+  } catch (error) {
+    const { code } = toFault(error)
+    if (code === 'ticket_unusable' || code === 'revision_conflict') throw fault('link_unusable')
+    throw error
+  }
+}
+
+async function unchanged(parts: DashboardParts, { users }: JsonObject): Promise<StoredDocument[]> {
+  const found: StoredDocument[] = []
+  for (const entry of Array.isArray(users) ? users : []) {
+    if (!isObject(entry) || !isDocumentId(entry.id)) continue
+    const user = await parts.documents.get('user', entry.id as DocumentId)
+    if (user !== undefined && user.revision === entry.revision && (await mayEnter(parts, user))) found.push(user)
+  }
+  return found
+}

@@ -1,0 +1,113 @@
+import { nameBrake, Throttle } from '../../model/limits/throttle.ts'
+import { KnownAddresses } from '../../model/network/known-addresses.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { FailureThrottle } from './throttle.ts'
+
+/** Failures of a name from everywhere, for each that are borne from one address. */
+const EVERYWHERE = 10
+/** Visitors whose passwords a portal checks from one address. */
+const CROWD = 10
+
+/** How many failures are borne within a window; 0 = no bound. */
+export interface GuessLimits {
+  /** Under one name from one address. */
+  readonly pair: number
+  /** From one address, under whatever names. */
+  readonly address: number
+  readonly windowMs: number
+}
+
+/** A try that has begun. */
+export interface Try {
+  /** It went well: what failed under the name from the address is forgotten, of all else this try alone. */
+  succeed(): void
+  /** It says nothing about who tried: a store that is away, too many passwords at once. */
+  giveBack(): void
+}
+
+/** How long to wait where too many tries have failed. */
+export interface Wait {
+  readonly waitMs: number
+}
+
+/** What is guessed at. */
+export interface Guessed {
+  /** Undefined for what nobody can guess, so that nobody is kept out by it. */
+  readonly name: string | undefined
+  /** As `visitorOf` gives it. */
+  readonly address: string
+  /** True: from everywhere no more failures than from one address. For what only somebody can try who has shown something else before. */
+  readonly narrow?: boolean
+  /** True: the address is that of a portal, which asks for all its visitors: nothing is counted by name and address together. */
+  readonly crowd?: boolean
+}
+
+/** What counts failures under a key. */
+interface Counter {
+  waitMs(key: string): number
+  begin(key: string): void
+  giveBack(key: string): void
+}
+
+/**
+ * Bounds failed tries to prove who somebody is, so that strangers lock nobody out: by name and address together; by address under all
+ * names; and by name from all addresses, where after ten times as many each further try waits at most half a minute (`nameBrake`), but
+ * not where the name was shown from before.
+ */
+export class GuessBrake {
+  readonly #pairs: FailureThrottle
+  readonly #names: Counter
+  readonly #narrow: FailureThrottle
+  readonly #addresses: FailureThrottle
+  readonly #crowds: FailureThrottle
+  readonly #known = new KnownAddresses()
+
+  constructor(clock: Clock, { pair, address, windowMs }: GuessLimits) {
+    this.#pairs = new FailureThrottle(clock, { limit: pair, windowMs })
+    this.#names = pair === 0 ? UNBOUNDED : slowed(clock, pair * EVERYWHERE)
+    this.#narrow = new FailureThrottle(clock, { limit: pair, windowMs })
+    this.#addresses = new FailureThrottle(clock, { limit: address, windowMs })
+    this.#crowds = new FailureThrottle(clock, { limit: address * CROWD, windowMs })
+  }
+
+  /** Begins a try, which counts as failed until it says otherwise; or answers how long to wait, which costs nothing. */
+  begin({ name, address, narrow = false, crowd = false }: Guessed): Try | Wait {
+    const pair = JSON.stringify([name, address])
+    const counts: (readonly [Counter, string])[] = [[crowd ? this.#crowds : this.#addresses, address]]
+    if (name !== undefined && !crowd) counts.push([this.#pairs, pair])
+    if (name !== undefined) counts.push([narrow ? this.#narrow : this.#names, name])
+    const known = name !== undefined && !crowd && this.#known.has(name, address)
+    const judges = known ? counts.filter(([throttle]) => throttle !== this.#names && throttle !== this.#narrow) : counts
+    const waitMs = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key)))
+    if (waitMs > 0) return { waitMs }
+    for (const [throttle, key] of counts) throttle.begin(key)
+    const giveBack = () => {
+      for (const [throttle, key] of counts) throttle.giveBack(key)
+    }
+    return {
+      giveBack,
+      succeed: () => {
+        giveBack()
+        if (name === undefined || crowd) return
+        this.#pairs.succeed(pair)
+        this.#known.add(name, address)
+      },
+    }
+  }
+}
+
+const UNBOUNDED: Counter = { waitMs: () => 0, begin() {}, giveBack() {} }
+
+function slowed(clock: Clock, free: number): Counter {
+  const throttle = new Throttle(nameBrake(free))
+  return {
+    waitMs: (key) => throttle.waitMs(key, clock.mono()),
+    begin: (key) => throttle.begin(key, clock.mono()),
+    giveBack: (key) => throttle.succeed(key, { all: false }),
+  }
+}
+
+/** True when there is a time to wait. */
+export function mustWait(begun: Try | Wait): begun is Wait {
+  return 'waitMs' in begun
+}

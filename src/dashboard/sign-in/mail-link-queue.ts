@@ -1,0 +1,68 @@
+import { setTimeout as afterwards } from 'node:timers/promises'
+import { toFault } from '../../errors/fault.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { FailureThrottle } from './throttle.ts'
+
+/** Mails to one address, and requests from one network, in the time of a link. */
+const MAILS = 3
+const REQUESTS = 30
+/** By then the answer is on its way, whatever it waits for. */
+const AFTER_MS = 250
+/** Requests that wait for their mail; more are dropped, which answers alike. */
+const MOST_WAITING = 200
+
+/**
+ * Takes requests for mails with a link. It returns before anything is looked up, so that neither the answer nor its time tells
+ * whether an address is known; what is to be done is done afterwards, one request after the other.
+ */
+export class LinkDesk {
+  readonly #log: DashboardParts['log']
+  readonly #mails: FailureThrottle
+  readonly #requests: FailureThrottle
+  #waiting = 0
+  /** Ends with the last request that was accepted. */
+  #queue: Promise<void> = Promise.resolve()
+
+  constructor({ clock, log }: Pick<DashboardParts, 'clock' | 'log'>, windowMs: number) {
+    this.#log = log
+    this.#mails = new FailureThrottle(clock, { limit: MAILS, windowMs })
+    this.#requests = new FailureThrottle(clock, { limit: REQUESTS, windowMs })
+  }
+
+  /** Accepts a request, or drops it in silence where there are too many. `send` looks up who it is for, and mails. */
+  accept({ clientAddress }: Pick<Call, 'clientAddress'>, send: () => Promise<void>): void {
+    const visitor = visitorOf(clientAddress)
+    if (this.#waiting >= MOST_WAITING) {
+      this.#log.warn({}, 'too many forgotten passwords at once, one was dropped')
+      return
+    }
+    if (this.#requests.waitMs(visitor) > 0) return
+    this.#requests.begin(visitor)
+    this.#waiting++
+    const answered = afterwards(AFTER_MS)
+    this.#queue = this.#queue
+      .then(() => answered)
+      .then(send)
+      .catch((error: unknown) => {
+        const { code, cause } = toFault(error)
+        this.#log.error({ code, cause }, 'the mail for a forgotten password was not sent')
+      })
+      .finally(() => {
+        this.#waiting--
+      })
+  }
+
+  /** Counts a mail to an address; false when it has got enough of them. */
+  mayMail(address: string): boolean {
+    if (this.#mails.waitMs(address) > 0) return false
+    this.#mails.begin(address)
+    return true
+  }
+
+  /** Resolves when all requests that were accepted are done with. */
+  settled(): Promise<void> {
+    return this.#queue
+  }
+}

@@ -1,0 +1,46 @@
+import { fault } from '../../errors/fault.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+/**
+ * Refuses calls that a page of another site made a browser send. Needed where no session and so no CSRF token is there yet: else
+ * that page could sign its visitor in as somebody else. Programs send neither `Origin` nor `Sec-Fetch-Site`.
+ * @throws Fault `origin_foreign` (403)
+ */
+export function checkOrigin({ config }: DashboardParts, call: Pick<Call, 'header'>): void {
+  const site = call.header('sec-fetch-site')
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw fault('origin_foreign')
+  const origin = call.header('origin')
+  if (origin === undefined) return
+  const own = [hostOf(config.dashboard.public_url), call.header('host')?.toLowerCase()]
+  const host = hostOf(origin)
+  if (host === undefined || !own.includes(host)) throw fault('origin_foreign')
+}
+
+/** True when the browser came by TLS, as far as we are told. Who says so wrongly harms nobody but themselves. */
+export function cameByTls({ config }: DashboardParts, call: Pick<Call, 'header'>): boolean {
+  return config.dashboard.public_url.startsWith('https:') || call.header('x-forwarded-proto') === 'https'
+}
+
+/** What passkeys are bound to (WebAuthn): the host, and the address that the browser shows. */
+export interface RelyingParty {
+  readonly id: string
+  readonly origin: string
+}
+
+/**
+ * The place that passkeys belong to: `dashboard.public_url`, or without it localhost under whatever port it was called, where
+ * browsers allow it. @throws Fault `passkeys_unavailable` (409)
+ */
+export function relyingParty({ config }: DashboardParts, call: Pick<Call, 'header'>): RelyingParty {
+  const { public_url: configured } = config.dashboard
+  const text = configured === '' ? `http://${call.header('host') ?? ''}` : configured
+  if (!URL.canParse(text)) throw fault('passkeys_unavailable')
+  const { hostname, origin } = new URL(text)
+  if (configured === '' && hostname !== 'localhost') throw fault('passkeys_unavailable')
+  return { id: hostname, origin }
+}
+
+function hostOf(text: string): string | undefined {
+  return URL.canParse(text) ? new URL(text).host : undefined
+}

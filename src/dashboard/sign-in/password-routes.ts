@@ -1,0 +1,119 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import { verifyPassword } from '../../model/passwords/passwords.ts'
+import { securityOf } from '../../model/people/user-security.ts'
+import { changePassword, sharingPassword } from '../../publish/sign-in/passwords.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { type Actor, isUnbounded } from '../access/actor.ts'
+import { userToReset } from '../people/user-to-reset.ts'
+import { type Answer, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { withCookie } from './browser.ts'
+import { endedCookie } from './cookie.ts'
+import { requestLink, resetByLink } from './forgotten-password.ts'
+import { cameByTls, checkOrigin } from './origin.ts'
+import { OK } from './schemas.ts'
+import { guarded } from './second-factor.ts'
+
+const MOST_SHARING = 100
+
+/** Setting passwords: one's own, another user's, and one that was forgotten. */
+export function passwordRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/users/{id}/actions/reset',
+      access: 'signed-in',
+      summary: 'Sets the password of a user, who is signed out everywhere',
+      body: Type.Object({
+        current_password: Type.Optional(
+          Type.String({ description: 'Needed for the own password, where there is one.' }),
+        ),
+        new_password: Type.String(),
+        user_permissions: Type.Optional(Type.Unknown({ description: 'Passed over.' })),
+      }),
+      answers: { 200: OK },
+      run: (call) => reset(parts, call),
+    },
+    {
+      method: 'POST',
+      path: '/api/password/forgot',
+      access: 'public',
+      summary: 'Asks for a mail with a link to set another password; answers the same for every address',
+      body: Type.Object({ email: Type.String() }),
+      answers: { 200: OK },
+      run: (call) => {
+        checkOrigin(parts, call)
+        requestLink(parts, String(call.object().email), call)
+        return ok('If there is an account with this address, a mail is on its way')
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/password/reset',
+      access: 'public',
+      summary: 'Sets another password by the link of a mail',
+      body: Type.Object({
+        token: Type.String({ description: 'What stands behind `#` in the link.' }),
+        new_password: Type.String(),
+      }),
+      answers: { 200: OK },
+      run: async (call) => {
+        checkOrigin(parts, call)
+        const { token, new_password: password } = call.object()
+        await resetByLink(parts, String(token), String(password))
+        return ok('User password updated')
+      },
+    },
+  ]
+}
+
+async function reset(parts: DashboardParts, call: Call): Promise<Answer> {
+  const actor = call.actor!
+  const { current_password: current, new_password: sent } = call.object()
+  const password = String(sent)
+  const history = parts.config.dashboard.security.enforce_password_history
+  const own = call.param('id') === actor.userId
+  const user = own ? await found(parts, actor.userId) : await another(parts, actor, call.param('id'))
+  if (own && !(await mayReplace(parts, call, user, typeof current === 'string' ? current : undefined, password)))
+    return ok('User password updated')
+  const users = own ? [user, ...(await sharingPassword(parts, user, MOST_SHARING))] : [user]
+  await changePassword(parts, { users, password, history, actor: actor.email })
+  const answer = ok('User password updated')
+  return own && actor.sessionId !== undefined ? withCookie(answer, endedCookie(cameByTls(parts, call))) : answer
+}
+
+/**
+ * Whether the own password is to be replaced. Whoever sends the present one as the new one, without `current_password`, has shown
+ * that they know it, and there is nothing to do: set-up scripts create a user with a password and then set the same.
+ * @throws Fault `current_password_wrong` (403), `sign_in_throttled` (429)
+ */
+async function mayReplace(
+  parts: DashboardParts,
+  call: Call,
+  { id, body }: StoredDocument,
+  current: string | undefined,
+  password: string,
+): Promise<boolean> {
+  const { password_hash: stored } = securityOf(body)
+  if (stored === undefined) return true
+  return guarded(parts, `own:${id}`, call, async () => {
+    if (!(await verifyPassword(stored, current ?? password))) throw fault('current_password_wrong')
+    return current !== undefined
+  })
+}
+
+/** The user whose password an administrator sets. @throws as `userToReset` */
+async function another(parts: DashboardParts, actor: Actor, id: string): Promise<StoredDocument> {
+  if (!actor.admin || isUnbounded(actor)) throw fault('password_not_yours')
+  return userToReset(parts, actor, id)
+}
+
+async function found({ documents }: DashboardParts, id: string): Promise<StoredDocument> {
+  const user = isDocumentId(id) ? await documents.get('user', id) : undefined
+  if (user === undefined) throw fault('not_found', 'Could not retrieve user detail.')
+  return user
+}

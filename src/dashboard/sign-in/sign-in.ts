@@ -1,0 +1,267 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
+import { verifyPassword } from '../../model/passwords/passwords.ts'
+import { toEmail } from '../../model/people/user.ts'
+import { bindTo, securityOf } from '../../model/people/user-security.ts'
+import { inTurn } from '../../publish/documents/mutex.ts'
+import { changePassword, sharingPassword, stampOf } from '../../publish/sign-in/passwords.ts'
+import { putUser } from '../../publish/sign-in/rewrite-user.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { beginTry, throttled } from './attempts.ts'
+import { mustWait, type Wait } from './guess-brake.ts'
+import { type Standing, standingOf } from './needs.ts'
+import { openerOf } from './opener.ts'
+import { cameByTls, relyingParty } from './origin.ts'
+import { assertionOptions } from './passkeys.ts'
+import { confirmTotp, guarded, secondFactorName, usePasskey, useSecondFactor } from './second-factor.ts'
+import { type OpenedSession, openSession } from './sessions.ts'
+import { begunSignIn, finished, keepSignIn, readSignIn, type SignIn, takeTry } from './sign-in-state.ts'
+import { newTotpSecret, otpauthUri, sealTotp, unsealTotp } from './totp.ts'
+import { usersWithPassword } from './users-with-password.ts'
+
+/** What a call to sign in comes to. */
+export type SignInResult =
+  | { readonly done: OpenedSession; readonly user: StoredDocument; readonly recoveryCodes: readonly string[] }
+  /** What to show next; the ticket is in it. */
+  | { readonly next: JsonObject }
+
+/** What may be sent to go on with a sign-in. */
+export interface Given {
+  readonly org_id?: string
+  readonly code?: string
+  readonly recovery_code?: string
+  readonly passkey?: Json
+  readonly new_password?: string
+}
+
+const TRIES = 3
+const MOST_SHARING = 100
+
+/**
+ * Signs in with an email address and a password. Whoever has no account, or one that may not be used, gets the same answer after the
+ * same work as with a wrong password.
+ * @throws Fault `sign_in_failed` (401), `sign_in_throttled` (429) with the seconds to wait, `passwords_busy` (503)
+ */
+export async function signInWithPassword(
+  parts: DashboardParts,
+  call: Call,
+  sent: { readonly address: string; readonly password: string; readonly orgId?: string },
+): Promise<SignInResult> {
+  // By the address as it is looked for, so that no spelling is another name.
+  const name = toEmail(sent.address) ?? sent.address.trim().toLowerCase().slice(0, 254)
+  const begun = beginTry(parts, `password:${name}`, call)
+  if (mustWait(begun)) return refuse(parts, sent.password, begun)
+  let users: StoredDocument[]
+  try {
+    users = await usersWithPassword(parts, sent)
+  } catch (error) {
+    begun.giveBack()
+    throw error
+  }
+  if (users.length === 0) throw fault('sign_in_failed')
+  const candidates = users.map((user) => ({ id: user.id, stamp: stampOf(user) }))
+  const result = await goOn(parts, call, begunSignIn(candidates, 'password'))
+  begun.succeed()
+  return result
+}
+
+/** @throws Fault `sign_in_throttled`, or what a wrong password gets */
+async function refuse(parts: DashboardParts, password: string, wait: Wait): Promise<never> {
+  if (!parts.config.dashboard.security.hide_login_failure_limit_error) throw throttled(wait)
+  await verifyPassword(undefined, password)
+  throw fault('sign_in_failed')
+}
+
+/** Goes on with a sign-in from wherever it stands. `recoveryCodes` were made on the way. */
+export async function goOn(
+  parts: DashboardParts,
+  call: Call,
+  signIn: SignIn,
+  recoveryCodes: readonly string[] = [],
+): Promise<SignInResult> {
+  for (let tries = 1; ; tries++) {
+    try {
+      // In turn with whatever else changes users in this process: many may sign in as one user at once.
+      return await inTurn(parts.documents, async () => {
+        const standing = await standingOf(parts, signIn.state)
+        if (standing.need !== 'nothing') return { next: await show(parts, call, signIn, standing) }
+        return { done: await enter(parts, call, signIn, standing.user), user: standing.user, recoveryCodes }
+      })
+    } catch (error) {
+      // Somebody changed the user in between: it may have become inactive.
+      if (tries === TRIES || toFault(error).code !== 'revision_conflict') throw voided(error)
+    }
+  }
+}
+
+/**
+ * Goes on with a sign-in by what it still needs. @throws Fault `sign_in_void` (401), `second_factor_wrong` (401), `passkey_invalid`,
+ * `password_invalid` (400), `sign_in_refused` (403), `sign_in_throttled` (429)
+ */
+export async function continueSignIn(
+  parts: DashboardParts,
+  call: Call,
+  ticket: string,
+  given: Given,
+): Promise<SignInResult> {
+  const signIn = await readSignIn(parts, ticket)
+  const standing = await standingOf(parts, signIn.state)
+  switch (standing.need) {
+    case 'organisation':
+      return goOn(parts, call, chooseOrganisation(signIn, standing.users, given))
+    case 'second_factor':
+      // Whoever comes from single sign-on learns what is needed by asking.
+      if (given.code === undefined && given.recovery_code === undefined && given.passkey === undefined)
+        return goOn(parts, call, signIn)
+      return goOn(parts, call, await showSecondFactor(parts, call, signIn, standing.user, given))
+    case 'new_password':
+      return goOn(parts, call, await setNewPassword(parts, signIn, standing.user, given))
+    case 'enrolment':
+      return enrol(parts, call, signIn, standing.user, given)
+    case 'nothing':
+      return goOn(parts, call, signIn)
+  }
+}
+
+function chooseOrganisation(signIn: SignIn, users: readonly StoredDocument[], { org_id: orgId }: Given): SignIn {
+  const chosen = users.find(({ body }) => body.org_id === orgId)
+  if (chosen === undefined) throw fault('sign_in_refused', 'org_id: is not one of the organisations')
+  return { ...signIn, state: { ...signIn.state, user: chosen.id } }
+}
+
+async function showSecondFactor(
+  parts: DashboardParts,
+  call: Call,
+  signIn: SignIn,
+  user: StoredDocument,
+  given: Given,
+): Promise<SignIn> {
+  const rewrite = { actor: emailOf(user), action: 'Show second factor' }
+  const taken = await takeTry(parts, signIn)
+  await guarded(parts, secondFactorName(user.id), call, async () => {
+    if (given.passkey === undefined) return useSecondFactor(parts, user.id, given, rewrite)
+    const answer = { rp: relyingParty(parts, call), challenge: signIn.state.challenge, response: given.passkey }
+    return usePasskey(parts, user.id, answer, rewrite)
+  })
+  return keepSignIn(parts, { ...taken, state: { ...taken.state, second: true, challenge: '' } })
+}
+
+async function setNewPassword(
+  parts: DashboardParts,
+  signIn: SignIn,
+  user: StoredDocument,
+  { new_password: password }: Given,
+): Promise<SignIn> {
+  if (password === undefined) throw fault('password_invalid', 'new_password: is missing')
+  const users = [user, ...(await sharingPassword(parts, user, MOST_SHARING))]
+  const history = parts.config.dashboard.security.enforce_password_history
+  await changePassword(parts, { users, password, history, mustDiffer: true, actor: emailOf(user) })
+  const changed = await parts.documents.get('user', user.id)
+  if (changed === undefined) throw fault('sign_in_void')
+  const candidates = [{ id: user.id, stamp: stampOf(changed) }]
+  return keepSignIn(parts, { ...signIn, state: { ...signIn.state, candidates, user: user.id, renewed: true } })
+}
+
+async function enrol(
+  parts: DashboardParts,
+  call: Call,
+  signIn: SignIn,
+  user: StoredDocument,
+  { code }: Given,
+): Promise<SignInResult> {
+  const { enrolling: sealed } = signIn.state
+  if (code === undefined || sealed === '') return goOn(parts, call, signIn)
+  const taken = await takeTry(parts, signIn)
+  const rewrite = { actor: emailOf(user), action: 'Set up second factor' }
+  const codes = await guarded(parts, secondFactorName(user.id), call, () =>
+    confirmTotp(parts, user.id, { sealed, code }, rewrite),
+  )
+  const next = await keepSignIn(parts, { ...taken, state: { ...taken.state, second: true, enrolling: '' } })
+  return goOn(parts, call, next, codes)
+}
+
+/** Opens the session: in one commit with the end of the sign-in and the date of it. */
+async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: StoredDocument): Promise<OpenedSession> {
+  const { identity = '' } = signIn.state
+  const seen = { ...user.body, last_login_date: new Date(parts.clock.wall()).toISOString() }
+  const body = identity === '' ? seen : bindTo(seen, identity)
+  const who = { id: user.id, email: emailOf(user), orgId: String(user.body.org_id ?? '') }
+  return openSession(parts, who, signIn.state.via, {
+    secure: cameByTls(parts, call),
+    clientAddress: call.clientAddress,
+    agent: call.header('user-agent'),
+    subject: signIn.state.subject,
+    opener: openerOf(signIn.state.opener),
+    changes: [...finished(parts, signIn), putUser(user, body)],
+  })
+}
+
+/** What the caller is asked for next; the sign-in is kept for it. */
+async function show(
+  parts: DashboardParts,
+  call: Call,
+  signIn: SignIn,
+  standing: Exclude<Standing, { need: 'nothing' }>,
+): Promise<JsonObject> {
+  const { need } = standing
+  if (standing.need === 'organisation') {
+    const { text } = await keepSignIn(parts, signIn)
+    return { needs: need, ticket: text, organisations: await named(parts, standing.users) }
+  }
+  const { user } = standing
+  if (standing.need === 'second_factor') return askSecondFactor(parts, call, signIn, user)
+  if (standing.need === 'new_password') return { needs: need, ticket: (await keepSignIn(parts, signIn)).text }
+  const { enrolling } = signIn.state
+  const secret = enrolling === '' ? newTotpSecret() : unsealTotp(parts.sealKey, user.id, enrolling)
+  const state = { ...signIn.state, user: user.id, enrolling: sealTotp(parts.sealKey, user.id, secret) }
+  const { text } = await keepSignIn(parts, { ...signIn, state })
+  return { needs: need, ticket: text, otpauth_uri: otpauthUri(secret, emailOf(user)), secret }
+}
+
+async function askSecondFactor(
+  parts: DashboardParts,
+  call: Call,
+  signIn: SignIn,
+  user: StoredDocument,
+): Promise<JsonObject> {
+  const { totp, passkeys, recovery_codes: codes } = securityOf(user.body)
+  const options = passkeys.length === 0 ? undefined : await passkeyOptions(parts, call, user)
+  const state = { ...signIn.state, user: user.id, challenge: options?.challenge ?? '' }
+  const { text } = await keepSignIn(parts, { ...signIn, state })
+  const methods = [
+    ...(totp === undefined ? [] : ['code']),
+    ...(options === undefined ? [] : ['passkey']),
+    ...(codes.length === 0 ? [] : ['recovery_code']),
+  ]
+  return { needs: 'second_factor', ticket: text, methods, ...(options && { passkey_options: options }) }
+}
+
+/** Undefined where passkeys do not work: recovery codes do. */
+async function passkeyOptions(parts: DashboardParts, call: Call, user: StoredDocument) {
+  try {
+    return await assertionOptions(relyingParty(parts, call), securityOf(user.body).passkeys)
+  } catch (error) {
+    if (toFault(error).code === 'passkeys_unavailable') return undefined
+    throw error
+  }
+}
+
+async function named(parts: DashboardParts, users: readonly StoredDocument[]): Promise<Json[]> {
+  const list: Json[] = []
+  for (const { body } of users) {
+    const { org_id: orgId } = body
+    const organisation = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
+    list.push({ id: String(orgId ?? ''), name: String(organisation?.body.owner_name ?? '') })
+  }
+  return list
+}
+
+const emailOf = ({ body }: StoredDocument) => String(body.email_address ?? '')
+
+/** Two calls with one ticket: the other one was first. */
+function voided(error: unknown): unknown {
+  return toFault(error).code === 'ticket_unusable' ? fault('sign_in_void') : error
+}

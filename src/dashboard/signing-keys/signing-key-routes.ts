@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../oauth/signing-keys/key-ring.ts'
+import { listKeys, retireKey, rotateAllKeys } from '../../oauth/signing-keys/keys.ts'
+import { type Answer, bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const Algorithm = Type.Enum([...SIGNING_ALGORITHMS])
+const Keys = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      org_id: Type.String(),
+      kid: Type.String({ description: 'As in the key set, and in the header of the tokens that it signed.' }),
+      alg: Algorithm,
+      state: Type.Enum(['next', 'current', 'previous', 'retired'], {
+        description:
+          '`next`: published, signs later; `previous`: signs no more, published until its last token has expired; ' +
+          '`retired`: at once, its tokens are refused.',
+      }),
+      date_created: Type.String(),
+      signs_from: Type.Optional(Type.String()),
+      published_until: Type.Optional(Type.String({ description: 'Of a key that is `previous`.' })),
+      retired_at: Type.Optional(Type.String()),
+    }),
+  ),
+})
+const PATH = '/api/oauth/signing-keys'
+
+/**
+ * The keys that JWT access tokens of the organisation are signed with. They are no API's own: whoever changes them changes the tokens of
+ * all owners, so that is for administrators.
+ */
+export function signingKeyRoutes(parts: DashboardParts): Route[] {
+  const list = async (call: Call): Promise<Answer> =>
+    bare({ keys: await listKeys(parts, call.sight.whereOrg().org_id as string | undefined) })
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: { permission: 'oauth', intent: 'read' },
+      summary: 'List the signing keys of JWT access tokens, with their state',
+      answers: { 200: Keys },
+      run: list,
+    },
+    {
+      method: 'POST',
+      path: `${PATH}/rotate`,
+      access: 'admin',
+      summary: 'Rotate signing keys: a new key is published now and signs once every verifier knows it',
+      query: { alg: Algorithm },
+      answers: { 200: Keys },
+      run: async (call) => {
+        const { orgId, email } = call.actor!
+        const algorithm = call.query('alg') === '' ? undefined : (call.query('alg') as SigningAlgorithm)
+        await rotateAllKeys(parts, orgId, algorithm, email)
+        return list(call)
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${PATH}/{kid}`,
+      access: 'admin',
+      summary: 'Retire a signing key at once: it is no longer published, and every token that it signed is refused',
+      answers: { 200: Keys },
+      run: async (call) => {
+        const { orgId, email } = call.actor!
+        await retireKey(parts, orgId, call.param('kid'), email)
+        return list(call)
+      },
+    },
+  ]
+}

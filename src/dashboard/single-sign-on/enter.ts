@@ -1,0 +1,92 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import { bindTo, boundIdentity, hasSecondFactor, securityOf } from '../../model/people/user-security.ts'
+import { inTurn } from '../../publish/documents/mutex.ts'
+import { stampOf } from '../../publish/sign-in/passwords.ts'
+import { putUser } from '../../publish/sign-in/rewrite-user.ts'
+import type { Change } from '../../store/ports/ports.ts'
+import type { Answer } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import type { IdpSubject } from '../sign-in/idp-subject.ts'
+import { openerBody } from '../sign-in/opener.ts'
+import { cameByTls } from '../sign-in/origin.ts'
+import { openSession } from '../sign-in/sessions.ts'
+import { begunSignIn, keepSignIn } from '../sign-in/sign-in-state.ts'
+import { goTo } from './answers.ts'
+import type { SsoPerson } from './person.ts'
+import { admitsAdmins, entryOf, signedInAs } from './rights.ts'
+
+const MOST_TRIES = 3
+
+/** How somebody goes in. */
+export interface Entering {
+  readonly path: string
+  readonly changes: readonly Change[]
+  /** Who a SAML identity provider said it is. */
+  readonly subject?: IdpSubject | undefined
+}
+
+/**
+ * Opens the browser session of a person who signed in elsewhere, and sends the browser to `path`. Whoever has a second factor here is sent
+ * to show it first, with a ticket for `POST /api/login/continue` behind `#`. The account is bound to the identity that it is entered with
+ * first. `changes` use up what led here, in the same commit.
+ * @throws Fault `sso_refused`, `rights_exceeded` (403), those of the changes
+ */
+export async function enterBySso(
+  parts: DashboardParts,
+  call: Call,
+  person: SsoPerson,
+  { path, changes, subject }: Entering,
+): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      // In turn with whatever else changes users in this process: many may sign in as one user at once.
+      return await inTurn(parts.documents, () => enterNow(parts, call, person, { path, changes, subject }))
+    } catch (error) {
+      if (tries === MOST_TRIES || toFault(error).code !== 'revision_conflict') throw error
+    }
+  }
+}
+
+async function enterNow(
+  parts: DashboardParts,
+  call: Call,
+  person: SsoPerson,
+  { path, changes, subject }: Entering,
+): Promise<Answer> {
+  const entry = await entryOf(parts, person)
+  const who = signedInAs(entry)
+  if (entry.is === 'guest' && admitsAdmins(parts) && person.groupIds.length === 0 && !person.mapped)
+    parts.log.warn(
+      { request_id: call.requestId, email: who.email, org_id: who.orgId },
+      'single sign-on let somebody in as an administrator: set dashboard.sso_default_group_id or dashboard.sso_permission_defaults, or refuse them with sso.deny_without_mapping',
+    )
+  const { opener } = person
+  const identity = entry.is === 'user' ? entry.identity : ''
+  const user = entry.is === 'user' ? await parts.documents.get('user', entry.user.id) : undefined
+  if (user !== undefined && hasSecondFactor(securityOf(user.body))) {
+    const signIn = begunSignIn([{ id: user.id, stamp: stampOf(user) }], 'sso', {
+      ...(subject !== undefined && { subject }),
+      ...(identity !== '' && { identity }),
+      ...(opener !== undefined && { opener: openerBody(opener) }),
+    })
+    const { text } = await keepSignIn(parts, signIn, changes)
+    return goTo(`/#${new URLSearchParams({ sign_in: text, to: path })}`)
+  }
+  const binds = user !== undefined && identity !== '' && boundIdentity(user.body) !== identity
+  const { cookie } = await openSession(parts, who, 'sso', {
+    secure: cameByTls(parts, call),
+    clientAddress: call.clientAddress,
+    agent: call.header('user-agent'),
+    subject,
+    opener,
+    changes: binds ? [...changes, putUser(user, bindTo(user.body, identity))] : changes,
+  })
+  return goTo(path, cookie)
+}
+
+/** Two answers to one sign-in: the other one was first. */
+export function replayed(error: unknown): unknown {
+  const { code } = toFault(error)
+  return code === 'already_exists' || code === 'ticket_unusable' ? fault('sso_failed', 'it was used before') : error
+}

@@ -1,0 +1,164 @@
+import { type TSchema, Type } from 'typebox'
+import { toFault } from '../../errors/fault.ts'
+import { textOf } from '../../errors/render.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import {
+  createProfile,
+  deleteProfile,
+  type ProfileAuthor,
+  profileShape,
+  updateProfile,
+} from '../../publish/single-sign-on/idp-profiles.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { type Answer, bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { checkProfileReach, voucherFor } from './check-reach.ts'
+import { voucherBody } from './person.ts'
+import { checkPlaces } from './places.ts'
+
+const Profile = Type.Object({ ID: Type.String(), OrgID: Type.String() }, { additionalProperties: true })
+const answerOf = (data: TSchema) => Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: data })
+const Written = Type.Object({
+  ...{ Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
+  Warning: Type.Optional(Type.String({ description: 'What is dangerous about the profile.' })),
+})
+const TRUSTS =
+  'TrustUnverifiedEmail: anyone who enters the email address of a user at the identity provider is signed in as that user, verified or not'
+const Refusal = Type.Object({ Status: Type.Literal('error'), Error: Type.String() })
+const One = Type.Object(
+  { Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
+  { additionalProperties: true, description: 'The profile, and the same under `Data`, where the broker has it.' },
+)
+
+const PATH = '/api/tib/profiles'
+const ACCESS = { permission: 'idm' } as const
+const REFUSALS = { 400: Refusal, 404: Refusal }
+
+/** Identity profiles: how people sign in elsewhere and what they are here. Secrets are written, never shown. */
+export function identityProfileRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: ACCESS,
+      summary: 'List identity profiles',
+      answers: { 200: answerOf(Type.Array(Profile)) },
+      run: async (call) => ({ status: 200, body: pieces(parts, call) }),
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      access: ACCESS,
+      summary: 'Create an identity profile',
+      body: Type.Object({}, { additionalProperties: true }),
+      answers: { 200: Written, ...REFUSALS },
+      run: (call) =>
+        worded(async () => {
+          const sent = call.object()
+          checkPlaces(parts, sent)
+          await checkProfileReach(parts, call, sent)
+          return said(await createProfile(parts, sent, authorOf(call)))
+        }),
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/{id}`,
+      access: ACCESS,
+      summary: 'Read an identity profile',
+      answers: { 200: One, ...REFUSALS },
+      standing: (call) => profileOf(parts, call),
+      run: async (call) => {
+        const stored = await profileOf(parts, call)
+        if (stored === undefined) return unknown()
+        const shape = secretsSeen(call, 'idm', profileShape(stored.body))
+        return bare({ ...shape, Status: 'ok', ID: String(shape.ID), Data: shape })
+      },
+    },
+    {
+      method: 'PUT',
+      path: `${PATH}/{id}`,
+      access: ACCESS,
+      summary: 'Replace an identity profile; secrets that are sent blank stay',
+      body: Type.Object({}, { additionalProperties: true }),
+      answers: { 200: Written, ...REFUSALS },
+      standing: (call) => profileOf(parts, call),
+      run: (call) =>
+        worded(async () => {
+          const stored = await profileOf(parts, call)
+          if (stored === undefined) return unknown()
+          const { Status: _status, Data: _copy, ...own } = call.object()
+          const sent = secretsKept(own, profileShape(stored.body), 'profile_invalid')
+          checkPlaces(parts, sent)
+          // What it opened so far may end with the change.
+          await checkProfileReach(parts, call, stored.body)
+          await checkProfileReach(parts, call, sent)
+          return said(await updateProfile(parts, stored, sent, authorOf(call)))
+        }),
+    },
+    {
+      method: 'DELETE',
+      path: `${PATH}/{id}`,
+      access: ACCESS,
+      summary: 'Delete an identity profile',
+      answers: { 200: answerOf(Type.Object({})), ...REFUSALS },
+      run: (call) =>
+        worded(async () => {
+          const stored = await profileOf(parts, call)
+          if (stored === undefined) return unknown()
+          await checkProfileReach(parts, call, stored.body)
+          await deleteProfile(parts, stored, authorOf(call))
+          return bare({ Status: 'ok', ID: String(stored.body.ID), Data: {} })
+        }),
+    },
+  ]
+}
+
+/** The profile that the path names; one of another organisation is none. */
+async function profileOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument | undefined> {
+  const stored = await documents.find('idp_profile', 'id', call.param('id'))
+  const orgId = call.actor?.orgId
+  return stored !== undefined && (orgId === '' || stored.body.OrgID === orgId) ? stored : undefined
+}
+
+function authorOf(call: Call): ProfileAuthor {
+  const { email, orgId } = call.actor!
+  return { actor: email, orgId, voucher: voucherBody(voucherFor(call.actor!)) }
+}
+
+async function* pieces({ documents }: DashboardParts, call: Call): AsyncGenerator<string> {
+  const where = call.sight.whereOrg()
+  let comma = ''
+  yield '{"Status":"ok","ID":"","Data":['
+  for await (const batch of documents.each('idp_profile', { where, order: 'name_folded' })) {
+    if (batch.length === 0) continue
+    yield comma + batch.map(({ body }) => JSON.stringify(secretsSeen(call, 'idm', profileShape(body)))).join(',')
+    comma = ','
+  }
+  yield ']}'
+}
+
+function said({ body }: StoredDocument): Answer {
+  const shape = profileShape(body)
+  const warned = body.TrustUnverifiedEmail === true && { Warning: TRUSTS }
+  return bare({ Status: 'ok', ID: String(shape.ID), Data: shape, ...warned })
+}
+
+const refusal = (status: number, text: string): Answer => ({
+  status,
+  body: { Status: 'error', Error: text } as JsonObject,
+})
+const unknown = () => refusal(404, 'Profile not found')
+
+/** Refusals in the words of the identity broker. */
+async function worded(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    const fault = toFault(error)
+    if (fault.code !== 'profile_invalid') throw error
+    return refusal(400, textOf(fault))
+  }
+}

@@ -1,0 +1,178 @@
+import { connect, isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { Client, type Entry, InvalidCredentialsError, NoSuchObjectError, SizeLimitExceededError } from 'ldapts'
+import { fault, toFault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { toEmail } from '../../model/people/user.ts'
+import { textAt } from '../../model/single-sign-on/idp-profile.ts'
+import { refusePrivate } from '../../model/webhooks/webhook-target.ts'
+import { pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { firstText, type Proven } from './claims.ts'
+import { escapeFilterValue, escapeNameValue } from './ldap-escape.ts'
+import type { UsedProfile } from './profiles.ts'
+
+const PLACE = '*USERNAME*'
+/** What directories call somebody for good, in whatever entry: RFC 4530, Active Directory, 389, FreeIPA, eDirectory. */
+const UNIQUE = ['entryUUID', 'objectGUID', 'nsUniqueId', 'ipaUniqueID', 'GUID']
+const SCOPES = ['base', 'one', 'sub'] as const
+const LONGEST = 256
+
+/** A name and a password as somebody typed them. */
+export interface Typed {
+  readonly username: string
+  readonly password: string
+}
+
+/**
+ * Asks a directory whether a name and a password belong together: by binding as the user; with `LDAPAdminUser` after looking the
+ * user up. Undefined when they do not, or the name is not there, or stands for several.
+ * @throws Fault `sso_failed` (403) with the reason for the log when the directory cannot be asked
+ */
+export async function askDirectory(
+  parts: DashboardParts,
+  { profile }: UsedProfile,
+  typed: Typed,
+): Promise<Proven | undefined> {
+  // A bind without a password succeeds at many directories, as nobody (RFC 4513 section 5.1.2).
+  if (typed.username === '' || typed.password === '' || typed.password.includes('\0')) return undefined
+  if (typed.username.length > LONGEST || typed.password.length > 4096 || /[\x00-\x1f\x7f]/.test(typed.username))
+    return undefined
+  const config = profile.config
+  let client: Client | undefined
+  try {
+    client = clientOf(parts, config)
+    if (config.LDAPStartTLS === true) await client.startTLS(checkedName(hostOf(config)))
+    const admin = textAt(config, 'LDAPAdminUser')
+    const entry = admin === '' ? await byOwnName(client, config, typed) : await byLookUp(client, config, typed, admin)
+    return entry && provenBy(config, typed.username, entry)
+  } catch (error) {
+    throw fault('sso_failed', `the directory could not be asked: ${toFault(error).message}`, error)
+  } finally {
+    await client?.unbind().catch(() => undefined)
+  }
+}
+
+async function byOwnName(
+  client: Client,
+  config: JsonObject,
+  { username, password }: Typed,
+): Promise<Entry | undefined> {
+  const dn = textAt(config, 'LDAPUserDN').replaceAll(PLACE, () => escapeNameValue(username))
+  if (!(await binds(client, dn, password))) return undefined
+  if (textAt(config, 'LDAPFilter') === '') return { dn }
+  return search(client, config, username)
+}
+
+async function byLookUp(client: Client, config: JsonObject, typed: Typed, admin: string): Promise<Entry | undefined> {
+  const secret = textAt(config, 'LDAPAdminPassword')
+  if (secret === '') throw new Error('LDAPAdminPassword is not set')
+  await client.bind(admin, secret)
+  const entry = await search(client, config, typed.username)
+  if (entry === undefined || entry.dn === '') return undefined
+  return (await binds(client, entry.dn, typed.password)) ? entry : undefined
+}
+
+async function binds(client: Client, dn: string, password: string): Promise<boolean> {
+  try {
+    await client.bind(dn, password)
+    return true
+  } catch (error) {
+    if (error instanceof InvalidCredentialsError || error instanceof NoSuchObjectError) return false
+    throw error
+  }
+}
+
+/** The one entry that the filter finds; none where it finds several. */
+async function search(client: Client, config: JsonObject, username: string): Promise<Entry | undefined> {
+  const filled = textAt(config, 'LDAPFilter').replaceAll(PLACE, () => escapeFilterValue(username))
+  // The broker's examples leave out the operator of a list of conditions.
+  const filter = filled.startsWith('((') ? `(&${filled.slice(1)}` : filled
+  const base = textAt(config, 'LDAPBaseDN') || textAt(config, 'LDAPUserDN')
+  const asked = Array.isArray(config.LDAPAttributes) ? config.LDAPAttributes.map(String) : []
+  const named = ['LDAPEmailAttribute', 'LDAPFirstNameAttribute', 'LDAPLastNameAttribute'].map((name) =>
+    textAt(config, name),
+  )
+  // Those of the directory's own are not among all that it answers by itself (RFC 4511 section 4.5.1.8).
+  const attributes = [...(asked.length === 0 ? ['*'] : asked), ...named.filter((name) => name !== ''), ...UNIQUE]
+  try {
+    const { searchEntries: found } = await client.search(
+      base.replaceAll(PLACE, () => escapeNameValue(username)),
+      {
+        scope: SCOPES[Number(config.LDAPSearchScope ?? 2)] ?? 'sub',
+        filter,
+        sizeLimit: 2,
+        timeLimit: 10,
+        attributes,
+        explicitBufferAttributes: ['objectGUID', 'GUID'],
+      },
+    )
+    return found.length === 1 ? found[0] : undefined
+  } catch (error) {
+    if (error instanceof NoSuchObjectError || error instanceof SizeLimitExceededError) return undefined
+    throw error
+  }
+}
+
+function provenBy(config: JsonObject, username: string, entry: Entry): Proven {
+  const claims = new Map<string, unknown>(
+    Object.entries(entry).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : value]),
+  )
+  const one = (name: string) => (name === '' ? '' : firstText(claims.get(name)))
+  const names = [one(textAt(config, 'LDAPFirstNameAttribute')), one(textAt(config, 'LDAPLastNameAttribute'))]
+  const domain = textAt(config, 'DefaultDomain')
+  const made = domain === '' ? username : `${username}@${domain}`
+  return {
+    claims,
+    // Of a profile it is the one directory, whichever server answers for it.
+    issuer: 'ldap',
+    subject: subjectOf(entry),
+    userId: username.toLowerCase(),
+    vouched: true,
+    address: 'verified',
+    email: one(textAt(config, 'LDAPEmailAttribute') || 'mail') || (toEmail(made) ?? ''),
+    displayName: names.filter((name) => name !== '').join(' ') || username,
+  }
+}
+
+/** What the directory calls the person, however the name was typed. */
+function subjectOf(entry: Entry): string {
+  for (const name of UNIQUE) {
+    const key = Object.keys(entry).find((given) => given.toLowerCase() === name.toLowerCase())
+    const value = key === undefined ? undefined : entry[key]
+    const first = Array.isArray(value) ? value[0] : value
+    if (first !== undefined && first.length > 0)
+      return `${name}:${typeof first === 'string' ? first.toLowerCase() : first.toString('hex')}`
+  }
+  return `dn:${entry.dn.toLowerCase()}`
+}
+
+function clientOf({ config }: DashboardParts, profile: JsonObject): Client {
+  const { allow_private: allowPrivate, timeout_ms: timeoutMs } = config.sso
+  const host = hostOf(profile)
+  const port = Number(profile.LDAPPort ?? 389)
+  if (isIP(host) !== 0) refusePrivate([host], allowPrivate)
+  const lookup = pinnedLookup({ allowPrivate })
+  const encrypted = profile.LDAPUseSSL === true
+  let connected = false
+  const plain = () => {
+    // The library connects anew without a word, and a password would then go in the clear (RFC 4513 section 3.1).
+    if (connected && profile.LDAPStartTLS === true) throw new Error('the encrypted connection was ended')
+    connected = true
+    return connect({ host, port, lookup })
+  }
+  return new Client({
+    // The connection is made below: to an address that was checked.
+    url: `${encrypted ? 'ldaps' : 'ldap'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+    timeout: timeoutMs,
+    connectTimeout: timeoutMs,
+    ...(encrypted
+      ? { createSecureConnection: (() => connectTls({ port, lookup, ...checkedName(host) })) as typeof connectTls }
+      : { createConnection: plain as typeof connect }),
+  })
+}
+
+const hostOf = (config: JsonObject) => textAt(config, 'LDAPServer').replace(/^\[(.*)\]$/, '$1')
+
+/** What the certificate must be for. */
+const checkedName = (host: string) => ({ host, ...(isIP(host) === 0 && { servername: host }) })

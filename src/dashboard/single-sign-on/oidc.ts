@@ -1,0 +1,183 @@
+import * as client from 'openid-client'
+import { Fault, fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { newSecret } from '../../model/secrets/secret.ts'
+import { textAt } from '../../model/single-sign-on/idp-profile.ts'
+import type { Change } from '../../store/ports/ports.ts'
+import type { Answer } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { ticketHash } from '../sign-in/sessions.ts'
+import { goTo } from './answers.ts'
+import { firstText, type Proven } from './claims.ts'
+import { FLOW_MS, flowCookie, flowOf } from './flow-cookie.ts'
+import { guardedFetch } from './guarded-fetch.ts'
+import type { AddressStanding } from './person.ts'
+import { baseOf } from './places.ts'
+import type { UsedProfile } from './profiles.ts'
+import { Remembered } from './remembered.ts'
+
+const WELL_KNOWN = /\/\.well-known\/openid-configuration$/
+const USUAL_SCOPES = ['openid', 'email', 'profile']
+const CLOCK_TOLERANCE_S = 60
+
+const discovered = new WeakMap<object, Remembered<client.Configuration>>()
+
+/** The name that sign-in addresses have for OpenID Connect. */
+export const OPENID = 'openid-connect'
+
+/**
+ * Sends the browser to the identity provider, by the code flow with state, nonce and PKCE (OpenID Connect Core 1.0 section 3.1,
+ * RFC 7636), and leaves it a cookie to come back with. @throws Fault `sso_failed` (403) with the reason for the log
+ */
+export async function beginOidc(parts: DashboardParts, call: Call, used: UsedProfile): Promise<Answer> {
+  const provider = providerOf(used)
+  const config = await configurationOf(parts, used, provider)
+  const flow = { id: newSecret(), nonce: newSecret(), verifier: client.randomPKCECodeVerifier() }
+  const url = client.buildAuthorizationUrl(config, {
+    redirect_uri: callbackOf(parts, used),
+    scope: scopesOf(provider),
+    state: flow.id,
+    nonce: flow.nonce,
+    code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
+    code_challenge_method: 'S256',
+  })
+  if (!/^https?:$/.test(url.protocol)) throw fault('sso_failed', 'the identity provider names no http address')
+  return goTo(url.href, flowCookie(parts, call, used.profile.id, flow))
+}
+
+/**
+ * Takes the answer of the identity provider: the browser must be the one that began, and issuer, audience, signature, times and
+ * nonce of the ID token be right. `changes` make it the only time that this answer is taken.
+ * @throws Fault `sso_failed` (403) with the reason for the log
+ */
+export async function endOidc(
+  parts: DashboardParts,
+  call: Call,
+  used: UsedProfile,
+): Promise<{ readonly proven: Proven; readonly changes: readonly Change[] }> {
+  const flow = flowOf(parts, call, used.profile.id)
+  if (flow === undefined) throw fault('sso_failed', 'the browser has not begun this sign-in, or too long ago')
+  const provider = providerOf(used)
+  const config = await configurationOf(parts, used, provider)
+  const url = new URL(callbackOf(parts, used))
+  url.search = call.url.includes('?') ? call.url.slice(call.url.indexOf('?')) : ''
+  try {
+    const tokens = await client.authorizationCodeGrant(config, url, {
+      expectedState: flow.id,
+      expectedNonce: flow.nonce,
+      pkceCodeVerifier: flow.verifier,
+      idTokenExpected: true,
+    })
+    const idToken = tokens.claims()
+    if (idToken === undefined) throw new Error('no ID token came')
+    const asked = provider.SkipUserInfoRequest !== true && config.serverMetadata().userinfo_endpoint !== undefined
+    const more = asked ? await client.fetchUserInfo(config, tokens.access_token, idToken.sub) : {}
+    return { proven: provenBy(idToken, more), changes: [onceOnly(parts, flow.id)] }
+  } catch (error) {
+    throw failed(error)
+  }
+}
+
+type Said = Readonly<Record<string, unknown>>
+
+/** `idToken` goes before what the provider's user info says. */
+function provenBy(idToken: Said & { readonly iss: string; readonly sub: string }, more: Said): Proven {
+  const found = new Map(Object.entries({ ...more, ...idToken }))
+  const names = [firstText(found.get('given_name')), firstText(found.get('family_name'))].filter((name) => name !== '')
+  return {
+    claims: found,
+    issuer: idToken.iss,
+    subject: idToken.sub,
+    userId: idToken.sub,
+    email: firstText(found.get('email')),
+    address: addressBy([idToken, more], found.get('email')),
+    vouched: false,
+    displayName: firstText(found.get('name')) || names.join(' '),
+  }
+}
+
+/**
+ * What a provider says of an address. Each document speaks of its own address alone: the `email_verified` of one does not make the `email`
+ * of the other true. Some providers write the text "true", which says the same; nothing else does.
+ */
+function addressBy(documents: readonly Said[], email: unknown): AddressStanding {
+  const said = documents.filter((one) => one.email === email).map((one) => one.email_verified)
+  if (said.some((value) => value === false || value === 'false')) return 'denied'
+  const verified = (value: unknown) => value === true || value === 'true'
+  const unclear = said.some((value) => value !== undefined && !verified(value))
+  return typeof email === 'string' && said.some(verified) && !unclear ? 'verified' : 'unsaid'
+}
+
+/** The codes of the identity provider work once; this holds where they do not. */
+function onceOnly({ clock }: DashboardParts, state: string): Change {
+  const expiresAt = clock.wall() + FLOW_MS
+  const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body: {} } as const
+  return { op: 'putTicket', hash: ticketHash('sso_state', state), row, ifAbsent: true }
+}
+
+function configurationOf(
+  parts: DashboardParts,
+  used: UsedProfile,
+  provider: JsonObject,
+): Promise<client.Configuration> {
+  const known = discovered.get(parts.store) ?? new Remembered<client.Configuration>(parts.clock)
+  discovered.set(parts.store, known)
+  return known.get(used.version, () => discover(parts, provider))
+}
+
+async function discover({ config }: DashboardParts, provider: JsonObject): Promise<client.Configuration> {
+  const { allow_private: allowPrivate, timeout_ms: timeoutMs } = config.sso
+  const issuer = new URL(textAt(provider, 'DiscoverURL').replace(WELL_KNOWN, ''))
+  const secret = textAt(provider, 'Secret')
+  const authentication = secret === '' ? client.None() : clientSecret(provider, secret)
+  try {
+    const found = await client.discovery(
+      issuer,
+      textAt(provider, 'Key'),
+      { [client.clockTolerance]: CLOCK_TOLERANCE_S },
+      authentication,
+      {
+        // Without it the library takes an ID token on trust, because it came by TLS.
+        execute: [client.enableNonRepudiationChecks, ...(allowPrivate ? [client.allowInsecureRequests] : [])],
+        timeout: timeoutMs / 1000,
+        [client.customFetch]: (url, { method, headers, body }) =>
+          guardedFetch(url, { method, headers, body }, { allowPrivate, timeoutMs }),
+      },
+    )
+    return found
+  } catch (error) {
+    throw failed(error)
+  }
+}
+
+/** The broker sends the secret in `Authorization`, unless the profile says that the provider takes it in the body alone. */
+function clientSecret(provider: JsonObject, secret: string): client.ClientAuth {
+  return provider.DisableAuthHeaderProviderDomain ? client.ClientSecretPost(secret) : client.ClientSecretBasic(secret)
+}
+
+function providerOf({ profile }: UsedProfile): JsonObject {
+  const list = Array.isArray(profile.config.UseProviders) ? (profile.config.UseProviders as JsonObject[]) : []
+  const found = list.find((provider) => textAt(provider, 'Name') === OPENID)
+  if (found === undefined) throw fault('profile_unknown')
+  return found
+}
+
+function scopesOf({ Scopes: scopes }: JsonObject): string {
+  const given = Array.isArray(scopes) && scopes.length > 0 ? scopes.map(String) : USUAL_SCOPES
+  return [...new Set(['openid', ...given])].join(' ')
+}
+
+function callbackOf(parts: DashboardParts, { profile }: UsedProfile): string {
+  return `${baseOf(parts, textAt(profile.config, 'CallbackBaseURL'))}/auth/${profile.id}/${OPENID}/callback`
+}
+
+/** Whatever the library says is for the log: its words alone, what hangs on its errors may be a token. */
+function failed(error: unknown): Error {
+  const words: string[] = []
+  for (let at: unknown = error; at instanceof Error && words.length < 4; at = at.cause) {
+    if (at instanceof Fault) return at
+    words.push(at.message)
+  }
+  return fault('sso_failed', words.join(': '))
+}

@@ -1,0 +1,101 @@
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { type Permissions, readPermissions } from '../../model/people/permission.ts'
+import { type Opener, openerBody, openerOf } from '../sign-in/opener.ts'
+
+/** What is known of an address: only a verified one says whose account it is. `denied`: the provider calls it unverified. */
+export type AddressStanding = 'verified' | 'unsaid' | 'denied'
+
+/** Somebody who proved who they are elsewhere. */
+export interface SsoPerson {
+  readonly orgId: string
+  /** As `toEmail` gives it; '' = nobody said. */
+  readonly email: string
+  readonly address: AddressStanding
+  /** Of whom an identity provider vouches for: `identityOf`; '' for whom a trusted program names by the address alone. */
+  readonly identity: string
+  readonly displayName: string
+  /** Groups of ours that were named for the person, known or not. */
+  readonly groupIds: readonly string[]
+  /** Groups by the identity provider's names, of those that the profile maps. */
+  readonly groupNames: readonly string[]
+  /** What the person came by; undefined for whom an earlier version let in. */
+  readonly opener: Opener | undefined
+  /** True when groups are mapped: whoever is in none of them is nobody here, whatever is not configured besides. */
+  readonly mapped: boolean
+  /** True: let in as a user who exists, or not at all; counts where users are looked up. */
+  readonly onlyRegistered: boolean
+  /** The user who vouches, beyond whose reach nobody is let in; undefined = an administrator or the installation. */
+  readonly voucher: Voucher | undefined
+}
+
+/** A user who decides who comes in by single sign-on, and is no administrator. */
+export interface Voucher {
+  /** What the user had when it vouched. */
+  readonly permissions: Permissions
+  readonly userId: string
+  readonly groupId: string
+  /** What the user has now; undefined = not looked up. */
+  readonly today?: Permissions
+}
+
+/** A voucher as it is stored: two members, the first of which earlier versions wrote alone. */
+export function voucherBody(voucher: Voucher | undefined): JsonObject {
+  if (voucher === undefined) return {}
+  const { permissions, userId, groupId } = voucher
+  return { ceiling: { ...permissions }, voucher: { user_id: userId, group_id: groupId } }
+}
+
+/** The voucher that `voucherBody` wrote. */
+export function voucherOf({ ceiling, voucher }: JsonObject): Voucher | undefined {
+  if (!isObject(ceiling)) return undefined
+  const { user_id: userId, group_id: groupId } = isObject(voucher) ? voucher : {}
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  return { permissions: readPermissions(ceiling), userId: text(userId), groupId: text(groupId) }
+}
+
+/** Address of those of whom nobody said one. */
+export const UNNAMED = 'ssoSession@ssoSession.com'
+
+/** The person as it is kept in a ticket or a session. */
+export function personBody(person: SsoPerson): JsonObject {
+  const { orgId, email, address, identity, displayName, groupIds, mapped, onlyRegistered, voucher } = person
+  const { groupNames, opener } = person
+  return {
+    org_id: orgId,
+    email_address: email === '' ? UNNAMED : email,
+    address,
+    identity,
+    first_name: displayName,
+    group_id: groupIds[0] ?? '',
+    group_ids: [...groupIds],
+    ...(groupNames.length > 0 && { group_names: [...groupNames] }),
+    ...(opener !== undefined && { opener: openerBody(opener) }),
+    mapped,
+    only_registered: onlyRegistered,
+    ...voucherBody(voucher),
+  }
+}
+
+/** The person that `personBody` wrote. What is missing lets nobody in. */
+export function personOf(body: JsonObject): SsoPerson {
+  const text = (name: string) => (typeof body[name] === 'string' ? (body[name] as string) : '')
+  const email = text('email_address')
+  return {
+    orgId: text('org_id'),
+    email: email === UNNAMED ? '' : email,
+    address: body.address === 'verified' || body.address === 'denied' ? body.address : 'unsaid',
+    identity: text('identity'),
+    displayName: text('first_name'),
+    groupIds: textsAt(body, 'group_ids'),
+    groupNames: textsAt(body, 'group_names'),
+    opener: openerOf(body.opener),
+    mapped: body.mapped === true,
+    onlyRegistered: body.only_registered === true,
+    voucher: voucherOf(body),
+  }
+}
+
+function textsAt(body: JsonObject, name: string): string[] {
+  const list = body[name]
+  return Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : []
+}

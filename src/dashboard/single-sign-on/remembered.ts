@@ -1,0 +1,36 @@
+import type { Clock, MonoMillis } from '../../model/time/clock.ts'
+
+interface Entry<Value> {
+  readonly value: Promise<Value>
+  readonly until: MonoMillis
+}
+
+const KEEP_MS = 3_600_000
+/** A failure is remembered too, so that callers who come in numbers do not become as many requests elsewhere. */
+const KEEP_FAILURE_MS = 5000
+const MOST = 200
+
+/** What was fetched, for an hour; of callers at once one fetches. */
+export class Remembered<Value> {
+  readonly #clock: Clock
+  readonly #entries = new Map<string, Entry<Value>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get(key: string, fetch: () => Promise<Value>): Promise<Value> {
+    const known = this.#entries.get(key)
+    if (known !== undefined && this.#clock.mono() < known.until) return known.value
+    const value = fetch()
+    this.#keep(key, value, KEEP_MS)
+    value.catch(() => this.#keep(key, value, KEEP_FAILURE_MS))
+    return value
+  }
+
+  #keep(key: string, value: Promise<Value>, forMs: number): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, { value, until: this.#clock.mono() + forMs })
+    if (this.#entries.size > MOST) this.#entries.delete(this.#entries.keys().next().value!)
+  }
+}

@@ -1,0 +1,82 @@
+import type { Profile } from '@node-saml/node-saml'
+import { fault } from '../../errors/fault.ts'
+import { type IdpProfile, textAt } from '../../model/single-sign-on/idp-profile.ts'
+import type { IdpSubject } from '../sign-in/idp-subject.ts'
+import { firstText, type Proven } from './claims.ts'
+import { asList, attribute, member, textOf } from './saml-metadata.ts'
+
+const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
+const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
+const TRANSIENT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient'
+const CLAIMS = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/'
+/** Names that identity providers give an email address, a forename and a surname. */
+const EMAILS = [`${CLAIMS}emailaddress`, 'urn:oid:0.9.2342.19200300.100.1.3', 'email', 'mail', 'emailAddress']
+const FORENAMES = [`${CLAIMS}givenname`, 'urn:oid:2.5.4.42', 'givenName', 'firstName']
+const SURNAMES = [`${CLAIMS}surname`, 'urn:oid:2.5.4.4', 'sn', 'lastName']
+
+/**
+ * Checks of a signed assertion what the library leaves open: who issued it, and that it has a bearer confirmation for us in answer to
+ * this request, with an end (SAML 2.0 Profiles section 4.1.4.3). The same members of the response around it are not signed.
+ * @throws Fault `sso_failed` (403)
+ */
+export function checkBearer(
+  profile: Profile,
+  expected: { readonly issuer: string; readonly recipient: string; readonly requestId: string },
+): { readonly id: string } {
+  const assertion = member(profile.getAssertion?.(), 'Assertion')
+  const [issuer, ...others] = asList(member(assertion, 'Issuer'))
+  if (others.length > 0 || textOf(issuer) !== expected.issuer)
+    throw fault('sso_failed', 'the assertion is not of the issuer that the metadata names')
+  const confirmations = asList(member(member(assertion, 'Subject'), 'SubjectConfirmation'))
+  const bearers = confirmations.filter((one) => attribute(one, 'Method') === BEARER)
+  const fits = (confirmation: unknown) => {
+    const data = member(confirmation, 'SubjectConfirmationData')
+    return (
+      attribute(data, 'InResponseTo') === expected.requestId &&
+      attribute(data, 'Recipient') === expected.recipient &&
+      attribute(data, 'NotOnOrAfter') !== ''
+    )
+  }
+  if (bearers.length === 0 || !bearers.every(fits))
+    throw fault('sso_failed', 'the assertion has no bearer confirmation for us and this request')
+  const id = attribute(assertion, 'ID')
+  if (id === '') throw fault('sso_failed', 'the assertion has no ID')
+  return { id }
+}
+
+/** What an assertion says of somebody. */
+export function provenBy(profile: Profile, { id, config }: Pick<IdpProfile, 'id' | 'config'>): Proven {
+  const claims = new Map<string, unknown>(Object.entries((profile.attributes ?? {}) as Record<string, unknown>))
+  const one = (chosen: string, usual: readonly string[]) =>
+    (chosen === '' ? usual : [chosen]).map((name) => firstText(claims.get(name))).find((text) => text !== '') ?? ''
+  const subject = typeof profile.nameID === 'string' ? profile.nameID : ''
+  const named = profile.nameIDFormat === EMAIL_FORMAT ? subject : ''
+  const forename = one(textAt(config, 'SAMLForenameClaim'), FORENAMES)
+  const surname = one(textAt(config, 'SAMLSurnameClaim'), SURNAMES)
+  const email = one(textAt(config, 'SAMLEmailClaim'), EMAILS)
+  return {
+    claims,
+    issuer: textOf(member(member(profile.getAssertion?.(), 'Assertion'), 'Issuer')),
+    // Another at each sign-in: nothing that an account can be bound to (SAML 2.0 Core section 8.3.8).
+    subject: profile.nameIDFormat === TRANSIENT ? '' : subject,
+    userId: subject,
+    vouched: true,
+    address: 'verified',
+    email: email === '' && textAt(config, 'SAMLEmailClaim') === '' ? named : email,
+    displayName: [forename, surname].filter((text) => text !== '').join(' '),
+    ...(subject !== '' && { samlSubject: subjectBy(profile, id, subject) }),
+  }
+}
+
+/** What a log-out will have to name (SAML 2.0 Core section 3.7.1). */
+function subjectBy(profile: Profile, profileId: string, nameId: string): IdpSubject {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  return {
+    profile: profileId,
+    nameId,
+    format: text(profile.nameIDFormat),
+    nameQualifier: text(profile.nameQualifier),
+    spNameQualifier: text(profile.spNameQualifier),
+    sessionIndex: text(profile.sessionIndex),
+  }
+}

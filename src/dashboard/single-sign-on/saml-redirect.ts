@@ -1,0 +1,134 @@
+import { verify, X509Certificate } from 'node:crypto'
+import { inflateRawSync } from 'node:zlib'
+import { parseXml2JsFromString } from '@node-saml/node-saml/lib/xml.js'
+import { fault, toFault } from '../../errors/fault.ts'
+import type { Millis } from '../../model/time/clock.ts'
+import { asList, attribute, checkXml, member, textOf } from './saml-metadata.ts'
+
+/** A message that came in a query (SAML 2.0 Bindings section 3.4). */
+export interface RedirectQuery {
+  readonly message: 'SAMLRequest' | 'SAMLResponse'
+  /** Base64 of the compressed message. */
+  readonly value: string
+  /** '' = none. */
+  readonly relayState: string
+  /** The bytes that are signed, as they came. */
+  readonly signed: string
+  readonly algorithm: string
+  readonly signature: string
+}
+
+/** A request to log somebody out. */
+export interface LogoutRequest {
+  readonly id: string
+  readonly issuer: string
+  readonly destination: string
+  readonly issuedAt: Millis
+  /** `Infinity` where none is given. */
+  readonly endsAt: Millis
+  readonly nameId: string
+  /** The provider's sessions that are meant; none = all. */
+  readonly sessionIndexes: readonly string[]
+}
+
+const NAMES: readonly string[] = ['SAMLRequest', 'SAMLResponse', 'RelayState', 'SigAlg', 'Signature']
+const MOST_QUERY = 32_768
+/** A few kilobytes can unpack to gigabytes. */
+const MOST_XML = 65_536
+const MOST_RELAY_STATE = 1024
+const MORE = 'http://www.w3.org/2001/04/xmldsig-more#'
+/** Signatures that count, and their hashes. SHA-1 does not. */
+const ALGORITHMS: ReadonlyMap<string, string> = new Map(
+  ['sha256', 'sha384', 'sha512'].flatMap((hash) => [
+    [`${MORE}rsa-${hash}`, hash],
+    [`${MORE}ecdsa-${hash}`, hash],
+  ]),
+)
+
+/**
+ * Takes a query apart, each name once and spelled plainly: what is verified is then what is read.
+ * @throws Fault `sso_failed` (403)
+ */
+export function redirectQuery(url: string): RedirectQuery {
+  const [, query = ''] = url.split(/\?(.*)/s)
+  if (query.length > MOST_QUERY) throw fault('sso_failed', 'the message is too long')
+  const raw = new Map<string, string>()
+  for (const pair of query.split('&')) {
+    const [name = '', value = ''] = pair.split(/=(.*)/s)
+    if (!NAMES.includes(name)) continue
+    if (raw.has(name)) throw fault('sso_failed', `${name} stands twice`)
+    raw.set(name, value)
+  }
+  if (raw.has('SAMLRequest') === raw.has('SAMLResponse')) throw fault('sso_failed', 'there is no one message')
+  const message = raw.has('SAMLRequest') ? 'SAMLRequest' : 'SAMLResponse'
+  const relayState = decoded(raw.get('RelayState'))
+  if (relayState.length > MOST_RELAY_STATE) throw fault('sso_failed', 'RelayState is too long')
+  return {
+    ...{ message, relayState },
+    value: decoded(raw.get(message)),
+    signed: [message, 'RelayState', 'SigAlg']
+      .flatMap((name) => (raw.has(name) ? [`${name}=${raw.get(name)}`] : []))
+      .join('&'),
+    algorithm: decoded(raw.get('SigAlg')),
+    signature: decoded(raw.get('Signature')),
+  }
+}
+
+/** @throws Fault `sso_failed` (403) unless one of these certificates (base64 of their DER) has signed the query */
+export function checkQuerySignature(
+  { signed, algorithm, signature }: RedirectQuery,
+  certificates: readonly string[],
+): void {
+  const hash = ALGORITHMS.get(algorithm)
+  const bytes = Buffer.from(signature, 'base64')
+  if (hash === undefined || bytes.length === 0)
+    throw fault('sso_failed', 'the message is not signed, or in a way that does not count')
+  const sort = algorithm.includes('#ecdsa-') ? 'ec' : 'rsa'
+  const isGood = (certificate: string) => {
+    const { publicKey: key } = new X509Certificate(Buffer.from(certificate, 'base64'))
+    // XML signatures write the two numbers of ECDSA side by side.
+    return (
+      key.asymmetricKeyType === sort && verify(hash, Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }, bytes)
+    )
+  }
+  if (!certificates.some(isGood)) throw fault('sso_failed', 'the signature of the message is wrong')
+}
+
+/** Reads a request to log out (SAML 2.0 Core section 3.7.1). Its signature is checked before. @throws Fault `sso_failed` (403) */
+export async function readLogoutRequest(encoded: string): Promise<LogoutRequest> {
+  const request = member(await xmlIn(encoded), 'LogoutRequest')
+  const [nameId, ...others] = asList(member(request, 'NameID'))
+  const end = attribute(request, 'NotOnOrAfter')
+  const found = {
+    id: attribute(request, 'ID'),
+    issuer: textOf(asList(member(request, 'Issuer'))[0]),
+    destination: attribute(request, 'Destination'),
+    issuedAt: Date.parse(attribute(request, 'IssueInstant')),
+    endsAt: end === '' ? Number.POSITIVE_INFINITY : Date.parse(end),
+    nameId: textOf(nameId).trim(),
+    sessionIndexes: asList(member(request, 'SessionIndex')).map((index) => textOf(index).trim()),
+  }
+  if (found.id === '' || found.nameId === '' || others.length > 0)
+    throw fault('sso_failed', 'the log-out names nobody, or more than one')
+  if (Number.isNaN(found.issuedAt) || Number.isNaN(found.endsAt))
+    throw fault('sso_failed', 'the log-out does not say when it was asked for')
+  return found
+}
+
+async function xmlIn(encoded: string): Promise<unknown> {
+  try {
+    const xml = inflateRawSync(Buffer.from(encoded, 'base64'), { maxOutputLength: MOST_XML }).toString('utf8')
+    checkXml(xml)
+    return await parseXml2JsFromString(xml)
+  } catch (error) {
+    throw fault('sso_failed', `the message cannot be read: ${toFault(error).message}`)
+  }
+}
+
+function decoded(text = ''): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw fault('sso_failed', 'the query is not percent-encoded')
+  }
+}

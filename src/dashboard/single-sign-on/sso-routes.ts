@@ -1,0 +1,154 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { findOrganisation } from '../../publish/organisations/organisations.ts'
+import { rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
+import { checkOwnersReach } from '../people/check-rights.ts'
+import { userToReset } from '../people/user-to-reset.ts'
+import { bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { OK } from '../sign-in/schemas.ts'
+import { endOfSessions } from '../sign-in/sessions.ts'
+import { refusedSignIn } from './answers.ts'
+import { voucherFor } from './check-reach.ts'
+import { enterBySso } from './enter.ts'
+import { createNonce, findNonce, nonceFault, readNonceRequest } from './nonce.ts'
+import { admitsAdmins, entryOf } from './rights.ts'
+
+const Created = Type.Object({ Status: Type.Literal('OK'), Message: Type.String(), Meta: Type.String() })
+const Settings = Type.Object({
+  sso_enable_user_lookup: Type.Boolean(),
+  sso_default_group_id: Type.String(),
+  sso_permission_defaults: Type.Record(Type.String(), Type.String()),
+  deny_without_mapping: Type.Boolean(),
+  warning: Type.String({ description: 'What should be changed of these; empty where all is well.' }),
+  trust_unverified_email: Type.Array(Type.String(), {
+    description: 'Identity profiles that take email addresses which nobody has verified.',
+  }),
+})
+const Body = Type.Object({
+  ForSection: Type.Optional(Type.String({ description: '`dashboard` or `portal`' })),
+  OrgID: Type.Optional(Type.String()),
+  EmailAddress: Type.Optional(Type.String()),
+  DisplayName: Type.Optional(Type.String()),
+  GroupID: Type.Optional(Type.String()),
+  GroupsIDs: Type.Optional(Type.Unknown({ description: 'Several groups: of each permission the higher one counts.' })),
+  SSOOnlyForRegisteredUsers: Type.Optional(Type.Unknown()),
+  UserNotAllowed: Type.Optional(Type.Unknown()),
+})
+const WARNING =
+  'Whoever comes by single sign-on and is in no group is an administrator: choose a default group (dashboard.sso_default_group_id) or default rights (dashboard.sso_permission_defaults), or refuse them (sso.deny_without_mapping)'
+
+/** Sign-in by a nonce that a trusted program asks for: it lives 60 seconds and opens one session. */
+export function ssoRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/admin/sso',
+      access: 'installation',
+      summary: 'Makes a sign-in nonce for any organisation',
+      body: Body,
+      bodyIs: 'any',
+      answers: { 200: Created },
+      run: async (call) => {
+        const wanted = await readNonceRequest(parts, call.object(), {})
+        return ok('SSO Nonce created', await createNonce(parts, wanted, 'admin'))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/sso',
+      access: { permission: 'users' },
+      summary: 'Makes a sign-in nonce for the own organisation',
+      body: Body,
+      bodyIs: 'any',
+      answers: { 200: Created },
+      run: (call) => nonceOfUser(parts, call),
+    },
+    {
+      method: 'GET',
+      path: '/api/sso/settings',
+      access: { permission: 'idm' },
+      summary: 'Shows what those get who come by single sign-on, and what to change of it',
+      answers: { 200: Settings },
+      run: async (call) => {
+        const { sso_enable_user_lookup, sso_default_group_id, sso_permission_defaults } = parts.config.dashboard
+        return bare({
+          sso_enable_user_lookup,
+          sso_default_group_id,
+          sso_permission_defaults: { ...sso_permission_defaults },
+          deny_without_mapping: parts.config.sso.deny_without_mapping,
+          warning: admitsAdmins(parts) ? WARNING : '',
+          trust_unverified_email: await trusting(parts, call),
+        })
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/users/{id}/sso-identity',
+      access: 'admin',
+      summary:
+        'Releases a user from the identity that it came by first, so that the next one with its verified address can come',
+      answers: { 200: OK },
+      run: (call) => release(parts, call),
+    },
+    {
+      method: 'GET',
+      path: '/tap',
+      access: 'public',
+      once: true,
+      summary: 'Opens a browser session for a sign-in nonce and leads to the dashboard',
+      query: { nonce: Type.String() },
+      answers: { 303: Type.String(), 403: Type.String() },
+      answerType: 'text/html',
+      run: async (call) => {
+        try {
+          const { person, claim } = await findNonce(parts, call.query('nonce'), 'dashboard')
+          return await enterBySso(parts, call, person, { path: '/', changes: [claim] })
+        } catch (error) {
+          return refusedSignIn(parts, call, nonceFault(error))
+        }
+      },
+    },
+  ]
+}
+
+/** As for the second factor: only users who may set the password of others may do this. */
+async function release(parts: DashboardParts, call: Call) {
+  const user = await userToReset(parts, call.actor!, call.param('id'))
+  const rewrite = { actor: call.actor!.email, action: 'Release sign-in identity', changes: [endOfSessions(user.id)] }
+  await rewriteUser(parts, user.id, rewrite, ({ sso_identity: _bound, ...rest }) => rest)
+  return ok('User updated')
+}
+
+async function trusting({ documents }: DashboardParts, call: Call): Promise<string[]> {
+  const found: string[] = []
+  for await (const batch of documents.each('idp_profile', { where: call.sight.whereOrg(), order: 'name_folded' }))
+    for (const { body } of batch) if (body.TrustUnverifiedEmail === true) found.push(String(body.ID))
+  return found
+}
+
+/** Whoever makes a nonce cannot give more than they have: neither now nor when it is used. */
+async function nonceOfUser(parts: DashboardParts, call: Call) {
+  const { orgId, admin, email } = call.actor!
+  const voucher = voucherFor(call.actor!)
+  const caller = { orgId, ...(voucher !== undefined && { voucher }) }
+  const wanted = await readNonceRequest(parts, call.object(), caller)
+  const organisation = await findOrganisation(parts, orgId)
+  if (organisation?.body.sso_enabled !== true) throw fault('sso_disabled')
+  if (wanted.section === 'dashboard' && !wanted.notAllowed) {
+    await checkOwnersReach(parts, call.actor!, wanted.person)
+    if (!admin) await checkGiven(parts, wanted.person)
+  }
+  return ok('SSO Nonce created', await createNonce(parts, wanted, email))
+}
+
+async function checkGiven(parts: DashboardParts, person: Parameters<typeof entryOf>[1]): Promise<void> {
+  try {
+    await entryOf(parts, person)
+  } catch (error) {
+    // Whoever is not let in is told so in the browser.
+    if ((error as { code?: unknown }).code !== 'sso_refused') throw error
+  }
+}

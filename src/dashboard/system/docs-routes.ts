@@ -1,0 +1,121 @@
+import { gzipSync } from 'node:zlib'
+import fastify from 'fastify'
+import { Type } from 'typebox'
+import { type Answer, bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import type { Route } from '../routes/route.ts'
+import { openapiOf } from '../server/openapi.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The reader sets styles by itself, and its icons are data.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const SETTINGS = JSON.stringify({
+  url: '/api/openapi.json',
+  withDefaultFonts: false,
+  hideClientButton: true,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+})
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Gatehouse dashboard API</title>
+</head>
+<body>
+<script id="api-reference" data-configuration="${SETTINGS.replaceAll('"', '&quot;')}"></script>
+<script src="/api/docs/reader.js"></script>
+</body>
+</html>
+`
+
+/**
+ * What describes the API: the document, and a page that shows it. The page's script comes with the package and from here, so that
+ * it works without another site.
+ */
+export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]): Route[] {
+  let document: Answer | undefined
+  const shared = { method: 'GET', access: 'public' } as const
+  return [
+    {
+      ...shared,
+      path: '/api/openapi.json',
+      summary: 'The OpenAPI document of this API',
+      answers: { 200: Type.Object({ openapi: Type.Literal('3.1.0') }) },
+      run() {
+        document ??= bare(openapiOf(routes(), parts.version))
+        return document
+      },
+    },
+    {
+      ...shared,
+      path: '/api/docs',
+      summary: 'This API as a page to read',
+      answers: { 200: Type.String() },
+      answerType: 'text/html',
+      run: () => ({
+        status: 200,
+        body: PAGE,
+        type: 'text/html; charset=utf-8',
+        headers: { 'content-security-policy': PAGE_POLICY },
+      }),
+    },
+    {
+      ...shared,
+      path: '/api/docs/reader.js',
+      summary: 'The script of the page to read',
+      answers: { 200: Type.String() },
+      answerType: 'text/javascript',
+      run: readerAnswer,
+    },
+  ]
+}
+
+let reader: Promise<Uint8Array> | undefined
+
+async function readerAnswer(call: Call): Promise<Answer> {
+  reader ??= loadReader()
+  const script = await reader
+  const zipped = /\bgzip\b/.test(call.header('accept-encoding') ?? '')
+  return {
+    status: 200,
+    body: zipped ? gzipped(script) : script,
+    type: 'text/javascript; charset=utf-8',
+    headers: {
+      'cache-control': 'public, max-age=3600',
+      vary: 'accept-encoding',
+      ...(zipped && { 'content-encoding': 'gzip' }),
+    },
+  }
+}
+
+/** Four megabytes that few ask for: loaded when the first does, through the only door that the package has. */
+async function loadReader(): Promise<Uint8Array> {
+  const { default: apiReference } = await import('@scalar/fastify-api-reference')
+  const server = fastify()
+  await server.register(apiReference, { routePrefix: '/', configuration: { url: '/' } })
+  const { rawPayload } = await server.inject('/js/scalar.js')
+  await server.close()
+  return rawPayload
+}
+
+let zippedReader: Uint8Array | undefined
+
+function gzipped(script: Uint8Array): Uint8Array {
+  zippedReader ??= gzipSync(script)
+  return zippedReader
+}

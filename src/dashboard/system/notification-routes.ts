@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { Type } from 'typebox'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { Millis } from '../../model/time/clock.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { bare } from '../routes/answer.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const DAY_MS = 86_400_000
+const WARN_MS = 30 * DAY_MS
+const CRITICAL_MS = 7 * DAY_MS
+/** Certificates that are looked at, those that end first. */
+const MOST = 1000
+const TOPIC = 'certificate.expiry'
+
+const text = Type.String()
+const Notification = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  created_at: text,
+  org_id: text,
+  hash: text,
+  kind: Type.Enum(['critical', 'warning']),
+  topic: text,
+  title: text,
+  message: text,
+  data: Type.Object({}),
+})
+
+/** What somebody should see to: `/api/org/notifications`. They are read off what is stored, so there is nothing to refresh. */
+export function notificationRoutes({ documents, clock }: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/org/notifications',
+      access: { permission: 'system' },
+      summary: 'List stored certificates that have ended or end within 30 days',
+      query: { refresh: Type.Boolean() },
+      answers: { 200: Type.Array(Notification) },
+      run: async (call) => {
+        const query = { where: call.sight.whereOrg(), order: 'not_after', limit: MOST }
+        const { rows } = await documents.list('certificate', query)
+        return bare(rows.flatMap((stored) => notificationOf(stored, clock.wall())))
+      },
+    },
+  ]
+}
+
+function notificationOf({ body }: StoredDocument, now: Millis): JsonObject[] {
+  const endsAt = Date.parse(String(body.not_after))
+  const leftMs = endsAt - now
+  if (!(leftMs < WARN_MS)) return []
+  const critical = leftMs < CRITICAL_MS
+  const kind = critical ? 'critical' : 'warning'
+  const certId = String(body.cert_id)
+  // The same for as long as the reason is.
+  const hash = createHash('sha256').update(`${TOPIC} ${certId} ${kind}`).digest('hex')
+  const subject = String(body.subject ?? '')
+  const days = Math.floor(Math.abs(leftMs) / DAY_MS)
+  const when = leftMs <= 0 ? `expired ${days} days ago` : `expires in ${days} days`
+  return [
+    {
+      id: hash.slice(0, 24),
+      created_at: new Date(endsAt - (critical ? CRITICAL_MS : WARN_MS)).toISOString(),
+      org_id: String(body.org_id),
+      hash,
+      kind,
+      topic: TOPIC,
+      title: leftMs <= 0 ? 'Certificate has expired' : 'Certificate is about to expire',
+      message: `The certificate ${subject} ${when}`,
+      data: { cert_id: certId, subject, not_after: String(body.not_after) },
+    },
+  ]
+}

@@ -1,0 +1,58 @@
+import { Type } from 'typebox'
+import { edgesOf } from '../apis/api-url.ts'
+import { bare } from '../routes/answer.ts'
+import type { Route } from '../routes/route.ts'
+import { gatewayUrl } from '../server/gateway-url.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { uncached } from '../sign-in/browser.ts'
+
+const text = Type.String()
+const Setting = Type.Object({
+  path: text,
+  env: Type.String({ description: 'The name that sets it in the environment.' }),
+  value: Type.String({ description: 'JSON; a secret that is set is masked.' }),
+  from: Type.Enum(['default', 'file', 'env']),
+  source: Type.String({ description: 'The file or the name in the environment; empty for a default.' }),
+  description: text,
+  allowed: text,
+  secret: Type.Boolean(),
+})
+
+const Address = Type.String({ description: 'Without a slash at its end.' })
+const Edge = Type.Object({
+  name: text,
+  endpoint: Address,
+  tags: Type.Array(text, { description: 'Of these an API has one that it loads; empty: it loads every API.' }),
+})
+
+/** What this process was started with, to be read: settings are changed where they come from, and by a restart. */
+export function settingRoutes(parts: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/system/settings',
+      access: { permission: 'system', intent: 'read' },
+      summary: 'List every setting with its value and where the value comes from; secrets are masked',
+      answers: { 200: Type.Object({ version: text, settings: Type.Array(Setting) }) },
+      run: async () => {
+        const settings = parts.settings.map(({ shown, origin, ...rest }) => ({
+          ...{ ...rest, value: shown },
+          ...{ from: origin.from, source: origin.name },
+        }))
+        return uncached(bare({ version: parts.version, settings }))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/system/address',
+      access: 'signed-in',
+      summary: 'Tell where callers reach the gateway, and the gateways that the settings list',
+      answers: { 200: Type.Object({ url: Address, edges: Type.Array(Edge) }) },
+      run: async (call) =>
+        bare({
+          url: (await gatewayUrl(parts, call)).href.replace(/\/$/, ''),
+          edges: edgesOf(parts).map(({ name, endpoint, tags }) => ({ name, endpoint, tags: [...tags] })),
+        }),
+    },
+  ]
+}

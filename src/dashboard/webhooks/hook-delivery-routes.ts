@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { hookQueue } from '../../publish/events/events.ts'
+import type { DeliveryRow, StoredDocument } from '../../store/ports/ports.ts'
+import { bare, ok } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { knownHook } from './hook-routes.ts'
+
+const Delivery = Type.Object({
+  id: Type.Integer(),
+  created_at: Type.String(),
+  attempts: Type.Integer(),
+  dead: Type.Boolean({ description: 'Given up: it is not tried again by itself.' }),
+  error: Type.String({ description: 'Of the last try.' }),
+  next_at: Type.Optional(Type.String({ description: 'When it is tried next, unless it was given up.' })),
+})
+const PATH = '/api/hooks/{id}/deliveries'
+const ID = /^[1-9]\d{0,15}$/
+const PAGE = 100
+
+/** Messages for a webhook that did not arrive yet, or never did. What stands in them is shown to nobody. */
+export function hookDeliveryRoutes(parts: DashboardParts): Route[] {
+  const { outbox } = parts.store
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      access: { permission: 'hooks', intent: 'read' },
+      summary: 'List messages for a webhook that wait or were given up, at most 100 behind `after`',
+      query: { after: Type.Integer({ minimum: 0 }), dead: Type.Boolean() },
+      answers: { 200: Type.Object({ deliveries: Type.Array(Delivery) }) },
+      run: async (call) => {
+        const queue = queueOf(await knownHook(parts, call))
+        const dead = call.query('dead') === 'true'
+        const rows = await outbox.list({ queue, dead, after: Number(call.query('after')), limit: PAGE })
+        return bare({ deliveries: rows.map(shown) })
+      },
+    },
+    {
+      method: 'POST',
+      path: `${PATH}/{delivery}/resend`,
+      access: { permission: 'hooks', intent: 'write' },
+      summary: 'Send a message that was given up once more, before all others of its webhook',
+      answers: { 200: Done },
+      run: async (call) => {
+        await resend(parts, call, await knownHook(parts, call))
+        return ok('The message is on its way again')
+      },
+    },
+  ]
+}
+
+/** @throws Fault `not_found` (404) when the webhook has no such message that was given up */
+async function resend(parts: DashboardParts, call: Call, hook: StoredDocument): Promise<void> {
+  const text = call.param('delivery')
+  const row = ID.test(text) ? await parts.store.outbox.get(Number(text)) : undefined
+  if (row === undefined || row.queue !== queueOf(hook) || !row.dead)
+    throw fault('not_found', 'No message of this webhook that was given up has this id')
+  const at = parts.clock.wall()
+  await parts.documents.commit([{ op: 'settleDelivery', id: row.id, outcome: { is: 'again', nextAt: at } }], {
+    ...{ actor: call.actor!.email, action: 'hook_delivery.resend', orgId: String(hook.body.org_id), at },
+    detail: { hook_id: hook.id, id: row.id },
+  })
+}
+
+function queueOf({ id, body }: StoredDocument): string {
+  return hookQueue(String(body.org_id), id)
+}
+
+function shown({ id, createdAt, attempts, nextAt, dead, error }: DeliveryRow): JsonObject {
+  const at = (ms: number) => new Date(ms).toISOString()
+  // One that was never tried is due from its beginning.
+  return {
+    ...{ id, created_at: at(createdAt), attempts, dead, error },
+    ...(!dead && { next_at: at(Math.max(nextAt, createdAt)) }),
+  }
+}

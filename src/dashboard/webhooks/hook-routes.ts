@@ -1,0 +1,164 @@
+import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import { hookShape, readHook } from '../../model/webhooks/hook.ts'
+import { eventAnnouncement } from '../../oauth/notifications/notify.ts'
+import { WebhookClient } from '../../oauth/notifications/post-webhook.ts'
+import { createHook, removeHook, secretsOf, updateHook } from '../../publish/webhooks/hooks.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { checkHookUnused, hooksOfOthers } from '../access/used-by-others.ts'
+import { type Answer, bare, ok, refused } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
+import { Done } from '../routes/envelope.ts'
+import { listed } from '../routes/listed.ts'
+import { pageOf } from '../routes/page.ts'
+import type { Route } from '../routes/route.ts'
+import type { DashboardParts } from '../server/parts.ts'
+
+const text = Type.String()
+const HookShape = Type.Object({
+  api_model: Type.Object({}),
+  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  org_id: text,
+  name: text,
+  method: text,
+  target_path: text,
+  template_path: text,
+  header_map: Type.Record(text, text),
+  event_timeout: Type.Number(),
+})
+const READ = { permission: 'hooks', intent: 'read' } as const
+const WRITE = { permission: 'hooks', intent: 'write' } as const
+const CONNECT_MS = 5000
+const TOTAL_MS = 10_000
+
+/** Webhooks: `/api/hooks`. */
+export function hookRoutes(parts: DashboardParts): Route[] {
+  const settings = { allowPrivate: parts.config.webhooks.allow_private }
+  const shapeFor = async (call: Call) => {
+    const isOfOthers = await hooksOfOthers(parts, call)
+    return ({ id, body }: StoredDocument<'hook'>) => {
+      const shape = hookShape(id, body, secretsOf(parts, { id, body }))
+      return secretsSeen(call, 'hooks', shape, !isOfOthers(id, body))
+    }
+  }
+  const draftOver = (call: Call, stored: StoredDocument<'hook'>) => {
+    const { id, body } = stored
+    const before = hookShape(id, body, secretsOf(parts, stored))
+    return readHook(secretsKept(call.object(), before, 'hook_invalid'), settings)
+  }
+  return [
+    {
+      method: 'GET',
+      path: '/api/hooks',
+      access: READ,
+      summary: 'List webhooks',
+      query: { p: Type.Integer() },
+      answers: { 200: Type.Object({ hooks: Type.Array(HookShape), pages: Type.Integer() }) },
+      run: async (call) => {
+        const query = { where: call.sight.whereOrg(), order: 'name_folded' }
+        return listed(parts.documents, 'hook', query, pageOf(call), { name: 'hooks', shape: await shapeFor(call) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/hooks',
+      access: WRITE,
+      summary: 'Create a webhook',
+      answers: { 200: Done },
+      run: async (call) => {
+        const sent = call.object()
+        const made = {
+          orgId: call.actor!.orgId,
+          id: sent.id,
+          draft: readHook(secretsKept(sent, undefined, 'hook_invalid'), settings),
+        }
+        await checkHookUnused(parts, call, [], [made.draft.body])
+        await createHook(parts, made, call.actor!.email)
+        return ok('Webhook created')
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/hooks/{id}',
+      access: READ,
+      summary: 'Read a webhook',
+      answers: { 200: HookShape },
+      standing: (call) => knownHook(parts, call),
+      run: async (call) => {
+        const stored = await hookOf(parts, call)
+        if (stored === undefined) return refused(400, 'Could not retrieve webhook detail')
+        return bare((await shapeFor(call))(stored))
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/api/hooks/{id}',
+      access: WRITE,
+      summary: 'Change a webhook',
+      answers: { 200: Done },
+      standing: (call) => knownHook(parts, call),
+      run: async (call) => {
+        const stored = await knownHook(parts, call)
+        const draft = draftOver(call, stored)
+        await checkHookUnused(parts, call, [stored.id], [stored.body, draft.body])
+        await updateHook(parts, stored, draft, call.actor!.email)
+        return ok('Hook updated')
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/hooks/{id}',
+      access: WRITE,
+      summary: 'Delete a webhook',
+      answers: { 200: Done },
+      run: async (call) => {
+        const stored = await knownHook(parts, call)
+        await checkHookUnused(parts, call, [stored.id], [stored.body])
+        await removeHook(parts, stored, call.actor!.email)
+        return ok('Webhook deleted')
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/hooks/{id}/test',
+      access: WRITE,
+      summary: 'Send a test message to a webhook and say what came of it',
+      answers: { 200: Done },
+      run: async (call) => sendTest(parts, await knownHook(parts, call)),
+    },
+  ]
+}
+
+/** One try, now; nothing of the answer but its status is told. */
+async function sendTest(parts: DashboardParts, stored: StoredDocument<'hook'>): Promise<Answer> {
+  const { target_path: target, method } = stored.body
+  const { header_map: headers, shared_secret: secret } = secretsOf(parts, stored)
+  const body = JSON.stringify({ event: 'test', data: { hook_id: stored.id } })
+  const atS = Math.floor(parts.clock.wall() / 1000)
+  const client = new WebhookClient({
+    allowPrivate: parts.config.webhooks.allow_private,
+    connectMs: CONNECT_MS,
+    totalMs: TOTAL_MS,
+  })
+  try {
+    const error = await client.post(target, eventAnnouncement({ target, method, headers, secret }, body, atS))
+    return error === '' ? ok('Webhook delivered') : refused(400, `The webhook was not delivered: ${error}`)
+  } finally {
+    client.close()
+  }
+}
+
+/** The webhook that `{id}` of the path names. @throws Fault `not_found` (404) */
+export async function knownHook(parts: DashboardParts, call: Call): Promise<StoredDocument<'hook'>> {
+  const stored = await hookOf(parts, call)
+  if (stored === undefined) throw fault('not_found', 'Could not retrieve webhook detail')
+  return stored
+}
+
+async function hookOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument<'hook'> | undefined> {
+  const id = call.param('id')
+  const stored = isDocumentId(id) ? await documents.get('hook', id) : undefined
+  return stored !== undefined && call.sight.org(stored) ? stored : undefined
+}

@@ -1,0 +1,58 @@
+import type { BlockList } from 'node:net'
+import { fault, waitFault } from '../../errors/fault.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
+import { equalSecrets } from '../../model/secrets/secret.ts'
+import { SecretBrake } from '../../model/secrets/secret-brake.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { findClient } from '../server/client-address.ts'
+import type { Exchange } from '../server/exchange.ts'
+
+export interface SecretGateParts {
+  /** '' opens nothing. */
+  readonly secret: string
+  /** The words that mean `svc`, that first. */
+  readonly words: readonly string[]
+  readonly trustedProxies: BlockList | undefined
+  readonly clock: Clock
+}
+
+/** Who may do what the gateway secret is for, at whatever port and path it is shown. One for a node, since it counts who guesses. */
+export class SecretGate {
+  readonly #secret: string
+  readonly #headers: readonly string[]
+  readonly #trustedProxies: BlockList | undefined
+  readonly #brake: SecretBrake
+
+  /** Under a word that is not set here, somebody may send the secret all the same. */
+  readonly #holdsSecret = (name: string, value: string): boolean =>
+    this.#headers.includes(name) || (this.#secret !== '' && equalSecrets(value, this.#secret))
+
+  constructor({ secret, words, trustedProxies, clock }: SecretGateParts) {
+    this.#secret = secret
+    this.#headers = words.map((word) => `x-${word}-authorization`)
+    this.#trustedProxies = trustedProxies
+    this.#brake = new SecretBrake(clock)
+  }
+
+  /** Erases the secret, and that of the dashboard, from a request that goes on to an API. */
+  hide(x: Exchange): void {
+    x.request.eraseAdministration(this.#holdsSecret)
+  }
+
+  /**
+   * True when the request shows the secret, false when it shows none or another one.
+   * @throws Fault `request_malformed` when it is given several times, `secret_throttled` (429) where too many wrong ones came
+   */
+  knows(x: Exchange): boolean {
+    const [given, second] = this.#headers.flatMap((header) => x.request.all(header))
+    if (second !== undefined)
+      throw fault('request_malformed', `${this.#headers[0]} given several times: send one credential`)
+    if (given === undefined || given === '') return false
+    // Our own paths are answered before the client is looked for.
+    findClient(x, this.#trustedProxies)
+    const right = this.#secret !== '' && equalSecrets(given, this.#secret)
+    const waitMs = this.#brake.waitMs(visitorOf(x.clientAddress), right)
+    if (waitMs > 0) throw waitFault('secret_throttled', waitMs)
+    return right
+  }
+}

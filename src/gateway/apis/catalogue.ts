@@ -1,0 +1,443 @@
+import { toFault } from '../../errors/fault.ts'
+import { pathFlaws } from '../../model/apis/check/path-flaws.ts'
+import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
+import { askedTerritory } from '../../model/apis/definition/requested-territory.ts'
+import { isShared, type SharedHosts, type Territory, territoryOf } from '../../model/apis/definition/territory.ts'
+import { toWords } from '../../model/apis/definition/tree.ts'
+import { readApi, readNewApi } from '../../model/apis/read/read.ts'
+import { loadsHere, type NodeShard } from '../../model/nodes/node.ts'
+import { routeSegments } from '../routing/route-segments.ts'
+import { type PathSegment, Router } from '../routing/router.ts'
+import { TerritoryIndex } from '../routing/territory-index.ts'
+import type { Territories } from '../server/exchange.ts'
+import { type Compiled, type CompileParts, compileApi } from './compile.ts'
+import { placeKey } from './placement.ts'
+import type { ApiState } from './snapshot.ts'
+
+/** One stored or filed API, as far as this node got with it. */
+interface Entry {
+  readonly source: string
+  readonly apiId: string
+  readonly name: string
+  readonly orgId: string
+  /** Of two organisations that want the same requests, the one whose text is the lesser has them: files first, then the older. */
+  rank: string
+  api: Api | undefined
+  segments: readonly PathSegment[]
+  territory: Territory
+  compiled: Compiled | undefined
+  state: ApiState['state']
+  reason: string
+  revision: number
+}
+
+/** A definition as it is loaded. */
+export interface Definition {
+  readonly source: string
+  readonly document: ApiDocument
+  readonly revision: number
+  /** Since when it wants its listen path (RFC 3339); '' = nobody knows. */
+  readonly since: string
+  /** Since when it is active there. */
+  readonly activeSince: string
+}
+
+/**
+ * The APIs of this node: reads definitions, compiles what changed, and says of each how it stands.
+ * Written by one caller at a time; what it hands out (`router`, `apis`) is never changed afterwards.
+ */
+export class ApiCatalogue implements Territories {
+  readonly #parts: CompileParts
+  readonly #shard: NodeShard
+  readonly #entries = new Map<string, Entry>()
+  /** Who is served under each `api_id`. */
+  readonly #ids = new Map<string, Entry>()
+  /** Who answers at each place. */
+  readonly #places = new Map<string, Entry>()
+  /** Whose requests are whose, those of APIs that are switched off or do not compile among them. */
+  readonly #territories: TerritoryIndex<Entry>
+  readonly #hosts: SharedHosts
+  #displaced: Entry[] = []
+  /** True while the router is not built yet. */
+  #filling = true
+  router = new Router()
+  apis: ReadonlyMap<string, Compiled['served']> = new Map()
+
+  constructor(parts: CompileParts, shard: NodeShard, hosts: SharedHosts = new Set()) {
+    this.#parts = parts
+    this.#shard = shard
+    this.#hosts = hosts
+    this.#territories = new TerritoryIndex(hosts)
+  }
+
+  /** APIs that lost their listen path to another one since the last call. */
+  takeDisplaced(): ApiState[] {
+    const states = this.#displaced.filter(({ state }) => state === 'taken').map(stateOf)
+    this.#displaced = []
+    return states
+  }
+
+  /** How each API stands here, in no particular order. */
+  states(): ApiState[] {
+    return [...this.#entries.values()].map(({ apiId, name, state, reason, revision }) => ({
+      apiId,
+      name,
+      state,
+      reason,
+      revision,
+    }))
+  }
+
+  /** An API by its id, whatever its state: also one that is switched off or served elsewhere. */
+  findApi(apiId: string): Api | undefined {
+    const served = this.#ids.get(apiId)
+    if (served !== undefined) return served.api
+    for (const entry of this.#entries.values()) if (entry.apiId === apiId && entry.api !== undefined) return entry.api
+    return undefined
+  }
+
+  isHeldByOthers({ apiId, orgId, domain }: Api, path: string): boolean {
+    const territory = { domain, segments: path.split('/').filter((segment) => segment !== ''), ignoreCase: false }
+    const isOthers = (entry: Entry) =>
+      entry.orgId !== orgId ||
+      (entry.apiId !== apiId && entry.state !== 'loaded' && typeof entry.territory.segments[0] === 'string')
+    return this.#territories.foreignTo({ orgId: NOBODY, territory }).some(isOthers)
+  }
+
+  get loaded(): number {
+    return this.apis.size
+  }
+
+  get failed(): number {
+    let count = 0
+    for (const { state } of this.#entries.values())
+      if (state === 'failed' || state === 'stale' || state === 'taken') count++
+    return count
+  }
+
+  /** Revision of the definition from this source that was taken over last and is in force; undefined when there is none. */
+  revisionOf(source: string): number | undefined {
+    const entry = this.#entries.get(source)
+    return entry?.state === 'stale' ? undefined : entry?.revision
+  }
+
+  sources(prefix: string): string[] {
+    return [...this.#entries.keys()].filter((source) => source.startsWith(prefix))
+  }
+
+  /**
+   * Takes many definitions at once and builds the router in one go: for the start.
+   * Definitions that do not compile are noted and stop nothing else.
+   */
+  fill(definitions: readonly Definition[]): void {
+    const entries = definitions.map(({ source, document, revision, since, activeSince }) => ({
+      entry: this.#read(source, document, revision, since),
+      turn: rankOf(source, activeSince || since),
+    }))
+    // An organisation's own APIs in the order in which they became active; those of others are told apart by their rank.
+    for (const { entry } of entries.sort((a, b) => (a.turn < b.turn ? -1 : 1))) {
+      this.#entries.set(entry.source, entry)
+      // Compiled first: one that cannot be served holds no place.
+      this.#compile(entry)
+      if (entry.compiled === undefined) this.#hold(entry)
+      else if (!this.#claim(entry)) letGo(entry)
+    }
+    const routes = [...this.#places.values()].map((entry) => this.#route(entry))
+    this.router = Router.of(routes, this.#territories.owners())
+    this.#filling = false
+    if (this.#displaced.length > 0) this.#retryTaken()
+    const apis = new Map<string, Compiled['served']>()
+    for (const entry of this.#entries.values())
+      if (entry.compiled !== undefined) apis.set(entry.apiId, entry.compiled.served)
+    this.apis = apis
+  }
+
+  /**
+   * Takes one new or changed definition. One that cannot be served leaves the last good one in place. `since`: as `place_since` of a
+   * stored API.
+   */
+  put(source: string, document: ApiDocument, revision: number, since = ''): ApiState {
+    const before = this.#entries.get(source)
+    const entry = this.#read(source, document, revision, since)
+    if (entry.state === 'loaded') this.#compile(entry)
+    if (entry.state === 'failed' && before?.compiled !== undefined) {
+      before.state = 'stale'
+      before.reason = entry.reason
+      return stateOf(before)
+    }
+    if (before !== undefined) this.#forget(before, entry)
+    this.#entries.set(source, entry)
+    if (entry.compiled !== undefined) this.#serve(entry, before)
+    else this.#hold(entry)
+    if (before !== undefined || this.#displaced.length > 0) this.#retryTaken()
+    if (before !== undefined && before.apiId !== entry.apiId) this.#dropMetrics(before.apiId)
+    return stateOf(entry)
+  }
+
+  /** Notes that what stands at this source cannot be read at all. The definition before it stays in service. */
+  refuse(source: string, name: string, reason: string): void {
+    const before = this.#entries.get(source)
+    if (before === undefined) {
+      const entry = newEntry(source, { api_id: '', name, org_id: '' }, 0, '')
+      this.#entries.set(source, entry)
+      entry.state = 'failed'
+      entry.reason = reason
+      return
+    }
+    before.state = before.compiled === undefined ? 'failed' : 'stale'
+    before.reason = reason
+  }
+
+  /** Takes an API out. */
+  remove(source: string): void {
+    const entry = this.#entries.get(source)
+    if (entry === undefined) return
+    this.#forget(entry, undefined)
+    this.#entries.delete(source)
+    this.#retryTaken()
+    this.#dropMetrics(entry.apiId)
+  }
+
+  close(): void {
+    for (const { compiled } of this.#entries.values()) compiled?.close()
+  }
+
+  #read(source: string, document: ApiDocument, revision: number, since: string): Entry {
+    const entry = newEntry(source, document, revision, rankOf(source, since))
+    try {
+      // Nothing has looked at a file before.
+      const isFile = source.startsWith('file:')
+      const api = isFile ? readNewApi(document) : readApi(document)
+      if (!isFile && api.active) entry.reason = unmetRules(api)
+      entry.segments = routeSegments(api.listenPath, api.ignoreCase)
+      entry.territory = territoryOf(api)
+      entry.api = api
+      // A switched off API of an older version of this program does not say since when it wants its place.
+      if (!api.active && since === '') entry.rank = rankOf(source, LAST)
+      if (!api.active) entry.state = 'inactive'
+      else if (!loadsHere(api, this.#shard)) entry.state = 'elsewhere'
+    } catch (error) {
+      fail(entry, error)
+      entry.territory = askedTerritory(document) ?? NOWHERE
+    }
+    return entry
+  }
+
+  #compile(entry: Entry): void {
+    if (entry.compiled !== undefined || entry.state !== 'loaded') return
+    try {
+      entry.compiled = compileApi(entry.api!, this.#parts)
+    } catch (error) {
+      fail(entry, error)
+    }
+  }
+
+  #place(entry: Entry): string {
+    const { domain, ignoreCase } = entry.api!
+    return placeKey(domain, entry.segments, ignoreCase)
+  }
+
+  #route(entry: Entry) {
+    const { domain, ignoreCase } = entry.api!
+    return { domain, ignoreCase, segments: entry.segments, served: entry.compiled!.served }
+  }
+
+  /** Takes id and place for an entry; false when another one has either. */
+  #claim(entry: Entry): boolean {
+    const reason = this.#holderOf(entry)
+    if (reason !== undefined) {
+      entry.state = 'taken'
+      entry.reason = reason
+      return false
+    }
+    const namesake = this.#ids.get(entry.apiId)
+    if (namesake !== undefined && namesake !== entry) this.#displace(namesake, idReason(namesake, entry))
+    this.#ids.set(entry.apiId, entry)
+    if (entry.api!.internal) return true
+    for (const younger of this.#territories.foreignTo(entry))
+      this.#displace(younger, overlapReason(younger, entry, this.#hosts))
+    this.#occupy(entry)
+    this.#places.set(this.#place(entry), entry)
+    return true
+  }
+
+  /** Keeps other organisations from receiving what an API would that is not served itself. */
+  #hold(entry: Entry): void {
+    const { api, territory, state } = entry
+    if (territory === NOWHERE || api?.internal === true || state === 'elsewhere' || state === 'taken') return
+    const others = this.#territories.foreignTo(entry)
+    if (others.some(({ rank }) => rank < entry.rank)) return
+    for (const younger of others) this.#displace(younger, overlapReason(younger, entry, this.#hosts))
+    this.#occupy(entry)
+  }
+
+  #occupy(entry: Entry): void {
+    this.#territories.add(entry)
+    this.#settleOwner(entry)
+  }
+
+  #vacate(entry: Entry): void {
+    if (!this.#territories.has(entry)) return
+    this.#territories.delete(entry)
+    this.#settleOwner(entry)
+  }
+
+  #settleOwner({ territory: { domain } }: Entry): void {
+    if (domain !== '' && !this.#filling) this.router = this.router.withOwner(domain, this.#territories.ownerOf(domain))
+  }
+
+  /** Takes an API of another organisation out of service for one that was there before it. */
+  #displace(younger: Entry, reason: string): void {
+    const { compiled } = younger
+    this.#forget(younger, undefined)
+    younger.compiled = undefined
+    if (compiled === undefined) return
+    younger.state = 'taken'
+    younger.reason = reason
+    this.#displaced.push(younger)
+  }
+
+  /** Who has the id or the place that an entry wants, in words; undefined when both are free. */
+  #holderOf(entry: Entry): string | undefined {
+    const same = this.#ids.get(entry.apiId)
+    if (same !== undefined && same !== entry && !precedes(entry, same)) return idReason(entry, same)
+    if (entry.api!.internal) return undefined
+    const older = this.#territories.foreignTo(entry).find(({ rank }) => rank < entry.rank)
+    if (older !== undefined) return overlapReason(entry, older, this.#hosts)
+    const holder = this.#places.get(this.#place(entry))
+    if (holder === undefined || holder === entry || holder.orgId !== entry.orgId) return undefined
+    return `listen path ${entry.api!.listenPath} is held by ${describeHolder(entry, holder, `API ${holder.apiId}`)}`
+  }
+
+  #serve(entry: Entry, before: Entry | undefined): void {
+    const api = entry.api!
+    if (!this.#claim(entry)) {
+      letGo(entry)
+      if (!this.#places.has(this.#place(entry)))
+        this.router = this.router.without(api.domain, entry.segments, api.ignoreCase)
+      if (before !== undefined) this.#dropFromApis(before.apiId)
+      return
+    }
+    // `before` is told apart by `forget`, which left its route in place when ours replaces it.
+    if (!api.internal) this.router = this.router.with(this.#route(entry))
+    const apis = new Map(this.apis)
+    if (before !== undefined && before.apiId !== entry.apiId) apis.delete(before.apiId)
+    apis.set(entry.apiId, entry.compiled!.served)
+    this.apis = apis
+  }
+
+  /** Lets go of an entry. Its route stays when `next` stands at the same place, so that no request falls between the two. */
+  #forget(entry: Entry, next: Entry | undefined): void {
+    entry.compiled?.close()
+    this.#vacate(entry)
+    if (entry.api === undefined || entry.compiled === undefined) return
+    if (this.#ids.get(entry.apiId) === entry) this.#ids.delete(entry.apiId)
+    const key = this.#place(entry)
+    if (this.#places.get(key) === entry) {
+      this.#places.delete(key)
+      const replaced = next?.compiled !== undefined && !next.api!.internal && this.#place(next) === key
+      if (!replaced) this.router = this.router.without(entry.api.domain, entry.segments, entry.api.ignoreCase)
+    }
+    if (next?.compiled === undefined) this.#dropFromApis(entry.apiId)
+  }
+
+  #dropFromApis(apiId: string): void {
+    if (!this.apis.has(apiId) || this.#ids.has(apiId)) return
+    const apis = new Map(this.apis)
+    apis.delete(apiId)
+    this.apis = apis
+  }
+
+  /** What is counted of an API is let go of with it, unless another definition has its id by now. */
+  #dropMetrics(apiId: string): void {
+    if (!this.#ids.has(apiId)) this.#parts.metrics.drop(apiId)
+  }
+
+  /** An id or a place may have become free for an API that waited for it. */
+  #retryTaken(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.compiled === undefined && !this.#territories.has(entry)) this.#hold(entry)
+      if (entry.state !== 'taken' || this.#holderOf(entry) !== undefined) continue
+      entry.state = 'loaded'
+      entry.reason = ''
+      this.#compile(entry)
+      if (entry.compiled !== undefined) this.#serve(entry, undefined)
+    }
+  }
+}
+
+function newEntry(
+  source: string,
+  { api_id, name, org_id: orgId }: Pick<ApiDocument, 'api_id' | 'name' | 'org_id'>,
+  revision: number,
+  rank: string,
+): Entry {
+  return {
+    ...{ source, apiId: api_id, name, orgId, rank },
+    api: undefined,
+    segments: [],
+    territory: NOWHERE,
+    compiled: undefined,
+    state: 'loaded',
+    reason: '',
+    revision,
+  }
+}
+
+/** No organisation: everybody is foreign to it. */
+const NOBODY = '\0'
+const NOWHERE: Territory = { domain: '', segments: [], ignoreCase: false }
+/** Behind every date. */
+const LAST = '~'
+
+/** Files in the folder of definitions are written by the operator of the gateway. */
+function rankOf(source: string, since: string): string {
+  return source.startsWith('file:') ? `0 ${source}` : `1 ${since} ${source}`
+}
+
+/** True when an API of another organisation makes way. */
+function precedes(entry: Entry, other: Entry): boolean {
+  return entry.orgId !== other.orgId && entry.rank < other.rank
+}
+
+function idReason(entry: Entry, same: Entry): string {
+  return `api_id ${entry.apiId} is held by ${describeHolder(entry, same, describeSource(same.source))}`
+}
+
+function overlapReason(younger: Entry, { territory }: Entry, hosts: SharedHosts): string {
+  const { listenPath = '', domain = younger.territory.domain } = younger.api ?? {}
+  if (!isShared(domain, hosts)) return `the domain ${domain} is used by another organisation`
+  const at = domain === territory.domain ? '' : ` at ${domain || territory.domain}`
+  return `listen path ${listenPath} overlaps a listen path of another organisation${at}`
+}
+
+/** Organisations learn nothing of each other. */
+function describeHolder(entry: Entry, holder: Entry, words: string): string {
+  if (entry.api?.orgId !== holder.api?.orgId) return 'an API of another organisation'
+  return `${words} (${holder.name})`
+}
+
+function describeSource(source: string): string {
+  return source.startsWith('file:') ? `the file ${source.slice('file:'.length)}` : 'a stored API'
+}
+
+function letGo(entry: Entry): void {
+  entry.compiled?.close()
+  entry.compiled = undefined
+}
+
+function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
+  return { apiId, name, state, reason, revision }
+}
+
+/** Rules of a stored definition that a save would refuse today; '' = none. */
+function unmetRules(api: Api): string {
+  const [first, ...more] = pathFlaws(api)
+  if (first === undefined) return ''
+  return `${toWords(first.at)}: ${first.reason}${more.length > 0 ? `; and ${more.length} more` : ''}`
+}
+
+function fail(entry: Entry, error: unknown): void {
+  entry.state = 'failed'
+  entry.reason = toFault(error).message
+}

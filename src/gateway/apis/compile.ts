@@ -1,0 +1,267 @@
+import { fault } from '../../errors/fault.ts'
+import type { Api, Rules, UpstreamRules } from '../../model/apis/definition/api.ts'
+import { type Limit, makeLimit } from '../../model/limits/limit.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { Counters } from '../../store/ports/ports.ts'
+import { type ChainCache, openChainCache } from '../cache/chain-cache.ts'
+import type { ResponseCache } from '../cache/response-cache.ts'
+import type { WatchLimits } from '../events/events.ts'
+import type { ModuleSet } from '../modules/module-set.ts'
+import type { Modules } from '../modules/modules.ts'
+import { hasAuthorizationServer, type OAuthEndpoints } from '../oauth/endpoints.ts'
+import type { HitBook } from '../record/hit-book.ts'
+import type { Metrics } from '../record/metrics.ts'
+import type { RecordBook } from '../record/record-book.ts'
+import { RecordPlan } from '../record/record-plan.ts'
+import { ApiTags } from '../record/tags.ts'
+import type { Chain, HitPlan, ServedApi, Step, Targets } from '../server/exchange.ts'
+import type { InnerCalls } from '../server/inner-calls.ts'
+import { checkExpiry } from '../steps/access/check-expiry.ts'
+import { chooseVersion } from '../steps/access/choose-version.ts'
+import { filterAddress } from '../steps/access/filter-address.ts'
+import { answerBatch } from '../steps/answers/answer-batch.ts'
+import { answerFromCache } from '../steps/answers/answer-from-cache.ts'
+import { answerMock } from '../steps/answers/answer-mock.ts'
+import { holdAnswer } from '../steps/answers/buffer-answer.ts'
+import { cors } from '../steps/answers/cors.ts'
+import { recordDetail } from '../steps/answers/record-detail.ts'
+import { checkCertificate } from '../steps/authentication/check-certificate.ts'
+import { dropUnverified, dropUnverifiedInside } from '../steps/authentication/drop-unverified.ts'
+import { limitSize } from '../steps/limits/limit-size.ts'
+import { tellLimits } from '../steps/limits/rate-limit-status.ts'
+import { takePermits } from '../steps/limits/take-permits.ts'
+import { matchOperation } from '../steps/operations/match-operation.ts'
+import { validateRequest } from '../steps/operations/validate-request.ts'
+import { admitFields } from '../steps/transforms/admit-fields.ts'
+import { changeMethod } from '../steps/transforms/change-method.ts'
+import { leadUpstream } from '../steps/transforms/redirect-internally.ts'
+import { rewriteUrl } from '../steps/transforms/rewrite-url.ts'
+import { runModules } from '../steps/transforms/run-modules.ts'
+import { transformBody } from '../steps/transforms/transform-body.ts'
+import { transformRequest } from '../steps/transforms/transform-request.ts'
+import { spannedSteps } from '../telemetry/step-spans.ts'
+import type { UpstreamCares } from '../upstream/api-resilience.ts'
+import type { ApiUpstream } from '../upstream/api-upstream.ts'
+import { type AuthParts, identify } from './compile-auth.ts'
+import { compileTransform } from './compile-transform.ts'
+
+/** What compiled APIs are built on. */
+export interface CompileParts extends AuthParts {
+  readonly counters: Counters
+  readonly clock: Clock
+  readonly upstreamCares: UpstreamCares
+  /** Stored answers. */
+  readonly responses: ResponseCache
+  /** Bytes, 0 = none. */
+  readonly maxBodyBytes: number
+  readonly legacyStatuses: boolean
+  readonly metrics: Metrics
+  /** undefined on a node that records nothing. */
+  readonly book: HitBook | undefined
+  /** undefined on a node that keeps no single requests. */
+  readonly records: RecordBook | undefined
+  /** True = heads and bodies of all APIs are recorded. */
+  readonly recordsDetailed: boolean
+  /** Tags of this node, when it is segmented: they go into every hit. */
+  readonly nodeTags: readonly string[]
+  /** How parts of batches are answered. */
+  readonly innerCalls: InnerCalls
+  /** Modules of users, where they are allowed. */
+  readonly modules: Modules
+  /** Endpoints of the authorization servers. */
+  readonly endpoints: OAuthEndpoints
+  /** Watches how far quotas are used, for APIs with somebody to tell; undefined = nobody wants to know. */
+  readonly watchQuotas: WatchLimits | undefined
+  /** True = traces are sent somewhere. */
+  readonly traces: boolean
+}
+
+/** A served API together with what must be let go when it is replaced. */
+export interface Compiled {
+  readonly served: ServedApi
+  close(): void
+}
+
+/**
+ * Turns an API into the flat lists of steps that its requests take.
+ * The order of steps stands here and nowhere else; a step that the API does not use is left out.
+ * @throws Fault `definition_invalid` when a target or an address list is not valid
+ */
+export function compileApi(api: Api, parts: CompileParts): Compiled {
+  const upstream = parts.upstreamCares.openApi(api)
+  let modules: ModuleSet | undefined
+  const close = () => {
+    upstream.close()
+    if (modules !== undefined) parts.modules.close(modules)
+  }
+  try {
+    modules = api.modules && parts.modules.open(api.apiId, api.modules)
+    const served = compileVersions(api, { ...parts, own: modules }, upstream)
+    return {
+      served,
+      close() {
+        close()
+        for (const { cache } of served.all) cache?.responses.close()
+      },
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** What the versions of one API are compiled with. */
+interface ApiParts extends CompileParts {
+  /** The modules that it calls. */
+  readonly own: ModuleSet | undefined
+}
+
+function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): ServedApi {
+  const main = compileChain(api, api.rules, undefined, parts, opened)
+  const versioning = api.versioning
+  const door = hasAuthorizationServer(api) ? [parts.endpoints.stepFor(api)] : []
+  const mayHide = { mayHideEndpoints: parts.endpoints.mayHide(api) }
+  if (versioning === undefined) return { api, ...mayHide, entry: [...door, ...main.steps], main, all: [main] }
+  const inline = new Map<string, Chain>()
+  for (const [name, rules] of Object.entries(versioning.inline)) {
+    inline.set(name, compileChain(api, rules, name, parts, opened))
+  }
+  const before = used([admitFields(api)])
+  return {
+    api,
+    ...mayHide,
+    entry: [...before, ...door, chooseVersion(versioning, main, inline)],
+    main,
+    all: [main, ...inline.values()],
+  }
+}
+
+/** One version: `version` undefined for the API itself. */
+function compileChain(
+  api: Api,
+  rules: Rules,
+  version: string | undefined,
+  parts: ApiParts,
+  opened: ApiUpstream,
+): Chain {
+  const open = (rules: UpstreamRules) => opened.open(rules)
+  const upstream =
+    rules.overrideTarget === ''
+      ? api.upstream
+      : { ...api.upstream, targets: [{ url: rules.overrideTarget, weight: 1 }] }
+  const inner = innerUpstream(upstream)
+  const targets = inner === undefined ? open(upstream) : NO_TARGETS
+  const perOperation = rules.operations.length > 0
+  const apiRate = apiLimit(api)
+  const records = recordPlan(api, parts)
+  const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
+  const identity = identify(api, rules, parts)
+  const admitted = admitFields(api)
+  const arrival = [admitted, recordDetail(records, parts.records), cors(api.cors)]
+  const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
+  const operation = [
+    runModules(parts.own, 'pre', api, parts.maxBodyBytes),
+    matchOperation(rules.operations, {
+      apiId: api.apiId,
+      version: version ?? '',
+      matching: api.pathMatching ?? 'exact',
+      openTargets: (timeoutMs) => (inner === undefined ? open({ ...upstream, timeoutMs }) : targets),
+      openOrigin: (url) => open({ ...upstream, targets: [{ url, weight: 1 }] }),
+      openBreaker: (name, rule) => opened.openBreaker(name, rule),
+    }),
+    limitSize(parts.maxBodyBytes, rules.sizeLimitBytes, perOperation),
+  ]
+  const admission = [
+    ...identity,
+    api.auth === undefined ? dropUnverified(api) : undefined,
+    runModules(parts.own, 'postAuthentication', api, parts.maxBodyBytes),
+    takePermits(parts.counters, parts.clock, {
+      sendRetryAfter: !parts.legacyStatuses,
+      alone: api.onStoreFailure === 'allow',
+      watch: api.events === undefined ? undefined : parts.watchQuotas,
+    }),
+  ]
+  const cache = inner === undefined ? chainCache(api, rules, parts) : undefined
+  const delivery = [
+    validateRequest(rules.operations.map(({ checks }) => checks)),
+    transformBody(rules.operations.map(({ requestBody }) => requestBody)),
+    transformRequest(compileTransform(rules.requestHeaders), perOperation),
+    rewriteUrl(rules.operations.map(({ rewrite }) => rewrite)),
+    changeMethod(rules.operations),
+    answerMock(rules.operations.map(({ mock }) => mock)),
+    runModules(parts.own, 'post', api, parts.maxBodyBytes),
+    inner === undefined
+      ? holdAnswer(
+          rules.operations.map(({ answerBody }) => answerBody),
+          parts.own,
+        )
+      : undefined,
+    answerFromCache(cache, targets, api.upstream.preserveHost),
+    ...(inner === undefined ? opened.forward(targets) : [leadUpstream(inner)]),
+  ]
+  const batch = api.batches ? answerBatch(parts.innerCalls) : undefined
+  const told = tellLimits(parts.counters, identity)
+  const listed = (steps: readonly (Step | undefined)[]) =>
+    parts.traces && api.detailedTracing === true ? spannedSteps(used(steps)) : used(steps)
+  return {
+    api,
+    version: version ?? 'Non Versioned',
+    inlineVersion: version !== undefined,
+    rules,
+    steps: listed([...arrival, ...doors, told, batch, ...operation, ...admission, ...delivery]),
+    ledTo: listed([admitted, ...doors, ...operation, ...admission, ...delivery]),
+    inner: listed([expiry, ...operation, dropUnverifiedInside(api), ...delivery]),
+    targets,
+    apiRate,
+    openLimits: apiRate === undefined ? [] : [apiRate],
+    responseHeaders: compileTransform(rules.responseHeaders),
+    modules: parts.own,
+    cache,
+    hits: hitPlan(api, parts),
+    records,
+    metrics: parts.metrics.api(api.apiId),
+    open: undefined,
+  }
+}
+
+const used = (steps: readonly (Step | undefined)[]) => steps.filter((step) => step !== undefined)
+
+/** Of APIs whose upstream is another API. */
+const NO_TARGETS: Targets = {
+  list: [],
+  next() {
+    throw fault('internal', 'an API without targets was asked for one')
+  },
+  after: () => NO_TARGETS.next(),
+}
+
+/** The address of the API that stands in the upstream's place; undefined where there is a real upstream. */
+function innerUpstream({ targets }: UpstreamRules): string | undefined {
+  return targets.map(({ url }) => url).find((url) => /^svc:/i.test(url))
+}
+
+function chainCache(api: Api, rules: Rules, { responses, clock }: CompileParts): ChainCache | undefined {
+  const perOperation = rules.operations.some((operation) => operation.cache !== undefined)
+  return openChainCache(api, perOperation, responses, clock)
+}
+
+function apiLimit(api: Api): Limit | undefined {
+  if (api.rateLimit === undefined || api.skipRateLimit) return undefined
+  return makeLimit('rate', `api|${api.apiId}`, api.rateLimit.rate, api.rateLimit.perMs, 'api')
+}
+
+function hitPlan(api: Api, { book, nodeTags }: CompileParts): HitPlan | undefined {
+  if (book === undefined || api.record === undefined) return undefined
+  const tags = new ApiTags({ apiTags: api.tags ?? [], nodeTags, tagHeaders: api.record.tagHeaders })
+  return { book, tags }
+}
+
+function recordPlan(api: Api, { book, records, recordsDetailed }: CompileParts): RecordPlan | undefined {
+  if (book === undefined || records === undefined || api.record === undefined) return undefined
+  return new RecordPlan(api, recordsDetailed)
+}
+
+function earliest(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return Math.min(a, b)
+}

@@ -1,0 +1,100 @@
+import { parseDocument } from 'yaml'
+import { fault, toFault } from '../../errors/fault.ts'
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { fillIds } from '../../model/apis/definition/fill-ids.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+
+/** Many aliases of large values make a small text an endless document. */
+const MAX_ALIASES = 100
+
+/**
+ * Reads one definition, JSON or YAML, classic or OpenAPI. Without an id of its own it is known by its file name.
+ * @throws Fault `definition_invalid` naming the file, and the line where the text cannot be parsed
+ */
+export function readDefinition(fileName: string, text: string, orgId: string): ApiDocument {
+  let definition: unknown
+  try {
+    definition = /\.json$/i.test(fileName) ? readJson(text) : readYaml(text)
+  } catch (error) {
+    throw fault('definition_invalid', `${fileName}: ${toFault(error).message}`, error)
+  }
+  if (!isObject(definition)) throw fault('definition_invalid', `${fileName}: not an object`)
+  const format = 'openapi' in definition ? 'oas' : 'classic'
+  const filled = fillIds(format, withId(format, definition, fileName), { orgId })
+  return { ...filled, format }
+}
+
+/** JSON is YAML too, but its own parser is stricter. It does not always say where it stopped, so that is found here. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw new Error(`line ${lineOf(text, jsonFaultAt(text))}: ${toFault(error).message.replaceAll('\n', ' ')}`)
+  }
+}
+
+function readYaml(text: string): unknown {
+  // `uniqueKeys` compares every key with every other: minutes for a map of 60,000.
+  const document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, logLevel: 'silent' })
+  const [first] = document.errors
+  if (first !== undefined) {
+    const [reason = ''] = first.message.split('\n')
+    throw new Error(`line ${first.linePos?.[0].line ?? 1}: ${reason}`)
+  }
+  return document.toJS({ maxAliasCount: MAX_ALIASES })
+}
+
+function lineOf(text: string, at: number): number {
+  let line = 1
+  for (let end = text.indexOf('\n'); end !== -1 && end < at; end = text.indexOf('\n', end + 1)) line++
+  return line
+}
+
+const TOKEN =
+  /[ \t\r\n]*(?:([{}[\],:])|("[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y
+
+/** Index of the first character at which a text stops being JSON (RFC 8259); its length when it only ends too early. */
+export function jsonFaultAt(text: string): number {
+  const open: string[] = []
+  // What may stand next: a value, a key, `:`, or `,`; and whether the innermost bracket may close.
+  let next: 'value' | 'key' | ':' | ',' = 'value'
+  let mayClose = false
+  let at = text.startsWith('\uFEFF') ? 1 : 0
+  for (;;) {
+    TOKEN.lastIndex = at
+    const found = TOKEN.exec(text)
+    const start = at + /^[ \t\r\n]*/.exec(text.slice(at, at + 65_536))![0].length
+    if (found === null) return start
+    const [, mark, word] = found
+    const closes = mark === '}' || mark === ']'
+    if (closes && (!mayClose || open.pop() !== mark)) return start
+    if (closes) next = ','
+    else if (mark === '{' || mark === '[') {
+      if (next !== 'value') return start
+      open.push(mark === '{' ? '}' : ']')
+      next = mark === '{' ? 'key' : 'value'
+    } else if (mark !== undefined) {
+      if (next !== mark || open.length === 0) return start
+      next = mark === ':' ? 'value' : open.at(-1) === '}' ? 'key' : 'value'
+    } else if (next === 'key' && word !== undefined) next = ':'
+    else if (next === 'value') next = ','
+    else return start
+    mayClose = next === ',' ? open.length > 0 : mark === '{' || mark === '['
+    at = TOKEN.lastIndex
+    if (next === ',' && open.length === 0 && /^[ \t\r\n]*$/.test(text.slice(at))) return text.length
+  }
+}
+
+/** A file keeps its API id over restarts even if it does not name one. */
+function withId(format: 'oas' | 'classic', definition: JsonObject, fileName: string): JsonObject {
+  const id = fileName.replace(/\.[^.]+$/, '')
+  if (format === 'classic')
+    return typeof definition.api_id === 'string' && definition.api_id !== ''
+      ? definition
+      : { ...definition, api_id: id }
+  const extension = definition['x-svc-api-gateway']
+  if (!isObject(extension)) return definition
+  const info = isObject(extension.info) ? extension.info : {}
+  if (typeof info.id === 'string' && info.id !== '') return definition
+  return { ...definition, 'x-svc-api-gateway': { ...extension, info: { ...info, id } } }
+}

@@ -1,0 +1,126 @@
+import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
+import { join } from 'node:path'
+import { fault, toFault } from '../../errors/fault.ts'
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { ApiCatalogue } from './catalogue.ts'
+import { readDefinition } from './definition-text.ts'
+
+export interface FileParts {
+  /** Folder with one definition per `.json`, `.yaml` or `.yml` file. */
+  readonly folder: string
+  readonly catalogue: ApiCatalogue
+  /** Called after the catalogue was changed. */
+  readonly changed: () => void
+  readonly defaultOrg: () => string
+  readonly log: Log
+}
+
+const MAX_FILE_BYTES = 8 << 20
+const SETTLE_MS = 100
+
+/**
+ * Loads API definitions from a folder and follows it. A file that cannot be read is named in the log and stops nothing else;
+ * the API that it held before stays in service until the file is gone or mended.
+ */
+export class FileDefinitions {
+  readonly #parts: FileParts
+  readonly #seen = new Map<string, string>()
+  /** What each file held when it could be read last. */
+  readonly #documents = new Map<string, ApiDocument>()
+  #watcher: FSWatcher | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: FileParts) {
+    this.#parts = parts
+  }
+
+  /** Reads the folder and begins to follow it. @throws Fault `setting_invalid` when it is no folder that can be read */
+  start(): void {
+    const { folder } = this.#parts
+    try {
+      if (!statSync(folder).isDirectory()) throw new Error('not a folder')
+      this.scan()
+      this.#watcher = watch(folder, () => this.#soon())
+    } catch (error) {
+      throw fault('setting_invalid', `gateway.app_path (SVC_GW_APPPATH) ${folder}: ${toFault(error).message}`, error)
+    }
+    this.#watcher.on('error', (error) =>
+      this.#parts.log.error({ folder }, `the folder is followed no longer: ${error.message}`),
+    )
+  }
+
+  /** The definitions in the folder, by the names of their files. */
+  documents(): ApiDocument[] {
+    return [...this.#documents].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, document]) => document)
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#watcher?.close()
+  }
+
+  /** Editors write in several steps: look once they have settled. */
+  #soon(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      try {
+        this.scan()
+      } catch (error) {
+        this.#parts.log.error({ folder: this.#parts.folder }, `the folder cannot be read: ${toFault(error).message}`)
+      }
+    }, SETTLE_MS).unref()
+  }
+
+  /** Takes over what differs from the last look. */
+  scan(): void {
+    const { folder, catalogue } = this.#parts
+    const names = readdirSync(folder)
+      .filter((name) => /\.(json|ya?ml)$/i.test(name))
+      .sort()
+    let changes = 0
+    for (const name of names) if (this.#take(name)) changes++
+    for (const name of [...this.#seen.keys()]) {
+      if (names.includes(name)) continue
+      this.#seen.delete(name)
+      this.#documents.delete(name)
+      catalogue.remove(`file:${name}`)
+      this.#parts.log.info({ file: name }, 'definition file is gone; its API is served no longer')
+      changes++
+    }
+    if (changes > 0) this.#parts.changed()
+  }
+
+  #take(name: string): boolean {
+    const path = join(this.#parts.folder, name)
+    let stamp = ''
+    try {
+      const found = statSync(path)
+      stamp = `${found.ino} ${found.size} ${found.mtimeMs}`
+      if (this.#seen.get(name) === stamp) return false
+      this.#seen.set(name, stamp)
+      // Reading a pipe would wait for its writer, and all traffic with it.
+      if (!found.isFile()) throw fault('definition_invalid', 'not a file')
+      if (found.size > MAX_FILE_BYTES) throw fault('definition_invalid', `larger than ${MAX_FILE_BYTES} bytes`)
+      const document = readDefinition(name, readFileSync(path, 'utf8'), this.#parts.defaultOrg())
+      this.#documents.set(name, document)
+      const { state, reason } = this.#parts.catalogue.put(`file:${name}`, document, 0)
+      if (reason !== '')
+        this.#parts.log.warn({ file: name, state }, `definition file is not served as written: ${reason}`)
+      else this.#parts.log.info({ file: name, api_id: document.api_id, state }, 'definition file taken over')
+      return true
+    } catch (error) {
+      this.#refuse(name, stamp, toFault(error).message)
+      return false
+    }
+  }
+
+  /** Says once what is wrong with a file; the definition that it held before stays in service. */
+  #refuse(name: string, stamp: string, detail: string): void {
+    if (stamp === '' && this.#seen.get(name) === detail) return
+    if (stamp === '') this.#seen.set(name, detail)
+    const reason = detail.startsWith(`${name}: `) ? detail : `${name}: ${detail}`
+    this.#parts.catalogue.refuse(`file:${name}`, name, reason)
+    this.#parts.log.warn({ file: name }, `definition file is not served: ${reason}`)
+  }
+}

@@ -1,0 +1,67 @@
+import type { HitDimensions } from '../../model/analytics/hit.ts'
+import { triggersOf } from '../../model/limits/triggers.ts'
+import type { Grant } from '../../model/sessions/grant.ts'
+import type { Session } from '../../model/sessions/session.ts'
+import type { HitCell } from '../record/aggregate.ts'
+import type { Chain, Exchange, Plan } from '../server/exchange.ts'
+
+/** Combinations of tags and tracked endpoints that one plan keeps handles for. */
+const CELLS_PER_PLAN = 256
+
+/** Who a plan is for; nobody at keyless APIs. */
+export interface PlanHolder {
+  readonly keyHash: string
+  readonly session: Session
+  readonly clientId: string
+}
+
+/** Derives the plan of a session (undefined: of requests without one) at a chain. */
+export function makePlan(chain: Chain, grant: Grant | undefined, holder: PlanHolder | undefined): Plan {
+  const { api, hits } = chain
+  const tags = hits?.tags.forSession(holder?.session)
+  const varies = hits !== undefined && hits.tags.headers.length > 0
+  const dimensions: HitDimensions = {
+    orgId: api.orgId,
+    apiId: api.apiId,
+    version: chain.version,
+    keyHash: holder?.keyHash ?? '',
+    alias: holder?.session.alias ?? '',
+    clientId: holder?.clientId ?? '',
+    tags: tags?.base ?? '',
+    endpoint: '',
+    country: '',
+  }
+  return {
+    chain,
+    grant,
+    dimensions,
+    tags: varies ? tags : undefined,
+    cell: hits?.book.cell(dimensions),
+    triggers: triggersOf(holder?.session),
+    cells: undefined,
+  }
+}
+
+/** The handle that counts this request; undefined when it is not recorded. */
+export function cellOf(plan: Plan, x: Exchange): HitCell | undefined {
+  const { cell } = plan
+  const operation = x.operation
+  if (cell === undefined || operation?.doNotTrack) return undefined
+  const endpoint = operation?.track ? operation.name : ''
+  const found = endpoint === '' && plan.tags === undefined ? cell : variantOf(plan, cell, endpoint, x)
+  const placed = x.country === '' ? found : found.inCountry(x.country)
+  return x.fromCache ? placed.fromCache() : placed
+}
+
+function variantOf(plan: Plan, cell: HitCell, endpoint: string, x: Exchange): HitCell {
+  const { tags, chain } = plan
+  const joined = tags === undefined ? plan.dimensions.tags : tags.key(x.request)
+  if (endpoint === '' && joined === plan.dimensions.tags) return cell
+  const key = `${endpoint}\n${joined}`
+  plan.cells ??= new Map()
+  const known = plan.cells.get(key)
+  if (known !== undefined) return known
+  const made = chain.hits!.book.cell({ ...plan.dimensions, tags: joined, endpoint })
+  if (plan.cells.size < CELLS_PER_PLAN) plan.cells.set(key, made)
+  return made
+}

@@ -1,0 +1,111 @@
+import type { Api, AuthRules } from '../../model/apis/definition/api.ts'
+import type { CredentialPlace, SchemeRules } from '../../model/authentication/scheme-rules.ts'
+import type { Exchange } from '../server/exchange.ts'
+import {
+  headerValue,
+  parameterOf,
+  readBare,
+  singleParameter,
+  variableOf,
+} from '../steps/authentication/read-credential.ts'
+
+/** Fields of a signed request (RFC 9421 section 4), and digests that a signature may cover (RFC 9530, RFC 3230). */
+export const SIGNATURE_FIELDS = ['signature-input', 'signature']
+export const DIGEST_FIELDS = ['content-digest', 'repr-digest', 'digest']
+/** The proof of a bound token (RFC 9449). */
+const PROOF_FIELD = 'dpop'
+
+/** How the fields begin in which proxies hand on a client certificate: RFC 9440, Envoy, Traefik, nginx and Apache, AWS, Azure. */
+export const CERTIFICATE_FIELDS = [
+  'client-cert',
+  'x-client-cert',
+  'x-forwarded-client-cert',
+  'x-forwarded-tls-client-cert',
+  'ssl-client-',
+  'x-ssl-client-',
+  'x-amzn-mtls-clientcert',
+  'x-arr-clientcert',
+]
+
+/** Which credential of a scheme a request was identified by. */
+export interface SchemeReader {
+  /** For each credential that the scheme takes, its place and what belongs to it. */
+  readonly choices: readonly (readonly CredentialPlace[])[]
+  /** Index of the choice that a request has, once the scheme is met. */
+  chosen(x: Exchange): number
+}
+
+/** Schemes by alternative: one of these must be met in full. */
+export function alternativesOf(auth: AuthRules): readonly (readonly SchemeRules[])[] {
+  return auth.alternatives ?? [[auth]]
+}
+
+/** Reads again from which of its places the valid credential of a scheme came: only one of them can hold any. */
+export function schemeReader(scheme: SchemeRules): SchemeReader {
+  const { method, header: name, query, cookie } = scheme
+  const signs = method === 'hmac'
+  const proves = method === 'token' || method === 'oauth' || method === 'jwt'
+  const beside = (signs ? DIGEST_FIELDS : proves ? [PROOF_FIELD] : []).map(header)
+  const choices: (readonly CredentialPlace[])[] = []
+  if (name !== undefined) choices.push([header(name), ...beside])
+  const inQuery = query === undefined ? -1 : choices.push([place('query', query), ...beside]) - 1
+  const inCookie = cookie === undefined ? -1 : choices.push([place('cookie', cookie), ...beside]) - 1
+  const besides = choices.length
+  if (signs) choices.push([...SIGNATURE_FIELDS.map(header), ...beside])
+  // A certificate is in no field.
+  else if (scheme.certificate || besides === 0) choices.push([])
+  if (choices.length === 1) return { choices, chosen: () => 0 }
+  const withoutQuery = { ...scheme, query: undefined }
+  return {
+    choices,
+    chosen(x) {
+      if (name !== undefined && headerValue(scheme, x) !== '') return 0
+      if (query !== undefined && x.hasQuery && singleParameter(x.query, query) !== '') return inQuery
+      return cookie !== undefined && readBare(withoutQuery, x) !== '' ? inCookie : besides
+    },
+  }
+}
+
+/** Every place of an API's schemes, and the fields of client certificates where it asks for one; each once. */
+export function placesOf(api: Api): readonly CredentialPlace[] {
+  const schemes = api.auth === undefined ? [] : alternativesOf(api.auth).flat()
+  const places = schemes.flatMap((scheme) => schemeReader(scheme).choices.flat())
+  const asks = api.clientCertificates !== undefined || schemes.some(({ certificate }) => certificate === true)
+  const byCertificate = asks || (api.oauth !== undefined && api.oauth.mutualTls !== 'off')
+  return unique([...places, ...(byCertificate ? CERTIFICATE_FIELDS.map((name) => place('headers', name)) : [])])
+}
+
+/** What an API that strips credentials takes out of every request. */
+export function strippedPlaces(auth: AuthRules): readonly CredentialPlace[] {
+  if (!auth.strip) return []
+  const signs = alternativesOf(auth).some((schemes) => schemes.some(({ method }) => method === 'hmac'))
+  return unique([
+    ...[...auth.stripHeaders, ...(signs ? SIGNATURE_FIELDS : [])].map(header),
+    ...auth.stripQueries.map((name) => place('query', name)),
+    ...auth.stripCookies.map((name) => place('cookies', name)),
+  ])
+}
+
+/** Those of `places` that are not among `verified`, whatever their spelling. */
+export function withoutPlaces(
+  places: readonly CredentialPlace[],
+  verified: readonly CredentialPlace[],
+): readonly CredentialPlace[] {
+  return places.filter(({ key }) => !verified.some((each) => each.key === key))
+}
+
+/** Each place once. */
+export function unique(places: readonly CredentialPlace[]): readonly CredentialPlace[] {
+  return [...new Map(places.map((each) => [each.key, each])).values()]
+}
+
+function place(kind: CredentialPlace['in'], name: string): CredentialPlace {
+  const read = kind === 'query' ? parameterOf : kind.startsWith('cookie') ? variableOf : fieldOf
+  return { in: kind, name, key: `${kind} ${read(name)}` }
+}
+
+const fieldOf = (name: string) => name.replaceAll('_', '-')
+
+function header(name: string): CredentialPlace {
+  return place('header', name)
+}

@@ -1,0 +1,176 @@
+import { type KeyFamily, readKeySet, type VerifyKey } from '../../model/authentication/jwt-key.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { readStrictObject } from '../../oauth/messages/strict-json.ts'
+
+export interface KeySetParts {
+  readonly clock: Clock
+  readonly log: Log
+  /** Reads what stands at an address, within bounds of size and time. Rejects when that cannot be had. */
+  readonly fetch: (url: string) => Promise<Uint8Array>
+}
+
+/** A set is not read more often than this, whatever tokens name. */
+const AGAIN_MS = 10_000
+/** While its address fails, a set is good for so long beyond its time: a signer that fell away must not shut everybody out at once. */
+const STALE_MS = 3_600_000
+const SHARED_SETS = 1_024
+/** Keys that are tried for a token that names none. */
+const MOST_TRIED = 4
+
+/** Where keys for a token are looked up. */
+export interface KeySource {
+  /**
+   * Keys that may have signed a token of this `kid` and `alg`, none when the set has no such key; undefined when no key is known at
+   * all, because the set could not be read. Waits for at most one reading of each set.
+   */
+  candidates(kid: string, alg: string): Candidates | Promise<Candidates>
+  /** How long, in milliseconds, a signature is not checked again. */
+  readonly freshMs: number
+  /** Grows when keys were forgotten: what was checked before then counts no longer. */
+  readonly generation: number
+}
+
+type Candidates = readonly VerifyKey[] | undefined
+
+/** The one key of a definition. A `kid` cannot choose where there is no choice. */
+export function oneKey(key: VerifyKey): KeySource {
+  const keys = [key]
+  const none: readonly VerifyKey[] = []
+  return {
+    freshMs: Number.POSITIVE_INFINITY,
+    generation: 0,
+    candidates: (_kid, alg) => (key.algorithms.includes(alg) ? keys : none),
+  }
+}
+
+/** Several sets as one: each is asked, in order, until one has a key. */
+export function allOf(sources: readonly KeySource[]): KeySource {
+  if (sources.length === 1) return sources[0]!
+  return {
+    freshMs: Math.min(...sources.map(({ freshMs }) => freshMs)),
+    get generation() {
+      return sources.reduce((sum, { generation }) => sum + generation, 0)
+    },
+    async candidates(kid, alg) {
+      let known: Candidates
+      for (const source of sources) {
+        const found = await source.candidates(kid, alg)
+        if (found !== undefined && found.length > 0) return found
+        known ??= found
+      }
+      return known
+    },
+  }
+}
+
+/** The key sets of others that this node knows, each once for all APIs that take tokens signed with it. */
+export class KeySets {
+  readonly #parts: KeySetParts
+  readonly #sets = new Map<string, KeySet>()
+
+  constructor(parts: KeySetParts) {
+    this.#parts = parts
+  }
+
+  /** The set at an address. Read with the first token, not now. */
+  at(url: string, family: KeyFamily | '', freshMs: number): KeySource {
+    const name = `${family} ${freshMs} ${url}`
+    const known = this.#sets.get(name)
+    if (known !== undefined) return known
+    const made = new KeySet(this.#parts, url, family, freshMs)
+    this.#sets.set(name, made)
+    // Whoever has it keeps it; only later APIs will read it for themselves.
+    if (this.#sets.size > SHARED_SETS) this.#sets.delete(this.#sets.keys().next().value!)
+    return made
+  }
+
+  /** Forgets all keys: each set is read again with the next token. */
+  forget(): void {
+    for (const set of this.#sets.values()) set.forget()
+  }
+}
+
+class KeySet implements KeySource {
+  readonly freshMs: number
+  readonly #parts: KeySetParts
+  readonly #url: string
+  readonly #family: KeyFamily | ''
+  generation = 0
+  #keys: readonly VerifyKey[] = []
+  #readAt = Number.NEGATIVE_INFINITY
+  #triedAt = Number.NEGATIVE_INFINITY
+  #reading: Promise<void> | undefined
+
+  constructor(parts: KeySetParts, url: string, family: KeyFamily | '', freshMs: number) {
+    this.#parts = parts
+    this.#url = url
+    this.#family = family
+    this.freshMs = freshMs
+  }
+
+  candidates(kid: string, alg: string): Candidates | Promise<Candidates> {
+    const now = this.#parts.clock.mono()
+    const age = now - this.#readAt
+    if (age >= this.freshMs) this.#readAgain(now)
+    const isKnown = age < this.freshMs + STALE_MS
+    if (isKnown && this.#names(kid)) return this.#pick(kid, alg)
+    // A key that nobody knows may be a new one: the set is read again, once for all who wait.
+    this.#readAgain(now)
+    if (this.#reading === undefined) return isKnown ? [] : undefined
+    return this.#reading.then(() => {
+      const known = this.#parts.clock.mono() - this.#readAt < this.freshMs + STALE_MS
+      return known ? this.#pick(kid, alg) : undefined
+    })
+  }
+
+  forget(): void {
+    this.generation++
+    this.#readAt = Number.NEGATIVE_INFINITY
+    this.#triedAt = Number.NEGATIVE_INFINITY
+  }
+
+  #names(kid: string): boolean {
+    return kid === '' || this.#keys.some((key) => key.kid === kid)
+  }
+
+  /** A key without a name may be meant by any. */
+  #pick(kid: string, alg: string): readonly VerifyKey[] {
+    const named = kid === '' ? this.#keys : this.#keys.filter((key) => key.kid === kid)
+    const meant = named.length > 0 ? named : this.#keys.filter((key) => key.kid === '')
+    return meant.filter(({ algorithms }) => algorithms.includes(alg)).slice(0, MOST_TRIED)
+  }
+
+  /** Reads the set, unless somebody does or has just tried to. */
+  #readAgain(now: number): void {
+    if (this.#reading !== undefined || now - this.#triedAt < AGAIN_MS) return
+    this.#triedAt = now
+    this.#reading = this.#read().finally(() => {
+      this.#reading = undefined
+    })
+  }
+
+  async #read(): Promise<void> {
+    const { clock, fetch, log } = this.#parts
+    const { generation } = this
+    try {
+      const set = readStrictObject(Buffer.from(await fetch(this.#url)))
+      const keys = set && readKeySet(set, this.#family)
+      if (keys === undefined) {
+        log.warn({ host: hostOf(this.#url) }, 'what stands at the address of a key set is no key set')
+        return
+      }
+      // What was asked for before it was all forgotten may be what was to be forgotten.
+      if (generation !== this.generation) return
+      this.#keys = keys
+      this.#readAt = clock.mono()
+    } catch (cause) {
+      log.warn({ host: hostOf(this.#url), cause }, 'a key set could not be read')
+    }
+  }
+}
+
+/** Addresses may hold secrets in their path or query. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? ''
+}

@@ -1,0 +1,109 @@
+import type { FaultCode } from '../../errors/catalog.ts'
+import type { Fault } from '../../errors/fault.ts'
+import type { Limit } from '../../model/limits/limit.ts'
+import { QuotaTriggers } from '../../model/limits/triggers.ts'
+import { redactUrl } from '../../model/secrets/redact-traffic.ts'
+import type { ApiEventName } from '../../model/webhooks/event-handlers.ts'
+import type { Exchange } from '../server/exchange.ts'
+
+/**
+ * Says that something happened at an API: `kind` is the name of the event (`HostDown`), `detail` what is known of it, without secrets.
+ * Never waits, never throws. Host events name their `target`, breaker events their `operation`: each has a cooldown of its own.
+ */
+export type OnGatewayEvent = (kind: string, apiId: string, detail: Readonly<Record<string, string | number>>) => void
+
+const FAULT_EVENTS: Readonly<Partial<Record<FaultCode, ApiEventName>>> = {
+  credential_missing: 'AuthFailure',
+  key_unknown: 'AuthFailure',
+  policies_unusable: 'AuthFailure',
+  basic_malformed: 'AuthFailure',
+  user_unknown: 'AuthFailure',
+  signature_invalid: 'AuthFailure',
+  client_certificate_required: 'AuthFailure',
+  client_certificate_early: 'AuthFailure',
+  client_certificate_expired: 'KeyExpired',
+  token_missing: 'AuthFailure',
+  token_malformed: 'AuthFailure',
+  token_unknown: 'AuthFailure',
+  token_client_gone: 'AuthFailure',
+  token_proof_missing: 'AuthFailure',
+  token_proof_invalid: 'AuthFailure',
+  key_inactive: 'KeyExpired',
+  key_expired: 'KeyExpired',
+  token_expired: 'KeyExpired',
+  version_missing: 'VersionFailure',
+  version_unknown: 'VersionFailure',
+  version_expired: 'VersionFailure',
+  rate_exceeded: 'RatelimitExceeded',
+  api_rate_exceeded: 'RatelimitExceeded',
+  quota_exceeded: 'QuotaExceeded',
+  org_rate_exceeded: 'OrgRateLimitExceeded',
+  org_quota_exceeded: 'OrgQuotaExceeded',
+}
+
+const PATH_CHARACTERS = 1024
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** Makes `record`, which is called for each finished request, tell of refusals too, where an API has somebody to tell. */
+export function tellingRecord(record: (x: Exchange) => void, tell: OnGatewayEvent): (x: Exchange) => void {
+  return function recordAndTell(x) {
+    record(x)
+    if (x.fault !== undefined && x.chain?.api.events !== undefined) tellRefusal(x, x.fault, tell)
+  }
+}
+
+function tellRefusal(x: Exchange, refusal: Fault, tell: OnGatewayEvent): void {
+  const event = FAULT_EVENTS[refusal.code]
+  if (event !== undefined) tell(event, x.chain!.api.apiId, { message: refusal.entry.text, ...callerOf(x) })
+}
+
+/** Who asked for what; the key by its hash. */
+function callerOf(x: Exchange): Readonly<Record<string, string | number>> {
+  const key = x.session?.keyHash ?? ''
+  return {
+    method: x.method,
+    path: redactUrl(x.path.slice(0, PATH_CHARACTERS), NO_NAMES),
+    origin: x.clientAddress,
+    key,
+    alias: x.session?.alias ?? '',
+    request_id: x.requestId,
+  }
+}
+
+/** What of the settings says which shares of a quota are told of. */
+export interface MonitorSettings {
+  readonly enable_trigger_monitors: boolean
+  /** Percent, 0 = none. */
+  readonly global_trigger_limit: number
+  readonly monitor_user_keys: boolean
+  readonly monitor_org_keys: boolean
+}
+
+/** Looks at the limits of a request that was admitted. */
+export type WatchLimits = (x: Exchange, limits: readonly Limit[]) => void
+
+/**
+ * Makes what tells of quotas that are used up to a share (`TriggerExceeded`): the shares that a key names in `monitor`, and the one that
+ * the settings name for all. Each is told once in a period of the quota. undefined where the settings want none.
+ */
+export function quotaWatch(settings: MonitorSettings, tell: OnGatewayEvent): WatchLimits | undefined {
+  const { global_trigger_limit: common, monitor_user_keys: ofKeys, monitor_org_keys: ofOrgs } = settings
+  if (!settings.enable_trigger_monitors) return undefined
+  const triggers = new QuotaTriggers()
+  const everywhere = common > 0 ? [common] : NONE
+  const look = (x: Exchange, limit: Limit, percents: readonly number[]) => {
+    if (limit.kind !== 'quota' || percents.length === 0) return
+    const reached = triggers.reached(percents, limit, x.wall)
+    if (reached === undefined) return
+    const used = Math.floor(((limit.max - limit.remaining) * 100) / limit.max)
+    const numbers = { trigger_limit: reached, usage_percentage: used }
+    tell('TriggerExceeded', x.chain!.api.apiId, { message: 'Quota trigger reached', ...callerOf(x), ...numbers })
+  }
+  return function watchLimits(x, limits) {
+    const own = x.plan?.triggers ?? NONE
+    const keys = ofKeys && everywhere.length > 0 ? [...new Set([...own, ...everywhere])].sort((a, b) => a - b) : own
+    for (const limit of limits) look(x, limit, limit.owner === 'organisation' ? (ofOrgs ? everywhere : NONE) : keys)
+  }
+}
+
+const NONE: readonly number[] = []

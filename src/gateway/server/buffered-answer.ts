@@ -1,0 +1,91 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate, type ZlibOptions, zstdDecompress } from 'node:zlib'
+import { type Fault, fault, toFault } from '../../errors/fault.ts'
+import { isBodiless } from '../../wire/http1/answer.ts'
+import type { AnswerView, FieldEdit, FieldPairs } from '../modules/messages.ts'
+import type { ModuleSet } from '../modules/module-set.ts'
+import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
+import { MAX_HELD_BYTES } from '../steps/answers/buffer-answer.ts'
+import { linesOf, pairsOf, replyOf } from '../steps/transforms/run-modules.ts'
+import type { Exchange, Reply } from './exchange.ts'
+import { editAnswer } from './respond.ts'
+import { type TransformFaults, transformed } from './template-values.ts'
+
+const FAULTS: TransformFaults = {
+  malformed: 'answer_untransformable',
+  tooLarge: 'answer_untransformable',
+  failed: 'answer_untransformable',
+}
+
+/** Fields that speak of the very bytes of the upstream's body, and the one that the wire writes. */
+const OF_THE_BYTES = [
+  'accept-ranges',
+  'content-digest',
+  'content-encoding',
+  'content-md5',
+  'date',
+  'digest',
+  'etag',
+  'repr-digest',
+]
+
+type Unpack = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>
+
+/** Upstreams that pack although they are asked not to. */
+const UNPACK: Readonly<Record<string, Unpack>> = {
+  gzip: promisify<Buffer, ZlibOptions, Buffer>(gunzip),
+  'x-gzip': promisify<Buffer, ZlibOptions, Buffer>(gunzip),
+  deflate: promisify<Buffer, ZlibOptions, Buffer>(inflate),
+  br: promisify<Buffer, object, Buffer>(brotliDecompress),
+  zstd: promisify<Buffer, object, Buffer>(zstdDecompress),
+}
+
+/** Makes what callers get of an answer that was read whole: by the template of the operation, header edits, then modules. */
+export async function answerHeld(x: Exchange, body: Buffer): Promise<Reply | Fault> {
+  try {
+    const bodiless = x.method === 'HEAD' || isBodiless(x.status)
+    const bytes = bodiless ? body : await unpacked(x, body)
+    const rule = bodiless ? undefined : x.operation?.answerBody
+    const made = rule === undefined ? bytes : transformed(x, rule, bytes, FAULTS)
+    if (made instanceof Error) return made
+    for (const name of OF_THE_BYTES) x.response.drop(name)
+    const extra = editAnswer(x)
+    const fields = x.response.kept() + extra
+    const { modules } = x.chain!
+    if (modules?.has('response') !== true) return { status: x.status, fields, body: made }
+    return await throughModules(x, modules, { status: x.status, fields: pairsOf(fields), body: ownBytes(made) })
+  } catch (error) {
+    return toFault(error)
+  }
+}
+
+/** @throws Fault `answer_untransformable` where the encoding is not known or the bytes do not fit it, `answer_too_large` */
+async function unpacked(x: Exchange, body: Buffer): Promise<Buffer> {
+  const encoding = x.response.all('content-encoding').join(',').trim().toLowerCase()
+  if (body.length === 0 || encoding === '' || encoding === 'identity') return body
+  const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined
+  if (unpack === undefined) throw fault('answer_untransformable', `encoded as ${encoding}`)
+  try {
+    return await unpack(body, { maxOutputLength: MAX_HELD_BYTES })
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'answer_too_large' : undefined
+    throw fault(code ?? 'answer_untransformable', `its ${encoding} encoding cannot be undone`, error)
+  }
+}
+
+async function throughModules(x: Exchange, modules: ModuleSet, answer: AnswerView): Promise<Reply> {
+  const names = credentialNames(x.chain!.api)
+  const fields = openFields(x.request.entries(), names)
+  const query = splitQuery(x.forwardQuery, names).open
+  const request = requestView(x, { path: x.forwardPath || '/', query, fields })
+  const made = await modules.call('response', { request, answer })
+  x.moduleContext = made.context
+  if (made.refusal !== undefined || made.reply !== undefined) return replyOf(x, made)
+  const { status, body } = made.answer!
+  return { status, fields: linesOf(made.edits.reduce(edited, answer.fields)), body }
+}
+
+function edited(fields: FieldPairs, { name, values }: FieldEdit): FieldPairs {
+  const others = fields.filter(([each]) => each.toLowerCase() !== name)
+  return [...others, ...values.map((value) => [name, value] as const)]
+}

@@ -1,0 +1,460 @@
+import type { Fault } from '../../errors/fault.ts'
+import type { HitDimensions } from '../../model/analytics/hit.ts'
+import type { Api, Rules } from '../../model/apis/definition/api.ts'
+import type { OperationCacheRule } from '../../model/apis/definition/cache-rules.ts'
+import type { BodyRule, MockRule, RequestCheck, TriggerSource } from '../../model/apis/definition/operation.ts'
+import type { CredentialPlace } from '../../model/authentication/scheme-rules.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { Instant, Limit } from '../../model/limits/limit.ts'
+import type { Matcher } from '../../model/patterns/matcher.ts'
+import type { RewritePiece } from '../../model/patterns/rewrite-target.ts'
+import type { Grant } from '../../model/sessions/grant.ts'
+import type { Policy } from '../../model/sessions/session.ts'
+import type { Upstream } from '../../wire/connect/upstream.ts'
+import { type AnswerTaker, WireExchange } from '../../wire/http1/exchange.ts'
+import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
+import type { ChainCache } from '../cache/chain-cache.ts'
+import type { ModuleSet } from '../modules/module-set.ts'
+import type { LiveToken } from '../oauth/live-token.ts'
+import type { HitCell } from '../record/aggregate.ts'
+import type { ApiMetrics } from '../record/api-metrics.ts'
+import type { Detail } from '../record/detail.ts'
+import type { HitBook } from '../record/hit-book.ts'
+import type { RecordPlan } from '../record/record-plan.ts'
+import type { ApiTags, SessionTags } from '../record/tags.ts'
+import type { Breaker } from '../upstream/breaker.ts'
+import type { TargetHealth } from '../upstream/target-health.ts'
+
+// The shapes that a request meets on its way refer to each other, so they stand in one file; what makes them does not.
+
+/** An answer that the gateway gives itself. `fields` are `Name: value\r\n` lines. */
+export interface Reply {
+  readonly status: number
+  readonly fields: string
+  readonly body: string | Uint8Array | undefined
+}
+
+/** Returned by the step that handed the request on: nothing is left to do. */
+export const SENT: Reply = { status: 0, fields: '', body: undefined }
+
+/** How a step ended the walk; undefined = go on. */
+export type Outcome = Reply | Fault | undefined
+
+/** One thing that happens to a request. Its function name is what `explain` calls it. */
+export type Step = (x: Exchange) => Outcome | Promise<Outcome>
+
+/** Header edits, ready to be applied: names to drop in lower case, lines to add. */
+export interface CompiledTransform {
+  /** Fields (lower case) that go, also those that are set. */
+  readonly remove: ReadonlySet<string>
+  readonly lines: string
+  /** Both as one text: edits with the same text do the same. */
+  readonly text: string
+  /** For answers of APIs with CORS on, whose rules alone say who may read one. */
+  readonly linesWithoutCors: string
+}
+
+/** Where a rewrite leads, with what it takes to get there. */
+export interface CompiledTarget {
+  readonly pieces: readonly RewritePiece[]
+  /** Another origin; undefined = the upstream of the API. */
+  readonly targets: Targets | undefined
+  /** Id of the API that takes over, or `self`; '' = none. */
+  readonly api: string
+}
+
+export interface CompiledTrigger {
+  readonly all: boolean
+  readonly rules: readonly CompiledTriggerRule[]
+  readonly target: CompiledTarget
+}
+
+export interface CompiledTriggerRule {
+  readonly in: TriggerSource
+  readonly name: string
+  readonly matcher: Matcher
+  readonly negate: boolean
+}
+
+/** How path and query of an operation are written anew. */
+export interface CompiledRewrite {
+  readonly matcher: Matcher
+  /** undefined = only the triggers lead somewhere. */
+  readonly target: CompiledTarget | undefined
+  readonly triggers: readonly CompiledTrigger[]
+  readonly readsBody: boolean
+}
+
+/** What a definition says about the operation that a request matched. */
+export interface CompiledOperation {
+  /** `METHOD /path` as the definition names it. */
+  readonly name: string
+  readonly allow: boolean
+  readonly block: boolean
+  /** Met only by requests that an API leads here. */
+  readonly internal: boolean
+  readonly ignoreAuthentication: boolean
+  readonly sizeLimitBytes: number
+  readonly rates: readonly Limit[]
+  readonly requestHeaders: CompiledTransform | undefined
+  readonly responseHeaders: CompiledTransform | undefined
+  /** The targets under this operation's own time limit; undefined = the version's. */
+  readonly targets: Targets | undefined
+  readonly breaker: Breaker | undefined
+  readonly track: boolean
+  readonly doNotTrack: boolean
+  readonly mock: MockRule | undefined
+  readonly checks: readonly RequestCheck[]
+  readonly requestBody: BodyRule | undefined
+  readonly answerBody: BodyRule | undefined
+  readonly rewrite: CompiledRewrite | undefined
+  /** Method that the upstream is asked with; '' = the caller's. */
+  readonly toMethod: string
+  /** Present when its answers are stored. */
+  readonly cache: OperationCacheRule | undefined
+  /** Alternatives of scopes, as `OperationRule.scopes`: each list of them is asked for, undefined being that of the API. */
+  readonly scopes: readonly (readonly (readonly string[])[] | undefined)[]
+}
+
+/**
+ * One version of one API, compiled: the flat list of steps that its requests take, in order.
+ * A step that the API does not use is not in the list.
+ */
+export interface Chain {
+  readonly api: Api
+  /** Version name as hits record it. */
+  readonly version: string
+  /** True when the version is one of several within one definition (old style), so that rights name it. */
+  readonly inlineVersion: boolean
+  readonly rules: Rules
+  readonly steps: readonly Step[]
+  /** Steps of requests that another API leads here; `inner` where nothing is asked of the caller again (see redirect-internally.ts). */
+  readonly ledTo: readonly Step[]
+  readonly inner: readonly Step[]
+  readonly targets: Targets
+  readonly apiRate: Limit | undefined // of the whole API
+  /** The limits of requests without a session. */
+  readonly openLimits: readonly Limit[]
+  readonly responseHeaders: CompiledTransform | undefined
+  readonly modules: ModuleSet | undefined
+  /** undefined when no answers are stored. */
+  readonly cache: ChainCache | undefined
+  /** undefined when the API is not recorded. */
+  readonly hits: HitPlan | undefined
+  /** How single requests are recorded; undefined when they are not. */
+  readonly records: RecordPlan | undefined
+  readonly metrics: ApiMetrics
+  /** Plan of requests without a session; made with the first of them. */
+  open: Plan | undefined
+}
+
+/** An API as this node serves it: where a request enters, and the chains that it may end up in. */
+export interface ServedApi {
+  readonly api: Api
+  /** Chooses a version, then walks its chain; for an API without versions the chain itself. */
+  readonly entry: readonly Step[]
+  /** True when its listen path may be longer than that of an API whose own endpoint is asked for (`OAuthEndpoints.reclaim`). */
+  readonly mayHideEndpoints: boolean
+  /** The chain of the API itself, entered without choosing a version (by another API whose version it is). */
+  readonly main: Chain
+  readonly all: readonly Chain[]
+}
+
+/** One place that requests of an API are handed to: an origin, and the path under which it lives there. */
+export interface Target {
+  readonly upstream: Upstream
+  /** Value of the Host field. */
+  readonly authority: string
+  readonly lineEnd: string // of a request to it: the rest of its first line, and the Host field
+  /** Path in front of the request's own, without its last slash; often ''. */
+  readonly basePath: string
+  /** Query of the target URL, which goes before the request's own; without `?`. */
+  readonly query: string
+  /** undefined where nobody looks after it. */
+  readonly health: TargetHealth | undefined
+}
+
+/** The weighted targets of one API, chosen in turn. */
+export interface Targets {
+  readonly list: readonly Target[]
+  /** Resolves when targets that have to be looked up are known; absent where they are. */
+  readonly opening?: Promise<void> | undefined
+  /** undefined when all of them are down, which only targets that are taken care of can be. */
+  next(): Target | undefined
+  /** The one to try when this one, and so many in this request, could not be reached: as many steps as there are targets meet each once. */
+  after(target: Target, unreached?: number): Target | undefined
+  /** Those that are asked in turn now; absent where that is all of them. */
+  asked?(): readonly Target[]
+}
+
+/** What watches the requests of an API whose upstream is taken care of. */
+export interface UpstreamWatch {
+  /** The head of an answer has come. @throws Fault where it is thrown away for another */
+  answered(x: Exchange): void
+  /** No answer has come. Answers the target to try now; undefined when this was all. */
+  failed(x: Exchange, fault: Fault): Target | undefined
+  /** The exchange is over. */
+  ended(x: Exchange): void
+}
+
+/** How the requests of one chain are counted. */
+export interface HitPlan {
+  readonly book: HitBook
+  readonly tags: ApiTags
+}
+
+/** What one session may do at one chain, and what its requests there are limited and counted by. Made once, used by every request. */
+export interface Plan {
+  readonly chain: Chain
+  /** undefined = no right on the API, or no session at all. */
+  readonly grant: Grant | undefined
+  readonly dimensions: HitDimensions
+  /** undefined where no request header becomes a tag: those of the dimensions are all there are. */
+  readonly tags: SessionTags | undefined
+  /** Handle for the hits of requests without header tags or tracked endpoint; undefined when the API is not recorded. */
+  readonly cell: HitCell | undefined
+  /** Percentages of a quota at which somebody wants to be told, ascending; undefined = none of its own. */
+  readonly triggers: readonly number[] | undefined
+  /** Handles for other combinations, made as they come. */
+  cells: Map<string, HitCell> | undefined
+}
+
+/** The session behind a request, as its steps see it. */
+export interface Caller {
+  /** SHA-256 of the key or token, lower-case hex. */
+  readonly keyHash: string
+  readonly alias: string
+  /** Client of an access token, or whom a key names as its client; '' = none. */
+  readonly clientId: string
+  /** What makes it an access token; undefined for a key. */
+  readonly token: LiveToken | undefined
+  readonly inactive: boolean
+  /** Unix milliseconds, 0 = never. */
+  readonly expiresAt: number
+  /** Ids of the policies in force. */
+  readonly policyIds: readonly string[]
+  /** What its author and its policies say besides. */
+  readonly metaData: JsonObject
+  /** What it may do at this chain, and what its requests there are limited and counted by. */
+  planFor(chain: Chain): Plan
+}
+
+/** Limits of a whole organisation, from its organisation key. */
+export interface OrgLimits {
+  readonly inactive: boolean
+  readonly limits: readonly Limit[]
+}
+
+/**
+ * Everything that a request is judged by, at one revision. Never changed: a change makes a new one, and requests in flight
+ * keep the one that they began with.
+ */
+export interface Snapshot {
+  readonly revision: number
+  readonly router: Routes
+  /** Listen paths by organisation, those of APIs that are switched off too. */
+  readonly territories: Territories
+  /** Loaded APIs by api_id, internal ones too. */
+  readonly apis: ReadonlyMap<string, ServedApi>
+  /** Policies by organisation and id (`policyKey`). */
+  readonly policies: ReadonlyMap<string, Policy>
+  /** Grows by one whenever a policy changes: sessions merged under an older number are merged anew. */
+  readonly policyGeneration: number
+  readonly orgs: ReadonlyMap<string, OrgLimits>
+}
+
+/** Where a request's path led: the API, and the index in the path where the part below its listen path begins. */
+export interface RouteMatch {
+  served: ServedApi | undefined
+  restAt: number
+}
+
+/** Finds the API of a request. */
+export interface Routes {
+  /** Writes where the path leads into `match`; `served` is undefined when nothing answers there. */
+  find(host: string, path: string, match: RouteMatch): void
+  /** The organisation that owns the domain of a request; undefined = none does. */
+  ownerOf(host: string): string | undefined
+}
+
+/** Whose listen paths are whose. */
+export interface Territories {
+  /**
+   * True where a listen path of another organisation is at, above or below a path of a request to an API, or one of its own organisation
+   * whose API is not served now: with ownership on, that may be another owner's.
+   */
+  isHeldByOthers(api: Api, path: string): boolean
+}
+
+/** Follows a request to its upstream, to keep the answer or to give another in its place. */
+export interface AnswerKeeper extends AnswerTaker {
+  /**
+   * The head of the upstream's answer is there, as it came.
+   * @throws Fault `stored_answer_stands_in` when the answer is not wanted: `standsIn` gives another
+   */
+  answered(x: Exchange): void
+  /** No answer of the upstream can be had, or none is wanted. True when another was given. */
+  standsIn(x: Exchange, fault: Fault): boolean
+  /** The exchange is over. */
+  ended(x: Exchange): void
+}
+
+const NO_ADDRESSES: readonly string[] = []
+
+/** What is known of the credentials of a request. */
+export interface SeenCredentials {
+  /** Where those are that were found valid; undefined where none was asked for. */
+  readonly verified: readonly CredentialPlace[] | undefined
+  /** Places of those that do not go on to the upstream. */
+  readonly withheld: readonly CredentialPlace[]
+}
+
+const NO_CREDENTIALS: SeenCredentials = { verified: undefined, withheld: [] }
+
+/**
+ * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here
+ * is gone with the next request, and every member is reset by `begin`.
+ */
+export class Exchange extends WireExchange implements Instant {
+  /** True on a connection within the process, whose requests are parts of another. */
+  inner = false
+  readonly told = { authority: '', lines: '' } // to upstreams, of the client: mostly the same for all of a connection
+
+  // --- read once per request
+  wall = 0
+  mono = 0
+  /** True for a request that is explained rather than served: limits are looked at, not taken; nothing is sent. */
+  dry = false
+
+  // --- found by the router and the version step
+  snapshot: Snapshot | undefined
+  chain: Chain | undefined
+  /** Where in `path` the part below the listen path begins. */
+  restAt = 0
+  /** The part of `path` below the listen path (and below a stripped version segment); begins with `/`, or is ''. */
+  rest = ''
+  /** The path at which callers know the API: `path`, or where another API led here that API's own listen path and `rest`. */
+  apiPath = ''
+  /** What of `path` is handed on: `rest` or `path`, as the API strips its listen path or not. */
+  forwardPath = ''
+  /** Query as it will be handed on. */
+  forwardQuery = ''
+  operation: CompiledOperation | undefined
+  /** Address of the client as trusted proxies tell it; else of the peer. */
+  clientAddress = ''
+  peerTrusted = false
+  /** False where a trusted proxy names a client that is no address. */
+  clientProven = true
+  /** Addresses that a trusted peer tells of, from the client on. */
+  forwardedChain: readonly string[] = NO_ADDRESSES
+
+  // --- found by authentication
+  session: Caller | undefined
+  plan: Plan | undefined
+  skipAuthentication = false
+  /** Index of the alternative of its API's methods that it met. */
+  alternative = 0
+  credentials = NO_CREDENTIALS
+  /** Thumbprint and text of the token that its DPoP proof was used up for; '' = none was. */
+  provedToken = ''
+  /** True when the API's authorization server answers: that is no traffic of the API, and no hit. */
+  atAuthorizationServer = false
+
+  // --- collected for the upstream and for the answer
+  /** `Name: value\r\n` lines to send to the upstream besides the kept ones. */
+  requestExtra = ''
+  /** All edits of the fields that are handed on, of every API on the way: requests with other edits are not given each other's answers. */
+  requestEdits = ''
+  /** `Name: value\r\n` lines to put on the answer, whoever gives it. */
+  answerExtra = ''
+  /** Whose `Access-Control-*` fields the answer has: a CORS_FIELDS. */
+  corsFields = 0
+  /** `X-RateLimit-*` and `RateLimit*` lines, once limits were looked at. */
+  limitFields = ''
+  /** Written with a refusal by a limit. */
+  retryAfterMs = 0
+  target: Target | undefined
+  /** What it was compared with so far (`model/patterns/pattern-work.ts`). */
+  patternWork = 0
+  hops = 0 // APIs that it was led on to from the one where it arrived
+  attempts = 0 // targets that it was handed to
+  /** Watches what becomes of it, where the upstream is taken care of. */
+  care: UpstreamWatch | undefined
+  /** Waits for the outcome, under `breakerTurn`. */
+  breaker: Breaker | undefined
+  breakerTurn = 0
+  requestHead = ''
+  moduleContext: JsonObject | undefined // what modules tell those that come later
+  fault: Fault | undefined
+  requestId = ''
+  /** True when the answer was a stored one. */
+  fromCache = false
+  declare taker: AnswerKeeper | undefined
+
+  // --- for records
+  /** Whether this request will be recorded, where that is settled before its end. */
+  recording: '' | 'admitted' | 'left out' = ''
+  /** Keeps head and bodies, of a request that is recorded whole. */
+  declare tap: Detail | undefined
+  /** ISO code of the country of `countryAddress`, an address that this connection was asked from last; '' = not known. */
+  country = ''
+  countryAddress = ''
+
+  override reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
+    this.tap?.replied(status, fields, body)
+    super.reply(status, fields, body)
+  }
+
+  override repeat(answer: RepeatedAnswer, extra: string): void {
+    this.tap?.replied(
+      answer.status,
+      answer.head.slice(answer.head.indexOf('\n') + 1) + extra,
+      answer.bytes ?? answer.text,
+    )
+    super.repeat(answer, extra)
+  }
+}
+
+/** Makes an exchange ready for the request whose head the wire has just read. */
+export function begin(x: Exchange, wall: number, mono: number): void {
+  x.wall = wall
+  x.mono = mono
+  x.dry = false
+  x.snapshot = undefined
+  x.chain = undefined
+  x.restAt = 0
+  x.rest = ''
+  x.apiPath = x.path
+  x.forwardPath = ''
+  x.forwardQuery = x.query
+  x.operation = undefined
+  x.clientAddress = x.peerAddress
+  x.peerTrusted = false
+  x.clientProven = true
+  x.forwardedChain = NO_ADDRESSES
+  x.session = undefined
+  x.plan = undefined
+  x.skipAuthentication = false
+  x.alternative = 0
+  x.credentials = NO_CREDENTIALS
+  x.provedToken = ''
+  x.atAuthorizationServer = false
+  x.requestExtra = ''
+  x.requestEdits = ''
+  x.answerExtra = ''
+  x.corsFields = 0
+  x.limitFields = ''
+  x.retryAfterMs = 0
+  x.target = undefined
+  x.hops = 0
+  x.patternWork = 0
+  x.attempts = 0
+  x.care = undefined
+  x.breaker = undefined
+  x.requestHead = ''
+  x.moduleContext = undefined
+  x.fault = undefined
+  x.requestId = ''
+  x.fromCache = false
+  x.recording = ''
+}

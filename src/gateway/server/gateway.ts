@@ -1,0 +1,444 @@
+import { hostname } from 'node:os'
+import type { Config } from '../../config/schema.ts'
+import type { FaultCode } from '../../errors/catalog.ts'
+import { sharedHosts } from '../../model/apis/definition/territory.ts'
+import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
+import type { LineSink, Log } from '../../model/logs/log.ts'
+import { descriptorLimit, shareDescriptors } from '../../model/nodes/descriptors.ts'
+import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
+import type { GatewayOrder } from '../../model/nodes/gateway-command.ts'
+import type { NodeShard } from '../../model/nodes/node.ts'
+import type { PasswordRules } from '../../model/passwords/password-rules.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { OncePerInterval } from '../../model/time/once-per-interval.ts'
+import { ownUrls } from '../../publish/apis/api-place.ts'
+import { fetchDocument } from '../../publish/apis/fetch-document.ts'
+import { privateKeyOf } from '../../publish/certificates/certificates.ts'
+import { TrafficEvents } from '../../publish/events/traffic-events.ts'
+import { checkUser, userHash } from '../../publish/keys/basic-auth-users.ts'
+import { certificateHash } from '../../publish/keys/certificate-keys.ts'
+import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
+import { forgetNodes, writeNodeStatus } from '../../publish/nodes/node-status.ts'
+import type { Store } from '../../store/ports/ports.ts'
+import { SocketBudget } from '../../wire/listen/socket-budget.ts'
+import { SecretGate } from '../admin/admin-secret.ts'
+import type { AdminParts } from '../admin/parts.ts'
+import type { Route } from '../admin/route.ts'
+import { adminRoutes } from '../admin/routes.ts'
+import { ApiCatalogue } from '../apis/catalogue.ts'
+import { explainerOf, trustedProxiesOf } from '../apis/explainer.ts'
+import { FileDefinitions } from '../apis/files.ts'
+import { LiveConfig } from '../apis/live.ts'
+import { policyKey } from '../apis/snapshot.ts'
+import { KeySets } from '../authentication/key-sets.ts'
+import type { Users } from '../authentication/users.ts'
+import { ResponseCache } from '../cache/response-cache.ts'
+import { type OnGatewayEvent, quotaWatch, tellingRecord } from '../events/events.ts'
+import { Modules } from '../modules/modules.ts'
+import { offerGatewayMetrics } from '../nodes/metrics.ts'
+import { NodeReporter } from '../nodes/node-status.ts'
+import { type Authorization, openAuthorization } from '../oauth/open-authorization.ts'
+import { AccessLog } from '../record/access-log.ts'
+import { LoadMeter } from '../record/load-meter.ts'
+import { Metrics } from '../record/metrics.ts'
+import { openRecording, type Recording } from '../record/open-recording.ts'
+import { offerProcessMetrics } from '../record/process-metrics.ts'
+import { Recorder } from '../record/recorder.ts'
+import { RefusedConnections } from '../record/refused-connections.ts'
+import { chooseMetricsFormat, renderMetrics } from '../record/render-metrics.ts'
+import { nextRequestId } from '../record/request-id.ts'
+import { Sample } from '../record/sample.ts'
+import { Sessions } from '../sessions/sessions.ts'
+import { telemetryOf } from '../telemetry/load.ts'
+import type { UpstreamCares } from '../upstream/api-resilience.ts'
+import { openUpstreams } from '../upstream/open-upstreams.ts'
+import type { UpstreamPool } from '../upstream/targets.ts'
+import { InnerCalls } from './inner-calls.ts'
+import { type OpenPorts, openPorts, type PortBounds, wireLimitsOf } from './open-ports.ts'
+import { recordWith } from './record.ts'
+import { type ServerParts, trafficHandler } from './server.ts'
+import { type KeyPair, TlsCertificates } from './tls.ts'
+import { RequestTrials } from './try-request.ts'
+
+/** Between two lines of the log about one API whose rules hold too many patterns. */
+const OVER_BUDGET_LOG_MS = 60_000
+
+export interface GatewayParts {
+  readonly config: Config
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  /** Where access log lines go; undefined = none are written. */
+  readonly accessLog: LineSink | undefined
+  readonly version: string
+  readonly nodeName: string
+  /** What `X-Svc-Authorization` must hold. */
+  readonly secret: string
+  /** Key that private keys and shown-again secrets are sealed with. */
+  readonly sealKey: Uint8Array
+  /** What passwords of users must be like; absent = at least eight characters. */
+  readonly passwordRules?: PasswordRules
+  /** Organisation of objects that name none. */
+  readonly defaultOrg: () => string
+  /** True when other gateways stand on the same store. */
+  readonly clustered: boolean
+  /** How the dashboard of this process stands; undefined when there is none in it. */
+  readonly dashboard: (() => 'pass' | 'fail') | undefined
+  /** Connections that the dashboard of this process dropped. */
+  readonly dashboardDrops?: DroppedConnections
+  /** Told what happens to upstreams and the like, besides those whom an API names. */
+  readonly onGatewayEvent?: OnGatewayEvent
+  /** Longest wait of an administration call for a change to be in force, in milliseconds; absent = five seconds. */
+  readonly settleWithinMs?: number
+}
+
+/** A gateway that is listening. */
+export interface Gateway {
+  readonly port: number
+  readonly controlPort: number | undefined
+  readonly tlsPort: number | undefined
+  readonly live: LiveConfig
+  /** What it answers below `/svc/`. */
+  readonly calls: readonly Pick<Route, 'method' | 'path'>[]
+  /** True when everything stored is loaded and nothing stops. */
+  ready(): boolean
+  /** Sends a request to itself, and tells what came of it. @throws Fault `try_elsewhere`, `body_invalid` (400), `try_busy` (503) */
+  tryRequest(trial: TrialRequest): Promise<Trial>
+  /** Stops accepting, lets requests in flight finish within the bound of the settings, writes what was counted. */
+  stop(): Promise<void>
+}
+
+/**
+ * Loads every API and policy, then opens the traffic port, the TLS port and the control port as set.
+ * @throws Fault `port_in_use`, `setting_invalid`, `store_away`
+ */
+export async function startGateway(parts: GatewayParts): Promise<Gateway> {
+  const { config, store, log } = parts
+  const settings = config.gateway
+  const metrics = new Metrics()
+  const limit = descriptorLimit()
+  const bounds = {
+    shares: shareDescriptors(limit, settings.max_connections),
+    refusals: new RefusedConnections(parts, limit),
+  }
+  bounds.refusals.offer(metrics, parts.dashboardDrops)
+  const core = buildCore(parts, metrics, bounds)
+  const { live, recording } = core
+  const closers: (() => unknown)[] = [
+    () => core.upstreams.close(),
+    () => live.close(),
+    () => core.authorization.close(),
+    () => core.events.close(),
+  ]
+  let stopping: Promise<void> | undefined
+  const closeAll = async () => {
+    // What was opened last is closed first: traffic ends before what it stands on.
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  const stop = () => {
+    stopping ??= closeAll()
+    return stopping
+  }
+  try {
+    await Promise.all([live.start(), recording.start()])
+    const files = definitionFiles(parts, core)
+    closers.push(() => files?.close())
+    files?.start()
+    const tls = new TlsCertificates({
+      certFile: settings.tls.enabled ? settings.tls.cert_file : '',
+      keyFile: settings.tls.key_file,
+      snapshot: () => live.snapshot,
+      findKeyPair: (id, orgId) => findKeyPair(store, parts.sealKey, { id, orgId }),
+      log,
+    })
+    closers.push(() => tls.close())
+    if (settings.tls.enabled) closers.push(await followCertificates(tls, live, store))
+
+    const accessLog = parts.accessLog === undefined ? undefined : new AccessLog(parts.accessLog)
+    closers.push(
+      () => recording.close(),
+      () => accessLog?.close(),
+      offerProcessMetrics(metrics, parts.version),
+    )
+    const ready = () =>
+      live.ready && stopping === undefined && (parts.dashboard === undefined || parts.dashboard() === 'pass')
+    const explained = explainerOf(parts, core)
+    const { own, ownControl, calls, ...rest } = serverParts(parts, core, metrics, accessLog, {
+      ready,
+      stopping: () => stopping !== undefined,
+      rescan() {
+        core.modules.reload()
+        files?.scan()
+      },
+      fileDocuments: () => files?.documents() ?? [],
+      explain: async (request) => (await explained(request)).explanation,
+    })
+    const telemetry = await telemetryOf(parts, metrics)
+    closers.push(() => telemetry?.close())
+    const plain = trafficHandler({ ...rest, own })
+    const traffic = telemetry?.trace(plain) ?? plain
+    core.innerCalls.open(traffic, wireLimitsOf(settings), settings.batch_timeout_ms)
+    const handlers = {
+      traffic,
+      control: trafficHandler({ ...rest, own: ownControl }),
+      tls: (serverName: string) => tls.choose(serverName),
+    }
+    const ports = await openPorts(settings, handlers, bounds)
+    closers.push(() => ports.drain(settings.drain_timeout_ms))
+    core.authorization.deliveries.start()
+    const reporter = nodeReporter(parts, core, ports, new LoadMeter(metrics, ports.connections))
+    closers.push(() => reporter.close())
+    core.upstreamCares.offerMetrics(metrics)
+    offerGatewayMetrics(metrics, { ...core, ...recording, accessLog, connections: ports.connections })
+    telemetry?.offer()
+    const trials = new RequestTrials({
+      explain: explained,
+      port: () => ports.traffic,
+      listenHost: settings.listen_host,
+    })
+    return {
+      ...{ port: ports.traffic, tlsPort: ports.tls, controlPort: ports.control, live, calls, ready, stop },
+      tryRequest: (trial) => trials.send(trial),
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+interface Core {
+  readonly secretGate: SecretGate
+  readonly shard: NodeShard
+  readonly sessions: Sessions
+  readonly upstreams: UpstreamPool
+  readonly upstreamCares: UpstreamCares
+  readonly responses: ResponseCache
+  readonly innerCalls: InnerCalls
+  readonly modules: Modules
+  readonly recording: Recording
+  readonly catalogue: ApiCatalogue
+  readonly live: LiveConfig
+  readonly authorization: Authorization
+  readonly keySets: KeySets
+  readonly events: TrafficEvents
+}
+
+/** What every request is judged by, before anything listens. */
+function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: PortBounds): Core {
+  const { config, store, log, clock } = parts
+  const settings = config.gateway
+  const segmentation = settings.db_app_conf_options
+  const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
+  const words = ['svc', ...config.compat.vendor_aliases]
+  const secretGate = new SecretGate({ secret: parts.secret, words, trustedProxies: trustedProxiesOf(config), clock })
+  const authorization = openAuthorization({
+    ...parts,
+    secretGate,
+    findApi: (apiId) => catalogue.findApi(apiId),
+    findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
+  })
+  const rules = legacyRules(settings)
+  const secretParts = { ...parts, documents: store.documents, counters: store.counters, tokens: store.tokens }
+  const legacy = rules && new LegacyKeys(secretParts, rules)
+  const sessions = new Sessions(store.tokens, settings.session_cache_entries, authorization.clients, legacy)
+  const events = new TrafficEvents({
+    ...secretParts,
+    findApi: (apiId) => catalogue.findApi(apiId),
+    wakeDeliveries: () => authorization.deliveries.wake(),
+  })
+  const onGatewayEvent: OnGatewayEvent = (kind, apiId, detail) => {
+    events.tell(kind, apiId, detail)
+    parts.onGatewayEvent?.(kind, apiId, detail)
+  }
+  const sockets = new SocketBudget(shares.upstreams, () => refusals.refused('upstream'))
+  const { upstreams, upstreamCares } = openUpstreams({ ...parts, onGatewayEvent, sockets }, (id, orgId) =>
+    findKeyPair(store, parts.sealKey, { id, orgId }),
+  )
+  const recording = openRecording(parts)
+  const users: Users = {
+    hashOf: (orgId, name) => userHash(parts, orgId, name).toString('hex'),
+    check: (orgId, name, password, address) => checkUser(secretParts, orgId, name, password, address),
+  }
+  const keySets = new KeySets({ clock, log, fetch: keySetReader(config.webhooks.allow_private) })
+  const compileParts = {
+    watchQuotas: quotaWatch(settings.monitor, onGatewayEvent),
+    traces: config.opentelemetry.enabled,
+    sessions,
+    users,
+    certificateKeys: {
+      hashOf: (orgId: string, print: string) => certificateHash(parts, orgId, print).toString('hex'),
+    },
+    keySets,
+    upstreamCares,
+    responses: new ResponseCache({
+      maxBytes: settings.cache_bytes,
+      entryBytes: settings.cache_entry_bytes,
+      waitMs: settings.cache_wait_ms,
+    }),
+    innerCalls: new InnerCalls(),
+    modules: openModules(parts),
+    metrics,
+    book: recording.book,
+    records: recording.records,
+    recordsDetailed: config.analytics.detailed_recording,
+    clock,
+    counters: store.counters,
+    maxBodyBytes: settings.max_body_bytes,
+    legacyStatuses: config.compat.legacy_statuses,
+    nodeTags: shard.segmented ? shard.tags : [],
+    bindings: authorization.bindings,
+    endpoints: authorization.endpoints,
+  }
+  const { innerCalls, modules, responses } = compileParts
+  const catalogue = new ApiCatalogue(compileParts, shard, sharedHosts(ownUrls(config)))
+  const obey = obedience(responses, keySets)
+  const { ownKeys } = authorization.bindings
+  const live = new LiveConfig({
+    ...{ documents: store.documents, feed: store.feed, log },
+    catalogue,
+    sessions,
+    ownKeys,
+    obey,
+  })
+  const stands = { upstreams, upstreamCares, responses, innerCalls, modules, events }
+  return { secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
+}
+
+function openModules({ config, log }: GatewayParts): Modules {
+  const { path, timeout_ms: timeoutMs, memory_mb: memoryMb } = config.gateway.modules
+  return new Modules({ folder: path, timeoutMs, memoryMb }, log)
+}
+
+/** Makes what does as all gateways are told. */
+function obedience(responses: ResponseCache, keySets: KeySets): (order: GatewayOrder | undefined) => void {
+  return (order) => {
+    if (order?.order !== 'responses') keySets.forget()
+    if (order === undefined) responses.forgetAll()
+    else if (order.order === 'responses') responses.forget(order.subject)
+  }
+}
+
+/** Reads key sets of others, within the bounds of whatever this process reads from elsewhere. */
+function keySetReader(allowPrivate: boolean): (url: string) => Promise<Uint8Array> {
+  return async (url) => (await fetchDocument(url, { allowPrivate, ...KEY_SET_BOUNDS })).bytes
+}
+
+/** Chains of certificates make some key sets large. */
+const KEY_SET_BOUNDS = { limitBytes: 262_144, totalMs: 5_000 }
+
+/** Has the dashboard know how the APIs stand on this node. */
+function nodeReporter(
+  { clock, config, log, nodeName, store, version }: GatewayParts,
+  { catalogue, live, shard }: Core,
+  { traffic: port }: OpenPorts,
+  load: LoadMeter,
+) {
+  const reporter = new NodeReporter({
+    write: (status) => writeNodeStatus(store, status),
+    about: {
+      name: nodeName,
+      hostname: hostname(),
+      version,
+      ...shard,
+      management: config.gateway.management_node,
+      port,
+    },
+    look: () => ({
+      states: catalogue.states(),
+      revision: live.snapshot.revision,
+      behind: live.behind || store.behind?.() === true,
+      load: load.read(),
+    }),
+    clock,
+    log,
+  })
+  live.onDefinitions(() => reporter.changed())
+  reporter.changed()
+  forgetNodes(store, clock.wall()).catch((error) => log.debug({ cause: error }, 'old nodes could not be forgotten'))
+  return reporter
+}
+
+/** The folder of definition files, where one is set. */
+function definitionFiles({ config, defaultOrg, log }: GatewayParts, { catalogue, live }: Core) {
+  const folder = config.gateway.app_path
+  if (folder === '') return undefined
+  return new FileDefinitions({ folder, catalogue, changed: () => live.refresh(), defaultOrg, log })
+}
+
+/** What the handlers of all ports have in common, and the two ways of answering the product's own paths. */
+function serverParts(
+  parts: GatewayParts,
+  core: Core,
+  metrics: Metrics,
+  accessLog: AccessLog | undefined,
+  states: Pick<AdminParts, 'ready' | 'stopping' | 'rescan' | 'fileDocuments' | 'explain'>,
+): ServerParts & { ownControl: ServerParts['own']; calls: Gateway['calls'] } {
+  const { config, clock, log } = parts
+  const legacyStatuses = config.compat.legacy_statuses
+  const snapshot = () => core.live.snapshot
+  const overBudget = new OncePerInterval(OVER_BUDGET_LOG_MS)
+  const admin = adminRoutes({
+    ...parts,
+    ...core,
+    ...states,
+    nextRequestId,
+    wakeDeliveries: () => core.authorization.deliveries.wake(),
+    metrics: async (accept: string | undefined) => {
+      const { format, contentType } = chooseMetricsFormat(accept)
+      return { contentType, body: await renderMetrics(metrics, format) }
+    },
+  })
+  return {
+    clock,
+    trustedProxies: trustedProxiesOf(config),
+    snapshot,
+    style: { legacyStatuses, nextRequestId },
+    own: admin.traffic,
+    ownControl: admin.control,
+    calls: admin.calls,
+    endpoints: core.authorization.endpoints,
+    record: tellingRecord(
+      recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), {
+        ...core.recording,
+        logged: accessLog !== undefined,
+      }),
+      core.events.tell,
+    ),
+    onHiddenFields: (count) => metrics.fieldsHidden(count),
+    onFault(fault, x) {
+      const code: FaultCode = fault.code
+      if (code.startsWith('upstream_')) metrics.upstreamFailed(code)
+      if (code === 'patterns_over_budget') metrics.patternsOverBudget()
+      if (code === 'patterns_over_budget' && !overBudget.isDue(x.chain?.api.apiId ?? '', x.mono)) return
+      const fields = {
+        ...{ request_id: x.requestId, api_id: x.chain?.api.apiId, code, cause: fault.cause },
+        ...(code === 'patterns_over_budget' && { key_alias: x.session?.alias, key_hash: x.session?.keyHash }),
+      }
+      if (fault.entry.log === 'error') log.error(fields, fault.message)
+      else log.warn(fields, fault.message)
+    },
+  }
+}
+
+/** Keeps the chosen certificates in step with APIs and stored certificates. Answers the function that ends it. */
+async function followCertificates(tls: TlsCertificates, live: LiveConfig, store: Store): Promise<() => void> {
+  await tls.update()
+  live.onApis(() => void tls.update())
+  return store.feed.subscribe(({ changes, missed }) => {
+    if (missed || changes.some(({ kind }) => kind === 'certificate')) void tls.updateCertificates()
+  })
+}
+
+/** What belongs to no organisation may be used by all. */
+async function findKeyPair(
+  store: Store,
+  sealKey: Uint8Array,
+  { id, orgId }: { readonly id: string; readonly orgId: string },
+): Promise<KeyPair | undefined> {
+  const stored = await store.documents.find('certificate', 'cert_id', id)
+  if (stored === undefined) return undefined
+  const { certificate, org_id: owner = '' } = stored.body
+  if (owner !== '' && owner !== orgId) return undefined
+  const key = privateKeyOf(stored.body, sealKey)
+  return typeof certificate === 'string' && key !== undefined ? { certificate, key } : undefined
+}

@@ -1,0 +1,73 @@
+import { CATALOG } from '../../errors/catalog.ts'
+import { cellOf, makePlan } from '../apis/plan.ts'
+import type { ApiMetrics } from '../record/api-metrics.ts'
+import { copyText } from '../record/flatten-string.ts'
+import type { Geography } from '../record/geography.ts'
+import type { RecordBook } from '../record/record-book.ts'
+import type { Recorder } from '../record/recorder.ts'
+import type { Exchange, Plan } from './exchange.ts'
+
+const CLIENT_GONE_STATUS = CATALOG.client_gone.status
+
+/** The plan that a request is limited and counted by: its session's, or the chain's own for requests without one. */
+function planOf(x: Exchange): Plan {
+  if (x.plan !== undefined) return x.plan
+  const chain = x.chain!
+  chain.open ??= makePlan(chain, undefined, undefined)
+  return chain.open
+}
+
+/** The same for records: a refused session is counted as itself, although it has no plan at work. */
+function countedPlan(x: Exchange): Plan {
+  if (x.plan === undefined && x.session !== undefined) return x.session.planFor(x.chain!)
+  return planOf(x)
+}
+
+/** What finished requests are recorded with, besides what every gateway has. */
+export interface RecordExtras {
+  /** True = also the parts of a sample that only the access log needs. */
+  readonly logged: boolean
+  /** Where single requests go; undefined = nowhere. */
+  readonly records: RecordBook | undefined
+  /** Tells countries; undefined = they are not told. */
+  readonly geography: Geography | undefined
+}
+
+/** Makes what counts finished requests. `unrouted` counts requests that met no API. */
+export function recordWith(recorder: Recorder, unrouted: ApiMetrics, extras: RecordExtras): (x: Exchange) => void {
+  const { logged, records, geography } = extras
+  const sample = recorder.sample
+  return function record(x) {
+    const endedAt = performance.now()
+    sample.wallMs = x.wall
+    // No status: the client left, or was cut off, before there was an answer.
+    sample.status = x.status === 0 ? CLIENT_GONE_STATUS : x.status
+    sample.totalMs = endedAt - x.startedAt
+    sample.upstreamMs = x.upstreamAt === 0 ? -1 : (x.upstreamHeadAt === 0 ? endedAt : x.upstreamHeadAt) - x.upstreamAt
+    const chain = x.chain
+    if (geography !== undefined && x.countryAddress !== x.clientAddress) findCountry(geography, x)
+    sample.metrics = chain === undefined ? unrouted : chain.metrics
+    sample.hits = chain === undefined || x.atAuthorizationServer ? undefined : cellOf(countedPlan(x), x)
+    if (logged) {
+      sample.requestId = x.requestId
+      sample.apiId = chain?.api.apiId ?? ''
+      sample.version = chain?.inlineVersion ? chain.version : ''
+      sample.keyHash = x.session?.keyHash ?? ''
+      sample.method = x.method
+      sample.path = x.path
+      sample.clientIp = x.clientAddress
+      sample.bytesIn = x.bytesIn
+      sample.bytesOut = x.bytesOut
+      sample.faultCode = x.fault?.code ?? ''
+    }
+    recorder.count(sample)
+    if (records !== undefined && sample.hits !== undefined && chain!.records !== undefined)
+      records.take(x, chain!.records, sample, endedAt)
+  }
+}
+
+/** Once for each connection, and for each client that a trusted proxy names on it. */
+function findCountry(geography: Geography, x: Exchange): void {
+  x.countryAddress = copyText(x.clientAddress)
+  x.country = geography.countryOf(x.countryAddress)
+}

@@ -1,0 +1,81 @@
+import { Fault } from '../../errors/fault.ts'
+import { renderFault, retryField, statusOf } from '../../errors/render.ts'
+import { FIELD } from '../../wire/http1/fields.ts'
+import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
+import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
+import { linesWithout } from './field-lines.ts'
+import { grpcRefusal, isGrpc } from './grpc-refusal.ts'
+
+/** How this installation words its own answers. */
+export interface AnswerStyle {
+  readonly legacyStatuses: boolean
+  readonly nextRequestId: () => string
+}
+
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+
+/**
+ * Answers with what ended the walk: a reply, a fault, or nothing when the request was handed on. Where the client has left meanwhile
+ * that is what ends the exchange, and has it counted.
+ */
+export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): void {
+  if (end === SENT) return
+  if (end instanceof Fault) {
+    refuse(x, end, style)
+    return
+  }
+  const fields = x.corsFields === CORS_FIELDS.upstream ? end.fields : withoutCorsLines(end.fields)
+  x.reply(end.status, fields + x.limitFields + x.answerExtra + idField(x, style), end.body)
+}
+
+/** Answers a refusal in the gateway's words, with the limits and CORS fields collected so far. */
+export function refuse(x: Exchange, fault: Fault, style: AnswerStyle): void {
+  x.fault = fault
+  if (x.http2 && isGrpc(x)) {
+    const extra = x.limitFields + x.answerExtra + retryField(fault) + idField(x, style)
+    x.reply(statusOf(fault, style.legacyStatuses), grpcRefusal(fault) + extra, undefined)
+    return
+  }
+  const fields = JSON_TYPE + x.limitFields + x.answerExtra + retryField(fault) + idField(x, style)
+  // No API: the incumbent answered in plain text.
+  if (style.legacyStatuses && fault.code === 'api_not_found') {
+    x.reply(404, fields.replace(JSON_TYPE, 'Content-Type: text/plain; charset=utf-8\r\n'), 'Not Found')
+    return
+  }
+  x.reply(statusOf(fault, style.legacyStatuses), fields, renderFault(fault, 'gateway'))
+}
+
+function idField(x: Exchange, style: AnswerStyle): string {
+  if (x.requestId === '') x.requestId = style.nextRequestId()
+  return `X-Request-Id: ${x.requestId}\r\n`
+}
+
+/** Edits the head of an upstream's answer; answers the lines to append. What we say of limits replaces what it said. */
+export function editAnswer(x: Exchange): string {
+  x.taker?.answered(x)
+  let extra = x.limitFields
+  if (extra !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
+  if (x.corsFields !== CORS_FIELDS.upstream) dropCors(x)
+  extra += x.answerExtra
+  extra += editFields(x, x.operation?.responseHeaders, x.chain?.responseHeaders)
+  x.tap?.answered(x.status, x.response.kept() + extra)
+  return extra
+}
+
+/** With CORS on the gateway alone says which origins may read an answer. */
+function dropCors({ response, corsFields }: Exchange): void {
+  if (corsFields === CORS_FIELDS.gateway) response.dropPrefixed('access-control-')
+  else for (const name of ORIGIN_FIELDS) response.drop(name)
+}
+
+/** An answer passes the operation first: the API has the last word on it. */
+function editFields(x: Exchange, operation: CompiledTransform | undefined, api: CompiledTransform | undefined): string {
+  const set = operation === undefined ? '' : edit(x, operation)
+  if (api === undefined) return set
+  return linesWithout(set, api.remove) + edit(x, api)
+}
+
+function edit(x: Exchange, transform: CompiledTransform): string {
+  for (const name of transform.remove) x.response.drop(name)
+  return x.corsFields === CORS_FIELDS.upstream ? transform.lines : transform.linesWithoutCors
+}

@@ -1,0 +1,171 @@
+import type { BlockList } from 'node:net'
+import { type Fault, prebuilt, toFault } from '../../errors/fault.ts'
+import { renderFault } from '../../errors/render.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { WireHandler } from '../../wire/http1/exchange.ts'
+import { behindSegments } from '../../wire/http1/path.ts'
+import type { ElsewhereFound, OAuthEndpoints } from '../oauth/endpoints.ts'
+import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
+import { send } from '../steps/forward/forward.ts'
+import { answerHeld } from './buffered-answer.ts'
+import { findClient } from './client-address.ts'
+import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
+import { type AnswerStyle, conclude, editAnswer, refuse } from './respond.ts'
+import { run } from './run.ts'
+
+const NOT_FOUND = prebuilt('api_not_found')
+
+/** What the traffic handler stands on. */
+export interface ServerParts {
+  readonly clock: Clock
+  readonly style: AnswerStyle
+  readonly trustedProxies: BlockList | undefined
+  /** The snapshot to judge new requests by. */
+  readonly snapshot: () => Snapshot
+  /** Answers the product's own paths (`/hello`, `/svc/...`); false when the path is not one of them on this port. */
+  readonly own: (x: Exchange) => boolean
+  readonly endpoints: OAuthEndpoints
+  /** Counts fields that were hidden because of an underscore in their name. */
+  readonly onHiddenFields: (count: number) => void
+  /** Counts a finished request. Must not throw. */
+  readonly record: (x: Exchange) => void
+  readonly onFault: (fault: Fault, x: Exchange) => void
+}
+
+/** Makes what the wire calls for every request of a traffic port. */
+export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
+  const { clock, style } = parts
+  const match: RouteMatch = { served: undefined, restAt: 0 }
+
+  const refuseWith = (x: Exchange, fault: Fault) => {
+    if (fault.entry.log !== 'silent') parts.onFault(fault, x)
+    refuse(x, fault, style)
+  }
+  /** No upstream answers. That is told also where a stored answer stands in. */
+  const giveUp = (x: Exchange, fault: Fault) => {
+    if (fault.entry.log !== 'silent') parts.onFault(fault, x)
+    if (!x.taker?.standsIn(x, fault)) refuse(x, fault, style)
+  }
+  const end = (x: Exchange, how: Reply | Fault) => {
+    if (how instanceof Error) refuseWith(x, how)
+    else conclude(x, how, style)
+  }
+
+  return {
+    make: () => new Exchange(),
+
+    handle(x) {
+      begin(x, clock.wall(), clock.mono())
+      try {
+        if (parts.own(x)) return
+        const how = lead(parts, x, match)
+        if (how instanceof Promise) how.then((late) => end(x, late)).catch((error) => refuseWith(x, toFault(error)))
+        else end(x, how)
+      } catch (error) {
+        refuseWith(x, toFault(error))
+      }
+    },
+
+    respond(x) {
+      x.care?.answered(x)
+      return editAnswer(x)
+    },
+
+    failed(x, fault) {
+      if (x.care !== undefined) {
+        const target = x.care.failed(x, fault)
+        if (target !== undefined) send(x, target, x.chain!.api.upstream.preserveHost)
+        else giveUp(x, fault)
+        return
+      }
+      const targets = x.operation?.targets ?? x.chain?.targets
+      // Another target may do better, as long as nothing of the request has gone out.
+      if (
+        targets !== undefined &&
+        x.bodyUntouched &&
+        fault.code === 'upstream_unreachable' &&
+        x.attempts < targets.list.length
+      ) {
+        send(x, targets.after(x.target!)!, x.chain!.api.upstream.preserveHost)
+        return
+      }
+      giveUp(x, fault)
+    },
+
+    held(x, body) {
+      try {
+        x.care?.answered(x)
+      } catch (error) {
+        x.forwarded = false
+        this.failed(x, toFault(error))
+        return
+      }
+      answerHeld(x, body)
+        .then((late) => (late instanceof Error ? refuseWith(x, late) : x.reply(late.status, late.fields, late.body)))
+        .catch((error) => refuseWith(x, toFault(error)))
+    },
+
+    done(x) {
+      x.taker?.ended(x)
+      x.care?.ended(x)
+      if (x.request.hidden > 0) parts.onHiddenFields(x.request.hidden)
+      parts.record(x)
+    },
+
+    refuse: (fault) => ({
+      fields: `Content-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${style.nextRequestId()}\r\n`,
+      body: renderFault(fault, 'gateway'),
+    }),
+  }
+}
+
+/** Finds what answers a request, and has it answer. */
+function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault | Promise<Reply | Fault> {
+  const snapshot = parts.snapshot()
+  const before = elsewhere(parts, x, snapshot, false)
+  if (before !== undefined) return before
+  snapshot.router.find(x.host, x.path, match)
+  if (match.served === undefined) return elsewhere(parts, x, snapshot, true) ?? NOT_FOUND
+  if (match.served.mayHideEndpoints) {
+    const found = parts.endpoints.reclaim(x, snapshot, match)
+    if (found !== undefined) return answerElsewhere(parts, x, snapshot, found)
+  }
+  enter(x, snapshot, match)
+  findClient(x, parts.trustedProxies)
+  // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.
+  if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x)
+  return checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
+}
+
+/** Endpoints of authorization servers that do not stand below a listen path. */
+function elsewhere(parts: ServerParts, x: Exchange, snapshot: Snapshot, unrouted: boolean) {
+  const found = parts.endpoints.findElsewhere(x, snapshot, unrouted)
+  return found === undefined ? undefined : answerElsewhere(parts, x, snapshot, found)
+}
+
+function answerElsewhere(
+  { endpoints, trustedProxies }: ServerParts,
+  x: Exchange,
+  snapshot: Snapshot,
+  found: ElsewhereFound,
+): Reply | Fault | Promise<Reply | Fault> {
+  findClient(x, trustedProxies)
+  return run([() => endpoints.enter(x, snapshot, found)], x)
+}
+
+/** Notes where a request has arrived. */
+export function enter(x: Exchange, snapshot: Snapshot, match: RouteMatch): void {
+  const main = match.served!.main
+  x.snapshot = snapshot
+  x.chain = main
+  x.restAt = match.restAt
+  x.rest = match.restAt === 0 ? x.path : x.path.slice(match.restAt)
+  const { stripListenPath } = main.api
+  if (x.sentPath === x.path) x.forwardPath = stripListenPath ? x.rest : x.path
+  else x.forwardPath = stripListenPath ? x.sentPath.slice(sentRestAt(x)) : x.sentPath
+}
+
+/** Where in the path as it was sent the part below the listen path begins. */
+function sentRestAt(x: Exchange): number {
+  return behindSegments(x.sentPath, x.path.slice(0, x.restAt).split('/').length - 1)
+}

@@ -1,0 +1,78 @@
+import type { FaultCode } from '../../errors/catalog.ts'
+import { type Fault, fault } from '../../errors/fault.ts'
+import type { BodyRule } from '../../model/apis/definition/operation.ts'
+import { RenderFlaw, renderTemplate } from '../../model/body-templates/render.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { searchParams } from '../../model/network/search-params.ts'
+import { credentialNames, openFields, splitQuery } from '../modules/views.ts'
+import { nextRequestId } from '../record/request-id.ts'
+import type { Exchange } from './exchange.ts'
+import { readTrafficJson } from './json-flaw.ts'
+
+/** The faults of one way that bodies go. */
+export interface TransformFaults {
+  /** The body is not what it should be, or does not fit the template. */
+  readonly malformed: FaultCode
+  /** What would come of it is too much. */
+  readonly tooLarge: FaultCode
+  /** The template gives no JSON. */
+  readonly failed: FaultCode
+}
+
+const NO_JSON = 'must be JSON in UTF-8'
+const DECODER = new TextDecoder('utf-8', { fatal: true })
+
+/** Writes a body anew by the template of its operation. Nothing is taken for `{}`. */
+export function transformed(x: Exchange, rule: BodyRule, bytes: Uint8Array, faults: TransformFaults): Buffer | Fault {
+  try {
+    const text = bytes.length === 0 ? '{}' : DECODER.decode(bytes)
+    const body = readTrafficJson(text)
+    if ('reason' in body) return fault(faults.malformed, body.reason ?? NO_JSON)
+    return Buffer.from(renderTemplate(rule.template, rootOf(x, rule, body.value as Json)))
+  } catch (error) {
+    if (!(error instanceof RenderFlaw)) return fault(faults.malformed, NO_JSON)
+    if (error.why === 'value') return fault(faults.malformed, error.message)
+    return fault(error.why === 'bounds' ? faults.tooLarge : faults.failed, error.message)
+  }
+}
+
+/** What a template sees: the members of the body, those of a list under `array`, anything else under `value`. */
+function rootOf(x: Exchange, { session }: BodyRule, body: Json): JsonObject {
+  const members = Array.isArray(body) ? { array: body } : isObject(body) ? body : { value: body }
+  return {
+    ...members,
+    ...(x.chain!.api.contextVariables && { _svc_context: contextOf(x) }),
+    ...(session && { _svc_meta: x.session?.metaData ?? {} }),
+  }
+}
+
+/** The request as it came, without credentials. */
+function contextOf(x: Exchange): JsonObject {
+  const names = credentialNames(x.chain!.api)
+  const context: JsonObject = Object.create(null) as JsonObject
+  for (const [name, value] of openFields(x.request.entries(), names)) {
+    const member = `headers_${name.replaceAll('-', '_')}`
+    context[member] = typeof context[member] === 'string' ? `${context[member]}, ${value}` : value
+  }
+  x.requestId ||= nextRequestId()
+  return {
+    ...context,
+    method: x.method,
+    path: x.path,
+    path_parts: x.path.split('/').filter((part) => part !== ''),
+    remote_addr: x.clientAddress,
+    request_id: x.requestId,
+    request_data: queryLists(splitQuery(x.query, names).open),
+  }
+}
+
+/** Every parameter with the list of its values. */
+function queryLists(query: string): JsonObject {
+  const lists = new Map<string, string[]>()
+  for (const [name, value] of searchParams(query)) {
+    const list = lists.get(name)
+    if (list === undefined) lists.set(name, [value])
+    else list.push(value)
+  }
+  return Object.fromEntries(lists)
+}

@@ -1,0 +1,30 @@
+import { prebuilt } from '../../../errors/fault.ts'
+import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
+import type { Grant } from '../../../model/sessions/grant.ts'
+import type { Exchange, Step } from '../../server/exchange.ts'
+
+const NO_API = prebuilt('api_not_in_rights')
+const NO_PATH = prebuilt('path_not_in_rights')
+
+/** Refuses a session without a right on the API, its version, or the method and path. */
+export function checkRights(): Step {
+  return function checkRights(x) {
+    const session = x.session
+    if (session === undefined) return undefined
+    const plan = session.planFor(x.chain!)
+    const grant = plan.grant
+    if (grant === undefined) return NO_API
+    if (x.chain!.inlineVersion && !grant.versions.has(x.chain!.version)) return NO_API
+    if (!allows(grant, x)) return NO_PATH
+    x.plan = plan
+    return undefined
+  }
+}
+
+/** Whatever a path may be for the upstream must be allowed. */
+function allows(grant: Grant, x: Exchange): boolean {
+  const { method, apiPath: path } = x
+  const readable = readablePath(path)
+  if (!grant.allows(method, readable, x)) return false
+  return readable === path || otherReadings(readable).every((reading) => grant.allows(method, reading, x))
+}

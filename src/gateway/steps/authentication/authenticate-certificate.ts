@@ -1,0 +1,39 @@
+import { prebuilt } from '../../../errors/fault.ts'
+import type { Api } from '../../../model/apis/definition/api.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { PeerCertificate } from '../../../wire/listen/peer-certificate.ts'
+import { flawOfDates } from '../../authentication/certificate-dates.ts'
+import type { CertificateKeys } from '../../authentication/users.ts'
+import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import { readCredential } from './read-credential.ts'
+
+const UNKNOWN = prebuilt('key_unknown')
+
+/**
+ * Identifies a caller without a key by the client certificate that TLS verified possession of: the key made with its id in
+ * `certificate`, while the certificate is valid. Whoever sends a key is judged by that, in `byKey`.
+ */
+export function authenticateCertificate(
+  scheme: SchemeRules,
+  { orgId }: Api,
+  { sessions, certificateKeys, byKey }: { sessions: Sessions; certificateKeys: CertificateKeys; byKey: Step },
+): Step {
+  const accept = (x: Exchange, certificate: PeerCertificate, session: LiveSession | undefined): Outcome => {
+    if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
+    if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
+    const flaw = flawOfDates(certificate, x.wall)
+    if (flaw === undefined) x.session = session
+    return flaw
+  }
+  return function authenticateCertificate(x) {
+    if (x.skipAuthentication) return undefined
+    const { peerCertificate } = x
+    if (peerCertificate === '' || readCredential(scheme, x) !== '') return byKey(x)
+    const keyHash = certificateKeys.hashOf(orgId, peerCertificate.sha256)
+    const session = sessions.findByHash(keyHash, x.snapshot!)
+    return session instanceof Promise
+      ? session.then((late) => accept(x, peerCertificate, late))
+      : accept(x, peerCertificate, session)
+  }
+}

@@ -1,0 +1,191 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Fault, prebuilt } from '../../../errors/fault.ts'
+import type { Api } from '../../../model/apis/definition/api.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import {
+  coversRequest,
+  type MessageSignature,
+  readMessageSignature,
+  signatureText,
+} from '../../authentication/message-signature.ts'
+import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import { readCredential } from './read-credential.ts'
+
+const MISSING = prebuilt('credential_missing')
+const REPEATED = prebuilt('credential_repeated')
+const WRONG = prebuilt('signature_invalid')
+const STALE = prebuilt('signature_invalid', 'the date of the request lies too far from now')
+const UNCOVERED = prebuilt('signature_invalid', 'the signature must cover (request-target) and date or x-aux-date')
+const UNCOVERED_9421 = prebuilt(
+  'signature_invalid',
+  'the signature must cover @method, and @request-target or @path and @query',
+)
+const CHALLENGE = 'WWW-Authenticate: Signature realm="api", headers="(request-target) date"\r\n'
+
+const DIGESTS: Readonly<Record<string, string>> = {
+  'hmac-sha1': 'sha1',
+  'hmac-sha256': 'sha256',
+  'hmac-sha384': 'sha384',
+  'hmac-sha512': 'sha512',
+}
+const MOST_FIELDS = 32
+const PARAMETER = /([a-zA-Z]{1,32})=(?:"([^"\\]{0,2048})"|(\d{1,15}))(?:, ?|$)/y
+const BASE64 = /^[A-Za-z0-9+/]{20,100}={0,2}$/
+const DATE =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/
+/** What is reckoned with where there is no such key, so that it takes the same time. */
+const NOBODYS = 'no key has this secret'
+
+interface Signature {
+  readonly keyId: string
+  readonly algorithm: string
+  readonly fields: readonly string[]
+  readonly value: Buffer
+}
+
+/**
+ * Identifies the caller by the signature of the request: `keyId` is a key whose session has `hmac_enabled` and a secret in
+ * `hmac_string`. Two forms: `Authorization: Signature` (draft-cavage-http-signatures-12), and `Signature-Input` with `Signature`
+ * (RFC 9421, `hmac-sha256`). Method, path, query and time must be signed, and the time must be near now. The path is signed as it is
+ * after normalisation, with the query as sent.
+ */
+export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, sessions: Sessions): Step {
+  const { algorithms, skewMs } = scheme.hmac!
+
+  const check = (x: Exchange, session: LiveSession | undefined, claim: Claim): Outcome => {
+    const secret = secretOf(session)
+    const made = createHmac(claim.digest, secret === '' ? NOBODYS : secret)
+      .update(claim.text ?? '')
+      .digest()
+    const equal = made.length === claim.value.length && timingSafeEqual(made, claim.value)
+    if (!equal || claim.text === undefined || session === undefined || secret === '') return asked(x, WRONG)
+    if (session.unusable || session.token !== undefined || !session.belongsTo(orgId)) return asked(x, WRONG)
+    if (session.evictAt !== 0 && session.evictAt <= x.wall) return asked(x, WRONG)
+    if (!(Math.abs(x.wall - claim.atMs) <= skewMs) || claim.endsAtMs <= x.wall) return asked(x, STALE)
+    x.session = session
+    return undefined
+  }
+
+  return function authenticateHmac(x) {
+    if (x.skipAuthentication) return undefined
+    const sent = readCredential(scheme, x)
+    if (sent === undefined) return REPEATED
+    const claim = sent === '' ? claimOf9421(x, algorithms) : claimOf(x, sent, algorithms)
+    if (!('keyId' in claim)) return asked(x, claim)
+    const session = sessions.find(claim.keyId, x.snapshot!, x.wall)
+    return session instanceof Promise ? session.then((late) => check(x, late, claim)) : check(x, session, claim)
+  }
+}
+
+/** What a request says of its signature, whatever the form. */
+interface Claim {
+  readonly keyId: string
+  readonly digest: string
+  /** What must have been signed; undefined when the request lacks a part of it. */
+  readonly text: string | undefined
+  readonly value: Buffer
+  /** Unix milliseconds. */
+  readonly atMs: number
+  readonly endsAtMs: number
+}
+
+function claimOf(x: Exchange, sent: string, algorithms: readonly string[]): Claim | Fault {
+  const signature = readSignature(sent)
+  if (signature === undefined || !algorithms.includes(signature.algorithm)) return WRONG
+  const { algorithm, fields, keyId, value } = signature
+  if (!coversEnough(fields)) return UNCOVERED
+  const text = signedText(x, fields)
+  return {
+    ...{ keyId, text, value, digest: DIGESTS[algorithm]!, atMs: dateOf(x, fields) },
+    endsAtMs: Number.POSITIVE_INFINITY,
+  }
+}
+
+/** Fields that come several times would be lists, of several signatures: one is enough to say who calls. */
+function claimOf9421(x: Exchange, algorithms: readonly string[]): Claim | Fault {
+  const [inputs, values] = [x.request.all('signature-input'), x.request.all('signature')]
+  if (inputs.length === 0) return MISSING
+  const read = inputs.length === 1 && values.length === 1 ? readMessageSignature(inputs[0]!, values[0]!) : undefined
+  if (read === undefined || !algorithms.includes('hmac-sha256')) return WRONG
+  if (!coversRequest(read)) return UNCOVERED_9421
+  const endsAtMs = read.expires === undefined ? Number.POSITIVE_INFINITY : read.expires * 1000
+  return {
+    ...{ keyId: read.keyId, text: baseOf(x, read), value: read.value },
+    ...{ digest: 'sha256', atMs: read.created * 1000, endsAtMs },
+  }
+}
+
+function baseOf(x: Exchange, signature: MessageSignature): string | undefined {
+  const scheme = x.secure ? 'https' : 'http'
+  return signatureText(signature, {
+    scheme,
+    method: x.method,
+    authority: x.authority.toLowerCase().replace(x.secure ? /:443$/ : /:80$/, ''),
+    path: x.sentPath,
+    query: x.hasQuery ? `?${x.query}` : '',
+    field: (name) => x.request.all(name),
+  })
+}
+
+function asked(x: Exchange, refusal: Fault): Fault {
+  x.answerExtra += CHALLENGE
+  return refusal
+}
+
+/** The secret that requests of a session are signed with; '' when it may not sign. */
+function secretOf(session: LiveSession | undefined): string {
+  const body = session?.source.body
+  return body?.hmac_enabled === true && typeof body.hmac_string === 'string' ? body.hmac_string : ''
+}
+
+/** The parameters of `Signature keyId="...",algorithm="...",headers="...",signature="..."`, each once; undefined when malformed. */
+function readSignature(sent: string): Signature | undefined {
+  if (!/^signature /i.test(sent)) return undefined
+  const given = new Map<string, string>()
+  PARAMETER.lastIndex = sent.indexOf(' ') + 1
+  while (PARAMETER.lastIndex < sent.length) {
+    const match = PARAMETER.exec(sent)
+    if (match === null || given.has(match[1]!)) return undefined
+    given.set(match[1]!, match[2] ?? match[3]!)
+  }
+  const keyId = given.get('keyId') ?? ''
+  const algorithm = (given.get('algorithm') ?? '').toLowerCase()
+  const fields = (given.get('headers') ?? 'date').toLowerCase().split(' ')
+  const value = signatureBytes(given.get('signature') ?? '')
+  if (keyId === '' || value === undefined || !Object.hasOwn(DIGESTS, algorithm)) return undefined
+  return fields.length > MOST_FIELDS ? undefined : { keyId, algorithm, fields, value }
+}
+
+/** Base64, which some clients percent-encode. */
+function signatureBytes(text: string): Buffer | undefined {
+  const plain = text.replace(/%(2B|2F|3D)/gi, (octet) => decodeURIComponent(octet))
+  if (!BASE64.test(plain)) return undefined
+  const bytes = Buffer.from(plain, 'base64')
+  return bytes.toString('base64') === plain ? bytes : undefined
+}
+
+function coversEnough(fields: readonly string[]): boolean {
+  return fields.includes('(request-target)') && (fields.includes('date') || fields.includes('x-aux-date'))
+}
+
+/** The text that was signed (section 2.3 of the draft); undefined when a field that it names is not there. */
+function signedText(x: Exchange, fields: readonly string[]): string | undefined {
+  const lines: string[] = []
+  for (const name of fields) {
+    if (name === '(request-target)') {
+      lines.push(`${name}: ${x.method.toLowerCase()} ${x.sentPath}${x.hasQuery ? `?${x.query}` : ''}`)
+      continue
+    }
+    const values = x.request.all(name)
+    if (values.length === 0) return undefined
+    lines.push(`${name}: ${values.join(', ')}`)
+  }
+  return lines.join('\n')
+}
+
+/** The signed date in Unix milliseconds; `x-aux-date` is for browsers, which may not set `date`. NaN when there is none. */
+function dateOf(x: Exchange, fields: readonly string[]): number {
+  const text = x.request.get(fields.includes('x-aux-date') ? 'x-aux-date' : 'date') ?? ''
+  return DATE.test(text) ? Date.parse(text) : Number.NaN
+}

@@ -1,0 +1,218 @@
+import { hash } from 'node:crypto'
+import { type Fault, prebuilt } from '../../../errors/fault.ts'
+import type { Api } from '../../../model/apis/definition/api.ts'
+import { readStaticKey, verifySignature } from '../../../model/authentication/jwt-key.ts'
+import type { JwtRules, SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import { type Confirmation, isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
+import { type CompactJwt, readCompact } from '../../../oauth/signing-keys/jwt.ts'
+import { CLAIM_FLAWS, clientOf, flawOfClaims, identityOf, policiesOf } from '../../authentication/claims.ts'
+import { allOf, type KeySets, type KeySource, oneKey } from '../../authentication/key-sets.ts'
+import { Recent } from '../../authentication/recent.ts'
+import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
+import { admitBound, type BindingParts } from '../../oauth/check-binding.ts'
+import type { Exchange, Outcome, Snapshot, Step } from '../../server/exchange.ts'
+import type { LiveSession, SessionSource, Sessions } from '../../sessions/sessions.ts'
+import { readCredential } from './read-credential.ts'
+import { credentialOf, schemeOf } from './read-token.ts'
+
+const MISSING = prebuilt('token_missing')
+const REPEATED = prebuilt('credential_repeated')
+const EXPIRED = prebuilt('token_expired')
+const UNKNOWN = prebuilt('key_unknown')
+const NO_POLICY = prebuilt('token_without_rights', 'its claims lead to no policy')
+const REVOKED = prebuilt('token_unknown', 'the token was revoked, or its client is gone')
+const KEYS_AWAY = prebuilt('jwt_keys_away')
+/** How soon it is asked again whether a token that could be ours is. */
+const OWN_AGAIN_MS = 10_000
+const UNSIGNED = 'no key of the issuer made the signature of the token'
+
+/** As long as the head of a request allows. */
+const LIMIT = 16_384
+/** Kinds of tokens that speak for a caller (RFC 8725 section 3.11, RFC 9068): proofs and notices of logout do not. */
+const TYPES = ['', 'jwt', 'at+jwt']
+/** Half of the tokens, and of the callers, that an API remembers. */
+const REMEMBERED = 4_096
+
+/** A token whose signature was right. */
+interface Verified {
+  /** Unix milliseconds at which it ends. */
+  readonly endsAt: number
+  /** Monotonic milliseconds from which on its key is looked up again: it may have been taken back. */
+  readonly againAt: number
+  /** Of the keys, when it was looked up. */
+  readonly generation: number
+  readonly caller: Caller
+  readonly confirmation: Confirmation
+  /** True for a token of our own authorization servers: it is valid as long as it is in the store. */
+  readonly own: boolean
+  /** True when it may be used without a further look: as a bearer token, of somebody else's. */
+  readonly plain: boolean
+  live: LiveSession | undefined
+}
+
+/** Whom a token speaks for: what the session is made of that stands in no store, and the name of that session. */
+interface Caller {
+  readonly source: SessionSource
+  readonly keyHash: string
+  readonly place: string
+  /** How many policies its claims name; 0 when they are those of the definition. */
+  readonly policyCount: number
+}
+
+/**
+ * Identifies the caller by a JSON Web Token that somebody else issued (RFC 7519, RFC 8725): signed by a key of the definition or of
+ * the key set at its address, valid now, for this API. Its claims give the identity and the policies; from there on it is a session
+ * like that of a key, and counters belong to the identity. A token that was right is not checked again until its key set has
+ * to be.
+ */
+export function authenticateJwt(
+  scheme: SchemeRules,
+  api: Api,
+  { sessions, keySets, bindings }: { sessions: Sessions; keySets: KeySets; bindings: BindingParts },
+): Step {
+  const rules = scheme.jwt!
+  const keys = keySourceOf(rules, keySets)
+  const tokens = new Recent<Verified>(REMEMBERED)
+  const callers = new Recent<LiveSession>(REMEMBERED)
+
+  const sessionOf = ({ source, keyHash, place }: Caller, snapshot: Snapshot): LiveSession => {
+    const known = callers.get(place)
+    if (known !== undefined && known.policyGeneration === snapshot.policyGeneration) return known
+    const made = sessions.derive(source, keyHash, snapshot)
+    callers.keep(place, made)
+    return made
+  }
+
+  const enter = (x: Exchange, verified: Verified): Outcome => {
+    const snapshot = x.snapshot!
+    if (verified.live?.policyGeneration !== snapshot.policyGeneration)
+      verified.live = sessionOf(verified.caller, snapshot)
+    // A policy that is gone may have held the caller back: the others alone would give the token other rights.
+    if (verified.live.unusable || verified.live.policyIds.length < verified.caller.policyCount) return UNKNOWN
+    x.session = verified.live
+    return undefined
+  }
+
+  const prove = (x: Exchange, verified: Verified, presented: Presented, stored: LiveSession | undefined) => {
+    if (verified.own && !isAlive(stored, x)) return challenged(x, REVOKED, presented.word, 'off')
+    const { confirmation } = verified
+    const admit = () => enter(x, verified)
+    return admitBound(bindings, x, api, { confirmation, ...presented }, { dpop: 'off', admit })
+  }
+
+  const accept = (x: Exchange, verified: Verified, presented: Presented): Outcome | Promise<Outcome> => {
+    if (verified.endsAt <= x.wall) return challenged(x, EXPIRED, presented.word, 'off')
+    if (verified.plain && presented.word !== 'dpop') return enter(x, verified)
+    const stored = verified.own ? sessions.find(presented.text, x.snapshot!, x.wall) : undefined
+    return stored instanceof Promise
+      ? stored.then((late) => prove(x, verified, presented, late))
+      : prove(x, verified, presented, stored)
+  }
+
+  const settle = async (x: Exchange, jwt: CompactJwt, presented: Presented, among: Awaited<Candidates>) => {
+    if (among === undefined) return KEYS_AWAY
+    const alg = jwt.header.alg as string
+    const signer = among.find((key) => verifySignature(key, alg, jwt.signed, jwt.signature))
+    if (signer === undefined) return refused(x, UNSIGNED)
+    const flaw = flawOfClaims(jwt.claims, rules, x.wall)
+    if (flaw === 'expired') return challenged(x, EXPIRED, 'bearer', 'off')
+    if (flaw !== undefined) return refused(x, CLAIM_FLAWS[flaw])
+    const policies = policiesOf(jwt.claims, rules)
+    if (policies.length === 0) return challenged(x, NO_POLICY, presented.word, 'off')
+    const confirmation = readConfirmation(jwt.claims.cnf)
+    const own = bindings.ownKeys.has(signer.key)
+    // A first key of ours may have been made on another node a moment ago.
+    const couldBeOurs = !own && jwt.header.typ === 'at+jwt'
+    const freshMs = couldBeOurs ? Math.min(keys.freshMs, OWN_AGAIN_MS) : keys.freshMs
+    const verified: Verified = {
+      endsAt: (jwt.claims.exp as number) * 1000 + rules.skewMs.expiresAt,
+      againAt: x.mono + freshMs,
+      generation: keys.generation,
+      caller: callerOf(jwt, rules, api.orgId, policies),
+      confirmation,
+      own,
+      plain: !own && !isBound(confirmation),
+      live: undefined,
+    }
+    tokens.keep(hash('sha256', presented.text, 'base64'), verified)
+    return accept(x, verified, presented)
+  }
+
+  return function authenticateJwt(x) {
+    if (x.skipAuthentication) return undefined
+    const sent = readCredential(scheme, x)
+    if (sent === undefined) return challenged(x, REPEATED, '', 'off')
+    const text = credentialOf(sent)
+    if (text === '') return challenged(x, MISSING, '', 'off')
+    const word = schemeOf(sent)
+    const known = tokens.get(hash('sha256', text, 'base64'))
+    if (known !== undefined && known.againAt > x.mono && known.generation === keys.generation) {
+      // The ordinary case, without anything made for it.
+      if (known.plain && word !== 'dpop' && known.endsAt > x.wall) return enter(x, known)
+      return accept(x, known, { text, word })
+    }
+    const presented = { text, word }
+    const jwt = readCompact(text, LIMIT, TYPES)
+    if (typeof jwt === 'string') return refused(x, jwt)
+    const { alg, kid = '' } = jwt.header
+    if (typeof alg !== 'string' || typeof kid !== 'string') return refused(x, 'the header of the token is malformed')
+    const among = keys.candidates(kid, alg)
+    return among instanceof Promise
+      ? among.then((late) => settle(x, jwt, presented, late))
+      : settle(x, jwt, presented, among)
+  }
+}
+
+/** A token as the request carries it. */
+interface Presented {
+  readonly text: string
+  readonly word: SchemeWord
+}
+
+/** True for a token of ours that neither was revoked nor has ended, of a client that is still registered where it was issued. */
+function isAlive(session: LiveSession | undefined, x: Exchange): boolean {
+  if (session === undefined || session.unusable || session.inactive) return false
+  const { evictAt, expiresAt, token } = session
+  if ((evictAt !== 0 && evictAt <= x.wall) || (expiresAt !== 0 && expiresAt <= x.wall)) return false
+  return token !== undefined && session.isRegisteredAt(token.issuer, x.snapshot!)
+}
+
+type Candidates = ReturnType<KeySource['candidates']>
+
+function keySourceOf({ key, family, keySets }: JwtRules, sets: KeySets): KeySource {
+  if (keySets.length > 0) return allOf(keySets.map(({ url, freshMs }) => sets.at(url, family, freshMs)))
+  const read = readStaticKey(key, family)
+  // The definition was checked when it was saved.
+  if (typeof read === 'string') throw new TypeError(`jwt_source ${read}`)
+  return oneKey(read)
+}
+
+/**
+ * The session of a caller. It is counted under a name that no key can have (there is a space in it), and of its own for each issuer:
+ * whoever signs for one cannot use up what another one's callers may do.
+ */
+function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, policies: readonly string[]): Caller {
+  const identity = identityOf(claims, rules)
+  const issuer = [rules.keySets.map(({ url }) => url), hash('sha256', rules.key, 'base64'), claims.iss ?? '']
+  const keyHash = hash('sha256', `jwt ${JSON.stringify([orgId, issuer, identity])}`, 'hex')
+  const clientId = clientOf(claims, rules)
+  const body = { org_id: orgId, alias: identity, apply_policies: [...policies] }
+  return {
+    source: { body, orgId, clientId, evictAt: 0 },
+    keyHash,
+    place: JSON.stringify([keyHash, clientId, policies]),
+    policyCount: policies === rules.defaultPolicies ? 0 : policies.length,
+  }
+}
+
+/** Refusals by their reason; there are as many as sentences in the code. */
+const refusals = new Map<string, Fault>()
+
+function refused(x: Exchange, reason: string): Fault {
+  let fault = refusals.get(reason)
+  if (fault === undefined) {
+    fault = prebuilt('token_unknown', reason)
+    refusals.set(reason, fault)
+  }
+  return challenged(x, fault, 'bearer', 'off')
+}

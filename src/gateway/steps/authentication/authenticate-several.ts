@@ -1,0 +1,64 @@
+import { Fault } from '../../../errors/fault.ts'
+import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+
+/** What a request was like before the first try, and what it is told when none succeeds. */
+interface Tries {
+  /** Fields of the answer; challenges of tries that another one makes up for are taken back. */
+  readonly before: string
+  /** The refusal of a token that was known and not proved to be the sender's, with its challenge: it says more than that of others. */
+  readonly unproved?: { readonly refusal: Fault; readonly fields: string }
+}
+
+/**
+ * Lets in whoever meets all schemes of one of the alternatives, tried in order. The last scheme of an alternative gives the session;
+ * when none is met, the answer is the refusal of a token that lacks its proof, else that of the last alternative.
+ */
+export function authenticateSeveral(alternatives: readonly (readonly Step[])[]): Step {
+  return function authenticateSeveral(x) {
+    return x.skipAuthentication ? undefined : attempt(x, alternatives, 0, 0, { before: x.answerExtra })
+  }
+}
+
+function attempt(
+  x: Exchange,
+  alternatives: readonly (readonly Step[])[],
+  which: number,
+  from: number,
+  tries: Tries,
+): Outcome | Promise<Outcome> {
+  const steps = alternatives[which]!
+  for (let at = from; at < steps.length; at++) {
+    const end = steps[at]!(x)
+    if (end === undefined) continue
+    if (!(end instanceof Promise)) return next(x, alternatives, which, end, tries)
+    return end.then((late) =>
+      late === undefined ? attempt(x, alternatives, which, at + 1, tries) : next(x, alternatives, which, late, tries),
+    )
+  }
+  x.alternative = which
+  return undefined
+}
+
+function next(
+  x: Exchange,
+  alternatives: readonly (readonly Step[])[],
+  which: number,
+  end: Outcome,
+  { before, unproved: known }: Tries,
+): Outcome | Promise<Outcome> {
+  // Of several credentials in one scheme nobody can say which counts, also where another scheme is met.
+  if (!(end instanceof Fault) || end.code === 'credential_repeated') return end
+  const unproved = known ?? (isUnproved(end) ? { refusal: end, fields: x.answerExtra } : undefined)
+  if (which + 1 < alternatives.length) {
+    x.session = undefined
+    x.answerExtra = before
+    return attempt(x, alternatives, which + 1, 0, { before, ...(unproved && { unproved }) })
+  }
+  if (unproved === undefined) return end
+  x.answerExtra = unproved.fields
+  return unproved.refusal
+}
+
+function isUnproved({ code }: Fault): boolean {
+  return code === 'token_proof_missing' || code === 'token_proof_invalid'
+}

@@ -1,0 +1,70 @@
+import { type Fault, prebuilt } from '../../../errors/fault.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { OAuthApi } from '../../../oauth/endpoints/parts.ts'
+import { isBound } from '../../../oauth/proofs/confirmation.ts'
+import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
+import { admitBound, type BindingParts, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
+import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import { type PresentedToken, readToken } from './read-token.ts'
+
+const MISSING = prebuilt('token_missing')
+const MALFORMED = prebuilt('token_malformed')
+const REPEATED = prebuilt('credential_repeated')
+const UNKNOWN = prebuilt('token_unknown')
+const CLIENT_GONE = prebuilt('token_client_gone')
+const EXPIRED = prebuilt('token_expired')
+
+/**
+ * Finds the access token of the request and the session behind it (OAuth method): a token of a client that is registered at this
+ * API and has not ended it since, not lapsed, and in the hands of whom it was issued to. A key is no token.
+ * Waits for the store only when the token is not in memory, or for a proof to be used up.
+ */
+export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Sessions, parts: BindingParts): Step {
+  const { dpop } = api.oauth
+  const bindsAll = requiresBinding(api)
+  const refuse = (x: Exchange, refusal: Fault, word: SchemeWord) => challenged(x, refusal, word, dpop)
+
+  const accept = (
+    x: Exchange,
+    session: LiveSession | undefined,
+    presented: PresentedToken,
+  ): Outcome | Promise<Outcome> => {
+    const refusal = flawOf(x, session, api)
+    if (refusal !== undefined) return refuse(x, refusal, presented.word)
+    const { confirmation } = session!.token!
+    if (bindsAll || isBound(confirmation) || presented.word === 'dpop')
+      return prove(x, session!, { confirmation, ...presented })
+    x.session = session
+    return undefined
+  }
+
+  const prove = (x: Exchange, session: LiveSession, token: BoundToken): Outcome | Promise<Outcome> => {
+    const admit = () => {
+      x.session = session
+      return undefined
+    }
+    return admitBound(parts, x, api, token, { dpop, admit })
+  }
+
+  return function authenticateToken(x) {
+    if (x.skipAuthentication) return undefined
+    const presented = readToken(auth, x)
+    if (presented === 'missing') return refuse(x, MISSING, '')
+    if (presented === 'malformed') return refuse(x, MALFORMED, '')
+    if (presented === 'repeated') return refuse(x, REPEATED, '')
+    const session = sessions.find(presented.text, x.snapshot!, x.wall)
+    return session instanceof Promise
+      ? session.then((late) => accept(x, late, presented))
+      : accept(x, session, presented)
+  }
+}
+
+/** Why a session is no token that may be used at this API now; undefined when it is. */
+function flawOf(x: Exchange, session: LiveSession | undefined, api: OAuthApi): Fault | undefined {
+  if (session === undefined || !session.belongsTo(api.orgId)) return UNKNOWN
+  if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
+  if (session.token?.client === undefined || !session.isRegisteredAt(api, x.snapshot!)) return CLIENT_GONE
+  if (session.expiresAt !== 0 && session.expiresAt <= x.wall) return EXPIRED
+  return session.unusable ? UNKNOWN : undefined
+}

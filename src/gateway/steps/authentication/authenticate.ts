@@ -1,0 +1,61 @@
+import { prebuilt } from '../../../errors/fault.ts'
+import type { Api } from '../../../model/apis/definition/api.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import { isBound, UNBOUND } from '../../../oauth/proofs/confirmation.ts'
+import { admitBound, type BindingParts, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
+import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import { readCredential } from './read-credential.ts'
+import { credentialOf, schemeOf } from './read-token.ts'
+
+const MISSING = prebuilt('credential_missing')
+const REPEATED = prebuilt('credential_repeated')
+const UNKNOWN = prebuilt('key_unknown')
+const INACTIVE = prebuilt('key_inactive')
+const EXPIRED = prebuilt('key_expired')
+
+/**
+ * Finds the session behind the request's key, or behind an access token of an API with the OAuth method (auth-token method). Waits
+ * for the store only when it is not in memory, or for a proof that a token is bound to.
+ */
+export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, parts: BindingParts): Step {
+  const { orgId } = api
+  const bindsAll = requiresBinding(api)
+  const accept = (x: Exchange, session: LiveSession | undefined, sent: string): Outcome | Promise<Outcome> => {
+    if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
+    if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
+    const { token } = session
+    const word = schemeOf(sent)
+    const confirmation = token?.confirmation ?? UNBOUND
+    if (word === 'dpop' || isBound(confirmation) || (token !== undefined && bindsAll))
+      return prove(x, session, { confirmation, text: credentialOf(sent), word })
+    x.session = session
+    return undefined
+  }
+  const prove = (x: Exchange, session: LiveSession, token: BoundToken): Outcome | Promise<Outcome> => {
+    const admit = () => {
+      x.session = session
+      return undefined
+    }
+    return admitBound(parts, x, api, token, { dpop: 'off', admit })
+  }
+  return function authenticate(x) {
+    if (x.skipAuthentication) return undefined
+    const sent = readCredential(auth, x)
+    if (sent === undefined) return REPEATED
+    const credential = credentialOf(sent)
+    if (credential === '') return MISSING
+    const session = sessions.find(credential, x.snapshot!, x.wall)
+    return session instanceof Promise ? session.then((late) => accept(x, late, sent)) : accept(x, session, sent)
+  }
+}
+
+/** Refuses a key that was switched off, then one whose life is over. */
+export function checkState(): Step {
+  return function checkState(x) {
+    const session = x.session
+    if (session === undefined) return undefined
+    if (session.inactive) return INACTIVE
+    return session.expiresAt !== 0 && session.expiresAt <= x.wall ? EXPIRED : undefined
+  }
+}

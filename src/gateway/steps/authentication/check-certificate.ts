@@ -1,0 +1,19 @@
+import { prebuilt } from '../../../errors/fault.ts'
+import { flawOfDates } from '../../authentication/certificate-dates.ts'
+import type { Step } from '../../server/exchange.ts'
+
+const REQUIRED = prebuilt('client_certificate_required')
+const UNKNOWN = prebuilt('key_unknown')
+
+/**
+ * Lets in only connections that proved possession of a listed client certificate (SHA-256, with or without the organisation in front)
+ * which is valid at the time of the request.
+ */
+export function checkCertificate(rules: { readonly allow: readonly string[] } | undefined): Step | undefined {
+  if (rules === undefined) return undefined
+  const allowed = new Set(rules.allow.map((id) => id.slice(-64).toLowerCase()))
+  return function checkCertificate(x) {
+    if (x.peerCertificate === '') return REQUIRED
+    return allowed.has(x.peerCertificate.sha256) ? flawOfDates(x.peerCertificate, x.wall) : UNKNOWN
+  }
+}

@@ -1,0 +1,198 @@
+import type { Api, AuthRules } from '../../../model/apis/definition/api.ts'
+import type { CredentialPlace, SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import { FIELD, numberOfName } from '../../../wire/http1/fields.ts'
+import {
+  alternativesOf,
+  placesOf,
+  schemeReader,
+  strippedPlaces,
+  unique,
+  withoutPlaces,
+} from '../../authentication/credential-places.ts'
+import type { Exchange, SeenCredentials, Step } from '../../server/exchange.ts'
+import { withoutCookie, withoutQuery } from './read-credential.ts'
+
+/** What becomes of the credentials of a request: of fields with one spelling that the wire knows, `known` has the numbers. */
+interface Verdict {
+  readonly seen: SeenCredentials
+  readonly known: readonly number[]
+  readonly others: readonly CredentialPlace[]
+}
+
+function verdictOf(verified: readonly CredentialPlace[] | undefined, withheld: readonly CredentialPlace[]): Verdict {
+  const known = withheld.filter(isKnownField)
+  return {
+    seen: { verified, withheld },
+    known: known.map(({ name }) => numberOfName(name)),
+    others: withheld.filter((each) => !known.includes(each)),
+  }
+}
+
+function isKnownField({ in: kind, name }: CredentialPlace): boolean {
+  return kind === 'header' && !name.includes('-') && numberOfName(name) !== FIELD.other
+}
+
+/**
+ * Withholds from the upstream what a request has in the places of the API's methods and was not verified, and, where the API strips
+ * credentials, what was. An upstream trusts what comes through the gateway. Where `ignoreAuthentication` opens an operation, the gateway
+ * vouches for nobody and the upstream may check credentials itself: only what is to be stripped is withheld.
+ */
+export function dropUnverified(api: Api): Step | undefined {
+  const { auth } = api
+  const all = placesOf(api)
+  if (all.length === 0) return undefined
+  const schemes = auth && alternativesOf(auth).map((alternative) => alternative.map(shapeOf))
+  const shape = JSON.stringify([all, auth && strippedPlaces(auth), schemes])
+  const known = STEPS.get(shape)
+  if (known !== undefined) return known
+  if (STEPS.size >= MOST_STEPS) STEPS.clear()
+  const step = stepFor(auth, all)
+  STEPS.set(shape, step)
+  return step
+}
+
+/** Steps by what they are made from. APIs that look alike share one, so that a request finds in the caches what others have just read. */
+const STEPS = new Map<string, Step>()
+const MOST_STEPS = 1000
+
+/** What a step takes from a scheme. */
+const shapeOf = ({ method, header, query, cookie, certificate }: SchemeRules) => [
+  ...[method, header ?? null, query ?? null, cookie ?? null],
+  certificate === true,
+]
+
+function stepFor(auth: AuthRules | undefined, all: readonly CredentialPlace[]): Step {
+  if (auth === undefined) {
+    const verdict = verdictOf(undefined, all)
+    return function dropUnverified(x) {
+      take(x, verdict)
+      return undefined
+    }
+  }
+  const stripped = strippedPlaces(auth)
+  const alternatives = alternativesOf(auth).map((schemes) => verdictsOf(schemes, all, stripped))
+  const places = unique([...stripped, ...all])
+  const unchecked = verdictOf(undefined, places)
+  const withoutAuthorization = verdictOf(
+    undefined,
+    places.filter(({ key }) => key !== AUTHORIZATION),
+  )
+  const isForOthers = othersWords(auth)
+  return function dropUnverified(x) {
+    if (!x.skipAuthentication) take(x, alternatives[x.alternative]!(x))
+    else if (stripped.length > 0) take(x, isForOthers(x) ? withoutAuthorization : unchecked)
+    return undefined
+  }
+}
+
+/** The same where a request of another API is led on to an internal one, which asks for no credential: verified is what that API has verified. */
+export function dropUnverifiedInside(api: Api): Step | undefined {
+  const all = placesOf(api)
+  if (all.length === 0) return undefined
+  const stripped = api.auth === undefined ? [] : strippedPlaces(api.auth)
+  const isForOthers = api.auth === undefined ? () => false : othersWords(api.auth)
+  return function dropUnverified(x) {
+    const { verified } = x.credentials
+    const withheld = unique([...stripped, ...withoutPlaces(all, verified ?? [])])
+    const others = verified === undefined && isForOthers(x)
+    take(x, verdictOf(verified, others ? withheld.filter(({ key }) => key !== AUTHORIZATION) : withheld))
+    return undefined
+  }
+}
+
+/** Verdicts on requests that met all of these schemes, by the credentials that they met them with; each made once. */
+function verdictsOf(
+  schemes: readonly SchemeRules[],
+  all: readonly CredentialPlace[],
+  stripped: readonly CredentialPlace[],
+): (x: Exchange) => Verdict {
+  const readers = schemes.map(schemeReader)
+  const made = (chosen: readonly number[]): Verdict => {
+    const verified = unique(readers.flatMap(({ choices }, i) => choices[chosen[i]!]!))
+    return verdictOf(verified, unique([...stripped, ...withoutPlaces(all, verified)]))
+  }
+  if (readers.every(({ choices }) => choices.length === 1)) {
+    const only = made(readers.map(() => 0))
+    return () => only
+  }
+  const verdicts: Verdict[] = []
+  return (x) => {
+    let index = 0
+    for (const { choices, chosen } of readers) index = index * choices.length + chosen(x)
+    const verdict = verdicts[index] ?? made(readers.map(({ chosen }) => chosen(x)))
+    verdicts[index] = verdict
+    return verdict
+  }
+}
+
+const AUTHORIZATION = 'header authorization'
+
+/** Schemes of `Authorization` that no key begins with. */
+const NO_KEYS: ReadonlySet<string> = new Set(['basic', 'digest', 'negotiate', 'ntlm', 'aws4-hmac-sha256'])
+
+/**
+ * Says whether `Authorization` holds a credential of a scheme that no method of the API reads. Where the API asks for none itself, that is
+ * meant for the upstream, which then checks it.
+ */
+function othersWords(auth: AuthRules): (x: Exchange) => boolean {
+  const methods = new Set(alternativesOf(auth).flatMap((schemes) => schemes.map(({ method }) => method)))
+  const own = new Set(['', 'bearer', 'dpop'])
+  if (methods.has('basic')) own.add('basic')
+  if (methods.has('hmac')) own.add('signature')
+  return ({ request }) => {
+    const value = request.known(FIELD.authorization) ?? ''
+    const word = value.slice(0, Math.max(0, value.indexOf(' '))).toLowerCase()
+    return !own.has(word) && (!methods.has('token') || NO_KEYS.has(word))
+  }
+}
+
+function take(x: Exchange, { seen, known, others }: Verdict): void {
+  const before = x.credentials.withheld
+  x.credentials = before.length === 0 ? seen : { ...seen, withheld: [...before, ...seen.withheld] }
+  for (let i = 0; i < known.length; i++) x.request.dropKnown(known[i]!)
+  for (let i = 0; i < others.length; i++) drop(x, others[i]!)
+}
+
+function drop(x: Exchange, { in: kind, name }: CredentialPlace): void {
+  if (kind === 'query') x.forwardQuery = withoutQuery(x.forwardQuery, name)
+  else if (kind === 'header') x.request.drop(name)
+  else if (kind === 'headers') x.request.dropPrefixed(name)
+  else dropCookie(x, name, kind === 'cookies')
+}
+
+/** Cookies that are left of those of the client, where some were taken out before, are a line of `requestExtra`. */
+const OWN_COOKIES = /^Cookie: ([^\r\n]*)\r\n/m
+
+function dropCookie(x: Exchange, name: string, prefixed: boolean): void {
+  const { request } = x
+  const isWhole = request.keeps(FIELD.cookie)
+  const before = isWhole ? request.all('cookie').join('; ') : OWN_COOKIES.exec(x.requestExtra)?.[1]
+  if (before === undefined) return
+  const kept = withoutCookie(before, name, prefixed)
+  if (kept === before) return
+  request.drop('cookie')
+  x.requestExtra = x.requestExtra.replace(OWN_COOKIES, '')
+  if (kept !== '') x.requestExtra += `Cookie: ${kept}\r\n`
+}
+
+/**
+ * Values of a header (lower case) of a request, without those of credentials that its upstream does not get. Rules that make a part of what
+ * goes on from a header read it here.
+ */
+export function openValues(x: Exchange, name: string): readonly string[] {
+  const values = x.request.all(name)
+  const { withheld } = x.credentials
+  if (values.length === 0 || withheld.length === 0) return values
+  if (name === 'cookie') {
+    let cookies = values.join('; ')
+    for (const each of withheld)
+      if (each.in === 'cookie' || each.in === 'cookies')
+        cookies = withoutCookie(cookies, each.name, each.in === 'cookies')
+    return cookies === '' ? [] : [cookies]
+  }
+  const key = `header ${name.replaceAll('_', '-')}`
+  const isWithheld = withheld.some((each) =>
+    each.in === 'headers' ? key.startsWith(`header ${each.name}`) : each.key === key,
+  )
+  return isWithheld ? [] : values
+}

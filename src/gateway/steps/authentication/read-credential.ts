@@ -1,0 +1,178 @@
+import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import { FIELD } from '../../../wire/http1/fields.ts'
+import type { Exchange } from '../../server/exchange.ts'
+
+/**
+ * The credential as the request carries it: in the header, the query parameter or the cookie of the scheme. '' when there is none;
+ * undefined when there are several: in two places, or a header, parameter or cookie given twice, whatever the values (RFC 6750 section 2).
+ * Nobody could say which of them the upstream takes.
+ */
+export function readCredential(auth: SchemeRules, x: Exchange): string | undefined {
+  const inHeader = headerValue(auth, x)
+  if (inHeader === undefined) return undefined
+  if (auth.query === undefined && auth.cookie === undefined) return inHeader
+  const bare = readBare(auth, x)
+  if (bare === undefined || (bare !== '' && inHeader !== '')) return undefined
+  return bare === '' ? inHeader : bare
+}
+
+/** What the header of the scheme holds; '' and undefined as of `readCredential`. The wire takes one `Authorization` alone. */
+export function headerValue({ header }: SchemeRules, x: Exchange): string | undefined {
+  if (header === 'authorization') return x.request.known(FIELD.authorization) ?? ''
+  return header === undefined ? '' : x.request.singleOfSpellings(header)
+}
+
+/** The credential in query or cookie, where no scheme word is needed; '' and undefined as of `readCredential`. */
+export function readBare({ query, cookie }: SchemeRules, x: Exchange): string | undefined {
+  const inQuery = query === undefined || !x.hasQuery ? '' : singleParameter(x.query, query)
+  if (inQuery === undefined || cookie === undefined) return inQuery
+  // Most requests with a cookie have one field of them.
+  const fields = x.request.known(FIELD.cookie) === undefined ? '' : x.request.all('cookie').join(';')
+  const inCookie = onlyOne(fields, ';', cookie, trimmed)
+  if (inCookie === undefined || (inQuery !== '' && inCookie !== '')) return undefined
+  return inQuery === '' ? unquoted(inCookie) : inQuery
+}
+
+/** The value of the only query parameter of this name, percent-decoded; '' when there is none, undefined when there are several. */
+export function singleParameter(query: string, name: string): string | undefined {
+  return onlyOne(query, '&', name, decoded)
+}
+
+/**
+ * The value under a name in a list of `name=value`; '' when it is not there, undefined when it is there more than once. Names that
+ * upstreams read as this one count too: PHP and Rack read `key[]` as `key`, PHP reads `a.b` and ` a b` as `a_b`. In
+ * parameters ASP.NET ignores letter case, and old parsers end one at `;`.
+ */
+function onlyOne(list: string, separator: string, name: string, read: (text: string) => string): string | undefined {
+  const variable = separator === '&' ? parameterOf : variableOf
+  const wanted = variable(name)
+  let found: string | undefined
+  let equals = list.indexOf('=')
+  let semicolon = separator === ';' ? -1 : list.indexOf(';')
+  for (let at = 0; at <= list.length; ) {
+    const next = list.indexOf(separator, at)
+    const end = next === -1 ? list.length : next
+    // Looked for once however many pairs have none.
+    if (equals !== -1 && equals < at) equals = list.indexOf('=', at)
+    const nameEnd = equals === -1 || equals > end ? end : equals
+    const given = read(list.slice(at, nameEnd))
+    if (given === name || variable(given) === wanted) {
+      if (found !== undefined) return undefined
+      found = nameEnd === end || given !== name ? '' : read(list.slice(nameEnd + 1, end))
+    }
+    if (semicolon !== -1 && semicolon < at) semicolon = list.indexOf(';', at)
+    if (semicolon !== -1 && semicolon < end && behindSemicolon(list.slice(at, end), wanted) !== -1) {
+      if (found !== undefined) return undefined
+      found = ''
+    }
+    at = end + 1
+  }
+  return found ?? ''
+}
+
+/** Where in a pair, behind a `;`, another of this variable begins; -1 where none does. */
+function behindSemicolon(pair: string, wanted: string): number {
+  let at = pair.indexOf(';')
+  while (at !== -1) {
+    const next = pair.indexOf(';', at + 1)
+    const [name = ''] = pair.slice(at + 1, next === -1 ? pair.length : next).split('=', 1)
+    if (parameterOf(decoded(name)) === wanted) return at
+    at = next
+  }
+  return -1
+}
+
+/** The variable that upstreams make of a parameter: as PHP does, and without regard to letter case. */
+export function parameterOf(name: string): string {
+  return variableOf(name).toLowerCase()
+}
+
+/** The variable that PHP makes of a parameter or cookie. */
+export function variableOf(name: string): string {
+  if (!FOLDED.test(name)) return name
+  const plain = name.trimStart()
+  const bracket = plain.indexOf('[', 1)
+  return (bracket === -1 ? plain : plain.slice(0, bracket)).replaceAll(/[ .]/g, '_')
+}
+
+const FOLDED = /[ .[]/
+
+const trimmed = (text: string) => text.trim()
+
+/** Cuts an optional `Bearer ` of any letter case off, with exactly one space; nothing else is trimmed. */
+export function withoutBearer(credential: string): string {
+  if (credential.length < 8 || credential.charCodeAt(6) !== 32) return credential
+  const first = credential.charCodeAt(0) | 32
+  if (first !== 98 || credential.slice(0, 6).toLowerCase() !== 'bearer') return credential
+  return credential.slice(7)
+}
+
+/** Values of every query parameter of this exact name, percent-decoded, in order; undefined for one that is not decodable. */
+export function queryValues(query: string, name: string): (string | undefined)[] {
+  return query.split('&').flatMap((pair) => {
+    const equals = pair.indexOf('=')
+    if (decodedOrNone(equals === -1 ? pair : pair.slice(0, equals)) !== name) return []
+    return [equals === -1 ? '' : decodedOrNone(pair.slice(equals + 1))]
+  })
+}
+
+/** The query without every parameter of this name, or of one that upstreams read as it. */
+export function withoutQuery(query: string, name: string): string {
+  if (query === '') return query
+  const wanted = parameterOf(name)
+  return query
+    .split('&')
+    .filter((pair) => {
+      const equals = pair.indexOf('=')
+      const given = decoded(equals === -1 ? pair : pair.slice(0, equals))
+      return given !== name && parameterOf(given) !== wanted
+    })
+    .map((pair) => {
+      const at = behindSemicolon(pair, wanted)
+      return at === -1 ? pair : pair.slice(0, at)
+    })
+    .join('&')
+}
+
+/** Value of the first cookie of this exact name; '' when absent. Surrounding double quotes go (RFC 6265 §4.1.1). */
+export function cookieValue(header: string | undefined, name: string): string {
+  if (header === undefined) return ''
+  for (const pair of header.split(';')) {
+    const equals = pair.indexOf('=')
+    if (equals === -1 || pair.slice(0, equals).trim() !== name) continue
+    return unquoted(pair.slice(equals + 1).trim())
+  }
+  return ''
+}
+
+function unquoted(value: string): string {
+  return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
+}
+
+/** The Cookie field without the cookies of this name, or of one that upstreams read as it; '' when none is left. */
+export function withoutCookie(header: string, name: string, prefixed: boolean): string {
+  const wanted = variableOf(name)
+  const isIt = (pair: string) => {
+    const given = pair.split('=', 1)[0]!.trim()
+    return given === name || variableOf(given) === wanted || (prefixed && given.startsWith(name))
+  }
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '' && !isIt(pair))
+    .join('; ')
+}
+
+/** What is not decodable equals no name and no key. */
+function decoded(text: string): string {
+  return decodedOrNone(text) ?? ''
+}
+
+function decodedOrNone(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}

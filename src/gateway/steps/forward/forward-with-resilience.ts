@@ -1,0 +1,28 @@
+import { prebuilt } from '../../../errors/fault.ts'
+import { type Exchange, type Outcome, SENT, type Step, type Targets } from '../../server/exchange.ts'
+import type { UpstreamCare } from '../../upstream/resilience.ts'
+import { requestFields, send } from './forward.ts'
+
+const ALL_DOWN = prebuilt('upstream_all_down')
+const NONE_FOUND = prebuilt('upstream_unresolved', 'DNS names no target')
+
+/** `forward` of an API whose upstream is taken care of: to the next target that is not down, with an eye on what becomes of it. */
+export function forwardWithCare(care: UpstreamCare, targets: Targets, preserveHost: boolean): Step {
+  const hand = (x: Exchange, chosen: Targets): Outcome => {
+    // What is explained takes no turn.
+    const target = x.dry ? chosen.after(chosen.list[0]!) : chosen.next()
+    if (target === undefined) {
+      x.breaker?.leave(x.breakerTurn)
+      return chosen.list.length === 0 ? NONE_FOUND : ALL_DOWN
+    }
+    if (x.dry) return SENT
+    care.begin(x)
+    send(x, target, preserveHost)
+    return SENT
+  }
+  return function forward(x) {
+    x.requestHead = requestFields(x)
+    const chosen = x.operation?.targets ?? targets
+    return chosen.opening === undefined ? hand(x, chosen) : chosen.opening.then(() => hand(x, chosen))
+  }
+}

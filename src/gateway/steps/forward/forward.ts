@@ -1,0 +1,103 @@
+import { FIELD, FIELD_NAMES } from '../../../wire/http1/fields.ts'
+import { copyText } from '../../record/flatten-string.ts'
+import { type Exchange, SENT, type Step, type Target, type Targets } from '../../server/exchange.ts'
+
+/** Hands the request to the next target in turn. Always the last step. */
+export function forward(targets: Targets, preserveHost: boolean): Step {
+  return function forward(x) {
+    x.requestHead = requestFields(x)
+    if (x.dry) return SENT
+    send(x, (x.operation?.targets ?? targets).next()!, preserveHost)
+    return SENT
+  }
+}
+
+/** Hands the request to this target; again, when the one before could not be reached. */
+export function send(x: Exchange, target: Target, preserveHost: boolean): void {
+  x.target = target
+  x.attempts++
+  const method = x.operation?.toMethod || x.method
+  x.forward(target.upstream, method, requestHead(x, target, method, preserveHost))
+}
+
+/** Request line, Host and the fields that the exchange has for its upstream. */
+export function requestHead(x: Exchange, target: Target, method: string, preserveHost: boolean): string {
+  const start = `${method} ${targetPath(x, target)}${queryOf(x, target)}`
+  if (preserveHost && x.authority !== '') return `${start} HTTP/1.1\r\nHost: ${x.authority}\r\n${x.requestHead}`
+  return start + target.lineEnd + x.requestHead
+}
+
+/** The path that a target is asked for. Who resolves one that begins with two slashes would take what follows for a host. */
+export function targetPath(x: Exchange, { basePath }: Target): string {
+  const path = basePath + x.forwardPath
+  if (path === '') return '/'
+  // Looks at a part: to look at the whole would make V8 glue it together twice.
+  return (basePath === '' ? path : basePath).startsWith('//') ? path.replace(/^\/+/, '/') : path
+}
+
+function queryOf(x: Exchange, target: Target): string {
+  if (target.query === '') return x.hasQuery && (x.forwardQuery !== '' || x.query === '') ? `?${x.forwardQuery}` : ''
+  return x.forwardQuery === '' ? `?${target.query}` : `?${target.query}&${x.forwardQuery}`
+}
+
+/** All fields but Host: what is kept of the request's, the chain of addresses, what steps added. */
+export function requestFields(x: Exchange): string {
+  const told = x.peerTrusted ? addedLines(x) : ownLines(x)
+  return x.request.kept() + told + x.requestExtra
+}
+
+/** What is told of a client for whom nobody may speak. Glued together again only where the authority is another than before. */
+function ownLines(x: Exchange): string {
+  const { told, authority } = x
+  if (told.lines === '' || told.authority !== authority) {
+    told.authority = copyText(authority)
+    told.lines = copyText(forLine(x.peerAddress) + protoLine(x) + hostLine(x))
+  }
+  return told.lines
+}
+
+/**
+ * What a trusted proxy says of those before it, and who it is. A proxy that does not write X-Real-IP or Forwarded itself hands on the
+ * client's: they go on with what the gateway has found, and so never say anything else than X-Forwarded-*.
+ */
+function addedLines(x: Exchange): string {
+  const { request } = x
+  const addresses = [...x.forwardedChain, x.peerAddress]
+  const real = request.keeps(FIELD.xRealIp) ? `X-Real-IP: ${x.clientAddress}\r\n` : ''
+  const forwarded = request.keeps(FIELD.forwarded) ? forwardedLine(x, addresses) : ''
+  request.dropKnown(FIELD.xForwardedFor)
+  request.dropKnown(FIELD.xRealIp)
+  request.dropKnown(FIELD.forwarded)
+  return (
+    forLine(addresses.join(', ')) +
+    real +
+    forwarded +
+    (request.has(FIELD.xForwardedProto) ? '' : protoLine(x)) +
+    (request.has(FIELD.xForwardedHost) ? '' : hostLine(x))
+  )
+}
+
+const PROTO = /^[a-z][a-z0-9+.-]*$/i
+const HOST = /^[\w.:[\]-]+$/
+
+/** `Forwarded` (RFC 7239 section 4) of what `X-Forwarded-*` say: who asked, with scheme and host, then each proxy. */
+function forwardedLine(x: Exchange, [client, ...proxies]: readonly string[]): string {
+  const proto = told(x, FIELD.xForwardedProto, x.secure ? 'https' : 'http')
+  const host = told(x, FIELD.xForwardedHost, x.authority)
+  const asked = [nodeOf(client!)]
+  if (PROTO.test(proto)) asked.push(`proto=${proto}`)
+  if (HOST.test(host)) asked.push(`host="${host}"`)
+  return `Forwarded: ${[asked.join(';'), ...proxies.map(nodeOf)].join(', ')}\r\n`
+}
+
+/** What a field says that is handed on; `own` where the gateway writes it, '' where an edit of the API does or it says several things. */
+function told({ request }: Exchange, field: number, own: string): string {
+  if (!request.has(field)) return own
+  return request.keeps(field) ? (request.single(FIELD_NAMES[field]!) ?? '') : ''
+}
+
+const nodeOf = (address: string) => (address.includes(':') ? `for="[${address}]"` : `for=${address}`)
+
+const forLine = (addresses: string) => `X-Forwarded-For: ${addresses}\r\n`
+const protoLine = (x: Exchange) => (x.secure ? 'X-Forwarded-Proto: https\r\n' : 'X-Forwarded-Proto: http\r\n')
+const hostLine = (x: Exchange) => (x.authority === '' ? '' : `X-Forwarded-Host: ${x.authority}\r\n`)

@@ -1,0 +1,142 @@
+import { Fault, prebuilt } from '../../../errors/fault.ts'
+import type { Limit } from '../../../model/limits/limit.ts'
+import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
+import type { Grant } from '../../../model/sessions/grant.ts'
+import type { Clock } from '../../../model/time/clock.ts'
+import type { Counters } from '../../../store/ports/ports.ts'
+import type { WatchLimits } from '../../events/events.ts'
+import type { Exchange, OrgLimits, Outcome, Step } from '../../server/exchange.ts'
+import { limitFields, secondsOf } from '../../server/limit-fields.ts'
+
+const API_RATE = prebuilt('api_rate_exceeded')
+const RATE = prebuilt('rate_exceeded')
+const QUOTA = prebuilt('quota_exceeded')
+const ORG_RATE = prebuilt('org_rate_exceeded')
+const ORG_QUOTA = prebuilt('org_quota_exceeded')
+const ORG_INACTIVE = prebuilt('org_inactive')
+
+/** Counts cannot be had: all of these are the store's, none is the caller's. */
+const COUNTS_AWAY: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_read_only', 'store_refused'])
+/** Tells that limits were not those of the whole cluster. */
+const AWAY_FIELD = 'X-Svc-Counters: away\r\n'
+
+const NO_LIMITS: readonly Limit[] = []
+
+/** Requests that may wait at once for their key's rate (`throttle_interval`); more are refused as without it. */
+const MAX_THROTTLED = 1000
+let throttled = 0
+
+export interface TakeOptions {
+  /** Whether refusals say when to come again. */
+  readonly sendRetryAfter: boolean
+  /** True = while counts cannot be had the node admits what it may by itself; false = it refuses. */
+  readonly alone: boolean
+  /** Looks at the limits of each admitted request; undefined = nobody wants to know. */
+  readonly watch?: WatchLimits | undefined
+}
+
+/**
+ * Takes one permit of every limit that the request meets, or none of any: the organisation's, the operation's, the API's,
+ * the key's, and last the quota. Checked in this order, in one step, so that a refused call costs nothing anywhere.
+ * A key with `throttle_interval` and `throttle_retry_limit` waits and tries again before it is refused for its rate.
+ */
+export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, alone, watch }: TakeOptions): Step {
+  const attempt = (x: Exchange, limits: readonly Limit[]) => {
+    const refused = x.dry ? counters.peek(limits, x) : counters.take(limits, x)
+    if (typeof refused === 'number') return conclude(x, limits, refused)
+    return refused.then(
+      (late) => conclude(x, limits, late),
+      (error: unknown) => withoutCounts(x, limits, error),
+    )
+  }
+
+  const withoutCounts = (x: Exchange, limits: readonly Limit[], error: unknown): Fault | undefined => {
+    if (!(error instanceof Fault && COUNTS_AWAY.has(error.code))) throw error
+    if (!x.answerExtra.includes(AWAY_FIELD)) x.answerExtra += AWAY_FIELD
+    if (!alone || x.dry || counters.takeAlone === undefined) return error
+    return conclude(x, limits, counters.takeAlone(limits, x))
+  }
+
+  const refuse = (x: Exchange, fault: Fault | undefined): Outcome => {
+    if (fault !== undefined && sendRetryAfter) {
+      x.answerExtra += `Retry-After: ${secondsOf(x.retryAfterMs)}\r\n`
+    }
+    return fault
+  }
+
+  const throttle = async (x: Exchange, limits: readonly Limit[], grant: Grant): Promise<Outcome> => {
+    throttled++
+    try {
+      let fault: Fault | undefined = RATE
+      for (let i = 0; i < grant.throttleRetryLimit && fault === RATE && !x.aborted; i++) {
+        await new Promise((resolve) => setTimeout(resolve, grant.throttleIntervalMs))
+        // Whoever left meanwhile must not be counted.
+        if (x.aborted) break
+        x.wall = clock.wall()
+        x.mono = clock.mono()
+        fault = await attempt(x, limits)
+      }
+      if (fault === undefined) watch?.(x, limits)
+      return refuse(x, fault)
+    } finally {
+      throttled--
+    }
+  }
+
+  const end = (x: Exchange, limits: readonly Limit[], fault: Fault | undefined) => {
+    if (fault === undefined && !x.dry) watch?.(x, limits)
+    const grant = x.plan?.grant
+    if (fault !== RATE || grant === undefined || x.dry) return refuse(x, fault)
+    const waits = grant.throttleIntervalMs > 0 && grant.throttleRetryLimit > 0 && throttled < MAX_THROTTLED
+    return waits ? throttle(x, limits, grant) : refuse(x, fault)
+  }
+
+  return function takePermits(x) {
+    const grant = x.plan?.grant
+    const org = organisationOf(x)
+    if (org?.inactive) return ORG_INACTIVE
+    const limits = limitsOf(x, grant, org)
+    if (limits.length === 0) return undefined
+    const fault = attempt(x, limits)
+    if (fault === undefined) return watch === undefined ? undefined : end(x, limits, undefined)
+    return fault instanceof Promise ? fault.then((late) => end(x, limits, late)) : end(x, limits, fault)
+  }
+}
+
+/** What is set for the organisation of the request's API, if anything. */
+export function organisationOf(x: Exchange): OrgLimits | undefined {
+  const { orgs } = x.snapshot!
+  return orgs.size === 0 ? undefined : orgs.get(x.chain!.api.orgId)
+}
+
+/** The limits of a request, in the order in which they are checked. Allocates only for organisations and operations with limits. */
+export function limitsOf(x: Exchange, grant: Grant | undefined, org: OrgLimits | undefined): readonly Limit[] {
+  const chain = x.chain!
+  const own = grant === undefined ? chain.openLimits : limitsOfGrant(x, grant)
+  const operation = x.operation?.rates ?? NO_LIMITS
+  if (org === undefined && operation.length === 0) return own
+  return [...(org?.limits ?? NO_LIMITS), ...operation, ...own]
+}
+
+/** Those of every path that this one may be for the upstream. */
+function limitsOfGrant(x: Exchange, grant: Grant): readonly Limit[] {
+  const { method, rest } = x
+  const readable = rest === '' ? '/' : readablePath(rest)
+  const limits = grant.limitsFor(method, readable, x)
+  if (readable === rest || rest === '') return limits
+  return [...new Set([...limits, ...otherReadings(readable).flatMap((reading) => grant.limitsFor(method, reading, x))])]
+}
+
+/** Notes what the client is told of its limits; answers the fault of the limit that refused. */
+function conclude(x: Exchange, limits: readonly Limit[], refused: number): Fault | undefined {
+  x.limitFields = limitFields(limits, x.wall, refused)
+  if (refused === -1) return undefined
+  x.retryAfterMs = limits[refused]!.resetMs
+  return faultOf(limits[refused]!)
+}
+
+function faultOf({ kind, owner }: Limit): Fault {
+  if (owner === 'organisation') return kind === 'quota' ? ORG_QUOTA : ORG_RATE
+  if (kind === 'quota') return QUOTA
+  return owner === 'api' || owner === 'operation' ? API_RATE : RATE
+}

@@ -1,0 +1,162 @@
+import { prebuilt } from '../../../errors/fault.ts'
+import { MAX_TOLD } from '../../../model/apis/check/value-schema.ts'
+import type {
+  BodyCheck,
+  ParameterCheck,
+  RequestCheck,
+  RequestFlaw,
+  ValueCheck,
+} from '../../../model/apis/definition/operation.ts'
+import { otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
+import { FIELD } from '../../../wire/http1/fields.ts'
+import { PathPattern } from '../../routing/path-pattern.ts'
+import type { Exchange, Outcome, Reply, Step } from '../../server/exchange.ts'
+import { readTrafficJson } from '../../server/json-flaw.ts'
+import { cookieValue, queryValues } from '../authentication/read-credential.ts'
+
+const INVALID = prebuilt('request_invalid')
+
+/** Largest JSON body that is read to be checked; larger ones are refused (413). */
+const MAX_CHECKED_BYTES = 1_048_576
+
+const NO_JSON = 'must be JSON in UTF-8'
+const DECODER = new TextDecoder('utf-8', { fatal: true })
+
+/** Refuses requests that do not fit the description of their operation, and tells where. */
+export function validateRequest(checks: readonly (readonly RequestCheck[])[]): Step | undefined {
+  const all = checks.flat()
+  if (all.length === 0) return undefined
+  const paths = new Map(all.map((check) => [check, [false, true].map((fold) => new PathPattern(check.path, fold))]))
+
+  const flawsOf = (x: Exchange, check: RequestCheck): RequestFlaw[] => {
+    if (check.parameters.length === 0) return []
+    for (const values of valuesOf(paths.get(check)!, readablePath(x.rest))) {
+      const flaws = check.parameters.flatMap((parameter) => parameterFlaws(x, parameter, values))
+      if (flaws.length > 0) return flaws
+    }
+    return []
+  }
+
+  return function validateRequest(x) {
+    const own = x.operation?.checks
+    if (own === undefined || own.length === 0) return undefined
+    for (const check of own) {
+      const flaws = flawsOf(x, check)
+      if (flaws.length > 0) return refusal(x, check, flaws)
+    }
+    // What is explained has no body.
+    if (x.dry || own.every(({ body }) => body === undefined)) return undefined
+    return validateBodies(x, own)
+  }
+}
+
+async function validateBodies(x: Exchange, checks: readonly RequestCheck[]): Promise<Outcome> {
+  for (const check of checks) {
+    if (check.body === undefined) continue
+    const flaws = await bodyFlaws(x, check.body)
+    if (flaws.length > 0) return refusal(x, check, flaws)
+  }
+  return undefined
+}
+
+/** The definition says with which status, so this is an answer and no fault, though it is noted as one. */
+function refusal(x: Exchange, { status }: RequestCheck, flaws: readonly RequestFlaw[]): Reply {
+  x.fault = INVALID
+  const body = JSON.stringify({ error: INVALID.message, faults: flaws.slice(0, MAX_TOLD) })
+  return { status, fields: 'Content-Type: application/json\r\n', body }
+}
+
+async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly RequestFlaw[]> {
+  const flaw = (reason: string) => [{ at: 'body', reason }]
+  if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
+  const check = rule.types === undefined ? rule.json : checkOfType(x, rule.types)
+  if (check === 'refused') {
+    return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
+  }
+  if (check === undefined) return []
+  if (x.request.get('content-encoding') !== undefined) return flaw('must not be encoded')
+  const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_CHECKED_BYTES, MAX_CHECKED_BYTES))
+  if (bytes.length === 0) return rule.required ? flaw('is missing') : []
+  const { value, reason } = parsed(bytes)
+  if (reason !== undefined) return flaw(reason)
+  return check(value, x).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
+}
+
+/** What checks a body of the request's type; `refused` where the description knows no such type. */
+function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): ValueCheck | undefined | 'refused' {
+  // The second of two such fields might be the one that the upstream heeds.
+  const sent = x.request.all('content-type')
+  const type = sent.length === 1 ? (sent[0]!.split(';')[0] ?? '').trim().toLowerCase() : ''
+  for (const range of [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*']) {
+    if (type !== '' && types.has(range)) return types.get(range)
+  }
+  return 'refused'
+}
+
+function parsed(bytes: Uint8Array): { readonly value?: unknown; readonly reason?: string } {
+  try {
+    const read = readTrafficJson(DECODER.decode(bytes))
+    return 'value' in read ? read : { reason: read.reason ?? NO_JSON }
+  } catch {
+    return { reason: NO_JSON }
+  }
+}
+
+function parameterFlaws(
+  x: Exchange,
+  parameter: ParameterCheck,
+  pathValues: ReadonlyMap<string, string>,
+): readonly RequestFlaw[] {
+  const where = `${parameter.in} ${parameter.name}`
+  const sent = textsOf(x, parameter, pathValues)
+  if (sent.length === 0) return parameter.required ? [{ at: where, reason: 'is missing' }] : []
+  if (sent.includes(undefined)) return [{ at: where, reason: 'is no text in UTF-8' }]
+  if (sent.length > 1 && parameter.shape !== 'list') return [{ at: where, reason: 'must be given once' }]
+  const { value, reason } = readValue(parameter, sent as string[])
+  if (reason !== undefined) return [{ at: where, reason }]
+  return parameter.check(value, x).map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
+}
+
+/** Every value that the request gives the parameter, undefined for one that is not decodable. */
+function textsOf(
+  x: Exchange,
+  { in: place, name }: ParameterCheck,
+  pathValues: ReadonlyMap<string, string>,
+): (string | undefined)[] {
+  if (place === 'query') return x.hasQuery ? queryValues(x.query, name) : []
+  if (place === 'header') return x.request.all(name)
+  if (place === 'cookie') {
+    const value = cookieValue(x.request.known(FIELD.cookie), name)
+    return value === '' ? [] : [value]
+  }
+  const value = pathValues.get(name)
+  return value === undefined ? [] : [textOfReadable(value)]
+}
+
+/** Of all that the path may be for its upstream: each must pass. A pattern that heeds letter case goes before one that does not. */
+function valuesOf(patterns: readonly PathPattern[], path: string): ReadonlyMap<string, string>[] {
+  const values = [path, ...otherReadings(path)].flatMap((reading) => {
+    const fitting = patterns.find((pattern) => pattern.matches(reading))
+    return fitting === undefined ? [] : [fitting.values(reading)]
+  })
+  return values.length > 0 ? values : [patterns.at(-1)!.values(path)]
+}
+
+function readValue(
+  { shape, items, separator }: ParameterCheck,
+  sent: readonly string[],
+): { readonly value?: unknown; readonly reason?: string } {
+  if (shape === 'json') return parsed(Buffer.from(sent[0]!))
+  if (shape !== 'list') return { value: read(sent[0]!, shape) }
+  const texts = separator === '' ? sent : sent.flatMap((text) => text.split(separator))
+  return { value: texts.map((text) => read(text.trim(), items)) }
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** What is no number or flag stays a text, which the schema then refuses. */
+function read(text: string, shape: 'text' | 'number' | 'boolean'): unknown {
+  if (shape === 'number' && NUMBER.test(text)) return Number(text)
+  if (shape === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}

@@ -1,0 +1,22 @@
+import type { Api, AuthRules } from '../../../model/apis/definition/api.ts'
+import type { Step } from '../../server/exchange.ts'
+
+/**
+ * Shows the fields from which an API reads its credential or version, where their names have an underscore: all others of the kind stay
+ * hidden. undefined where no such name is read.
+ */
+export function admitFields({ auth, versioning }: Api): Step | undefined {
+  const version = versioning?.location === 'header' ? [versioning.key.toLowerCase()] : []
+  const names = [...new Set([...credentialHeaders(auth), ...version])].filter((name) => name.includes('_'))
+  if (names.length === 0) return undefined
+  return function admitFields(x) {
+    if (x.request.hidden > 0) for (const name of names) x.request.reveal(name)
+    return undefined
+  }
+}
+
+/** Lower-case names of the headers that any scheme reads a credential from. */
+function credentialHeaders(auth: AuthRules | undefined): readonly string[] {
+  if (auth === undefined) return []
+  return [auth, ...(auth.alternatives ?? []).flat()].flatMap(({ header }) => header ?? [])
+}

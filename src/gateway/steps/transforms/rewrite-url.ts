@@ -1,0 +1,172 @@
+import { prebuilt } from '../../../errors/fault.ts'
+import type { RewriteRule } from '../../../model/apis/definition/operation.ts'
+import type { Json } from '../../../model/json/json.ts'
+import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
+import type { RewritePiece } from '../../../model/patterns/rewrite-target.ts'
+import { holdsEncodedSlash, readPath } from '../../../wire/http1/path.ts'
+import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
+import type {
+  CompiledRewrite,
+  CompiledTarget,
+  CompiledTrigger,
+  CompiledTriggerRule,
+  Exchange,
+  Outcome,
+  Step,
+} from '../../server/exchange.ts'
+import { openValues } from '../authentication/drop-unverified.ts'
+import { queryValues } from '../authentication/read-credential.ts'
+import { leadOn } from './redirect-internally.ts'
+
+const UNCLEAR = prebuilt('request_malformed', 'with its encoded slashes decoded the path is rewritten in another way')
+const CLIMBS = prebuilt('request_malformed', 'the path climbs')
+
+/** Largest body that triggers look at; a larger one is refused (413). */
+const MAX_SEARCHED_BYTES = 1_048_576
+
+/** A segment that stands for another, however its dots are spelled. */
+const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
+
+/** What a rule of a trigger has found, by its name and the index of the value. */
+type Finds = Map<string, RegExpExecArray>
+
+/** Writes path and query anew where the operation says so; may lead to another origin or API. */
+export function rewriteUrl(rules: readonly (RewriteRule | undefined)[]): Step | undefined {
+  if (rules.every((rule) => rule === undefined)) return undefined
+  return function rewriteUrl(x) {
+    const rewrite = x.operation?.rewrite
+    if (rewrite === undefined) return undefined
+    const matches = matchesOf(x, rewrite)
+    if (matches.length === 0) return undefined
+    // What is explained has no body.
+    return rewrite.readsBody && !x.dry ? withBody(x, rewrite, matches) : choose(x, rewrite, matches, '')
+  }
+}
+
+/** What the pattern has found in a path that the request may be for. */
+interface Match {
+  readonly path: string
+  readonly found: RegExpExecArray
+}
+
+/** In the path as it is, and with its encoded slashes decoded. */
+function matchesOf(x: Exchange, { matcher }: CompiledRewrite): Match[] {
+  const query = x.hasQuery ? `?${x.forwardQuery}` : ''
+  const own = x.rest === '' ? '/' : x.rest
+  const paths = holdsEncodedSlash(own) ? [own, ...otherReadings(readablePath(own)).map(encodedPath)] : [own]
+  return paths.flatMap((path) => {
+    const found = matcher.exec(path + query, x)
+    return found === null ? [] : [{ path, found }]
+  })
+}
+
+async function withBody(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]): Promise<Outcome> {
+  const limit = Math.min(x.bodyLimitBytes || MAX_SEARCHED_BYTES, MAX_SEARCHED_BYTES)
+  const body = x.body === undefined && x.bodyLength === 0 ? '' : (await x.readBody(limit)).toString('utf8')
+  return choose(x, rewrite, matches, body)
+}
+
+/** Refuses a request that is rewritten in several ways, by what its upstream may take it for. */
+function choose(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[], body: string) {
+  const [first, ...others] = matches.map(({ path, found }) => {
+    const finds: Finds = new Map()
+    const index = rewrite.triggers.findIndex((trigger) => holds(x, trigger, { path, body }, finds))
+    const target = rewrite.triggers[index]?.target ?? rewrite.target
+    return { target, text: target === undefined ? '' : textOf(x, target, found, { index, finds }) }
+  })
+  for (const { target, text } of others)
+    if (target !== first!.target || withSlashes(text) !== withSlashes(first!.text)) return UNCLEAR
+  return first!.target === undefined ? undefined : apply(x, first!.target, first!.text)
+}
+
+const withSlashes = (text: string | undefined) => text?.replace(/%(?:2F|5C)/gi, '/').replace(/\/{2,}/g, '/')
+
+/** Where triggers look, besides the request itself. */
+interface Searched {
+  readonly path: string
+  readonly body: string
+}
+
+function holds(x: Exchange, { all, rules }: CompiledTrigger, searched: Searched, finds: Finds): boolean {
+  finds.clear()
+  for (const rule of rules) {
+    const found = isFound(x, rule, searched, finds)
+    if (found === rule.negate && all) return false
+    if (found !== rule.negate && !all) return true
+  }
+  return all
+}
+
+function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean {
+  let found = false
+  valuesOf(x, rule, searched).forEach((value, index) => {
+    const match = rule.matcher.exec(value, x)
+    if (match === null) return
+    found = true
+    finds.set(`${rule.name}-${index}`, match)
+  })
+  return found
+}
+
+function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, { path, body }: Searched): readonly string[] {
+  if (place === 'header') return openValues(x, name.toLowerCase())
+  if (place === 'query') return x.hasQuery ? queryValues(x.forwardQuery, name).map((value) => value ?? '') : []
+  if (place === 'path') return pathParts(path)
+  if (place === 'body') return [body]
+  return metaTexts(x, name)
+}
+
+function pathParts(rest: string): string[] {
+  return readablePath(rest)
+    .split('/')
+    .filter((part) => part !== '')
+    .map(textOfReadable)
+}
+
+/** A member of the session's metadata that can be written as one text. */
+function metaTexts(x: Exchange, name: string): string[] {
+  const meta = x.session?.metaData
+  const value: Json | undefined = meta !== undefined && Object.hasOwn(meta, name) ? meta[name] : undefined
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [String(value)] : []
+}
+
+interface Taken {
+  readonly index: number
+  readonly finds: Finds
+}
+
+/** The path and query that a target makes; undefined when a part of the request brings an encoded slash that the API does not take. */
+function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray, taken: Taken): string | undefined {
+  let text = ''
+  for (const piece of pieces) {
+    const own = expanded(x, piece, match, taken)
+    const inPath = text.includes('?') ? '' : own.split('?', 1)[0]!
+    if (typeof piece !== 'string' && /%(?:2F|5C)/i.test(inPath) && !x.chain!.api.allowEncodedSlashes) return undefined
+    text += own
+  }
+  return text
+}
+
+function apply(x: Exchange, target: CompiledTarget, text: string | undefined) {
+  if (text === undefined) return ENCODED_SLASH
+  const mark = text.indexOf('?')
+  const path = mark === -1 ? text : text.slice(0, mark)
+  const query = mark === -1 ? undefined : text.slice(mark + 1)
+  // What callers send must not lead out of the place that the definition names.
+  if (DOT_SEGMENT.test(path) || /%(?![0-9a-f]{2})/i.test(path) || readPath(path) instanceof Error) return CLIMBS
+  if (target.api !== '') return leadOn(x, target.api, path, query)
+  x.forwardPath = path
+  x.hasQuery = query !== undefined
+  x.forwardQuery = query ?? ''
+  if (target.targets !== undefined) x.operation = { ...x.operation!, targets: target.targets }
+  return undefined
+}
+
+/** Groups of the pattern are parts of a path or query as they are; everything else is escaped. */
+function expanded(x: Exchange, piece: RewritePiece, match: RegExpExecArray, { index, finds }: Taken): string {
+  if (typeof piece === 'string') return piece
+  if ('meta' in piece) return encodeURIComponent((metaTexts(x, piece.meta)[0] ?? '').toWellFormed())
+  if (!('trigger' in piece)) return match[piece.group] ?? ''
+  if (piece.trigger !== index) return ''
+  return encodeURIComponent((finds.get(piece.found)?.[piece.group] ?? '').toWellFormed())
+}

@@ -1,0 +1,139 @@
+import { fault, prebuilt, toFault } from '../../../errors/fault.ts'
+import type { Api } from '../../../model/apis/definition/api.ts'
+import type { ModulePhase } from '../../../model/apis/definition/module-rules.ts'
+import type { SecretNames } from '../../../model/secrets/redact-traffic.ts'
+import { readPath } from '../../../wire/http1/path.ts'
+import type { FieldEdit, FieldPairs, Outcome as Made } from '../../modules/messages.ts'
+import type { ModuleSet } from '../../modules/module-set.ts'
+import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../../modules/views.ts'
+import type { Exchange, Outcome, Reply, Step } from '../../server/exchange.ts'
+import { forwardPathOf } from './redirect-internally.ts'
+import { putBody } from './transform-body.ts'
+
+const REJECTED = prebuilt('module_rejected')
+const CLIMBS = prebuilt('module_failed', 'a module set a path that climbs')
+
+type RequestPhase = Exclude<ModulePhase, 'response'>
+
+/** Has the modules of a phase look at the request, which they may change, answer or refuse. `maxBodyBytes`: of all requests, 0 = no bound. */
+export function runModules(
+  set: ModuleSet | undefined,
+  phase: RequestPhase,
+  api: Api,
+  maxBodyBytes: number,
+): Step | undefined {
+  if (set === undefined || !set.has(phase)) return undefined
+  const names = credentialNames(api)
+  const asked = set.bodyLimitBytes(phase)
+  const limitBytes = maxBodyBytes === 0 ? asked : Math.min(asked, maxBodyBytes)
+  // What is explained is not shown to modules: nobody knows what they do with it.
+  const run = (x: Exchange) => (x.dry ? undefined : callModules(set, phase, { names, limitBytes }, x))
+  if (phase === 'pre')
+    return function runPreModules(x) {
+      return run(x)
+    }
+  if (phase === 'post')
+    return function runPostModules(x) {
+      return run(x)
+    }
+  return function runPostAuthenticationModules(x) {
+    return run(x)
+  }
+}
+
+/** What modules are not shown, and how much of a body they are shown; 0 = none. */
+interface Shown {
+  readonly names: SecretNames
+  readonly limitBytes: number
+}
+
+async function callModules(
+  set: ModuleSet,
+  phase: RequestPhase,
+  { names, limitBytes }: Shown,
+  x: Exchange,
+): Promise<Outcome> {
+  const { open, hidden } = splitQuery(x.forwardQuery, names)
+  const path = (phase === 'post' ? x.forwardPath : x.rest) || '/'
+  const fields = openFields([...x.request.entries(), ...pairsOf(x.requestExtra)], names)
+  try {
+    const body = limitBytes === 0 ? undefined : await bodyOf(x, limitBytes)
+    const request = requestView(x, { path, query: open, fields, ...(body && { body }) })
+    const made = await set.call(phase, { request })
+    return x.aborted ? undefined : take(x, phase, made, hidden)
+  } catch (error) {
+    return toFault(error)
+  }
+}
+
+/** @throws Fault `body_too_large`, and whatever ends a body early */
+async function bodyOf(x: Exchange, limitBytes: number): Promise<Uint8Array> {
+  if (x.body === undefined && x.bodyLength === 0) return new Uint8Array(0)
+  const bytes = await x.readBody(limitBytes)
+  // It may have been read for another step, which allows more.
+  if (bytes.length > limitBytes) throw fault('body_too_large')
+  return ownBytes(bytes)
+}
+
+function take(x: Exchange, phase: RequestPhase, made: Made, hiddenQuery: string): Outcome {
+  x.moduleContext = made.context
+  if (made.refusal !== undefined || made.reply !== undefined) return replyOf(x, made)
+  for (const edit of made.edits) editField(x, edit)
+  if (made.body !== undefined) putBody(x, Buffer.from(made.body.buffer, made.body.byteOffset, made.body.length))
+  if (made.query !== undefined) setQuery(x, [made.query, hiddenQuery].filter((part) => part !== '').join('&'), phase)
+  return made.path === undefined || setPath(x, made.path, phase) ? undefined : CLIMBS
+}
+
+/** What ends the request: a refusal in the gateway's form, or an answer as the module gave it. */
+export function replyOf(x: Exchange, { refusal, reply }: Made): Reply {
+  if (reply !== undefined && refusal === undefined) {
+    return { status: reply.status, fields: linesOf(reply.fields), body: reply.body }
+  }
+  x.fault = REJECTED
+  const { status, message } = refusal!
+  return { status, fields: 'Content-Type: application/json\r\n', body: JSON.stringify({ error: message }) }
+}
+
+/** Later steps and the upstream see the field as the module left it. */
+function editField(x: Exchange, { name, values }: FieldEdit): void {
+  x.request.erase(name)
+  if (x.requestExtra !== '')
+    x.requestExtra = linesOf(pairsOf(x.requestExtra).filter(([each]) => each.toLowerCase() !== name))
+  for (const value of values) x.request.append(name, value)
+  x.requestEdits += `${JSON.stringify([name, ...values])}\n`
+}
+
+function setQuery(x: Exchange, query: string, phase: RequestPhase): void {
+  x.hasQuery = query !== ''
+  x.forwardQuery = query
+  if (phase === 'pre') x.query = query
+}
+
+/** False when the path leads out of the API. */
+function setPath(x: Exchange, path: string, phase: RequestPhase): boolean {
+  const forms = readPath(path)
+  if (forms instanceof Error) return false
+  if (phase === 'post') {
+    x.forwardPath = forms.sent
+    return true
+  }
+  x.rest = forms.path
+  x.forwardPath = forwardPathOf(x.chain!, forms.sent)
+  return true
+}
+
+/** `Name: value\r\n` lines of pairs. */
+export function linesOf(fields: FieldPairs): string {
+  return fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+}
+
+/** Pairs of `Name: value\r\n` lines. */
+export function pairsOf(lines: string): FieldPairs {
+  return lines
+    .split('\r\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon), line.slice(colon + 1).trim()] as const
+    })
+}

@@ -1,0 +1,40 @@
+import { prebuilt } from '../../../errors/fault.ts'
+import type { BodyRule } from '../../../model/apis/definition/operation.ts'
+import { MAX_RENDERED } from '../../../model/body-templates/render.ts'
+import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import { type TransformFaults, transformed } from '../../server/template-values.ts'
+
+const ENCODED = prebuilt('transform_body_malformed', 'must not be encoded (Content-Encoding)')
+const FAULTS: TransformFaults = {
+  malformed: 'transform_body_malformed',
+  tooLarge: 'transform_too_large',
+  failed: 'transform_failed',
+}
+
+/** Fields that speak of the body as it came. */
+const OF_THE_BODY = ['content-digest', 'content-md5', 'digest', 'repr-digest']
+
+/** Writes the body of a request anew where its operation has a template. */
+export function transformBody(rules: readonly (BodyRule | undefined)[]): Step | undefined {
+  if (rules.every((rule) => rule === undefined)) return undefined
+  return function transformBody(x) {
+    const rule = x.operation?.requestBody
+    // What is explained has no body.
+    return rule === undefined || x.dry ? undefined : transform(x, rule)
+  }
+}
+
+async function transform(x: Exchange, rule: BodyRule): Promise<Outcome> {
+  if (!/^(?:identity)?$/i.test(x.request.get('content-encoding') ?? '')) return ENCODED
+  const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_RENDERED, MAX_RENDERED))
+  const made = transformed(x, rule, bytes, FAULTS)
+  if (made instanceof Error) return made
+  putBody(x, made)
+  return undefined
+}
+
+/** Puts another body in the place of that of the request, whose length and digests go with it. */
+export function putBody(x: Exchange, body: Buffer): void {
+  for (const name of OF_THE_BODY) x.request.drop(name)
+  x.body = body
+}

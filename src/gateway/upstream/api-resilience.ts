@@ -1,0 +1,97 @@
+import { toFault } from '../../errors/fault.ts'
+import type { Api } from '../../model/apis/definition/api.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { OnGatewayEvent } from '../events/events.ts'
+import type { MetricSample, Metrics } from '../record/metrics.ts'
+import { ApiUpstream, type ApiUpstreamParts } from './api-upstream.ts'
+import type { RetryCounts } from './resilience.ts'
+import type { UpstreamPool } from './targets.ts'
+
+export interface UpstreamCaresParts {
+  readonly upstreams: UpstreamPool
+  readonly clock: Clock
+  readonly log: Log
+  readonly onGatewayEvent: OnGatewayEvent
+  readonly dnsServers: readonly string[]
+}
+
+const LOG_TEXTS: Readonly<Record<string, readonly [level: 'info' | 'warn', text: string]>> = {
+  HostDown: ['warn', 'a target of an API is not asked any more, or failed its checks'],
+  HostUp: ['info', 'a target of an API is up again'],
+  BreakerTripped: ['warn', 'the breaker of an operation has opened'],
+  BreakerReset: ['info', 'the breaker of an operation has closed'],
+}
+
+/** The upstreams of all APIs of this node, and how they stand. */
+export class UpstreamCares {
+  /** One for all APIs: most of them never use it. */
+  readonly #parts: ApiUpstreamParts
+  readonly #open = new Set<ApiUpstream>()
+  /** By API, in the order in which they were opened: when an API changes, the next one is opened before the one that serves is closed. */
+  readonly #byApi = new Map<string, readonly ApiUpstream[]>()
+  readonly #counts: RetryCounts = { made: 0, refused: 0 }
+
+  constructor({ upstreams, clock, log, onGatewayEvent, dnsServers }: UpstreamCaresParts) {
+    this.#parts = {
+      ...{ upstreams, clock, dnsServers, counts: this.#counts },
+      began: (upstream) => this.#open.add(upstream),
+      closed: (upstream) => {
+        this.#open.delete(upstream)
+        const left = (this.#byApi.get(upstream.apiId) ?? []).filter((each) => each !== upstream)
+        if (left.length > 0) this.#byApi.set(upstream.apiId, left)
+        else this.#byApi.delete(upstream.apiId)
+      },
+      tell: (kind, apiId, detail) => {
+        const [level, text] = LOG_TEXTS[kind]!
+        log[level]({ api_id: apiId, ...detail }, text)
+        onGatewayEvent(kind, apiId, detail)
+      },
+      unresolved: (apiId, srvName, error) => {
+        log.warn(
+          { api_id: apiId, srv_name: srvName, reason: toFault(error).message },
+          'DNS does not name the targets of an API; those of before stand',
+        )
+      },
+    }
+  }
+
+  /** Opens the upstreams of an API, until they are closed. */
+  openApi(api: Api): ApiUpstream {
+    const before = this.#byApi.get(api.apiId) ?? []
+    const upstream = new ApiUpstream(api, this.#parts, before.at(-1))
+    if (this.#open.has(upstream)) this.#byApi.set(api.apiId, [...before, upstream])
+    return upstream
+  }
+
+  /** How targets and breakers stand, of every API that asks for care. */
+  states(): JsonObject[] {
+    return Array.from(this.#open, (each) => each.states())
+  }
+
+  /** Adds what is known of upstreams to the metrics page. */
+  offerMetrics(metrics: Metrics): void {
+    metrics.offer({
+      name: 'svc_upstream_targets',
+      kind: 'gauge',
+      help: 'Targets of APIs whose upstream is taken care of, by state: up, down (checks failed) or ejected (requests failed).',
+      read: () => [...this.#open].flatMap((each) => targetSamples(each)),
+    })
+    metrics.gauge('svc_breakers_open', 'Breakers that are open or half-open.', () =>
+      [...this.#open].reduce((sum, each) => sum + each.openBreakers(), 0),
+    )
+    metrics.counter('svc_upstream_retries', 'Requests that were sent once more.', () => this.#counts.made)
+    metrics.counter(
+      'svc_upstream_retries_refused',
+      'Requests that were not sent once more because the retry budget was used up.',
+      () => this.#counts.refused,
+    )
+  }
+}
+
+function targetSamples(upstream: ApiUpstream): MetricSample[] {
+  const counts = { up: 0, down: 0, ejected: 0 }
+  for (const { state } of upstream.targetStates()) counts[state]++
+  return Object.entries(counts).map(([state, value]) => ({ labels: { api_id: upstream.apiId, state }, value }))
+}

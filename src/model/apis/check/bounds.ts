@@ -1,0 +1,192 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { METHODS } from '../convert/convert-operations.ts'
+import type { Api } from '../definition/api.ts'
+import { EXTENSION } from '../definition/extension.ts'
+import type { Flaw } from './validate.ts'
+
+/** How much of something a definition may hold, and where it is. */
+export interface Bound {
+  /** `*` = every member or entry. */
+  readonly at: string
+  readonly most: number
+  /** All matches of the wildcards count together. */
+  readonly together?: true
+  /** What counts where it is not each entry: operations of a path item, placeholders of each name or of a text. */
+  readonly counts?: 'operations' | 'placeholders of names' | 'placeholders'
+}
+
+/**
+ * Public OpenAPI documents have up to about 2,000 operations in one API (GitHub 1,000; Microsoft Graph, which is many APIs in one
+ * document, 10,000). Ten thousand operations compile in about a tenth of a second and are found by a trie.
+ */
+const OPERATIONS = 10_000
+/** Entries of all classic lists: an operation is in several of them. */
+const LISTED = 20_000
+/** Paths that are expressions are compared one after another by each request. */
+export const MOST_EXPRESSIONS = 5000
+/** Cloud providers publish ranges of some thousand networks. */
+const ADDRESSES = 5000
+const HEADERS = 500
+const SCOPES = 2000
+/** APIs that are versions of one. */
+export const MOST_VERSIONS = 1000
+const CERTIFICATES = 1000
+const NAMES = 500
+/** Alternatives of a security requirement, and scopes or schemes of each. */
+const ALTERNATIVES = 100
+const PLACEHOLDERS = 50
+const MODULES = 100
+const TRIGGERS = 100
+
+const VERSION = 'version_data.versions.*'
+const LISTS = `${VERSION}.extended_paths`
+const SERVER = `${EXTENSION}.server`
+const UPSTREAM = `${EXTENSION}.upstream`
+const GLOBAL = `${EXTENSION}.middleware.global`
+const OPERATION = `${EXTENSION}.middleware.operations.*`
+
+const each = (most: number, ...places: readonly string[]): Bound[] => places.map((at) => ({ at, most }))
+
+/**
+ * The bounds of each format beyond those of its schema. They hold for what is saved: what is stored already stays served. Each entry
+ * costs memory on every node, and many cost every request, so that one tenant's lists would hold up the requests of others.
+ */
+export const BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> = {
+  classic: [
+    { at: `${LISTS}.*`, most: OPERATIONS },
+    { at: `${LISTS}.*`, most: LISTED, together: true },
+    { at: `${VERSION}.paths.*`, most: OPERATIONS, together: true },
+    { at: `${LISTS}.*.*.path`, most: PLACEHOLDERS, counts: 'placeholders' },
+    { at: 'proxy.listen_path', most: PLACEHOLDERS, counts: 'placeholders' },
+    ...each(HEADERS, `${LISTS}.transform_headers.*.add_headers`, `${LISTS}.transform_response_headers.*.add_headers`),
+    ...each(HEADERS, `${LISTS}.transform_headers.*.delete_headers`),
+    ...each(HEADERS, `${LISTS}.transform_response_headers.*.delete_headers`),
+    ...each(HEADERS, `${LISTS}.mock_response.*.headers`, `${VERSION}.global_headers`),
+    ...each(HEADERS, `${VERSION}.global_headers_remove`, `${VERSION}.global_response_headers`),
+    ...each(HEADERS, `${VERSION}.global_response_headers_remove`),
+    ...each(TRIGGERS, `${LISTS}.url_rewrites.*.triggers`, `${LISTS}.url_rewrites.*.triggers.*.options.*`),
+    { at: `${LISTS}.url_rewrites.*.triggers.*.options.*`, most: MOST_EXPRESSIONS, together: true },
+    ...each(ALTERNATIVES, `${LISTS}.oauth_scopes.*.scopes`, `${LISTS}.oauth_scopes.*.scopes.*`),
+    ...each(NAMES, `${LISTS}.advance_cache_config.*.cache_response_codes`),
+    ...each(NAMES, `${LISTS}.ignored.*.method_actions`, `${LISTS}.white_list.*.method_actions`),
+    ...each(NAMES, `${LISTS}.black_list.*.method_actions`),
+    ...each(MOST_VERSIONS, 'version_data.versions', 'definition.versions'),
+    ...each(NAMES, 'CORS.allowed_origins', 'CORS.allowed_methods', 'CORS.allowed_headers', 'CORS.exposed_headers'),
+    ...each(ADDRESSES, 'allowed_ips', 'blacklisted_ips'),
+    ...each(NAMES, 'tags', 'tag_headers', 'cache_options.cache_response_codes', 'cache_options.cache_by_headers'),
+    ...each(NAMES, 'proxy.transport.ssl_ciphers', 'proxy.retries.statuses'),
+    ...each(CERTIFICATES, 'certificates', 'client_certificates', 'upstream_certificates', 'pinned_public_keys'),
+    ...each(SCOPES, 'oauth_meta.scopes', 'jwt_scope_to_policy_mapping', 'scopes.jwt.scope_to_policy'),
+    ...each(ALTERNATIVES, 'oauth_meta.default_scopes', 'oauth_meta.default_scopes.*'),
+    ...each(ALTERNATIVES, 'oauth_meta.allowed_access_types', 'oauth_meta.allowed_authorize_types'),
+    ...each(ALTERNATIVES, 'auth_configs', 'event_handlers.events', 'event_handlers.events.*'),
+    ...each(HEADERS, 'event_handlers.events.*.*.handler_meta.header_map', 'uptime_tests.check_list.*.headers'),
+    ...each(NAMES, 'uptime_tests.check_list.*.expected_statuses', 'user_owners', 'user_group_owners'),
+    ...each(MODULES, 'custom_middleware.pre', 'custom_middleware.post_key_auth', 'custom_middleware.post'),
+    ...each(MODULES, 'custom_middleware.response'),
+  ],
+  oas: [
+    { at: 'paths.*', most: OPERATIONS, together: true, counts: 'operations' },
+    { at: 'paths', most: PLACEHOLDERS, counts: 'placeholders of names' },
+    { at: `${SERVER}.listenPath.value`, most: PLACEHOLDERS, counts: 'placeholders' },
+    ...each(OPERATIONS, 'paths', `${EXTENSION}.middleware.operations`),
+    ...each(SCOPES, 'tags', 'components.securitySchemes.*.flows.*.scopes'),
+    ...each(ALTERNATIVES, 'servers', 'components.securitySchemes', 'security', 'security.*', 'security.*.*'),
+    ...each(ALTERNATIVES, 'paths.*.*.security', 'paths.*.*.security.*', 'paths.*.*.security.*.*'),
+    ...each(NAMES, 'paths.*.parameters', 'paths.*.*.parameters', 'paths.*.*.tags'),
+    ...each(NAMES, 'paths.*.*.responses', 'paths.*.*.responses.*.content', 'paths.*.*.responses.*.headers'),
+    ...each(NAMES, 'paths.*.*.requestBody.content', 'paths.*.*.responses.*.content.*.examples'),
+    ...each(HEADERS, `${OPERATION}.transformRequestHeaders.add`, `${OPERATION}.transformRequestHeaders.remove`),
+    ...each(HEADERS, `${OPERATION}.transformResponseHeaders.add`, `${OPERATION}.transformResponseHeaders.remove`),
+    ...each(HEADERS, `${OPERATION}.mockResponse.headers`),
+    ...each(NAMES, `${OPERATION}.cache.cacheResponseCodes`),
+    ...each(TRIGGERS, `${OPERATION}.urlRewrite.triggers`, `${OPERATION}.urlRewrite.triggers.*.rules`),
+    { at: `${OPERATION}.urlRewrite.triggers.*.rules`, most: MOST_EXPRESSIONS, together: true },
+    ...each(HEADERS, `${GLOBAL}.transformRequestHeaders.add`, `${GLOBAL}.transformRequestHeaders.remove`),
+    ...each(HEADERS, `${GLOBAL}.transformResponseHeaders.add`, `${GLOBAL}.transformResponseHeaders.remove`),
+    ...each(NAMES, `${GLOBAL}.cors.allowedOrigins`, `${GLOBAL}.cors.allowedMethods`),
+    ...each(NAMES, `${GLOBAL}.cors.allowedHeaders`, `${GLOBAL}.cors.exposedHeaders`),
+    ...each(NAMES, `${GLOBAL}.cache.cacheResponseCodes`, `${GLOBAL}.cache.cacheByHeaders`),
+    ...each(NAMES, `${GLOBAL}.trafficLogs.tagHeaders`, `${SERVER}.gatewayTags.tags`),
+    ...each(MODULES, `${GLOBAL}.prePlugins`, `${GLOBAL}.postAuthenticationPlugins`, `${GLOBAL}.postPlugins`),
+    ...each(MODULES, `${GLOBAL}.responsePlugins`),
+    ...each(MOST_VERSIONS, `${EXTENSION}.info.versioning.versions`),
+    ...each(ADDRESSES, `${SERVER}.ipAccessControl.allow`, `${SERVER}.ipAccessControl.block`),
+    ...each(ALTERNATIVES, `${SERVER}.eventHandlers`, `${SERVER}.authentication.securitySchemes`),
+    ...each(ALTERNATIVES, `${SERVER}.authentication.security`, `${SERVER}.authentication.security.*`),
+    ...each(ALTERNATIVES, `${SERVER}.authentication.securitySchemes.*.allowedAuthorizeTypes`),
+    ...each(CERTIFICATES, `${SERVER}.customDomain.certificates`, `${SERVER}.clientCertificates.allowlist`),
+    ...each(CERTIFICATES, `${UPSTREAM}.mutualTLS.domainToCertificates`),
+    ...each(CERTIFICATES, `${UPSTREAM}.certificatePinning.domainToPublicKeysMapping`),
+    ...each(ALTERNATIVES, `${UPSTREAM}.certificatePinning.domainToPublicKeysMapping.*.publicKeys`),
+    ...each(ALTERNATIVES, `${UPSTREAM}.loadBalancing.targets`),
+    ...each(NAMES, `${UPSTREAM}.tlsTransport.ciphers`, `${UPSTREAM}.retries.statuses`),
+    ...each(NAMES, `${UPSTREAM}.uptimeTests.tests.*.expectedStatuses`),
+    ...each(HEADERS, `${UPSTREAM}.uptimeTests.tests.*.headers`),
+  ],
+}
+
+/** Where a definition holds more than may be saved. */
+export function boundFlaws(format: 'classic' | 'oas', definition: JsonObject, root: readonly string[] = []): Flaw[] {
+  return BOUNDS[format].flatMap((bound) =>
+    overBound(bound, definition).map(({ at, reason }) => ({ at: [...root, ...at], reason })),
+  )
+}
+
+/** Where a definition has more paths that each request is compared with one after another. */
+export function expressionFlaws({ pathMatching, rules, versioning }: Api): Flaw[] {
+  if (pathMatching !== 'prefix' && pathMatching !== 'contains') return []
+  const count = Math.max(
+    ...[rules, ...Object.values(versioning?.inline ?? {})].map(({ operations }) => operations.length),
+  )
+  if (count <= MOST_EXPRESSIONS) return []
+  const reason = `${refusal(MOST_EXPRESSIONS, undefined, count)} where paths match by "${pathMatching}"`
+  return [{ at: ['operations'], reason }]
+}
+
+function overBound({ at, most, together, counts }: Bound, definition: JsonObject): Flaw[] {
+  const path = at.split('.')
+  const flaws: Flaw[] = []
+  let sum = 0
+  for (const [place, value] of placesIn(definition, path))
+    for (const [counted, count] of countsOf(value, place, counts)) {
+      sum += count
+      if (!together && count > most) flaws.push({ at: counted, reason: refusal(most, counts, count) })
+    }
+  if (!together || sum <= most) return flaws
+  return [{ at: path.slice(0, path.indexOf('*')), reason: `${refusal(most, counts, sum)} in all` }]
+}
+
+function refusal(most: number, counts: Bound['counts'], count: number): string {
+  const what = counts === undefined ? 'entries' : counts === 'operations' ? counts : 'placeholders'
+  return `must not hold more than ${most} ${what} (${count})`
+}
+
+/** Every value at a place. */
+function* placesIn(
+  value: Json,
+  path: readonly string[],
+  place: readonly string[] = [],
+): Generator<[readonly string[], Json]> {
+  const [step, ...rest] = path
+  if (step === undefined) return yield [place, value]
+  if (typeof value !== 'object' || value === null) return
+  if (step === '*') for (const [name, item] of Object.entries(value)) yield* placesIn(item, rest, [...place, name])
+  else if (isObject(value) && Object.hasOwn(value, step)) yield* placesIn(value[step]!, rest, [...place, step])
+}
+
+function countsOf(value: Json, place: readonly string[], counts: Bound['counts']): [readonly string[], number][] {
+  if (counts === 'placeholders') return typeof value === 'string' ? [[place, placeholdersIn(value)]] : []
+  if (typeof value !== 'object' || value === null) return []
+  if (counts === 'placeholders of names')
+    return Object.keys(value).map((name) => [[...place, name], placeholdersIn(name)])
+  return [[place, counts === 'operations' ? operationsIn(value) : Object.keys(value).length]]
+}
+
+function operationsIn(item: JsonObject | readonly Json[]): number {
+  return METHODS.filter((method) => Object.hasOwn(item, method)).length
+}
+
+function placeholdersIn(path: string): number {
+  return path.split('{').length - 1
+}

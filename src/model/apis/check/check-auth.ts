@@ -1,0 +1,163 @@
+import { readKeyAddress, readStaticKey } from '../../authentication/jwt-key.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { servedClassic } from '../convert/convert.ts'
+import { authToClassic } from '../convert/convert-auth.ts'
+import { groupsOf, HMAC_PAIRS, JWT_PAIRS, offersChoice } from '../convert/convert-schemes.ts'
+import type { Pair } from '../convert/convert-table.ts'
+import { EXTENSION } from '../definition/extension.ts'
+import { flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
+import { member, type TreePath } from '../definition/tree.ts'
+import { METHODS, methodOfIdentity, methodsOf, schemeNames } from '../read/read-auth.ts'
+import { HMAC_ALGORITHMS, readJwtRules, scopePoliciesOf } from '../read/read-schemes.ts'
+import type { Flaw } from './validate.ts'
+
+/** What a classic definition says of its methods that does not fit together, or leaves open. */
+export function classicAuthFlaws(classic: JsonObject): Flaw[] {
+  const methods = methodsOf(classic)
+  return [
+    ...(methods.includes('enable_jwt') ? jwtFlaws(classic) : []),
+    ...(methods.includes('enable_signature_checking') ? hmacFlaws(classic) : []),
+    ...certificateFlaws(classic, methods),
+    ...(methods.length > 1 ? [...identityFlaws(classic, methods), ...groupFlaws(classic)] : []),
+  ]
+}
+
+function jwtFlaws(classic: JsonObject): Flaw[] {
+  const flaws: Flaw[] = []
+  const { key, keySets, family, policyClaims, defaultPolicies } = readJwtRules(classic)
+  if (keySets.length === 0) {
+    const wrong = key === '' ? 'must hold a key in base64, or the address of a key set' : readStaticKey(key, family)
+    const at = key !== '' && family === '' ? ['jwt_signing_method'] : ['jwt_source']
+    if (typeof wrong === 'string') flaws.push({ at, reason: wrong })
+  } else if (family === 'hmac') {
+    flaws.push({ at: ['jwt_signing_method'], reason: 'must not be "hmac" where keys come from an address' })
+  }
+  for (const [index, { url }] of objectsOf(classic, 'jwt_jwks_uris').entries()) {
+    if (typeof url !== 'string' || readKeyAddress(url) !== url)
+      flaws.push({ at: ['jwt_jwks_uris', String(index), 'url'], reason: 'must be an http or https address' })
+  }
+  const scopes = scopePoliciesOf(classic)
+  if (policyClaims.length === 0 && defaultPolicies.length === 0 && isEmpty(scopes))
+    flaws.push({ at: ['jwt_default_policies'], reason: 'must name a policy, unless a claim or scopes of the token do' })
+  if (Object.values(scopes).some((id) => id === ''))
+    flaws.push({ at: ['scopes', 'jwt', 'scope_to_policy'], reason: 'must name a policy for each scope' })
+  return flaws
+}
+
+/** Only a key can be a certificate: the other methods have proofs of their own. */
+function certificateFlaws(classic: JsonObject, methods: readonly string[]): Flaw[] {
+  const configs = objectOf(classic, 'auth_configs')
+  const at = METHODS.filter(
+    ({ on, config }) => on !== 'use_standard_auth' && methods.includes(on) && Object.hasOwn(configs, config),
+  )
+    .filter(({ config }) => flagOf(objectOf(configs, config), 'use_certificate'))
+    .map(({ config }) => ['auth_configs', config, 'use_certificate'])
+  if (flagOf(objectOf(classic, 'auth'), 'use_certificate') && !methods.includes('use_standard_auth'))
+    at.push(['auth', 'use_certificate'])
+  return at.map((path) => ({ at: path, reason: 'must be off: a client certificate can stand for a key only' }))
+}
+
+function hmacFlaws(classic: JsonObject): Flaw[] {
+  return textsOf(classic, 'hmac_allowed_algorithms').flatMap((name, index) =>
+    HMAC_ALGORITHMS.includes(name.toLowerCase())
+      ? []
+      : [
+          {
+            at: ['hmac_allowed_algorithms', String(index)],
+            reason: `must be one of ${HMAC_ALGORITHMS.join(', ')}`,
+          },
+        ],
+  )
+}
+
+function identityFlaws(classic: JsonObject, methods: readonly string[]): Flaw[] {
+  const identity = textOf(classic, 'base_identity_provided_by')
+  if (identity === '' || methods.includes(methodOfIdentity(identity) ?? '')) return []
+  return [{ at: ['base_identity_provided_by'], reason: 'must name one of the methods that are on' }]
+}
+
+function groupFlaws(classic: JsonObject): Flaw[] {
+  if (textOf(classic, 'security_processing_mode') !== 'compliant') return []
+  const names = schemeNames(classic)
+  const listed = member(classic, 'security_requirements')
+  if (!Array.isArray(listed) || listed.length === 0)
+    return [{ at: ['security_requirements'], reason: 'must hold the groups of methods that a caller may choose from' }]
+  const named = new Set(listed.flatMap((group) => textsOf({ group }, 'group')))
+  if ([...names.keys()].some((name) => !named.has(name)))
+    return [{ at: ['security_requirements'], reason: 'must name every method that is on' }]
+  return listed.flatMap((group, index) => {
+    const at = ['security_requirements', String(index)]
+    const words = textsOf({ group }, 'group')
+    if (words.length === 0) return [{ at, reason: OPEN_GROUP }]
+    return words.flatMap((word, place) =>
+      names.has(word) ? [] : [{ at: [...at, String(place)], reason: 'names no method that is on' }],
+    )
+  })
+}
+
+const OPEN_GROUP = 'must not be empty: everybody would be let in'
+
+/** The same of an OpenAPI document, named by its own paths. */
+export function oasAuthFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  if (!flagOf(authentication, 'enabled')) return []
+  const classic = readingOf(document, extension)
+  const flaws = classicAuthFlaws(classic).map(({ at, reason }) => ({ at: oasPath(at, classic), reason }))
+  return [...flaws, ...choiceFlaws(document, extension, methodsOf(classic).length)]
+}
+
+/** What the document says of methods in classic words; with what it carries from its classic days, where it does. */
+function readingOf(document: JsonObject, extension: JsonObject): JsonObject {
+  if (!isEmpty(objectOf(extension, 'classic').kept)) return servedClassic(document)
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  const classic: JsonObject = {}
+  authToClassic(document, extension, classic)
+  const { baseIdentityProvider: identity, securityProcessingMode: mode } = authentication
+  if (identity !== undefined) classic.base_identity_provided_by = identity
+  if (mode !== undefined) classic.security_processing_mode = mode
+  return classic
+}
+
+/** Groups of which one is enough must be asked for as such: taken for "all of them", they would shut out whom they should let in. */
+function choiceFlaws(document: JsonObject, extension: JsonObject, methods: number): Flaw[] {
+  if (offersChoice(extension)) {
+    return groupsOf(document, extension).flatMap((group, index) =>
+      group.length > 0 ? [] : [{ at: ['security', String(index)], reason: OPEN_GROUP }],
+    )
+  }
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  const schemes = objectOf(authentication, 'securitySchemes')
+  const on = Object.keys(schemes).filter((name) => flagOf(schemes[name], 'enabled'))
+  const [first = []] = groupsOf(document, extension)
+  if (methods < 2 || on.every((name) => first.includes(name))) return []
+  return [
+    {
+      at: [EXTENSION, 'server', 'authentication', 'securityProcessingMode'],
+      reason: 'must be "compliant", because security lets callers choose between schemes',
+    },
+  ]
+}
+
+const AUTHENTICATION = [EXTENSION, 'server', 'authentication']
+
+/** Where an OpenAPI document says what a classic definition says at a path. */
+function oasPath(at: TreePath, classic: JsonObject): TreePath {
+  if (at[0] === 'base_identity_provided_by') return [...AUTHENTICATION, 'baseIdentityProvider']
+  if (at[0] === 'security_requirements') return ['security', ...at.slice(1)]
+  if (at[0] === 'auth_configs')
+    return [...AUTHENTICATION, 'securitySchemes', schemeOf(classic, at[1]!), 'enableClientCertificate']
+  const inHmac = twinOf(at, HMAC_PAIRS)
+  if (inHmac !== undefined) return [...AUTHENTICATION, 'hmac', ...inHmac]
+  const inScheme = twinOf(at, JWT_PAIRS)
+  return inScheme === undefined ? at : [...AUTHENTICATION, 'securitySchemes', schemeOf(classic, 'jwt'), ...inScheme]
+}
+
+function twinOf(at: TreePath, pairs: readonly Pair[]): TreePath | undefined {
+  const pair = pairs.find(({ classic }) => classic.every((name, index) => at[index] === name))
+  return pair && [...pair.oas, ...at.slice(pair.classic.length)]
+}
+
+/** The name of the scheme that stands for a method. */
+function schemeOf(classic: JsonObject, config: string): string {
+  return textOf(objectOf(objectOf(classic, 'auth_configs'), config), 'name') || config
+}

@@ -1,0 +1,104 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { operationsOf } from '../convert/convert-operations.ts'
+import { oauthSchemeOf } from '../convert/convert-scopes.ts'
+import { EXTENSION } from '../definition/extension.ts'
+import { flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
+import { member, type TreePath } from '../definition/tree.ts'
+import { ACCESS_TYPES, FLOWS, isScopeToken, RESPONSE_TYPES, scopesOfFlows } from '../read/oauth-members.ts'
+import type { Flaw } from './validate.ts'
+
+/** What a classic definition with the OAuth method says of its authorization server that does not fit together. */
+export function classicOAuthFlaws(classic: JsonObject): Flaw[] {
+  const meta = objectOf(classic, 'oauth_meta')
+  const types = textsOf(meta, 'allowed_access_types')
+  const flows = FLOWS.filter(({ access }) => types.includes(access)).map(({ access }) => access)
+  // Scopes belong to flows: without any there is nothing to ask for.
+  const scopes = flows.length === 0 ? {} : objectOf(meta, 'scopes')
+  const flaws = unknownWords(types, ACCESS_TYPES, ['oauth_meta', 'allowed_access_types'])
+  flaws.push(...responseFlaws(meta.allowed_authorize_types, ['oauth_meta', 'allowed_authorize_types']))
+  flaws.push(...scopeFlaws(scopes, ['oauth_meta', 'scopes']))
+  flaws.push(...askedFlaws(meta.default_scopes, scopes, ['oauth_meta', 'default_scopes']))
+  const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
+  for (const name of Object.keys(versions)) {
+    const at = ['version_data', 'versions', name, 'extended_paths', 'oauth_scopes']
+    if (member(versions[name], 'use_extended_paths') === false) continue
+    objectsOf(objectOf(versions[name], 'extended_paths'), 'oauth_scopes').forEach((entry, index) => {
+      if (!flagOf(entry, 'disabled')) flaws.push(...askedFlaws(entry.scopes, scopes, [...at, String(index), 'scopes']))
+    })
+  }
+  const onlyClient = flows.every((access) => access === 'client_credentials') && !flagOf(meta, 'device_authorization')
+  if (onlyClient && textOf(objectOf(classic, 'notifications'), 'oauth_on_keychange_url') !== '')
+    flaws.push({ at: ['notifications', 'oauth_on_keychange_url'], reason: UNANNOUNCED })
+  return flaws
+}
+
+/** The same of an OpenAPI document whose OAuth scheme is enabled. */
+export function oasOAuthFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  const scheme = oauthSchemeOf(document, extension)
+  if (scheme === undefined || !flagOf(authentication, 'enabled')) return []
+  const held = objectOf(objectOf(authentication, 'securitySchemes'), scheme)
+  if (!flagOf(held, 'enabled')) return []
+  const at = [EXTENSION, 'server', 'authentication', 'securitySchemes', scheme]
+  const declared = objectOf(objectOf(objectOf(document, 'components'), 'securitySchemes'), scheme)
+  const flows = objectOf(declared, 'flows')
+  const scopes = scopesOfFlows(declared)
+  const flaws = responseFlaws(held.allowedAuthorizeTypes, [...at, 'allowedAuthorizeTypes'])
+  for (const { flow } of FLOWS) {
+    const path = ['components', 'securitySchemes', scheme, 'flows', flow, 'scopes']
+    flaws.push(...scopeFlaws(objectOf(objectOf(flows, flow), 'scopes'), path))
+  }
+  flaws.push(...securityFlaws(document.security, scheme, scopes, ['security']))
+  for (const { path, method, object } of operationsOf(document)) {
+    flaws.push(...securityFlaws(object.security, scheme, scopes, ['paths', path, method.toLowerCase(), 'security']))
+  }
+  const names = FLOWS.filter(({ flow }) => isObject(flows[flow] ?? null)).map(({ flow }) => flow)
+  const onlyClient = names.every((flow) => flow === 'clientCredentials') && !flagOf(held, 'deviceAuthorization')
+  if (onlyClient && textOf(objectOf(held, 'notifications'), 'onKeyChangeUrl') !== '')
+    flaws.push({ at: [...at, 'notifications', 'onKeyChangeUrl'], reason: UNANNOUNCED })
+  return flaws
+}
+
+const UNANNOUNCED =
+  'tells nobody anything: tokens of client credentials are not announced, and no other flow is allowed'
+
+function unknownWords(words: readonly string[], known: ReadonlySet<string>, at: TreePath): Flaw[] {
+  const reason = `must be one of ${[...known].map((word) => JSON.stringify(word)).join(', ')}`
+  return words.flatMap((word, index) => (known.has(word) ? [] : [{ at: [...at, String(index)], reason }]))
+}
+
+function responseFlaws(listed: Json | undefined, at: TreePath): Flaw[] {
+  return isEmpty(listed) ? [] : unknownWords(textsOf({ listed: listed! }, 'listed'), RESPONSE_TYPES, at)
+}
+
+function scopeFlaws(scopes: JsonObject, at: TreePath): Flaw[] {
+  return Object.keys(scopes).flatMap((name) =>
+    isScopeToken(name)
+      ? []
+      : [{ at: [...at, name], reason: 'must be named by visible ASCII without quotes and backslash' }],
+  )
+}
+
+/** Scopes that are asked for in a list of alternatives and that no flow declares. */
+function askedFlaws(alternatives: Json | undefined, known: JsonObject, at: TreePath): Flaw[] {
+  if (!Array.isArray(alternatives)) return []
+  return alternatives.flatMap((scopes, index) =>
+    Array.isArray(scopes) ? undeclared(scopes, known, [...at, String(index)]) : [],
+  )
+}
+
+function securityFlaws(security: Json | undefined, scheme: string, known: JsonObject, at: TreePath): Flaw[] {
+  if (!Array.isArray(security)) return []
+  return security.flatMap((group, index) => {
+    const scopes = member(group, scheme)
+    return Array.isArray(scopes) ? undeclared(scopes, known, [...at, String(index), scheme]) : []
+  })
+}
+
+function undeclared(scopes: readonly Json[], known: JsonObject, at: TreePath): Flaw[] {
+  return scopes.flatMap((scope, index) =>
+    typeof scope === 'string' && member(known, scope) === undefined
+      ? [{ at: [...at, String(index)], reason: 'is a scope that no flow declares' }]
+      : [],
+  )
+}

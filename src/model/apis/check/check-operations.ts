@@ -1,0 +1,166 @@
+import { Fault } from '../../../errors/fault.ts'
+import { isObject, type JsonObject } from '../../json/json.ts'
+import { compileExpression } from '../../patterns/pattern.ts'
+import { compileRewritePattern } from '../../patterns/rewrite-pattern.ts'
+import { readRewriteTarget } from '../../patterns/rewrite-target.ts'
+import { OPERATION_TWINS, operationsOf } from '../convert/convert-operations.ts'
+import { copyPairs } from '../convert/convert-table.ts'
+import { EXTENSION } from '../definition/extension.ts'
+import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { member, type TreePath } from '../definition/tree.ts'
+import { bodyTransformFlaws } from '../read/read-body-transform.ts'
+import { answerHeaderFault } from '../read/read-mock.ts'
+import { readRewrite } from '../read/read-rewrite.ts'
+import { breakerFlaws } from './check-upstream.ts'
+import type { Flaw } from './validate.ts'
+
+/** What is wrong with an entry of a list of `extended_paths`; places are told from the entry on. */
+type EntryCheck = (entry: JsonObject) => Flaw[]
+
+const MAX_TRIGGERS = 100
+/** Methods that no request is turned into: they are not for origins (RFC 9110 sections 9.3.6 and 9.3.8). */
+const NO_TARGET_METHODS = new Set(['CONNECT', 'TRACE'])
+
+const CHECKS: Readonly<Record<string, EntryCheck>> = {
+  mock_response: (entry) => [
+    ...answerFlaws(entry),
+    ...statusFlaws(objectOf(entry, 'from_oas_examples'), 'code', 200).map(under('from_oas_examples')),
+  ],
+  white_list: replyFlaws,
+  ignored: replyFlaws,
+  validate_request: (entry) => statusFlaws(entry, 'error_response_code', 400),
+  validate_json: (entry) => statusFlaws(entry, 'error_response_code', 400),
+  url_rewrites: rewriteFlaws,
+  transform: bodyTransformFlaws,
+  transform_response: bodyTransformFlaws,
+  advance_cache_config: cacheFlaws,
+  circuit_breakers: breakerFlaws,
+  method_transforms: (entry) => {
+    const method = textOf(entry, 'to_method').toUpperCase()
+    if (method !== '' && !NO_TARGET_METHODS.has(method)) return []
+    return [{ at: ['to_method'], reason: 'must be a method that an upstream can be asked with' }]
+  },
+}
+
+/** What is wrong with what a classic definition says about single operations. */
+export function classicOperationFlaws(classic: JsonObject): Flaw[] {
+  const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
+  return Object.keys(versions).flatMap((name) => {
+    const version = objectOf(versions, name)
+    if (version.use_extended_paths === false) return []
+    const lists = objectOf(version, 'extended_paths')
+    return Object.entries(CHECKS).flatMap(([list, check]) =>
+      objectsOf(lists, list).flatMap((entry, index) => {
+        if (flagOf(entry, 'disabled')) return []
+        const at = ['version_data', 'versions', name, 'extended_paths', list, String(index)]
+        return check(entry).map((flaw) => ({ ...flaw, at: [...at, ...flaw.at] }))
+      }),
+    )
+  })
+}
+
+/** The same for the sections of an extension, told in its words. */
+export function oasOperationFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const operations = objectOf(objectOf(extension, 'middleware'), 'operations')
+  return operationsOf(document).flatMap(({ id, method }) => {
+    const sections = id === '' ? undefined : member(operations, id)
+    return OPERATION_TWINS.flatMap(({ list, section, pairs }) => {
+      const check = CHECKS[list]
+      const held = member(sections, section)
+      if (check === undefined || held === undefined || !isObject(held) || !flagOf(held, 'enabled')) return []
+      const entry: JsonObject = { method }
+      copyPairs(pairs, held, entry, 'toClassic')
+      const at = [EXTENSION, 'middleware', 'operations', id, section]
+      return check(entry).map((flaw) => ({ ...flaw, at: [...at, ...inExtension(flaw.at, pairs)] }))
+    })
+  })
+}
+
+function inExtension(at: TreePath, pairs: (typeof OPERATION_TWINS)[number]['pairs']): TreePath {
+  const pair = pairs.find(({ classic }) => classic.every((name, index) => at[index] === name))
+  return pair === undefined ? at : [...pair.oas, ...at.slice(pair.classic.length)]
+}
+
+function under(...before: string[]): (flaw: Flaw) => Flaw {
+  return (flaw) => ({ ...flaw, at: [...before, ...flaw.at] })
+}
+
+function statusFlaws(holder: JsonObject, name: string, least: number): Flaw[] {
+  const status = numberOf(holder, name)
+  if (status === 0 || status >= least) return []
+  return [{ at: [name], reason: `must be a status from ${least} to 599` }]
+}
+
+function answerFlaws(holder: JsonObject): Flaw[] {
+  const headers = objectOf(holder, 'headers')
+  const flaws = statusFlaws(holder, 'code', 200)
+  for (const name of Object.keys(headers)) {
+    const reason = answerHeaderFault(name, `${headers[name] ?? ''}`)
+    if (reason !== undefined) flaws.push({ at: ['headers', name], reason })
+  }
+  return flaws
+}
+
+function replyFlaws(entry: JsonObject): Flaw[] {
+  const actions = objectOf(entry, 'method_actions')
+  return Object.keys(actions).flatMap((method) => {
+    const action = objectOf(actions, method)
+    return textOf(action, 'action') === 'reply' ? answerFlaws(action).map(under('method_actions', method)) : []
+  })
+}
+
+function cacheFlaws(entry: JsonObject): Flaw[] {
+  const flaws: Flaw[] = []
+  if (textOf(entry, 'cache_key_regex') !== '')
+    flaws.push({
+      at: ['cache_key_regex'],
+      reason: 'is not served: requests with a body are never answered from the cache',
+    })
+  const method = textOf(entry, 'method').toUpperCase()
+  if (!['', 'GET', 'HEAD'].includes(method))
+    flaws.push({ at: ['method'], reason: 'must be GET or HEAD: answers to other methods are not stored' })
+  return flaws
+}
+
+function rewriteFlaws(entry: JsonObject): Flaw[] {
+  const { pattern, rewriteTo, triggers } = readRewrite(entry)
+  const flaws: Flaw[] = []
+  const told = (at: TreePath, reason: string | undefined) => {
+    if (reason !== undefined) flaws.push({ at, reason })
+  }
+  told(['match_pattern'], patternFault(pattern, compileRewritePattern))
+  if (rewriteTo !== '' || triggers.length === 0) told(['rewrite_to'], targetFault(rewriteTo))
+  if (triggers.length > MAX_TRIGGERS) told(['triggers'], `must not hold more than ${MAX_TRIGGERS} entries`)
+  triggers.slice(0, MAX_TRIGGERS).forEach((trigger, index) => {
+    const at = ['triggers', String(index)]
+    told(at, targetFault(trigger.rewriteTo))
+    if (!isEmpty(objectOf(objectOf(triggerAt(entry, index), 'options'), 'request_context_matches')))
+      told(at, 'looks at the request context, which this gateway does not keep')
+    if (trigger.rules.length === 0) told(at, 'must look at something')
+    for (const rule of trigger.rules) {
+      const reason = patternFault(rule.pattern)
+      told(at, reason === undefined ? undefined : `looks at ${rule.in} ${rule.name} with a pattern that ${reason}`)
+    }
+  })
+  return flaws
+}
+
+function triggerAt(entry: JsonObject, index: number): JsonObject {
+  return objectsOf(entry, 'triggers')[index] ?? {}
+}
+
+function patternFault(pattern: string, compile = compileExpression): string | undefined {
+  if (pattern === '') return 'is missing'
+  try {
+    compile(pattern)
+    return undefined
+  } catch (error) {
+    return `is no expression that is safe to run: ${error instanceof Fault ? error.message : 'it does not compile'}`
+  }
+}
+
+function targetFault(text: string): string | undefined {
+  if (text === '') return 'must say where to'
+  const target = readRewriteTarget(text)
+  return typeof target === 'string' ? `leads to a target that ${target}` : undefined
+}

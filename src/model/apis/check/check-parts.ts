@@ -1,0 +1,141 @@
+import { isObject, type JsonObject } from '../../json/json.ts'
+import { operationsOf } from '../convert/convert-operations.ts'
+import { groupsOf } from '../convert/convert-schemes.ts'
+import { EXTENSION } from '../definition/extension.ts'
+import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { member } from '../definition/tree.ts'
+import { methodsOf } from '../read/read-auth.ts'
+import { hasInlineVersions } from '../read/read-classic.ts'
+import { classicModuleFlaws, oasModuleFlaws } from '../read/read-modules.ts'
+import { classicAuthFlaws, oasAuthFlaws } from './check-auth.ts'
+import { classicEventFlaws, oasEventFlaws } from './check-events.ts'
+import { classicOAuthFlaws, oasOAuthFlaws } from './check-oauth.ts'
+import { classicOperationFlaws, oasOperationFlaws } from './check-operations.ts'
+import { classicUpstreamFlaws, oasUpstreamFlaws } from './check-upstream.ts'
+import { type SchemeKind, schemeKind, schemeWish, type Wish } from './unsupported.ts'
+import type { Flaw } from './validate.ts'
+
+/** What a classic definition says in two places that do not fit together. */
+export function classicFlaws(classic: JsonObject): Flaw[] {
+  const definition = objectOf(classic, 'definition')
+  const data = objectOf(classic, 'version_data')
+  const inline = hasInlineVersions(classic)
+  const flaws: Flaw[] = []
+  if ((inline || flagOf(definition, 'enabled')) && needsKey(definition)) {
+    flaws.push({ at: ['definition', 'key'], reason: 'must name the header or parameter that holds the version' })
+  }
+  const chosen = inline ? textOf(data, 'default_version') : ''
+  if (chosen !== '' && member(data.versions, chosen) === undefined) {
+    flaws.push({ at: ['version_data', 'default_version'], reason: 'must name one of the versions' })
+  }
+  if (methodsOf(classic).includes('use_oauth2')) flaws.push(...classicOAuthFlaws(classic))
+  return [
+    ...flaws,
+    ...classicAuthFlaws(classic),
+    ...classicOperationFlaws(classic),
+    ...classicUpstreamFlaws(classic),
+    ...classicEventFlaws(classic),
+    ...classicModuleFlaws(classic),
+  ]
+}
+
+/** What a document says in two places that do not fit together: operations, schemes, versions, targets. */
+export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const flaws = [
+    ...operationFlaws(document, extension),
+    ...oasOperationFlaws(document, extension),
+    ...schemeFlaws(document, extension),
+    ...oasOAuthFlaws(document, extension),
+    ...oasAuthFlaws(document, extension),
+    ...oasModuleFlaws(extension, [EXTENSION]),
+    ...oasUpstreamFlaws(extension),
+    ...oasEventFlaws(extension),
+  ]
+  const versioning = objectOf(objectOf(extension, 'info'), 'versioning')
+  if (flagOf(versioning, 'enabled') && needsKey(versioning)) {
+    flaws.push({
+      at: [EXTENSION, 'info', 'versioning', 'key'],
+      reason: 'must name the header or parameter that holds the version',
+    })
+  }
+  const balancing = objectOf(objectOf(extension, 'upstream'), 'loadBalancing')
+  const targets = objectsOf(balancing, 'targets')
+  if (flagOf(balancing, 'enabled') && targets.length > 0 && targets.every((target) => target.weight === 0)) {
+    flaws.push({ at: [EXTENSION, 'upstream', 'loadBalancing', 'targets'], reason: 'must hold a weight above 0' })
+  }
+  return flaws
+}
+
+/** Schemes that are asked for and not served: of another kind, or a second one of a kind. */
+export function oasWishes(document: JsonObject, extension: JsonObject): Wish[] {
+  const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  const at = (name: string) => [EXTENSION, 'server', 'authentication', 'securitySchemes', name]
+  const wishes: Wish[] = []
+  const kinds = new Set<SchemeKind>()
+  for (const name of enabledSchemes(authentication)) {
+    const declaration = member(declared, name)
+    if (declaration === undefined || !isObject(declaration)) continue
+    const kind = schemeKind(declaration)
+    const feature = schemeWish(kind) ?? (kinds.has(kind) ? 'several security schemes of one kind' : undefined)
+    if (feature !== undefined) wishes.push({ at: at(name), feature })
+    kinds.add(kind)
+  }
+  return wishes
+}
+
+/** Names of schemes that callers must meet: none when authentication as a whole is off. */
+function enabledSchemes(authentication: JsonObject): string[] {
+  if (!flagOf(authentication, 'enabled')) return []
+  const schemes = objectOf(authentication, 'securitySchemes')
+  return Object.keys(schemes).filter((name) => flagOf(schemes[name], 'enabled'))
+}
+
+function needsKey(versioning: JsonObject): boolean {
+  return textOf(versioning, 'location') !== 'url' && textOf(versioning, 'key') === ''
+}
+
+function operationFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const flaws: Flaw[] = []
+  const known = new Set<string>()
+  for (const { path, method, id } of operationsOf(document)) {
+    if (id !== '' && known.has(id)) {
+      flaws.push({ at: ['paths', path, method.toLowerCase(), 'operationId'], reason: `"${id}" is used twice` })
+    }
+    known.add(id)
+  }
+  for (const id of Object.keys(objectOf(objectOf(extension, 'middleware'), 'operations'))) {
+    if (id !== '' && known.has(id)) continue
+    flaws.push({ at: [EXTENSION, 'middleware', 'operations', id], reason: 'is no operationId of the document' })
+  }
+  return flaws
+}
+
+function schemeFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  if (!flagOf(authentication, 'enabled')) return []
+  const names = enabledSchemes(authentication)
+  const at = [EXTENSION, 'server', 'authentication', 'securitySchemes']
+  if (names.length === 0 && flagOf(objectOf(authentication, 'hmac'), 'enabled')) return []
+  if (names.length === 0) return [{ at, reason: 'must hold a scheme that is enabled, because authentication is' }]
+  const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
+  const groups = groupsOf(document, extension)
+  const flaws: Flaw[] = []
+  for (const name of names) {
+    const declaration = member(declared, name)
+    if (declaration === undefined || !isObject(declaration)) {
+      flaws.push({ at: [...at, name], reason: 'is not declared in components.securitySchemes' })
+      continue
+    }
+    if (!groups.some((group) => group.includes(name))) {
+      flaws.push({ at: [...at, name], reason: 'is not asked for in security' })
+    }
+    if (declaration.type !== 'apiKey') continue
+    for (const needed of ['in', 'name']) {
+      if (textOf(declaration, needed) === '') {
+        flaws.push({ at: ['components', 'securitySchemes', name, needed], reason: 'is missing' })
+      }
+    }
+  }
+  return flaws
+}

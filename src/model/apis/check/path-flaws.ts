@@ -1,0 +1,99 @@
+import { Fault } from '../../../errors/fault.ts'
+import { unmatchablePattern, unmatchableRewrite } from '../../patterns/pattern-reach.ts'
+import { readablePath } from '../../patterns/readable-path.ts'
+import { readRewriteTarget } from '../../patterns/rewrite-target.ts'
+import type { Api, OperationRule, PathMatching } from '../definition/api.ts'
+import { definedSegments, unmatchablePath } from '../definition/defined-path.ts'
+import type { RewriteRule } from '../definition/operation.ts'
+import type { TreePath } from '../definition/tree.ts'
+import { isEmptyRule } from '../read/read-rules.ts'
+import type { Flaw } from './validate.ts'
+
+/** The expression of a path that is found at the beginning of a path, or anywhere in it. */
+export function pathExpression(path: string, matching: PathMatching): string {
+  if (matching !== 'prefix') return path
+  // A group is needed for alternatives alone, and hides what is literal.
+  return path.includes('|') ? `^(?:${path})` : `^${path}`
+}
+
+/**
+ * Where a definition names a path that no request can have, leads to one, or means fewer requests than it would match: its rules would never be met,
+ * or open more than they say. Operations that nothing is said
+ * of are not looked at: documents of others may hold paths with a query.
+ */
+export function pathFlaws(api: Api): Flaw[] {
+  const { format, rules, versioning } = api
+  const versions = ['version_data', 'versions']
+  const flaws = format === 'oas' ? rulesFlaws(api, rules.operations, ['paths']) : []
+  if (format === 'classic') flaws.push(...rulesFlaws(api, rules.operations, [...versions, 'Default']))
+  for (const [name, { operations }] of Object.entries(versioning?.inline ?? {}))
+    flaws.push(...rulesFlaws(api, operations, [...versions, name]))
+  if (versioning?.location !== 'url') return flaws
+  const names = [...Object.keys(versioning.apis), ...Object.keys(versioning.inline)]
+  for (const name of new Set(names)) {
+    if (name === versioning.default || isSegment(name)) continue
+    flaws.push({
+      at: ['versions', name],
+      reason: 'is no segment of a path, so no request can name it (write it decoded)',
+    })
+  }
+  return flaws
+}
+
+function isSegment(name: string): boolean {
+  return (
+    !/[/\\]/.test(name) &&
+    readablePath(name) === name &&
+    unmatchablePath(`/${encodeURIComponent(name.toWellFormed())}`, false) === undefined &&
+    definedSegments(name)?.length === 1
+  )
+}
+
+function rulesFlaws(api: Api, operations: readonly OperationRule[], at: TreePath): Flaw[] {
+  return operations.flatMap((rule) => {
+    if (isEmptyRule(rule)) return []
+    const reasons = [pathFault(rule.path, api), rule.rewrite && rewriteFault(rule.rewrite)]
+    return reasons.flatMap((reason) => (reason === undefined ? [] : [{ at: [...at, rule.path], reason }]))
+  })
+}
+
+/** As routers write it: `{id:[0-9]+}`. A template of OpenAPI has a name alone. */
+const PATTERN_IN_PLACEHOLDER = /\{[^{}/]*:/
+
+function pathFault(path: string, { format, pathMatching = 'exact', allowEncodedSlashes }: Api): string | undefined {
+  const reason = unmatchablePath(path, allowEncodedSlashes === true)
+  if (reason !== undefined) return reason
+  if (pathMatching === 'openapi' || pathMatching === 'exact')
+    return format === 'oas' && PATTERN_IN_PLACEHOLDER.test(path)
+      ? 'has a placeholder with a pattern, which would take any segment (write {name}, and check the parameter with validateRequest)'
+      : undefined
+  // Dots are any characters to an expression, which is hardly what is meant.
+  if (path.split('/').some((segment) => /^\.{1,2}$/.test(readablePath(segment))))
+    return `holds "." or ".." as a segment, which no path of a request has (pathMatching is "${pathMatching}")`
+  try {
+    return unmatchablePattern(pathExpression(path, pathMatching))
+  } catch (error) {
+    if (error instanceof Fault) return error.message
+    throw error
+  }
+}
+
+function rewriteFault({ pattern, rewriteTo, triggers }: RewriteRule): string | undefined {
+  const reason = unmatchableRewrite(pattern)
+  if (reason !== undefined) return `has a rewrite whose pattern ${reason}`
+  const target = [rewriteTo, ...triggers.map((trigger) => trigger.rewriteTo)].find(isRefusedTarget)
+  return target === undefined
+    ? undefined
+    : `is rewritten to ${target}, whose dot segments or "%" without two hexadecimal digits are refused in every request`
+}
+
+/** True for a target that makes a path which is refused, whatever the values of its variables. */
+function isRefusedTarget(text: string): boolean {
+  const target = readRewriteTarget(text)
+  if (text === '' || typeof target === 'string') return false
+  const path = target.pieces
+    .map((piece) => (typeof piece === 'string' ? piece : '41'))
+    .join('')
+    .split('?', 1)[0]!
+  return /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || unmatchablePath(path, true) !== undefined
+}

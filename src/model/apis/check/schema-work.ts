@@ -1,0 +1,304 @@
+import { createRequire } from 'node:module'
+import type { Ajv, CodeKeywordDefinition, KeywordCxt, KeywordDefinition, SchemaValidateFunction } from 'ajv'
+import { isObject, type Json } from '../../json/json.ts'
+import { BoundedExpression } from '../../patterns/bounded-expression.ts'
+import { normalisedExpression } from '../../patterns/pattern.ts'
+import { newPatternWork, type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../patterns/pattern-work.ts'
+
+const load = createRequire(import.meta.url)
+
+/** What the check that runs now is charged to. Checks run to their end at once, so there is never more than one. */
+const METER = {
+  account: newPatternWork() as PatternWork,
+  /** Number of the check: a pattern is charged once in each with what its expression costs to compile. */
+  run: 0,
+  spend(work: number): void {
+    spendPatternWork(this.account, work)
+  },
+}
+
+/** Runs a check of a value at the expense of an account. @throws Fault `patterns_over_budget` */
+export function charged<T>(account: PatternWork, check: () => T): T {
+  METER.account = account
+  METER.run++
+  return check()
+}
+
+/** Keywords that a function may hold before it is run by V8's interpreter, being too long to be optimized. */
+const OPTIMIZED = 60
+const MOST_SLOWER = 8
+
+/** What the generated function of one schema calls. */
+class FunctionMeter {
+  keywords = 0
+
+  get factor(): number {
+    return Math.min(Math.max(1, this.keywords / OPTIMIZED), MOST_SLOWER)
+  }
+
+  spend(work: number): void {
+    METER.spend(work * this.factor)
+  }
+
+  /** For each member of an object. */
+  members(value: object, base: number, each: number): void {
+    let count = 0
+    for (const _name in value) count++
+    this.spend(base + each * count)
+  }
+
+  /** For each property that a schema has already judged. */
+  judged(names: object | true | undefined): void {
+    if (typeof names === 'object') this.members(names, 0, WORK_OF_JUDGED)
+  }
+}
+
+const WORK_OF_KEYWORD = 15
+/** A call of the function of another schema, with the path that leads to the value. */
+const WORK_OF_REFERENCE = 100
+/** An alternative that fails makes an error. */
+const WORK_OF_ALTERNATIVE = 100
+const WORK_OF_ENTRY = 10
+const WORK_OF_MEMBER = 20
+/** The name of a property that is copied, so that it is not asked again whether it is known. */
+const WORK_OF_JUDGED = 100
+/** A value that is written out to be compared, and each of its characters. */
+const WORK_OF_SPELLED = 30
+/** Backtracking formats try up to 61 lengths of a label. */
+const WORK_OF_FORMATTED = 4
+
+/** What a keyword costs once, and for each item, character or member of the value. */
+interface Work {
+  readonly once: number
+  readonly each?: number
+  readonly of?: 'length' | 'members'
+}
+
+const perEntry = (each: number) => (value: unknown) => ({ once: WORK_OF_KEYWORD + each * entriesOf(value) })
+const perItem = (): Work => ({ once: WORK_OF_KEYWORD, each: WORK_OF_ENTRY, of: 'length' })
+const perMember = (): Work => ({ once: WORK_OF_KEYWORD, each: WORK_OF_MEMBER, of: 'members' })
+const perCharacter = (): Work => ({ once: WORK_OF_KEYWORD, each: 1, of: 'length' })
+const reference = (): Work => ({ once: WORK_OF_REFERENCE })
+
+/** Keywords that cost more than their call. A `Map`: names come from outside. */
+const WORKS = new Map<string, (value: unknown) => Work>([
+  ['$ref', reference],
+  ['$dynamicRef', reference],
+  ['$recursiveRef', reference],
+  ['anyOf', perEntry(WORK_OF_ALTERNATIVE)],
+  ['oneOf', perEntry(WORK_OF_ALTERNATIVE)],
+  ['allOf', perEntry(WORK_OF_ENTRY)],
+  ['properties', perEntry(WORK_OF_ENTRY)],
+  ['required', perEntry(WORK_OF_ENTRY)],
+  ['dependencies', perEntry(WORK_OF_ENTRY)],
+  ['dependentSchemas', perEntry(WORK_OF_ENTRY)],
+  ['dependentRequired', perEntry(WORK_OF_ENTRY)],
+  [
+    'patternProperties',
+    (value) => ({ once: WORK_OF_KEYWORD, each: WORK_OF_MEMBER + WORK_OF_ENTRY * entriesOf(value), of: 'members' }),
+  ],
+  ['additionalProperties', perMember],
+  ['unevaluatedProperties', perMember],
+  ['propertyNames', perMember],
+  ['minProperties', perMember],
+  ['maxProperties', perMember],
+  ['items', perItem],
+  ['prefixItems', perItem],
+  ['additionalItems', perItem],
+  ['unevaluatedItems', perItem],
+  ['contains', () => ({ once: WORK_OF_KEYWORD, each: WORK_OF_MEMBER, of: 'length' })],
+  ['minLength', perCharacter],
+  ['maxLength', perCharacter],
+  ['format', () => ({ once: WORK_OF_KEYWORD, each: WORK_OF_FORMATTED, of: 'length' })],
+])
+
+/** Entries of a keyword's value, those of lists in it included (`dependentRequired`). */
+function entriesOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, entry) => sum + 1 + (Array.isArray(entry) ? entry.length : 0), 0)
+}
+
+/** How much of a definition's schemas is compiled. */
+export interface CompileWork {
+  compiled: number
+}
+
+/** Most keywords, functions and entries of keywords that one definition may have compiled: 20 to 60 µs each. */
+export const MOST_COMPILED = 20_000
+/** Most in one schema without those that it refers to: their code is one function, which V8 compiles when it is first run. */
+export const MOST_IN_SCHEMA = 2000
+/** Alternatives and members of one schema are nested in its code, so that their cost grows with the square of their number. */
+export const MOST_ENTRIES = 500
+const NESTED = new Set([
+  ...['anyOf', 'oneOf', 'allOf', 'items', 'prefixItems'],
+  ...['properties', 'patternProperties', 'dependencies', 'dependentSchemas'],
+])
+const COST_OF_REFERENCE = 3
+
+/** @throws Error that says so when there is more than may be compiled */
+function spendCompileWork(work: CompileWork, keyword: string, value: unknown, meter: FunctionMeter): void {
+  const nested = NESTED.has(keyword) && (keyword !== 'items' || Array.isArray(value)) ? entriesOf(value) : 0
+  const listed = keyword === 'required' ? entriesOf(value) / 10 : 0
+  if (nested > MOST_ENTRIES) throw new Error(`${keyword} holds more than ${MOST_ENTRIES} entries`)
+  const cost = listed + (keyword.endsWith('Ref') || keyword === '$ref' ? COST_OF_REFERENCE : 1 + nested)
+  meter.keywords += cost
+  work.compiled += cost
+  if (meter.keywords > MOST_IN_SCHEMA) throw new Error(`holds more than ${MOST_IN_SCHEMA} keywords and entries`)
+  if (work.compiled > MOST_COMPILED)
+    throw new Error(`the schemas of the definition hold more than ${MOST_COMPILED} keywords and entries`)
+}
+
+/**
+ * Makes an engine charge what it does: each keyword is charged where its code runs, by what it looks at. Its own checks of `enum`, `const`
+ * and `uniqueItems` compare texts, not every two values.
+ */
+export function meter(engine: Ajv, compileWork: CompileWork): void {
+  const formats = load('ajv-formats') as typeof import('ajv-formats')
+  formats.default(engine, { mode: 'fast' })
+  engine.addFormat('url', urlFormat(formats.default.get('url', 'full') as RegExp))
+  for (const own of [UNIQUE, ENUM, CONST]) {
+    engine.removeKeyword(own.keyword as string)
+    engine.addKeyword(own)
+  }
+  for (const [keyword, rule] of Object.entries(engine.RULES.all)) {
+    if (typeof rule !== 'object') continue
+    const definition = rule.definition as CodeKeywordDefinition
+    const { code } = definition
+    if (code === undefined) continue
+    definition.code = (context, type) => {
+      const meter = meterOf(context)
+      spendCompileWork(compileWork, keyword, context.schema, meter)
+      emitCharge(context, keyword, meter)
+      code(context, type)
+      emitJudged(context, meter)
+    }
+  }
+}
+
+const meters = new WeakMap<object, FunctionMeter>()
+
+function meterOf({ it }: KeywordCxt): FunctionMeter {
+  const known = meters.get(it.schemaEnv)
+  if (known !== undefined) return known
+  const made = new FunctionMeter()
+  meters.set(it.schemaEnv, made)
+  return made
+}
+
+function emitCharge({ gen, schema, data, it }: KeywordCxt, keyword: string, meter: FunctionMeter): void {
+  const { _ } = load('ajv') as typeof import('ajv')
+  const name = gen.scopeValue('obj', { ref: meter })
+  const { once, each = 0, of } = WORKS.get(keyword)?.(schema) ?? { once: WORK_OF_KEYWORD }
+  // Each error is kept where all are wanted.
+  const whole = Math.ceil(it.allErrors ? once * 3 : once)
+  const known = keyword === 'unevaluatedProperties' && typeof it.props === 'object' ? Object.keys(it.props).length : 0
+  if (of === 'length') gen.code(_`${name}.spend(${whole} + ${each} * ${data}.length)`)
+  else if (of === 'members') gen.code(_`${name}.members(${data}, ${whole}, ${each + 2 * known})`)
+  else gen.code(_`${name}.spend(${whole})`)
+}
+
+/** Where unevaluated properties are asked for, each keyword copies the names of those that it has judged. */
+function emitJudged({ gen, it }: KeywordCxt, meter: FunctionMeter): void {
+  const { _, Name } = load('ajv') as typeof import('ajv')
+  if (!it.opts.unevaluated || typeof it.props !== 'object') return
+  const name = gen.scopeValue('obj', { ref: meter })
+  if (it.props instanceof Name) gen.code(_`${name}.judged(${it.props})`)
+  else gen.code(_`${name}.spend(${WORK_OF_JUDGED * Object.keys(it.props).length})`)
+}
+
+/** A pattern of a schema, charged by the length of the text. */
+class ChargedPattern {
+  readonly #source: string
+  readonly #expression: BoundedExpression
+  #run = 0
+
+  /** @throws Fault `pattern_invalid` */
+  constructor(source: string) {
+    this.#source = source
+    this.#expression = new BoundedExpression(normalisedExpression(source))
+  }
+
+  test(text: string): boolean {
+    if (this.#run !== METER.run) METER.spend(WORK_OF_EXPRESSION)
+    this.#run = METER.run
+    METER.spend(WORK_OF_KEYWORD + this.#expression.workOf(text.length))
+    return this.#expression.test(text)
+  }
+
+  /** What tells patterns from each other. */
+  toString(): string {
+    return `/${this.#source}/`
+  }
+}
+
+/** The engine of patterns. */
+export const PATTERNS = Object.assign((source: string) => new ChargedPattern(source) as unknown as RegExp, {
+  code: 'new RegExp',
+})
+
+/** Longest list whose items are compared. */
+const MAX_COMPARED = 10_000
+
+/** Every two items compared with each other would let one caller hold up all others. */
+const UNIQUE: KeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  error: { message: `must NOT have duplicate items, nor more than ${MAX_COMPARED}` },
+  validate: (wanted: boolean, items: unknown[]) =>
+    !wanted || (items.length <= MAX_COMPARED && new Set(items.map(spelled)).size === items.length),
+}
+
+/** Found by hash: a list of many words is not walked for each value. */
+const ENUM: KeywordDefinition = {
+  keyword: 'enum',
+  schemaType: 'array',
+  errors: true,
+  compile: (allowedValues: Json[]) => {
+    if (allowedValues.length === 0) throw new Error('enum must have non-empty array')
+    return oneOf(allowedValues, 'enum', 'must be equal to one of the allowed values')
+  },
+}
+
+/** Compared as it is spelled: a member called `valueOf` makes no difference. */
+const CONST: KeywordDefinition = {
+  keyword: 'const',
+  errors: true,
+  compile: (allowedValue: Json) => oneOf([allowedValue], 'const', 'must be equal to constant'),
+}
+
+function oneOf(allowedValues: readonly Json[], keyword: string, message: string): SchemaValidateFunction {
+  const plain = new Set<unknown>(allowedValues.filter((value) => typeof value !== 'object'))
+  const composed = new Set(allowedValues.filter((value) => typeof value === 'object').map(spelled))
+  const fits = (value: unknown) =>
+    typeof value !== 'object' ? plain.has(value) : composed.size > 0 && composed.has(spelled(value))
+  const check: SchemaValidateFunction = (value: unknown) => {
+    METER.spend(WORK_OF_KEYWORD)
+    if (fits(value)) return true
+    METER.spend(WORK_OF_ALTERNATIVE)
+    check.errors = [{ keyword, message, params: { allowedValues } }]
+    return false
+  }
+  return check
+}
+
+/** JSON with the members of objects in order. */
+function spelled(value: unknown): string {
+  const text = textOf(value)
+  METER.spend(WORK_OF_SPELLED + 4 * text.length)
+  return text
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spelled).join()}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${spelled(value[name])}`).join()}}`
+}
+
+const USER = /^((?:https?|ftp):\/\/)[^\s/]+@/i
+
+/** Format `url`: its expression takes cubic time for what it finds before an `@`, so that is taken away. */
+function urlFormat(expression: RegExp): (text: string) => boolean {
+  return (text) => expression.test(text.replace(USER, '$1').replaceAll('@', '_'))
+}

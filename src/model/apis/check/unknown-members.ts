@@ -1,0 +1,62 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { flagOf, objectOf } from '../definition/members.ts'
+import { getAt, type TreePath } from '../definition/tree.ts'
+import type { Schema } from '../schema/schema.ts'
+import { CLASSIC_AUTH } from '../schema/schema-auth.ts'
+import { EXTENSION_SCHEMA } from '../schema/schema-oas.ts'
+
+const AUTHENTICATION: TreePath = ['server', 'authentication']
+const PREFIX = /^jwt_/
+
+/**
+ * Members of authentication that no schema of ours has: each could narrow who may call, and a gateway that leaves it out would open
+ * what its author closed. What is switched off, or says nothing, asks for nothing; names that begin with `x-` are notes.
+ */
+export function unknownMembersOf(definition: JsonObject, format: 'classic' | 'oas'): TreePath[] {
+  if (format === 'classic') return unknownOfClassic(definition)
+  const schema = getAt(
+    EXTENSION_SCHEMA,
+    AUTHENTICATION.flatMap((name) => ['properties', name]),
+  ) as Schema
+  return unknownOf(getAt(definition, AUTHENTICATION), schema, AUTHENTICATION)
+}
+
+function unknownOfClassic(classic: JsonObject): TreePath[] {
+  if (!flagOf(classic, 'enable_jwt') || flagOf(classic, 'use_keyless')) return []
+  const own = Object.keys(classic).filter((name) => PREFIX.test(name))
+  const known = own.filter((name) => Object.hasOwn(CLASSIC_AUTH, name))
+  const scopes = objectOf(objectOf(classic, 'scopes'), 'jwt')
+  const schema = getAt(CLASSIC_AUTH, ['scopes', 'properties', 'jwt']) as Schema
+  return [
+    ...own.filter((name) => !known.includes(name) && asks(classic[name]!)).map((name) => [name]),
+    ...known.flatMap((name) => unknownOf(classic[name], getAt(CLASSIC_AUTH, [name]) as Schema, [name])),
+    ...unknownOf(scopes, schema, ['scopes', 'jwt']),
+  ]
+}
+
+function unknownOf(value: Json | undefined, schema: Schema, path: TreePath): TreePath[] {
+  if (Array.isArray(value))
+    return isObject(schema.items ?? null)
+      ? value.flatMap((item, index) => unknownOf(item, schema.items as Schema, [...path, String(index)]))
+      : []
+  if (value === undefined || !isObject(value) || value.enabled === false) return []
+  return Object.entries(value).flatMap(([name, item]) => {
+    const known = schemaOfMember(schema, name)
+    if (known !== undefined) return unknownOf(item, known, [...path, name])
+    return name.startsWith('x-') || !asks(item) ? [] : [[...path, name]]
+  })
+}
+
+/** The schema of a member; undefined where the schema does not know it. */
+function schemaOfMember({ properties, additionalProperties }: Schema, name: string): Schema | undefined {
+  if (properties === undefined || !isObject(properties))
+    return isObject(additionalProperties ?? null) ? (additionalProperties as Schema) : {}
+  return Object.hasOwn(properties, name) ? (properties[name] as Schema) : undefined
+}
+
+/** False for what is switched off, and for what holds nothing but such. */
+function asks(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(asks)
+  if (isObject(value)) return value.enabled !== false && Object.values(value).some(asks)
+  return value !== null && value !== false && value !== 0 && value !== ''
+}

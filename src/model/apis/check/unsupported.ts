@@ -1,0 +1,361 @@
+import { fault } from '../../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
+import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { member, pathOf, type TreePath, toWords } from '../definition/tree.ts'
+import { isReference } from '../definition/values.ts'
+import { MODULE_DRIVER, MODULE_LISTS } from '../read/read-modules.ts'
+import { unknownMembersOf } from './unknown-members.ts'
+
+/** A place in a definition, `*` for every member or entry, and the values there that ask for the feature. */
+interface Probe {
+  readonly path: TreePath
+  readonly asks: (value: Json, holder: Json) => boolean
+}
+
+interface Row {
+  readonly feature: string
+  readonly classic: readonly Probe[]
+  readonly oas: readonly Probe[]
+  /** Kind of security scheme that asks for it (see `schemeKind`). */
+  readonly scheme?: SchemeKind
+}
+
+/** What a declared security scheme asks of callers, as far as we tell kinds apart. */
+export type SchemeKind = 'token' | 'oauth2' | 'bearer' | 'basic' | 'other'
+
+/** Tells the kind of a scheme of `components.securitySchemes`. */
+export function schemeKind(declared: JsonObject): SchemeKind {
+  if (declared.type === 'apiKey') return 'token'
+  if (declared.type === 'oauth2') return 'oauth2'
+  const scheme = declared.type === 'http' ? textOf(declared, 'scheme').toLowerCase() : ''
+  return scheme === 'bearer' || scheme === 'basic' ? scheme : 'other'
+}
+
+/** The feature that APIs with such a scheme ask for and do not get; undefined when the scheme is served. */
+export function schemeWish(kind: SchemeKind): string | undefined {
+  return UNSUPPORTED.find((row) => row.scheme === kind)?.feature
+}
+
+/** Anything but nothing: true, a number that is not 0, a text, list or object that holds something. */
+const filled = (value: Json) => !isEmpty(value)
+const isOn = (value: Json) => value === true
+/** A list with entries that are not switched off (classic). */
+const hasEntries = (value: Json) => Array.isArray(value) && value.some((entry) => !flagOf(entry, 'disabled'))
+const someEnabled = (value: Json) => Array.isArray(value) && value.some((entry) => flagOf(entry, 'enabled'))
+
+const at = (path: string, asks: Probe['asks'] = filled): Probe => ({ path: pathOf(path), asks })
+const on = (path: string): Probe => at(path, isOn)
+/** A method counts unless the API is open to everybody. */
+const method = (path: string): Probe => at(path, (value, holder) => value === true && !flagOf(holder, 'use_keyless'))
+const listed = (list: string): Probe => at(`version_data.versions.*.extended_paths.${list}`, hasEntries)
+const operation = (section: string): Probe => on(`middleware.operations.*.${section}.enabled`)
+
+/** The oldest form of response edits is a list of processors; without settings of their own they only switch on other members. */
+const isProcessor = (value: Json) =>
+  objectsOf({ value }, 'value').some(
+    (each) =>
+      !['header_injector', 'response_body_transform'].includes(textOf(each, 'name')) ||
+      !Object.values(isObject(each.options ?? null) ? (each.options as JsonObject) : {}).every(isEmpty),
+  )
+
+const asksAction = (served: readonly string[]) => (value: Json) =>
+  Array.isArray(value) &&
+  value.some((entry) => {
+    const actions = member(entry, 'method_actions')
+    if (flagOf(entry, 'disabled') || actions === undefined || !isObject(actions ?? null)) return false
+    return Object.values(actions as JsonObject).some(
+      (action) => !['', 'no_action', ...served].includes(textOf(action, 'action')),
+    )
+  })
+
+/** Paths of the classic form may be regular expressions; ours are words, `{name}` and a last `/*`. */
+const isExpression = (value: Json) =>
+  typeof value === 'string' && /[\\^|[\]()?]|\.[*+]|\$$|\*(?!$)|[^/]\*|\{[^}]*[:{,]/.test(value)
+
+const VARIABLE = /\$(?:[a-z]+_(?:context|meta)|secret_[a-z]+)\./i
+const hasVariable = (value: Json) => typeof value === 'string' && VARIABLE.test(value)
+
+/** Templates that stand elsewhere, or are for bodies that are not JSON. */
+const hasOtherTemplate = (value: Json) =>
+  objectsOf({ value }, 'value').some((entry) => {
+    const { template_mode: mode, input_type: type } = objectOf(entry, 'template_data')
+    return !flagOf(entry, 'disabled') && (mode === 'file' || isOtherFormat(type))
+  })
+const isOtherTransform = (value: Json) =>
+  flagOf(value, 'enabled') && (isOtherFormat(member(value, 'format')) || textOf(value, 'path') !== '')
+const isOtherFormat = (value: Json | undefined) =>
+  typeof value === 'string' && !['', 'json'].includes(value.toLowerCase())
+
+/** Plugins without a driver are written in what the incumbent takes for granted. */
+const hasOtherPlugins = (value: Json) =>
+  textOf(value, 'driver') !== MODULE_DRIVER &&
+  Object.values(MODULE_LISTS).some(({ classic }) => hasEntries(member(value, classic) ?? null))
+const asksOtherPlugins = (value: Json) =>
+  textOf(objectOf(value, 'pluginConfig'), 'driver') !== MODULE_DRIVER &&
+  Object.values(MODULE_LISTS).some(({ oas }) => someEnabled(member(value, oas) ?? null))
+const SERVED_HANDLERS: readonly string[] = ['', HANDLER_NAMES.webhook, HANDLER_NAMES.log]
+const asksOtherHandler = (value: Json) =>
+  objectsOf({ value }, 'value').some(
+    (each) =>
+      !SERVED_HANDLERS.includes(textOf(each, 'handler_name')) && !flagOf(objectOf(each, 'handler_meta'), 'disabled'),
+  )
+const asksOtherType = (value: Json) =>
+  objectsOf({ value }, 'value').some(
+    (each) => flagOf(each, 'enabled') && !Object.hasOwn(HANDLER_NAMES, textOf(each, 'type')),
+  )
+
+const isOtherProtocol = (value: Json) =>
+  typeof value === 'string' && !['', 'http', 'https'].includes(value.toLowerCase())
+const isOtherScheme = (value: Json) =>
+  typeof value === 'string' && value.includes('://') && !/^(?:https?|h2c):\/\//i.test(value) && !isReference(value)
+/** A whole upstream may be another API; one of several targets may not. */
+const isNoUpstream = (value: Json) => isOtherScheme(value) && !/^svc:\/\/./i.test(String(value))
+
+/**
+ * What a definition can ask for and this gateway does not serve yet, each with the places of both formats that ask for it.
+ * Building a feature means deleting its row. Served without a row: everything that `Api` has a member for.
+ */
+export const UNSUPPORTED: readonly Row[] = [
+  {
+    feature: 'basic credentials in bodies',
+    classic: [on('basic_auth.extract_from_body')],
+    oas: [on('server.authentication.securitySchemes.*.extractCredentialsFromBody.enabled')],
+  },
+  {
+    feature: 'checks of further claims of JSON Web Tokens',
+    classic: [],
+    oas: [
+      on('server.authentication.securitySchemes.*.jtiValidation.enabled'),
+      at('server.authentication.securitySchemes.*.customClaimValidation'),
+    ],
+  },
+  {
+    feature: 'OpenID Connect as the method of an API',
+    classic: [method('use_openid')],
+    oas: [on('server.authentication.oidc.enabled')],
+    scheme: 'other',
+  },
+  { feature: 'tokens of other authorization servers', classic: [on('external_oauth.enabled')], oas: [] },
+  {
+    feature: 'authentication by a plugin',
+    classic: [method('enable_coprocess_auth'), method('use_go_plugin_auth'), method('custom_plugin_auth_enabled')],
+    oas: [on('server.authentication.custom.enabled')],
+  },
+  {
+    feature: 'signatures beside the auth token',
+    classic: [on('auth.validate_signature'), on('auth_configs.*.validate_signature')],
+    oas: [
+      on('server.authentication.securitySchemes.*.signatureValidation.enabled'),
+      on('server.authentication.securitySchemes.*.signature.enabled'),
+    ],
+  },
+  {
+    feature: 'actions of paths other than replies, and replies of blocked paths',
+    classic: ['white_list', 'black_list', 'ignored'].map((list) =>
+      at(`version_data.versions.*.extended_paths.${list}`, asksAction(list === 'black_list' ? [] : ['reply'])),
+    ),
+    oas: [],
+  },
+  {
+    feature: 'triggers that look at the request context',
+    // The classic form is refused where its triggers are checked.
+    classic: [],
+    oas: [at('middleware.operations.*.urlRewrite.triggers.*.rules.*.in', (value) => value === 'requestContext')],
+  },
+  { feature: 'body transforms in jq', classic: [listed('transform_jq'), listed('transform_jq_response')], oas: [] },
+  {
+    feature: 'templates of bodies in files, and of XML',
+    classic: [
+      at('version_data.versions.*.extended_paths.transform', hasOtherTemplate),
+      at('version_data.versions.*.extended_paths.transform_response', hasOtherTemplate),
+    ],
+    oas: [
+      at('middleware.operations.*.transformRequestBody', isOtherTransform),
+      at('middleware.operations.*.transformResponseBody', isOtherTransform),
+    ],
+  },
+  { feature: 'response processors', classic: [at('response_processors', isProcessor)], oas: [] },
+  { feature: 'virtual endpoints', classic: [listed('virtual')], oas: [operation('virtualEndpoint')] },
+  {
+    feature: 'plugins that are no TypeScript modules',
+    classic: [
+      listed('go_plugin'),
+      at('custom_middleware', hasOtherPlugins),
+      at('custom_middleware.auth_check.name'),
+      at(
+        'custom_middleware_bundle',
+        (value, holder) => filled(value) && !flagOf(holder, 'custom_middleware_bundle_disabled'),
+      ),
+    ],
+    oas: [
+      on('middleware.global.pluginConfig.bundle.enabled'),
+      at('middleware.global', asksOtherPlugins),
+      at('middleware.operations.*.postPlugins', someEnabled),
+    ],
+  },
+  {
+    feature: 'context variables in headers',
+    classic: [
+      at('version_data.versions.*.global_headers.*', hasVariable),
+      at('version_data.versions.*.global_response_headers.*', hasVariable),
+      at('version_data.versions.*.extended_paths.transform_headers.*.add_headers.*', hasVariable),
+      at('version_data.versions.*.extended_paths.transform_response_headers.*.add_headers.*', hasVariable),
+    ],
+    oas: [
+      at('middleware.global.transformRequestHeaders.add.*.value', hasVariable),
+      at('middleware.global.transformResponseHeaders.add.*.value', hasVariable),
+      at('middleware.operations.*.transformRequestHeaders.add.*.value', hasVariable),
+      at('middleware.operations.*.transformResponseHeaders.add.*.value', hasVariable),
+    ],
+  },
+  {
+    feature: 'regular expressions as paths',
+    classic: [at('version_data.versions.*.extended_paths.*.*.path', isExpression)],
+    oas: [],
+  },
+  { feature: 'GraphQL', classic: [on('graphql.enabled'), listed('persist_graphql')], oas: [] },
+  {
+    feature: 'event handlers other than webhooks and logs',
+    classic: [at('event_handlers.events.*', asksOtherHandler)],
+    oas: [at('server.eventHandlers', asksOtherType)],
+  },
+  {
+    feature: 'protocols other than HTTP',
+    classic: [at('protocol', isOtherProtocol)],
+    oas: [at('server.protocol', isOtherProtocol)],
+  },
+  { feature: 'ports of their own', classic: [at('listen_port')], oas: [at('server.port')] },
+  { feature: 'the PROXY protocol', classic: [on('enable_proxy_protocol')], oas: [] },
+  {
+    feature: 'upstream schemes other than http, https and h2c',
+    classic: [
+      at('proxy.target_url', isNoUpstream),
+      at('proxy.target_list.*', isOtherScheme),
+      at('version_data.versions.*.override_target', isNoUpstream),
+    ],
+    oas: [at('upstream.url', isNoUpstream), at('upstream.loadBalancing.targets.*.url', isOtherScheme)],
+  },
+  {
+    feature: 'health checks other than by HTTP',
+    classic: [
+      at('uptime_tests.test_list', (value, holder) => filled(value) && !flagOf(holder, 'disabled')),
+      at('uptime_tests.check_list.*.commands'),
+      at('uptime_tests.check_list.*.protocol', isOtherProtocol),
+      on('uptime_tests.check_list.*.enable_proxy_protocol'),
+      on('uptime_tests.config.service_discovery.use_discovery_service'),
+    ],
+    oas: [
+      at('upstream.uptimeTests.tests.*.commands'),
+      on('upstream.uptimeTests.tests.*.enableProxyProtocol'),
+      on('upstream.uptimeTests.serviceDiscovery.enabled'),
+    ],
+  },
+  {
+    feature: 'service discovery other than by DNS',
+    classic: [
+      at(
+        'proxy.service_discovery.use_discovery_service',
+        (value, holder) => value === true && textOf(holder, 'srv_name') === '',
+      ),
+    ],
+    oas: [
+      at('upstream.serviceDiscovery.enabled', (value, holder) => value === true && textOf(holder, 'srvName') === ''),
+    ],
+  },
+  {
+    feature: 'a proxy on the way to the upstream',
+    classic: [at('proxy.transport.proxy_url')],
+    oas: [on('upstream.proxy.enabled')],
+  },
+  {
+    feature: 'TLS settings towards the upstream',
+    classic: [
+      at('proxy.transport.ssl_ciphers'),
+      at('proxy.transport.ssl_min_version'),
+      at('proxy.transport.ssl_max_version'),
+      on('proxy.transport.ssl_force_common_name_check'),
+    ],
+    oas: [
+      at('upstream.tlsTransport.ciphers'),
+      at('upstream.tlsTransport.minVersion'),
+      at('upstream.tlsTransport.maxVersion'),
+      on('upstream.tlsTransport.forceCommonNameCheck'),
+    ],
+  },
+  {
+    feature: 'authentication towards the upstream',
+    classic: [on('upstream_auth.enabled'), on('request_signing.is_enabled')],
+    oas: [on('upstream.authentication.enabled')],
+  },
+]
+
+/** A thing that is asked for and not served: where, and what it is called. */
+export interface Wish {
+  readonly at: TreePath
+  readonly feature: string
+}
+
+/** Members whose texts are not ours to read. */
+const OPAQUE = new Set(['config_data', 'oas', 'classic'])
+
+/** Every unsupported thing that a classic definition or an extension turns on. Switched off, it is no wish. */
+export function wishesOf(definition: JsonObject, format: 'classic' | 'oas', root: TreePath = []): Wish[] {
+  const wishes: Wish[] = []
+  for (const row of UNSUPPORTED) {
+    for (const probe of row[format]) {
+      probeAt(definition, definition, probe, 0, root, (path) => wishes.push({ at: path, feature: row.feature }))
+    }
+  }
+  const named = wishes.map((wish) => toWords(wish.at))
+  for (const unknown of unknownMembersOf(definition, format)) {
+    const words = toWords([...root, ...unknown])
+    if (!named.some((each) => each === words || each.startsWith(`${words}.`)))
+      wishes.push({ at: [...root, ...unknown], feature: 'a member that nothing here knows' })
+  }
+  findReferences(definition, root, wishes)
+  return wishes
+}
+
+/** @throws Fault `definition_unsupported` naming the first 20 wishes; returns when there are none */
+export function refuseWishes(wishes: readonly Wish[]): void {
+  if (wishes.length === 0) return
+  const seen = new Set<string>()
+  for (const { at: path, feature } of wishes) seen.add(`${toWords(path)}: ${feature} (not served by this gateway yet)`)
+  throw fault('definition_unsupported', [...seen].slice(0, 20).join('; '))
+}
+
+function probeAt(
+  value: Json | undefined,
+  holder: Json,
+  probe: Probe,
+  depth: number,
+  path: TreePath,
+  found: (path: TreePath) => void,
+): void {
+  if (value === undefined || value === null) return
+  const name = probe.path[depth]
+  if (name === undefined) {
+    if (probe.asks(value, holder)) found(path)
+    return
+  }
+  // A version whose extended paths are switched off asks for none of them.
+  if (name === 'extended_paths' && member(value, 'use_extended_paths') === false) return
+  if (name !== '*') {
+    probeAt(member(value, name), value, probe, depth + 1, [...path, name], found)
+    return
+  }
+  if (typeof value !== 'object') return
+  for (const each of Object.keys(value)) probeAt(member(value, each), value, probe, depth + 1, [...path, each], found)
+}
+
+function findReferences(value: Json, path: TreePath, wishes: Wish[]): void {
+  if (typeof value === 'string') {
+    if (isReference(value)) wishes.push({ at: path, feature: 'values kept elsewhere (env://, secrets://, ...)' })
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const name of Object.keys(value)) {
+    if (!OPAQUE.has(name)) findReferences(member(value, name)!, [...path, name], wishes)
+  }
+}

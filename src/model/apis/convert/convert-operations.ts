@@ -1,0 +1,215 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { getAt, member, pathOf, putAt, setMember } from '../definition/tree.ts'
+import { TRIGGERS } from './convert-rewrite.ts'
+import { type Codec, copyPairs, DURATION, HEADERS, type Pair } from './convert-table.ts'
+
+/** Methods that a path of an OpenAPI document can have, as its keys spell them. */
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
+
+interface ListTwin {
+  /** List of `extended_paths`. */
+  readonly list: string
+  /** Section of `middleware.operations.<operationId>`. */
+  readonly section: string
+  readonly pairs: readonly Pair[]
+}
+
+const NOT: Codec = {
+  toOas: (value) => (typeof value === 'boolean' ? !value : undefined),
+  toClassic: (value) => (typeof value === 'boolean' ? !value : undefined),
+}
+
+function twin(list: string, section: string, ...pairs: (readonly [string, string, Codec?])[]): ListTwin {
+  const toPair = ([classic, oas, as]: readonly [string, string, Codec?]): Pair => ({
+    classic: pathOf(classic),
+    oas: pathOf(oas),
+    ...(as === undefined ? {} : { as }),
+  })
+  return { list, section, pairs: pairs.map(toPair) }
+}
+
+const EDITS = [
+  ['add_headers', 'add', HEADERS],
+  ['delete_headers', 'remove'],
+] as const
+
+const TEMPLATE = [
+  ['template_data.input_type', 'format'],
+  ['template_data.template_source', 'body'],
+  ['template_data.enable_session', 'enableSession'],
+] as const
+
+/** What the lists of classic definitions and the sections of operations have in common. */
+export const OPERATION_TWINS: readonly ListTwin[] = [
+  twin('white_list', 'allow', ['ignore_case', 'ignoreCase']),
+  twin('black_list', 'block', ['ignore_case', 'ignoreCase']),
+  twin('ignored', 'ignoreAuthentication', ['ignore_case', 'ignoreCase']),
+  twin('internal', 'internal'),
+  twin('rate_limit', 'rateLimit', ['rate', 'rate'], ['per', 'per', DURATION]),
+  twin('size_limits', 'requestSizeLimit', ['size_limit', 'value']),
+  twin('hard_timeouts', 'enforceTimeout', ['timeout', 'value']),
+  twin('track_endpoints', 'trackEndpoint'),
+  twin('do_not_track_endpoints', 'doNotTrackEndpoint'),
+  twin('transform_headers', 'transformRequestHeaders', ...EDITS),
+  twin('transform_response_headers', 'transformResponseHeaders', ...EDITS),
+  twin('transform', 'transformRequestBody', ...TEMPLATE),
+  twin('transform_response', 'transformResponseBody', ...TEMPLATE),
+  twin('method_transforms', 'transformRequestMethod', ['to_method', 'toMethod']),
+  twin(
+    'circuit_breakers',
+    'circuitBreaker',
+    ['threshold_percent', 'threshold'],
+    ['samples', 'sampleSize'],
+    ['return_to_service_after', 'coolDownPeriod'],
+    ['disable_half_open_state', 'halfOpenStateEnabled', NOT],
+  ),
+  twin(
+    'url_rewrites',
+    'urlRewrite',
+    ['match_pattern', 'pattern'],
+    ['rewrite_to', 'rewriteTo'],
+    ['triggers', 'triggers', TRIGGERS],
+  ),
+  twin('validate_request', 'validateRequest', ['error_response_code', 'errorResponseCode']),
+  twin(
+    'mock_response',
+    'mockResponse',
+    ['code', 'code'],
+    ['body', 'body'],
+    ['headers', 'headers', HEADERS],
+    ['from_oas_examples.enabled', 'fromOASExamples.enabled'],
+    ['from_oas_examples.code', 'fromOASExamples.code'],
+    ['from_oas_examples.content_type', 'fromOASExamples.contentType'],
+    ['from_oas_examples.example_name', 'fromOASExamples.exampleName'],
+  ),
+  twin(
+    'advance_cache_config',
+    'cache',
+    ['cache_key_regex', 'cacheKeyRegex'],
+    ['cache_response_codes', 'cacheResponseCodes'],
+    ['timeout', 'timeout'],
+  ),
+]
+
+/** An operation of the document: where it stands and what the extension calls it. */
+export interface Operation {
+  readonly path: string
+  /** Upper case. */
+  readonly method: string
+  readonly id: string
+  readonly object: JsonObject
+}
+
+/** The operations of `paths`, in their order; `id` is '' for those that have none. */
+export function operationsOf(document: JsonObject): Operation[] {
+  const paths = objectOf(document, 'paths')
+  return Object.keys(paths).flatMap((path) =>
+    METHODS.flatMap((method) => {
+      const object = member(paths[path], method)
+      if (object === undefined || !isObject(object)) return []
+      return [{ path, method: method.toUpperCase(), id: textOf(object, 'operationId'), object }]
+    }),
+  )
+}
+
+/** Writes the operations of the extension as lists of a version. True when there was anything to write. */
+export function operationsToClassic(document: JsonObject, extension: JsonObject, version: JsonObject): boolean {
+  const sections = objectOf(objectOf(extension, 'middleware'), 'operations')
+  const lists: JsonObject = {}
+  for (const { path, method, id } of operationsOf(document)) {
+    const operation = id === '' ? undefined : member(sections, id)
+    if (operation === undefined) continue
+    for (const { list, section, pairs } of OPERATION_TWINS) {
+      const held = member(operation, section)
+      if (held === undefined || !isObject(held)) continue
+      const entry: JsonObject = { path, method }
+      if (!flagOf(held, 'enabled')) entry.disabled = true
+      copyPairs(pairs, held, entry, 'toClassic')
+      const known = member(lists, list)
+      if (Array.isArray(known)) known.push(entry)
+      else lists[list] = [entry]
+    }
+  }
+  if (Object.keys(lists).length === 0) return false
+  version.extended_paths = lists
+  return true
+}
+
+/**
+ * Writes the lists of a version as operations of the extension, and adds to `paths` those that the document lacks.
+ * What cannot be an operation (no method, a path without its slash, a second entry for one operation) is left out.
+ */
+export function operationsToOas(version: JsonObject, document: JsonObject, extension: JsonObject): void {
+  const lists = objectOf(version, 'extended_paths')
+  const ids = idsOf(document)
+  for (const { list, section, pairs } of OPERATION_TWINS) {
+    for (const entry of objectsOf(lists, list)) {
+      const path = textOf(entry, 'path')
+      const method = METHODS.find((each) => each.toUpperCase() === textOf(entry, 'method'))
+      if (method === undefined || !path.startsWith('/')) continue
+      const id = ids.get(`${method} ${path}`) ?? addOperation(document, ids, path, method)
+      const at = ['middleware', 'operations', id, section]
+      if (getAt(extension, at) !== undefined) continue
+      const held: JsonObject = { enabled: entry.disabled !== true }
+      copyPairs(pairs, entry, held, 'toOas')
+      putAt(extension, at, held)
+    }
+  }
+}
+
+function idsOf(document: JsonObject): Map<string, string> {
+  const ids = new Map<string, string>()
+  for (const { path, method, id } of operationsOf(document)) {
+    if (id !== '') ids.set(`${method.toLowerCase()} ${path}`, id)
+  }
+  return ids
+}
+
+/** The operation of the document at a path, made where there is none. */
+export function operationAt(document: JsonObject, path: string, method: (typeof METHODS)[number]): JsonObject {
+  const known = getAt(document, ['paths', path, method])
+  if (known !== undefined && isObject(known)) return known
+  addOperation(document, idsOf(document), path, method)
+  return getAt(document, ['paths', path, method]) as JsonObject
+}
+
+function addOperation(document: JsonObject, ids: Map<string, string>, path: string, method: string): string {
+  const paths = member(document, 'paths')
+  if (paths === undefined || !isObject(paths)) document.paths = {}
+  const known = getAt(document, ['paths', path])
+  const item: JsonObject = known !== undefined && isObject(known) ? known : withParameters(path)
+  setMember(document.paths as JsonObject, path, item)
+  const id = freshId(`${path.slice(1)}${method.toUpperCase()}`, new Set(ids.values()))
+  const object = member(item, method)
+  if (object !== undefined && isObject(object)) object.operationId = id
+  else item[method] = { operationId: id, responses: { default: { description: 'Answer of the upstream' } } }
+  ids.set(`${method} ${path}`, id)
+  return id
+}
+
+/** Gives every operation of a document an id of its own, where it has none. Changes the document. */
+export function nameOperations(document: JsonObject): void {
+  const operations = operationsOf(document)
+  const taken = new Set(operations.map((operation) => operation.id))
+  for (const { path, method, id, object } of operations) {
+    if (id !== '') continue
+    const fresh = freshId(`${path.slice(1)}${method}`, taken)
+    taken.add(fresh)
+    object.operationId = fresh
+  }
+}
+
+function freshId(wanted: string, taken: ReadonlySet<string>): string {
+  let id = wanted
+  for (let next = 2; taken.has(id); next++) id = `${wanted}_${next}`
+  return id
+}
+
+/** OpenAPI wants every placeholder of a path declared. */
+function withParameters(path: string): JsonObject {
+  const names = [...new Set([...path.matchAll(/\{([^{}/]+)\}/g)].map((match) => match[1]!))]
+  if (names.length === 0) return {}
+  const parameters: Json[] = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  return { parameters }
+}

@@ -1,0 +1,66 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { textOf, textsOf } from './members.ts'
+
+/** What people keep beside a definition, whatever its format: not part of it, and not changed by another one. */
+export interface ApiBeside {
+  readonly user_owners?: readonly string[]
+  readonly user_group_owners?: readonly string[]
+  readonly categories?: readonly string[]
+  /** The same key once. */
+  readonly labels?: readonly { readonly key: string; readonly value: string }[]
+  readonly hook_references?: readonly JsonObject[]
+}
+
+const MEMBERS: readonly (keyof ApiBeside)[] = [
+  'user_owners',
+  'user_group_owners',
+  'categories',
+  'labels',
+  'hook_references',
+]
+
+/** What a stored API has beside its definition: members that are there. */
+export function besideOf(body: JsonObject): ApiBeside {
+  const held = MEMBERS.flatMap((name) => (Array.isArray(body[name]) ? [[name, body[name]]] : []))
+  return Object.fromEntries(held) as ApiBeside
+}
+
+/** The members that are given take the place of those before; the others stay. */
+export function mergeBeside(before: ApiBeside, given: ApiBeside): JsonObject {
+  const merged = MEMBERS.flatMap((name) => {
+    const value = given[name] ?? before[name]
+    return value === undefined ? [] : [[name, structuredClone(value) as unknown as Json] as const]
+  })
+  return Object.fromEntries(merged)
+}
+
+/** The categories of a stored API: those beside it, and the words of a classic name that begin with `#`. Each once. */
+export function categoriesOf(body: JsonObject): string[] {
+  const inName = body.format === 'oas' ? [] : (textOf(body, 'name').match(/(?<=^|\s)#\S+/g) ?? [])
+  return [...new Set([...textsOf(body, 'categories'), ...inName.map((word) => word.slice(1))])]
+}
+
+/** The labels of a stored API as the list index has them: `labelFiled` of each. */
+export function labelsOf(body: JsonObject): string[] {
+  return labelPairs(body).map(({ key, value }) => labelFiled(key, value))
+}
+
+/** The keys of the labels of a stored API. */
+export function labelKeysOf(body: JsonObject): string[] {
+  return labelPairs(body).map(({ key }) => key)
+}
+
+/** The values of all labels of a stored API, for searching. */
+export function labelValuesOf(body: JsonObject): string[] {
+  return labelPairs(body).map(({ value }) => value)
+}
+
+/** How the index `label` of APIs files a label. Keys hold no `=`. */
+export function labelFiled(key: string, value: string): string {
+  return `${key}=${value}`
+}
+
+function labelPairs(body: JsonObject): { key: string; value: string }[] {
+  const labels = Array.isArray(body.labels) ? body.labels.filter(isObject) : []
+  return labels.map((label) => ({ key: textOf(label, 'key'), value: textOf(label, 'value') }))
+}

@@ -1,0 +1,210 @@
+import type { SchemeRules } from '../../authentication/scheme-rules.ts'
+import type { JsonObject } from '../../json/json.ts'
+import type { OAuthRules } from '../../oauth-clients/oauth-rules.ts'
+import type { Millis } from '../../time/clock.ts'
+import type { EventRules } from '../../webhooks/event-handlers.ts'
+import type { CacheRules, OperationCacheRule } from './cache-rules.ts'
+import type { ModuleRules } from './module-rules.ts'
+import type { BodyRule, MockRule, RequestCheck, RewriteRule } from './operation.ts'
+import type {
+  BreakerRule,
+  DiscoveryRules,
+  EjectionRules,
+  HealthRules,
+  RetryRules,
+  UpstreamTls,
+} from './upstream-resilience.ts'
+
+/** An API document as stored: which format it came in, and the definition with every unknown field. */
+export interface ApiDocument {
+  readonly api_id: string
+  readonly org_id: string
+  readonly name: string
+  readonly format: 'classic' | 'oas'
+  /** The definition as its author wrote it (ids filled in). */
+  readonly definition: JsonObject
+}
+
+/**
+ * An API as the gateway serves it: read from either format by `readApi`, checked, defaults filled in.
+ * Absent members mean "not used", so that compile.ts can leave their step out.
+ */
+export interface Api {
+  readonly apiId: string
+  readonly orgId: string
+  readonly name: string
+  readonly format: 'classic' | 'oas'
+  readonly active: boolean
+  /** Reachable only from other APIs (as a version of one). */
+  readonly internal: boolean
+  readonly expiresAt: Millis | undefined
+  /** Path template as written, `/orders/` or `/t/{tenant}/`; begins with `/`. */
+  readonly listenPath: string
+  readonly stripListenPath: boolean
+  readonly ignoreCase: boolean
+  /** Absent = `exact`. */
+  readonly pathMatching?: PathMatching
+  /** Takes paths with `%2F` or `%5C`; every rule judges them decoded too. */
+  readonly allowEncodedSlashes?: true
+  /** Lower case; '' answers on every host. */
+  readonly domain: string
+  /** Certificate ids for `domain`. */
+  readonly certificates: readonly string[]
+  /** Present when the API wants a client certificate: ids (SHA-256 hex, with or without the organisation in front) that may come in. */
+  readonly clientCertificates: { readonly allow: readonly string[] } | undefined
+  /** undefined = tags are off, which is not the same as an empty list on a segmented gateway only in words: both load nowhere. */
+  readonly tags: readonly string[] | undefined
+  readonly upstream: UpstreamRules
+  /** undefined = keyless. */
+  readonly auth: AuthRules | undefined
+  /** Present when OAuth is among the methods. */
+  readonly oauth: OAuthRules | undefined
+  readonly versioning: Versioning | undefined
+  /** Rules of the API itself, or of its only version. */
+  readonly rules: Rules
+  readonly cors: CorsRules | undefined
+  /** undefined = nothing is stored. */
+  readonly cache: CacheRules | undefined
+  readonly ip: { readonly allow: readonly string[]; readonly block: readonly string[] } | undefined
+  readonly rateLimit: { readonly rate: number; readonly perMs: number } | undefined
+  /** Modules of users that its requests pass through; undefined = none. */
+  readonly modules: ModuleRules | undefined
+  /** True = templates may name the request as it came (`._svc_context`). */
+  readonly contextVariables: boolean
+  /** Takes several requests in one. */
+  readonly batches: boolean
+  readonly skipRateLimit: boolean
+  readonly skipQuota: boolean
+  /** What happens to requests while the store of the counters is away: refused, or admitted in the measure of before. */
+  readonly onStoreFailure: 'refuse' | 'allow'
+  readonly keepQuotaOnSave: boolean
+  /** Seconds that a key's row outlives; 0 = never evicted. */
+  readonly sessionLifetimeS: number
+  /** undefined = not recorded. `detailed` = heads and bodies too. */
+  readonly record: { readonly tagHeaders: readonly string[]; readonly detailed: boolean } | undefined
+  /** Present when somebody is told of what happens at it. */
+  readonly events?: EventRules
+  /** Present when traces show each step. */
+  readonly detailedTracing?: true
+}
+
+export interface UpstreamRules {
+  /** At least one; weights above 0. Absolute http or https URLs. */
+  readonly targets: readonly { readonly url: string; readonly weight: number }[]
+  readonly preserveHost: boolean
+  readonly insecure: boolean
+  /** 0 = the gateway's default. */
+  readonly timeoutMs: number
+  readonly health?: HealthRules
+  readonly ejection?: EjectionRules
+  readonly retries?: RetryRules
+  /** Present when DNS names the targets; scheme and path are those of the one in `targets`. */
+  readonly discovery?: DiscoveryRules
+  readonly tls?: UpstreamTls
+}
+
+/** Who may call: the scheme that says who it is, and whether what was sent is taken out before forwarding. */
+export interface AuthRules extends SchemeRules {
+  /**
+   * Present when callers may or must meet more than one scheme: alternatives in order, one of which must be met in full. The last
+   * scheme of each says who calls.
+   */
+  readonly alternatives?: readonly (readonly SchemeRules[])[]
+  readonly strip: boolean
+  /** Every place that stripping empties, of all schemes, enabled or not (names of headers in lower case). */
+  readonly stripHeaders: readonly string[]
+  readonly stripQueries: readonly string[]
+  readonly stripCookies: readonly string[]
+  /** Scopes that the OAuth method asks for where no operation says otherwise, as `OperationRule.scopes`; absent = none. */
+  readonly scopes?: readonly (readonly string[])[]
+}
+
+/** Which version a request asks for, and what serves it. */
+export interface Versioning {
+  /** Name that stands for the API itself ("self"), in new style. */
+  readonly name: string
+  readonly location: 'header' | 'query' | 'url'
+  /** Header or query parameter name. */
+  readonly key: string
+  /** '' = none: a request without a version is refused. */
+  readonly default: string
+  readonly fallbackToDefault: boolean
+  readonly strip: boolean
+  /** Regular expression that a path segment must match to count as a version; '' = any. */
+  readonly urlPattern: string
+  /** New style: version name to api_id of another API. */
+  readonly apis: Readonly<Record<string, string>>
+  /** Old style: version name to its rules within this definition. */
+  readonly inline: Readonly<Record<string, Rules>>
+}
+
+export interface Rules {
+  readonly expiresAt: Millis | undefined
+  /** '' = the API's upstream. */
+  readonly overrideTarget: string
+  readonly requestHeaders: HeaderTransform | undefined
+  readonly responseHeaders: HeaderTransform | undefined
+  /** 0 = none. */
+  readonly sizeLimitBytes: number
+  readonly operations: readonly OperationRule[]
+}
+
+export interface HeaderTransform {
+  readonly remove: readonly string[]
+  readonly add: readonly (readonly [name: string, value: string])[]
+}
+
+/**
+ * How rules find their requests. `openapi`: the one operation whose path fits best. Of lists every entry counts: whose path is that of the
+ * request (`exact`), or an expression that it begins with (`prefix`) or holds (`contains`).
+ */
+export const PATH_MATCHINGS = ['openapi', 'exact', 'prefix', 'contains'] as const
+export type PathMatching = (typeof PATH_MATCHINGS)[number]
+
+/** What a definition says about one method and path. */
+export interface OperationRule {
+  /** Upper case; '' = every method. */
+  readonly method: string
+  /** Path template below the listen path, begins with `/`; `{name}` is one segment. */
+  readonly path: string
+  readonly ignoreCase: boolean
+  readonly allow: boolean
+  readonly block: boolean
+  /** Met only by requests that an API leads here. */
+  readonly internal: boolean
+  readonly ignoreAuthentication: boolean
+  /** 0 = none. */
+  readonly sizeLimitBytes: number
+  readonly rateLimit: { readonly rate: number; readonly perMs: number } | undefined
+  readonly requestHeaders: HeaderTransform | undefined
+  readonly responseHeaders: HeaderTransform | undefined
+  /** 0 = none. */
+  readonly timeoutMs: number
+  readonly breaker?: BreakerRule
+  readonly track: boolean
+  readonly doNotTrack: boolean
+  /** What answers in the upstream's place. */
+  readonly mock: MockRule | undefined
+  /** What its requests must look like: each of these. */
+  readonly checks: readonly RequestCheck[]
+  readonly requestBody: BodyRule | undefined
+  readonly answerBody: BodyRule | undefined
+  readonly rewrite: RewriteRule | undefined
+  /** Method that the upstream is asked with; '' = the caller's. */
+  readonly toMethod: string
+  /** Present when its answers are stored. */
+  readonly cache: OperationCacheRule | undefined
+  /** Alternatives of scopes, one of which a token must hold in full (the operation's `security`): [] = none are asked for; undefined = those of the API. */
+  readonly scopes: readonly (readonly string[])[] | undefined
+}
+
+export interface CorsRules {
+  readonly origins: readonly string[]
+  readonly methods: readonly string[]
+  readonly headers: readonly string[]
+  readonly exposed: readonly string[]
+  readonly credentials: boolean
+  /** Seconds; 0 = not sent. */
+  readonly maxAgeS: number
+  readonly passthrough: boolean
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { newApiId, newDocumentId } from '../../documents/ids.ts'
+import { isObject, type JsonObject } from '../../json/json.ts'
+import { normaliseText } from '../../text/normalise-text.ts'
+import type { ApiDocument } from './api.ts'
+import { EXTENSION, extensionOf } from './extension.ts'
+import { flagOf, objectOf, textOf, textsOf } from './members.ts'
+
+/**
+ * A copy of a definition with the ids that it lacks: `api_id` (32 hex), storage id (24 hex), organisation, and a slug (classic).
+ * Takes definitions that nobody has checked yet; what is not an object where one should be stays as it is.
+ */
+export function fillIds(
+  format: ApiDocument['format'],
+  definition: JsonObject,
+  defaults: { readonly orgId: string },
+): Omit<ApiDocument, 'format'> {
+  return format === 'classic' ? fillClassic(definition, defaults.orgId) : fillOas(definition, defaults.orgId)
+}
+
+function fillClassic(classic: JsonObject, defaultOrg: string): Omit<ApiDocument, 'format'> {
+  const api_id = textOf(classic, 'api_id') || newApiId()
+  const org_id = textOf(classic, 'org_id') || defaultOrg
+  const name = textOf(classic, 'name')
+  const ids = {
+    id: textOf(classic, 'id') || newDocumentId(),
+    api_id,
+    org_id,
+    slug: textOf(classic, 'slug') || slugOf(name),
+  }
+  return { api_id, org_id, name, definition: { ...classic, ...ids } }
+}
+
+function fillOas(document: JsonObject, defaultOrg: string): Omit<ApiDocument, 'format'> {
+  const extension = extensionOf(document)
+  const info = objectOf(extension, 'info')
+  const api_id = textOf(info, 'id') || newApiId()
+  const org_id = textOf(info, 'orgId') || defaultOrg
+  const name = textOf(info, 'name')
+  if (extension === undefined || (extension.info !== undefined && !isObject(extension.info))) {
+    return { api_id, org_id, name, definition: document }
+  }
+  const ids = { id: api_id, dbId: textOf(info, 'dbId') || newDocumentId(), orgId: org_id }
+  const filled = { ...document, [EXTENSION]: { ...extension, info: { ...info, ...ids } } }
+  return { api_id, org_id, name, definition: filled }
+}
+
+/** Lower case words joined by `-`; a name without any letter or digit gets a short hash instead. */
+export function slugOf(name: string): string {
+  const words = normaliseText(name, 'NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  return words || createHash('sha256').update(name).digest('hex').slice(0, 12)
+}
+
+/** What lists of APIs show. */
+export interface ApiSummary {
+  readonly api_id: string
+  readonly name: string
+  readonly active: boolean
+  readonly listenPath: string
+  /** Lower case; '' = every host. */
+  readonly domain: string
+}
+
+/** The tags of an API, from documents that may no longer be valid too; undefined where they are switched off. */
+export function tagsOf({ format, definition }: ApiDocument): readonly string[] | undefined {
+  if (format === 'classic') return flagOf(definition, 'tags_disabled') ? undefined : textsOf(definition, 'tags')
+  const gatewayTags = objectOf(objectOf(extensionOf(definition), 'server'), 'gatewayTags')
+  return flagOf(gatewayTags, 'enabled') ? textsOf(gatewayTags, 'tags') : undefined
+}
+
+/** Reads the line that a list shows, from documents that may no longer be valid too. */
+export function summaryOf(document: ApiDocument): ApiSummary {
+  const { api_id, name, definition } = document
+  if (document.format === 'classic') {
+    const domain = flagOf(definition, 'domain_disabled') ? '' : textOf(definition, 'domain').toLowerCase()
+    return {
+      api_id,
+      name,
+      active: flagOf(definition, 'active'),
+      listenPath: textOf(objectOf(definition, 'proxy'), 'listen_path'),
+      domain,
+    }
+  }
+  const extension = extensionOf(definition)
+  const server = objectOf(extension, 'server')
+  const custom = objectOf(server, 'customDomain')
+  return {
+    api_id,
+    name,
+    active: flagOf(objectOf(objectOf(extension, 'info'), 'state'), 'active'),
+    listenPath: textOf(objectOf(server, 'listenPath'), 'value'),
+    domain: flagOf(custom, 'enabled') ? textOf(custom, 'name').toLowerCase() : '',
+  }
+}

@@ -1,0 +1,113 @@
+import type { BodyTemplate } from '../../body-templates/nodes.ts'
+import type { PatternWork } from '../../patterns/pattern-work.ts'
+
+/** An answer that is given in the upstream's place. */
+export interface MockAnswer {
+  readonly status: number
+  /** Names and values that a head may carry; none that frames a message. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string
+}
+
+/** One example of an OpenAPI document. */
+export interface MockExample extends MockAnswer {
+  /** Name among the `examples` of its media type; '' = the only one. */
+  readonly name: string
+  /** Media type without parameters, lower case; '' = an answer without a body. */
+  readonly mediaType: string
+}
+
+/** What answers in the upstream's place: one answer, or the examples of the operation in the OpenAPI document. */
+export type MockRule =
+  | { readonly fixed: MockAnswer }
+  | {
+      readonly fixed: undefined
+      readonly examples: readonly MockExample[]
+      /** Which of them, where the caller does not say; 0 and '' = the first there is. */
+      readonly status: number
+      readonly mediaType: string
+      readonly name: string
+    }
+
+/** One thing that is wrong with a request: where, and what, in words that follow a colon. */
+export interface RequestFlaw {
+  /** `body/items/0/price`, `query limit`, `header X-Trace`. */
+  readonly at: string
+  readonly reason: string
+}
+
+/**
+ * Tells what is wrong with a value: nothing when it fits its schema. `at` is the RFC 6901 pointer within the value.
+ * @throws Fault `patterns_over_budget` when it takes more work than the account of the request has left
+ */
+export type ValueCheck = (value: unknown, account: PatternWork) => readonly RequestFlaw[]
+
+/** One parameter that the description names. */
+export interface ParameterCheck {
+  readonly in: 'path' | 'query' | 'header' | 'cookie'
+  readonly name: string
+  readonly required: boolean
+  /** How its text becomes the value that the schema speaks of. */
+  readonly shape: 'text' | 'number' | 'boolean' | 'list' | 'json'
+  /** Shape of the items of a list. */
+  readonly items: 'text' | 'number' | 'boolean'
+  /** What stands between the items of a list; '' = the parameter is repeated. */
+  readonly separator: string
+  readonly check: ValueCheck
+}
+
+/** What a request must look like, compiled when its API was published. */
+export interface RequestCheck {
+  /** Status of the refusal. */
+  readonly status: number
+  /** Template of the path, from which the values of path parameters are read. */
+  readonly path: string
+  readonly parameters: readonly ParameterCheck[]
+  readonly body: BodyCheck | undefined
+}
+
+export interface BodyCheck {
+  readonly required: boolean
+  /**
+   * By media type or range (`application/*`), lower case: what checks a JSON body, undefined where any body of that type will do.
+   * undefined = every body is JSON, whatever its type says.
+   */
+  readonly types: ReadonlyMap<string, ValueCheck | undefined> | undefined
+  /** Where `types` is undefined. */
+  readonly json: ValueCheck | undefined
+}
+
+/** How a body is written anew. */
+export interface BodyRule {
+  readonly template: BodyTemplate
+  /** True = the template may name the session's metadata. */
+  readonly session: boolean
+}
+
+/** Where a trigger of a rewrite looks. */
+export type TriggerSource = 'header' | 'query' | 'path' | 'body' | 'session'
+
+export interface TriggerRule {
+  readonly in: TriggerSource
+  /** Of the header, parameter or member of the metadata; for a path and a body a name to refer to what was found. */
+  readonly name: string
+  readonly pattern: string
+  /** True = it must not be found. */
+  readonly negate: boolean
+}
+
+export interface Trigger {
+  readonly all: boolean
+  readonly rules: readonly TriggerRule[]
+  readonly rewriteTo: string
+}
+
+/** How path and query are written anew. */
+export interface RewriteRule {
+  /** Searched in path and query, below the listen path; what does not hold it is left alone. */
+  readonly pattern: string
+  /** A path, or an absolute address of `http`, `https` or `svc`; `$1` is what the first group of the pattern took. */
+  readonly rewriteTo: string
+  /** The first that holds says where to instead. */
+  readonly triggers: readonly Trigger[]
+}

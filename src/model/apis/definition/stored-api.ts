@@ -1,0 +1,126 @@
+import { isObject, type JsonObject } from '../../json/json.ts'
+import type { Millis } from '../../time/clock.ts'
+import type { Api, ApiDocument } from './api.ts'
+import { type ApiBeside, besideOf, mergeBeside } from './api-metadata.ts'
+import { textOf, textsOf } from './members.ts'
+import { type Place, templateKey } from './template.ts'
+import { isUnownable } from './territory.ts'
+
+/** An API document with what the store finds it by and what stands beside its definition; written by `storedBody` alone. */
+export type StoredApi = ApiDocument &
+  ApiBeside & {
+    readonly active: boolean
+    /** `rest`, or `internal`. */
+    readonly api_type: string
+    /** In the words of lists: `keyless`, `authToken`, `oauth`, `mutualTLS`. */
+    readonly auth_types: readonly string[]
+    /** RFC 3339. */
+    readonly created_at: string
+    readonly updated_at: string
+    /** Equal for APIs that may collide (`collides` decides); absent for an internal one, which no request can enter. */
+    readonly place?: string
+    /** RFC 3339: since when it wants that place. Of several the one that wants it longest holds it. */
+    readonly place_since?: string
+    /** RFC 3339: since when it is active there; absent while it is switched off. Of an organisation's own APIs the first one is served. */
+    readonly active_since?: string
+    /** Ids of the APIs that are versions of this one. */
+    readonly version_ids?: readonly string[]
+    /** Ids of the APIs that this one is a version of. */
+    readonly base_ids?: readonly string[]
+  }
+
+/**
+ * The text that APIs at one place have in common: host, and path without regard to case and names of placeholders. An API that is
+ * switched off keeps its place, so that no other organisation receives its callers meanwhile.
+ */
+export function placeOf(api: Place): string | undefined {
+  if (api.internal) return undefined
+  return `${api.domain} ${templateKey(api.listenPath, true)}`
+}
+
+/** What a place can be found by. */
+export interface PlaceKeys {
+  /** '' where no organisation can own the domain, and where there is none. */
+  readonly domain: string
+  /** First segment of the path, behind '/'; `*` where it is a placeholder or there is none, so that it may be any. */
+  readonly head: string
+}
+
+/** Reads the keys of a text that `placeOf` made. */
+export function placeKeys(place: string): PlaceKeys {
+  const space = place.indexOf(' ')
+  const [, first = ''] = place.slice(space + 1).split('/', 2)
+  const domain = place.slice(0, space)
+  return { domain: isUnownable(domain) ? '' : domain, head: first === '' || first.startsWith('{') ? '*' : `/${first}` }
+}
+
+/** What a stored body is made of besides the definition. */
+export interface StoredMore {
+  /** The body before, of which what stands beside the definition is kept. */
+  readonly before?: JsonObject | undefined
+  /** What stands beside the definition from now on; what is absent stays. */
+  readonly beside?: ApiBeside | undefined
+  /** Given: the APIs that this one is a version of. Else as before. */
+  readonly baseIds?: readonly string[]
+  /** When the definition was changed; absent = it was not. */
+  readonly changedAt?: Millis
+}
+
+/** The body that is stored of a definition that was read as `api`. */
+export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {}): JsonObject {
+  const { before = {}, beside = {}, changedAt } = more
+  const place = placeOf(api)
+  const versionIds = versionIdsOf(api)
+  const baseIds = more.baseIds ?? textsOf(before, 'base_ids')
+  const now = changedAt === undefined ? undefined : new Date(changedAt).toISOString()
+  const createdAt = textOf(before, 'created_at') || now
+  const updatedAt = now ?? textOf(before, 'updated_at')
+  const { api_id, org_id, name, format, definition } = document
+  return {
+    ...{ api_id, org_id, name, format, definition },
+    active: api.active,
+    api_type: api.internal ? 'internal' : 'rest',
+    auth_types: authTypesOf(api),
+    ...(createdAt && { created_at: createdAt }),
+    ...(updatedAt && { updated_at: updatedAt }),
+    ...(place !== undefined && { place, ...sincePlaced(before, place, now) }),
+    ...(place !== undefined && api.active && sinceActive(before, place, now)),
+    ...(versionIds.length > 0 && { version_ids: versionIds }),
+    ...(baseIds.length > 0 && { base_ids: [...baseIds] }),
+    ...mergeBeside(besideOf(before), beside),
+  }
+}
+
+function sincePlaced(before: JsonObject, place: string, now: string | undefined): { place_since?: string } {
+  const since = before.place === place ? textOf(before, 'place_since') : now
+  return since === undefined || since === '' ? {} : { place_since: since }
+}
+
+function sinceActive(before: JsonObject, place: string, now: string | undefined): { active_since?: string } {
+  const was = before.place === place && before.active === true
+  const since = was ? textOf(before, 'active_since') || textOf(before, 'place_since') : now
+  return since === undefined || since === '' ? {} : { active_since: since }
+}
+
+/** Ids of the APIs that are versions of this one, each once. */
+export function versionIdsOf(api: Api): string[] {
+  return [...new Set(Object.values(api.versioning?.apis ?? {}))]
+}
+
+function authTypesOf({ auth, clientCertificates }: Api): string[] {
+  const schemes = auth === undefined ? [] : (auth.alternatives?.flat() ?? [auth])
+  const words = new Set(schemes.map(({ method }) => (method === 'token' ? 'authToken' : method)))
+  const methods = [...words, ...(clientCertificates === undefined ? [] : ['mutualTLS'])]
+  return methods.length === 0 ? ['keyless'] : methods
+}
+
+/** The document that a stored body holds. */
+export function documentOf(body: JsonObject): ApiDocument {
+  return {
+    api_id: textOf(body, 'api_id'),
+    org_id: textOf(body, 'org_id'),
+    name: textOf(body, 'name'),
+    format: body.format === 'oas' ? 'oas' : 'classic',
+    definition: isObject(body.definition) ? body.definition : {},
+  }
+}

@@ -1,0 +1,58 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { textOf } from '../definition/members.ts'
+import { fromPointer, getAt, type TreePath } from '../definition/tree.ts'
+
+/** An operation as the OpenAPI document describes it. */
+export interface DescribedOperation {
+  readonly document: JsonObject
+  /** Where the document stands in what was sent, for the names of flaws. */
+  readonly root: TreePath
+  /** Where the operation and its path stand in the document. */
+  readonly at: TreePath
+  readonly itemAt: TreePath
+}
+
+/** The operations that an OpenAPI document describes: methods in upper case, paths as the document spells them. */
+export interface Described {
+  find(method: string, path: string): DescribedOperation | undefined
+  list(): readonly { readonly method: string; readonly path: string }[]
+}
+
+/** For definitions without an OpenAPI document. */
+export const NOTHING_DESCRIBED: Described = { find: () => undefined, list: () => [] }
+
+const MAX_REFERENCES = 20
+
+/** What stands at a place of a document, and where it really stands once references within the document are followed. */
+export interface Found {
+  readonly value: Json | undefined
+  readonly at: TreePath
+}
+
+/** Follows `$ref` from a place; `value` is undefined where a reference leads nowhere, out of the document, or in circles. */
+export function follow(document: JsonObject, from: TreePath): Found {
+  let at = from
+  for (let i = 0; i < MAX_REFERENCES; i++) {
+    const value = getAt(document, at)
+    const reference = isObject(value ?? null) ? textOf(value as JsonObject, '$ref') : ''
+    if (reference === '') return { value, at }
+    const target = reference.startsWith('#') ? fromPointer(decoded(reference.slice(1))) : undefined
+    if (target === undefined) break
+    at = target
+  }
+  return { value: undefined, at }
+}
+
+/** The object at a place, references followed; an empty one where there is none. */
+export function objectAt(document: JsonObject, from: TreePath): { readonly object: JsonObject; readonly at: TreePath } {
+  const { value, at } = follow(document, from)
+  return { object: value !== undefined && isObject(value) ? value : {}, at }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

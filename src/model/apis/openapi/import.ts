@@ -1,0 +1,217 @@
+import { isDeepStrictEqual } from 'node:util'
+import { fault } from '../../../errors/fault.ts'
+import { isObject, type JsonObject } from '../../json/json.ts'
+import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
+import { nameOperations, operationsOf } from '../convert/convert-operations.ts'
+import { EXTENSION, extensionOf } from '../definition/extension.ts'
+import { isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { copyTree, getAt, member, putAt, setMember } from '../definition/tree.ts'
+
+/** What a caller may say about the extension that an import makes. Absent means "not said". */
+export interface ImportOptions {
+  readonly upstreamURL?: string
+  readonly listenPath?: string
+  readonly customDomain?: string
+  readonly apiID?: string
+  /** Turns on the schemes of the document's first security requirement, or turns authentication off. */
+  readonly authentication?: boolean
+  /** Lets in only the operations of the document, or ends that. */
+  readonly allowList?: boolean
+  /** Checks requests of operations that are described with parameters or a body, or ends that. */
+  readonly validateRequest?: boolean
+  /** Answers operations that are described with answers from their examples, or ends that. */
+  readonly mockResponse?: boolean
+}
+
+/**
+ * Makes an API of a plain OpenAPI document: active, listen path stripped, traffic recorded, named by its title.
+ * Ids other than a given `apiID` are left to `fillIds`. The document itself stays as it is.
+ * @throws Fault `definition_invalid` when it has the extension already, names no absolute upstream, or is no OpenAPI document
+ */
+export function importOas(plain: JsonObject, options: ImportOptions = {}): JsonObject {
+  const document = checkedPlain(plain)
+  const url = options.upstreamURL ?? serverUrl(document)
+  const title = textOf(objectOf(document, 'info'), 'title')
+  document[EXTENSION] = {
+    info: { name: title, state: { active: true, internal: false } },
+    upstream: { url },
+    server: { listenPath: { value: '/', strip: true } },
+    middleware: { global: { contextVariables: { enabled: true }, trafficLogs: { enabled: true } } },
+  }
+  return apply(document, { ...options, upstreamURL: url })
+}
+
+/**
+ * Puts a new OpenAPI document in the place of a stored one: its extension stays, and what it says about an operation stays with
+ * the operation of that id, else with the one of that method and path. What became of neither goes.
+ * @throws Fault `definition_invalid` as `importOas`
+ */
+export function patchOas(stored: JsonObject, plain: JsonObject, options: ImportOptions = {}): JsonObject {
+  const document = checkedPlain(plain)
+  const extension = extensionOf(stored)
+  if (extension === undefined) throw fault('definition_invalid', `${EXTENSION}: is missing in the stored document`)
+  document[EXTENSION] = copyTree(extension)
+  keepOperations(stored, document)
+  return apply(document, options)
+}
+
+/**
+ * The document as others may read it: `public` leaves the extension out.
+ */
+export function exportOas(document: JsonObject, options: { readonly mode?: 'public' | undefined } = {}): JsonObject {
+  const copy = copyTree(document)
+  if (options.mode === 'public') delete copy[EXTENSION]
+  return copy
+}
+
+/** A copy of a document in which the address that callers use comes first among the servers. */
+export function withServer(document: JsonObject, url: string): JsonObject {
+  const others = objectsOf(document, 'servers').filter((server) => textOf(server, 'url') !== url)
+  return { ...document, servers: [{ url }, ...others] }
+}
+
+/**
+ * What a caller who has read a document with `withServer` wants stored of it: the address stays as it is stored, and does not become
+ * the document's own by being sent back.
+ */
+export function withoutServer(sent: JsonObject, stored: JsonObject, url: string): JsonObject {
+  const [first, ...others] = objectsOf(sent, 'servers')
+  if (!isDeepStrictEqual(first, { url })) return sent
+  const { servers: _shown, ...rest } = sent
+  const before = objectsOf(stored, 'servers')
+  const isUnchanged = isDeepStrictEqual(sent.servers, withServer(stored, url).servers)
+  const own = before.filter((server) => textOf(server, 'url') === url)
+  const servers = isUnchanged ? before : [...own, ...others]
+  return servers.length === 0 && stored.servers === undefined ? rest : { ...sent, servers }
+}
+
+function checkedPlain(plain: JsonObject): JsonObject {
+  if (member(plain, EXTENSION) !== undefined) {
+    throw fault('definition_invalid', `${EXTENSION}: must not be in the document`)
+  }
+  checkBounds(plain)
+  refuseFlaws(flawsOf('openapi', plain))
+  return copyTree(plain)
+}
+
+/** What an option of an import turns on or off at operations. */
+interface Section {
+  readonly option: 'allowList' | 'validateRequest' | 'mockResponse'
+  /** Of the extension's operations. */
+  readonly name: string
+  /** What it holds where it was not there before. */
+  readonly first: JsonObject
+  /** True for the operations that it can speak of. */
+  readonly fits: (operation: JsonObject, path: string, document: JsonObject) => boolean
+}
+
+const SECTIONS: readonly Section[] = [
+  { option: 'allowList', name: 'allow', first: {}, fits: () => true },
+  {
+    option: 'validateRequest',
+    name: 'validateRequest',
+    first: {},
+    fits: (operation, path, document) =>
+      [operation.parameters, operation.requestBody, getAt(document, ['paths', path, 'parameters'])].some(
+        (part) => !isEmpty(part),
+      ),
+  },
+  {
+    option: 'mockResponse',
+    name: 'mockResponse',
+    first: { fromOASExamples: { enabled: true } },
+    fits: (operation) => !isEmpty(operation.responses),
+  },
+]
+
+/** Address of the first server, its variables replaced by their defaults. @throws Fault `definition_invalid` */
+function serverUrl(document: JsonObject): string {
+  const server = objectsOf(document, 'servers')[0]
+  if (server === undefined) throw fault('definition_invalid', 'servers: is missing, and no upstreamURL was given')
+  const variables = objectOf(server, 'variables')
+  const url = textOf(server, 'url').replace(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const value = member(member(variables, name), 'default')
+    return typeof value === 'string' ? value : whole
+  })
+  if (!/^https?:\/\/[^/{}]/i.test(url) || /[{}]/.test(url)) {
+    throw fault('definition_invalid', `servers[0].url: must be an absolute URL where no upstreamURL is given`)
+  }
+  return url
+}
+
+/** Writes what the options say into the extension, then checks it. */
+function apply(document: JsonObject, options: ImportOptions): JsonObject {
+  const { upstreamURL, listenPath, customDomain, apiID } = options
+  const extension = objectOf(document, EXTENSION)
+  if (upstreamURL !== undefined) putAt(extension, ['upstream', 'url'], upstreamURL)
+  if (listenPath !== undefined) putAt(extension, ['server', 'listenPath', 'value'], listenPath)
+  if (apiID !== undefined) putAt(extension, ['info', 'id'], apiID)
+  if (customDomain !== undefined) {
+    const known = objectOf(objectOf(extension, 'server'), 'customDomain')
+    putAt(extension, ['server', 'customDomain'], { ...known, enabled: true, name: customDomain })
+  }
+  if (options.authentication !== undefined) setAuthentication(document, extension, options.authentication)
+  for (const section of SECTIONS) {
+    const on = options[section.option]
+    if (on !== undefined) setSection(document, extension, section, on)
+  }
+  refuseFlaws(flawsOf('extension', extension, [EXTENSION]))
+  return document
+}
+
+function setAuthentication(document: JsonObject, extension: JsonObject, on: boolean): void {
+  const at = ['server', 'authentication']
+  if (!on) {
+    putAt(extension, [...at, 'enabled'], false)
+    return
+  }
+  const group = objectsOf(document, 'security')[0]
+  const names = group === undefined ? [] : Object.keys(group)
+  if (names.length === 0)
+    throw fault('definition_invalid', 'security: must name a scheme, because authentication was asked for')
+  const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
+  for (const name of names) {
+    if (!isObject(member(declared, name) ?? null)) {
+      throw fault('definition_invalid', `security: "${name}" is not declared in components.securitySchemes`)
+    }
+    const known = objectOf(getAt(extension, [...at, 'securitySchemes']), name)
+    putAt(extension, [...at, 'securitySchemes', name], { ...known, enabled: true })
+  }
+  putAt(extension, [...at, 'enabled'], true)
+}
+
+function setSection(document: JsonObject, extension: JsonObject, section: Section, on: boolean): void {
+  if (on) nameOperations(document)
+  for (const { id, path, object } of operationsOf(document)) {
+    const at = ['middleware', 'operations', id, section.name]
+    const known = getAt(extension, at)
+    const skipped = on ? !section.fits(object, path, document) : known === undefined
+    if (id === '' || skipped) continue
+    const held = objectOf(getAt(extension, at.slice(0, -1)), section.name)
+    putAt(extension, at, { ...(known === undefined ? section.first : {}), ...held, enabled: on })
+  }
+}
+
+/** Moves what the extension says about operations to their ids in the new document. */
+function keepOperations(stored: JsonObject, document: JsonObject): void {
+  const held = getAt(document, [EXTENSION, 'middleware', 'operations'])
+  if (held === undefined || !isObject(held)) return
+  const before = new Map(
+    operationsOf(stored).map((operation) => [operation.id, `${operation.method} ${operation.path}`]),
+  )
+  const after = operationsOf(document)
+  const ids = new Set(after.map((operation) => operation.id))
+  const moved: JsonObject = {}
+  for (const id of Object.keys(held)) {
+    if (ids.has(id)) setMember(moved, id, held[id]!)
+  }
+  for (const id of Object.keys(held)) {
+    if (ids.has(id)) continue
+    const heir = after.find((operation) => `${operation.method} ${operation.path}` === before.get(id))
+    if (heir === undefined) continue
+    const name = heir.id || id // an operation that lost its name gets the old one back
+    if (heir.id === '') heir.object.operationId = id
+    if (member(moved, name) === undefined) setMember(moved, name, held[id]!)
+  }
+  putAt(document, [EXTENSION, 'middleware', 'operations'], moved)
+}

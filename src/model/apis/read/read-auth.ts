@@ -1,0 +1,145 @@
+import type { AuthMethod, SchemeRules } from '../../authentication/scheme-rules.ts'
+import type { JsonObject } from '../../json/json.ts'
+import type { AuthRules } from '../definition/api.ts'
+import { flagOf, objectOf, textOf, textsOf } from '../definition/members.ts'
+import { member } from '../definition/tree.ts'
+import { listedScopes } from './oauth-members.ts'
+import { readBasicRules, readHmacRules, readJwtRules } from './read-schemes.ts'
+
+const DEFAULT_HEADER = 'Authorization'
+
+/** Switch of each method in a classic definition, and the member of `auth_configs` that says where it reads. */
+export const METHODS: readonly { readonly on: string; readonly config: string }[] = [
+  { on: 'use_standard_auth', config: 'authToken' },
+  { on: 'use_oauth2', config: 'oauth' },
+  { on: 'enable_jwt', config: 'jwt' },
+  { on: 'use_basic_auth', config: 'basic' },
+  { on: 'enable_signature_checking', config: 'hmac' },
+  { on: 'use_openid', config: 'oidc' },
+  { on: 'enable_coprocess_auth', config: 'coprocess' },
+  { on: 'use_go_plugin_auth', config: 'coprocess' },
+]
+
+/** The methods that are served, and how `base_identity_provided_by` calls them. */
+interface Served {
+  readonly method: AuthMethod
+  readonly on: string
+  readonly config: string
+  readonly identity: string
+}
+
+/** In the order in which they are tried where the definition says nothing of it: the last one says who calls. */
+const SERVED: readonly Served[] = [
+  { method: 'oauth', on: 'use_oauth2', config: 'oauth', identity: 'oauth_key' },
+  { method: 'basic', on: 'use_basic_auth', config: 'basic', identity: 'basic_auth_user' },
+  { method: 'hmac', on: 'enable_signature_checking', config: 'hmac', identity: 'hmac_key' },
+  { method: 'jwt', on: 'enable_jwt', config: 'jwt', identity: 'jwt_claim' },
+  { method: 'token', on: 'use_standard_auth', config: 'authToken', identity: 'auth_token' },
+]
+
+/** Switches that are on; a definition that turns none on and is not keyless means the auth token. */
+export function methodsOf(classic: JsonObject): string[] {
+  if (flagOf(classic, 'use_keyless')) return []
+  const on = METHODS.filter((method) => flagOf(classic, method.on)).map((method) => method.on)
+  if (flagOf(objectOf(classic, 'external_oauth'), 'enabled')) on.push('external_oauth')
+  return on.length === 0 ? ['use_standard_auth'] : on
+}
+
+/** The switch of the method that `base_identity_provided_by` names; undefined when it names none that is served. */
+export function methodOfIdentity(identity: string): string | undefined {
+  return SERVED.find((each) => each.identity === identity)?.on
+}
+
+/** Names by which `security_requirements` may call the methods that are on, each with its switch. */
+export function schemeNames(classic: JsonObject): Map<string, string> {
+  const on = methodsOf(classic)
+  const names = SERVED.filter((each) => on.includes(each.on)).map((each): [string, string] => [
+    textOf(objectOf(objectOf(classic, 'auth_configs'), each.config), 'name') || each.config,
+    each.on,
+  ])
+  return new Map(names)
+}
+
+/** Who may call: where the credential stands and what is taken out before forwarding. undefined = keyless. */
+export function readAuth(classic: JsonObject): AuthRules | undefined {
+  const methods = methodsOf(classic)
+  if (methods.length === 0) return undefined
+  const identity = textOf(classic, 'base_identity_provided_by')
+  const last = (a: Served, b: Served) => Number(a.identity === identity) - Number(b.identity === identity)
+  const on = SERVED.filter((each) => methods.includes(each.on)).sort(last)
+  const configs = on.map(({ config }) => configOf(classic, config))
+  const schemes = new Map(on.map((each): [string, SchemeRules] => [each.on, readScheme(classic, each)]))
+  const all = [...schemes.values()]
+  const alternatives = alternativesOf(classic, schemes)
+  return {
+    ...(all.at(-1) ?? readScheme(classic, SERVED.at(-1)!)),
+    ...(alternatives !== undefined && { alternatives }),
+    strip: flagOf(classic, 'strip_auth_data'),
+    ...stripPlaces([...configs, ...Object.values(objectOf(classic, 'auth_configs'))]),
+    ...(schemes.has('use_oauth2') && defaultScopes(classic)),
+  }
+}
+
+/** Alternatives that the definition names, else all methods together; undefined when there is one method alone. */
+function alternativesOf(
+  classic: JsonObject,
+  schemes: ReadonlyMap<string, SchemeRules>,
+): AuthRules['alternatives'] | undefined {
+  if (schemes.size < 2) return undefined
+  if (textOf(classic, 'security_processing_mode') !== 'compliant') return [[...schemes.values()]]
+  const names = schemeNames(classic)
+  const listed = member(classic, 'security_requirements')
+  const groups = (Array.isArray(listed) ? listed : []).map((group) => textsOf({ group }, 'group'))
+  const read = groups.map((group) => {
+    const wanted = new Set(group.map((name) => names.get(name)))
+    return [...schemes].filter(([on]) => wanted.has(on)).map(([, scheme]) => scheme)
+  })
+  const met = read.filter((group) => group.length > 0)
+  return met.length === 0 ? [[...schemes.values()]] : met
+}
+
+function readScheme(classic: JsonObject, { method, config: name }: Served): SchemeRules {
+  const config = configOf(classic, name)
+  return {
+    method,
+    header: flagOf(config, 'disable_header') ? undefined : headerName(config).toLowerCase(),
+    query: flagOf(config, 'use_param') ? textOf(config, 'param_name') || headerName(config) : undefined,
+    cookie: flagOf(config, 'use_cookie') ? textOf(config, 'cookie_name') || headerName(config) : undefined,
+    ...(method === 'token' && flagOf(config, 'use_certificate') && { certificate: true }),
+    ...(method === 'jwt' && { jwt: readJwtRules(classic) }),
+    ...(method === 'basic' && { basic: readBasicRules(classic) }),
+    ...(method === 'hmac' && { hmac: readHmacRules(classic) }),
+  }
+}
+
+/** Scopes that are asked for where no operation says otherwise. */
+function defaultScopes(classic: JsonObject): Pick<AuthRules, 'scopes'> {
+  const scopes = listedScopes(member(objectOf(classic, 'oauth_meta'), 'default_scopes')) ?? []
+  return scopes.length === 0 ? {} : { scopes }
+}
+
+/** The method's own settings, else the old single form. */
+function configOf(classic: JsonObject, name: string): JsonObject {
+  const own = member(objectOf(classic, 'auth_configs'), name)
+  return own === undefined || own === null ? objectOf(classic, 'auth') : (own as JsonObject)
+}
+
+function headerName(config: JsonObject): string {
+  return textOf(config, 'auth_header_name') || DEFAULT_HEADER
+}
+
+/** Headers go even where reading them is off; parameters and cookies go where they were named or are read. */
+function stripPlaces(configs: readonly unknown[]): Pick<AuthRules, 'stripHeaders' | 'stripQueries' | 'stripCookies'> {
+  const headers = new Set<string>()
+  const queries = new Set<string>()
+  const cookies = new Set<string>()
+  for (const each of configs) {
+    const config = (each ?? {}) as JsonObject
+    headers.add(headerName(config).toLowerCase())
+    const query = textOf(config, 'param_name') || (flagOf(config, 'use_param') ? headerName(config) : '')
+    const cookie = textOf(config, 'cookie_name') || (flagOf(config, 'use_cookie') ? headerName(config) : '')
+    if (query !== '') queries.add(query)
+    if (cookie !== '') cookies.add(cookie)
+  }
+  return { stripHeaders: [...headers].sort(), stripQueries: [...queries].sort(), stripCookies: [...cookies].sort() }
+}

@@ -1,0 +1,39 @@
+import { parseTemplate } from '../../body-templates/parse.ts'
+import { TemplateFlaw } from '../../body-templates/tokens.ts'
+import type { JsonObject } from '../../json/json.ts'
+import type { Flaw } from '../check/validate.ts'
+import { refuseFlaws } from '../check/validate.ts'
+import { flagOf, objectOf, textOf } from '../definition/members.ts'
+import type { BodyRule } from '../definition/operation.ts'
+
+/** Reads an entry of `transform` or `transform_response`. @throws Fault `definition_invalid`, which the checks of a save come before */
+export function readBodyTransform(entry: JsonObject): BodyRule {
+  const read = readTemplate(entry)
+  if (typeof read === 'string') refuseFlaws([{ at: SOURCE, reason: read }])
+  return read as BodyRule
+}
+
+/** What is wrong with such an entry; of templates that are not ours to read nothing. */
+export function bodyTransformFlaws(entry: JsonObject): Flaw[] {
+  const data = objectOf(entry, 'template_data')
+  const type = textOf(data, 'input_type').toLowerCase()
+  if (textOf(data, 'template_mode') === 'file' || (type !== '' && type !== 'json')) return []
+  const read = readTemplate(entry)
+  return typeof read === 'string' ? [{ at: SOURCE, reason: read }] : []
+}
+
+const SOURCE = ['template_data', 'template_source']
+
+/** The rule, or why there is none. */
+function readTemplate(entry: JsonObject): BodyRule | string {
+  const data = objectOf(entry, 'template_data')
+  const source = textOf(data, 'template_source').replace(/\s/g, '')
+  if (source === '') return 'is missing, and templates in files are not served'
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(source)) return 'must be a template in base64'
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(source, 'base64'))
+    return { template: parseTemplate(text), session: flagOf(data, 'enable_session') }
+  } catch (error) {
+    return error instanceof TemplateFlaw ? error.message : 'must be a template in UTF-8'
+  }
+}

@@ -1,0 +1,141 @@
+import type { JsonObject } from '../../json/json.ts'
+import { type Api, PATH_MATCHINGS, type PathMatching, type Versioning } from '../definition/api.ts'
+import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
+import { member } from '../definition/tree.ts'
+import type { Described } from '../openapi/described.ts'
+import { readCors } from './cors.ts'
+import { methodsOf, readAuth } from './read-auth.ts'
+import { readCache } from './read-cache.ts'
+import { readModules } from './read-modules.ts'
+import { readOAuth } from './read-oauth.ts'
+import { readExpiry, readRate, readRules } from './read-rules.ts'
+import { readUpstream } from './read-upstream.ts'
+import { RequestSchemas } from './read-validation.ts'
+
+/**
+ * The name of the version whose rules are the API's own: of an API that is not versioned, or whose versions are other APIs.
+ * undefined when several versions live within the definition.
+ */
+export function mainVersion(classic: JsonObject): string | undefined {
+  if (hasInlineVersions(classic)) return undefined
+  const names = Object.keys(objectOf(objectOf(classic, 'version_data'), 'versions'))
+  return names.includes('Default') ? 'Default' : (names[0] ?? 'Default')
+}
+
+/** True when several versions live within the definition, chosen by the request. */
+export function hasInlineVersions(classic: JsonObject): boolean {
+  const data = objectOf(classic, 'version_data')
+  if (flagOf(objectOf(classic, 'definition'), 'enabled') || flagOf(data, 'not_versioned')) return false
+  return !isEmpty(member(data, 'versions'))
+}
+
+/** The served model of a classic definition that passed its schema and asks for nothing unsupported. */
+export function readClassic(classic: JsonObject, format: Api['format'], described: Described): Api {
+  const main = mainVersion(classic)
+  const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
+  const methods = methodsOf(classic)
+  const matching = matchingOf(classic)
+  const schemas = new RequestSchemas()
+  return {
+    apiId: textOf(classic, 'api_id'),
+    orgId: textOf(classic, 'org_id'),
+    name: textOf(classic, 'name'),
+    format,
+    active: flagOf(classic, 'active'),
+    internal: flagOf(classic, 'internal'),
+    expiresAt: readExpiry(textOf(classic, 'expiration')),
+    ...readPlace(classic),
+    ignoreCase: main !== undefined && flagOf(objectOf(versions, main), 'ignore_endpoint_case'),
+    ...(matching !== 'exact' && { pathMatching: matching }),
+    ...(flagOf(classic, 'allow_encoded_slashes') && { allowEncodedSlashes: true }),
+    upstream: readUpstream(classic),
+    auth: readAuth(classic),
+    oauth: methods.includes('use_oauth2') ? readOAuth(classic) : undefined,
+    versioning: readVersioning(classic, matching, described, schemas),
+    rules: readRules(main === undefined ? {} : objectOf(versions, main), matching, described, schemas),
+    cors: readCors(objectOf(classic, 'CORS')),
+    cache: readCache(classic),
+    ip: readAddresses(classic),
+    rateLimit: readRate(objectOf(classic, 'global_rate_limit')),
+    modules: readModules(classic),
+    contextVariables: flagOf(classic, 'enable_context_vars'),
+    batches: flagOf(classic, 'enable_batch_request_support'),
+    skipRateLimit: flagOf(classic, 'disable_rate_limit'),
+    skipQuota: flagOf(classic, 'disable_quota'),
+    onStoreFailure: textOf(classic, 'on_store_failure') === 'allow' ? 'allow' : 'refuse',
+    keepQuotaOnSave: flagOf(classic, 'dont_set_quota_on_create'),
+    sessionLifetimeS: numberOf(classic, 'session_lifetime'),
+    record: flagOf(classic, 'do_not_track')
+      ? undefined
+      : { tagHeaders: textsOf(classic, 'tag_headers'), detailed: flagOf(classic, 'enable_detailed_recording') },
+  }
+}
+
+/** Lists name whole paths, unless the definition says otherwise. */
+function matchingOf(classic: JsonObject): PathMatching {
+  const named = textOf(classic, 'path_matching')
+  return PATH_MATCHINGS.find((matching) => matching === named) ?? 'exact'
+}
+
+/** Where the API answers: path, host, certificates, tags. */
+function readPlace(classic: JsonObject) {
+  const proxy = objectOf(classic, 'proxy')
+  const mutual = flagOf(classic, 'use_mutual_tls_auth')
+  return {
+    listenPath: textOf(proxy, 'listen_path'),
+    stripListenPath: flagOf(proxy, 'strip_listen_path'),
+    domain: flagOf(classic, 'domain_disabled') ? '' : textOf(classic, 'domain').toLowerCase(),
+    certificates: textsOf(classic, 'certificates'),
+    clientCertificates: mutual ? { allow: textsOf(classic, 'client_certificates') } : undefined,
+    tags: flagOf(classic, 'tags_disabled') ? undefined : textsOf(classic, 'tags'),
+  }
+}
+
+const LOCATIONS: Readonly<Record<string, Versioning['location']>> = {
+  header: 'header',
+  'url-param': 'query',
+  url: 'url',
+}
+
+function readVersioning(
+  classic: JsonObject,
+  matching: PathMatching,
+  described: Described,
+  schemas: RequestSchemas,
+): Versioning | undefined {
+  const definition = objectOf(classic, 'definition')
+  const data = objectOf(classic, 'version_data')
+  const inline = hasInlineVersions(classic)
+  const toApis = flagOf(definition, 'enabled')
+  if (!inline && !toApis) return undefined
+  const name = textOf(definition, 'name')
+  const chosen = (inline && textOf(data, 'default_version')) || textOf(definition, 'default')
+  return {
+    name,
+    location: LOCATIONS[textOf(definition, 'location')] ?? 'header',
+    key: textOf(definition, 'key'),
+    default: chosen === 'self' && name !== '' ? name : chosen,
+    fallbackToDefault: flagOf(definition, 'fallback_to_default'),
+    strip: flagOf(definition, 'strip_versioning_data') || flagOf(definition, 'strip_path'),
+    urlPattern: textOf(definition, 'url_versioning_pattern'),
+    apis: table(toApis ? objectOf(definition, 'versions') : {}, (id) => (typeof id === 'string' ? id : '')),
+    inline: table(inline ? objectOf(data, 'versions') : {}, (rules) =>
+      readRules((rules ?? {}) as JsonObject, matching, described, schemas),
+    ),
+  }
+}
+
+/** Version names come from outside: no prototype behind them. */
+function table<T>(from: JsonObject, read: (value: JsonObject[string]) => T): Record<string, T> {
+  const made: Record<string, T> = Object.create(null)
+  for (const name of Object.keys(from)) made[name] = read(from[name]!)
+  return made
+}
+
+/** A list that holds something is enforced even where its own switch is off; only the common switch ends both. */
+function readAddresses(classic: JsonObject): Api['ip'] {
+  if (flagOf(classic, 'ip_access_control_disabled')) return undefined
+  const allow = textsOf(classic, 'allowed_ips')
+  const block = textsOf(classic, 'blacklisted_ips')
+  return allow.length === 0 && block.length === 0 ? undefined : { allow, block }
+}

@@ -1,0 +1,147 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { refuseFlaws } from '../check/validate.ts'
+import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
+import type { MockAnswer, MockExample, MockRule } from '../definition/operation.ts'
+import { member, type TreePath } from '../definition/tree.ts'
+import { VALUES } from '../definition/values.ts'
+import { type DescribedOperation, follow, objectAt } from '../openapi/described.ts'
+import { exampleOfSchema } from '../openapi/example-of-schema.ts'
+
+const DEFAULT_STATUS = 200
+/** Examples of one operation that are kept ready; a document with more is refused. */
+const MAX_EXAMPLES = 500
+
+/** Fields of an answer that frame it or belong to the connection: the wire writes them. */
+const FRAMING = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Why an answer of ours cannot carry a header; undefined when it can. */
+export function answerHeaderFault(name: string, value: string): string | undefined {
+  if (FRAMING.has(name.toLowerCase())) return 'must not be a header that the gateway writes itself'
+  return VALUES.fieldName(name) ?? VALUES.fieldValue(value)
+}
+
+/**
+ * Reads an entry of `mock_response`.
+ * @throws Fault `definition_invalid` when examples are asked for and the document has none that can be an answer
+ */
+export function readMock(entry: JsonObject, described: DescribedOperation | undefined, name: string): MockRule {
+  const from = objectOf(entry, 'from_oas_examples')
+  if (!flagOf(from, 'enabled')) return { fixed: readAnswer(entry, 'body') }
+  if (described === undefined) {
+    refuseFlaws([{ at: ['paths', name], reason: 'is not described, but its examples are asked for' }])
+  }
+  return {
+    fixed: undefined,
+    examples: examplesOf(described!),
+    status: numberOf(from, 'code'),
+    mediaType: textOf(from, 'content_type').toLowerCase(),
+    name: textOf(from, 'example_name'),
+  }
+}
+
+/** Reads what a list of paths replies by itself (`method_actions`); undefined when it does not. */
+export function readReply(entry: JsonObject, method: string): MockRule | undefined {
+  const actions = objectOf(entry, 'method_actions')
+  const name = Object.keys(actions).find((each) => each.toUpperCase() === method)
+  const action = name === undefined ? {} : objectOf(actions, name)
+  return textOf(action, 'action') === 'reply' ? { fixed: readAnswer(action, 'data') } : undefined
+}
+
+function readAnswer(holder: JsonObject, body: string): MockAnswer {
+  const headers = Object.entries(objectOf(holder, 'headers')).map(([name, value]) => [name, `${value ?? ''}`] as const)
+  return { status: numberOf(holder, 'code') || DEFAULT_STATUS, headers, body: textOf(holder, body) }
+}
+
+function examplesOf({ document, root, at }: DescribedOperation): MockExample[] {
+  const examples: MockExample[] = []
+  const { object: responses, at: responsesAt } = objectAt(document, [...at, 'responses'])
+  for (const code of Object.keys(responses)) {
+    const status = statusOf(code)
+    if (status === undefined) continue
+    const { object: response, at: responseAt } = objectAt(document, [...responsesAt, code])
+    const headers = headersOf(document, root, responseAt)
+    const types = Object.keys(objectOf(response, 'content'))
+    if (types.length === 0) examples.push({ status, headers, body: '', name: '', mediaType: '' })
+    for (const type of types) {
+      const mediaType = (type.split(';')[0] ?? '').trim().toLowerCase()
+      const flaw = VALUES.fieldValue(type)
+      if (flaw !== undefined) refuseFlaws([{ at: [...root, ...responseAt, 'content', type], reason: flaw }])
+      for (const [name, value] of valuesOf(document, [...responseAt, 'content', type])) {
+        const typed = [...headers, ['Content-Type', type] as const]
+        examples.push({ status, headers: typed, body: bodyOf(value, mediaType), name, mediaType })
+      }
+    }
+  }
+  const where = [...root, ...at, 'responses']
+  if (examples.length === 0) refuseFlaws([{ at: where, reason: 'must hold an answer, because examples are asked for' }])
+  if (examples.length > MAX_EXAMPLES) {
+    refuseFlaws([{ at: where, reason: `must not hold more than ${MAX_EXAMPLES} examples` }])
+  }
+  return examples
+}
+
+/** Status of a member of `responses`: `404`, `4XX`, or `default`. */
+function statusOf(code: string): number | undefined {
+  if (code === 'default') return DEFAULT_STATUS
+  if (/^[2-5]XX$/i.test(code)) return Number(code[0]) * 100
+  return /^[2-5]\d\d$/.test(code) ? Number(code) : undefined
+}
+
+/** Values of a media type: its named examples, else its only one, else one made from its schema. */
+function valuesOf(document: JsonObject, at: TreePath): [name: string, value: Json][] {
+  const { object: media } = objectAt(document, at)
+  const { object: named, at: namedAt } = objectAt(document, [...at, 'examples'])
+  const values = Object.keys(named).flatMap((name): [string, Json][] => {
+    const value = member(follow(document, [...namedAt, name]).value, 'value')
+    return value === undefined ? [] : [[name, value]]
+  })
+  if (values.length > 0) return values
+  const only = member(media, 'example')
+  return [['', only ?? exampleOfSchema(document, [...at, 'schema'])]]
+}
+
+function headersOf(document: JsonObject, root: TreePath, at: TreePath): [string, string][] {
+  const { object: headers, at: headersAt } = objectAt(document, [...at, 'headers'])
+  const made: [string, string][] = []
+  for (const name of Object.keys(headers)) {
+    // OpenAPI has the type of the content say this.
+    if (name.toLowerCase() === 'content-type') continue
+    const { object: header, at: headerAt } = objectAt(document, [...headersAt, name])
+    const value = member(header, 'example') ?? exampleOfSchema(document, [...headerAt, 'schema'])
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    const reason = answerHeaderFault(name, text)
+    if (reason !== undefined) refuseFlaws([{ at: [...root, ...headerAt], reason }])
+    made.push([name, text])
+  }
+  return made
+}
+
+/** True for the media types whose content is JSON (RFC 6839 section 3.1). */
+export function isJsonType(mediaType: string): boolean {
+  return mediaType === 'application/json' || mediaType.endsWith('+json')
+}
+
+/** Examples that do not fit in a document as themselves are written as texts. */
+function bodyOf(value: Json, mediaType: string): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return isJsonType(mediaType) && !isJsonText(value) ? JSON.stringify(value) : value
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) || isObject(value as Json)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,243 @@
+import type { JsonObject } from '../../json/json.ts'
+import type { Millis } from '../../time/clock.ts'
+import type { HeaderTransform, OperationRule, PathMatching, Rules } from '../definition/api.ts'
+import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
+import type { RequestCheck } from '../definition/operation.ts'
+import { member, type TreePath } from '../definition/tree.ts'
+import { expiryMs, isNever } from '../definition/values.ts'
+import { type Described, NOTHING_DESCRIBED } from '../openapi/described.ts'
+import { listedScopes } from './oauth-members.ts'
+import { readBodyTransform } from './read-body-transform.ts'
+import { plainCachePaths, readOperationCache } from './read-cache.ts'
+import { readMock, readReply } from './read-mock.ts'
+import { readRewrite } from './read-rewrite.ts'
+import { readBreaker } from './read-upstream.ts'
+import { RequestSchemas } from './read-validation.ts'
+
+/** What entries are read with besides themselves. */
+interface Source {
+  readonly described: Described
+  readonly schemas: RequestSchemas
+  /** Where the entry stands in its version. */
+  readonly at: TreePath
+}
+
+type Draft = { -readonly [Member in keyof OperationRule]: OperationRule[Member] }
+
+/** What an entry of each list of `extended_paths` says about its path. */
+const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Source) => void>> = {
+  white_list: (rule, entry) => {
+    rule.allow = true
+    rule.mock ??= readReply(entry, rule.method)
+  },
+  black_list: (rule) => {
+    rule.block = true
+  },
+  internal: (rule) => {
+    rule.internal = true
+  },
+  ignored: (rule, entry) => {
+    rule.ignoreAuthentication = true
+    rule.mock ??= readReply(entry, rule.method)
+  },
+  rate_limit: (rule, entry) => {
+    rule.rateLimit ??= readRate(entry)
+  },
+  size_limits: (rule, entry) => {
+    rule.sizeLimitBytes ||= numberOf(entry, 'size_limit')
+  },
+  hard_timeouts: (rule, entry) => {
+    rule.timeoutMs ||= Math.round(numberOf(entry, 'timeout') * 1000)
+  },
+  transform_headers: (rule, entry) => {
+    rule.requestHeaders ??= readHeaders(entry, 'add_headers', 'delete_headers')
+  },
+  transform_response_headers: (rule, entry) => {
+    rule.responseHeaders ??= readHeaders(entry, 'add_headers', 'delete_headers')
+  },
+  circuit_breakers: (rule, entry) => {
+    rule.breaker ??= readBreaker(entry)
+  },
+  track_endpoints: (rule) => {
+    rule.track = true
+  },
+  do_not_track_endpoints: (rule) => {
+    rule.doNotTrack = true
+  },
+  mock_response: (rule, entry, { described }) => {
+    rule.mock ??= readMock(entry, described.find(rule.method, rule.path), rule.path)
+  },
+  validate_request: (rule, entry, { schemas, described }) => {
+    rule.checks = [...rule.checks, schemas.described(entry, described.find(rule.method, rule.path), rule.path)]
+  },
+  validate_json: (rule, entry, { schemas, at }) => {
+    rule.checks = [...rule.checks, schemas.alone(entry, rule.path, at)]
+  },
+  url_rewrites: (rule, entry) => {
+    rule.rewrite ??= readRewrite(entry)
+  },
+  method_transforms: (rule, entry) => {
+    rule.toMethod ||= textOf(entry, 'to_method').toUpperCase()
+  },
+  transform: (rule, entry) => {
+    rule.requestBody ??= readBodyTransform(entry)
+  },
+  transform_response: (rule, entry) => {
+    rule.answerBody ??= readBodyTransform(entry)
+  },
+  advance_cache_config: (rule, entry) => {
+    rule.cache ??= readOperationCache(entry)
+  },
+  oauth_scopes: (rule, entry) => {
+    rule.scopes ??= listedScopes(member(entry, 'scopes'))
+  },
+}
+
+const NO_CHECKS: readonly RequestCheck[] = []
+
+const OLD_LISTS = ['white_list', 'black_list', 'ignored'] as const
+
+/**
+ * Rules of one version of a classic definition, or of a definition that has none; `described` finds the operations of the OpenAPI
+ * document that goes with it. Where one operation serves a request, those without rules are among them.
+ * @throws Fault `definition_invalid` where what is asked of an operation needs a description that is missing or cannot be used
+ */
+export function readRules(
+  version: JsonObject,
+  matching: PathMatching = 'exact',
+  described: Described = NOTHING_DESCRIBED,
+  schemas: RequestSchemas = new RequestSchemas(),
+): Rules {
+  return {
+    expiresAt: readExpiry(textOf(version, 'expires')),
+    overrideTarget: textOf(version, 'override_target'),
+    requestHeaders: flagOf(version, 'global_headers_disabled')
+      ? undefined
+      : readHeaders(version, 'global_headers', 'global_headers_remove'),
+    responseHeaders: flagOf(version, 'global_response_headers_disabled')
+      ? undefined
+      : readHeaders(version, 'global_response_headers', 'global_response_headers_remove'),
+    sizeLimitBytes: flagOf(version, 'global_size_limit_disabled') ? 0 : numberOf(version, 'global_size_limit'),
+    operations: readOperations(version, matching, described, schemas),
+  }
+}
+
+/** Instant of an expiry that the schema has checked. */
+export function readExpiry(text: string): Millis | undefined {
+  return isNever(text) ? undefined : expiryMs(text)
+}
+
+/** A limit of so many calls per so many seconds; undefined when either is 0 or it is switched off. */
+export function readRate(limit: JsonObject): OperationRule['rateLimit'] {
+  const rate = numberOf(limit, 'rate')
+  const perMs = Math.round(numberOf(limit, 'per') * 1000)
+  if (flagOf(limit, 'disabled') || rate < 1 || perMs < 1) return undefined
+  return { rate, perMs }
+}
+
+/**
+ * Rules by path and method, each once. `extended_paths` counts unless it is switched off in so many words:
+ * a block list that is written down must not be passed over because the switch was forgotten.
+ */
+function readOperations(
+  version: JsonObject,
+  matching: PathMatching,
+  described: Described,
+  schemas: RequestSchemas,
+): OperationRule[] {
+  const drafts = new Map<string, Draft>()
+  const foldAll = flagOf(version, 'ignore_endpoint_case')
+  const draftOf = (method: string, path: string, ignoreCase: boolean): Draft => {
+    const key = keyOf(method, path, ignoreCase)
+    const known = drafts.get(key)
+    if (known !== undefined) return known
+    const fresh = emptyRule(method, path, ignoreCase)
+    drafts.set(key, fresh)
+    return fresh
+  }
+  if (version.use_extended_paths === false) {
+    const paths = objectOf(version, 'paths')
+    for (const list of OLD_LISTS) {
+      for (const path of textsOf(paths, list))
+        LISTS[list]!(draftOf('', rooted(path), foldAll), {}, { described, schemas, at: [] })
+    }
+    return [...drafts.values()]
+  }
+  const lists = objectOf(version, 'extended_paths')
+  for (const [list, apply] of Object.entries(LISTS)) {
+    for (const [index, entry] of objectsOf(lists, list).entries()) {
+      if (flagOf(entry, 'disabled')) continue
+      const fold = foldAll || flagOf(entry, 'ignore_case')
+      const from = { described, schemas, at: ['extended_paths', list, String(index)] }
+      for (const method of methodsOf(entry)) apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry, from)
+    }
+  }
+  for (const path of plainCachePaths(lists)) draftOf('', rooted(path), foldAll).cache ??= readOperationCache({})
+  if (matching === 'openapi' && drafts.size > 0) {
+    const known = new Set([...drafts.values()].map(({ method, path }) => `${method} ${path}`))
+    for (const { method, path } of described.list()) if (!known.has(`${method} ${path}`)) draftOf(method, path, foldAll)
+  }
+  // Rules for GET hold for HEAD where nothing else is said of it. Where something is, scopes and cache are still those of GET.
+  for (const { method, path, ignoreCase, scopes, cache } of drafts.values()) {
+    const head = method === 'GET' ? drafts.get(keyOf('HEAD', path, ignoreCase)) : undefined
+    if (head === undefined) continue
+    head.scopes ??= scopes
+    head.cache ??= cache
+  }
+  return [...drafts.values()]
+}
+
+function keyOf(method: string, path: string, ignoreCase: boolean): string {
+  return `${ignoreCase ? 'i' : 'c'} ${method} ${path}`
+}
+
+/** The entry's method; older definitions name it as a key of `method_actions`. */
+function methodsOf(entry: JsonObject): string[] {
+  const method = textOf(entry, 'method').toUpperCase()
+  if (method !== '') return [method]
+  const named = Object.keys(objectOf(entry, 'method_actions')).map((name) => name.toUpperCase())
+  return named.length > 0 ? named : ['']
+}
+
+function rooted(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`
+}
+
+function emptyRule(method: string, path: string, ignoreCase: boolean): Draft {
+  return {
+    method,
+    path,
+    ignoreCase,
+    allow: false,
+    block: false,
+    internal: false,
+    ignoreAuthentication: false,
+    sizeLimitBytes: 0,
+    rateLimit: undefined,
+    requestHeaders: undefined,
+    responseHeaders: undefined,
+    timeoutMs: 0,
+    track: false,
+    doNotTrack: false,
+    mock: undefined,
+    checks: NO_CHECKS,
+    requestBody: undefined,
+    answerBody: undefined,
+    rewrite: undefined,
+    toMethod: '',
+    cache: undefined,
+    scopes: undefined,
+  }
+}
+
+/** True for an operation that nothing is said of. */
+export function isEmptyRule(rule: OperationRule): boolean {
+  const empty = emptyRule(rule.method, rule.path, rule.ignoreCase)
+  return (Object.keys(rule) as (keyof OperationRule)[]).every((member) => rule[member] === empty[member])
+}
+
+function readHeaders(holder: JsonObject, add: string, remove: string): HeaderTransform | undefined {
+  const added = Object.entries(objectOf(holder, add)).map(([name, value]) => [name, value ?? ''] as [string, string])
+  const removed = textsOf(holder, remove)
+  return added.length === 0 && removed.length === 0 ? undefined : { remove: removed, add: added }
+}

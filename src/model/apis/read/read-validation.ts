@@ -1,0 +1,174 @@
+import { isObject, type JsonObject } from '../../json/json.ts'
+import type { CompileWork } from '../check/schema-work.ts'
+import { type Flaw, refuseFlaws } from '../check/validate.ts'
+import { ValueSchemas } from '../check/value-schema.ts'
+import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
+import type { BodyCheck, ParameterCheck, RequestCheck, ValueCheck } from '../definition/operation.ts'
+import { member, type TreePath } from '../definition/tree.ts'
+import { type DescribedOperation, objectAt } from '../openapi/described.ts'
+import { isJsonType } from './read-mock.ts'
+
+const DEFAULT_STATUS = 422
+
+/** Fields that OpenAPI lets no parameter speak of: other parts of the description do. */
+const NO_PARAMETERS = new Set(['accept', 'content-type', 'authorization'])
+
+/** The schemas of a definition: those of each document are prepared once, however many of its operations are checked. */
+export class RequestSchemas {
+  readonly #byDocument = new Map<JsonObject, ValueSchemas>()
+  /** Checks of schemas that stand by themselves, by their text. */
+  readonly #byText = new Map<string, ValueCheck>()
+  #alone: ValueSchemas | undefined
+  readonly #work: CompileWork = { compiled: 0 }
+
+  /**
+   * Reads an entry of `validate_request`: what the OpenAPI document says of the operation's parameters and body.
+   * @throws Fault `definition_invalid` when it says nothing, or asks for what cannot be checked
+   */
+  described(entry: JsonObject, operation: DescribedOperation | undefined, path: string): RequestCheck {
+    if (operation === undefined) {
+      refuseFlaws([{ at: ['paths', path], reason: 'is not described, but its requests are to be checked' }])
+    }
+    const schemas = this.#of(operation!)
+    return {
+      status: numberOf(entry, 'error_response_code') || DEFAULT_STATUS,
+      path,
+      parameters: parametersOf(operation!, schemas),
+      body: bodyOf(operation!, schemas),
+    }
+  }
+
+  /**
+   * Reads an entry of `validate_json`: a schema that stands in the definition, as JSON or in base64.
+   * @throws Fault `definition_invalid` when there is none
+   */
+  alone(entry: JsonObject, path: string, at: TreePath): RequestCheck {
+    const schema = objectOf(entry, 'schema')
+    const encoded = textOf(entry, 'schema_b64')
+    const found =
+      Object.keys(schema).length === 0 && encoded !== '' ? fromBase64(encoded, [...at, 'schema_b64']) : schema
+    const check = this.#aloneCheck(found, [...at, 'schema'])
+    const status = numberOf(entry, 'error_response_code') || DEFAULT_STATUS
+    return { status, path, parameters: [], body: { required: true, types: undefined, json: check } }
+  }
+
+  #aloneCheck(schema: JsonObject, at: TreePath): ValueCheck {
+    const text = JSON.stringify(schema)
+    const known = this.#byText.get(text)
+    if (known !== undefined) return known
+    this.#alone ??= new ValueSchemas(undefined, [], this.#work)
+    // Names that schemas give themselves hold in their engine.
+    const own = /"(?:\$?id|\$\w*[aA]nchor)"/.test(text)
+    const check = (own ? new ValueSchemas(undefined, [], this.#work) : this.#alone).alone(schema, at)
+    this.#byText.set(text, check)
+    return check
+  }
+
+  #of({ document, root }: DescribedOperation): ValueSchemas {
+    const known = this.#byDocument.get(document)
+    if (known !== undefined) return known
+    const fresh = new ValueSchemas(document, root, this.#work)
+    this.#byDocument.set(document, fresh)
+    return fresh
+  }
+}
+
+function fromBase64(text: string, at: TreePath): JsonObject {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8'))
+    if (isObject(value)) return value
+  } catch {
+    // told below
+  }
+  return refuseFlaws([{ at, reason: 'must be a JSON object in base64' }]) as never
+}
+
+function bodyOf({ document, at }: DescribedOperation, schemas: ValueSchemas): BodyCheck | undefined {
+  const { object: body, at: bodyAt } = objectAt(document, [...at, 'requestBody'])
+  const content = objectOf(body, 'content')
+  if (Object.keys(content).length === 0) return undefined
+  const types = new Map<string, ValueCheck | undefined>()
+  for (const name of Object.keys(content)) {
+    const type = (name.split(';')[0] ?? '').trim().toLowerCase()
+    const schemaAt = [...bodyAt, 'content', name, 'schema']
+    const checked = isJsonType(type) && member(content[name], 'schema') !== undefined
+    types.set(type, checked ? schemas.at(schemaAt) : isJsonType(type) ? ANYTHING : undefined)
+  }
+  return { required: flagOf(body, 'required'), types, json: undefined }
+}
+
+const ANYTHING: ValueCheck = () => []
+
+/** Those of the operation, and those of its path that it does not say otherwise. */
+function parametersOf(operation: DescribedOperation, schemas: ValueSchemas): ParameterCheck[] {
+  const { document, at, itemAt } = operation
+  const found = new Map<string, ParameterCheck>()
+  for (const holderAt of [itemAt, at]) {
+    const list = objectAt(document, holderAt).object.parameters
+    if (!Array.isArray(list)) continue
+    for (const index of list.keys()) {
+      const parameter = parameterAt(operation, [...holderAt, 'parameters', String(index)], schemas)
+      if (parameter !== undefined) found.set(`${parameter.in} ${parameter.name}`, parameter)
+    }
+  }
+  return [...found.values()]
+}
+
+function parameterAt(
+  { document, root }: DescribedOperation,
+  from: TreePath,
+  schemas: ValueSchemas,
+): ParameterCheck | undefined {
+  const { object, at } = objectAt(document, from)
+  const refuse = (reason: string): never => refuseFlaws([{ at: [...root, ...from], reason } satisfies Flaw]) as never
+  const place = textOf(object, 'in')
+  const name = textOf(object, 'name')
+  if (!isPlace(place) || name === '') return refuse('must name a parameter and where it is')
+  if (place === 'header' && NO_PARAMETERS.has(name.toLowerCase())) return undefined
+  const required = place === 'path' || flagOf(object, 'required')
+  const base = { in: place, name: place === 'header' ? name.toLowerCase() : name, required } as const
+  const content = objectOf(object, 'content')
+  const type = Object.keys(content)[0]
+  if (type !== undefined) {
+    if (!isJsonType(type)) return refuse(`holds ${type}, which is not checked: JSON is`)
+    const check = schemas.at([...at, 'content', type, 'schema'])
+    return { ...base, shape: 'json', items: 'text', separator: '', check }
+  }
+  if (member(object, 'schema') === undefined) {
+    return { ...base, shape: 'text', items: 'text', separator: '', check: ANYTHING }
+  }
+  const shape = shapeAt(document, [...at, 'schema'])
+  if (shape === 'object') return refuse('is an object, which is checked only where its content is JSON')
+  const items = shape === 'list' ? shapeAt(document, [...objectAt(document, [...at, 'schema']).at, 'items']) : 'text'
+  if (items === 'list' || items === 'object') return refuse('is a list of lists or objects, which is not checked')
+  const separator = separatorOf(object, place)
+  if (separator === undefined) return refuse(`has the style ${textOf(object, 'style')}, which is not checked`)
+  return { ...base, shape, items, separator, check: schemas.at([...at, 'schema']) }
+}
+
+function isPlace(text: string): text is ParameterCheck['in'] {
+  return ['path', 'query', 'header', 'cookie'].includes(text)
+}
+
+/** What a text is read as before its schema judges it. */
+function shapeAt(document: JsonObject, at: TreePath): 'text' | 'number' | 'boolean' | 'list' | 'object' {
+  const { object: schema } = objectAt(document, at)
+  const types = [schema.type].flat().filter((type) => type !== 'null')
+  if (types.length !== 1) return 'text'
+  if (types[0] === 'integer' || types[0] === 'number') return 'number'
+  if (types[0] === 'boolean') return 'boolean'
+  if (types[0] === 'array') return 'list'
+  return types[0] === 'object' ? 'object' : 'text'
+}
+
+/** What stands between the items of a list (OpenAPI 3.1 section 4.8.12.3); undefined for a style that is not read. */
+function separatorOf(parameter: JsonObject, place: ParameterCheck['in']): string | undefined {
+  const byDefault = place === 'query' || place === 'cookie' ? 'form' : 'simple'
+  const style = textOf(parameter, 'style') || byDefault
+  const explode = parameter.explode ?? style === 'form'
+  if (style === 'simple' && (place === 'path' || place === 'header')) return ','
+  if (style === 'form' && place === 'query') return explode === true ? '' : ','
+  if (style === 'form' && place === 'cookie') return ','
+  if (place !== 'query' || explode === true) return undefined
+  return { spaceDelimited: ' ', pipeDelimited: '|' }[style]
+}

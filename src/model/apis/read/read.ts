@@ -1,0 +1,100 @@
+import { asJson, type JsonObject } from '../../json/json.ts'
+import { eventRules } from '../../webhooks/event-handlers.ts'
+import { boundFlaws, expressionFlaws } from '../check/bounds.ts'
+import { classicFlaws, oasFlaws, oasWishes } from '../check/check-parts.ts'
+import { pathFlaws } from '../check/path-flaws.ts'
+import { refuseWishes, wishesOf } from '../check/unsupported.ts'
+import { checkBounds, type Flaw, flawsOf, refuseFlaws } from '../check/validate.ts'
+import { servedClassic } from '../convert/convert.ts'
+import type { Api, ApiDocument } from '../definition/api.ts'
+import { besideOf } from '../definition/api-metadata.ts'
+import { EXTENSION, extensionOf } from '../definition/extension.ts'
+import { flagOf, isEmpty, objectOf } from '../definition/members.ts'
+import { member } from '../definition/tree.ts'
+import type { Described } from '../openapi/described.ts'
+import { describedBy } from '../openapi/read-described.ts'
+import { corsFlaws } from './cors.ts'
+import { readClassic } from './read-classic.ts'
+
+/**
+ * Reads a definition of either format into the model that is served, with every check that a stored one must pass.
+ * Both formats are served from the classic reading, so that a converted definition is served the same.
+ * @throws Fault `definition_invalid` naming every fault by its path
+ * @throws Fault `definition_unsupported` when it turns something on that this gateway does not serve
+ */
+export function readApi(document: ApiDocument): Api {
+  const classic = document.format === 'oas' ? checkedOas(document.definition) : checkedClassic(document.definition)
+  const events = eventRules(classic, [...(besideOf(asJson(document)).hook_references ?? [])])
+  return {
+    ...readClassic(classic, document.format, describedIn(document)),
+    ...(events !== undefined && { events }),
+    ...(flagOf(classic, 'detailed_tracing') && { detailedTracing: true }),
+    apiId: document.api_id,
+    orgId: document.org_id,
+  }
+}
+
+/**
+ * Reads a definition that is about to be stored or served for the first time: also with the checks that stored definitions, which
+ * may be older, need not pass.
+ * @throws Fault as `readApi`
+ */
+export function readNewApi(document: ApiDocument): Api {
+  const { format, definition } = document
+  checkBounds(definition)
+  refuseFlaws(boundFlaws(format, definition))
+  const api = readApi(document)
+  refuseFlaws([...corsFlaws(format, definition), ...carriedFlaws(document), ...expressionFlaws(api), ...pathFlaws(api)])
+  return api
+}
+
+/** A document that carries what it held in its classic days is held to the bounds of both formats; its classic reading too. */
+function carriedFlaws({ format, definition }: ApiDocument): Flaw[] {
+  if (format === 'classic')
+    return boundFlaws('oas', objectOf(objectOf(definition, 'oas'), 'document'), ['oas', 'document'])
+  if (isEmpty(objectOf(objectOf(extensionOf(definition)!, 'classic'), 'kept'))) return []
+  return boundFlaws('classic', servedClassic(definition), [EXTENSION, 'classic'])
+}
+
+/** A definition that was an OpenAPI document carries what it said of operations. */
+function describedIn({ format, definition }: ApiDocument): Described {
+  if (format === 'oas') return describedBy(definition, [])
+  return describedBy(objectOf(objectOf(definition, 'oas'), 'document'), ['oas', 'document'])
+}
+
+function checkedClassic(definition: JsonObject): JsonObject {
+  checkBounds(definition)
+  refuseFlaws(flawsOf('classic', definition))
+  refuseFlaws(classicFlaws(definition))
+  refuseWishes(wishesOf(definition, 'classic'))
+  return definition
+}
+
+/** The classic reading of an OpenAPI document, after all checks on the document itself. */
+function checkedOas(document: JsonObject): JsonObject {
+  checkBounds(document)
+  refuseFlaws([...flawsOf('openapi', document), ...extensionFlaws(document)])
+  const extension = extensionOf(document)!
+  refuseFlaws(oasFlaws(document, extension))
+  refuseWishes([...wishesOf(extension, 'oas', [EXTENSION]), ...oasWishes(document, extension)])
+  const classic = servedClassic(document)
+  if (!isEmpty(objectOf(extension, 'classic').kept)) checkCarried(classic)
+  return classic
+}
+
+/** What a document carries from its classic days went by the checks of its own format. */
+function checkCarried(classic: JsonObject): void {
+  const root = [EXTENSION, 'classic']
+  refuseFlaws(flawsOf('classic', classic, root))
+  refuseFlaws(classicFlaws(classic).map(({ at, reason }) => ({ at: [...root, ...at], reason })))
+  const wishes = wishesOf(classic, 'classic')
+  refuseWishes(wishes.map(({ at, feature }) => ({ at: [...root, ...at], feature })))
+}
+
+function extensionFlaws(document: JsonObject): Flaw[] {
+  const extension = member(document, EXTENSION)
+  if (extension === undefined) return [{ at: [EXTENSION], reason: 'is missing' }]
+  return extension === null
+    ? [{ at: [EXTENSION], reason: 'must be an object' }]
+    : flawsOf('extension', extension, [EXTENSION])
+}

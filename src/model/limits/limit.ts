@@ -1,0 +1,87 @@
+import { oneCopy } from '../text/intern.ts'
+import type { Millis, MonoMillis } from '../time/clock.ts'
+
+/**
+ * Whose a limit is, which is also its name in `RateLimit-Policy`: `endpoint` is the rate of a key at one endpoint, `client` what the
+ * client of a token narrows its user's limits to.
+ */
+export type LimitOwner = 'organisation' | 'api' | 'operation' | 'key' | 'endpoint' | 'client'
+
+/**
+ * One limit as a request meets it: so many permits in so long a time, counted under `id`.
+ * Two limits with one `id` share their count. Lives on a compiled grant, so that a request allocates nothing.
+ */
+export interface Limit {
+  readonly kind: 'rate' | 'quota'
+  readonly owner: LimitOwner
+  /** Who counts together: `<key hash or client or grant>|<scope>`, `api|<api_id>`, `org|<org_id>` and so on. */
+  readonly id: string
+  /** Permits per window, at least 1. A limit that is not enforced is not made. */
+  readonly max: number
+  /** Rate: any window of this length holds at most `max`. Quota: length of a window from its first call, 0 = never renews. */
+  readonly windowMs: number
+  /** Written by `Counters.take`: permits left after this call. */
+  remaining: number
+  /** Written by `Counters.take`: milliseconds until a permit comes back (rate) or the window ends (quota), 0 = unknown. */
+  resetMs: number
+  /** How answers state it, made once: the parameters in `RateLimit-Policy` of a rate, all that stands before `remaining` for a quota. */
+  readonly stated: string
+  /** For a rate that stands alone: all that stands before its `remaining`. For a quota ''. */
+  readonly statedAlone: string
+  /** Belongs to the counters adapter: where it keeps this count. -1 until first used. */
+  slot: number
+  /** Belongs to the counters adapter: tells a slot that was given to another count meanwhile. */
+  generation: number
+}
+
+/** Makes a limit of fixed shape. `max` is rounded down, to at least 1; `windowMs` is rounded up. */
+export function makeLimit(
+  kind: Limit['kind'],
+  id: string,
+  max: number,
+  windowMs: number,
+  owner: LimitOwner = 'key',
+): Limit {
+  const permits = Math.max(1, Math.floor(max))
+  const lengthMs = Math.max(0, Math.ceil(windowMs))
+  const isQuota = kind === 'quota'
+  const rate = `;q=${permits};w=${Math.max(1, Math.ceil(lengthMs / 1000))}`
+  return {
+    kind,
+    owner,
+    id,
+    max: permits,
+    windowMs: lengthMs,
+    remaining: permits,
+    resetMs: 0,
+    stated: oneCopy(isQuota ? `X-RateLimit-Limit: ${permits}\r\nX-RateLimit-Remaining: ` : rate),
+    statedAlone: oneCopy(isQuota ? '' : `RateLimit-Policy: "${owner}"${rate}\r\nRateLimit: "${owner}";r=`),
+    slot: -1,
+    generation: 0,
+  }
+}
+
+/**
+ * The limit for `rate` calls per `perS` seconds, as sessions, policies and APIs state it; undefined when either is 0 or
+ * less, which means unlimited. A rate below 1 becomes one call in the longer time that it asks for.
+ */
+export function rateLimit(id: string, rate: number, perS: number, owner?: LimitOwner): Limit | undefined {
+  if (!(rate > 0 && perS > 0)) return undefined
+  if (rate < 1) return makeLimit('rate', id, 1, (perS / rate) * 1000, owner)
+  return makeLimit('rate', id, rate, perS * 1000, owner)
+}
+
+/**
+ * The limit for a quota of `max` calls per `renewalS` seconds from the first call; undefined when `max` is 0 or less, which
+ * means that none is enforced. `renewalS` of 0 or less never renews.
+ */
+export function quotaLimit(id: string, max: number, renewalS: number, owner?: LimitOwner): Limit | undefined {
+  if (!(max > 0)) return undefined
+  return makeLimit('quota', id, max, renewalS > 0 ? renewalS * 1000 : 0, owner)
+}
+
+/** The instant of one request on both clocks, read once. */
+export interface Instant {
+  readonly wall: Millis
+  readonly mono: MonoMillis
+}

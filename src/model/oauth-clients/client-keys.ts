@@ -1,0 +1,38 @@
+import { createPublicKey } from 'node:crypto'
+import { isObject, type Json } from '../json/json.ts'
+
+const MOST_KEYS = 20
+const LEAST_RSA_BITS = 2048
+/** Members of private and symmetric keys (RFC 7518 section 6): a key set that shows one has given its secret away. */
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+
+/**
+ * What is wrong with the key set that a client proves itself with (`private_key_jwt`, RFC 7523); undefined when nothing is.
+ * Public keys only, EC on P-256 or RSA of at least 2,048 bits, each under another `kid`.
+ */
+export function flawOfJwks(value: Json): string | undefined {
+  const keys = isObject(value) ? value.keys : undefined
+  if (!Array.isArray(keys) || keys.length === 0) return 'must be a JSON Web Key Set with at least one key'
+  if (keys.length > MOST_KEYS) return `must not hold more than ${MOST_KEYS} keys`
+  const ids = keys.map((key) => (isObject(key) ? key.kid : undefined)).filter((id) => id !== undefined)
+  if (new Set(ids).size < ids.length) return 'two keys have the same kid'
+  for (const [index, key] of keys.entries()) {
+    const flaw = flawOfKey(key)
+    if (flaw !== undefined) return `keys[${index}]: ${flaw}`
+  }
+  return undefined
+}
+
+function flawOfKey(jwk: Json): string | undefined {
+  if (!isObject(jwk)) return 'must be an object'
+  if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))) return 'is no public key: take its private part out'
+  if (jwk.kid !== undefined && typeof jwk.kid !== 'string') return 'kid must be a string'
+  const known = (jwk.kty === 'EC' && jwk.crv === 'P-256') || jwk.kty === 'RSA'
+  if (!known) return 'must be EC on P-256 or RSA'
+  try {
+    const { asymmetricKeyDetails: details } = createPublicKey({ key: jwk, format: 'jwk' })
+    return (details?.modulusLength ?? LEAST_RSA_BITS) < LEAST_RSA_BITS ? 'is shorter than 2,048 bits' : undefined
+  } catch {
+    return 'is not a valid key'
+  }
+}

@@ -1,0 +1,216 @@
+import { fault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { DEVELOPER_ID } from '../portal/developers/developer.ts'
+import {
+  type Check,
+  checkFields,
+  checksOf,
+  date,
+  Findings,
+  integer,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  text,
+} from '../sessions/session-fields.ts'
+import { flawOfJwks } from './client-keys.ts'
+import type { ClientAuthMethod } from './oauth-client.ts'
+import { holdsSeveral, isRedirectUri } from './redirect-uri.ts'
+
+/** What a body says about a client; undefined = it does not say, null = take it away. */
+export interface ClientFields {
+  readonly redirect_uris: readonly string[] | undefined
+  readonly policies: readonly string[] | undefined
+  readonly metadata: JsonObject | undefined
+  readonly description: string | undefined
+  readonly auth_method: ClientAuthMethod | undefined
+  readonly token_lifetime: number | undefined
+  readonly grant_types: readonly string[] | null | undefined
+  readonly scope: string | null | undefined
+  readonly jwks: JsonObject | null | undefined
+  readonly certificate: string | null | undefined
+  /** Fields that are kept as they came. */
+  readonly extra: JsonObject
+}
+
+const METHODS: readonly ClientAuthMethod[] = [
+  'any',
+  'client_secret_basic',
+  'client_secret_post',
+  'private_key_jwt',
+  'tls_client_auth',
+  'none',
+]
+const GRANTS = [
+  'authorization_code',
+  'client_credentials',
+  'password',
+  'refresh_token',
+  'urn:ietf:params:oauth:grant-type:device_code',
+]
+const MOST_URIS = 50
+const MOST_POLICIES = 100
+const LONGEST_TEXT = 4096
+const YEAR_S = 31_536_000
+/** RFC 6749 section 3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/
+/** RFC 6749 appendix A.1 and A.2. */
+const VISIBLE = /^[\x20-\x7e]+$/
+/** A segment `.` or `..`, bare, encoded or with parameters: no path that holds one is taken. */
+const DOT_SEGMENT = /(?:^|[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:$|[/\\;]|%(?:25)*(?:2f|5c|3b))/i
+const THUMBPRINT = /^(?:[0-9a-f]{2}:?){31}[0-9a-f]{2}$/i
+
+const shortText: Check = (value, path, findings) => {
+  text(value, path, findings)
+  if (typeof value === 'string' && value.length > LONGEST_TEXT) findings.add(path, `is longer than ${LONGEST_TEXT}`)
+}
+const redirect: Check = (value, path, findings) => {
+  if (typeof value !== 'string') return findings.add(path, 'must be a string')
+  if (holdsSeveral(value)) return findings.add(path, 'holds several addresses: send them as the list redirect_uris')
+  if (!isRedirectUri(value)) findings.add(path, 'must be an absolute URL without fragment, user or wildcard')
+}
+const oneOrMoreRedirects: Check = (value, path, findings) => {
+  if (value === '') return
+  if (Array.isArray(value)) listOf(redirect)(value, path, findings)
+  else redirect(value, path, findings)
+}
+const scope: Check = (value, path, findings) => {
+  if (typeof value !== 'string' || (value !== '' && !SCOPE.test(value)))
+    findings.add(path, 'must be scopes separated by one space')
+}
+const lifetime: Check = (value, path, findings) => {
+  integer(value, path, findings)
+  if (typeof value === 'number' && (value < 0 || value > YEAR_S)) findings.add(path, `must be from 0 to ${YEAR_S}`)
+}
+const jwks: Check = (value, path, findings) => {
+  const flaw = flawOfJwks(value)
+  if (flaw !== undefined) findings.add(path, flaw)
+}
+
+const CHECKS = checksOf({
+  redirect_uri: orNull(oneOrMoreRedirects),
+  redirect_uris: listOf(redirect),
+  policy_id: orNull(text),
+  policies: listOf(text),
+  meta_data: object,
+  metadata: object,
+  description: orNull(shortText),
+  app_description: orNull(shortText),
+  use_case: orNull(shortText),
+  date_created: orNull(date),
+  auth_method: orNull(oneOf(...METHODS)),
+  token_endpoint_auth_method: orNull(oneOf(...METHODS)),
+  token_lifetime: orNull(lifetime),
+  grant_types: listOf(oneOf(...GRANTS)),
+  scope: orNull(scope),
+  jwks: orNull(jwks),
+  certificate: orNull(shortText),
+  api_id: orNull(text),
+  api_ids: listOf(text),
+  org_id: orNull(text),
+})
+
+/** What is ours, and what has a place of its own: never kept as it came. */
+const OWN = new Set([
+  ...CHECKS.keys(),
+  ...[
+    'client_id',
+    'secret',
+    'client_secret',
+    'secrets',
+    'registered_by_policy',
+    'epoch',
+    'registration',
+    'redirect_since',
+  ],
+  DEVELOPER_ID,
+])
+const KEPT_TEXTS = ['app_description', 'use_case']
+
+/**
+ * Reads what a body says about a client. `redirect_uri` is a text or a list, beside or in the place of `redirect_uris`;
+ * `policy_id` goes first among `policies`; `meta_data` and `metadata` are one.
+ * @throws Fault `oauth_client_invalid` (400) naming each field
+ */
+export function readClientFields(body: JsonObject): ClientFields {
+  const findings = new Findings()
+  checkFields(body, CHECKS, '', findings)
+  refuse(findings)
+  const redirects = united(findings, 'redirect_uri', body.redirect_uri, 'redirect_uris', body.redirect_uris)
+  const policies = united(findings, 'policy_id', body.policy_id, 'policies', body.policies)
+  if ((redirects ?? []).length > MOST_URIS) findings.add('redirect_uris', `more than ${MOST_URIS}`)
+  if ((policies ?? []).length > MOST_POLICIES) findings.add('policies', `more than ${MOST_POLICIES}`)
+  if (differ(body.meta_data, body.metadata)) findings.add('metadata', 'is not the same as meta_data')
+  if (differ(body.auth_method, body.token_endpoint_auth_method))
+    findings.add('auth_method', 'is not the same as token_endpoint_auth_method')
+  refuse(findings)
+  const certificate = body.certificate as string | null | undefined
+  return {
+    redirect_uris: redirects,
+    policies,
+    metadata: (body.metadata ?? body.meta_data ?? undefined) as JsonObject | undefined,
+    description: (body.description ?? undefined) as string | undefined,
+    auth_method: (body.auth_method ?? body.token_endpoint_auth_method ?? undefined) as ClientAuthMethod | undefined,
+    token_lifetime: body.token_lifetime === null ? 0 : (body.token_lifetime as number | undefined),
+    grant_types: body.grant_types as string[] | null | undefined,
+    scope: body.scope as string | null | undefined,
+    jwks: body.jwks as JsonObject | null | undefined,
+    certificate: typeof certificate === 'string' ? thumbprintOf(certificate) : certificate,
+    extra: extraOf(body),
+  }
+}
+
+/**
+ * Checks a client id or secret that a caller chose: visible ASCII and spaces, at most 1,024 characters, and an id that a path
+ * can carry as one segment. @throws Fault `oauth_client_invalid`
+ */
+export function checkClientText(name: 'client_id' | 'secret', value: string): string {
+  if (!VISIBLE.test(value) || value.length > 1024)
+    throw fault('oauth_client_invalid', `${name}: must be 1 to 1,024 characters of visible ASCII`)
+  if (name === 'client_id' && DOT_SEGMENT.test(value))
+    throw fault('oauth_client_invalid', 'client_id: must not hold a path segment . or .., in any encoding')
+  return value
+}
+
+/** The one value first, then the list. One that stands beside a list must be in it: else it is unclear which of them counts. */
+function united(
+  findings: Findings,
+  oneName: string,
+  one: Json | undefined,
+  listName: string,
+  list: Json | undefined,
+): string[] | undefined {
+  const first = (Array.isArray(one) ? one : [one]).filter(
+    (item): item is string => typeof item === 'string' && item !== '',
+  )
+  if (list === undefined || list === null) return one === undefined || one === null ? undefined : [...new Set(first)]
+  const all = (list as string[]).filter((item) => item !== '')
+  if (first.some((item) => !all.includes(item))) findings.add(oneName, `must be one of ${listName}`)
+  return [...new Set([...first, ...all])]
+}
+
+function differ(one: Json | undefined, other: Json | undefined): boolean {
+  if (one === undefined || one === null || other === undefined || other === null) return false
+  return canonical(one) !== canonical(other)
+}
+
+function canonical(value: Json): string {
+  return JSON.stringify(value, (_name, member: Json) =>
+    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+  )
+}
+
+/** A thumbprint as every tool writes it becomes plain lower-case hex; anything else is the subject of a certificate. */
+function thumbprintOf(certificate: string): string {
+  return THUMBPRINT.test(certificate) ? certificate.replaceAll(':', '').toLowerCase() : certificate
+}
+
+function extraOf(body: JsonObject): JsonObject {
+  const kept = Object.entries(body).filter(([name]) => !OWN.has(name) || KEPT_TEXTS.includes(name))
+  return Object.fromEntries(kept)
+}
+
+function refuse(findings: Findings): void {
+  if (findings.list.length > 0) throw fault('oauth_client_invalid', findings.text)
+}

@@ -1,0 +1,14 @@
+import { hashKey } from '../secrets/secret.ts'
+import type { Millis } from '../time/clock.ts'
+
+/**
+ * The ticket of a token that was issued while the store was away. Whoever stores the token and whoever revokes it first put this
+ * one, and only one of them can: a token that was revoked where nobody knew it yet is not stored afterwards. `endsAt`: when the
+ * token is forgotten.
+ */
+export function owedTicket(tokenHash: Uint8Array, apiId: string, endsAt: Millis) {
+  return {
+    hash: hashKey(`owed:${Buffer.from(tokenHash).toString('hex')}`),
+    row: { sort: 'proof', apiId, clientId: '', family: '', expiresAt: endsAt, keepUntil: endsAt, body: {} },
+  } as const
+}

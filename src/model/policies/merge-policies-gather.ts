@@ -1,0 +1,180 @@
+import { isObject, type JsonObject } from '../json/json.ts'
+import {
+  betterDepth,
+  betterQuota,
+  betterRate,
+  betterThrottle,
+  type Quota,
+  quotaOf,
+  type Rate,
+  rateOf,
+  type Throttle,
+  throttleOf,
+  uniteEndpoints,
+} from '../limits/limit-parts.ts'
+import { unitePaths } from '../sessions/rights.ts'
+import type { AccessDefinition, AllowedUrl, EndpointLimit, Policy, Session } from '../sessions/session.ts'
+import type { PolicyKind } from './policy.ts'
+
+/** A known policy of a session, under the id by which the session names it. */
+export interface Applied {
+  readonly id: string
+  readonly policy: Policy
+  readonly kind: PolicyKind
+}
+
+/** What has been gathered for one API, or for the top level. */
+export interface Gathered {
+  acl: boolean
+  versions: readonly string[]
+  allowedUrls: readonly AllowedUrl[]
+  rateSet: boolean
+  rate: Rate | undefined
+  throttle: Throttle
+  quotaSet: boolean
+  quota: Quota | undefined
+  depthSet: boolean
+  maxQueryDepth: number
+  endpoints: readonly EndpointLimit[]
+  apiName: string
+  extra: JsonObject
+}
+
+/** Everything that the policies of a session give. */
+export interface GatheredAll {
+  readonly top: Gathered
+  readonly apis: Map<string, Gathered>
+}
+
+/** Gathers what the policies give, API by API and for the top level. Session values of parts that a policy controls do not count. */
+export function gather(session: Session, known: readonly Applied[]): GatheredAll {
+  const all: GatheredAll = { top: nothing(), apis: new Map() }
+  const controls = (part: 'rate' | 'quota' | 'depth') => known.some(({ kind }) => kind[part])
+  if (!controls('rate')) {
+    all.top.rate = rateOf(session, { policy: '' })
+    all.top.throttle = throttleOf(session)
+  }
+  if (!controls('quota')) all.top.quota = quotaOf(session, { policy: '' })
+  if (!controls('depth')) all.top.maxQueryDepth = session.max_query_depth ?? 0
+  for (const applied of known) {
+    const rights = Object.entries(applied.policy.access_rights ?? {})
+    if (!applied.kind.perApi) takeNumbers(all.top, applied.policy, applied.kind, { policy: applied.id })
+    for (const [apiId, right] of rights) takeRight(apiOf(all, apiId), apiId, right, applied)
+  }
+  return all
+}
+
+function takeRight(into: Gathered, apiId: string, right: AccessDefinition, { id, policy, kind }: Applied): void {
+  if (kind.acl) takeAcl(into, right)
+  if (kind.acl || kind.rate) into.endpoints = uniteEndpoints(into.endpoints, right.endpoints ?? [])
+  if (!kind.perApi) {
+    takeNumbers(into, policy, kind, { policy: id })
+    return
+  }
+  const own = { policy: id, scope: apiScope(apiId) }
+  const whole = { policy: id, scope: policyScope(id) }
+  takeRate(
+    into,
+    rateOf(right.limit, own) ?? rateOf(policy, whole),
+    throttleOf(statesRate(right) ? right.limit : policy),
+  )
+  takeQuota(into, quotaOf(right.limit, own) ?? quotaOf(policy, whole))
+  takeDepth(into, right.limit?.max_query_depth || (policy.max_query_depth ?? 0))
+}
+
+function takeNumbers(into: Gathered, policy: Policy, kind: PolicyKind, origin: { readonly policy: string }): void {
+  if (kind.rate) takeRate(into, rateOf(policy, origin), throttleOf(policy))
+  if (kind.quota) takeQuota(into, quotaOf(policy, origin))
+  if (kind.depth) takeDepth(into, policy.max_query_depth ?? 0)
+}
+
+/** Notes that a source states the rate, and keeps it where it is the more generous one. */
+export function takeRate(into: Gathered, rate: Rate | undefined, throttle: Throttle): void {
+  into.rateSet = true
+  into.rate = betterRate(into.rate, rate)
+  into.throttle = betterThrottle(into.throttle, throttle)
+}
+
+/** Notes that a source states the quota, and keeps the pair where it is the more generous one. */
+export function takeQuota(into: Gathered, quota: Quota | undefined): void {
+  into.quotaSet = true
+  into.quota = betterQuota(into.quota, quota)
+}
+
+/** Notes that a source states the query depth, and keeps the deeper one. */
+export function takeDepth(into: Gathered, depth: number): void {
+  into.depthSet = true
+  into.maxQueryDepth = betterDepth(into.maxQueryDepth, depth)
+}
+
+/** Adds rights: versions, paths and what else an access definition holds. */
+export function takeAcl(into: Gathered, right: AccessDefinition): void {
+  const urls = right.allowed_urls ?? []
+  into.allowedUrls = into.acl ? unitePaths(into.allowedUrls, urls) : urls
+  into.acl = true
+  into.versions = [...new Set([...into.versions, ...(right.versions ?? [])])]
+  into.apiName ||= right.api_name ?? ''
+  into.extra = uniteExtra(into.extra, extraOf(right))
+}
+
+/** Scope of counts that belong to one API of a session. */
+export function apiScope(apiId: string): string {
+  return `a.${apiId}`
+}
+
+/** Scope of counts that belong to the APIs to which one policy gave their numbers. */
+export function policyScope(policyId: string): string {
+  return `p.${policyId}`
+}
+
+/** True when the access right has a rate of its own. */
+export function statesRate(right: AccessDefinition): boolean {
+  return rateOf(right.limit, { policy: '' }) !== undefined
+}
+
+function apiOf({ apis }: GatheredAll, apiId: string): Gathered {
+  const known = apis.get(apiId)
+  if (known !== undefined) return known
+  const made = nothing()
+  apis.set(apiId, made)
+  return made
+}
+
+/** An API of which nothing is known yet. */
+export function nothing(): Gathered {
+  return {
+    acl: false,
+    versions: [],
+    allowedUrls: [],
+    rateSet: false,
+    rate: undefined,
+    throttle: { intervalS: 0, retryLimit: 0 },
+    quotaSet: false,
+    quota: undefined,
+    depthSet: false,
+    maxQueryDepth: 0,
+    endpoints: [],
+    apiName: '',
+    extra: {},
+  }
+}
+
+const ENFORCED = new Set(['api_id', 'api_name', 'versions', 'allowed_urls', 'limit', 'allowance_scope', 'endpoints'])
+
+function extraOf(right: AccessDefinition): JsonObject {
+  return Object.fromEntries(Object.entries(right).filter(([name]) => !ENFORCED.has(name)))
+}
+
+/** Lists are united, true wins, objects are united by name, else the first stays. */
+function uniteExtra(a: JsonObject, b: JsonObject): JsonObject {
+  const all = new Map(Object.entries(a))
+  for (const [name, value] of Object.entries(b)) {
+    const known = all.get(name)
+    if (known === undefined || known === null || known === false) all.set(name, value)
+    else if (Array.isArray(known) && Array.isArray(value)) {
+      const texts = new Set(known.map((item) => JSON.stringify(item)))
+      all.set(name, [...known, ...value.filter((item) => !texts.has(JSON.stringify(item)))])
+    } else if (isObject(known) && isObject(value)) all.set(name, { ...value, ...known })
+  }
+  return Object.fromEntries(all)
+}

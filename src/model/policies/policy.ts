@@ -1,0 +1,110 @@
+import { fault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import type { Policy } from '../sessions/session.ts'
+import {
+  type Check,
+  COMMON,
+  checkFields,
+  checksOf,
+  date,
+  Findings,
+  flag,
+  integer,
+  object,
+  orNull,
+  shape,
+  text,
+  withApiIds,
+} from '../sessions/session-fields.ts'
+
+/** Which parts of a session a policy controls. */
+export interface PolicyKind {
+  readonly perApi: boolean
+  /** Names single parts, instead of controlling all. */
+  readonly partitioned: boolean
+  readonly acl: boolean
+  readonly quota: boolean
+  readonly rate: boolean
+  readonly depth: boolean
+}
+
+/** Reads the partitions of a policy: with none of the four flags it controls every part. */
+export function policyKind({ partitions }: Policy): PolicyKind {
+  const {
+    acl = false,
+    quota = false,
+    rate_limit: rate = false,
+    complexity: depth = false,
+    per_api: perApi = false,
+  } = partitions ?? {}
+  const partitioned = acl || quota || rate || depth
+  if (!partitioned) return { perApi, partitioned, acl: true, quota: true, rate: true, depth: true }
+  return { perApi, partitioned, acl, quota, rate, depth }
+}
+
+const ID = /^[A-Za-z0-9._~-]*$/
+
+const partitions: Check = (value, path, findings) => {
+  PARTITIONS(value, path, findings)
+  if (!isObject(value) || value.per_api !== true) return
+  const others = ['acl', 'quota', 'rate_limit', 'complexity'].filter((name) => value[name] === true)
+  if (others.length > 0) findings.add(path, `per_api cannot be set together with ${others.join(', ')}`)
+}
+const PARTITIONS = orNull(shape({ acl: flag, quota: flag, rate_limit: flag, complexity: flag, per_api: flag }))
+
+const ARRAY = 'access_rights_array'
+const notAList: Check = (_value, path, findings) => findings.add(path, 'must be a list of rights, each with its api_id')
+
+const CHECKS = checksOf({
+  ...COMMON,
+  [ARRAY]: notAList,
+  _id: text,
+  id: text,
+  name: text,
+  active: flag,
+  date_created: orNull(date),
+  key_expires_in: integer,
+  partitions,
+  graphql_access_rights: object,
+})
+
+/**
+ * Checks a policy as it came over the wire and answers it typed; unknown fields are kept, an access right without `api_id` takes
+ * that of its key, and rights that come as the list `access_rights_array` go into the map. Ids hold letters, digits, `.`, `_`, `-` and `~` unless `allowUnsafeIds`; whether there must be one is the
+ * caller's to say.
+ * @throws Fault `policy_invalid` (400) naming the path of each fault
+ */
+export function checkPolicy(
+  sent: JsonObject,
+  { allowUnsafeIds = false }: { readonly allowUnsafeIds?: boolean } = {},
+): Policy {
+  const findings = new Findings()
+  const body = withRightsMap(sent)
+  checkFields(body, CHECKS, '', findings)
+  for (const name of ['_id', 'id']) {
+    const id = body[name]
+    if (typeof id === 'string' && !allowUnsafeIds && !ID.test(id))
+      findings.add(name, 'may hold letters, digits, . _ - ~ only')
+  }
+  if (findings.list.length > 0) throw fault('policy_invalid', findings.text)
+  return withApiIds(body) as Policy
+}
+
+/**
+ * A policy with the rights that came as the list `access_rights_array` in the map `access_rights`. Where both speak of one API the
+ * list counts: a map may be left over from an answer, a list was put there by the writer. A list that is none stays, for the check.
+ */
+export function withRightsMap(sent: JsonObject): JsonObject {
+  const { [ARRAY]: list, ...body } = sent
+  if (list === undefined || list === null) return body
+  const map = body.access_rights ?? {}
+  if (!Array.isArray(list) || !isObject(map)) return sent
+  const listed: [string, Json][] = []
+  for (const right of list) {
+    if (!isObject(right) || typeof right.api_id !== 'string' || right.api_id === '') return sent
+    listed.push([right.api_id, right])
+  }
+  return listed.length === 0
+    ? body
+    : { ...body, access_rights: Object.fromEntries([...Object.entries(map), ...listed]) }
+}

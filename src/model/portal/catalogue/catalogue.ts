@@ -1,0 +1,87 @@
+import { isObject, type JsonObject } from '../../json/json.ts'
+import { readEntryConfiguration } from '../settings/portal-configuration.ts'
+import { flagMember, objectMember, objectsMember, textMember, textsMember } from '../settings/portal-fields.ts'
+
+/** What the portal offers: a policy, or a keyless API that is only shown. Unknown members are kept. */
+export interface CatalogueEntry {
+  readonly name: string
+  readonly short_description: string
+  readonly long_description: string
+  readonly show: boolean
+  readonly api_id: string
+  /** Of the policy, by either of its ids. */
+  readonly policy_id: string
+  /** Id of a stored documentation; '' = none. */
+  readonly documentation: string
+  /** `v2`: what portals build their links from. */
+  readonly version: string
+  readonly is_keyless: boolean
+  readonly config: JsonObject
+  readonly fields: Readonly<Record<string, string>>
+  readonly auth_type: string
+}
+
+const MOST_ENTRIES = 1000
+const LONGEST_DESCRIPTION = 65_536
+
+/** Reads the entries of a catalogue from the wire. @throws Fault `portal_invalid` (400) naming the field */
+export function readEntries(sent: JsonObject): JsonObject[] {
+  return objectsMember(sent, 'apis', MOST_ENTRIES).map(readEntry)
+}
+
+/** The entries of a stored catalogue, in order. */
+export function entriesOf(body: JsonObject | undefined): JsonObject[] {
+  return Array.isArray(body?.apis) ? body.apis.filter(isObject) : []
+}
+
+/** The entries that offer a policy, whichever of its ids they name it by. */
+function entriesFor(
+  entries: readonly JsonObject[],
+  policy: { readonly id: string; readonly body: JsonObject },
+): JsonObject[] {
+  return entries.filter(({ policy_id: id }) => id !== '' && (id === policy.id || id === policy.body.id))
+}
+
+/** The entries that offer one of these policies, in the order of the policies, each once. */
+export function offersOf(
+  entries: readonly JsonObject[],
+  policies: readonly { readonly id: string; readonly body: JsonObject }[],
+): JsonObject[] {
+  return [...new Set(policies.flatMap((policy) => entriesFor(entries, policy)))]
+}
+
+/**
+ * The list that somebody sent over the part of a list that they saw: what they did not see stays where it is, what they sent goes
+ * into the places of what they saw, in their order, and what is more comes last.
+ */
+export function replaceSeen<Entry>(
+  before: readonly Entry[],
+  sees: (entry: Entry) => boolean,
+  sent: readonly Entry[],
+): Entry[] {
+  const waiting = [...sent]
+  const kept = before.flatMap((entry) => {
+    if (!sees(entry)) return [entry]
+    const next = waiting.shift()
+    return next === undefined ? [] : [next]
+  })
+  return [...kept, ...waiting]
+}
+
+function readEntry(sent: JsonObject): JsonObject {
+  return {
+    ...sent,
+    name: textMember(sent, 'name'),
+    short_description: textMember(sent, 'short_description', { longest: 4096, lines: true }),
+    long_description: textMember(sent, 'long_description', { longest: LONGEST_DESCRIPTION, lines: true }),
+    show: flagMember(sent, 'show'),
+    api_id: textMember(sent, 'api_id'),
+    policy_id: textMember(sent, 'policy_id'),
+    documentation: textMember(sent, 'documentation'),
+    version: textMember(sent, 'version') || 'v2',
+    ...(sent.is_keyless != null && { is_keyless: flagMember(sent, 'is_keyless') }),
+    config: readEntryConfiguration(objectMember(sent, 'config')),
+    fields: textsMember(sent, 'fields'),
+    auth_type: textMember(sent, 'auth_type'),
+  }
+}

@@ -1,0 +1,114 @@
+import { type Fault, fault } from '../../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { toEmail } from '../../people/user.ts'
+import { normaliseText } from '../../text/normalise-text.ts'
+
+/** Longest name and value of a custom field, and most of them. */
+const LONGEST_NAME = 128
+const LONGEST_VALUE = 4096
+const MOST_FIELDS = 100
+/** Longest `nonce` and `sso_key`. */
+const LONGEST_KEY = 512
+/** Largest record without its keys and apps, in characters of JSON. */
+const LARGEST = 65_536
+const MOST_DAYS = 36_500
+
+/** Members that have rules of their own; of a record that is sent they are read elsewhere, or never taken over. */
+const APART: ReadonlySet<string> = new Set([
+  ...['id', '_id', 'org_id', 'password', 'PWHistory', 'password_updated', 'last_login_date', 'date_created'],
+  ...['keys', 'subscriptions', 'api_keys', 'oauth_clients'],
+])
+
+/**
+ * The members of a developer that callers write, from a whole record: what is not sent is as in a new one. Unknown members are kept,
+ * null is passed over; those of `before` stay unless they are sent.
+ * @throws Fault `developer_invalid` (400) naming the member
+ */
+export function readDeveloper(sent: JsonObject, before: JsonObject = {}): JsonObject {
+  const own: JsonObject = {
+    email: readEmail(sent.email),
+    inactive: readFlag(sent.inactive),
+    fields: readFields(sent.fields),
+    nonce: readKey('nonce', sent.nonce),
+    sso_key: readKey('sso_key', sent.sso_key),
+    password_max_days: readDays(sent.password_max_days),
+  }
+  const others = Object.entries({ ...before, ...withoutNull(sent) }).filter(
+    ([name]) => !APART.has(name) && !Object.hasOwn(own, name),
+  )
+  const read = { ...Object.fromEntries(others), ...own }
+  if (others.some(([name]) => name.length > LONGEST_NAME)) throw invalid('a name is too long')
+  if (JSON.stringify(read).length > LARGEST) throw invalid(`the record is larger than ${LARGEST} characters`)
+  return read
+}
+
+/** Custom fields: a map of texts; numbers and flags become texts, null is left out. @throws Fault `developer_invalid` (400) */
+export function readFields(sent: Json | undefined): { [name: string]: string } {
+  if (sent === undefined || sent === null) return {}
+  if (!isObject(sent)) throw invalid('fields: must be an object of texts')
+  const entries = Object.entries(sent).filter(([, value]) => value !== null)
+  if (entries.length > MOST_FIELDS) throw invalid(`fields: at most ${MOST_FIELDS} of them`)
+  return Object.fromEntries(entries.map(([name, value]) => [readFieldName(name), readFieldValue(value)]))
+}
+
+/** The password in a record: '' = none was sent. @throws Fault `developer_invalid` (400) */
+export function sentPassword({ password }: JsonObject): string {
+  if (password === undefined || password === null) return ''
+  if (typeof password !== 'string') throw invalid('password: must be a text')
+  return password
+}
+
+/** When a record that comes from elsewhere was made; undefined where nobody says, or no date. */
+export function sentDate({ date_created: sent }: JsonObject): string | undefined {
+  const time = typeof sent === 'string' ? Date.parse(sent) : Number.NaN
+  return time > 0 ? new Date(time).toISOString() : undefined
+}
+
+/** A refusal of a record. */
+export function invalid(why: string): Fault {
+  return fault('developer_invalid', why)
+}
+
+function withoutNull(sent: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null))
+}
+
+/** As it was written, but for blanks around it. */
+function readEmail(sent: Json | undefined): string {
+  if (typeof sent !== 'string' || toEmail(sent) === undefined) throw invalid('email: must be an email address')
+  return normaliseText(sent.trim())
+}
+
+function readFlag(sent: Json | undefined): boolean {
+  const flag = sent ?? false
+  if (typeof flag !== 'boolean') throw invalid('inactive: must be true or false')
+  return flag
+}
+
+function readFieldName(name: string): string {
+  if (name === '' || name.length > LONGEST_NAME || /[\x00-\x1f\x7f]/.test(name))
+    throw invalid(`fields: a name must have 1 to ${LONGEST_NAME} characters, and no control characters`)
+  return name
+}
+
+function readFieldValue(value: Json): string {
+  if (typeof value === 'object') throw invalid('fields: every value must be a text')
+  const text = String(value)
+  if (text.length > LONGEST_VALUE || text.includes('\0'))
+    throw invalid(`fields: a value must be a text of at most ${LONGEST_VALUE} characters`)
+  return text
+}
+
+function readKey(name: string, sent: Json | undefined): string {
+  const text = sent ?? ''
+  if (typeof text !== 'string' || text.length > LONGEST_KEY || /[\x00-\x1f\x7f]/.test(text))
+    throw invalid(`${name}: must be a text of at most ${LONGEST_KEY} characters`)
+  return text
+}
+
+function readDays(sent: Json | undefined): number {
+  const days = sent ?? 0
+  if (typeof days !== 'number' || !Number.isInteger(days) || days < 0 || days > MOST_DAYS)
+    throw invalid(`password_max_days: must be a whole number from 0 to ${MOST_DAYS}`)
+  return days
+}

@@ -1,0 +1,76 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { invalid } from './developer-fields.ts'
+import { appsOf, keysOf, withApp, withKey } from './holdings.ts'
+
+const MOST_POLICIES = 100
+const LONGEST_ID = 256
+const LONGEST_TEXT = 4096
+/** What of an OAuth app is only said about it. */
+const SAID = ['client_name', 'app_description', 'use_case'] as const
+
+/** Hashes of keys that a record names and the developer does not have. @throws Fault `developer_invalid` (400) */
+export function unheldKeys(body: JsonObject, sent: Json | undefined): string[] {
+  const held = keysOf(body)
+  return Object.keys(objectOf(sent, 'keys')).filter((hash) => !held.has(hash))
+}
+
+/**
+ * A developer whose keys are listed under the policies that `sent` names for them; keys that it does not name stay as they are. None
+ * is made or revoked this way. @throws Fault `developer_invalid` (400)
+ */
+export function relabelled(body: JsonObject, sent: Json | undefined): JsonObject {
+  const held = keysOf(body)
+  return Object.entries(objectOf(sent, 'keys'))
+    .filter(([hash, label]) => held.has(hash) && label !== null)
+    .reduce((labelled, [hash, label]) => withKey(labelled, hash, readLabel(label)), body)
+}
+
+/** A developer, and the OAuth apps that a list leaves out. */
+export interface AppsListed {
+  readonly body: JsonObject
+  /** Client ids. */
+  readonly unlisted: readonly string[]
+}
+
+/**
+ * A developer with what `sent` says about its OAuth apps; undefined or null = all as they are. None is made or ended this way: each
+ * ends by a call of its own. @throws Fault `developer_invalid` (400)
+ */
+export function withAppsListed(body: JsonObject, sent: Json | undefined): AppsListed {
+  if (sent === undefined || sent === null) return { body, unlisted: [] }
+  const listed = appsOf({ oauth_clients: objectOf(sent, 'oauth_clients') })
+  const unlisted: string[] = []
+  let edited = body
+  for (const [policy, apps] of appsOf(body)) {
+    for (const app of apps) {
+      const clientId = String(app.client_id)
+      const said = listed.get(policy)?.find((one) => one.client_id === clientId)
+      if (said === undefined) unlisted.push(clientId)
+      else edited = withApp(edited, policy, { ...app, ...readSaid(said) })
+    }
+  }
+  return { body: edited, unlisted }
+}
+
+function readLabel(sent: Json): string[] {
+  const good = (id: Json): id is string => typeof id === 'string' && id !== '' && id.length <= LONGEST_ID
+  if (!Array.isArray(sent) || sent.length > MOST_POLICIES || !sent.every(good))
+    throw invalid(`keys: each must name a list of at most ${MOST_POLICIES} policies`)
+  return [...new Set(sent as string[])]
+}
+
+function readSaid(sent: JsonObject): JsonObject {
+  const said = SAID.filter((name) => sent[name] !== undefined && sent[name] !== null)
+  for (const name of said) {
+    const text = sent[name]
+    if (typeof text !== 'string' || text.length > LONGEST_TEXT || text.includes('\0'))
+      throw invalid(`oauth_clients: ${name} must be a text of at most ${LONGEST_TEXT} characters`)
+  }
+  return Object.fromEntries(said.map((name) => [name, sent[name]!]))
+}
+
+function objectOf(value: Json | undefined, name: string): JsonObject {
+  if (value === undefined || value === null) return {}
+  if (!isObject(value)) throw invalid(`${name}: must be an object`)
+  return value
+}

@@ -1,0 +1,206 @@
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { hasSecretQuery, isSecretName, MASK, redact, redactText } from './redact.ts'
+
+/** Where a value is in a document: names of members and places in lists. */
+export type SecretPath = readonly (string | number)[]
+
+/** A text that is a secret, or holds one. */
+interface Place {
+  readonly path: SecretPath
+  /** What somebody reads who may not know it. */
+  readonly masked: string
+  /** True for values of header fields that are sent on, whatever they are called: they are secrets where nothing says otherwise. */
+  readonly header: boolean
+}
+
+/** A text with what decides about it. */
+interface Found {
+  readonly text: string
+  readonly name: string
+  /** Names of members on the way to it, its own last; those of pointers that members are called by too. */
+  readonly names: readonly string[]
+  readonly holder: JsonObject
+}
+
+/**
+ * The table: which texts of definitions, keys, webhooks and metadata are secrets. What is shown, moved, sealed at rest and written to
+ * the audit log follows from it.
+ */
+const RULES: readonly { readonly is: (found: Found) => boolean; readonly header?: true; readonly part?: true }[] = [
+  { is: isNamedSecret },
+  { is: isFieldOfSecret },
+  { is: isSharedKey },
+  { is: ({ text }) => text.includes('PRIVATE KEY-----') },
+  { is: ({ text }) => text.includes('//') && USER_INFO.test(text), part: true },
+  { is: hasSecretParameter, part: true },
+  { is: isTellingBody },
+  { is: isCheckBody, header: true },
+  { is: isSentHeader, header: true },
+]
+
+/** Names that speak of secrets and hold none, besides those that are told apart everywhere. */
+const HARMLESS = /algorithm|polic(?:y|ies)|scope|claim|method|redirect|cache|fields?$|^keys?$|^code$|header/i
+const FIELD = /authori[sz]ation|cookie|secret|token|pass|api[_-]?key|credential/i
+const MASKED_PARAMETER = /[?&;][^=?&;#\s"]+=\*\*\*(?:[&;#]|$)/
+const USER_INFO = /\/\/(?:[^/?#@\s"]*:[^/?#@\s"]*|\*\*\*)@/
+const ADDRESS = /url|uri|target|path|rewrite|location|endpoint|^to$/i
+const EXPRESSION = /pattern|regex/i
+const CHECKS = /^(?:check_list|uptime_?tests|health_?checks?)$/i
+const ASYMMETRIC = /^(?:rsa|ecdsa|eddsa)/i
+const EXTENSION = /^x-[a-z0-9-]+-api-gateway$/i
+
+/** Every secret of a document, in order. Of an OpenAPI document the extension is looked through: the rest is a description. */
+export function secretsOf(value: Json): Place[] {
+  const places: Place[] = []
+  const walk = (at: Json, path: SecretPath, name: string, names: readonly string[], holder: JsonObject): void => {
+    if (typeof at === 'string') {
+      if (at === '') return
+      const found = { text: at, name, names, holder }
+      const rule = RULES.find(({ is }) => is(found))
+      if (rule === undefined) return
+      places.push({ path, masked: rule.part === true ? redactText(at) : MASK, header: rule.header === true })
+    } else if (Array.isArray(at))
+      for (const [index, item] of at.entries()) walk(item, [...path, index], name, names, holder)
+    else if (isObject(at))
+      for (const [member, item] of Object.entries(at))
+        if (typeof at.openapi !== 'string' || EXTENSION.test(member)) {
+          const parts = member.startsWith('/') ? member.split('/').slice(1) : [member]
+          walk(item, [...path, member], parts.at(-1)!, [...names, ...parts], at)
+        }
+  }
+  walk(value, [], '', [], {})
+  return places
+}
+
+/** A document as records of it are read: nobody needs its secrets there. */
+export function redactDocument(document: Json): Json {
+  return redact(withoutSecrets(document))
+}
+
+/** The document as somebody reads it who may not know its secrets; the same object where it has none. */
+export function withoutSecrets<Document extends Json>(document: Document): Document {
+  let masked: Json = document
+  for (const place of secretsOf(document)) masked = withTextAt(masked, place.path, place.masked)
+  return masked as Document
+}
+
+/**
+ * What was sent in the place of a document, with its secrets where the sent one is blank there, or is as shown to readers who may not know
+ * them. Entries of lists are known by their names or ids, else by their places.
+ */
+export function withSecretsKept<Document extends Json>(sent: Document, stored: Json): Document {
+  let kept: Json = sent
+  for (const { path, masked } of secretsOf(stored)) {
+    const there = twinOf(sent, stored, path)
+    const text = there && textAt(sent, there)
+    if (there !== undefined && (text === '' || text === masked))
+      kept = withTextAt(kept, there, String(textAt(stored, path)))
+  }
+  return kept as Document
+}
+
+/** Where a document has the mask in the place of a secret; undefined = nowhere. */
+export function maskIn(document: Json): SecretPath | undefined {
+  return secretsOf(document).find(({ path }) => {
+    const text = textAt(document, path) ?? ''
+    return text === MASK || text.includes(`//${MASK}@`) || MASKED_PARAMETER.test(text)
+  })?.path
+}
+
+function isNamedSecret({ name }: Found): boolean {
+  return isSecretName(name) && !HARMLESS.test(name)
+}
+
+/** Fields are written as {name, value} too, and then the name is in a value. */
+function isFieldOfSecret({ name, holder }: Found): boolean {
+  return name === 'value' && typeof holder.name === 'string' && FIELD.test(holder.name)
+}
+
+/** The key that JSON Web Tokens are checked with is a secret where both sides hold the same; else it is a public key, or an address. */
+function isSharedKey({ text, name, holder }: Found): boolean {
+  if (/^https?:/i.test(text)) return false
+  if (name === 'jwt_source') return !ASYMMETRIC.test(String(holder.jwt_signing_method ?? ''))
+  return name === 'source' && holder.signingMethod !== undefined && !ASYMMETRIC.test(String(holder.signingMethod))
+}
+
+/** Credentials in the query of an address, whole or a path: of an upstream, a rewrite, a receiver of events. */
+function hasSecretParameter({ text, name }: Found): boolean {
+  if (!text.includes('?')) return false
+  const isAddress = text.includes('//') || text.startsWith('/') || ADDRESS.test(name)
+  return isAddress && !EXPRESSION.test(name) && hasSecretQuery(text)
+}
+
+/** The body that a check of upstreams sends. */
+function isCheckBody({ name, names }: Found): boolean {
+  return name === 'body' && names.some((each) => CHECKS.test(each))
+}
+
+/** Such a body that speaks of secrets, in plain text or in base64. */
+function isTellingBody(found: Found): boolean {
+  return isCheckBody(found) && (FIELD.test(found.text) || FIELD.test(Buffer.from(found.text, 'base64').toString()))
+}
+
+/** Members that hold the values of fields by their names. */
+const FIELD_MAPS: ReadonlySet<string> = new Set(['global_headers', 'header_map'])
+
+/** Header fields that go to an upstream or to a receiver of events; those of answers are no secrets. */
+function isSentHeader({ name, names }: Found): boolean {
+  const [above = '', twoAbove = ''] = [names.at(-2), names.at(-3)]
+  if (FIELD_MAPS.has(above)) return true
+  if (above === 'add_headers') return names.includes('transform_headers')
+  if (name === 'value' && above === 'add') return twoAbove === 'transformRequestHeaders'
+  if (name === 'value' && above === 'headers') return !names.includes('mockResponse')
+  return above === 'headers' && names.some((each) => CHECKS.test(each))
+}
+
+function textAt(value: Json, path: SecretPath): string | undefined {
+  let at: Json | undefined = value
+  for (const step of path) at = childOf(at, step)
+  return typeof at === 'string' ? at : undefined
+}
+
+function childOf(value: Json | undefined, step: string | number): Json | undefined {
+  if (Array.isArray(value)) return typeof step === 'number' ? value[step] : undefined
+  return value !== undefined && isObject(value) && Object.hasOwn(value, String(step)) ? value[String(step)] : undefined
+}
+
+function withTextAt(value: Json, path: SecretPath, text: string): Json {
+  const [step, ...rest] = path
+  if (step === undefined) return text
+  if (Array.isArray(value)) return value.map((item, index) => (index === step ? withTextAt(item, rest, text) : item))
+  if (!isObject(value)) return value
+  return { ...value, [step]: withTextAt(value[String(step)] ?? null, rest, text) }
+}
+
+/** What entries of lists are known by. */
+const KNOWN_BY = ['name', 'id', 'path', 'url', 'method'] as const
+
+/** Where `sent` has what `stored` has at `path`; undefined = nowhere. */
+function twinOf(sent: Json, stored: Json, path: SecretPath): SecretPath | undefined {
+  const twin: (string | number)[] = []
+  let [left, right]: [Json | undefined, Json | undefined] = [sent, stored]
+  for (const step of path) {
+    const original: Json | undefined = childOf(right, step)
+    const at: string | number = typeof step === 'number' && Array.isArray(left) ? entryLike(left, original, step) : step
+    left = childOf(left, at)
+    if (left === undefined) return undefined
+    right = original
+    twin.push(at)
+  }
+  return twin
+}
+
+function entryLike(list: readonly Json[], original: Json | undefined, place: number): number {
+  if (original === undefined || !isObject(original)) return place
+  const said = KNOWN_BY.filter((name) => typeof original[name] === 'string')
+  if (said.length === 0) return place
+  // An address may be sent as it was shown: without what is secret of it.
+  const shown = said.map((name) => redactText(String(original[name])))
+  const fits = (entry: Json | undefined) =>
+    isObject(entry ?? null) &&
+    said.every((name, at) => {
+      const text = (entry as JsonObject)[name]
+      return text === original[name] || text === shown[at]
+    })
+  return fits(list[place]) ? place : list.findIndex(fits)
+}

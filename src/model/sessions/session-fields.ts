@@ -1,0 +1,228 @@
+import { Fault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { unmatchablePattern } from '../patterns/pattern-reach.ts'
+import { methodName } from '../text/method-name.ts'
+import { MOST } from './session-bounds.ts'
+
+/** Notes every fault of a body with the path where it stands, `access_rights.orders.limit.rate`. */
+export class Findings {
+  readonly list: string[] = []
+
+  add(path: string, why: string): void {
+    this.list.push(`${path}: ${why}`)
+  }
+
+  /** At most ten, for the message. */
+  get text(): string {
+    const more = this.list.length - 10
+    return this.list.slice(0, 10).join('; ') + (more > 0 ? `; and ${more} more` : '')
+  }
+}
+
+/** Checks one value that is there. */
+export type Check = (value: Json, path: string, findings: Findings) => void
+export type Checks = ReadonlyMap<string, Check>
+
+/** Checks that look only at the fields they name; all others are kept as they are. */
+export function checksOf(fields: Readonly<Record<string, Check>>): Checks {
+  return new Map(Object.entries(fields))
+}
+
+/** Runs the check of every field that is there. */
+export function checkFields(body: JsonObject, checks: Checks, path: string, findings: Findings): void {
+  for (const [name, value] of Object.entries(body)) checks.get(name)?.(value, join(path, name), findings)
+}
+
+/** The path of a member. */
+export function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}
+
+/** Any finite number. */
+export const number: Check = (value, path, findings) => {
+  if (typeof value !== 'number' || !Number.isFinite(value)) findings.add(path, 'must be a number')
+}
+
+/** A whole number that a double holds exactly. */
+export const integer: Check = (value, path, findings) => {
+  if (!Number.isSafeInteger(value)) findings.add(path, 'must be a whole number')
+}
+
+/** A string, empty ones too. */
+export const text: Check = (value, path, findings) => {
+  if (typeof value !== 'string') findings.add(path, 'must be a string')
+}
+
+/** true or false. */
+export const flag: Check = (value, path, findings) => {
+  if (typeof value !== 'boolean') findings.add(path, 'must be true or false')
+}
+
+/** A JSON object; null counts as empty. */
+export const object: Check = (value, path, findings) => {
+  if (value !== null && !isObject(value)) findings.add(path, 'must be an object')
+}
+
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+
+/** RFC 3339, or empty. */
+export const date: Check = (value, path, findings) => {
+  if (typeof value !== 'string') return findings.add(path, 'must be a string')
+  if (value !== '' && !(DATE.test(value) && !Number.isNaN(Date.parse(value))))
+    findings.add(path, 'must be a date of RFC 3339')
+}
+
+/** Unix seconds as text, or empty. */
+const secondsText: Check = (value, path, findings) => {
+  if (typeof value !== 'string' || !/^-?\d{0,15}$/.test(value)) findings.add(path, 'must be Unix seconds as a string')
+}
+
+/** One of some words. */
+export function oneOf(...words: readonly string[]): Check {
+  return (value, path, findings) => {
+    if (typeof value !== 'string' || !words.includes(value)) findings.add(path, `must be one of ${words.join(', ')}`)
+  }
+}
+
+/** A list of at most so many; null counts as empty. */
+export function listOf(item: Check, most: number = Number.POSITIVE_INFINITY): Check {
+  return (value, path, findings) => {
+    if (value === null) return
+    if (!Array.isArray(value)) return findings.add(path, 'must be a list')
+    if (value.length > most) return findings.add(path, `must have at most ${most} entries, not ${value.length}`)
+    for (const [index, element] of value.entries()) item(element, `${path}[${index}]`, findings)
+  }
+}
+
+/** An object with these fields, some of which must be there. */
+export function shape(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+  const checks = checksOf(fields)
+  return (value, path, findings) => {
+    if (!isObject(value)) return findings.add(path, 'must be an object')
+    for (const name of required) if (!Object.hasOwn(value, name)) findings.add(join(path, name), 'is missing')
+    checkFields(value, checks, path, findings)
+  }
+}
+
+/** Like another check, but null counts as absent. */
+export function orNull(check: Check): Check {
+  return (value, path, findings) => {
+    if (value !== null) check(value, path, findings)
+  }
+}
+
+/** A path pattern that compiles within the safe subset of `compilePattern`, and that some path matches. */
+const pattern: Check = (value, path, findings) => {
+  if (typeof value !== 'string') return findings.add(path, 'must be a string')
+  try {
+    const reason = unmatchablePattern(value)
+    if (reason !== undefined) findings.add(path, reason)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    findings.add(path, error.message)
+  }
+}
+
+/** The name of a method; one in another letter case would hold for no request. */
+const method: Check = (value, path, findings) => {
+  if (typeof value !== 'string') return findings.add(path, 'must be a string')
+  if (methodName(value) !== value) findings.add(path, `must be in upper case (${methodName(value)})`)
+}
+
+const LIMIT: Readonly<Record<string, Check>> = {
+  rate: number,
+  per: number,
+  throttle_interval: number,
+  throttle_retry_limit: integer,
+  max_query_depth: integer,
+  quota_max: integer,
+  quota_renews: integer,
+  quota_remaining: integer,
+  quota_renewal_rate: integer,
+  smoothing: object,
+}
+
+const METHOD_LIMIT = shape({ name: method, limit: shape({ rate: number, per: number }, ['rate', 'per']) }, [
+  'name',
+  'limit',
+])
+const TYPE_FIELDS = shape({ name: text, fields: listOf(text) }, ['name'])
+
+const RIGHT = shape({
+  api_id: text,
+  api_name: text,
+  versions: listOf(text, MOST.versions),
+  allowed_urls: listOf(
+    shape({ url: pattern, methods: listOf(method, MOST.methods) }, ['url', 'methods']),
+    MOST.allowed_urls,
+  ),
+  limit: orNull(shape(LIMIT)),
+  allowance_scope: text,
+  endpoints: listOf(
+    shape({ path: pattern, methods: listOf(METHOD_LIMIT, MOST.methods) }, ['path', 'methods']),
+    MOST.endpoints,
+  ),
+  restricted_types: listOf(TYPE_FIELDS, MOST.types),
+  allowed_types: listOf(TYPE_FIELDS, MOST.types),
+  field_access_rights: listOf(object, MOST.types),
+  disable_introspection: flag,
+})
+
+/** `access_rights`: each entry under the id of its API. An entry without `api_id` takes that of its key. */
+const accessRights: Check = (value, path, findings) => {
+  if (value === null) return
+  if (!isObject(value)) return findings.add(path, 'must be an object')
+  const rights = Object.values(value)
+  if (rights.length > MOST.rights)
+    return findings.add(path, `must name at most ${MOST.rights} APIs, not ${rights.length}`)
+  const patterns = rights.reduce<number>((sum, right) => sum + patternsIn(right), 0)
+  if (patterns > MOST.patterns)
+    return findings.add(path, `must have at most ${MOST.patterns} patterns in all, not ${patterns}`)
+  for (const [apiId, right] of Object.entries(value)) {
+    const at = join(path, apiId)
+    if (apiId === '') findings.add(at, 'must name an API')
+    RIGHT(right, at, findings)
+    if (!isObject(right) || typeof right.api_id !== 'string' || right.api_id === '') continue
+    if (right.api_id !== apiId) findings.add(join(at, 'api_id'), `must be ${apiId}, as its key`)
+  }
+}
+
+function patternsIn(right: Json): number {
+  if (!isObject(right)) return 0
+  const countOf = (list: Json | undefined) => (Array.isArray(list) ? list.length : 0)
+  return countOf(right.allowed_urls) + countOf(right.endpoints)
+}
+
+const members: Check = (value, path, findings) => {
+  if (value === null) return
+  if (!isObject(value)) return findings.add(path, 'must be an object')
+  const count = Object.keys(value).length
+  if (count > MOST.members) findings.add(path, `must have at most ${MOST.members} members, not ${count}`)
+}
+
+/** Fields that sessions and policies have in common (facts of the wire). */
+export const COMMON: Readonly<Record<string, Check>> = {
+  ...LIMIT,
+  access_rights: accessRights,
+  org_id: text,
+  is_inactive: flag,
+  tags: listOf(text, MOST.tags),
+  meta_data: members,
+  last_updated: secondsText,
+  hmac_enabled: flag,
+  enable_http_signature_validation: flag,
+  post_expiry_action: oneOf('', 'retain', 'delete'),
+  post_expiry_grace_period: integer,
+}
+
+/** The body with `api_id` written into every access right that lacks it; the same object when none does. */
+export function withApiIds(body: JsonObject): JsonObject {
+  if (!isObject(body.access_rights)) return body
+  const entries = Object.entries(body.access_rights)
+  if (entries.every(([, right]) => isObject(right) && typeof right.api_id === 'string' && right.api_id !== ''))
+    return body
+  const filled = entries.map(
+    ([apiId, right]) => [apiId, isObject(right) ? { ...right, api_id: apiId } : right] as const,
+  )
+  return { ...body, access_rights: Object.fromEntries(filled) }
+}

@@ -1,0 +1,159 @@
+import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../json/json.ts'
+import {
+  COMMON,
+  checkFields,
+  checksOf,
+  date,
+  Findings,
+  flag,
+  integer,
+  listOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  withApiIds,
+} from './session-fields.ts'
+
+// Types rather than interfaces: what they describe is JSON, which only types are taken for.
+
+/** One limit block as it stands in sessions, policies and access rights (per seconds). */
+export type LimitFields = {
+  rate?: number
+  per?: number
+  throttle_interval?: number
+  throttle_retry_limit?: number
+  max_query_depth?: number
+  quota_max?: number
+  quota_renews?: number
+  quota_remaining?: number
+  quota_renewal_rate?: number
+}
+
+export type AllowedUrl = {
+  url: string
+  methods: string[]
+}
+
+export type EndpointLimit = {
+  path: string
+  methods: { name: string; limit: { rate: number; per: number } }[]
+}
+
+/** What a session or policy may do at one API. */
+export type AccessDefinition = {
+  api_id: string
+  api_name?: string
+  versions?: string[]
+  allowed_urls?: AllowedUrl[] | null
+  limit?: LimitFields | null
+  allowance_scope?: string
+  endpoints?: EndpointLimit[] | null
+}
+
+/**
+ * A session: what stands behind a key or an access token, as on the wire (zero values may be absent).
+ * Fields that this build does not enforce are kept as they came.
+ */
+export type Session = LimitFields & {
+  org_id?: string
+  access_rights?: Record<string, AccessDefinition> | null
+  apply_policies?: string[]
+  apply_policy_id?: string
+  expires?: number
+  is_inactive?: boolean
+  meta_data?: JsonObject | null
+  tags?: string[] | null
+  alias?: string
+  date_created?: string
+  last_updated?: string
+  oauth_client_id?: string
+  session_lifetime?: number
+  post_expiry_action?: '' | 'retain' | 'delete'
+  post_expiry_grace_period?: number
+  hmac_enabled?: boolean
+  enable_http_signature_validation?: boolean
+}
+
+/** Parts that a policy controls; none set means all but `per_api`. */
+export type Partitions = {
+  quota?: boolean
+  rate_limit?: boolean
+  complexity?: boolean
+  acl?: boolean
+  per_api?: boolean
+}
+
+/** A policy as on the wire. */
+export type Policy = LimitFields & {
+  _id?: string
+  id?: string
+  name?: string
+  org_id?: string
+  access_rights?: Record<string, AccessDefinition> | null
+  active?: boolean
+  is_inactive?: boolean
+  tags?: string[] | null
+  key_expires_in?: number
+  partitions?: Partitions
+  meta_data?: JsonObject | null
+  date_created?: string
+  last_updated?: string
+  post_expiry_action?: '' | 'retain' | 'delete'
+  post_expiry_grace_period?: number
+  hmac_enabled?: boolean
+  enable_http_signature_validation?: boolean
+}
+
+const CHECKS = checksOf({
+  ...COMMON,
+  allowance: number,
+  last_check: number,
+  date_created: date,
+  expires: integer,
+  apply_policies: listOf(text),
+  apply_policy_id: text,
+  oauth_client_id: text,
+  oauth_keys: object,
+  basic_auth_data: orNull(
+    shape({
+      password: text,
+      hash_type: oneOf('', 'argon2id', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128'),
+    }),
+  ),
+  jwt_data: orNull(shape({ secret: text })),
+  hmac_string: text,
+  rsa_certificate_id: text,
+  certificate: text,
+  mtls_static_certificate_bindings: listOf(text),
+  data_expires: integer,
+  monitor: orNull(shape({ trigger_limits: listOf(number) })),
+  enable_detailed_recording: flag,
+  enable_detail_recording: flag,
+  alias: text,
+  id_extractor_deadline: integer,
+  session_lifetime: integer,
+})
+
+/**
+ * Checks a session as it came over the wire and answers it typed; unknown fields are kept, an access right without `api_id`
+ * takes that of its key. With `rights` (a key or token) it must have access rights or policies; a session that limits a whole
+ * organisation needs neither.
+ * @throws Fault `key_invalid` (400) naming the path of each fault, `rights_missing` (400)
+ */
+export function checkSession(body: JsonObject, need: 'rights' | 'limits' = 'rights'): Session {
+  const findings = new Findings()
+  checkFields(body, CHECKS, '', findings)
+  if (findings.list.length > 0) throw fault('key_invalid', findings.text)
+  const session = withApiIds(body) as Session
+  if (need === 'rights' && !hasRights(session)) throw fault('rights_missing')
+  return session
+}
+
+function hasRights({ access_rights, apply_policies, apply_policy_id }: Session): boolean {
+  if (Object.keys(access_rights ?? {}).length > 0) return true
+  return (apply_policies ?? []).length > 0 || (apply_policy_id ?? '') !== ''
+}

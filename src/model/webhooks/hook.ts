@@ -1,0 +1,107 @@
+import { fault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { readWebhookTarget } from './webhook-target.ts'
+
+/** What is stored of a webhook; unknown members are kept. */
+export interface Hook {
+  readonly org_id: string
+  readonly name: string
+  readonly method: string
+  readonly target_path: string
+  /** Kept for clients that send it; messages are JSON whatever it says. */
+  readonly template_path: string
+  /** Seconds; kept for clients that send it. */
+  readonly event_timeout: number
+  /** Base64 of the sealed `HookSecrets`. */
+  readonly sealed: string
+}
+
+/** What of a webhook may hold secrets. */
+export interface HookSecrets {
+  readonly header_map: Readonly<Record<string, string>>
+  /** What messages are signed with; '' = they are not. */
+  readonly shared_secret: string
+}
+
+/** A webhook as it came over the wire. */
+export interface HookDraft {
+  /** Without what is sealed. */
+  readonly body: JsonObject
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined: as before. */
+  readonly sharedSecret: string | undefined
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+/** Fields that belong to the connection, or that we write. */
+const TAKEN =
+  /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*|x-svc-.*)$/i
+const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const FIELD_VALUE = /^[\x20-\x7e\x80-\xff]*$/
+const LONGEST = 256
+const LONGEST_TARGET = 2048
+const LONGEST_VALUE = 4096
+const MOST_HEADERS = 50
+const LONGEST_TIMEOUT_S = 86_400
+
+/**
+ * Reads a webhook from the wire. @throws Fault `hook_invalid` (400) naming the field, `webhook_target_refused` (400)
+ */
+export function readHook(sent: JsonObject, { allowPrivate }: { readonly allowPrivate: boolean }): HookDraft {
+  const { id: _id, org_id: _org, api_model: _model, sealed: _sealed, header_map, shared_secret, ...rest } = sent
+  const method = text('method', rest.method, 10).toUpperCase()
+  if (!METHODS.has(method)) throw fault('hook_invalid', `method: must be one of ${[...METHODS].join(', ')}`)
+  const target = text('target_path', rest.target_path, LONGEST_TARGET)
+  readWebhookTarget(target, { allowPrivate })
+  const timeout = rest.event_timeout ?? 0
+  if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= LONGEST_TIMEOUT_S))
+    throw fault('hook_invalid', 'event_timeout: must be a number of seconds, at most a day')
+  const body = {
+    ...rest,
+    name: optional('name', rest.name),
+    method,
+    target_path: target,
+    template_path: optional('template_path', rest.template_path),
+    event_timeout: timeout,
+  }
+  const secret = shared_secret ?? undefined
+  if (secret !== undefined && (typeof secret !== 'string' || secret.length > LONGEST || !FIELD_VALUE.test(secret)))
+    throw fault('hook_invalid', 'shared_secret: must be a text that a header can carry')
+  return { body, headers: readHeaders(header_map ?? {}), sharedSecret: secret }
+}
+
+/** A webhook as callers see it, in the order that they know. The shared secret is for no eye. */
+export function hookShape(id: string, hook: Hook, { header_map }: HookSecrets): JsonObject {
+  const { org_id, name, method, target_path, template_path, event_timeout, sealed: _sealed, ...rest } = hook
+  return {
+    api_model: {},
+    ...{ id, org_id, name, method, target_path, template_path },
+    header_map: { ...header_map },
+    event_timeout,
+    ...rest,
+  }
+}
+
+function readHeaders(map: Json): Record<string, string> {
+  if (!isObject(map) || Object.keys(map).length > MOST_HEADERS)
+    throw fault('hook_invalid', `header_map: must be an object of at most ${MOST_HEADERS} texts`)
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => {
+      if (!FIELD_NAME.test(name) || name.length > LONGEST || TAKEN.test(name))
+        throw fault('hook_invalid', 'header_map: a name is no header field, or one that is ours to write')
+      if (typeof value !== 'string' || value.length > LONGEST_VALUE || !FIELD_VALUE.test(value))
+        throw fault('hook_invalid', `header_map: the value of ${name} is none that a header can carry`)
+      return [name, value]
+    }),
+  )
+}
+
+function optional(name: string, value: Json | undefined): string {
+  return value === undefined || value === null || value === '' ? '' : text(name, value, LONGEST)
+}
+
+function text(name: string, value: Json | undefined, longest: number): string {
+  if (typeof value !== 'string' || value === '' || value.length > longest || /[\x00-\x1f\x7f]/.test(value))
+    throw fault('hook_invalid', `${name}: must be a text of 1 to ${longest} characters without control characters`)
+  return value
+}

@@ -1,0 +1,194 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { fault } from '../../errors/fault.ts'
+import type { ClientAuthMethod, OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { equalSecrets, hashKey, newSecret, seal } from '../../model/secrets/secret.ts'
+import type { OAuthCall, OAuthParts } from '../endpoints/parts.ts'
+import type { Form } from '../messages/form.ts'
+import { certificateFits } from '../proofs/mtls.ts'
+import { readJwt } from '../signing-keys/jwt.ts'
+import { readBasic } from './basic.ts'
+import { JWT_BEARER, verifyAssertion } from './client-assertion.ts'
+import { findClient, secretContext, unsealSecret } from './clients.ts'
+
+/** What a client sent to say who it is. A pair of spellings: percent-decoded, then as it stands, where these differ. */
+interface Proof {
+  readonly method: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none'
+  readonly clientIds: readonly string[]
+  /** Every one must fit in one of its spellings: Basic, and the body where it repeats the secret. */
+  readonly secrets: readonly (readonly string[])[]
+  readonly assertion: string
+}
+
+/** How many valid secrets of a client are compared: always as many, so that their number does not show. */
+const COMPARED = 3
+
+/**
+ * Answers the client that makes the call, once it has proved who it is in the way that it is registered with: Basic (RFC 6749
+ * section 2.3.1, percent-decoded, else as it stands), secret in the body, `private_key_jwt` (RFC 7523), certificate
+ * (RFC 8705 section 2), or nothing for public clients. What the body repeats beside Basic must be equal. An unknown client, one
+ * of another API and a wrong secret get one answer after one time.
+ * @throws Fault `oauth_invalid_client`, `oauth_unknown_caller`, `oauth_invalid_request` (two methods at once, malformed
+ * header), `store_away`, `seal_broken`
+ */
+export async function authenticateClient(parts: OAuthParts, call: OAuthCall, form: Form): Promise<OAuthClient> {
+  const proof = readProof(parts, call, form)
+  const client = await firstKnown(parts, call, proof.clientIds)
+  if (proof.method === 'private_key_jwt') return byAssertion(parts, call, client, proof.assertion)
+  if (proof.method === 'none') return withoutSecret(call, client)
+  const fits = secretFits(parts, client ?? decoyOf(parts), proof.secrets)
+  if (client === undefined) throw fault('oauth_unknown_caller')
+  if (!fits || !mayUse(client.auth_method, proof.method)) throw fault('oauth_invalid_client')
+  return client
+}
+
+function readProof(parts: OAuthParts, call: OAuthCall, form: Form): Proof {
+  const basic = readBasic(call.headers('authorization'))
+  const named = form.get('client_id')
+  const secrets = [form.get('client_secret'), form.get('secret')].filter((secret) => secret !== undefined)
+  const assertion = form.get('client_assertion')
+  if (assertion !== undefined || form.has('client_assertion_type')) {
+    if (basic !== undefined || secrets.length > 0)
+      throw fault('oauth_invalid_request', 'the client authenticates in more than one way')
+    return assertionProof(form, assertion, named)
+  }
+  const sent = secrets.map((secret) => [secret])
+  if (basic !== undefined) {
+    const clientIds = named === undefined ? basic.ids : basic.ids.filter((id) => id === named)
+    return { method: 'client_secret_basic', clientIds, secrets: [basic.secrets, ...sent], assertion: '' }
+  }
+  if (named === undefined) throw missing(parts)
+  const method = sent.length > 0 ? 'client_secret_post' : 'none'
+  return { method, clientIds: [named], secrets: sent, assertion: '' }
+}
+
+/** The incumbent called a call without credentials malformed. */
+function missing({ config }: OAuthParts) {
+  return config.compat.legacy_statuses
+    ? fault('oauth_invalid_request', 'client authentication is missing')
+    : fault('oauth_invalid_client')
+}
+
+function assertionProof(form: Form, assertion: string | undefined, named: string | undefined): Proof {
+  if (assertion === undefined) throw fault('oauth_invalid_request', 'client_assertion is missing')
+  if (form.get('client_assertion_type') !== JWT_BEARER)
+    throw fault('oauth_invalid_request', 'client_assertion_type is missing or not known')
+  const clientIds = [named ?? subjectOf(assertion)]
+  return { method: 'private_key_jwt', clientIds, secrets: [], assertion }
+}
+
+/** Who an assertion says that it is from, before it is verified: `client_id` may be left out beside it (RFC 7523 section 3). */
+function subjectOf(assertion: string): string {
+  const jwt = readJwt(assertion, ['', 'jwt', 'client-authentication+jwt'])
+  if (typeof jwt === 'string' || typeof jwt.claims.sub !== 'string') throw fault('oauth_invalid_client')
+  return jwt.claims.sub
+}
+
+async function firstKnown(
+  parts: OAuthParts,
+  call: OAuthCall,
+  ids: readonly string[],
+): Promise<OAuthClient | undefined> {
+  for (const id of ids) {
+    const found = findClient(parts, id, call.api)
+    const client = found instanceof Promise ? await found : found
+    if (client !== undefined) return client
+  }
+  return undefined
+}
+
+async function byAssertion(
+  parts: OAuthParts,
+  call: OAuthCall,
+  client: OAuthClient | undefined,
+  assertion: string,
+): Promise<OAuthClient> {
+  if (client === undefined) throw fault('oauth_unknown_caller')
+  if (client.auth_method !== 'private_key_jwt') throw fault('oauth_invalid_client')
+  await verifyAssertion(parts, call, client, assertion)
+  return client
+}
+
+function withoutSecret(call: OAuthCall, client: OAuthClient | undefined): OAuthClient {
+  if (client === undefined) throw fault('oauth_unknown_caller')
+  if (client.auth_method === 'none') return client
+  if (client.auth_method === 'tls_client_auth' && certificateFits(client, call)) return client
+  throw fault('oauth_invalid_client')
+}
+
+function mayUse(registered: ClientAuthMethod, used: Proof['method']): boolean {
+  return registered === used || registered === 'any'
+}
+
+interface Known {
+  /** SHA-256 of the secret: equal lengths to compare, and nothing in clear. */
+  readonly digest: Buffer
+  readonly until: number
+}
+
+/** The secrets of a client, for as long as the client itself stays in memory: unsealing costs more than all else here. */
+const known = new WeakMap<OAuthClient, readonly Known[]>()
+
+function knownOf(parts: OAuthParts, client: OAuthClient): readonly Known[] {
+  const before = known.get(client)
+  if (before !== undefined) return before
+  const made = client.secrets.map(({ sealed, until }) => ({
+    digest: hashKey(unsealSecret(parts, client.client_id, sealed)),
+    until,
+  }))
+  known.set(client, made)
+  return made
+}
+
+/** True when each secret that was sent is, in one of its spellings, a valid one of the client. Compares all of them whatever fits. */
+function secretFits(parts: OAuthParts, client: OAuthClient, sent: readonly (readonly string[])[]): boolean {
+  const now = parts.clock.wall()
+  const valid = knownOf(parts, client).filter(({ until }) => until === 0 || until > now)
+  let fits = sent.length > 0
+  for (const spellings of sent) {
+    let one = false
+    for (const spelling of spellings) {
+      const digest = hashKey(spelling)
+      for (let i = 0; i < Math.max(COMPARED, valid.length); i++) {
+        const equal = timingSafeEqual(digest, valid[i]?.digest ?? NOBODYS)
+        one = (equal && i < valid.length) || one
+      }
+    }
+    fits = one && fits
+  }
+  return fits && sameSecret(sent)
+}
+
+/** What the body repeats must be what Basic says, and not another secret of the client that is valid as well. */
+function sameSecret(sent: readonly (readonly string[])[]): boolean {
+  const [first = [], ...others] = sent
+  return others.every((other) => other.some((spelling) => first.some((own) => equalSecrets(spelling, own))))
+}
+
+const NOBODYS = hashKey(newSecret())
+
+/** Takes the place of a client that is not known, with a secret that nobody has. One for each store, made at its first use. */
+const decoys = new WeakMap<Uint8Array, OAuthClient>()
+
+function decoyOf({ sealKey }: OAuthParts): OAuthClient {
+  const before = decoys.get(sealKey)
+  if (before !== undefined) return before
+  const client_id = randomBytes(16).toString('hex')
+  const sealed = seal(sealKey, newSecret(), secretContext(client_id)).toString('base64')
+  const made: OAuthClient = {
+    client_id,
+    org_id: '',
+    secrets: [{ sealed, until: 0 }],
+    redirect_uris: [],
+    api_ids: [],
+    registered_by_policy: '',
+    policies: [],
+    metadata: {},
+    description: '',
+    auth_method: 'any',
+    token_lifetime: 0,
+    epoch: '',
+    date_created: '',
+  }
+  decoys.set(sealKey, made)
+  return made
+}

@@ -1,0 +1,143 @@
+import { type Fault, fault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { flawOfJwks } from '../../model/oauth-clients/client-keys.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { GrantType, OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
+import { isRegistrable } from '../../model/oauth-clients/redirect-uri.ts'
+import { readScope } from '../tokens/scopes.ts'
+
+const MOST_URIS = 20
+const LONGEST_TEXT = 512
+const LONGEST_URI = 2048
+const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']
+/** Metadata that people read, kept as they came. */
+const TEXTS = ['client_name', 'software_id', 'software_version']
+const LINKS = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri']
+const KEPT = [...TEXTS, ...LINKS, 'contacts']
+
+/**
+ * Checks client metadata (RFC 7591 section 2) against what the API offers and answers the body that `publish` registers a client
+ * with: only members named here get in, so that nobody registers policies or metadata of tokens. Defaults are those of the RFC;
+ * a member that is `null` or left out is none, also where it was there before. The password grant, `jwks_uri` and implicit
+ * responses are refused; `software_statement` and unknown members are not read.
+ * @throws Fault `oauth_invalid_redirect`, `oauth_invalid_metadata`
+ */
+export function readMetadata(sent: JsonObject, rules: OAuthRules): JsonObject {
+  // Who names no method gets the standard's default and may post the secret too: client libraries do so without being told.
+  const method = sent.token_endpoint_auth_method ?? 'any'
+  if (sent.token_endpoint_auth_method != null && !AUTH_METHODS.includes(method as string))
+    throw bad('token_endpoint_auth_method', 'is not one')
+  const grants = readGrants(sent, rules)
+  if (method === 'none' && grants.includes('client_credentials'))
+    throw bad('grant_types', 'client_credentials needs a client that authenticates')
+  return {
+    ...readPresented(sent),
+    redirect_uris: readRedirects(sent.redirect_uris ?? [], grants),
+    auth_method: method,
+    grant_types: grants,
+    scope: readOwnScope(sent.scope ?? null, rules),
+    jwks: readKeys(sent, method as string),
+    description: (sent.client_name ?? '') as string,
+  }
+}
+
+/** The metadata of a client as a registration answers them (RFC 7591 section 3.2.1). */
+export function metadataOfClient(client: OAuthClient, rules: OAuthRules): JsonObject {
+  const grants = client.grant_types ?? [...rules.grants]
+  const kept = KEPT.map((name): [string, unknown] => [name, client[name]]).filter(([, value]) => value != null)
+  return {
+    redirect_uris: [...client.redirect_uris],
+    token_endpoint_auth_method: client.auth_method === 'any' ? 'client_secret_basic' : client.auth_method,
+    grant_types: [...grants],
+    response_types: grants.includes('authorization_code') ? ['code'] : [],
+    ...(client.scope !== undefined && { scope: client.scope }),
+    ...(client.jwks !== undefined && { jwks: client.jwks }),
+    ...(Object.fromEntries(kept) as JsonObject),
+  }
+}
+
+/** A code without a grant to use it, or the other way round, is a mistake (RFC 7591 section 2.1). */
+function readGrants(sent: JsonObject, rules: OAuthRules): string[] {
+  const grants = [...new Set(texts('grant_types', sent.grant_types ?? ['authorization_code']))]
+  const strange = grants.find((grant) => grant === 'password' || !rules.grants.has(grant as GrantType))
+  if (strange !== undefined || grants.length === 0) throw bad('grant_types', 'the API does not have all of them')
+  const gives = grants.includes('authorization_code')
+  const responses = texts('response_types', sent.response_types ?? (gives ? ['code'] : []))
+  if (responses.some((type) => type !== 'code' || !rules.responseTypes.has(type)))
+    throw bad('response_types', 'the API gives codes only')
+  if (responses.includes('code') !== gives) throw bad('response_types', 'do not fit grant_types')
+  return grants
+}
+
+/** Without a redirect URI, nothing but client credentials can be had. */
+function readRedirects(sent: Json, grants: readonly string[]): string[] {
+  const uris = [
+    ...new Set(texts('redirect_uris', sent, () => fault('oauth_invalid_redirect', 'redirect_uris must be a list'))),
+  ]
+  if (uris.length > MOST_URIS) throw fault('oauth_invalid_redirect', `more than ${MOST_URIS} redirect_uris`)
+  const index = uris.findIndex((uri) => !isRegistrable(uri))
+  if (index !== -1)
+    throw fault(
+      'oauth_invalid_redirect',
+      `redirect_uris[${index}] must be https, http of a loopback address, or a private-use scheme with a dot; no fragment`,
+    )
+  if (uris.length === 0 && grants.some((grant) => grant !== 'client_credentials'))
+    throw fault('oauth_invalid_redirect', 'redirect_uris is missing')
+  return uris
+}
+
+function readOwnScope(sent: Json, rules: OAuthRules): string | null {
+  if (sent === null || sent === '') return null
+  if (typeof sent !== 'string') throw bad('scope', 'must be a string')
+  try {
+    return readScope(sent, {}, rules)
+  } catch {
+    throw bad('scope', 'is malformed, or the API does not have all of it')
+  }
+}
+
+function readKeys({ jwks = null, jwks_uri = null }: JsonObject, method: string): Json {
+  if (jwks_uri !== null) throw bad('jwks_uri', 'is not supported: send the keys as jwks')
+  if (jwks === null && method === 'private_key_jwt') throw bad('jwks', 'is missing, and private_key_jwt needs it')
+  if (jwks === null) return null
+  const flaw = isObject(jwks) ? flawOfJwks(jwks) : 'must be an object'
+  if (flaw !== undefined) throw bad('jwks', flaw)
+  return jwks
+}
+
+/** What consent pages show: text of a reasonable length, and links that no page can be made to run. */
+function readPresented(sent: JsonObject): JsonObject {
+  const presented: JsonObject = {}
+  for (const name of KEPT) {
+    const value = sent[name] ?? null
+    if (value !== null) checkPresented(name, value)
+    presented[name] = value
+  }
+  return presented
+}
+
+function checkPresented(name: string, value: Json): void {
+  if (name === 'contacts') {
+    if (texts(name, value).length > MOST_URIS) throw bad(name, `holds more than ${MOST_URIS}`)
+    return
+  }
+  if (typeof value !== 'string') throw bad(name, 'must be a string')
+  if (TEXTS.includes(name) && value.length > LONGEST_TEXT) throw bad(name, `is longer than ${LONGEST_TEXT}`)
+  if (LINKS.includes(name) && !isLink(value)) throw bad(name, 'must be an http or https address')
+}
+
+function isLink(text: string): boolean {
+  return text.length <= LONGEST_URI && /^https?:\/\/[\x21-\x7e]+$/.test(text) && URL.canParse(text)
+}
+
+function texts(name: string, value: Json, wrong = () => bad(name, 'must be a list of strings')): string[] {
+  if (!Array.isArray(value)) throw wrong()
+  return value.map((entry) => {
+    if (typeof entry !== 'string' || entry.length > LONGEST_URI) throw wrong()
+    return entry
+  })
+}
+
+function bad(name: string, flaw: string): Fault {
+  return fault('oauth_invalid_metadata', `${name}: ${flaw}`)
+}

@@ -1,0 +1,47 @@
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { registeredAt } from '../../model/oauth-clients/oauth-registration.ts'
+import { unseal } from '../../model/secrets/secret.ts'
+import type { Awaitable } from '../../store/ports/ports.ts'
+import type { OAuthApi, OAuthParts } from '../endpoints/parts.ts'
+
+/** The client of this id, where it is registered at the API, one by one or by a policy; at once when it is known. @throws Fault `store_away` */
+export function findClient(parts: OAuthParts, clientId: string, api: OAuthApi): Awaitable<OAuthClient | undefined> {
+  const found = parts.findClient(clientId)
+  const ofApi = (client: OAuthClient | undefined) =>
+    client !== undefined && isRegistered(parts, client, api) ? client : undefined
+  return found instanceof Promise ? found.then(ofApi) : ofApi(found)
+}
+
+/** True when the client may use the authorization server of this API. */
+export function isRegistered(
+  parts: OAuthParts,
+  client: OAuthClient,
+  api: { readonly apiId: string; readonly orgId: string },
+): boolean {
+  return registeredAt(client, api, (policyId) => parts.findPolicy(client.org_id, policyId))
+}
+
+/** What the secrets of a client are sealed for. */
+export function secretContext(clientId: string): string {
+  return `oauth_client:${clientId}`
+}
+
+/** One secret in clear. @throws Fault `seal_broken` */
+export function unsealSecret(parts: OAuthParts, clientId: string, sealed: string): string {
+  return unseal(parts.sealKey, Buffer.from(sealed, 'base64'), secretContext(clientId)).toString('utf8')
+}
+
+/** True when it is a public client: it cannot keep a secret, and so proves nothing about itself (RFC 6749 section 2.1). */
+export function isPublic(client: OAuthClient): boolean {
+  return client.auth_method === 'none'
+}
+
+/** True when the client's registration lets it use this grant. */
+export function mayUseGrant(client: OAuthClient, grantType: string): boolean {
+  return client.grant_types === undefined || client.grant_types.includes(grantType)
+}
+
+/** True when the grants of this client come with a refresh token: the API has them, and the client may use them. */
+export function givesRefresh(api: OAuthApi, client: OAuthClient): boolean {
+  return api.oauth.grants.has('refresh_token') && mayUseGrant(client, 'refresh_token')
+}

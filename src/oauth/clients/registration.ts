@@ -1,0 +1,171 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { equalSecrets, hashKey, newSecret } from '../../model/secrets/secret.ts'
+import { currentSecret, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import {
+  createClient,
+  deleteClient,
+  registeredAt,
+  type SavedClient,
+  updateClient,
+} from '../../publish/oauth-clients/oauth-clients.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
+import { emptyAnswer, jsonAnswer } from '../messages/answer.ts'
+import { endpointUrl } from '../messages/endpoint-url.ts'
+import { readStrictObject } from '../messages/strict-json.ts'
+import { metadataOfClient, readMetadata } from './client-metadata.ts'
+
+const LIMIT_BYTES = 65_536
+const BEARER = /^bearer +([\x21-\x7e][\x20-\x7e]*)$/i
+/** Ours to say: a client that sends one changes nothing with it (RFC 7592 section 2.2). */
+const NOT_SENT = [
+  'registration_access_token',
+  'registration_client_uri',
+  'client_id_issued_at',
+  'client_secret_expires_at',
+]
+/** Compared with when there is nothing to compare with, so that it takes the same time. */
+const NOBODYS = hashKey(newSecret()).toString('hex')
+
+/**
+ * Dynamic registration of clients at one API (RFC 7591): POST with the initial access token `gateway.oauth_registration_token`
+ * answers 201 with the client, its secret, and a token that reads (GET), replaces (PUT) and deletes (DELETE) it at
+ * `registration_client_uri` (RFC 7592). That token is kept as its hash. While the setting is empty all of it answers 404. A
+ * client that was registered so has no policies: an administrator gives it some, or the login page gives `key_rules`.
+ * @throws Fault `not_found`, `method_not_allowed`, `oauth_invalid_metadata`, `oauth_invalid_redirect`, `oauth_invalid_request`
+ */
+export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const initial = parts.config.gateway.oauth_registration_token
+  if (initial === '') throw fault('not_found')
+  if (call.rest === '' || call.rest === '/') return create(parts, call, initial)
+  const token = bearerOf(call)
+  const client = await managedClient(parts, call, token)
+  if (client === undefined) return unauthorised(call)
+  if (call.method === 'GET') return answer(parts, call, client, token)
+  if (call.method === 'PUT') return replace(parts, call, client, token)
+  if (call.method !== 'DELETE') throw fault('method_not_allowed')
+  await deleteClient(parts, client.client_id, { apiId: call.api.apiId, actor: actorOf(client.client_id) })
+  return emptyAnswer(204)
+}
+
+async function create(parts: OAuthParts, call: OAuthCall, initial: string): Promise<OAuthAnswer> {
+  if (!equalSecrets(bearerOf(call), initial)) return unauthorised(call)
+  if (call.method !== 'POST') throw fault('method_not_allowed')
+  const body = readMetadata(await readJson(call), call.api.oauth)
+  const token = newSecret()
+  const clientId = newSecret()
+  const registration = {
+    api_id: call.api.apiId,
+    token_hash: hashKey(token).toString('hex'),
+    issued_at: Math.floor(parts.clock.wall() / 1000),
+  }
+  const { client } = await publishing(
+    createClient(parts, {
+      body: { ...body, client_id: clientId },
+      apiId: call.api.apiId,
+      redirectOptional: true,
+      registration,
+      actor: actorOf(clientId),
+    }),
+  )
+  return answer(parts, call, client, token, 201)
+}
+
+/** Replaces all metadata: what is not sent is gone (RFC 7592 section 2.2). Policies and what else administrators gave stays. */
+async function replace(parts: OAuthParts, call: OAuthCall, client: OAuthClient, token: string): Promise<OAuthAnswer> {
+  const sent = await readJson(call)
+  if (sent.client_id !== client.client_id) throw fault('oauth_invalid_request', 'client_id is missing, or another one')
+  const strange = NOT_SENT.find((name) => Object.hasOwn(sent, name))
+  if (strange !== undefined) throw fault('oauth_invalid_request', `${strange} cannot be sent`)
+  if (sent.client_secret !== undefined && !isCurrentSecret(parts, client, sent.client_secret))
+    throw fault('oauth_invalid_request', 'client_secret is not the current one')
+  const { policies, metadata } = client
+  const body = { ...readMetadata(sent, call.api.oauth), policies: [...policies], metadata }
+  const change = { body, redirectOptional: true, actor: actorOf(client.client_id) }
+  const saved = await publishing(updateClient(parts, client.client_id, change))
+  return answer(parts, call, saved.client, token)
+}
+
+function answer(parts: OAuthParts, call: OAuthCall, client: OAuthClient, token: string, status = 200): OAuthAnswer {
+  const secret = currentSecret(parts, client)
+  const { issued_at: issuedAt } = registrationOf(client)
+  return jsonAnswer(status, {
+    client_id: client.client_id,
+    client_id_issued_at: issuedAt,
+    ...(secret !== '' && { client_secret: secret, client_secret_expires_at: 0 }),
+    registration_access_token: token,
+    registration_client_uri: `${endpointUrl(call.issuer, 'register')}/${encodeURIComponent(client.client_id)}`,
+    ...metadataOfClient(client, call.api.oauth),
+  })
+}
+
+/** The client that the path names, where it was registered here and this is its token. */
+async function managedClient(parts: OAuthParts, call: OAuthCall, token: string): Promise<OAuthClient | undefined> {
+  const stored = await storedClient(parts, idOf(call.rest))
+  const client = stored?.body
+  const { api_id: apiId, token_hash: hash } = registrationOf(client)
+  const fits = equalSecrets(hashKey(token).toString('hex'), typeof hash === 'string' ? hash : NOBODYS)
+  if (client === undefined || !fits || apiId !== call.api.apiId) return undefined
+  return registeredAt(client, call.api, (id) => parts.findPolicy(client.org_id, id)) ? client : undefined
+}
+
+/** The id in `/<client_id>`; '' when it cannot be one. */
+function idOf(rest: string): string {
+  try {
+    return decodeURIComponent(rest.replace(/^\//, '').replace(/\/$/, ''))
+  } catch {
+    return ''
+  }
+}
+
+function registrationOf(client: OAuthClient | undefined): JsonObject {
+  return (client?.registration ?? {}) as JsonObject
+}
+
+function isCurrentSecret(parts: OAuthParts, client: OAuthClient, sent: unknown): boolean {
+  const secret = currentSecret(parts, client)
+  return typeof sent === 'string' && secret !== '' && equalSecrets(sent, secret)
+}
+
+/** RFC 6750 section 3: no `error` where no token was sent. */
+function unauthorised(call: OAuthCall): OAuthAnswer {
+  const challenge = bearerOf(call) === '' ? 'Bearer' : 'Bearer error="invalid_token"'
+  const body = {
+    error: 'invalid_token',
+    error_description: 'The access token is missing, unknown, or of another client',
+  }
+  return jsonAnswer(401, body, `WWW-Authenticate: ${challenge}\r\n`)
+}
+
+function bearerOf(call: OAuthCall): string {
+  return BEARER.exec(call.header('authorization') ?? '')?.[1] ?? ''
+}
+
+function actorOf(clientId: string): string {
+  return `registration:${clientId}`
+}
+
+async function readJson(call: OAuthCall): Promise<JsonObject> {
+  const type = (call.header('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
+  if (type !== 'application/json') throw fault('oauth_invalid_metadata', 'the body must be application/json')
+  const bytes = await call.body(LIMIT_BYTES).catch((error) => {
+    if (error instanceof Fault && error.code === 'body_too_large')
+      throw fault('oauth_invalid_metadata', `the body is larger than ${LIMIT_BYTES} bytes`)
+    throw error
+  })
+  const value = readStrictObject(Buffer.from(bytes))
+  if (value === undefined)
+    throw fault('oauth_invalid_metadata', 'the body must be a JSON object, no member named twice')
+  return value
+}
+
+/** What `publish` refuses was asked for by metadata. */
+async function publishing(saved: Promise<SavedClient>): Promise<SavedClient> {
+  try {
+    return await saved
+  } catch (error) {
+    const refused = error instanceof Fault && (error.code === 'oauth_client_invalid' || error.code === 'query_invalid')
+    throw refused ? fault('oauth_invalid_metadata', error.message, error) : error
+  }
+}

@@ -1,0 +1,59 @@
+import { toFault } from '../../errors/fault.ts'
+import { textOf } from '../../errors/render.ts'
+import { redirectAnswer } from '../messages/answer.ts'
+import { readRequest } from '../messages/form.ts'
+import { queryNames, withQuery } from '../messages/with-query.ts'
+import {
+  carriedParams,
+  checkOpen,
+  errorName,
+  failureAddress,
+  type OpenRequest,
+  openRequest,
+} from './authorization-request.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+import { claimOf, commitUse, passToLogin } from './pushed.ts'
+
+/**
+ * Begins an authorization (RFC 6749 section 4.1.1): 307 to the API's login page, the parameters of the request in its query,
+ * for GET and POST alike; of a POST, the query is not read. Without a login page `Location` is the validated redirect URI.
+ * An unknown client or a redirect URI that is not the client's never redirects; every other fault goes back to the client with
+ * 303, so that a browser does not send a posted form on.
+ *
+ * A pushed request reaches the login page as the parameters that were pushed, to show them, and a new `request_uri` that stands
+ * for them. A login page hands back what it got: `authorize-client` goes by `request_uri` where there is one.
+ * @throws Fault `oauth_unknown_client`, `oauth_invalid_request`, `oauth_request_uri_unusable`
+ */
+export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const form = await readRequest(call)
+  const open = await openRequest(parts, call, form, 'pushed')
+  const refused = await refusalOf(parts, open, call)
+  if (refused !== undefined) return redirectAnswer(303, refused)
+  const loginPage = call.api.oauth.loginRedirect
+  if (loginPage === '') {
+    if (open.ticket !== undefined) await commitUse(parts, [claimOf(parts, open.ticket)])
+    return redirectAnswer(307, open.redirectUri)
+  }
+  const params = carriedParams(open.params)
+  if (open.ticket !== undefined) {
+    const { client, params: pushed, redirectUri, ticket } = open
+    params.push(['request_uri', await passToLogin(parts, call, client, { ticket, params: pushed, redirectUri })])
+  }
+  // what the page's own address says cannot be said differently by a request
+  const own = queryNames(loginPage)
+  const added = params.filter(([name]) => !own.has(name))
+  return redirectAnswer(307, withQuery(loginPage, added))
+}
+
+/** Where a faulty request goes back to; undefined when it is good. */
+async function refusalOf(parts: OAuthParts, open: OpenRequest, call: OAuthCall): Promise<string | undefined> {
+  try {
+    await checkOpen(parts, open, call.api.oauth)
+    return undefined
+  } catch (error) {
+    const refusal = toFault(error)
+    const name = errorName(refusal)
+    if (name === undefined) throw refusal
+    return failureAddress(open, call.issuer, name, textOf(refusal))
+  }
+}

@@ -1,0 +1,138 @@
+import { isIP } from 'node:net'
+import { fault, waitFault } from '../../errors/fault.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { Change, TicketRow } from '../../store/ports/ports.ts'
+import { findClient } from '../clients/clients.ts'
+import { jsonAnswer } from '../messages/answer.ts'
+import type { Form } from '../messages/form.ts'
+import { lostRace, useUp } from '../tokens/families.ts'
+import { isStillGranted } from '../tokens/scopes.ts'
+import type { DeviceBody } from '../tokens/tickets.ts'
+import { Tries } from './attempts.ts'
+import { readUserCode, userCodeHash } from './device.ts'
+import { narrowedScope, readKeyRules, readUsername, standsAlone } from './login-page.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+
+const WINDOW_MS = 600_000
+/** Wrong codes in ten minutes from one user's address, or from the login page where it tells no user's address. */
+const TRIES_OF_USER = 10
+const TRIES_OF_PAGE = 100
+/** A poll of the device can come between reading and writing; more than once in a row it does not. */
+const ATTEMPTS = 5
+
+/** A device that waits for its user. */
+interface Waiting {
+  readonly userCode: string
+  readonly device: TicketRow
+  readonly client: OAuthClient
+}
+
+const triesOf = new WeakMap<object, Tries>()
+
+/**
+ * The user's decision about a device (RFC 8628 section 3.3), from the login page: `user_code` and `decision` = `approve` or
+ * `deny`; approved ones may carry `username`, `key_rules` and a narrower `scope`. Without `decision` nothing changes: the page
+ * shows the user who asks for what (section 5.4). Always 200 `{client_id, description, expires_in, scope, status, user_code}`,
+ * `status` being `pending`, `approved` or `denied`.
+ *
+ * Wrong codes count against `user_address` where the page tells it (it should), else against the page's own address.
+ * @throws Fault `oauth_user_code_unknown`, `oauth_too_many_tries`, `oauth_invalid_request`, `oauth_invalid_scope`
+ */
+export async function decideDevice(parts: OAuthParts, call: OAuthCall, form: Form): Promise<OAuthAnswer> {
+  const decision = form.get('decision') ?? ''
+  if (decision !== '' && decision !== 'approve' && decision !== 'deny')
+    throw fault('oauth_invalid_request', 'decision must be approve or deny')
+  const giveBack = takeTry(parts, call, form)
+  const waiting = await findWaiting(parts, call, form.get('user_code') ?? '')
+  giveBack()
+  if (decision === '') return show(parts, waiting, waiting.device.body as unknown as DeviceBody)
+  const { waiting: decided, body } = await decide(parts, call, form, waiting)
+  return show(parts, decided, body)
+}
+
+/** Takes a try and answers how to give it back. @throws Fault `oauth_too_many_tries` */
+function takeTry(parts: OAuthParts, call: OAuthCall, form: Form): () => void {
+  const told = form.get('user_address')
+  if (told !== undefined && isIP(told) === 0) throw fault('oauth_invalid_request', 'user_address is not an IP address')
+  const tries = triesOf.get(parts) ?? new Tries(parts.clock, WINDOW_MS)
+  triesOf.set(parts, tries)
+  const key = told === undefined ? `page ${visitorOf(call.clientAddress)}` : `user ${visitorOf(told)}`
+  if (!tries.take(key, told === undefined ? TRIES_OF_PAGE : TRIES_OF_USER))
+    throw waitFault('oauth_too_many_tries', tries.waitMs(key))
+  return () => tries.giveBack(key)
+}
+
+async function findWaiting(parts: OAuthParts, call: OAuthCall, typed: string): Promise<Waiting> {
+  const userCode = readUserCode(typed)
+  if (userCode === undefined) throw fault('oauth_user_code_unknown')
+  const ticket = await parts.tokens.getTicket(userCodeHash(call.api.apiId, userCode))
+  if (!isUsable(parts, ticket, 'user_code')) throw fault('oauth_user_code_unknown')
+  const device = await parts.tokens.getTicket(Buffer.from(String(ticket.body.device), 'hex'))
+  if (!isUsable(parts, device, 'device')) throw fault('oauth_user_code_unknown')
+  const client = await findClient(parts, device.clientId, call.api)
+  if (client === undefined || client.epoch !== device.body.epoch) throw fault('oauth_user_code_unknown')
+  if (!isStillGranted(String(device.body.scope), client, call.api.oauth)) {
+    await useUp(parts, device)
+    throw fault('oauth_user_code_unknown')
+  }
+  return { userCode, device, client }
+}
+
+function isUsable(parts: OAuthParts, ticket: TicketRow | undefined, sort: TicketRow['sort']): ticket is TicketRow {
+  return ticket?.sort === sort && ticket.claimedAt === 0 && ticket.expiresAt > parts.clock.wall()
+}
+
+async function decide(
+  parts: OAuthParts,
+  call: OAuthCall,
+  form: Form,
+  first: Waiting,
+): Promise<{ waiting: Waiting; body: DeviceBody }> {
+  let waiting = first
+  for (let attempt = 1; ; attempt++) {
+    const body = decided(form, waiting)
+    try {
+      await parts.documents.commit(changesOf(parts, call, waiting, body), undefined)
+      return { waiting, body }
+    } catch (error) {
+      if (!lostRace(error) || attempt === ATTEMPTS) throw error
+    }
+    waiting = await findWaiting(parts, call, first.userCode)
+  }
+}
+
+function decided(form: Form, { device, client }: Waiting): DeviceBody {
+  const pending = device.body as unknown as DeviceBody
+  if (form.get('decision') === 'deny') return { ...pending, state: 'denied' }
+  const keyRules = readKeyRules(form)
+  return {
+    ...pending,
+    state: 'approved',
+    scope: narrowedScope(pending.scope, form),
+    username: readUsername(form),
+    ...(keyRules !== undefined && { key_rules: keyRules }),
+    ...standsAlone(client),
+  }
+}
+
+/** Uses the user code up and writes the decision, both or neither: the first decision stands. */
+function changesOf(parts: OAuthParts, call: OAuthCall, { userCode, device }: Waiting, body: DeviceBody): Change[] {
+  const { hash, version, claimedAt: _unused, ...row } = device
+  const userHash = userCodeHash(call.api.apiId, userCode)
+  return [
+    { op: 'claimTicket', hash: userHash, sort: 'user_code', now: parts.clock.wall() },
+    { op: 'putTicket', hash, row: { ...row, body: { ...body } }, ifVersion: version },
+  ]
+}
+
+function show(parts: OAuthParts, { userCode, device, client }: Waiting, { scope, state }: DeviceBody): OAuthAnswer {
+  return jsonAnswer(200, {
+    client_id: client.client_id,
+    description: client.description,
+    expires_in: Math.ceil((device.expiresAt - parts.clock.wall()) / 1000),
+    scope,
+    status: state,
+    user_code: userCode,
+  })
+}

@@ -1,0 +1,107 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
+import { policyIdsOf } from '../../model/policies/merge-policies.ts'
+import { hashKey } from '../../model/secrets/secret.ts'
+import { mergeSession } from '../../model/sessions/scope-session.ts'
+import type { Session } from '../../model/sessions/session.ts'
+import { sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
+import type { SessionRow } from '../../store/ports/ports.ts'
+import { authenticateClient } from '../clients/client-auth.ts'
+import { isPublic, isRegistered } from '../clients/clients.ts'
+import { jsonAnswer } from '../messages/answer.ts'
+import { readForm } from '../messages/form.ts'
+import { confirmationOf } from '../tokens/jwt-access-token.ts'
+import type { RefreshBody } from '../tokens/tickets.ts'
+import { findTokenUser, userOf } from '../tokens/user-rules.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+
+const INACTIVE: JsonObject = { active: false }
+
+/**
+ * Says what a token is good for (RFC 7662). The client that asks authenticates; it learns of access tokens of every API that it
+ * is registered at, and of its own refresh tokens. All others, unknown, lapsed and void ones are `{"active":false}`, all alike.
+ * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client` (public clients prove nothing), `oauth_invalid_request`
+ */
+export async function introspect(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const form = await readForm(call)
+  const caller = await authenticateClient(parts, call, form)
+  if (isPublic(caller)) throw fault('oauth_unauthorized_client')
+  const token = form.get('token')
+  if (token === undefined) throw fault('oauth_invalid_request', 'token is missing')
+  if (parts.isRetired?.(token) === true) return jsonAnswer(200, INACTIVE)
+  const hash = hashKey(token)
+  const session = await parts.tokens.getSession(hash)
+  if (session !== undefined) return jsonAnswer(200, (await accessClaims(parts, call, caller, session)) ?? INACTIVE)
+  return jsonAnswer(200, (await refreshClaims(parts, call, caller, hash)) ?? INACTIVE)
+}
+
+async function accessClaims(
+  parts: OAuthParts,
+  call: OAuthCall,
+  caller: OAuthClient,
+  { body, clientId, orgId }: SessionRow,
+): Promise<JsonObject | undefined> {
+  const facts = tokenFactsOf(body)
+  const expires = typeof body.expires === 'number' ? body.expires : 0
+  if (facts === undefined || expires * 1000 <= parts.clock.wall() || body.is_inactive === true) return undefined
+  const api = parts.findApi(facts.api_id)
+  if (api === undefined || !isRegistered(parts, caller, api)) return undefined
+  const owner = await parts.findClient(clientId)
+  if (owner === undefined || owner.epoch !== facts.epoch || !isRegistered(parts, owner, api)) return undefined
+  const user = facts.user && (await findTokenUser(parts, api, facts.user))
+  if (facts.user !== undefined && user === undefined) return undefined
+  const today = user === undefined ? body : withUserOfToday(body, user.body)
+  if (!isInForce(parts, orgId, sessionAtUse(today, owner))) return undefined
+  return {
+    active: true,
+    ...(facts.scope !== '' && { scope: facts.scope }),
+    client_id: clientId,
+    ...(facts.username !== '' && { username: facts.username }),
+    token_type: facts.cnf?.jkt === undefined ? 'bearer' : 'DPoP',
+    exp: expires,
+    iat: facts.issued_at,
+    sub: facts.username === '' ? clientId : facts.username,
+    // The issuer of another API is not known here: it may stand on a domain of its own.
+    ...(api.apiId === call.api.apiId && { iss: call.issuer }),
+    ...(facts.cnf !== undefined && { cnf: facts.cnf as JsonObject }),
+  }
+}
+
+/** False for a session that the gateway refuses whatever is asked: its policies are off, gone, or do not go together. */
+function isInForce(parts: OAuthParts, orgId: string, session: Session): boolean {
+  const policiesOf = (each: Session) => policyIdsOf(each).map((id) => parts.findPolicy(orgId, id))
+  const merged = mergeSession(session, policiesOf, (apiId) => parts.findApi(apiId)?.orgId)
+  return !(merged instanceof Fault) && !merged.isInactive
+}
+
+async function refreshClaims(
+  parts: OAuthParts,
+  call: OAuthCall,
+  caller: OAuthClient,
+  hash: Buffer,
+): Promise<JsonObject | undefined> {
+  const row = await parts.tokens.getTicket(hash)
+  if (row === undefined || row.sort !== 'refresh' || row.clientId !== caller.client_id) return undefined
+  const body = row.body as unknown as RefreshBody
+  const { epoch, scope, username, jkt, x5t } = body
+  // Nothing comes of it any more: see `sessionBody`.
+  if (caller.policies.length === 0 && body.stands_alone !== true) return undefined
+  if (row.claimedAt !== 0 || row.expiresAt <= parts.clock.wall() || epoch !== caller.epoch) return undefined
+  const user = userOf(body)
+  const api = user && parts.findApi(row.apiId)
+  if (user !== undefined && (api === undefined || (await findTokenUser(parts, api, user)) === undefined))
+    return undefined
+  const cnf = confirmationOf({ jkt, x5t })
+  return {
+    active: true,
+    ...(scope !== '' && { scope }),
+    client_id: row.clientId,
+    ...(username !== '' && { username }),
+    exp: Math.floor(row.expiresAt / 1000),
+    sub: username === '' ? row.clientId : username,
+    ...(row.apiId === call.api.apiId && { iss: call.issuer }),
+    ...(cnf !== undefined && { cnf }),
+  }
+}

@@ -1,0 +1,63 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { repeatsMember } from '../../model/json/repeated-member.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { rulesOf } from '../../model/sessions/scope-session.ts'
+import { checkSession } from '../../model/sessions/session.ts'
+import type { StandsAlone } from '../tokens/tickets.ts'
+import type { Params } from './authorization-request.ts'
+
+const MAX_USERNAME = 256
+
+/**
+ * Reads `key_rules`: the session, as JSON, that the identity server gives to the user who has signed in; undefined = none was
+ * sent. Passwords, lifetimes and what is ours to say (who counts, whose token it is) are taken out. The issue of the token narrows
+ * it to the client's policies. @throws Fault `oauth_invalid_request` naming the path of each fault
+ */
+export function readKeyRules(form: Params): JsonObject | undefined {
+  const text = form.get('key_rules')
+  if (text === undefined || text === '') return undefined
+  const value = parse(text)
+  if (!isObject(value)) throw fault('oauth_invalid_request', 'key_rules must be a JSON object, no member named twice')
+  try {
+    return checkSession(rulesOf(value), 'limits')
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'key_invalid')
+      throw fault('oauth_invalid_request', `key_rules: ${error.message}`, error)
+    throw error
+  }
+}
+
+/** What a ticket notes of a client whose rules may stand alone: it has no policies now, when the user decides. */
+export function standsAlone({ policies }: OAuthClient): { readonly stands_alone?: StandsAlone } {
+  return policies.length === 0 ? { stands_alone: true } : {}
+}
+
+/** Reads `username`: who allowed it; '' when not told. @throws Fault `oauth_invalid_request` */
+export function readUsername(form: Params): string {
+  const username = form.get('username') ?? ''
+  if (username.length > MAX_USERNAME) throw fault('oauth_invalid_request', `username is longer than ${MAX_USERNAME}`)
+  return username
+}
+
+/**
+ * What the user allowed of the scope that was asked for: the form's `scope` where it names one, else all of it.
+ * @throws Fault `oauth_invalid_scope` when it is wider
+ */
+export function narrowedScope(asked: string, form: Params): string {
+  const allowed = form.get('scope') ?? ''
+  if (allowed === '') return asked
+  const all = new Set(asked.split(' '))
+  const scopes = [...new Set(allowed.split(' '))]
+  if (scopes.some((scope) => !all.has(scope))) throw fault('oauth_invalid_scope')
+  return scopes.join(' ')
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    const value = JSON.parse(text) as Json
+    return repeatsMember(text, value) ? undefined : value
+  } catch {
+    return undefined
+  }
+}

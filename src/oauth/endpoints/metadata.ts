@@ -1,0 +1,73 @@
+import type { JsonObject } from '../../model/json/json.ts'
+import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
+import { endpointUrl } from '../messages/endpoint-url.ts'
+import { publicAnswer } from '../messages/public-answer.ts'
+import { JWT_ALGORITHMS } from '../signing-keys/jwt.ts'
+import type { Endpoint, OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
+
+const METADATA_FRESH_S = 300
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
+
+type MetadataParts = Pick<OAuthParts, 'config'>
+
+/** Answers the metadata document of the API's authorization server. It may be kept for five minutes. */
+export async function metadata(parts: MetadataParts, call: OAuthCall): Promise<OAuthAnswer> {
+  return publicAnswer(metadataOf(parts, call.api, call.issuer), METADATA_FRESH_S)
+}
+
+/**
+ * The metadata of an authorization server (RFC 8414 section 2, with the members of RFC 8628, 8705, 9126, 9207 and 9449): what
+ * the API's settings offer and nothing else. `issuer` is what tokens name as theirs, without a slash at its end.
+ */
+export function metadataOf(parts: MetadataParts, api: OAuthApi, issuer: string): JsonObject {
+  const rules = api.oauth
+  const at = (endpoint: Endpoint) => endpointUrl(issuer, endpoint)
+  const confidential = authMethods(rules)
+  const methods = [...confidential, 'none']
+  return {
+    issuer,
+    ...(givesCodes(rules) && authorization(rules, issuer)),
+    token_endpoint: at('token'),
+    grant_types_supported: [...rules.grants],
+    ...clientAuth('token', methods),
+    revocation_endpoint: at('revoke'),
+    ...clientAuth('revocation', methods),
+    introspection_endpoint: at('introspect'),
+    ...clientAuth('introspection', confidential),
+    ...(rules.accessTokenFormat === 'jwt' && { jwks_uri: at('jwks') }),
+    ...(rules.scopes.size > 0 && { scopes_supported: [...rules.scopes].sort() }),
+    ...(rules.grants.has(DEVICE_GRANT) && { device_authorization_endpoint: at('device_authorization') }),
+    ...(parts.config.gateway.oauth_registration_token !== '' && { registration_endpoint: at('register') }),
+    ...(rules.dpop !== 'off' && { dpop_signing_alg_values_supported: [...JWT_ALGORITHMS] }),
+    ...(rules.mutualTls !== 'off' && { tls_client_certificate_bound_access_tokens: true }),
+  }
+}
+
+function givesCodes({ grants, responseTypes }: OAuthRules): boolean {
+  return grants.has('authorization_code') && responseTypes.has('code')
+}
+
+function authorization({ requirePushedRequests }: OAuthRules, issuer: string): JsonObject {
+  return {
+    authorization_endpoint: endpointUrl(issuer, 'authorize'),
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    pushed_authorization_request_endpoint: endpointUrl(issuer, 'par'),
+    require_pushed_authorization_requests: requirePushedRequests,
+  }
+}
+
+/** How clients with a secret of some kind prove who they are. */
+function authMethods({ mutualTls }: OAuthRules): string[] {
+  const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
+  return mutualTls === 'off' ? methods : [...methods, 'tls_client_auth']
+}
+
+function clientAuth(endpoint: 'token' | 'revocation' | 'introspection', methods: readonly string[]): JsonObject {
+  return {
+    [`${endpoint}_endpoint_auth_methods_supported`]: [...methods],
+    [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: [...JWT_ALGORITHMS],
+  }
+}

@@ -1,0 +1,94 @@
+import type { Api } from '../../model/apis/definition/api.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
+import type { Policy } from '../../model/sessions/session.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { Awaitable, Documents, Outbox, OwedSessions, Tokens } from '../../store/ports/ports.ts'
+
+/** The parts of the authorization server that a path below a listen path leads to. */
+export type Endpoint =
+  | 'authorize'
+  | 'token'
+  | 'revoke'
+  | 'revoke_all'
+  | 'introspect'
+  | 'jwks'
+  | 'metadata'
+  | 'par'
+  | 'device_authorization'
+  | 'register'
+  | 'authorize_client'
+
+/** An API with an authorization server. */
+export type OAuthApi = Api & { readonly oauth: OAuthRules }
+
+/** The headers that endpoints read. */
+export type CallHeader = 'authorization' | 'content-type' | 'dpop'
+
+/** One call of an endpoint, whatever it came over. */
+export interface OAuthCall {
+  readonly api: OAuthApi
+  readonly endpoint: Endpoint
+  /** Path below the endpoint's own (`/<client_id>` of a registration); '' usually. */
+  readonly rest: string
+  readonly method: string
+  /** The issuer of the API (RFC 8414 section 2). */
+  readonly issuer: string
+  /** Without `?`. */
+  readonly query: string
+  /** Value of a header by its lower-case name; the first of several. */
+  readonly header: (lowerName: CallHeader) => string | undefined
+  /** All values of a header. */
+  readonly headers: (lowerName: CallHeader) => readonly string[]
+  /** Reads the body. @throws Fault `body_too_large` */
+  readonly body: (limitBytes: number) => Promise<Uint8Array>
+  readonly clientAddress: string
+  /** SHA-256 (hex) of the client certificate that TLS verified possession of; '' without one. */
+  readonly peerCertificate: string
+  /** The call carried the gateway's secret. */
+  readonly administrative: boolean
+}
+
+/** `fields` are `Name: value\r\n` lines. */
+export interface OAuthAnswer {
+  readonly status: number
+  readonly fields: string
+  readonly body: string
+}
+
+/** The settings of authorization servers. The whole configuration fits. */
+export interface OAuthSettings {
+  readonly gateway: {
+    readonly oauth_token_expire: number
+    readonly oauth_refresh_token_expire: number
+    readonly oauth_code_expire: number
+    readonly oauth_registration_token: string
+    readonly hash_keys: boolean
+  }
+  readonly compat: { readonly legacy_statuses: boolean; readonly vendor_aliases: readonly string[] }
+}
+
+/** What authorization servers stand on. One object for all APIs of the process. */
+export interface OAuthParts {
+  readonly documents: Documents
+  readonly tokens: Tokens
+  readonly outbox: Outbox
+  readonly clock: Clock
+  readonly log: Log
+  readonly config: OAuthSettings
+  /** 32 bytes that secrets are sealed with. */
+  readonly sealKey: Uint8Array
+  /** An API by its id, as it is loaded or stored; undefined when there is none. */
+  readonly findApi: (apiId: string) => Api | undefined
+  /** A policy by its id within an organisation, as it is loaded. */
+  readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
+  /** A client by its id, wherever it is registered; from memory where it is known (`ClientCache`). @throws Fault `store_away` */
+  readonly findClient: (clientId: string) => Awaitable<OAuthClient | undefined>
+  /** True for an access token that was signed with a key that was retired at once; absent = none was. */
+  readonly isRetired?: (token: string) => boolean
+  /** What may be issued while the store is away; absent = nothing. */
+  readonly owed?: OwedSessions
+  /** To be called after a commit with a message for the outbox, so that it is sent at once; absent = found within a second. */
+  readonly wakeDeliveries?: () => void
+}

@@ -1,0 +1,109 @@
+import { fault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import type { Change } from '../../store/ports/ports.ts'
+import { authenticateClient } from '../clients/client-auth.ts'
+import { sinceOf } from '../clients/redirect-uri.ts'
+import { jsonAnswer } from '../messages/answer.ts'
+import { readForm } from '../messages/form.ts'
+import { readBinding } from '../proofs/dpop.ts'
+import { lostRace } from '../tokens/families.ts'
+import type { RequestBody } from '../tokens/tickets.ts'
+import { carriedParams, checkRequest, openWith, type Params, REQUEST_URN } from './authorization-request.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+
+/** Time to bring the browser to `authorize`, and for the user to sign in and decide afterwards. */
+const PUSHED_S = 60
+const LOGIN_S = 600
+
+/**
+ * Takes a pushed authorization request (RFC 9126): the client authenticates, the request is checked as `authorize` would, and
+ * 201 `{expires_in, request_uri}` answers what `authorize` takes once, within a minute. A DPoP proof binds the code to its key
+ * (RFC 9449 section 10.1).
+ * @throws Fault `oauth_invalid_client`, and those of an authorization request; here none redirects
+ */
+export async function pushRequest(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const form = await readForm(call)
+  const client = await authenticateClient(parts, call, form)
+  if (form.get('request_uri') !== undefined)
+    throw fault('oauth_invalid_request', 'request_uri cannot be part of a pushed request')
+  const open = openWith(client, form, undefined)
+  const { jkt } = checkRequest(open, call.api.oauth)
+  const proven = await provenKey(parts, call, jkt)
+  const params = Object.fromEntries([
+    ...carriedParams(form),
+    ['client_id', client.client_id],
+    ...(proven === '' ? [] : [['dpop_jkt', proven]]),
+  ])
+  const since = sinceOf(client, open.redirectUri) ?? ''
+  const { uri, change } = newRequest(parts, call, client, { stage: 'pushed', since, params })
+  await parts.documents.commit([change], undefined)
+  return jsonAnswer(201, { expires_in: PUSHED_S, request_uri: uri })
+}
+
+/**
+ * Uses a pushed request up and gives the login page a `request_uri` of its own in the same commit: the client's cannot be
+ * brought a second time, and the parameters that the user decides on are those that were pushed, whatever the browser did to
+ * the query in between. It lasts ten minutes, and one `authorize-client`.
+ * @throws Fault `oauth_request_uri_unusable` when it was used meanwhile
+ */
+export async function passToLogin(
+  parts: OAuthParts,
+  call: OAuthCall,
+  client: OAuthClient,
+  pushed: { readonly ticket: Uint8Array; readonly params: Params; readonly redirectUri: string },
+): Promise<string> {
+  const params = Object.fromEntries(carriedParams(pushed.params))
+  const since = sinceOf(client, pushed.redirectUri) ?? ''
+  const { uri, change } = newRequest(parts, call, client, { stage: 'login', since, params })
+  await commitUse(parts, [claimOf(parts, pushed.ticket), change])
+  return uri
+}
+
+/** The change that uses a pushed request up. */
+export function claimOf(parts: OAuthParts, ticket: Uint8Array): Change {
+  return { op: 'claimTicket', hash: ticket, sort: 'request', now: parts.clock.wall() }
+}
+
+/** Commits changes that use a pushed request up. @throws Fault `oauth_request_uri_unusable` */
+export async function commitUse(parts: OAuthParts, changes: readonly Change[]): Promise<void> {
+  try {
+    await parts.documents.commit(changes, undefined)
+  } catch (error) {
+    throw asUnusable(error)
+  }
+}
+
+/** What a failed commit of such changes means to the caller. */
+export function asUnusable(error: unknown): unknown {
+  return lostRace(error) ? fault('oauth_request_uri_unusable') : error
+}
+
+function newRequest(
+  parts: OAuthParts,
+  call: OAuthCall,
+  client: OAuthClient,
+  request: Omit<RequestBody, 'epoch'>,
+): { uri: string; change: Change } {
+  const uri = REQUEST_URN + newSecret()
+  const lifeS = request.stage === 'pushed' ? PUSHED_S : LOGIN_S
+  const expiresAt = parts.clock.wall() + lifeS * 1000
+  const row = {
+    sort: 'request',
+    apiId: call.api.apiId,
+    clientId: client.client_id,
+    family: '',
+    expiresAt,
+    keepUntil: expiresAt,
+    body: { epoch: client.epoch, ...request },
+  } as const
+  return { uri, change: { op: 'putTicket', hash: hashKey(uri), row, ifAbsent: true } }
+}
+
+async function provenKey(parts: OAuthParts, call: OAuthCall, named: string): Promise<string> {
+  if (call.api.oauth.dpop === 'off' || call.headers('dpop').length === 0) return named
+  const { jkt } = await readBinding(parts, call, { dpop: call.api.oauth.dpop, mutualTls: 'off' })
+  if (named !== '' && named !== jkt)
+    throw fault('oauth_invalid_proof', 'the DPoP proof was made with another key than dpop_jkt names')
+  return jkt
+}

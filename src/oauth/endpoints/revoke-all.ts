@@ -1,0 +1,20 @@
+import { fault } from '../../errors/fault.ts'
+import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
+import { authenticateClient } from '../clients/client-auth.ts'
+import { isPublic } from '../clients/clients.ts'
+import { jsonAnswer } from '../messages/answer.ts'
+import { readForm } from '../messages/form.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
+
+/**
+ * Ends all tokens of the client that asks, codes and refresh tokens too, at all its APIs: one write, whatever their number. The
+ * client proves itself by id and secret in the body, or in any of its other ways; public clients cannot, and are refused.
+ * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client`, `store_away`, `store_full`
+ */
+export async function revokeAll(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const form = await readForm(call)
+  const client = await authenticateClient(parts, call, form)
+  if (isPublic(client)) throw fault('oauth_unauthorized_client')
+  await endAllTokens(parts, client, `client:${client.client_id}`)
+  return jsonAnswer(200, { status: 'ok', message: 'tokens revoked successfully' })
+}

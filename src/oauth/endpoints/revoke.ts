@@ -1,0 +1,99 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
+import { owedTicket } from '../../model/oauth-clients/pending-token.ts'
+import { hashKey } from '../../model/secrets/secret.ts'
+import { authenticateClient } from '../clients/client-auth.ts'
+import { jsonAnswer } from '../messages/answer.ts'
+import { readForm } from '../messages/form.ts'
+import { readPublicJwk } from '../signing-keys/jwk.ts'
+import { readJwt, verifyJwt } from '../signing-keys/jwt.ts'
+import { publishedKeys } from '../signing-keys/keys.ts'
+import { endFamily } from '../tokens/families.ts'
+import { KEPT_S } from '../tokens/issue.ts'
+import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
+
+/**
+ * Revokes one token of the client that asks (RFC 7009). A refresh token takes its whole family with it, an access token only
+ * itself. 200 also for a token that is unknown, since it is as good as revoked (section 2.2); one that was issued to another client
+ * stays as it is and is refused (section 2.1), which tells no more than the token itself: nobody can guess one.
+ * `token_type_hint` says where to look first; both places are looked at in any case.
+ * @throws Fault `oauth_invalid_client`, `oauth_invalid_request` without `token`, `oauth_foreign_token`, `store_away`, `store_full`
+ */
+export async function revoke(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const form = await readForm(call)
+  const client = await authenticateClient(parts, call, form)
+  const token = form.get('token')
+  if (token === undefined) throw fault('oauth_invalid_request', 'token is missing')
+  const hash = hashKey(token)
+  const ways = [revokeAccess, revokeRefresh]
+  if (form.get('token_type_hint') === 'refresh_token') ways.reverse()
+  const isDone = await tryAll(ways, parts, client, hash)
+  // It may be one that another node issued while the store was away, and has not stored yet.
+  if (!isDone && parts.owed !== undefined) await revokeOwed(parts, call, client, token)
+  return jsonAnswer(200, { status: 'ok', message: 'token revoked successfully' })
+}
+
+/** Answers whether there was such a token. @throws Fault `oauth_foreign_token` */
+type Way = (parts: OAuthParts, client: OAuthClient, hash: Buffer) => Promise<boolean>
+
+async function tryAll(ways: readonly Way[], parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
+  for (const way of ways) if (await way(parts, client, hash)) return true
+  return false
+}
+
+/** @throws Fault `oauth_foreign_token` */
+function checkOwn(client: OAuthClient, clientId: unknown): void {
+  if (clientId !== client.client_id) throw fault('oauth_foreign_token')
+}
+
+/** Keeps a token of the client that we have signed, and that nobody has stored, from being stored. */
+async function revokeOwed(parts: OAuthParts, { api }: OAuthCall, client: OAuthClient, token: string): Promise<void> {
+  const signed = await signedByUs(parts, api, token)
+  if (signed === undefined || signed.endsAt <= parts.clock.wall()) return
+  checkOwn(client, signed.clientId)
+  const hash = hashKey(token)
+  try {
+    await parts.documents.commit(
+      [{ op: 'putTicket', ...owedTicket(hash, api.apiId, signed.endsAt), ifAbsent: true }],
+      undefined,
+    )
+  } catch (error) {
+    if (toFault(error).code !== 'already_exists') throw error
+    // It was stored meanwhile, or revoked before.
+    await revokeAccess(parts, client, hash)
+  }
+}
+
+/** Whose a token that we have signed is, and when the store may forget it; undefined when it is none of ours. */
+async function signedByUs(
+  parts: OAuthParts,
+  api: OAuthApi,
+  token: string,
+): Promise<{ readonly clientId: unknown; readonly endsAt: number } | undefined> {
+  const jwt = readJwt(token, ['at+jwt'])
+  if (typeof jwt === 'string') return undefined
+  const { algorithm } = jwt
+  if (algorithm === 'PS256') return undefined
+  const keys = await publishedKeys(parts, api.orgId, algorithm)
+  const key = readPublicJwk(keys.find(({ kid }) => kid === jwt.header.kid)?.jwk)?.key
+  const { exp, client_id: clientId } = jwt.claims
+  if (key === undefined || !verifyJwt(jwt, key) || typeof exp !== 'number') return undefined
+  return { clientId, endsAt: (exp + KEPT_S) * 1000 }
+}
+
+async function revokeAccess(parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
+  const row = await parts.tokens.getSession(hash)
+  if (row === undefined || tokenFactsOf(row.body) === undefined) return false
+  checkOwn(client, row.clientId)
+  await parts.documents.commit([{ op: 'deleteSession', hash }], undefined)
+  return true
+}
+
+async function revokeRefresh(parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
+  const row = await parts.tokens.getTicket(hash)
+  if (row === undefined || row.sort !== 'refresh') return false
+  checkOwn(client, row.clientId)
+  await endFamily(parts, row.family)
+  return true
+}

@@ -1,0 +1,220 @@
+import { toFault } from '../../errors/fault.ts'
+import { type EventMessage, eventTarget, openEvent } from '../../publish/events/events.ts'
+import type { DeliveryOutcome, DeliveryRow } from '../../store/ports/ports.ts'
+import type { OAuthParts } from '../endpoints/parts.ts'
+import type { Lease } from '../tokens/lease.ts'
+import { announcement, eventAnnouncement, openDelivery } from './notify.ts'
+import { type PostOptions, WebhookClient } from './post-webhook.ts'
+
+export type DeliveryParts = Pick<OAuthParts, 'documents' | 'outbox' | 'clock' | 'log' | 'sealKey' | 'findApi'> & {
+  /** `webhooks.allow_private` */
+  readonly allowPrivate: boolean
+  /** Held by the one process of several that sends from this outbox; undefined = this one is alone. */
+  readonly turn?: Lease
+}
+
+/** Bounds that tests set lower. */
+export interface DeliveryBounds extends Partial<Omit<PostOptions, 'allowPrivate'>> {
+  /** Messages under way at once, each of another queue. */
+  readonly parallel?: number
+}
+
+const CONNECT_MS = 5_000
+const TOTAL_MS = 10_000
+const PARALLEL = 64
+/** Of those, how many may be tries after a failed one: receivers that hang take no slot from those that answer. */
+const RETRY_SHARE = 0.75
+const FIRST_WAIT_MS = 10_000
+const LONGEST_WAIT_MS = 900_000
+const GIVE_UP_MS = 86_400_000
+/** How often the outbox is looked at unasked: for messages that another process put there. */
+const POLL_MS = 1_000
+/** A look at an outbox with very many queues is not cheap: then looks rest four times as long as they take. */
+const CHEAP_LOOK_MS = 1
+const REST_PER_LOOK = 4
+/** How long a stop waits for answers that are under way. */
+const GRACE_MS = 1_000
+/** Between tries of writing down what became of a message. */
+const SETTLE_AGAIN_MS = 1_000
+
+/**
+ * Sends what stands in the outbox: each message at least once, those of one API one after the other in the order of their
+ * commits, those of different APIs side by side. Due times follow the clock of the parts: whoever moves that clock calls `wake`.
+ */
+export class Deliveries {
+  readonly #parts: DeliveryParts
+  readonly #client: WebhookClient
+  readonly #parallel: number
+  /** Queues with a message under way. */
+  readonly #busy = new Map<string, { readonly retry: boolean; readonly done: Promise<void> }>()
+  readonly #waits = new Set<() => void>()
+  #timer: NodeJS.Timeout | undefined
+  #state: 'new' | 'running' | 'closed' = 'new'
+  #looking = false
+  #again = false
+
+  constructor(parts: DeliveryParts, { parallel = PARALLEL, ...post }: DeliveryBounds = {}) {
+    this.#parts = parts
+    this.#parallel = parallel
+    this.#client = new WebhookClient({
+      connectMs: CONNECT_MS,
+      totalMs: TOTAL_MS,
+      ...post,
+      allowPrivate: parts.allowPrivate,
+    })
+  }
+
+  /** Begins. To be called when `findApi` knows the APIs. */
+  start(): void {
+    if (this.#state !== 'new') return
+    this.#state = 'running'
+    this.wake()
+  }
+
+  /** Looks at the outbox now. Cheap to call often: calls during a look make one more look. */
+  wake(): void {
+    if (this.#state !== 'running') return
+    this.#again = true
+    if (this.#looking) return
+    this.#looking = true
+    clearTimeout(this.#timer)
+    void this.#look()
+  }
+
+  /** Takes up nothing more, gives what is under way a second to end, and breaks off the rest: it is sent at the next start. */
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    clearTimeout(this.#timer)
+    for (const end of this.#waits) end()
+    const grace = setTimeout(() => this.#client.close(), GRACE_MS)
+    await Promise.all([...this.#busy.values()].map(({ done }) => done))
+    clearTimeout(grace)
+    this.#client.close()
+    // Whoever cannot give it back is succeeded when it lapses.
+    await this.#parts.turn?.release().catch(() => {})
+  }
+
+  async #look(): Promise<void> {
+    let pauseMs = POLL_MS
+    while (this.#again && this.#state === 'running') {
+      this.#again = false
+      const startedAt = performance.now()
+      try {
+        pauseMs = await this.#takeDue()
+      } catch (error) {
+        this.#parts.log.error({ cause: error }, 'the outbox of notifications cannot be read')
+      }
+      const tookMs = performance.now() - startedAt
+      if (tookMs > CHEAP_LOOK_MS) await this.#pause(tookMs * REST_PER_LOOK)
+    }
+    this.#looking = false
+    if (this.#state === 'running') this.#timer = setTimeout(() => this.wake(), pauseMs).unref()
+  }
+
+  /** Takes up what is due and finds room. Answers how long to wait for the next look. */
+  async #takeDue(): Promise<number> {
+    const { outbox, clock, turn } = this.#parts
+    if (turn !== undefined && !(await turn.held())) return POLL_MS
+    const now = clock.wall()
+    // A queue that is busy now may be free when the answer is there, which then names the message that was just sent.
+    const busyBefore = new Set(this.#busy.keys())
+    for (const row of await outbox.due(now, 4 * this.#parallel)) {
+      if (!busyBefore.has(row.queue) && this.#hasRoom(row)) this.#take(row)
+    }
+    const nextAt = (await outbox.nextAt()) ?? now
+    return nextAt <= now ? POLL_MS : Math.min(nextAt - now, POLL_MS)
+  }
+
+  #hasRoom({ queue, attempts }: DeliveryRow): boolean {
+    if (this.#state !== 'running' || this.#busy.has(queue) || this.#busy.size >= this.#parallel) return false
+    if (attempts === 0) return true
+    const retries = [...this.#busy.values()].filter(({ retry }) => retry).length
+    return retries < Math.max(1, Math.floor(this.#parallel * RETRY_SHARE))
+  }
+
+  #take(row: DeliveryRow): void {
+    const done = this.#deliver(row).finally(() => {
+      this.#busy.delete(row.queue)
+      this.wake()
+    })
+    this.#busy.set(row.queue, { retry: row.attempts > 0, done })
+  }
+
+  async #deliver(row: DeliveryRow): Promise<void> {
+    const error = await this.#send(row)
+    // broken off by our own end: that is no try
+    if (error !== '' && this.#state === 'closed') return
+    await this.#settle(row, this.#outcome(row, error))
+  }
+
+  /** Answers '' when the receiver took it, else why not. */
+  async #send(row: DeliveryRow): Promise<string> {
+    const { clock, findApi, sealKey } = this.#parts
+    try {
+      const event = openEvent(sealKey, row)
+      if (event !== undefined) return await this.#sendEvent(event)
+      const rules = findApi(row.queue)?.oauth
+      if (rules === undefined || rules.notifyUrl === '') return 'the API names no address for notifications'
+      const body = openDelivery(sealKey, row)
+      const message = announcement(rules.notifySecret, body, Math.floor(clock.wall() / 1000))
+      return await this.#client.post(rules.notifyUrl, message)
+    } catch (error) {
+      return toFault(error).entry.text
+    }
+  }
+
+  /** What nobody wants any more counts as taken. */
+  async #sendEvent(event: EventMessage): Promise<string> {
+    const to = await eventTarget(this.#parts, event)
+    if (to === undefined) return ''
+    return this.#client.post(to.target, eventAnnouncement(to, event.body, Math.floor(this.#parts.clock.wall() / 1000)))
+  }
+
+  #outcome(row: DeliveryRow, error: string): DeliveryOutcome {
+    const { log, clock } = this.#parts
+    if (error === '') return { is: 'delivered' }
+    const now = clock.wall()
+    const endsAt = row.createdAt + GIVE_UP_MS
+    const fields = { api_id: row.queue, delivery: row.id, attempts: row.attempts + 1, reason: error }
+    if (now >= endsAt) {
+      log.error(fields, 'a notification was given up')
+      return { is: 'dead', error }
+    }
+    log[row.attempts === 0 ? 'warn' : 'debug'](fields, 'a notification could not be delivered')
+    // the last try is made when the time is over, not somewhat before
+    return { is: 'failed', nextAt: Math.min(now + waitMs(row.attempts), endsAt), error }
+  }
+
+  /** Writes down what became of a message. Its queue stands still until that is done: else it would be sent again and again. */
+  async #settle(row: DeliveryRow, outcome: DeliveryOutcome): Promise<void> {
+    for (;;) {
+      try {
+        await this.#parts.documents.commit([{ op: 'settleDelivery', id: row.id, outcome }], undefined)
+        return
+      } catch (error) {
+        const fields = { api_id: row.queue, delivery: row.id, cause: error }
+        this.#parts.log.error(fields, 'what became of a notification cannot be written down')
+      }
+      if (this.#state === 'closed') return
+      await this.#pause(SETTLE_AGAIN_MS)
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer)
+        this.#waits.delete(end)
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      this.#waits.add(end)
+    })
+  }
+}
+
+/** The wait after a failed try: 10 s after the first, twice as long after each further one, at most 15 min. */
+function waitMs(failedBefore: number): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** Math.min(failedBefore, 20), LONGEST_WAIT_MS)
+}

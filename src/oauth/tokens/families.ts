@@ -1,0 +1,42 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import type { TicketRow } from '../../store/ports/ports.ts'
+import type { OAuthParts } from '../endpoints/parts.ts'
+
+/**
+ * Ends everything that came from one grant: its access tokens, its refresh tokens, its code (RFC 6749 section 4.1.2, RFC 9700
+ * section 4.14.2). One commit; the feed names the access tokens, so this node refuses them when it resolves.
+ * @throws Fault `store_away`, `store_full`
+ */
+export async function endFamily(parts: OAuthParts, family: string): Promise<void> {
+  if (family === '') return
+  await parts.documents.commit([{ op: 'endFamily', family }], undefined)
+}
+
+/** Answers `invalid_grant` to whoever brings something a second time, once all that the first use gave is ended. */
+export async function refuseReplay(
+  parts: OAuthParts,
+  call: { readonly api: { readonly apiId: string } },
+  row: TicketRow,
+) {
+  await endFamily(parts, row.family)
+  const about = { api_id: call.api.apiId, client_id: row.clientId, ticket: row.sort }
+  parts.log.warn(about, 'something that can be used once came a second time: all tokens of its grant were ended')
+  return fault('oauth_invalid_grant')
+}
+
+/**
+ * Uses up what is refused for good: a code, a pushed request or a device code is worth one try, whatever comes of it. Nothing happens where
+ * somebody else has used it meanwhile. @throws Fault `store_away`, `store_full`
+ */
+export async function useUp(parts: OAuthParts, { hash, sort }: Pick<TicketRow, 'hash' | 'sort'>): Promise<void> {
+  try {
+    await parts.documents.commit([{ op: 'claimTicket', hash, sort, now: parts.clock.wall() }], undefined)
+  } catch (error) {
+    if (!lostRace(error)) throw error
+  }
+}
+
+/** True for the fault of a commit that lost the race for a ticket. */
+export function lostRace(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'ticket_unusable'
+}

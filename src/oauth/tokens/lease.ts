@@ -1,0 +1,68 @@
+import { toFault } from '../../errors/fault.ts'
+import { hashKey } from '../../model/secrets/secret.ts'
+import { type Clock, systemClock } from '../../model/time/clock.ts'
+import type { Documents, TicketInput, Tokens } from '../../store/ports/ports.ts'
+
+export interface LeaseParts {
+  readonly documents: Documents
+  readonly tokens: Tokens
+  readonly clock?: Clock
+}
+
+/** Whoever is gone without a word is succeeded after this. */
+const LASTS_MS = 15_000
+/** Then it is made longer, while it is held. */
+const RENEWED_AFTER_MS = 5_000
+
+/**
+ * Work that one process of an installation does for all, such as sending what stands in the outbox. With clocks that differ by
+ * more than its length two may hold it at once: what is done under it must bear being done twice.
+ */
+export class Lease {
+  readonly #parts: LeaseParts
+  readonly #clock: Clock
+  readonly #hash: Uint8Array
+  /** Of the ticket that stands for it, while it is ours. */
+  #version = 0
+  #until = 0
+
+  constructor(parts: LeaseParts, name: string) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+    this.#hash = hashKey(`lease:${name}`)
+  }
+
+  /** Takes it where nobody holds it; answers whether it is ours. @throws Fault `store_away`, `store_full` */
+  async held(): Promise<boolean> {
+    const now = this.#clock.wall()
+    if (this.#until - now > LASTS_MS - RENEWED_AFTER_MS) return true
+    // What has lapsed counts as absent.
+    const standing = this.#until > now ? { ifVersion: this.#version } : { ifAbsent: true }
+    const until = now + LASTS_MS
+    try {
+      await this.#parts.documents.commit(
+        [{ op: 'putTicket', hash: this.#hash, row: ticketUntil(until), ...standing }],
+        undefined,
+      )
+    } catch (error) {
+      const { code } = toFault(error)
+      this.#until = 0
+      if (code === 'already_exists' || code === 'ticket_unusable') return false
+      throw error
+    }
+    this.#version = (await this.#parts.tokens.getTicket(this.#hash))?.version ?? 0
+    this.#until = until
+    return true
+  }
+
+  /** Gives it to whoever asks next. */
+  async release(): Promise<void> {
+    if (this.#until === 0) return
+    this.#until = 0
+    await this.#parts.documents.commit([{ op: 'deleteTicket', hash: this.#hash }], undefined)
+  }
+}
+
+function ticketUntil(until: number): TicketInput {
+  return { sort: 'place', apiId: '', clientId: '', family: '', expiresAt: until, keepUntil: until, body: {} }
+}

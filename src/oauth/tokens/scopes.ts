@@ -1,0 +1,44 @@
+import { fault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
+
+/**
+ * Reads the scope that a request asks for: each of it must be declared by the API's flows and, where the client is registered
+ * with scopes, be one of those; what is not written as RFC 6749 section 3.3 asks is not declared. Answers it without repetitions, separated by spaces; '' when none is asked for: nothing is
+ * granted that nobody asked for (RFC 6749 section 3.3).
+ * @throws Fault `oauth_invalid_scope`
+ */
+export function readScope(
+  asked: string | undefined,
+  client: Pick<OAuthClient, 'scope'>,
+  rules: Pick<OAuthRules, 'scopes'>,
+): string {
+  if (asked === undefined || asked === '') return ''
+  const own = client.scope === undefined ? undefined : new Set(client.scope.split(' '))
+  const scopes = new Set(asked.split(' '))
+  for (const scope of scopes) {
+    if (!rules.scopes.has(scope)) throw fault('oauth_invalid_scope')
+    if (own !== undefined && !own.has(scope)) throw fault('oauth_invalid_scope')
+  }
+  return [...scopes].join(' ')
+}
+
+/** True while all of a scope that was granted may still be asked for: neither the API nor the client has lost any of it. */
+export function isStillGranted(
+  granted: string,
+  client: Pick<OAuthClient, 'scope'>,
+  rules: Pick<OAuthRules, 'scopes'>,
+): boolean {
+  return granted === scopeLeft(granted, client, rules)
+}
+
+/** What of a scope that was granted may still be asked for. */
+export function scopeLeft(
+  granted: string,
+  client: Pick<OAuthClient, 'scope'>,
+  rules: Pick<OAuthRules, 'scopes'>,
+): string {
+  const own = client.scope === undefined ? undefined : new Set(client.scope.split(' '))
+  const left = granted.split(' ').filter((scope) => rules.scopes.has(scope) && own?.has(scope) !== false)
+  return left.join(' ')
+}

@@ -1,0 +1,76 @@
+import type { JsonObject } from '../../model/json/json.ts'
+
+// What stands in the body of each sort of ticket. All carry the epoch of their client: another one makes them void.
+
+/**
+ * There where the client had no policies when the user decided: then rules may stand alone. Rules that were meant to narrow policies
+ * must not open more than these once the client has lost its last one.
+ */
+export type StandsAlone = true
+
+/** An authorization code (RFC 6749 section 4.1), found by the SHA-256 of its text. */
+export interface CodeBody {
+  readonly epoch: string
+  /** As the authorization request gave it; '' when it gave none and the only registered one was taken. */
+  readonly redirect_uri: string
+  /** Where the browser was sent with it: the client's own still when it is exchanged. */
+  readonly sent_to?: string
+  /** Since when the client had that address then: see `sinceOf`. */
+  readonly since?: string
+  /** PKCE challenge (S256); '' = none was sent. */
+  readonly challenge: string
+  readonly scope: string
+  /** Thumbprint of the DPoP key that the request named (RFC 9449 section 10); '' = none. */
+  readonly jkt: string
+  /** Session that the login page gave; undefined = the client's policies alone. */
+  readonly key_rules?: JsonObject
+  readonly stands_alone?: StandsAlone
+  /** Who allowed it, where the login page told; else ''. */
+  readonly username: string
+}
+
+/** A refresh token, found by the SHA-256 of its text. */
+export interface RefreshBody {
+  readonly epoch: string
+  readonly scope: string
+  /** Session that the first issue carried besides the client's policies. */
+  readonly key_rules?: JsonObject
+  readonly stands_alone?: StandsAlone
+  readonly username: string
+  /** SHA-256 (hex) under which the user of a password grant is stored: read anew at each refresh; absent for other grants. */
+  readonly user_hash?: string
+  /** Which user of that name it was. */
+  readonly user_generation?: string
+  /** Binding of public clients (RFC 9449 section 5, RFC 8705 section 4); '' = none. */
+  readonly jkt: string
+  readonly x5t: string
+  /** SHA-256 (hex) of the access token that came with it: its successor ends it. */
+  readonly access_hash: string
+  /** Sealed answer of its use, for `refreshReuseGraceSeconds`; written when it is used. */
+  readonly sealed_answer?: string
+}
+
+/** A device code (RFC 8628). Its user code is a ticket of its own, of the same family, whose body is `{ device: <hash hex> }`. */
+export interface DeviceBody {
+  readonly epoch: string
+  readonly scope: string
+  readonly state: 'pending' | 'approved' | 'denied'
+  /** Seconds between polls, longer after each poll that came too early. */
+  readonly interval: number
+  /** Unix milliseconds of the last poll; 0 = none. */
+  readonly polled_at: number
+  readonly jkt: string
+  readonly key_rules?: JsonObject
+  readonly stands_alone?: StandsAlone
+  readonly username: string
+}
+
+/** A pushed authorization request (RFC 9126): its parameters as they were pushed. */
+export interface RequestBody {
+  readonly epoch: string
+  /** Who may use it: the browser at `authorize` (`pushed`), then the login page at `authorize-client` (`login`). */
+  readonly stage: 'pushed' | 'login'
+  /** Since when the client had its redirect URI when it was pushed: see `sinceOf`. */
+  readonly since: string
+  readonly params: JsonObject
+}

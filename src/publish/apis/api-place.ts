@@ -1,0 +1,259 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import type { Api } from '../../model/apis/definition/api.ts'
+import { placeKeys, placeOf } from '../../model/apis/definition/stored-api.ts'
+import { areApart, collides } from '../../model/apis/definition/template.ts'
+import {
+  isShared,
+  pathsOverlap,
+  type SharedHosts,
+  sharedHosts,
+  type Territory,
+  territoriesOverlap,
+  territoryOf,
+} from '../../model/apis/definition/territory.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import type { Json } from '../../model/json/json.ts'
+import { readablePath } from '../../model/patterns/readable-path.ts'
+import { hashKey } from '../../model/secrets/secret.ts'
+import { foldLetters } from '../../model/text/fold-letters.ts'
+import type { Change, StoredDocument, Where } from '../../store/ports/ports.ts'
+import { clockOf, type PublishParts, type PublishSettings, type SecretParts } from '../documents/parts.ts'
+import { readable } from './api-plan.ts'
+
+/** Without `tokens` other threads and processes may take the place at the same time. */
+type PlaceParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
+
+/** Who asks for a place, and what may be said to whoever asks. */
+export interface PlaceRules {
+  /** True = an API that stands where this one wants to be is no obstacle: the later one is not served. */
+  readonly mayCollide: boolean
+  /** With ownership: false for an API of the same organisation that the caller does not own. Absent: the caller may use all of them. */
+  readonly mayUse?: ((stored: StoredDocument) => boolean) | undefined
+  /** Where the API is stored now: where it stays, the owners of its neighbours are not judged again. */
+  readonly placeBefore?: Json | undefined
+}
+
+/** How long a turn is remembered: far longer than any save takes. */
+const TURN_MS = 600_000
+/** One of those who save at once gets through in every round. */
+const MOST_TRIES = 20
+/** What a commit fails with whose turn was taken: there was none before, or another one. */
+const LOST_TURN: ReadonlySet<string> = new Set(['already_exists', 'ticket_unusable'])
+const MOST_PLACES = 1000
+
+/**
+ * The paths of the product itself are refused when a definition is read, but for those that depend on settings.
+ * `except`: documents that are no obstacle, because they are replaced or deleted at the same time.
+ * Answers what belongs into the commit of the API: with it, of two saves that were checked at the same time on different threads
+ * or processes the later one fails and must be checked again (`retriedInTurn`).
+ * @throws Fault `listen_path_taken` (409) naming what is in its place; of other organisations' APIs it names nothing
+ */
+export async function checkPlace(
+  parts: PlaceParts,
+  api: Api,
+  except: readonly DocumentId[],
+  rules: PlaceRules,
+): Promise<Change[]> {
+  const [first = ''] = segmentsOf(readablePath(api.listenPath))
+  const words = segmentsOf(foldLetters(readablePath(api.listenPath)))
+  const own = (words[0] === 'metrics' && words.length === 1) || parts.config.compat.vendor_aliases.includes(words[0]!)
+  if (own) throw fault('listen_path_taken', `/${first.toLowerCase()} is answered by the gateway itself`)
+  const place = placeOf(api)
+  if (place === undefined) return []
+  if (rules.mayCollide) {
+    // Gateways keep organisations apart, and do not know owners.
+    const why = await foreignNeighbour(parts, api, except, rules)
+    if (why !== undefined) throw fault('listen_path_taken', why)
+    return []
+  }
+  const turn = await turnAt(parts, api)
+  const { rows } = await parts.documents.list('api', { where: { place }, limit: MOST_PLACES })
+  for (const row of rows) {
+    if (except.includes(row.id)) continue
+    const other = readable(row)
+    if (other === undefined || !collides(api, other)) continue
+    throw fault('listen_path_taken', `${whereabouts(api)} is the listen path of ${holderName(api, other, row, rules)}`)
+  }
+  const why = await foreignConflict(parts, api, except, rules)
+  if (why !== undefined) throw fault('listen_path_taken', why)
+  return turn
+}
+
+/** Why an API may not have its place because of what others have there; undefined = it may. Nothing of theirs is named. */
+export async function foreignConflict(
+  parts: Pick<PublishParts, 'documents' | 'config'>,
+  api: Api,
+  except: readonly DocumentId[],
+  rules: Omit<PlaceRules, 'mayCollide'>,
+): Promise<string | undefined> {
+  return (await foreignNeighbour(parts, api, except, rules)) ?? foreignEndpoints(parts, api, except, rules)
+}
+
+/**
+ * Why an API may not have its place because of what others have there: at, below or above its listen path, or at its domain.
+ * undefined = it may. Others are other organisations, and those whose APIs `mayUse` keeps from the caller.
+ */
+async function foreignNeighbour(
+  parts: Pick<PublishParts, 'documents' | 'config'>,
+  api: Api,
+  except: readonly DocumentId[],
+  { mayUse, placeBefore, mayCollide = false }: Omit<PlaceRules, 'mayCollide'> & { readonly mayCollide?: boolean },
+): Promise<string | undefined> {
+  const hosts = sharedHosts(ownUrls(parts.config))
+  const isMine = mayUse === undefined || placeBefore === placeOf(api)
+  if (mayCollide && isMine) return undefined
+  const territory = territoryOf(api)
+  const owned = !isShared(api.domain, hosts)
+  const place = placeOf(api)
+  if (place === undefined) return undefined
+  const widest = atPlace(place)
+  const places: string[] = []
+  for (const entries of await neighbours(parts, api, hosts, !isMine))
+    for (const [found, orgs] of entries)
+      if (!isMine || orgs.some((orgId) => orgId !== api.orgId)) {
+        const other = atPlace(found)
+        if (territoriesOverlap(widest, other, hosts) || (!isMine && meetsAnywhere(widest, other))) places.push(found)
+      }
+  for (let from = 0; from < places.length; from += MOST_PLACES) {
+    const where = { place: places.slice(from, from + MOST_PLACES) }
+    for await (const rows of parts.documents.each('api', { where }))
+      for (const row of rows) {
+        const other = except.includes(row.id) ? undefined : readable(row)
+        if (other === undefined) continue
+        if (other.orgId === api.orgId) {
+          if (isMine || mayUse(row) || !meetsAnywhere(territory, territoryOf(other))) continue
+          return `${whereabouts(api)} overlaps the listen path of an API that you do not own`
+        }
+        if (mayCollide || !territoriesOverlap(widest, atPlace(placeOf(other)!), hosts)) continue
+        if (owned) return `the domain ${api.domain} is used by another organisation`
+        if (areApart(api.tags, other.tags) || !pathsOverlap(territory, territoryOf(other))) continue
+        return `${whereabouts(api)} overlaps a listen path of another organisation`
+      }
+  }
+  return undefined
+}
+
+/** True unless no request can reach both APIs of an organisation: without a domain one answers at all domains of its organisation. */
+function meetsAnywhere(a: Territory, b: Territory): boolean {
+  return (a.domain === b.domain || a.domain === '' || b.domain === '') && pathsOverlap(a, b)
+}
+
+function holderName(api: Api, other: Api, row: StoredDocument, { mayUse }: PlaceRules): string {
+  if (other.orgId !== api.orgId) return 'an API of another organisation'
+  return mayUse === undefined || mayUse(row) ? `API ${other.apiId} (${other.name})` : 'an API that you do not own'
+}
+
+/**
+ * Why an API may not take a new place because the authorization server of somebody else's API answers there, at `/{api_id}/oauth/`.
+ * A path that an organisation has comes before ids of others (`OAuthEndpoints`), so ids block nothing below it.
+ */
+async function foreignEndpoints(
+  { documents, config }: Pick<PublishParts, 'documents' | 'config'>,
+  api: Api,
+  except: readonly DocumentId[],
+  { mayUse, placeBefore }: Omit<PlaceRules, 'mayCollide'>,
+): Promise<string | undefined> {
+  const place = placeOf(api)
+  if (place === undefined) return undefined
+  const territory = territoryOf(api)
+  const [first] = territory.segments
+  if (typeof first !== 'string' || placeBefore === place) return undefined
+  const isMine = (row: StoredDocument) => row.body.org_id === api.orgId && (mayUse === undefined || mayUse(row))
+  const hosts = sharedHosts(ownUrls(config))
+  const word = readablePath(first)
+  for (const id of api.ignoreCase ? await idsLike(documents, word) : [word]) {
+    const row = await documents.find('api', 'api_id', id)
+    const other = row === undefined || except.includes(row.id) || isMine(row) ? undefined : readable(row)
+    if (other?.oauth === undefined) continue
+    const ends = ENDPOINT_SEGMENTS.concat(config.compat.vendor_aliases)
+    const endpoints: Territory = { domain: other.domain, segments: [first], ignoreCase: api.ignoreCase }
+    const below = ends.map((end) => ({ ...endpoints, segments: [first, end] }))
+    const isReached = below.some((each) =>
+      other.orgId === api.orgId ? meetsAnywhere(territory, each) : territoriesOverlap(territory, each, hosts),
+    )
+    if (!isReached) continue
+    const { domain, head } = placeKeys(place)
+    const where: Where = domain === '' ? { place_head: [head, '*'] } : { place_domain: domain }
+    const { rows } = await documents.list('api', { where: { ...where, org_id: api.orgId }, limit: MOST_PLACES })
+    const isCovered = rows.some((each) => {
+      const mine = except.includes(each.id) || !isMine(each) ? undefined : readable(each)
+      if (mine === undefined || mine.domain !== api.domain) return false
+      const above = territoryOf(mine)
+      return above.segments.length <= 1 && pathsOverlap(above, endpoints)
+    })
+    if (!isCovered) return `${whereabouts(api)} overlaps the endpoints of another API's authorization server`
+  }
+  return undefined
+}
+
+/** What follows the id of an API in the paths of its authorization server. */
+const ENDPOINT_SEGMENTS: readonly string[] = ['oauth', 'svc', '.well-known']
+
+/** Ids of APIs that differ from a word by letter case alone. */
+async function idsLike(documents: PublishParts['documents'], word: string): Promise<string[]> {
+  const ids = await documents.valuesBy('api', 'api_id', 'org_id', {})
+  return [...ids.keys()].filter((id) => foldLetters(id) === foldLetters(word))
+}
+
+/**
+ * Places that may be in the way, with the organisations that have them. Read from indexes alone. `ofOwners`: all of its
+ * organisation.
+ */
+async function neighbours(
+  { documents }: Pick<PublishParts, 'documents'>,
+  api: Api,
+  hosts: SharedHosts,
+  ofOwners: boolean,
+): Promise<ReadonlyMap<string, readonly string[]>[]> {
+  const at = (where: Where) => documents.valuesBy('api', 'place', 'org_id', { where })
+  const { head } = placeKeys(placeOf(api)!)
+  const own = ofOwners ? [await at({ org_id: api.orgId })] : []
+  if (!isShared(api.domain, hosts)) return [...own, await at({ place_domain: api.domain })]
+  if (head === '*') return [await at({})]
+  return [...own, await at({ place_head: [head, '*'] }), await at({ place_domain: [...hosts] })]
+}
+
+/** What an API at this place can receive at most. */
+function atPlace(place: string): Territory {
+  const space = place.indexOf(' ')
+  const segments = segmentsOf(place.slice(space + 1)).map((word) =>
+    word.startsWith('{') ? { pattern: undefined } : word,
+  )
+  return { domain: place.slice(0, space), segments, ignoreCase: true }
+}
+
+/** The URLs that the gateway and the dashboard are reached by. */
+export function ownUrls({ gateway, dashboard }: Pick<PublishSettings, 'gateway' | 'dashboard'>): string[] {
+  const edges = dashboard?.edge_endpoints ?? []
+  return [gateway.public_url ?? '', dashboard?.public_url ?? '', ...edges.map(({ endpoint }) => endpoint)]
+}
+
+const segmentsOf = (path: string) => path.split('/').filter((segment) => segment !== '')
+
+const whereabouts = ({ listenPath, domain }: Api) => (domain === '' ? listenPath : `${listenPath} at ${domain}`)
+
+/** Does the work, and does it again when the turn that it took at a place was taken by another in between. */
+export async function retriedInTurn<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === MOST_TRIES || !LOST_TURN.has(toFault(error).code)) throw error
+    }
+  }
+}
+
+/**
+ * The change that takes the turn at an API's domain, if nobody else takes it between now and the commit. On shared hosts there is one turn
+ * for all listen paths: whether one lies below another cannot be told from either alone.
+ */
+async function turnAt({ tokens, clock, config }: PlaceParts, { domain }: Api): Promise<Change[]> {
+  if (tokens === undefined) return []
+  const hash = hashKey(`place:${isShared(domain, sharedHosts(ownUrls(config))) ? '' : domain}`)
+  const now = clockOf({ ...(clock && { clock }) }).wall()
+  const before = await tokens.getTicket(hash)
+  const standing = before === undefined || before.expiresAt <= now ? { ifAbsent: true } : { ifVersion: before.version }
+  const expiresAt = now + TURN_MS
+  const row = { sort: 'place', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body: {} } as const
+  return [{ op: 'putTicket', hash, row, ...standing }]
+}

@@ -1,0 +1,301 @@
+import { fault } from '../../errors/fault.ts'
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { type ApiBeside, besideOf, mergeBeside } from '../../model/apis/definition/api-metadata.ts'
+import { fillIds } from '../../model/apis/definition/fill-ids.ts'
+import { textsOf } from '../../model/apis/definition/members.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { readNewApi } from '../../model/apis/read/read.ts'
+import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
+import { inTurn } from '../documents/mutex.ts'
+import { checkIdsFree } from '../documents/own-ids.ts'
+import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
+import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
+import { idsOf, withIds } from './api-ids.ts'
+import { checkPlace, type PlaceRules, retriedInTurn } from './api-place.ts'
+import { ApiPlan } from './api-plan.ts'
+import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
+
+/** A definition that somebody wants served. */
+export interface ApiDraft {
+  readonly format: ApiDocument['format']
+  readonly definition: JsonObject
+  /** Given: takes the place of this API's definition. Else a new API is made. */
+  readonly apiId?: string
+  /** Of a new API: which other one it is a version of, from the same commit on. */
+  readonly version?: VersionOf
+  /** What stands beside the definition from now on; what is absent stays as it is. */
+  readonly beside?: ApiBeside
+  /** Given: the organisation that it belongs to, whatever the definition says; refusals then name no API of others. */
+  readonly orgId?: string
+  /** True = store it even where its listen path is taken. The setting of the gateway allows it for everybody. */
+  readonly mayCollide?: boolean
+  /** With ownership: whether a listen path may overlap that of this API of the organisation. Absent: that of any. */
+  readonly mayUse?: ((stored: StoredDocument) => boolean) | undefined
+  /** What may become of an API that is there: the other format. */
+  readonly mayBecome?: { readonly format?: boolean }
+  /** Ids of APIs that are deleted in the same commit. */
+  readonly instead?: readonly string[]
+  readonly actor: string
+}
+
+export interface PublishedApi {
+  readonly id: DocumentId
+  readonly document: ApiDocument
+  readonly revision: Revision
+}
+
+/** What would be committed. */
+interface Prepared {
+  readonly id: DocumentId
+  readonly document: ApiDocument
+  readonly plan: ApiPlan
+  readonly audit: AuditEntry
+  readonly clients?: readonly Cascade[]
+  /** Takes the turn at the listen path. */
+  readonly turn: readonly Change[]
+}
+
+/** With `tokens`, rows of tokens that a commit made void are cleaned up at once. */
+type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
+
+/**
+ * Stores an API, new or in the place of its definition before. Ids that the definition names are kept, missing ones filled in.
+ * Of two APIs for one listen path only one gets through, from whatever thread they come.
+ * @throws Fault `definition_invalid`, `definition_unsupported` (400) with the reasons; `api_id_taken` (409);
+ * `already_exists` (409) for the name of a version; `listen_path_taken` (409) naming the API that is there, unless
+ * `enable_duplicate_slugs`; `not_found` (404); `query_invalid` (400) for the other format or another id;
+ * `version_query_invalid` (422)
+ */
+export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedApi> {
+  return inTurn(parts.documents, () => retriedInTurn(async () => commit(parts, await prepare(parts, draft))))
+}
+
+/** What `publishApi` would store, with the same refusals, without storing it. */
+export async function tryApi(parts: PublishParts, draft: ApiDraft): Promise<ApiDocument> {
+  return (await prepare(parts, draft)).document
+}
+
+/** What may go together with an API. */
+export interface Removal {
+  readonly apiId: string
+  /** True = the APIs that are versions of it go with it, of those that `mayRemove` lets go. Else they stay, on their own. */
+  readonly purge?: boolean
+  readonly mayRemove?: (stored: StoredDocument) => boolean
+  readonly actor: string
+}
+
+/**
+ * Deletes an API, and takes it out of the versions of others and out of its OAuth clients in the same transaction, which ends
+ * their tokens. Keys that name it stay as they are.
+ * @throws Fault `not_found` (404), `not_owner` (401) for a version that may not be removed
+ */
+export function removeApi(parts: SecretParts, removal: Removal): Promise<PublishedApi> {
+  return inTurn(parts.documents, async () => {
+    const stored = await findApi(parts, removal.apiId)
+    const document = documentOf(stored.body)
+    const versions = removal.purge ? await versionsToGo(parts, stored, removal) : []
+    const plan = new ApiPlan(parts.documents)
+    const clients: Cascade[] = []
+    for (const gone of [stored, ...versions]) {
+      plan.remove(gone)
+      const { api_id: apiId, org_id: orgId } = documentOf(gone.body)
+      clients.push(await clientsWithoutApi(parts, { apiId, orgId }, clockOf(parts).wall()))
+    }
+    for (const { body } of [stored, ...versions])
+      await plan.editBases(String(body.api_id), ({ format, definition }) =>
+        dropVersion(format, definition, String(body.api_id)),
+      )
+    const detail = { api_id: removal.apiId, versions: versions.map(({ body }) => String(body.api_id)) }
+    const audit = auditOf(
+      parts,
+      removal.actor,
+      'api.delete',
+      document.org_id,
+      versions.length > 0 ? detail : { api_id: removal.apiId },
+    )
+    const changes = [...(await plan.changes()), ...clients.flatMap((each) => each.changes)]
+    const revision = await parts.documents.commit(changes, audit)
+    for (const each of clients) each.sweep(parts)
+    return { id: stored.id, document, revision }
+  })
+}
+
+/** Changes what stands beside a definition, which stays as it is. @throws Fault `not_found` (404) */
+export function changeBeside(
+  parts: PublishParts,
+  apiId: string,
+  beside: ApiBeside,
+  audit: { readonly actor: string; readonly action: string },
+): Promise<PublishedApi> {
+  return inTurn(parts.documents, async () => {
+    const stored = await findApi(parts, apiId)
+    const body = { ...stored.body, ...mergeBeside(besideOf(stored.body), beside) }
+    const change = { op: 'put', kind: 'api', id: stored.id, body, ifRevision: stored.revision } as const
+    const document = documentOf(stored.body)
+    const entry = auditOf(parts, audit.actor, audit.action, document.org_id, { api_id: apiId })
+    return { id: stored.id, document, revision: await parts.documents.commit([change], entry) }
+  })
+}
+
+/**
+ * Makes a version of an API the base of all its versions, the former base among them.
+ * @throws Fault `not_found` (404), `query_invalid` (400) when it is no version of it
+ */
+export function rebaseApi(
+  parts: PublishParts,
+  { baseId, nextId, actor }: { readonly baseId: string; readonly nextId: string; readonly actor: string },
+): Promise<PublishedApi> {
+  return inTurn(parts.documents, async () => {
+    const [base, next] = [await findApi(parts, baseId), await findApi(parts, nextId)]
+    const [baseDocument, nextDocument] = [documentOf(base.body), documentOf(next.body)]
+    const swapped = rebasedDefinitions(baseDocument, nextDocument)
+    const changedAt = clockOf(parts).wall()
+    const plan = new ApiPlan(parts.documents)
+    plan.write(base, { ...baseDocument, definition: swapped.base }, { changedAt })
+    const document = { ...nextDocument, definition: swapped.next }
+    plan.write(next, document, { changedAt })
+    const audit = auditOf(parts, actor, 'api.rebase', document.org_id, { api_id: nextId, base_api_id: baseId })
+    return { id: next.id, document, revision: await parts.documents.commit(await plan.changes(), audit) }
+  })
+}
+
+/** Finds an API by its `api_id`. @throws Fault `not_found` (404) */
+export async function findApi(parts: PublishParts, apiId: string): Promise<StoredDocument> {
+  const stored = await parts.documents.find('api', 'api_id', apiId)
+  if (stored === undefined) throw fault('not_found', 'API not found')
+  return stored
+}
+
+async function commit(parts: ApiParts, prepared: Prepared): Promise<PublishedApi> {
+  const { id, document, plan, audit, turn, clients = [] } = prepared
+  const changes = [...(await plan.changes()), ...turn, ...clients.flatMap((each) => each.changes)]
+  const revision = await parts.documents.commit(changes, audit)
+  const { documents, tokens, sealKey } = parts
+  if (tokens !== undefined && sealKey !== undefined)
+    for (const each of clients) each.sweep({ documents, tokens, sealKey })
+  return { id, document, revision }
+}
+
+async function prepare(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
+  if (draft.apiId === undefined) return create(parts, draft)
+  return replace(parts, draft, await findApi(parts, draft.apiId))
+}
+
+async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
+  const named = idsOf(draft.format, draft.definition)
+  const apiId = named.apiId || newApiId()
+  if (apiId === '.' || apiId === '..')
+    throw fault(
+      'definition_invalid',
+      `the id of an API cannot be "${apiId}": no URL of the management API could name it`,
+    )
+  await checkFree(parts, apiId)
+  const id = await freeDocumentId(parts, named.documentId)
+  const orgId = draft.orgId ?? orgOf(parts, named.orgId)
+  await checkIdsFree(parts, 'api', { orgId, id: apiId, documentId: id })
+  const document = complete(draft, { apiId, orgId, documentId: id })
+  const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
+  const api = readNewApi(document)
+  const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
+  const plan = new ApiPlan(parts.documents)
+  plan.add(id, document, api, { beside: draft.beside, changedAt: clockOf(parts).wall() })
+  if (base !== undefined) {
+    const before = documentOf(base.body)
+    const definition = addVersion(before.format, before.definition, apiId, draft.version!)
+    plan.write(base, { ...before, definition })
+  }
+  const audit = auditOf(parts, draft.actor, 'api.create', orgId, { api_id: apiId, name: document.name })
+  return { id, document, plan, audit, turn }
+}
+
+async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument): Promise<Prepared> {
+  const before = documentOf(stored.body)
+  if (before.format !== draft.format && !draft.mayBecome?.format) throw otherFormat(before.format)
+  const named = idsOf(draft.format, draft.definition)
+  const apiId = before.api_id
+  if (named.apiId !== '' && named.apiId !== apiId)
+    throw fault(
+      'query_invalid',
+      `Request APIID does not match that in Definition! For Update operations these must match. (The API is ${apiId}, the definition names ${named.apiId}.)`,
+    )
+  const orgId = orgStays(draft, before, named.orgId)
+  const document = complete(draft, { apiId, orgId, documentId: stored.id })
+  const api = readNewApi(document)
+  const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
+  const replaced = [stored.id, ...instead.map(({ id }) => id)]
+  const turn = await checkPlace(parts, api, replaced, placeRules(parts, draft, stored))
+  const changedAt = clockOf(parts).wall()
+  const plan = new ApiPlan(parts.documents)
+  for (const gone of instead) plan.remove(gone)
+  plan.write(stored, document, { beside: draft.beside, changedAt }, api)
+  const lost = instead.map(({ body }) => documentOf(body))
+  const clients: Cascade[] = []
+  for (const { api_id, org_id } of lost)
+    clients.push(await clientsWithoutApi(parts, { apiId: api_id, orgId: org_id }, changedAt))
+  const audit = auditOf(parts, draft.actor, 'api.update', orgId, { api_id: apiId, name: document.name })
+  return { id: stored.id, document, plan, audit, clients, turn }
+}
+
+/** The organisation that a replaced API belongs to: as before, unless it had none. @throws Fault `query_invalid` (400) naming both */
+function orgStays(draft: ApiDraft, before: ApiDocument, named: string): string {
+  if (draft.orgId !== undefined) return draft.orgId
+  if (before.org_id === '') return named
+  if (named === '' || named === before.org_id) return before.org_id
+  throw fault(
+    'query_invalid',
+    `API ${before.api_id} belongs to organisation ${before.org_id} and cannot move to ${named}`,
+  )
+}
+
+/** A call that speaks of an API in the words of the other format. */
+export function otherFormat(format: ApiDocument['format']): Error {
+  const hint =
+    format === 'oas'
+      ? 'the requested API definition is in OpenAPI format, please use /svc/apis/oas/{api}'
+      : 'the requested API definition is in classic format, please use /svc/apis/{api}'
+  return fault('query_invalid', hint)
+}
+
+function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, before?: StoredDocument): PlaceRules {
+  return {
+    mayCollide: parts.config.gateway.enable_duplicate_slugs || mayCollide === true,
+    mayUse,
+    placeBefore: before?.body.place,
+  }
+}
+
+async function checkFree(parts: PublishParts, apiId: string): Promise<void> {
+  if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('api_id_taken', `API ${apiId}`)
+}
+
+function complete(draft: ApiDraft, ids: { apiId: string; orgId: string; documentId: string }): ApiDocument {
+  const definition = withIds(draft.format, draft.definition, ids)
+  return { ...fillIds(draft.format, definition, { orgId: ids.orgId }), format: draft.format }
+}
+
+async function freeDocumentId(parts: PublishParts, wanted: string): Promise<DocumentId> {
+  if (isDocumentId(wanted) && (await parts.documents.get('api', wanted)) === undefined) return wanted
+  return newDocumentId(clockOf(parts).wall())
+}
+
+async function baseOf(parts: PublishParts, version: VersionOf): Promise<StoredDocument> {
+  if (version.name === '') throw fault('version_query_invalid', 'new_version_name is needed')
+  const base = await parts.documents.find('api', 'api_id', version.baseApiId)
+  if (base === undefined) throw fault('version_query_invalid', `base_api_id: there is no API ${version.baseApiId}`)
+  return base
+}
+
+/** The versions of an API within its organisation. @throws Fault `not_owner` (401) */
+async function versionsToGo(parts: PublishParts, base: StoredDocument, removal: Removal): Promise<StoredDocument[]> {
+  const found: StoredDocument[] = []
+  const ids = new Set(textsOf(base.body, 'version_ids'))
+  for (const id of ids) {
+    const version = await parts.documents.find('api', 'api_id', id)
+    if (version === undefined || version.id === base.id || version.body.org_id !== base.body.org_id) continue
+    if (removal.mayRemove?.(version) === false) throw fault('not_owner')
+    found.push(version)
+  }
+  return found
+}

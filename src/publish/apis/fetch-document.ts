@@ -1,0 +1,73 @@
+import { request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import { Fault, fault } from '../../errors/fault.ts'
+import { readWebhookTarget } from '../../model/webhooks/webhook-target.ts'
+import { type PinnedOptions, pinnedLookup } from '../documents/pinned-lookup.ts'
+
+export interface FetchOptions extends PinnedOptions {
+  readonly limitBytes: number
+  /** Everything included, the last byte of the body too. */
+  readonly totalMs: number
+}
+
+export interface FetchedDocument {
+  readonly bytes: Uint8Array
+  /** '' when none was sent. */
+  readonly contentType: string
+}
+
+/**
+ * Reads a document from an address that somebody gave: http or https, public addresses only unless `allowPrivate`, checked after
+ * the name was resolved and then connected to without resolving it again. Redirects are not followed, nothing of ours is sent along.
+ * @throws Fault `import_refused` (400) with a reason that says nothing of what is in the network
+ */
+export async function fetchDocument(address: string, options: FetchOptions): Promise<FetchedDocument> {
+  try {
+    return await read(readWebhookTarget(address, options), options)
+  } catch (error) {
+    if (error instanceof Refusal) throw fault('import_refused', error.message)
+    if (error instanceof Fault && error.code === 'webhook_target_refused')
+      throw fault('import_refused', 'the address is not a public http or https address')
+    // Which port is closed and which is silent is nobody's business.
+    throw fault('import_refused', 'no document could be read from the address', error)
+  }
+}
+
+class Refusal extends Error {}
+
+function read(url: URL, options: FetchOptions): Promise<FetchedDocument> {
+  const { limitBytes, totalMs } = options
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? tlsRequest : plainRequest
+    const request = send(url, {
+      agent: false,
+      headers: { accept: 'application/json, application/yaml;q=0.9, */*;q=0.1' },
+      lookup: pinnedLookup(options),
+    })
+    const late = setTimeout(() => request.destroy(new Error('too late')), totalMs)
+    request.on('error', reject)
+    request.on('close', () => {
+      clearTimeout(late)
+      reject(new Error('the connection ended early'))
+    })
+    request.on('response', (response) => {
+      const { statusCode = 0, headers } = response
+      if (statusCode !== 200) {
+        request.destroy(new Refusal('the address did not answer with a document; redirects are not followed'))
+        return
+      }
+      const pieces: Buffer[] = []
+      let length = 0
+      response.on('data', (piece: Buffer) => {
+        length += piece.length
+        if (length > limitBytes) request.destroy(new Refusal(`the document is larger than ${limitBytes} bytes`))
+        else pieces.push(piece)
+      })
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({ bytes: Buffer.concat(pieces), contentType: String(headers['content-type'] ?? '') }),
+      )
+    })
+    request.end()
+  })
+}

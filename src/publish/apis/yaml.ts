@@ -1,0 +1,39 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import { TaskThread } from '../../model/threads/task-thread.ts'
+import type { YamlTask } from './yaml-thread.ts'
+
+const MAX_BYTES = 2 << 20
+const YAML_TYPE = /^(?:application|text)\/(?:[a-z0-9.+-]*\+)?(?:x-)?ya?ml\b/i
+
+/** True when a Content-Type says YAML (RFC 9512, and what was in use before). */
+export function isYaml(contentType: string | undefined): boolean {
+  return contentType !== undefined && YAML_TYPE.test(contentType.trim())
+}
+
+/**
+ * Turns YAML 1.2 into JSON text on a thread, one at a time: the reader takes two seconds for a megabyte.
+ * @throws Fault `body_malformed` (400) with the reason, `body_too_large` (413) over 2 MiB, `busy` (503)
+ */
+export function yamlToJson(text: string): Promise<string> {
+  if (Buffer.byteLength(text) > MAX_BYTES) return Promise.reject(fault('body_too_large', 'YAML over 2 MiB'))
+  return thread.run({ to: 'json', text }).catch((error: Error) => {
+    if (error instanceof Fault) throw error
+    throw fault('body_malformed', `the body is not YAML that can be read: ${error.message}`)
+  })
+}
+
+/** Turns JSON text into YAML 1.2 in the same way. @throws Fault `internal` when it takes too long or grows too large */
+export function jsonToYaml(text: string): Promise<string> {
+  return thread.run({ to: 'yaml', text }).catch((error: Error) => {
+    if (error instanceof Fault) throw error
+    throw fault('internal', `a document could not be written as YAML: ${error.message}`)
+  })
+}
+
+const thread = new TaskThread<YamlTask, string>({
+  module: new URL(import.meta.url.replace(/yaml\.([jt]s)$/, 'yaml-thread.$1')),
+  name: 'yaml',
+  withinMs: 20_000,
+  memoryMb: 512,
+  mostWaiting: 50,
+})

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto'
+import { fault } from '../../errors/fault.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { readNewApi } from '../../model/apis/read/read.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { newGeneration, USER_GENERATION, USER_NAME } from '../../model/keys/key.ts'
+import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { foldCase } from '../../model/text/fold.ts'
+import type { AuditChange, Change } from '../../store/ports/ports.ts'
+import { checkPlace, type PlaceRules } from '../apis/api-place.ts'
+import { checkIdsStillFree } from '../documents/own-ids.ts'
+import { clockOf, type SecretParts } from '../documents/parts.ts'
+import { newEpoch } from '../oauth-clients/oauth-client-draft.ts'
+import { bodyOf, clientOf } from '../oauth-clients/oauth-client-parts.ts'
+import { endOfPortalSessions, isSwitchedOff } from '../portal/developers/developers-write.ts'
+import { endOfKeys, endOfSignIns, withNewEpoch } from '../single-sign-on/idp-profiles.ts'
+
+/** What an entry is undone with. */
+interface RestoreParts extends SecretParts {
+  /** Gathers what must be in the same commit besides. */
+  readonly also: Change[]
+  /** As in `PlaceRules`. */
+  readonly mayUse?: PlaceRules['mayUse']
+  /** As in `ProfileAuthor`; undefined = an identity profile answers to whom it did. */
+  readonly voucher?: JsonObject
+}
+
+/**
+ * Checks that a document can be as it was before a change, and answers it: null = it is to be gone. `all` are the changes that are
+ * undone together.
+ */
+type Restore = (
+  parts: RestoreParts,
+  change: AuditChange,
+  all: readonly AuditChange[],
+) => Promise<JsonObject | null> | JsonObject | null
+
+const asItWas: Restore = (_parts, { before }) => before
+
+/** How each kind of document is put back; those that are not here cannot be. */
+export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.create(null), {
+  api: restoreApi,
+  policy: restorePolicy,
+  oauth_client: restoreClient,
+  session: restoreSession,
+  developer: restoreDeveloper,
+  key_end: asItWas,
+  certificate: asItWas,
+  asset: restoreAsset,
+  hook: asItWas,
+  idp_profile: restoreProfile,
+  org_session: asItWas,
+  organisation: restoreOrganisation,
+  portal_configuration: asItWas,
+  portal_documentation: asItWas,
+  portal_documentation_text: asItWas,
+  portal_look: asItWas,
+  portal_menu: asItWas,
+  portal_page: asItWas,
+  catalogue: asItWas,
+} satisfies Record<string, Restore>)
+
+/** @throws Fault `api_id_taken`, `listen_path_taken` (409), `undo_refused` (409) for a new API that others are based on already */
+async function restoreApi(
+  parts: RestoreParts,
+  { id, before, after }: AuditChange,
+  all: readonly AuditChange[],
+): Promise<JsonObject | null> {
+  const apiId = String((before ?? after)?.api_id ?? '')
+  if (before === null) {
+    const together = all.map((change) => change.id)
+    const clients = await others(parts, 'oauth_client', { api_ids: apiId }, together)
+    const bases = await others(parts, 'api', { version_ids: apiId }, together)
+    if (clients + bases > 0) throw fault('undo_refused', `OAuth clients or versions of API ${apiId} stand in the way`)
+    return null
+  }
+  if (after === null) await checkIdsStillFree(parts, 'api', id, before)
+  const api = readNewApi(documentOf(before))
+  const mayCollide = parts.config.gateway.enable_duplicate_slugs
+  const rules = { mayCollide, mayUse: parts.mayUse, placeBefore: after?.place }
+  const turn = await checkPlace(parts, api, all.map((change) => change.id) as DocumentId[], rules)
+  parts.also.push(...turn.filter((change) => !parts.also.some((taken) => isSameTurn(taken, change))))
+  return before
+}
+
+/** One turn does for all APIs of a commit. */
+function isSameTurn(one: Change, other: Change): boolean {
+  return one.op === 'putTicket' && other.op === 'putTicket' && Buffer.compare(one.hash, other.hash) === 0
+}
+
+/** @throws Fault `already_exists` (409), `undo_refused` (409) for a new policy that OAuth clients name already */
+async function restorePolicy(
+  parts: SecretParts,
+  { id, before, after }: AuditChange,
+  all: readonly AuditChange[],
+): Promise<JsonObject | null> {
+  if (before !== null) {
+    if (after === null) await checkIdsStillFree(parts, 'policy', id, before)
+    return before
+  }
+  const where = { policies: String(after?.id ?? ''), org_id: String(after?.org_id ?? '') }
+  const clients = await others(
+    parts,
+    'oauth_client',
+    where,
+    all.map(({ id }) => id),
+  )
+  if (clients > 0) throw fault('undo_refused', `OAuth clients of policy ${where.policies} stand in the way`)
+  return null
+}
+
+/** @throws Fault `asset_taken` (409) */
+async function restoreAsset(parts: SecretParts, { id, before, after }: AuditChange): Promise<JsonObject | null> {
+  if (before !== null && after === null) await checkIdsStillFree(parts, 'asset', id, before)
+  return before
+}
+
+/** Sessions and keys that ended with a profile, or with what it was, stay so. The user who undoes answers for its sign-ins. */
+function restoreProfile({ also, voucher = {} }: RestoreParts, { id, before }: AuditChange): JsonObject | null {
+  also.push(endOfKeys(id))
+  return before === null ? null : withNewEpoch({ ...before, ...voucher })
+}
+
+/** @throws Fault `portal_taken` (409) for a host that another organisation has by now */
+async function restoreOrganisation(
+  parts: RestoreParts,
+  { id, before, after }: AuditChange,
+): Promise<JsonObject | null> {
+  const cname = typeof before?.cname === 'string' ? before.cname : ''
+  const taken =
+    cname !== '' &&
+    cname !== after?.cname &&
+    (await others(parts, 'organisation', { cname: foldCase(cname) }, [id])) > 0
+  if (taken) throw fault('portal_taken', 'Another organisation has this host')
+  if (before === null) return null
+  const isSwitchedOff = after?.sso_enabled === true && before.sso_enabled !== true
+  if (isSwitchedOff) parts.also.push(...(await endOfSignIns(parts, id)))
+  return { ...before, sso_epoch: isSwitchedOff ? randomUUID() : (after?.sso_epoch ?? '') }
+}
+
+/** A client keeps the secrets that it has now, and tokens that were ended stay so. @throws Fault `undo_refused` (409) */
+async function restoreClient(
+  parts: SecretParts,
+  { before, after }: AuditChange,
+  all: readonly AuditChange[],
+): Promise<JsonObject | null> {
+  if (before === null) return null
+  const client = clientOf(before)
+  for (const apiId of client.api_ids) {
+    const together = all.some((change) => change.kind === 'api' && change.before?.api_id === apiId)
+    if (!together && (await parts.documents.find('api', 'api_id', apiId)) === undefined)
+      throw fault('undo_refused', `API ${apiId} of the client is gone`)
+  }
+  const now = after === null ? undefined : clientOf(after)
+  const same = now !== undefined && now.epoch === client.epoch
+  const epoch = same ? client.epoch : newEpoch(clockOf(parts).wall())
+  return bodyOf({ ...client, secrets: now?.secrets ?? client.secrets, epoch })
+}
+
+/** Ways in are not put back, nor developers themselves: what hangs on them is not among the changes. */
+function restoreDeveloper({ also }: RestoreParts, { id, before, after }: AuditChange): JsonObject {
+  if (before === null || after === null) throw fault('undo_refused', 'a developer was made or deleted')
+  if (isSwitchedOff(after, before)) also.push(endOfPortalSessions(id))
+  const kept = WAYS_IN.filter((name) => Object.hasOwn(after, name)).map((name) => [name, after[name]!] as const)
+  return { ...before, ...Object.fromEntries(kept) }
+}
+
+const WAYS_IN = ['password', 'password_updated', 'PWHistory', 'nonce', 'sso_key', 'last_login_date']
+
+/**
+ * A user keeps the password that it has now, and tokens that were ended stay so: by a deletion, a switch or another password.
+ * @throws Fault `undo_refused` (409) for a token
+ */
+function restoreSession(_parts: SecretParts, { before, after, session }: AuditChange): JsonObject | null {
+  if ((session?.clientId ?? '') !== '') throw fault('undo_refused', 'tokens that were revoked stay so')
+  if (before === null || before[USER_NAME] === undefined) return before
+  if (after === null) return { ...before, ...newGeneration() }
+  const { [USER_GENERATION]: generation, basic_auth_data: password } = after
+  return {
+    ...before,
+    ...(isObject(password) && { basic_auth_data: password }),
+    ...(before.is_inactive === true ? newGeneration() : generation !== undefined && { [USER_GENERATION]: generation }),
+  }
+}
+
+/** How many documents match besides these. */
+async function others(
+  { documents }: SecretParts,
+  kind: string,
+  where: Readonly<Record<string, string>>,
+  except: readonly string[],
+): Promise<number> {
+  const { rows } = await documents.list(kind, { where, limit: except.length + 1 })
+  return rows.filter(({ id }) => !except.includes(id)).length
+}
+
+/** Ids of the APIs that a document of this kind is based on. */
+export function apisOf(kind: string, body: JsonObject): readonly string[] {
+  if (kind === 'api') return [String(body.api_id ?? '')]
+  if (kind === 'policy') return policyApisOf(body)
+  if (kind === 'oauth_client') return clientOf(body).api_ids
+  return isObject(body.access_rights) ? Object.keys(body.access_rights) : []
+}

@@ -1,0 +1,106 @@
+import { fault } from '../../errors/fault.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type {
+  Audit,
+  AuditChange,
+  AuditRow,
+  AuditStanding,
+  Change,
+  Documents,
+  Revision,
+} from '../../store/ports/ports.ts'
+import { type PlaceRules, retriedInTurn } from '../apis/api-place.ts'
+import { inTurn } from '../documents/mutex.ts'
+import { auditOf, type SecretParts } from '../documents/parts.ts'
+import { checkStanding } from './undo-conflict.ts'
+import { PEOPLE, type UndoParts } from './undo-people.ts'
+import { RESTORE } from './undo-restore.ts'
+
+/** An entry that is to be undone. */
+export interface Undoing {
+  readonly row: AuditRow
+  /** Of each of its changes, in their order. */
+  readonly standing: readonly AuditStanding[]
+  readonly audit: Audit
+  readonly actor: string
+  /** True when an email address may have an account in other organisations too. */
+  readonly sharedEmail: boolean
+  /** As in `PlaceRules`: with ownership, the APIs that the caller owns. */
+  readonly mayUse?: PlaceRules['mayUse']
+  /** As in `ProfileAuthor`. */
+  readonly voucher?: JsonObject
+}
+
+/** Entries about credentials that were given up on purpose. */
+const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate', 'oauth_client.end_tokens'])
+
+/**
+ * Puts the documents of an audit entry back as they were before it, in one audited commit. Only where each of them still is as the
+ * entry left it. Credentials that were replaced or revoked stay so: passwords, API credentials, second factors, client secrets,
+ * tokens.
+ * @throws Fault `undo_refused` (409) naming what stands in the way; whatever the noun itself refuses, such as `listen_path_taken`
+ * (409), `last_admin`, `group_in_use` (400), `label_in_use`, `already_exists`, `revision_conflict` (409)
+ */
+export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {
+  // In turn with other writers of this process: what was checked is still so when it is written.
+  return inTurn(parts.documents, () => retriedInTurn(() => undo(parts, undoing)))
+}
+
+async function undo(
+  given: SecretParts,
+  { row, standing, audit, actor, sharedEmail, mayUse, voucher }: Undoing,
+): Promise<Revision> {
+  const { changes } = row
+  if (changes.length === 0) throw fault('undo_refused', 'the entry changed nothing')
+  if (FINAL.has(row.action)) throw fault('undo_refused', 'credentials that were replaced or revoked stay so')
+  if (changes.some(({ omitted }) => omitted)) throw fault('undo_refused', 'the documents were too large to be kept')
+  const parts: UndoParts = { ...given, documents: undoingDocuments(given.documents, row.id), audit, sharedEmail }
+  const [only] = changes
+  const people = changes.length === 1 ? PEOPLE[only!.kind] : undefined
+  if (people !== undefined) return people(parts, only!, standing[0]!, actor)
+  checkStanding(standing)
+  const back: Change[] = []
+  for (const [index, change] of changes.entries()) {
+    const restore = RESTORE[change.kind]
+    if (restore === undefined) throw fault('undo_refused', `a change of ${change.kind} cannot be undone`)
+    const repaired = await restore({ ...parts, also: back, mayUse, ...(voucher && { voucher }) }, change, changes)
+    back.push(changeBack(change, repaired, standing[index]!))
+  }
+  return parts.documents.commit(back, auditOf(parts, actor, 'undo', row.orgId, {}))
+}
+
+/** The change that takes one back. `body` = what the document is to be; undefined = it is to be gone. */
+function changeBack(change: AuditChange, body: AuditChange['before'], { revision }: AuditStanding): Change {
+  if (change.kind === 'session') return sessionBack(change, body)
+  const document = { kind: change.kind, id: change.id as DocumentId, ifRevision: revision }
+  return body === null ? { op: 'delete', ...document } : { op: 'put', ...document, body }
+}
+
+function sessionBack({ id, session, after }: AuditChange, body: AuditChange['before']): Change {
+  const hash = Buffer.from(id, 'hex')
+  if (body === null || session === undefined) return { op: 'deleteSession', hash }
+  return {
+    op: 'putSession',
+    hash,
+    row: { ...session, body },
+    ...(after === null ? { ifAbsent: true } : { ifPresent: true }),
+  }
+}
+
+/** The documents as publishing functions see them while an entry is undone: what they write says so, and which entry it was. */
+function undoingDocuments(documents: Documents, undoes: string): Documents {
+  return {
+    get: (kind, id) => documents.get(kind, id),
+    find: (kind, index, value) => documents.find(kind, index, value),
+    list: (kind, query) => documents.list(kind, query),
+    scan: (kind) => documents.scan(kind),
+    each: (kind, query) => documents.each(kind, query),
+    values: (kind, index, query) => documents.values(kind, index, query),
+    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+    commit: (changes, entry) =>
+      documents.commit(changes, entry && { ...entry, action: 'undo', detail: { ...entry.detail, undoes } }),
+    note: (entry) => documents.note(entry),
+    revision: () => documents.revision(),
+  }
+}

@@ -1,0 +1,76 @@
+import type { JsonObject } from '../../model/json/json.ts'
+import type { PasswordRules } from '../../model/passwords/password-rules.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { systemClock } from '../../model/time/clock.ts'
+import type { AuditEntry, Counters, Documents, Tokens } from '../../store/ports/ports.ts'
+
+/** A gateway that callers reach, and the tags of the APIs that it loads. */
+interface EdgeEndpoint {
+  readonly name: string
+  readonly endpoint: string
+  readonly tags?: string[]
+}
+
+/** The settings that decide what may be stored. The whole configuration fits. */
+export interface PublishSettings {
+  readonly gateway: {
+    readonly hash_keys: boolean
+    readonly min_token_length: number
+    readonly allow_explicit_policy_id: boolean
+    readonly enable_duplicate_slugs: boolean
+    readonly public_url?: string
+  }
+  readonly dashboard?: {
+    readonly public_url?: string
+    readonly edge_endpoints?: readonly EdgeEndpoint[]
+  }
+  readonly compat: { readonly vendor_aliases: readonly string[] }
+}
+
+/** What documents are published with. */
+export interface PublishParts {
+  readonly documents: Documents
+  readonly counters: Counters
+  readonly config: PublishSettings
+  /** Organisation of objects that name none; '' while there is none. */
+  readonly defaultOrg: () => string
+  /** The system's unless given. */
+  readonly clock?: Clock
+}
+
+/** What sessions are read with. */
+export interface SessionParts extends PublishParts {
+  readonly tokens: Tokens
+}
+
+/** What keys and certificates need besides. */
+export interface SecretParts extends SessionParts {
+  /** 32 bytes that private keys and shown-again keys are sealed with. */
+  readonly sealKey: Uint8Array
+  /** What passwords of users must be like; absent = at least eight characters. */
+  readonly passwordRules?: PasswordRules
+  /** The same for dashboard users, and for developers of the portal. */
+  readonly userPasswordRules?: PasswordRules
+  readonly developerPasswordRules?: PasswordRules
+}
+
+/** The clock that dates are read from. */
+export function clockOf(parts: Pick<PublishParts, 'clock'>): Clock {
+  return parts.clock ?? systemClock
+}
+
+/** An audit entry of this moment. `detail` names ids and hashes only. */
+export function auditOf(
+  parts: Pick<PublishParts, 'clock'>,
+  actor: string,
+  action: string,
+  orgId: string,
+  detail: JsonObject,
+): AuditEntry {
+  return { actor, action, orgId, at: clockOf(parts).wall(), detail }
+}
+
+/** The organisation that a body names, else the default one. */
+export function orgOf(parts: PublishParts, named: unknown): string {
+  return typeof named === 'string' && named !== '' ? named : parts.defaultOrg()
+}

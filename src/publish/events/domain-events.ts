@@ -1,0 +1,227 @@
+import { objectsOf } from '../../model/apis/definition/members.ts'
+import { eventHandlersOf } from '../../model/apis/read/read-events.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
+import { asJson, isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { withoutHidden } from '../../model/keys/key.ts'
+import { entriesOf } from '../../model/portal/catalogue/catalogue.ts'
+import { redact } from '../../model/secrets/redact.ts'
+import { redactDocument } from '../../model/secrets/secret-places.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { type ApiEventName, handlerName } from '../../model/webhooks/event-handlers.ts'
+import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '../../store/ports/ports.ts'
+import { wrapperOf } from '../apis/api-wrapper.ts'
+import { catalogueOf } from '../portal/catalogue/catalogue.ts'
+import { requestSeen } from '../portal/key-requests/request-view.ts'
+import {
+  addressIn,
+  type EventReceiver,
+  type EventSort,
+  eventDelivery,
+  mailAddressIn,
+  referencedHook,
+} from './events.ts'
+import { eventBody } from './traffic-events.ts'
+
+/** What events are found with. */
+export interface EventParts {
+  readonly documents: Documents
+  readonly tokens: Tokens
+  readonly clock: Clock
+  readonly sealKey: Uint8Array
+  /** Sends a mail, after the commit; absent = none are sent. Must not throw. */
+  readonly mail?: (mail: EventMail) => void
+}
+
+/** A mail about something that happened, to the address that the organisation names for such events. */
+export interface EventMail {
+  readonly to: string
+  readonly orgId: string
+  readonly event: string
+  readonly data: Json
+}
+
+/** What people are told of a commit: messages for the same commit, and mails for afterwards. */
+interface Told {
+  readonly changes: readonly Change[]
+  readonly mails: readonly EventMail[]
+}
+
+type Did = 'created' | 'updated' | 'deleted' | 'submitted' | 'approved'
+
+/** Something that a commit does and somebody may want to know. */
+interface Happening {
+  readonly sorts: readonly EventSort[]
+  readonly did: Did
+  readonly orgId: string
+  /** The APIs whose webhooks are told as well. */
+  readonly apis: readonly JsonObject[]
+  readonly data: Json
+}
+
+const KEY_SORTS: readonly EventSort[] = ['key_event', 'hashed_key_event']
+/** What APIs call a change of a key. */
+const TOKEN_EVENTS: Readonly<Partial<Record<Did, ApiEventName>>> = {
+  created: 'TokenCreated',
+  updated: 'TokenUpdated',
+  deleted: 'TokenDeleted',
+}
+/** Of a key that names very many APIs. */
+const MOST_APIS = 50
+
+/**
+ * The messages about what a commit changes, for the same commit: to the address that the organisation names for such events
+ * (`event_options`), and to the webhooks that the APIs concerned name for them (`hook_references`); and the mails, for afterwards.
+ * They hold no secret.
+ */
+export async function eventsOf(parts: EventParts, changes: readonly Change[]): Promise<Told> {
+  const all: Told[] = []
+  for (const change of changes) {
+    const happening = await happeningOf(parts, change)
+    if (happening !== undefined) all.push(await told(parts, happening))
+  }
+  return { changes: all.flatMap((each) => each.changes), mails: all.flatMap((each) => each.mails) }
+}
+
+async function happeningOf(parts: EventParts, change: Change): Promise<Happening | undefined> {
+  if (change.op === 'put' || change.op === 'delete') {
+    if (change.kind === 'api') return apiHappening(parts, change)
+    return change.kind === 'key_request' ? requestHappening(parts, change) : undefined
+  }
+  if (change.op === 'putSession' || change.op === 'deleteSession') return keyHappening(parts, change)
+  return undefined
+}
+
+type DocumentChange = Change & { op: 'put' | 'delete' }
+
+async function apiHappening({ documents }: EventParts, change: DocumentChange): Promise<Happening | undefined> {
+  const before = await documents.get('api', change.id)
+  const now = afterOf(change, before)
+  if (now === undefined) return undefined
+  const data = redactDocument(wrapperOf(now, undefined))
+  return { sorts: ['api_event'], did: didOf(change, before), orgId: orgOf(now.body), apis: [now.body], data }
+}
+
+async function requestHappening(parts: EventParts, change: DocumentChange): Promise<Happening | undefined> {
+  const before = await parts.documents.get(change.kind, change.id)
+  const now = afterOf(change, before)
+  if (now === undefined) return undefined
+  const approved = before?.body.approved !== true && now.body.approved === true
+  const did = before === undefined ? 'submitted' : approved ? 'approved' : didOf(change, before)
+  const orgId = orgOf(now.body)
+  const entries = entriesOf((await catalogueOf(parts, orgId))?.body)
+  const data = redact(await requestSeen(parts, now, entries))
+  return { sorts: ['key_request_event'], did, orgId, apis: [], data }
+}
+
+/** The document that a change leaves, or takes away. */
+function afterOf(change: DocumentChange, before: StoredDocument | undefined): StoredDocument | undefined {
+  return change.op === 'delete' ? before : { kind: change.kind, id: change.id, revision: 0, body: asJson(change.body) }
+}
+
+function didOf({ op }: DocumentChange, before: StoredDocument | undefined): Did {
+  if (op === 'delete') return 'deleted'
+  return before === undefined ? 'created' : 'updated'
+}
+
+/** Keys alone: tokens of clients come and go without a word. */
+async function keyHappening(
+  { documents, tokens }: EventParts,
+  change: Change & { op: 'putSession' | 'deleteSession' },
+): Promise<Happening | undefined> {
+  const before = await tokens.getSession(change.hash)
+  const row: SessionInput | undefined = change.op === 'putSession' ? change.row : before
+  if (row === undefined || row.clientId !== '') return undefined
+  const did = change.op === 'deleteSession' ? 'deleted' : before === undefined ? 'created' : 'updated'
+  const keyHash = Buffer.from(change.hash).toString('hex')
+  const apis = await Promise.all(
+    row.apiIds.slice(0, MOST_APIS).map(async (apiId) => (await documents.find('api', 'api_id', apiId))?.body),
+  )
+  return {
+    ...{ sorts: KEY_SORTS, did, orgId: row.orgId },
+    apis: apis.filter((body) => body !== undefined),
+    data: { key_hash: keyHash, org_id: row.orgId, ...(redactDocument(withoutHidden(row.body)) as JsonObject) },
+  }
+}
+
+async function told(parts: EventParts, { sorts, did, orgId, apis, data }: Happening): Promise<Told> {
+  const organisation = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
+  const now = parts.clock.wall()
+  const changes: Change[] = []
+  const mails: EventMail[] = []
+  for (const sort of sorts) {
+    const event = `${sort}.${did}`
+    const body = JSON.stringify({ event, data })
+    const receivers = await hooksFor(parts, orgId, apis, [sort, event])
+    if (organisation !== undefined && addressIn(organisation.body, sort) !== '') receivers.push({ sort, orgId })
+    changes.push(...receivers.map((to) => eventDelivery(parts.sealKey, { to, body }, now)))
+    const to = organisation === undefined ? undefined : mailAddressIn(organisation.body, sort)
+    if (to !== undefined) mails.push({ to, orgId, event, data })
+  }
+  if (sorts === KEY_SORTS) changes.push(...(await tokenEvents(parts, { sorts, did, orgId, apis, data })))
+  return { changes, mails }
+}
+
+/** What APIs that a key names have said about its changes: their own handlers, and webhooks that they name for such events. */
+async function tokenEvents(parts: EventParts, { did, orgId, apis, data }: Happening): Promise<Change[]> {
+  const event = TOKEN_EVENTS[did]
+  if (event === undefined || !isObject(data)) return []
+  const now = parts.clock.wall()
+  const detail = {
+    message: `A key was ${did}`,
+    key: typeof data.key_hash === 'string' ? data.key_hash : '',
+    alias: typeof data.alias === 'string' ? data.alias : '',
+  }
+  const own = apis.flatMap((api) => {
+    const apiId = typeof api.api_id === 'string' ? api.api_id : ''
+    const body = eventBody(event, { apiId, orgId: orgOf(api) }, detail, now)
+    return eventHandlersOf(api)
+      .filter((handler) => handler.event === event && handler.type === 'webhook')
+      .map((handler) => ({ to: { handler: handlerName(handler), apiId, orgId: orgOf(api) }, body }))
+  })
+  const body = JSON.stringify({ event, data })
+  const named = (await hooksFor(parts, orgId, apis, [event])).map((to) => ({ to, body }))
+  return [...own, ...named].map((message) => eventDelivery(parts.sealKey, message, now))
+}
+
+/** The webhooks that these APIs name for an event, each once. */
+async function hooksFor(
+  parts: EventParts,
+  orgId: string,
+  apis: readonly JsonObject[],
+  names: readonly string[],
+): Promise<EventReceiver[]> {
+  const hooks = new Set<string>()
+  for (const reference of apis.flatMap((body) => objectsOf(body, 'hook_references'))) {
+    if (typeof reference.event_name !== 'string' || !names.includes(reference.event_name)) continue
+    const id = isObject(reference) ? await referencedHook(parts, orgId, reference) : undefined
+    if (id !== undefined) hooks.add(id)
+  }
+  return [...hooks].map((hook) => ({ hook, orgId }))
+}
+
+function orgOf({ org_id }: JsonObject): string {
+  return typeof org_id === 'string' ? org_id : ''
+}
+
+/** Documents that tell whoever wants to know of what is committed with an audit entry, in the same commit. */
+export function tellingDocuments(parts: EventParts): Documents {
+  const { documents } = parts
+  return {
+    get: (kind, id) => documents.get(kind, id),
+    find: (kind, index, value) => documents.find(kind, index, value),
+    list: (kind, query) => documents.list(kind, query),
+    scan: (kind) => documents.scan(kind),
+    each: (kind, query) => documents.each(kind, query),
+    values: (kind, index, query) => documents.values(kind, index, query),
+    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+    async commit(changes, entry) {
+      if (entry === undefined) return documents.commit(changes, entry)
+      const events = await eventsOf(parts, changes)
+      const revision = await documents.commit([...changes, ...events.changes], entry)
+      for (const mail of events.mails) parts.mail?.(mail)
+      return revision
+    },
+    note: (entry) => documents.note(entry),
+    revision: () => documents.revision(),
+  }
+}

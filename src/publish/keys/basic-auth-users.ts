@@ -1,0 +1,205 @@
+import { createHmac } from 'node:crypto'
+import { type Fault, fault, waitFault } from '../../errors/fault.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { generationOf, passwordHashOf, USER_GENERATION, USER_NAME, withoutHidden } from '../../model/keys/key.ts'
+import { nameBrake, Throttle } from '../../model/limits/throttle.ts'
+import { KnownAddresses } from '../../model/network/known-addresses.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
+import { checkPassword, type PasswordRules, passwordRules } from '../../model/passwords/password-rules.ts'
+import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwords/passwords.ts'
+import { isBcryptHash, looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
+import { normaliseText } from '../../model/text/normalise-text.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
+import { clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
+import { createKey, type SavedKey, updateKey } from './keys.ts'
+
+/** A user: a session that is found by a name and used with a password, never by itself as a key. */
+export interface UserDraft {
+  readonly name: string
+  /** As on the wire, the password in `basic_auth_data.password`. */
+  readonly session: JsonObject
+  readonly keepQuota: boolean
+  /** True for one that comes from another installation: see `KeyDraft`. */
+  readonly moved?: boolean
+  readonly actor: string
+}
+
+/** What checking a password needs: what keys are published with fits, and what authorization servers stand on. */
+export interface UserParts {
+  readonly tokens: Tokens
+  readonly sealKey: Uint8Array
+  readonly clock?: Clock
+}
+
+const LONGEST_NAME = 256
+
+/**
+ * What a user is stored under: an HMAC, so that no credential that anybody could send as a key leads to a user.
+ */
+export function userHash({ sealKey }: Pick<UserParts, 'sealKey'>, orgId: string, name: string): Buffer {
+  const place = JSON.stringify(['user', orgId, normaliseText(name)])
+  return createHmac('sha256', sealKey).update(place).digest()
+}
+
+/** The stored session of a user; undefined when there is none. @throws Fault `store_away` */
+export async function findUser(parts: UserParts, orgId: string, name: string): Promise<SessionRow | undefined> {
+  const row = await parts.tokens.getSession(userHash(parts, orgId, name))
+  return row === undefined || !isUser(row) ? undefined : row
+}
+
+/** True for the session of a user. */
+export function isUser({ body }: Pick<SessionRow, 'body'>): boolean {
+  return typeof body[USER_NAME] === 'string'
+}
+
+/** True when a session from the wire brings a password: it is meant to be a user. */
+export function bringsPassword({ basic_auth_data: data }: JsonObject): boolean {
+  return isObject(data) && typeof data.password === 'string' && data.password !== ''
+}
+
+/**
+ * Stores a user; one of the same name in the organisation is replaced, and has its password still where none is sent. The password is
+ * kept as argon2id, and must meet the rules unless it comes as an argon2id or bcrypt hash already.
+ * @throws Fault `key_invalid`, `rights_missing`, `password_invalid` (400), `passwords_busy` (503)
+ */
+export async function createUser(
+  parts: SecretParts,
+  { name, session, keepQuota, moved = false, actor }: UserDraft,
+): Promise<SavedKey> {
+  checkName(name)
+  const orgId = orgOf(parts, session.org_id)
+  const { basic_auth_data: data, ...rest } = session
+  const kept = !bringsPassword(session) && (await findUser(parts, orgId, name)) !== undefined
+  if (!kept && (!isObject(data) || !bringsPassword(session)))
+    throw fault('key_invalid', 'basic_auth_data.password: is missing')
+  const own = kept ? {} : { [USER_NAME]: name, basic_auth_data: await keptPassword(parts, data as JsonObject) }
+  return createKey(parts, {
+    session: orgId === '' ? rest : { ...rest, org_id: orgId },
+    user: { hash: userHash(parts, orgId, name), own },
+    keepQuota,
+    moved,
+    actor,
+  })
+}
+
+/**
+ * Replaces the session of a user; the password stays unless another one is sent. The organisation cannot change.
+ * @throws Fault `not_found` (404), `key_invalid`, `rights_missing`, `password_invalid` (400), `passwords_busy` (503)
+ */
+export async function updateUser(
+  parts: SecretParts,
+  { row, session, keepQuota, actor }: Omit<UserDraft, 'name'> & { readonly row: SessionRow },
+): Promise<SavedKey> {
+  const { basic_auth_data: data, ...rest } = session
+  if (rest.org_id !== undefined && rest.org_id !== '' && rest.org_id !== row.orgId)
+    throw fault('key_invalid', 'org_id: a user cannot move to another organisation')
+  const fresh = isObject(data) && bringsPassword(session) ? await keptPassword(parts, data) : undefined
+  const moved = row.orgId === '' ? rest : { ...rest, org_id: row.orgId }
+  return updateKey(parts, { row, session: moved, keepQuota, actor, ...(fresh && { own: { basic_auth_data: fresh } }) })
+}
+
+/**
+ * The session of the user with this password, without the password; undefined when there is no such user or it is another
+ * password, which takes the same time. After a few failures of a user from an address, more of a user from everywhere, or from an
+ * address, each further one must wait longer: a try that comes before is answered with the Fault `oauth_too_many_tries` and not looked
+ * at. Where the user came from before, only what failed from there counts, so that strangers lock nobody out. An address counts as a
+ * network of 64 bits in IPv6. A success takes back what failed of the user from the address, of all else only itself.
+ * @throws Fault `passwords_busy` (503), `store_away`
+ */
+export async function checkUser(
+  parts: UserParts,
+  orgId: string,
+  username: string,
+  password: string,
+  clientAddress: string,
+): Promise<SessionRow | undefined | Fault> {
+  const { pairs, users, addresses, known } = throttlesOf(parts)
+  const hash = userHash(parts, orgId, username.slice(0, LONGEST_NAME + 1))
+  const [user, address] = [hash.toString('base64'), visitorOf(clientAddress)]
+  const pair = `${user} ${address}`
+  const counts = [
+    [pairs, pair],
+    [addresses, address],
+    [users, user],
+  ] as const
+  const now = clockOf(parts).mono()
+  const judges = known.has(user, address) ? counts.slice(0, 1) : counts
+  const waitMs = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key, now)))
+  if (waitMs > 0) return waitFault('oauth_too_many_tries', waitMs)
+  for (const [throttle, key] of counts) throttle.begin(key, now)
+  const giveBack = () => {
+    for (const [throttle, key] of counts) throttle.succeed(key, { all: false })
+  }
+  try {
+    const row = await parts.tokens.getSession(hash)
+    const right = await verifyPassword(row && (passwordHashOf(row.body) || undefined), password)
+    if (!right || row === undefined || !isUser(row)) return undefined
+    giveBack()
+    pairs.succeed(pair, { all: true })
+    known.add(user, address)
+    return { ...row, body: { ...withoutHidden(row.body), [USER_GENERATION]: generationOf(row.body) } }
+  } catch (error) {
+    // It was our fault, not the caller's.
+    giveBack()
+    throw error
+  }
+}
+
+interface Throttles {
+  /** Of a user and an address together. */
+  readonly pairs: Throttle
+  /** Of a user, from all addresses that it did not come from before. */
+  readonly users: Throttle
+  readonly addresses: Throttle
+  readonly known: KnownAddresses
+}
+
+const throttles = new WeakMap<Tokens, Throttles>()
+
+const FORGET_MS = 900_000
+const ENTRIES = 10_000
+
+/** One pair for each store of the process. */
+function throttlesOf({ tokens }: UserParts): Throttles {
+  const known = throttles.get(tokens)
+  if (known !== undefined) return known
+  const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, entries: ENTRIES }
+  const made = {
+    pairs: new Throttle({ ...rules, free: 5, longestWaitMs: 60_000 }),
+    // Anyone who knows a name can make its owner wait where that is not known.
+    users: new Throttle(nameBrake(50)),
+    // Many users may come from one address: that of an app's own server.
+    addresses: new Throttle({ ...rules, free: 60, longestWaitMs: FORGET_MS }),
+    known: new KnownAddresses(),
+  }
+  throttles.set(tokens, made)
+  return made
+}
+
+function checkName(name: string): void {
+  if (name === '' || name.length > LONGEST_NAME || /[\x00-\x1f\x7f]/.test(name) || !name.isWellFormed())
+    throw fault('key_invalid', `the user name must have 1 to ${LONGEST_NAME} characters and no control characters`)
+}
+
+const OTHER_HASHES = ['sha256', 'murmur32', 'murmur64', 'murmur128']
+const fallbackRules = passwordRules()
+
+/** What is stored of a password that was sent. */
+async function keptPassword(parts: SecretParts, data: JsonObject): Promise<JsonObject> {
+  const { password: sent, ...rest } = data
+  const password = String(sent)
+  const kept = (hashed: string): JsonObject => {
+    return { ...rest, hash_type: isBcryptHash(hashed) ? 'bcrypt' : 'argon2id', password: hashed }
+  }
+  if (isPasswordHash(password)) return kept(password)
+  // Taken for the password itself, the hash would open the account of whoever has stolen a list of them.
+  if (looksLikeBcrypt(password) || OTHER_HASHES.includes(String(rest.hash_type)))
+    throw fault(
+      'key_invalid',
+      'basic_auth_data: only argon2id hashes, and bcrypt hashes of a cost up to 14, can be taken over: send the password itself',
+    )
+  const rules: PasswordRules = parts.passwordRules ?? fallbackRules
+  checkPassword(rules, password)
+  return kept(await hashPassword(password))
+}

@@ -1,0 +1,37 @@
+import { isKeyHash } from '../../model/keys/key.ts'
+import { hashKey } from '../../model/secrets/secret.ts'
+import type { SessionRow } from '../../store/ports/ports.ts'
+import type { SecretParts } from '../documents/parts.ts'
+import { findUser } from './basic-auth-users.ts'
+import { rawKeyOf } from './keys.ts'
+
+/** How a caller names a key: by itself, by its hash, by either (itself first), or a basic user by name. */
+export type KeyNaming = 'key' | 'hash' | 'guess' | 'username'
+
+/** A key that was found, and how. */
+export interface FoundKey {
+  readonly row: SessionRow
+  /** The key itself or the name of the user, where the caller named it or the installation keeps keys; else ''. */
+  readonly key: string
+  readonly by: 'key' | 'hash' | 'username'
+}
+
+/**
+ * Finds a key; without a naming that says otherwise a user of the organisation when there is no such key. Organisations are not
+ * told apart here: keys are unique among all. @throws Fault `store_away`, `seal_broken`
+ */
+export async function findKey(
+  parts: SecretParts,
+  { name, naming, orgId }: { readonly name: string; readonly naming: KeyNaming; readonly orgId: string },
+): Promise<FoundKey | undefined> {
+  if (naming === 'key' || naming === 'guess') {
+    const row = await parts.tokens.getSession(hashKey(name))
+    if (row !== undefined) return { row, key: name, by: 'key' }
+  }
+  if (naming === 'hash' || naming === 'guess') {
+    const row = isKeyHash(name) ? await parts.tokens.getSession(Buffer.from(name, 'hex')) : undefined
+    if (row !== undefined) return { row, key: rawKeyOf(parts, row) ?? '', by: 'hash' }
+  }
+  const row = naming === 'hash' ? undefined : await findUser(parts, orgId, name)
+  return row && { row, key: name, by: 'username' }
+}

@@ -1,0 +1,36 @@
+import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { keySealContext } from '../../model/keys/key.ts'
+import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
+import { seal } from '../../model/secrets/secret.ts'
+import type { SessionRow, StoredDocument, Tokens } from '../../store/ports/ports.ts'
+import type { SecretParts } from '../documents/parts.ts'
+
+/** Whose key it is, as it is stored; undefined = nobody's. */
+export interface Held {
+  readonly developer: StoredDocument | undefined
+}
+
+/** The key as it is now: what it is to a developer may have changed since it was read. @throws Fault `not_found` (404) */
+export async function stillThere(parts: { readonly tokens: Tokens }, { hash }: SessionRow): Promise<SessionRow> {
+  const row = await parts.tokens.getSession(hash)
+  if (row === undefined) throw fault('not_found', 'no such key')
+  return row
+}
+
+/** The key as it is kept where keys are shown again. */
+export function sealedKeyOf(parts: SecretParts, key: string | undefined, hash: Uint8Array): Buffer | undefined {
+  if (key === undefined || parts.config.gateway.hash_keys) return undefined
+  return seal(parts.sealKey, key, keySealContext(hexOf(hash)))
+}
+
+/** Who holds a key, for the audit. */
+export function holderNamed(session: JsonObject): JsonObject {
+  const id = session[DEVELOPER_ID]
+  return typeof id === 'string' ? { developer: id } : {}
+}
+
+/** A hash as it is written: lower-case hex. */
+export function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
+}

@@ -1,0 +1,381 @@
+import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import {
+  checkRawKey,
+  counterIdOf,
+  keySealContext,
+  newGeneration,
+  passwordHashOf,
+  USER_NAME,
+  withHidden,
+  withoutHidden,
+} from '../../model/keys/key.ts'
+import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
+import { policyIdsOf } from '../../model/policies/merge-policies.ts'
+import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
+import { hashKey, newSecret, unseal } from '../../model/secrets/secret.ts'
+import { checkSession } from '../../model/sessions/session.ts'
+import { expiresByPolicies } from '../../model/time/expiry.ts'
+import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
+import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
+import { withHolder } from '../portal/developers/developer-change.ts'
+import { deletedWith, isFormer, isHeld, lifeOf, savedWith } from '../portal/developers/keys-of-developer.ts'
+import { resetQuotas, writtenOver } from '../sessions/quotas.ts'
+import { applyPolicies, evictionOf, type Prepared, sessionOrg } from '../sessions/sessions.ts'
+import { checkCertificateStays, placeOfCertificate } from './certificate-keys.ts'
+import { type Held, hexOf, holderNamed, sealedKeyOf, stillThere } from './key-parts.ts'
+
+/** A key as it was stored. */
+export interface SavedKey {
+  /** SHA-256 of the key, lower-case hex. */
+  readonly keyHash: string
+  /** The key itself, where the caller made it now or the installation keeps keys; else undefined. */
+  readonly key: string | undefined
+  readonly session: JsonObject
+  readonly revision: Revision
+  /** False when a custom key took the place of one that was there. */
+  readonly created: boolean
+}
+
+export interface KeyDraft {
+  readonly session: JsonObject
+  /** A key of the caller's choice; else one of 256 random bits is made. */
+  readonly key?: string
+  /** In the place of a key: the session of a user, stored under this hash, with these members over what was sent. */
+  readonly user?: { readonly hash: Uint8Array; readonly own: JsonObject }
+  /** In the place of a key: its hash, of one that nobody here knows; `key` may stand beside it, and must be the one. */
+  readonly hash?: Uint8Array
+  /** Members over what was sent, of those that nobody writes from outside. */
+  readonly own?: JsonObject
+  /** True for one that comes from another installation: when it was made and when it expires is as sent. */
+  readonly moved?: boolean
+  /** Organisation that a key in this place must belong to; absent = any may be replaced. */
+  readonly within?: string
+  /** Of a new key: with what it ends besides. */
+  readonly family?: string
+  /** Leaves the counts of its quotas as they are. */
+  readonly keepQuota: boolean
+  readonly actor: string
+}
+
+/** A key of a developer that is to be made. */
+export interface HeldKeyDraft {
+  readonly session: JsonObject
+  /** The developer as it is stored: the key is made only while it is so. */
+  readonly developer: StoredDocument
+  /** Unix seconds at which it expires at the latest; undefined = as its policies say. */
+  readonly expires: number | undefined
+  readonly actor: string
+  readonly action: string
+  /** For the audit; ids only. */
+  readonly detail: JsonObject
+  /** What else is to be stored in the same transaction. */
+  readonly beside: (key: string, keyHash: string, developerBody: JsonObject) => readonly Change[]
+}
+
+/**
+ * Stores a new key; a custom one that is there already is replaced, and keeps its `date_created`. The session keeps unknown
+ * fields. A session that names a client certificate is found by that, and has no key. `key_expires_in` of the last policy that has one gives `expires`. Quotas start anew unless `keepQuota`, or an API of
+ * the key sets `dont_set_quota_on_create`.
+ *
+ * A new key whose `expires` has passed is refused, because it could never be used (the incumbent made it everlasting).
+ * @throws Fault `key_invalid` (400, also for policies that do not exist or do not go together), `rights_missing` (400),
+ *   `key_not_owned` (400), `already_exists` (409) when another caller with `within` makes the same key at this moment
+ */
+export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<SavedKey> {
+  const place = placeOf(parts, draft)
+  const chosen = draft.key !== undefined || place.key === undefined
+  const known = chosen ? await parts.tokens.getSession(place.hash) : undefined
+  return withHolder(parts, known?.body ?? {}, async (developer) => {
+    const stored = developer === undefined ? known : await parts.tokens.getSession(place.hash)
+    return create(parts, draft, { ...place, stored, developer })
+  })
+}
+
+async function create(
+  parts: SecretParts,
+  draft: KeyDraft,
+  { key, hash, stored, developer }: Place & Held & { readonly stored: SessionRow | undefined },
+): Promise<SavedKey> {
+  if (stored !== undefined && draft.within !== undefined && stored.orgId !== draft.within) throw fault('key_not_owned')
+  const here = stored === undefined ? draft.session : ofOrganisation(draft.session, stored)
+  const isSentBack = stored !== undefined && !draft.moved
+  const written = isSentBack ? await writtenOver(parts, here, stored) : here
+  const sent = ofHolder(withHidden(written, stored?.body), developer)
+  const prepared = await prepare(parts, { ...sent, ...draft.user?.own, ...draft.own })
+  const madeAt = stored?.body.date_created
+  const session = draft.moved ? arrived(parts, prepared, madeAt) : begun(parts, prepared, madeAt)
+  const write: Write = {
+    ...{ hash, session, prepared, developer, stored },
+    sealedKey: sealedKeyOf(parts, key, hash) ?? (draft.moved ? stored?.sealedKey : undefined),
+    family: stored === undefined ? draft.family : stored.family,
+    must: stored === undefined && draft.within !== undefined ? 'ifAbsent' : undefined,
+    evictAt: undefined,
+    keepQuota: draft.keepQuota,
+    actor: draft.actor,
+  }
+  const saved = await save(parts, write, stored === undefined ? 'key.create' : 'key.replace')
+  return { ...saved, key, created: stored === undefined }
+}
+
+/**
+ * Stores a new random key of a developer, and what it means in the developer's record, in one transaction.
+ * @throws Fault `key_invalid` (400), `revision_conflict` (409) when the developer was changed meanwhile
+ */
+export async function createHeldKey(parts: SecretParts, draft: HeldKeyDraft): Promise<SavedKey> {
+  const { developer, actor, beside, detail } = draft
+  const key = newSecret()
+  const hash = hashKey(key)
+  const prepared = await prepare(parts, { ...withHidden(draft.session, undefined), [DEVELOPER_ID]: developer.id })
+  const session = begun(parts, prepared, undefined)
+  const latest = draft.expires ?? 0
+  const byPolicies = typeof session.expires === 'number' ? session.expires : 0
+  const expires = Math.min(...[latest, byPolicies].filter((end) => end > 0), Number.POSITIVE_INFINITY)
+  const write: Write = {
+    ...{ hash, prepared, developer, detail, actor },
+    beside: (developerBody) => beside(key, hexOf(hash), developerBody),
+    session: Number.isFinite(expires) ? { ...session, expires } : session,
+    sealedKey: sealedKeyOf(parts, key, hash),
+    ...{ stored: undefined, family: undefined, must: 'ifAbsent', evictAt: undefined, keepQuota: true },
+  }
+  if (isPast(write.session.expires, clockOf(parts).wall())) throw fault('key_invalid', 'expires: lies in the past')
+  return { ...(await save(parts, write, draft.action)), key, created: true }
+}
+
+/** What is to become of a key that is there. */
+export interface KeyChange {
+  readonly row: SessionRow
+  readonly session: JsonObject
+  readonly keepQuota: boolean
+  /** Leaves the time at which the store may forget the key as it is; else it is reckoned anew. */
+  readonly keepEviction?: boolean
+  /** Members over what was sent, of a user. */
+  readonly own?: JsonObject
+  readonly actor: string
+  /** For the audit; `key.update` unless given. */
+  readonly action?: string
+  readonly detail?: JsonObject
+}
+
+/**
+ * Replaces the session of a key: what is not sent is gone, but `date_created` stays, and so do its counts when a rotation gave
+ * it those of its predecessor. An `expires` in the past is stored as sent: it ends the key now (the incumbent put the old
+ * value back in silence).
+ * @throws Fault `not_found` (404), `key_invalid` (400), `rights_missing` (400)
+ */
+export async function updateKey(parts: SecretParts, change: KeyChange): Promise<SavedKey> {
+  return withHolder(parts, change.row.body, async (developer) => {
+    const row = developer === undefined ? change.row : await stillThere(parts, change.row)
+    return update(parts, { ...change, row }, developer)
+  })
+}
+
+async function update(parts: SecretParts, change: KeyChange, developer: Held['developer']): Promise<SavedKey> {
+  const { row, keepQuota, actor } = change
+  const written = await writtenOver(parts, ofOrganisation(change.session, row), row)
+  checkCertificateStays(parts, row, written)
+  const sent = ofHolder(withHidden(written, row.body), developer)
+  const prepared = await prepare(parts, { ...sent, ...change.own })
+  const session: JsonObject = { ...prepared.session }
+  if (row.body.date_created !== undefined) session.date_created = row.body.date_created
+  const write: Write = {
+    ...{ hash: row.hash, session, prepared, developer, stored: row },
+    sealedKey: row.sealedKey,
+    family: row.family,
+    must: 'ifPresent',
+    evictAt: change.keepEviction || isLastingToken(row.body, session) ? row.evictAt : undefined,
+    keepQuota,
+    actor,
+    ...(change.detail && { detail: change.detail }),
+  }
+  const saved = await save(parts, write, change.action ?? 'key.update')
+  return { ...saved, key: rawKeyOf(parts, row), created: false }
+}
+
+/** Other policies for a key. */
+export interface PolicyChange extends Pick<KeyChange, 'row' | 'actor' | 'action' | 'detail'> {
+  readonly policies: readonly string[]
+}
+
+/**
+ * Gives a key other policies, and nothing else: its counts, its expiry and what the store does with it afterwards stay.
+ * @throws Fault `not_found` (404), `key_invalid` (400)
+ */
+export async function setKeyPolicies(parts: SecretParts, change: PolicyChange): Promise<SavedKey> {
+  return withHolder(parts, change.row.body, (developer) => setHeldPolicies(parts, change, developer))
+}
+
+/** The same for a key whose developer was read; a single try. @throws besides Fault `revision_conflict` (409) */
+export async function setHeldPolicies(
+  parts: SecretParts,
+  { policies, ...change }: PolicyChange,
+  developer: Held['developer'],
+): Promise<SavedKey> {
+  const row = developer === undefined ? change.row : await stillThere(parts, change.row)
+  const { apply_policy_id: _older, ...rest } = withoutHidden(row.body)
+  const session = { ...rest, apply_policies: [...policies] }
+  return update(parts, { ...change, row, session, keepQuota: true, keepEviction: true }, developer)
+}
+
+/**
+ * Deletes a key and the counts of its quotas; the node that did it refuses the key from then on. With a developer's key end those
+ * that it took the place of. @throws Fault `store_away`, `store_full`
+ */
+export async function deleteKey(
+  parts: SecretParts,
+  given: SessionRow,
+  actor: string,
+  action = 'key.delete',
+): Promise<Revision> {
+  const keyHash = hexOf(given.hash)
+  return withHolder(parts, given.body, async (developer) => {
+    const row = (isHeld(given.body) ? await parts.tokens.getSession(given.hash) : undefined) ?? given
+    const held = await deletedWith(parts.tokens, developer, row)
+    const audit = auditOf(parts, actor, action, row.orgId, { key_hash: keyHash, ...holderNamed(row.body) })
+    const revision = await parts.documents.commit([{ op: 'deleteSession', hash: row.hash }, ...held], audit)
+    // The counts of one that was rotated are those of its successor.
+    if (!isFormer(row.body))
+      await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, keyHash), { whatever: true })
+    return revision
+  })
+}
+
+/** The key itself, where the installation keeps keys so that they can be shown again. @throws Fault `seal_broken` */
+export function rawKeyOf(parts: SecretParts, row: SessionRow): string | undefined {
+  if (row.sealedKey === undefined) return undefined
+  return unseal(parts.sealKey, row.sealedKey, keySealContext(hexOf(row.hash))).toString('utf8')
+}
+
+interface Write {
+  readonly hash: Uint8Array
+  readonly session: JsonObject
+  readonly prepared: Prepared
+  readonly sealedKey: Uint8Array | undefined
+  /** The grant that it came from, where it is a token; of a key, what it ends with. */
+  readonly family: string | undefined
+  readonly must: 'ifAbsent' | 'ifPresent' | undefined
+  /** undefined = to be reckoned. */
+  readonly evictAt: number | undefined
+  readonly keepQuota: boolean
+  readonly actor: string
+  readonly developer: StoredDocument | undefined
+  /** As it was before; undefined = it is new. */
+  readonly stored: SessionRow | undefined
+  readonly detail?: JsonObject
+  readonly beside?: (developerBody: JsonObject) => readonly Change[]
+}
+
+interface Place {
+  readonly key: string | undefined
+  readonly hash: Uint8Array
+}
+
+function placeOf(parts: SecretParts, draft: KeyDraft): Place {
+  if (draft.user !== undefined) return { key: undefined, hash: draft.user.hash }
+  if (draft.hash !== undefined) {
+    if (draft.key !== undefined && !hashKey(draft.key).equals(draft.hash))
+      throw fault('key_invalid', 'key: is not the key of this hash')
+    return { key: draft.key, hash: draft.hash }
+  }
+  const certificate = draft.key === undefined ? placeOfCertificate(parts, draft.session) : undefined
+  if (certificate !== undefined) return { key: undefined, hash: certificate }
+  const key = draft.key === undefined ? newSecret() : checkRawKey(draft.key, parts.config.gateway.min_token_length)
+  return { key, hash: hashKey(key) }
+}
+
+async function prepare(parts: SecretParts, body: JsonObject): Promise<Prepared> {
+  const session = checkSession(body)
+  return applyPolicies(parts, session)
+}
+
+/** A key stays in its organisation, whether the caller names it or not. @throws Fault `key_invalid` (400) naming both */
+function ofOrganisation(session: JsonObject, { orgId }: SessionRow): JsonObject {
+  if (orgId === '') return session
+  const { org_id: named } = session
+  if (named !== undefined && named !== '' && named !== orgId)
+    throw fault('key_invalid', `org_id: the key belongs to organisation ${orgId} and cannot move to ${String(named)}`)
+  return { ...session, org_id: orgId }
+}
+
+/**
+ * A key of a developer stays in the developer's organisation, and one that was rotated has what its successor has.
+ * @throws Fault `key_invalid` (400)
+ */
+function ofHolder(session: JsonObject, developer: Held['developer']): JsonObject {
+  if (developer === undefined) return session
+  if (isFormer(session)) throw fault('key_invalid', 'another key took the place of this one')
+  const orgId = developer.body.org_id ?? ''
+  if (session.org_id !== undefined && session.org_id !== '' && session.org_id !== orgId)
+    throw fault('key_invalid', 'org_id: the key of a developer cannot move to another organisation')
+  return { ...session, org_id: orgId }
+}
+
+async function save(parts: SecretParts, write: Write, action: string): Promise<Omit<SavedKey, 'key' | 'created'>> {
+  const { hash, prepared, sealedKey, family, developer, stored } = write
+  const keyHash = hexOf(hash)
+  const now = clockOf(parts).wall()
+  const orgId = sessionOrg(parts, prepared.session)
+  const said: JsonObject = {
+    ...write.session,
+    ...(orgId !== '' && { org_id: orgId }),
+    last_updated: String(Math.floor(now / 1000)),
+    ...generationFor(write.session, stored),
+  }
+  const policyIds = policyIdsOf(prepared.session)
+  const forgetAt = write.evictAt ?? (await evictionOf(parts, said, prepared, now))
+  const life = lifeOf(hash, said, { forgetAt, isNew: stored === undefined, kept: write.evictAt !== undefined })
+  const { session, evictAt } = life
+  const apiIds = Object.keys(prepared.session.access_rights ?? {})
+  const clientId = prepared.session.oauth_client_id ?? ''
+  const columns = { body: session, orgId, apiIds, policyIds, clientId, evictAt }
+  const row = { ...columns, ...(sealedKey && { sealedKey }), ...(family && { family }) }
+  const must = write.must === undefined ? {} : { [write.must]: true }
+  const changes: Change[] = [{ op: 'putSession', hash, row, ...must }, ...life.changes]
+  if (developer !== undefined) {
+    const known = policyIds.filter((_id, index) => prepared.policies[index] !== undefined)
+    const held = await savedWith(parts.tokens, developer, { hash, row, policies: known }, stored)
+    changes.push(...held.changes, ...(write.beside?.(held.developerBody) ?? []))
+  }
+  const detail = { key_hash: keyHash, policies: policyIds, apis: apiIds, ...holderNamed(session), ...write.detail }
+  const revision = await parts.documents.commit(changes, auditOf(parts, write.actor, action, orgId, detail))
+  if (!write.keepQuota) await resetQuotas(parts, session, orgId, counterIdOf(session, keyHash), { whatever: false })
+  return { keyHash, session, revision }
+}
+
+/** Of a user: another one for a new user, for one that is switched off, and for one that gets another password. */
+function generationFor(session: JsonObject, stored: SessionRow | undefined): JsonObject {
+  if (session[USER_NAME] === undefined) return {}
+  if (stored === undefined) return newGeneration()
+  const isSwitchedOff = session.is_inactive === true && stored.body.is_inactive !== true
+  const isRepassworded = passwordHashOf(session) !== passwordHashOf(stored.body)
+  return isSwitchedOff || isRepassworded ? newGeneration() : {}
+}
+
+/** The session of a new key: when it was made, and when its policies have it expire. @throws Fault `key_invalid` */
+function begun(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[string] | undefined): JsonObject {
+  const now = clockOf(parts).wall()
+  const expires = expiresByPolicies(prepared.policies, now)
+  const session: JsonObject = {
+    ...prepared.session,
+    ...(expires !== undefined && { expires }),
+    date_created: dateCreated ?? new Date(now).toISOString(),
+  }
+  if (isPast(session.expires, now)) throw fault('key_invalid', 'expires: lies in the past')
+  return session
+}
+
+/** The session of a key that was used elsewhere: it goes on as it is, also where it has expired. */
+function arrived(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[string] | undefined): JsonObject {
+  const session: JsonObject = { ...prepared.session }
+  const madeAt = session.date_created || dateCreated || new Date(clockOf(parts).wall()).toISOString()
+  return { ...session, date_created: madeAt }
+}
+
+/** True for a token that expires as before: the store keeps it as long as its authorization server said. */
+function isLastingToken(before: JsonObject, { expires }: JsonObject): boolean {
+  return tokenFactsOf(before) !== undefined && before.expires === expires
+}
+
+function isPast(expires: unknown, now: number): boolean {
+  return typeof expires === 'number' && expires > 0 && expires * 1000 <= now
+}

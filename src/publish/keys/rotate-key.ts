@@ -1,0 +1,70 @@
+import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { counterIdOf, ROTATED_FROM, USER_NAME } from '../../model/keys/key.ts'
+import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import type { Change, SessionRow } from '../../store/ports/ports.ts'
+import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
+import { withHolder } from '../portal/developers/developer-change.ts'
+import { endId, isFormer, isHeld, rotatedWith } from '../portal/developers/keys-of-developer.ts'
+import { isCertificateKey } from './certificate-keys.ts'
+import { type Held, hexOf, holderNamed, sealedKeyOf, stillThere } from './key-parts.ts'
+import type { SavedKey } from './keys.ts'
+
+/** How a key is rotated. */
+export interface Rotation {
+  /** Seconds for which the old key is good as well, 0 = no longer; only keys of developers overlap. */
+  readonly overlapS?: number
+  readonly action?: string
+}
+
+/**
+ * Puts a new random key in the place of one. The session and its counts go over; the old key is unknown at once, unless there is an
+ * overlap: then it ends with that, and so do those that it took the place of itself.
+ * @throws Fault `key_invalid` (400) for a user, who has no key, and for a key that was rotated before; `store_away`, `store_full`
+ */
+export async function rotateKey(
+  parts: SecretParts,
+  row: SessionRow,
+  actor: string,
+  rotation: Rotation = {},
+): Promise<SavedKey> {
+  if (row.body[USER_NAME] !== undefined) throw fault('key_invalid', 'a user has a password, not a key')
+  if (isCertificateKey(parts, row))
+    throw fault('key_invalid', 'the key is a client certificate: it cannot be rotated here')
+  return withHolder(parts, row.body, async (developer) =>
+    rotateHeld(parts, developer === undefined ? row : await stillThere(parts, row), actor, { ...rotation, developer }),
+  )
+}
+
+/** The same for a key whose developer was read; a single try. @throws besides Fault `revision_conflict` (409) */
+export async function rotateHeld(
+  parts: SecretParts,
+  row: SessionRow,
+  actor: string,
+  { developer, overlapS = 0, action = 'key.rotate' }: Rotation & Held,
+): Promise<SavedKey> {
+  if (isFormer(row.body)) throw fault('key_invalid', 'another key took the place of this one already')
+  const key = newSecret()
+  const hash = hashKey(key)
+  const keyHash = hexOf(hash)
+  const oldHash = hexOf(row.hash)
+  const now = clockOf(parts).wall()
+  const session: JsonObject = {
+    ...row.body,
+    counter_id: counterIdOf(row.body, oldHash),
+    last_updated: String(Math.floor(now / 1000)),
+    ...(isHeld(row.body) && { [ROTATED_FROM]: oldHash, date_created: new Date(now).toISOString() }),
+  }
+  const { hash: _old, sealedKey: _sealed, ...columns } = row
+  const sealedKey = sealedKeyOf(parts, key, hash)
+  const untilMs = overlapS === 0 || !isHeld(row.body) ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
+  const filed = isHeld(row.body) ? await parts.documents.get('key_end', endId(row.hash)) : undefined
+  const filedAt = filed === undefined ? 0 : Date.parse(String(filed.body.at))
+  const changes: Change[] = [
+    { op: 'putSession', hash, row: { ...columns, body: session, ...(sealedKey && { sealedKey }) }, ifAbsent: true },
+    ...(await rotatedWith(parts, developer, { row, next: hash, untilMs }, filedAt)),
+  ]
+  const detail = { key_hash: keyHash, before: oldHash, ...holderNamed(row.body) }
+  const revision = await parts.documents.commit(changes, auditOf(parts, actor, action, row.orgId, detail))
+  return { keyHash, key, session, revision, created: true }
+}

@@ -1,0 +1,92 @@
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { Millis } from '../../model/time/clock.ts'
+import type { Change, Documents, StoredDocument, Tokens } from '../../store/ports/ports.ts'
+import { newEpoch } from './oauth-client-draft.ts'
+import { policiesWithRightsOn } from './oauth-client-lists.ts'
+import { bodyOf, CLIENT_KIND } from './oauth-client-parts.ts'
+import { sweepSessions } from './oauth-sweep.ts'
+
+/** What goes with an API or a policy: changes for the same transaction, and what is to be cleaned up after it. */
+export interface Cascade {
+  readonly changes: readonly Change[]
+  /** Deletes rows that the commit made void, in the background. */
+  readonly sweep: (parts: {
+    readonly documents: Documents
+    readonly tokens: Tokens
+    readonly sealKey: Uint8Array
+  }) => void
+}
+
+interface CascadeParts {
+  readonly documents: Documents
+}
+
+const BATCH = 1000
+
+/**
+ * What the deletion of an API does to its clients: it goes out of their APIs, and a client that is registered nowhere else goes
+ * with it. The tokens of all of them end, also of those that are registered by a policy with rights on the API.
+ */
+export async function clientsWithoutApi(
+  parts: CascadeParts,
+  api: { readonly apiId: string; readonly orgId: string },
+  now: Millis,
+): Promise<Cascade> {
+  const direct = await clientsWhere(parts, { api_ids: api.apiId })
+  const byPolicy: StoredDocument<'oauth_client'>[] = []
+  for (const id of await policiesWithRightsOn(parts, api))
+    byPolicy.push(...(await clientsWhere(parts, { registered_by_policy: id, org_id: api.orgId })))
+  return cascade([...direct, ...byPolicy], now, (client) => {
+    const rest = client.api_ids.filter((id) => id !== api.apiId)
+    return { ...client, api_ids: rest }
+  })
+}
+
+/**
+ * What the deletion of a policy does to clients: one that is registered by it goes, the tokens of all that name it end. The others
+ * go on naming it, so that with no other policy they get no tokens: without any, they would be free of all limits.
+ */
+export async function clientsWithoutPolicy(
+  parts: CascadeParts,
+  policy: { readonly id: string; readonly orgId: string },
+  now: Millis,
+): Promise<Cascade> {
+  const found = await clientsWhere(parts, { policies: policy.id, org_id: policy.orgId })
+  return cascade(found, now, (client) =>
+    client.registered_by_policy === policy.id ? { ...client, registered_by_policy: '' } : client,
+  )
+}
+
+function cascade(
+  found: readonly StoredDocument<'oauth_client'>[],
+  now: Millis,
+  edit: (client: OAuthClient) => OAuthClient,
+): Cascade {
+  const ended: { clientId: string; epoch: string | undefined }[] = []
+  const changes = found.map((stored): Change => {
+    const client = { ...edit(stored.body), epoch: newEpoch(now) }
+    const { id, revision: ifRevision } = stored
+    const stays = client.api_ids.length > 0 || client.registered_by_policy !== ''
+    ended.push({ clientId: client.client_id, epoch: stays ? client.epoch : undefined })
+    if (stays) return { op: 'put', kind: CLIENT_KIND, id, body: bodyOf(client), ifRevision }
+    return { op: 'delete', kind: CLIENT_KIND, id, ifRevision }
+  })
+  return {
+    changes,
+    sweep(parts) {
+      for (const { clientId, epoch } of ended) sweepSessions(parts, clientId, epoch)
+    },
+  }
+}
+
+async function clientsWhere(
+  { documents }: CascadeParts,
+  where: Record<string, string>,
+): Promise<StoredDocument<'oauth_client'>[]> {
+  const found: StoredDocument<'oauth_client'>[] = []
+  for (;;) {
+    const { rows } = await documents.list(CLIENT_KIND, { where, offset: found.length, limit: BATCH })
+    found.push(...rows)
+    if (rows.length < BATCH) return found
+  }
+}

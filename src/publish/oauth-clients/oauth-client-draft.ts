@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import { fault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { ClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
+import { hasRightsOn } from '../../model/oauth-clients/oauth-registration.ts'
+import type { Policy } from '../../model/sessions/session.ts'
+import type { Millis } from '../../model/time/clock.ts'
+import { type ApiPlace, apiPlaceOf, type ClientParts, policyIn } from './oauth-client-parts.ts'
+
+/** Where a client is registered, and what its tokens may do. */
+export interface Registration {
+  readonly orgId: string
+  readonly apiIds: readonly string[]
+  /** Registered at the OAuth APIs of this policy; '' = one by one. */
+  readonly byPolicy: string
+  readonly policies: readonly string[]
+}
+
+/** A text that no client has had before: what its tokens carry. */
+export function newEpoch(now: Millis): string {
+  return `${now.toString(36)}.${randomBytes(12).toString('base64url')}`
+}
+
+/**
+ * Checks that APIs and policies exist and go together: every API has the OAuth method, and of several policies at least one
+ * gives rights on each of them. Without APIs the first policy stands for those it has rights on.
+ * @throws Fault `query_invalid` (400) "API doesn't exist", "API is not OAuth2", "Policy doesn't exist"; `oauth_client_invalid` (400)
+ */
+export async function checkRegistration(
+  parts: ClientParts,
+  wanted: {
+    readonly orgId: string | undefined
+    readonly apiIds: readonly string[]
+    readonly policies: readonly string[]
+  },
+): Promise<Registration> {
+  const { apiIds, policies } = wanted
+  if (apiIds.length === 0 && policies.length === 0)
+    throw fault('oauth_client_invalid', 'api_id or policy_id is missing')
+  const places = await Promise.all(apiIds.map((apiId) => oauthApi(parts, apiId)))
+  const orgId = places[0]?.orgId ?? wanted.orgId ?? (await orgOfPolicy(parts, policies[0]!))
+  if (places.some((place) => place.orgId !== orgId))
+    throw fault('oauth_client_invalid', 'the APIs belong to different organisations')
+  const known = await Promise.all(policies.map((id) => policyIn(parts, orgId, id)))
+  if (known.some((policy) => policy === undefined)) throw fault('query_invalid', "Policy doesn't exist")
+  if (apiIds.length > 0) {
+    checkRights(apiIds, known)
+    return { orgId, apiIds: [...new Set(apiIds)], byPolicy: '', policies }
+  }
+  if ((await oauthApisOf(parts, orgId, known[0])).length === 0) throw fault('query_invalid', 'API is not OAuth2')
+  return { orgId, apiIds: [], byPolicy: policies[0]!, policies }
+}
+
+/** The OAuth APIs of an organisation that a policy has rights on. */
+export async function oauthApisOf(parts: ClientParts, orgId: string, policy: Policy | undefined): Promise<string[]> {
+  const found: string[] = []
+  for (const apiId of Object.keys(policy?.access_rights ?? {})) {
+    const place = await apiPlaceOf(parts, apiId)
+    if (place?.oauth === true && place.orgId === orgId) found.push(apiId)
+  }
+  return found
+}
+
+/** Finds an API that has clients. @throws Fault `query_invalid` (400) when there is none, or its method is another */
+async function oauthApi(parts: ClientParts, apiId: string): Promise<ApiPlace> {
+  const place = await apiPlaceOf(parts, apiId)
+  if (place === undefined) throw fault('query_invalid', "API doesn't exist")
+  if (!place.oauth) throw fault('query_invalid', 'API is not OAuth2')
+  return place
+}
+
+/** The members that a body may change, over those of `before`. @throws Fault `oauth_client_invalid` when they do not go together */
+export function withFields(before: OAuthClient, fields: ClientFields, redirectOptional: boolean): OAuthClient {
+  const redirects = fields.redirect_uris ?? []
+  if (redirects.length === 0 && !redirectOptional) throw fault('oauth_client_invalid', 'redirect_uri: is missing')
+  const { jwks, certificate, grant_types, scope, ...rest } = before
+  const client: OAuthClient = {
+    ...rest,
+    ...fields.extra,
+    redirect_uris: redirects,
+    metadata: fields.metadata ?? {},
+    description: fields.description ?? '',
+    auth_method: fields.auth_method ?? before.auth_method,
+    token_lifetime: fields.token_lifetime ?? before.token_lifetime,
+    ...kept('jwks', fields.jwks, jwks),
+    ...kept('certificate', fields.certificate || (fields.certificate === undefined ? undefined : null), certificate),
+    ...kept('grant_types', fields.grant_types, grant_types),
+    ...kept('scope', fields.scope || (fields.scope === undefined ? undefined : null), scope),
+  }
+  checkMethod(client)
+  return client
+}
+
+/** The client with a mark at each redirect URI that `before` has not: see `redirect_since`. */
+export function withMarkedRedirects(before: OAuthClient, client: OAuthClient, now: Millis): OAuthClient {
+  const { redirect_since: _before, ...rest } = client
+  const known = new Map(Object.entries(before.redirect_since ?? {}))
+  const since = client.redirect_uris.flatMap((uri): [string, string][] => {
+    const mark = before.redirect_uris.includes(uri) ? known.get(uri) : newEpoch(now)
+    return mark === undefined ? [] : [[uri, mark]]
+  })
+  return since.length === 0 ? rest : { ...rest, redirect_since: Object.fromEntries(since) }
+}
+
+/** True for clients that prove themselves by a secret. */
+export function needsSecret({ auth_method: method }: Pick<OAuthClient, 'auth_method'>): boolean {
+  return method === 'any' || method === 'client_secret_basic' || method === 'client_secret_post'
+}
+
+function kept<T>(name: string, sent: T | null | undefined, before: T | undefined): { [name: string]: T } {
+  const value = sent === undefined ? before : sent
+  return value === undefined || value === null ? {} : { [name]: value }
+}
+
+function checkMethod({ auth_method: method, jwks, certificate, grant_types: grants }: OAuthClient): void {
+  if (method === 'private_key_jwt' && jwks === undefined)
+    throw fault('oauth_client_invalid', 'jwks: is missing, and private_key_jwt needs it')
+  if (method === 'tls_client_auth' && certificate === undefined)
+    throw fault('oauth_client_invalid', 'certificate: is missing, and tls_client_auth needs it')
+  // RFC 6749 section 4.4: whoever knows the id of a public client is that client.
+  if (method === 'none' && grants?.includes('client_credentials') === true)
+    throw fault('oauth_client_invalid', 'grant_types: a client without authentication cannot use client_credentials')
+}
+
+function checkRights(apiIds: readonly string[], policies: readonly (Policy | undefined)[]): void {
+  if (policies.length === 0) return
+  const bare = apiIds.find((apiId) => !policies.some((policy) => hasRightsOn(policy, apiId)))
+  if (bare !== undefined) throw fault('oauth_client_invalid', `policies: none of them gives rights on API ${bare}`)
+}
+
+async function orgOfPolicy(parts: ClientParts, id: string): Promise<string> {
+  const { rows } = await parts.documents.list('policy', { where: { id }, limit: 2 })
+  if (rows.length === 0) throw fault('query_invalid', "Policy doesn't exist")
+  if (rows.length > 1) throw fault('query_invalid', `several organisations have a policy ${id}: name one with org_id`)
+  const { org_id: orgId } = rows[0]!.body
+  return typeof orgId === 'string' ? orgId : ''
+}

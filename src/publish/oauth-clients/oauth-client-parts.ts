@@ -1,0 +1,79 @@
+import { servedClassic } from '../../model/apis/convert/convert.ts'
+import type { Api } from '../../model/apis/definition/api.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { methodsOf } from '../../model/apis/read/read-auth.ts'
+import { asJson, type JsonObject } from '../../model/json/json.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { seal, unseal } from '../../model/secrets/secret.ts'
+import type { Policy } from '../../model/sessions/session.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { Documents, StoredDocument, Tokens } from '../../store/ports/ports.ts'
+
+export const CLIENT_KIND = 'oauth_client'
+
+/** What clients are published with: what keys are published with fits, and what authorization servers stand on. */
+export interface ClientParts {
+  readonly documents: Documents
+  readonly tokens: Tokens
+  /** 32 bytes that secrets are sealed with. */
+  readonly sealKey: Uint8Array
+  /** The system's unless given. */
+  readonly clock?: Clock
+  /** An API as this node has loaded it; those that are stored are found without. */
+  readonly findApi?: (apiId: string) => Pick<Api, 'apiId' | 'orgId' | 'oauth'> | undefined
+}
+
+/** What of an API decides who may be its client. */
+export interface ApiPlace {
+  readonly apiId: string
+  readonly orgId: string
+  /** Its method is OAuth. */
+  readonly oauth: boolean
+}
+
+/** An API that is loaded here or stored; undefined when there is none. @throws Fault `store_away` */
+export async function apiPlaceOf(parts: ClientParts, apiId: string): Promise<ApiPlace | undefined> {
+  const loaded = parts.findApi?.(apiId)
+  if (loaded !== undefined) return { apiId, orgId: loaded.orgId, oauth: loaded.oauth !== undefined }
+  const stored = await parts.documents.find('api', 'api_id', apiId)
+  if (stored === undefined) return undefined
+  const { org_id: orgId, format, definition } = documentOf(stored.body)
+  const classic = format === 'oas' ? servedClassic(definition) : definition
+  return { apiId, orgId, oauth: methodsOf(classic).includes('use_oauth2') }
+}
+
+/** The stored document of a client, wherever it is registered; undefined when there is none. @throws Fault `store_away` */
+export async function storedClient(
+  parts: Pick<ClientParts, 'documents'>,
+  clientId: string,
+): Promise<StoredDocument<'oauth_client'> | undefined> {
+  return parts.documents.find(CLIENT_KIND, 'client_id', clientId)
+}
+
+/** The client that a stored body holds. */
+export function clientOf(body: JsonObject): OAuthClient {
+  return body as unknown as OAuthClient
+}
+
+/** The body that is stored of a client. */
+export function bodyOf(client: OAuthClient): JsonObject {
+  return asJson(client)
+}
+
+/** A policy of an organisation by its id; undefined when there is none. @throws Fault `store_away` */
+export async function policyIn(parts: ClientParts, orgId: string, id: string): Promise<Policy | undefined> {
+  const stored = await parts.documents.find('policy', 'org_policy', `${orgId}/${id}`)
+  return stored?.body
+}
+
+/** Seals a secret so that it opens for this client only. Base64. */
+export function sealSecret(parts: ClientParts, clientId: string, secret: string): string {
+  return seal(parts.sealKey, secret, `oauth_client:${clientId}`).toString('base64')
+}
+
+/** The current secret of a client in clear, '' when it has none. @throws Fault `seal_broken` */
+export function currentSecret(parts: ClientParts, client: OAuthClient): string {
+  const sealed = client.secrets[0]?.sealed
+  if (sealed === undefined) return ''
+  return unseal(parts.sealKey, Buffer.from(sealed, 'base64'), `oauth_client:${client.client_id}`).toString('utf8')
+}

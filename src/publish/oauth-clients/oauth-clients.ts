@@ -1,0 +1,329 @@
+import { Fault, fault } from '../../errors/fault.ts'
+import { newDocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { type ClientFields, checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
+import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
+import { equalSecrets, newSecret } from '../../model/secrets/secret.ts'
+import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
+import { inTurn } from '../documents/mutex.ts'
+import { auditOf, clockOf } from '../documents/parts.ts'
+import { clientWith } from '../portal/developers/apps-of-developer.ts'
+import {
+  checkRegistration,
+  needsSecret,
+  newEpoch,
+  type Registration,
+  withFields,
+  withMarkedRedirects,
+} from './oauth-client-draft.ts'
+import { bodyOf, CLIENT_KIND, type ClientParts, currentSecret, sealSecret, storedClient } from './oauth-client-parts.ts'
+import { sweepSessions } from './oauth-sweep.ts'
+
+export { registeredAt } from '../../model/oauth-clients/oauth-registration.ts'
+
+/** A client as it was stored. */
+export interface SavedClient {
+  readonly client: OAuthClient
+  /** Its current secret in clear; '' when it has none. */
+  readonly secret: string
+  readonly revision: Revision
+}
+
+/** A client that somebody wants registered. */
+export interface ClientDraft {
+  /** As on the wire: see `readClientFields`; `client_id`, `secret` (or `client_secret`), `api_id`, `api_ids` besides. */
+  readonly body: JsonObject
+  /** The API that it is registered at, where the caller's path names it. */
+  readonly apiId?: string
+  /** Organisation of the policy, for a client without API. */
+  readonly orgId?: string
+  /** Of a client that is there: where it is registered from now on, and the secret that is its only one then. */
+  readonly moved?: { readonly apiIds: readonly string[]; readonly secret: string }
+  /** A client without redirect URI is taken: it can use grants without redirect only. */
+  readonly redirectOptional?: boolean
+  /** What dynamic registration keeps with the client; no caller gets to see it. */
+  readonly registration?: JsonObject
+  /** Storage id of the developer whose app it is. */
+  readonly developer?: string
+  /** What else is to be stored in the same transaction as a new client. */
+  readonly beside?: (client: OAuthClient, secret: string) => readonly Change[]
+  readonly actor: string
+  /** For the audit of a new one; `oauth_client.create` unless given. */
+  readonly action?: string
+}
+
+const MOST_SECRETS = 5
+const TRIES = 5
+
+/**
+ * Registers a client at one or more OAuth APIs, or once for all OAuth APIs of its first policy. Id and secret are made (256
+ * random bits) unless given. An id that is there already is refused, unless the same secret is sent with it: then the client is
+ * registered at the further API too, and nothing else about it changes but the redirect URIs that come along.
+ * @throws Fault `oauth_client_invalid` (400), `query_invalid` (400) for an API or policy that does not exist or fit,
+ *   `already_exists` (409)
+ */
+export function createClient(parts: ClientParts, draft: ClientDraft): Promise<SavedClient> {
+  // In turn with deletions of APIs and policies: what was checked is still there when the client is written.
+  return inTurn(parts.documents, () => create(parts, draft))
+}
+
+async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClient> {
+  const { body } = draft
+  const fields = readClientFields(body)
+  const clientId = given('client_id', body.client_id) ?? newSecret()
+  const sentSecret = given('secret', body.secret) ?? given('secret', body.client_secret)
+  const registration = await checkRegistration(parts, {
+    orgId: draft.orgId ?? textIn(body.org_id),
+    apiIds: apiIdsOf(draft),
+    policies: fields.policies ?? [],
+  })
+  const stored = await storedClient(parts, clientId)
+  if (stored !== undefined) return extend(parts, draft, { stored, fields, registration, sentSecret })
+  const now = clockOf(parts).wall()
+  const client = withFields(blank(clientId, registration, now, body), fields, draft.redirectOptional === true)
+  const secret = needsSecret(client) ? (sentSecret ?? newSecret()) : ''
+  const document: OAuthClient = {
+    ...client,
+    secrets: secret === '' ? [] : [{ sealed: sealSecret(parts, clientId, secret), until: 0 }],
+    ...(draft.registration && { registration: draft.registration }),
+    ...(draft.developer !== undefined && { [DEVELOPER_ID]: draft.developer }),
+  }
+  const put: Change = { op: 'put', kind: CLIENT_KIND, id: newDocumentId(now), body: bodyOf(document), ifRevision: 0 }
+  const changes = [put, ...(draft.beside?.(document, secret) ?? [])]
+  const revision = await commit(parts, changes, draft.actor, draft.action ?? 'oauth_client.create', document)
+  return { client: document, secret, revision }
+}
+
+/**
+ * Replaces redirect URIs, policies, metadata and description of a client; its other members stay unless they are sent (null takes
+ * one away). Id, secret and APIs stay. Other policies are in force for the tokens that it has, and end none of them.
+ * @throws Fault `not_found` (404), `oauth_client_invalid`, `query_invalid` (400)
+ */
+export function updateClient(
+  parts: ClientParts,
+  clientId: string,
+  draft: Omit<ClientDraft, 'apiId' | 'orgId'>,
+): Promise<SavedClient> {
+  return inTurn(parts.documents, () => update(parts, clientId, draft))
+}
+
+async function update(
+  parts: ClientParts,
+  clientId: string,
+  { body, redirectOptional, registration, moved, actor }: Omit<ClientDraft, 'apiId' | 'orgId'>,
+): Promise<SavedClient> {
+  const fields = readClientFields(body)
+  const policies = fields.policies ?? []
+  const saved = await rewrite(parts, clientId, actor, 'oauth_client.update', async (before) => {
+    const byPolicy = before.registered_by_policy !== ''
+    const apiIds = moved?.apiIds ?? (byPolicy ? [] : before.api_ids)
+    const checked = await checkRegistration(parts, { orgId: before.org_id, apiIds, policies })
+    const client = withFields(before, fields, redirectOptional === true)
+    const left = before.api_ids.some((apiId) => !checked.apiIds.includes(apiId))
+    return {
+      ...withSecret(parts, withGivenSecret(parts, client, moved?.secret ?? '')),
+      api_ids: checked.apiIds,
+      policies,
+      registered_by_policy: checked.byPolicy,
+      epoch: left ? newEpoch(clockOf(parts).wall()) : before.epoch,
+      ...(registration && { registration }),
+    }
+  })
+  if (saved.before.epoch !== saved.client.epoch) sweepSessions(parts, clientId, saved.client.epoch)
+  return saved
+}
+
+/**
+ * Deletes a client, or with `apiId` takes it out of that API, which deletes one that is registered nowhere else. Its tokens,
+ * codes and refresh tokens are void from then on. Answers undefined when there is no such client (at that API).
+ */
+export async function deleteClient(
+  parts: ClientParts,
+  clientId: string,
+  { apiId, actor }: { readonly apiId?: string; readonly actor: string },
+): Promise<Revision | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const stored = await storedClient(parts, clientId)
+    if (stored === undefined) return undefined
+    const client = stored.body
+    const rest = apiId === undefined ? [] : client.api_ids.filter((id) => id !== apiId)
+    const stays = client.registered_by_policy === '' && rest.length > 0
+    if (stays && rest.length === client.api_ids.length) return undefined
+    const epoch = newEpoch(clockOf(parts).wall())
+    const change: Change = stays
+      ? { ...putOf(stored, { ...client, api_ids: rest, epoch }) }
+      : { op: 'delete', kind: CLIENT_KIND, id: stored.id, ifRevision: stored.revision }
+    try {
+      const held = stays ? [] : await clientWith(parts, client, undefined)
+      const revision = await commit(parts, [change, ...held], actor, 'oauth_client.delete', client)
+      sweepSessions(parts, clientId, stays ? epoch : undefined)
+      return revision
+    } catch (error) {
+      if (attempt >= TRIES || !isConflict(error)) throw error
+    }
+  }
+}
+
+/**
+ * Gives a client another secret, made or chosen. The old ones are good for `overlapS` seconds more, 0 = no longer.
+ * @throws Fault `not_found` (404), `oauth_client_invalid` (400) for a client that has none
+ */
+export async function rotateClient(
+  parts: ClientParts,
+  clientId: string,
+  { overlapS, secret, actor }: { readonly overlapS: number; readonly secret?: string; readonly actor: string },
+): Promise<SavedClient> {
+  const next = secret === undefined ? newSecret() : checkClientText('secret', secret)
+  return rewrite(parts, clientId, actor, 'oauth_client.rotate', (client) => {
+    if (!needsSecret(client)) throw fault('oauth_client_invalid', 'the client proves itself without a secret')
+    const now = clockOf(parts).wall()
+    const end = now + overlapS * 1000
+    const older = client.secrets.map((each) => ({
+      ...each,
+      until: each.until === 0 ? end : Math.min(each.until, end),
+    }))
+    const still = older.filter(({ until }) => until > now).slice(0, MOST_SECRETS - 1)
+    return { ...client, secrets: [{ sealed: sealSecret(parts, clientId, next), until: 0 }, ...still] }
+  })
+}
+
+/**
+ * Ends all tokens, codes and refresh tokens of a client: they are void with the commit, whatever number there is; their rows are
+ * deleted afterwards, in the background. @throws Fault `not_found` (404)
+ */
+export async function endAllTokens(
+  parts: ClientParts,
+  { client_id: clientId }: Pick<OAuthClient, 'client_id'>,
+  actor: string,
+): Promise<Revision> {
+  const { client, revision } = await rewrite(parts, clientId, actor, 'oauth_client.end_tokens', (before) => ({
+    ...before,
+    epoch: newEpoch(clockOf(parts).wall()),
+  }))
+  sweepSessions(parts, clientId, client.epoch)
+  return revision
+}
+
+/**
+ * Stores a client anew, as `edit` makes it of the one before; tries again when somebody else changed it meanwhile.
+ * @throws Fault `not_found` (404), `revision_conflict` (409) after five tries
+ */
+async function rewrite(
+  parts: ClientParts,
+  clientId: string,
+  actor: string,
+  action: string,
+  edit: (before: OAuthClient) => OAuthClient | Promise<OAuthClient>,
+): Promise<SavedClient & { readonly before: OAuthClient }> {
+  for (let attempt = 1; ; attempt++) {
+    const stored = await storedClient(parts, clientId)
+    if (stored === undefined) throw fault('not_found', 'OAuth Client ID not found')
+    const before = stored.body
+    const client = withMarkedRedirects(before, await edit(before), clockOf(parts).wall())
+    try {
+      const held = await clientWith(parts, before, client)
+      const revision = await commit(parts, [putOf(stored, client), ...held], actor, action, client)
+      return { client, before, secret: currentSecret(parts, client), revision }
+    } catch (error) {
+      if (attempt >= TRIES || !isConflict(error)) throw error
+    }
+  }
+}
+
+/** Registers a client that is there at a further API. */
+async function extend(
+  parts: ClientParts,
+  { actor }: ClientDraft,
+  more: {
+    readonly stored: StoredDocument<'oauth_client'>
+    readonly fields: ClientFields
+    readonly registration: Registration
+    readonly sentSecret: string | undefined
+  },
+): Promise<SavedClient> {
+  const { fields, registration, sentSecret = '' } = more
+  const before = more.stored.body
+  const secret = currentSecret(parts, before)
+  const taken = fault('already_exists', `OAuth client ${before.client_id}`)
+  if (sentSecret === '' || secret === '' || !equalSecrets(sentSecret, secret)) throw taken
+  if (before.org_id !== registration.orgId || registration.byPolicy !== '' || before.registered_by_policy !== '')
+    throw taken
+  if (registration.apiIds.every((apiId) => before.api_ids.includes(apiId))) throw taken
+  if (fields.policies !== undefined && fields.policies.join('\n') !== before.policies.join('\n')) throw taken
+  return rewrite(parts, before.client_id, actor, 'oauth_client.extend', async (client) => {
+    const apiIds = [...new Set([...client.api_ids, ...registration.apiIds])]
+    await checkRegistration(parts, { orgId: client.org_id, apiIds, policies: client.policies })
+    const redirects = [...new Set([...client.redirect_uris, ...(fields.redirect_uris ?? [])])]
+    return { ...client, api_ids: apiIds, redirect_uris: redirects }
+  })
+}
+
+/** A method that needs a secret makes one where there is none; one that needs none lets go of it. */
+function withSecret(parts: ClientParts, client: OAuthClient): OAuthClient {
+  if (!needsSecret(client)) return { ...client, secrets: [] }
+  if (client.secrets.length > 0) return client
+  return { ...client, secrets: [{ sealed: sealSecret(parts, client.client_id, newSecret()), until: 0 }] }
+}
+
+/** With the secret that was sent as the only one; '' or the current one: as it is. */
+function withGivenSecret(parts: ClientParts, client: OAuthClient, secret: string): OAuthClient {
+  if (secret === '' || !needsSecret(client) || equalSecrets(secret, currentSecret(parts, client))) return client
+  return { ...client, secrets: [{ sealed: sealSecret(parts, client.client_id, secret), until: 0 }] }
+}
+
+function blank(clientId: string, registration: Registration, now: number, body: JsonObject): OAuthClient {
+  const { orgId, apiIds, byPolicy, policies } = registration
+  return {
+    client_id: clientId,
+    org_id: orgId,
+    secrets: [],
+    redirect_uris: [],
+    api_ids: apiIds,
+    registered_by_policy: byPolicy,
+    policies,
+    metadata: {},
+    description: '',
+    auth_method: 'any',
+    token_lifetime: 0,
+    epoch: newEpoch(now),
+    date_created: textIn(body.date_created) ?? new Date(now).toISOString(),
+  }
+}
+
+function apiIdsOf({ apiId, body }: ClientDraft): string[] {
+  if (apiId !== undefined) return [apiId]
+  const list = Array.isArray(body.api_ids) ? (body.api_ids as string[]) : []
+  return [...new Set([textIn(body.api_id), ...list].filter((id): id is string => id !== undefined && id !== ''))]
+}
+
+/** A text of the caller's choice; undefined when none, or an empty one, was sent. */
+function given(name: 'client_id' | 'secret', value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value !== 'string') throw fault('oauth_client_invalid', `${name}: must be a string`)
+  return checkClientText(name, value)
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function putOf(stored: StoredDocument<'oauth_client'>, client: OAuthClient): Change {
+  return { op: 'put', kind: CLIENT_KIND, id: stored.id, body: bodyOf(client), ifRevision: stored.revision }
+}
+
+/** One transaction with its audit entry, which names ids only. */
+function commit(
+  parts: ClientParts,
+  changes: readonly Change[],
+  actor: string,
+  action: string,
+  { client_id, org_id, api_ids, policies }: OAuthClient,
+): Promise<Revision> {
+  const detail = { client_id, apis: [...api_ids], policies: [...policies] }
+  return parts.documents.commit(changes, auditOf(parts, actor, action, org_id, detail))
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'revision_conflict'
+}

@@ -1,0 +1,51 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { toFault } from '../../errors/fault.ts'
+import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
+import type { Change, SessionRow } from '../../store/ports/ports.ts'
+import type { ClientParts } from './oauth-client-parts.ts'
+
+/** Rows per commit: other writers get their turn in between. */
+const CHUNK = 200
+const sweeps = new WeakMap<object, Set<Promise<void>>>()
+
+/**
+ * Deletes, in the background, the sessions of a client that are void: issued under another epoch than this one, or all of them
+ * when it is undefined. Where the store fails they stay: nobody can use them, and they lapse by themselves.
+ */
+export function sweepSessions(parts: ClientParts, clientId: string, epoch: string | undefined): void {
+  const running = sweeps.get(parts.tokens) ?? new Set()
+  sweeps.set(parts.tokens, running)
+  const sweep = removeTokens(parts, clientId, (row) => tokenFactsOf(row.body)?.epoch !== epoch)
+    .catch(toFault)
+    .then(() => void running.delete(sweep))
+  running.add(sweep)
+}
+
+/** Resolves when no sweep is under way in this process. */
+export async function swept(parts: Pick<ClientParts, 'tokens'>): Promise<void> {
+  for (;;) {
+    const running = [...(sweeps.get(parts.tokens) ?? [])]
+    if (running.length === 0) return
+    await Promise.all(running)
+  }
+}
+
+/** Deletes those tokens of a client that `isDoomed` names, in chunks; answers how many. Keys that only name the client stay. */
+export async function removeTokens(
+  parts: Pick<ClientParts, 'documents' | 'tokens'>,
+  clientId: string,
+  isDoomed: (row: SessionRow) => boolean,
+): Promise<number> {
+  let removed = 0
+  let after: string | undefined
+  do {
+    const page = await parts.tokens.listSessions({ clientId, limit: CHUNK, ...(after !== undefined && { after }) })
+    const doomed = page.rows.filter((row) => tokenFactsOf(row.body) !== undefined && isDoomed(row))
+    const changes: Change[] = doomed.map(({ hash }) => ({ op: 'deleteSession', hash }))
+    if (changes.length > 0) await parts.documents.commit(changes, undefined)
+    removed += changes.length
+    after = page.next
+    await nextTurn()
+  } while (after !== undefined)
+  return removed
+}

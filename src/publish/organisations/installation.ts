@@ -1,0 +1,109 @@
+import { createHmac } from 'node:crypto'
+import { fault, toFault } from '../../errors/fault.ts'
+import { type DocumentId, newDocumentId, toDocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { equalSecrets, hashKey } from '../../model/secrets/secret.ts'
+import type { Change, Revision } from '../../store/ports/ports.ts'
+import { clockOf, type SecretParts } from '../documents/parts.ts'
+import { moveObjects } from './move-objects.ts'
+
+/** What an installation knows of itself, in one document. */
+export interface Installation {
+  /**
+   * Organisation of objects that name none. The id is made before the organisation is, so that whatever is made until then
+   * belongs to it from the beginning: rights, counts and certificates never change their place.
+   */
+  readonly default_org: DocumentId
+  /** SHA-256 of the token in the set-up link, hex; '' = closed for ever. */
+  readonly setup_hash: string
+  /** What tells the seal key from another, hex; '' in documents of older versions. */
+  readonly seal_hash: string
+}
+
+/** What documents of older versions lack. */
+const NO_KEY = { seal_hash: '' }
+
+/** The one document of kind `installation`. */
+export const INSTALLATION_ID = toDocumentId('0'.repeat(24))
+
+/** The installation's document; undefined before its first start. */
+export async function readInstallation({
+  documents,
+}: Pick<SecretParts, 'documents'>): Promise<(Installation & { readonly revision: Revision }) | undefined> {
+  const found = await documents.get('installation', INSTALLATION_ID)
+  return found && { ...NO_KEY, ...(found.body as unknown as Installation), revision: found.revision }
+}
+
+/**
+ * Makes the installation's document at the first start: the id of the organisation to come, and the set-up link. Objects of older
+ * versions, which belong to no organisation, are given to it. Answers the document as it stands.
+ * @throws Fault `seal_key_differs` when its secrets are sealed under another key, `store_away`
+ */
+export async function openInstallation(parts: SecretParts): Promise<Installation> {
+  const known = await readInstallation(parts)
+  if (known !== undefined) return withSealKey(parts, known)
+  const { rows } = await parts.documents.list('organisation', { limit: 1 })
+  const users = await parts.documents.list('user', { limit: 1 })
+  const made: Installation = {
+    default_org: rows[0]?.id ?? newDocumentId(clockOf(parts).wall()),
+    setup_hash: users.total > 0 ? '' : hashOf(setupToken(parts)),
+    seal_hash: sealHash(parts),
+  }
+  // The document comes last: an interrupted start begins anew, with what is left to be given.
+  await moveObjects(parts, '', made.default_org)
+  try {
+    await parts.documents.commit([putInstallation(made, 0)], undefined)
+    return made
+  } catch (error) {
+    // Another node was first.
+    if (toFault(error).code !== 'revision_conflict') throw error
+    return openInstallation(parts)
+  }
+}
+
+/** Makes sure that this process can read what others sealed: the key of an older installation is taken for the right one. */
+async function withSealKey(
+  parts: SecretParts,
+  known: Installation & { readonly revision: Revision },
+): Promise<Installation> {
+  const own = sealHash(parts)
+  if (known.seal_hash === own) return known
+  if (known.seal_hash !== '') throw fault('seal_key_differs')
+  await parts.documents.commit([putInstallation({ ...known, seal_hash: own }, known.revision)], undefined)
+  return { ...known, seal_hash: own }
+}
+
+/** The change that writes the installation's document. */
+export function putInstallation(installation: Installation, ifRevision: Revision): Change {
+  const { default_org, setup_hash, seal_hash } = installation
+  const body: JsonObject = { default_org, setup_hash, seal_hash }
+  return { op: 'put', kind: 'installation', id: INSTALLATION_ID, body, ifRevision }
+}
+
+/** What closes the set-up link, where it is open: it opens nothing once there is a user. */
+export async function closeSetup(parts: Pick<SecretParts, 'documents'>): Promise<Change[]> {
+  const known = await readInstallation(parts)
+  return known === undefined || known.setup_hash === ''
+    ? []
+    : [putInstallation({ ...known, setup_hash: '' }, known.revision)]
+}
+
+/**
+ * The token in the set-up link. It follows from the seal key, which never leaves the data folder, so that every start and every node
+ * prints the same link until it is used.
+ */
+export function setupToken({ sealKey }: Pick<SecretParts, 'sealKey'>): string {
+  return createHmac('sha256', sealKey).update('gatehouse set-up link').digest('base64url')
+}
+
+/** True when the token is that of the set-up link and the link is open. */
+export function opensSetup(installation: Pick<Installation, 'setup_hash'> | undefined, token: string): boolean {
+  const expected = installation?.setup_hash ?? ''
+  return equalSecrets(hashOf(token), expected) && expected !== ''
+}
+
+function sealHash({ sealKey }: Pick<SecretParts, 'sealKey'>): string {
+  return createHmac('sha256', sealKey).update('gatehouse seal key').digest('hex')
+}
+
+const hashOf = (token: string) => hashKey(token).toString('hex')

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import { fault } from '../../errors/fault.ts'
+import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import {
+  checkPermissionNames,
+  readOrganisation,
+  type StoredOrganisation,
+} from '../../model/organisations/organisation.ts'
+import type { Change, Revision } from '../../store/ports/ports.ts'
+import { inTurn } from '../documents/mutex.ts'
+import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
+import { defaultLabels } from '../labels/labels.ts'
+import { endOfSignIns } from '../single-sign-on/idp-profiles.ts'
+import { putInstallation, readInstallation } from './installation.ts'
+import { moveObjects, movesWithin } from './move-objects.ts'
+import { belongingsOf } from './organisation-belongings.ts'
+
+/** An organisation as it was stored. */
+export interface SavedOrganisation {
+  readonly organisation: StoredOrganisation
+  readonly revision: Revision
+}
+
+/** Most objects that are given to an organisation in the commit that makes it. */
+const MOST_MOVED = 1000
+
+/**
+ * Stores a new organisation. The first one becomes the default organisation, to which all belongs that was made before.
+ * `id` keeps the id of an organisation that is moved here; else it is made.
+ * @throws Fault `organisation_invalid` (400), `organisation_taken` (403) for an id in use, `organisation_in_use` (400) when `id` is
+ * another than that of the default organisation to come, and too much belongs to that one already
+ */
+export function newOrganisation(
+  parts: SecretParts,
+  sent: JsonObject,
+  { id: wanted, actor }: { readonly id?: DocumentId; readonly actor: string },
+): Promise<SavedOrganisation> {
+  return inTurn(parts.documents, async () => {
+    const { id, body, changes, from } = await prepareOrganisation(parts, sent, wanted)
+    const revision = await parts.documents.commit(changes, auditOf(parts, actor, 'organisation.create', id, { id }))
+    // What another thread made between the look and the commit.
+    if (from !== undefined) await moveObjects(parts, from, id)
+    return { organisation: { id, revision, body }, revision }
+  })
+}
+
+/** A new organisation that is not stored yet, and all that must be stored with it. */
+interface PreparedOrganisation {
+  readonly id: DocumentId
+  readonly body: JsonObject
+  readonly changes: Change[]
+  /** Organisation whose objects go to it; absent = none do. */
+  readonly from?: string
+}
+
+/** Prepares a new organisation. The caller holds the turn. @throws Fault as `newOrganisation` */
+export async function prepareOrganisation(
+  parts: SecretParts,
+  sent: JsonObject,
+  wanted?: DocumentId,
+): Promise<PreparedOrganisation> {
+  const body = readOrganisation(sent)
+  const { documents } = parts
+  const installation = await readInstallation(parts)
+  const reserved = installation?.default_org
+  const first = reserved === undefined || (await documents.get('organisation', reserved)) === undefined
+  const id = wanted ?? (first ? reserved : undefined) ?? newDocumentId(clockOf(parts).wall())
+  if ((await documents.get('organisation', id)) !== undefined) throw fault('organisation_taken', `id ${id} is in use`)
+  const labels = defaultLabels(id, clockOf(parts).wall())
+  const changes: Change[] = [{ op: 'put', kind: 'organisation', id, body, ifRevision: 0 }, ...labels]
+  const from = first && id !== reserved ? (reserved ?? '') : undefined
+  if (from !== undefined) {
+    const moved = await movesWithin(parts, [from, id], MOST_MOVED)
+    if (moved === undefined)
+      throw fault(
+        'organisation_in_use',
+        `more than ${MOST_MOVED} objects belong to the first organisation already: give it the id ${reserved}`,
+      )
+    const next = { setup_hash: '', seal_hash: '', ...installation, default_org: id }
+    changes.push(...moved, putInstallation(next, installation?.revision ?? 0))
+  }
+  return { id, body, changes, ...(from !== undefined && { from }) }
+}
+
+/**
+ * Replaces an organisation; its custom permissions stay unless they are sent, and the number of its developers does in any case. Single sign-on
+ * that is switched off ends what was opened by it. @throws Fault `organisation_invalid`, `revision_conflict`
+ */
+export async function updateOrganisation(
+  parts: SecretParts,
+  { id, revision: before, body: old }: StoredOrganisation,
+  sent: JsonObject,
+  actor: string,
+): Promise<SavedOrganisation> {
+  const { additional_permissions: kept, developer_count: count = 0 } = old
+  const read = { ...readOrganisation(sent), developer_count: count }
+  const body: JsonObject = { ...(kept !== undefined && { additional_permissions: kept }), ...read }
+  const isSwitchedOff = old.sso_enabled === true && body.sso_enabled !== true
+  const ends = isSwitchedOff ? await endOfSignIns(parts, id) : []
+  if (isSwitchedOff) body.sso_epoch = randomUUID()
+  else if (old.sso_epoch !== undefined) body.sso_epoch = old.sso_epoch
+  return save(parts, { id, revision: before, body }, 'organisation.update', actor, ends)
+}
+
+/**
+ * Keeps the rules that an organisation would have the rule engine of others judge calls by. They are never evaluated here.
+ * @throws Fault `revision_conflict` (409)
+ */
+export async function setOpenPolicy(
+  parts: SecretParts,
+  { id, revision, body }: StoredOrganisation,
+  rules: string,
+  actor: string,
+): Promise<SavedOrganisation> {
+  const after = { ...body, open_policy: { enabled: false, rules } }
+  return save(parts, { id, revision, body: after }, 'organisation.rules', actor)
+}
+
+/** Replaces the custom permissions of an organisation. @throws Fault `organisation_invalid` (400), `revision_conflict` (409) */
+export async function setAdditionalPermissions(
+  parts: SecretParts,
+  { id, revision, body }: StoredOrganisation,
+  names: unknown,
+  actor: string,
+): Promise<SavedOrganisation> {
+  const after = { ...body, additional_permissions: checkPermissionNames(names) }
+  return save(parts, { id, revision, body: after }, 'organisation.permissions', actor)
+}
+
+/**
+ * Deletes an organisation and all that belongs to it: people, documents of every kind, keys and tokens. In rounds, itself last, so
+ * that one that was interrupted can be repeated. What the gateway serves of the default organisation stays: it goes on belonging
+ * to its id, which the next new organisation gets. @throws Fault `revision_conflict` (409)
+ */
+export async function deleteOrganisation(
+  parts: SecretParts,
+  { id, revision }: StoredOrganisation,
+  actor: string,
+): Promise<Revision> {
+  const installation = await readInstallation(parts)
+  const keepObjects = installation?.default_org === id
+  const entry = (action: string) => auditOf(parts, actor, action, id, { id })
+  for await (const changes of belongingsOf(parts, id, { keepObjects }))
+    await parts.documents.commit(changes, entry('organisation.empty'))
+  return inTurn(parts.documents, () => {
+    const own: Change = { op: 'delete', kind: 'organisation', id, ifRevision: revision }
+    return parts.documents.commit([own], entry('organisation.delete'))
+  })
+}
+
+/** An organisation by id; undefined when there is none. */
+export async function findOrganisation(
+  parts: Pick<SecretParts, 'documents'>,
+  id: string,
+): Promise<StoredOrganisation | undefined> {
+  const found = isDocumentId(id) ? await parts.documents.get('organisation', id) : undefined
+  return found && { id: found.id, revision: found.revision, body: found.body }
+}
+
+async function save(
+  parts: SecretParts,
+  { id, revision: before, body }: StoredOrganisation,
+  action: string,
+  actor: string,
+  ends: readonly Change[] = [],
+): Promise<SavedOrganisation> {
+  const put = { op: 'put', kind: 'organisation', id, body, ifRevision: before } as const
+  const revision = await parts.documents.commit([put, ...ends], auditOf(parts, actor, action, id, { id }))
+  return { organisation: { id, revision, body }, revision }
+}

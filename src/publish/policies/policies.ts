@@ -1,0 +1,198 @@
+import { fault } from '../../errors/fault.ts'
+import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { checkPolicy } from '../../model/policies/policy.ts'
+import type { Policy } from '../../model/sessions/session.ts'
+import type { Revision, StoredDocument } from '../../store/ports/ports.ts'
+import { inTurn } from '../documents/mutex.ts'
+import { checkIdsFree, findByEitherId } from '../documents/own-ids.ts'
+import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
+import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
+import { again } from '../portal/developers/developer-change.ts'
+import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
+
+/** A policy as it was stored. `id` is what keys name it by. */
+export interface SavedPolicy {
+  readonly id: string
+  readonly policy: JsonObject
+  readonly revision: Revision
+}
+
+/** What may differ between those who store policies. */
+export interface PolicyRules {
+  /** Keep the `id` that was sent with a new one; the gateway's setting unless given. */
+  readonly explicitIds?: boolean
+  /** Characters of ids that paths and files need escapes for. */
+  readonly unsafeIds?: boolean
+  /** Without any id the storage id stands for it, in the place of a refusal. */
+  readonly fillIds?: boolean
+  /** No other policy of the organisation may have the name. */
+  readonly uniqueNames?: boolean
+}
+
+/**
+ * Stores a new policy. Its `_id` is kept when it is a storage id; its `id` is replaced by `_id` unless
+ * `allow_explicit_policy_id`. Without `id` the `_id` that was sent stands for it.
+ * @throws Fault `policy_invalid` (400, also without any id), `policy_name_taken` (400), `already_exists` (409)
+ */
+export function createPolicy(
+  parts: PublishParts,
+  body: JsonObject,
+  actor: string,
+  rules: PolicyRules = {},
+): Promise<SavedPolicy> {
+  // In turn, so that of two policies of one name only one gets through.
+  return inTurn(parts.documents, () => create(parts, body, actor, rules))
+}
+
+async function create(
+  parts: PublishParts,
+  body: JsonObject,
+  actor: string,
+  { explicitIds = parts.config.gateway.allow_explicit_policy_id, ...rules }: PolicyRules,
+): Promise<SavedPolicy> {
+  const checked = checkPolicy(body, { allowUnsafeIds: rules.unsafeIds === true })
+  const documentId = isDocumentId(checked._id) ? checked._id : newDocumentId(clockOf(parts).wall())
+  const wanted = (explicitIds ? checked.id || checked._id : documentId) || (rules.fillIds ? documentId : '')
+  if (wanted === '') throw fault('policy_invalid', 'Unable to create policy without id.')
+  const orgId = orgOf(parts, checked.org_id)
+  if (rules.uniqueNames) await checkName(parts, orgId, checked.name, undefined)
+  if ((await parts.documents.get('policy', documentId)) !== undefined) {
+    throw fault('already_exists', `a policy with _id ${documentId}`)
+  }
+  await checkIdsFree(parts, 'policy', { orgId, id: wanted, documentId })
+  const date_created = checked.date_created || new Date(clockOf(parts).wall()).toISOString()
+  const policy = completed(parts, checked, { _id: documentId, id: wanted, org_id: orgId, date_created })
+  const audit = auditOf(parts, actor, 'policy.create', orgId, { id: wanted, _id: documentId })
+  const put = { op: 'put', kind: 'policy', id: documentId, body: policy, ifRevision: 0 } as const
+  return { id: wanted, policy, revision: await parts.documents.commit([put], audit) }
+}
+
+/**
+ * Replaces a policy. Live keys follow at once. Its ids, organisation and, unless another one is sent, date of creation stay what
+ * they are.
+ * @throws Fault `policy_invalid` (400, also for another id than `id`), `policy_name_taken` (400), `not_found` (404),
+ *   `revision_conflict` (409)
+ */
+export function updatePolicy(
+  parts: PublishParts,
+  wanted: { readonly id: string; readonly orgId?: string },
+  body: JsonObject,
+  actor: string,
+  rules: PolicyRules = {},
+): Promise<SavedPolicy> {
+  return inTurn(parts.documents, () => update(parts, wanted, body, actor, rules))
+}
+
+async function update(
+  parts: PublishParts,
+  wanted: { readonly id: string; readonly orgId?: string },
+  body: JsonObject,
+  actor: string,
+  rules: PolicyRules,
+): Promise<SavedPolicy> {
+  const stored = await findPolicy(parts, wanted.id, wanted.orgId)
+  const before = stored.body
+  const checked = checkPolicy(body, { allowUnsafeIds: rules.unsafeIds === true })
+  for (const given of [checked.id, checked._id]) {
+    if (given !== undefined && given !== '' && given !== before.id && given !== before._id) {
+      throw fault('policy_invalid', 'Request ID does not match that in policy! For Update operations these must match.')
+    }
+  }
+  const orgId = before.org_id ?? ''
+  if (checked.org_id !== undefined && checked.org_id !== '' && checked.org_id !== orgId) {
+    throw fault('policy_invalid', 'a policy cannot move to another organisation')
+  }
+  if (rules.uniqueNames && checked.name !== before.name) await checkName(parts, orgId, checked.name, stored.id)
+  const id = before.id ?? stored.id
+  const made = stored.body.date_created
+  const dated = checked.date_created || made === undefined ? {} : { date_created: made }
+  const policy = completed(parts, checked, { _id: stored.id, id, org_id: orgId, ...dated })
+  const audit = auditOf(parts, actor, 'policy.update', orgId, { id, _id: stored.id })
+  const put = { op: 'put', kind: 'policy', id: stored.id, body: policy, ifRevision: stored.revision } as const
+  return { id, policy, revision: await parts.documents.commit([put], audit) }
+}
+
+/**
+ * Deletes a policy. Keys that name it stay: with no other policy they are refused from then on; those of developers end then, and
+ * their records follow. Tokens of OAuth clients that name it end, and clients that are registered by it go.
+ * @throws Fault `not_found` (404)
+ */
+export function removePolicy(
+  parts: SecretParts,
+  wanted: { readonly id: string; readonly orgId?: string },
+  actor: string,
+): Promise<SavedPolicy> {
+  return inTurn(parts.documents, () => remove(parts, wanted, actor))
+}
+
+async function remove(
+  parts: SecretParts,
+  wanted: { readonly id: string; readonly orgId?: string },
+  actor: string,
+): Promise<SavedPolicy> {
+  const removed = await again(async () => {
+    const { id: documentId, body } = await findPolicy(parts, wanted.id, wanted.orgId)
+    const id = typeof body.id === 'string' ? body.id : documentId
+    const policy = { id, orgId: orgText(body) }
+    const audit = auditOf(parts, actor, 'policy.delete', policy.orgId, { id, _id: documentId })
+    const developers = await subscriptionsWithout(parts, policy, actor)
+    const clients = await clientsWithoutPolicy(parts, policy, clockOf(parts).wall())
+    const change = { op: 'delete', kind: 'policy', id: documentId } as const
+    const revision = await parts.documents.commit([change, ...clients.changes, ...developers], audit)
+    clients.sweep(parts)
+    return { id, policy: body, revision }
+  })
+  // Another process may have subscribed somebody who had still seen the policy.
+  await endSubscriptions(parts, { id: removed.id, orgId: orgText(removed.policy) }, actor)
+  return removed
+}
+
+/**
+ * Finds a policy by its `id`, else by its `_id`: in this organisation, or in any when none is named.
+ * @throws Fault `not_found` (404), `query_invalid` (400) when several organisations use the id
+ */
+export async function findPolicy(parts: PublishParts, id: string, orgId?: string): Promise<StoredDocument<'policy'>> {
+  if (orgId !== undefined) {
+    const stored = await findByEitherId(parts, 'policy', orgId, id)
+    if (stored === undefined) throw fault('not_found', 'Policy not found')
+    return stored
+  }
+  const { rows } = await parts.documents.list('policy', { where: { id }, limit: 2 })
+  const kept = isDocumentId(id) ? await parts.documents.get('policy', id) : undefined
+  const [stored, ...others] = kept === undefined ? rows : [...rows, kept]
+  if (stored === undefined) throw fault('not_found', 'Policy not found')
+  if (others.some(({ body }) => orgText(body) !== orgText(stored.body)))
+    throw fault('query_invalid', `several organisations have a policy ${id}: name one with org_id`)
+  return stored
+}
+
+/** The policies with these ids in an organisation, in order; undefined where there is none. */
+export async function readPolicies(
+  parts: PublishParts,
+  orgId: string,
+  ids: readonly string[],
+): Promise<(Policy | undefined)[]> {
+  const found = await Promise.all(ids.map((id) => findInOrg(parts, orgId, id)))
+  return found.map((stored) => stored?.body)
+}
+
+/** @throws Fault `policy_name_taken` when a policy other than `own` has the name */
+async function checkName(parts: PublishParts, orgId: string, name: string | undefined, own: string | undefined) {
+  if (name === undefined || name === '') return
+  const { rows } = await parts.documents.list('policy', { where: { org_id: orgId, name }, limit: 2 })
+  if (rows.some(({ id }) => id !== own)) throw fault('policy_name_taken')
+}
+
+function findInOrg(parts: PublishParts, orgId: string, id: string) {
+  return parts.documents.find('policy', 'org_policy', `${orgId}/${id}`)
+}
+
+function completed(parts: PublishParts, policy: Policy, ids: JsonObject): JsonObject {
+  const last_updated = String(Math.floor(clockOf(parts).wall() / 1000))
+  return { ...policy, ...ids, last_updated }
+}
+
+function orgText(body: JsonObject): string {
+  return typeof body.org_id === 'string' ? body.org_id : ''
+}

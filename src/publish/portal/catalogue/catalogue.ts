@@ -1,0 +1,207 @@
+import { isDeepStrictEqual } from 'node:util'
+import { fault } from '../../../errors/fault.ts'
+import type { DocumentId } from '../../../model/documents/ids.ts'
+import { isObject, type JsonObject } from '../../../model/json/json.ts'
+import { policyApisOf } from '../../../model/policies/policy-index.ts'
+import { entriesOf, readEntries, replaceSeen } from '../../../model/portal/catalogue/catalogue.ts'
+import { textMember } from '../../../model/portal/settings/portal-fields.ts'
+import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
+import type { PublishParts } from '../../documents/parts.ts'
+import { areKeyless } from '../../keys/keyless.ts'
+import { policyNamed } from '../developers/policy-named.ts'
+import { makeSole, saveSole, soleOf } from '../settings/single-document.ts'
+
+const KIND = 'catalogue'
+
+/** What of policies and APIs somebody may see. */
+export interface CatalogueSight {
+  readonly everything: boolean
+  api(document: Pick<StoredDocument, 'body'>): boolean
+  policy(document: Pick<StoredDocument, 'body'>): boolean
+  /** How many of these APIs others own. */
+  hidden(apiIds: readonly string[]): number
+}
+
+/** Who writes a catalogue. */
+export interface CatalogueChange {
+  readonly orgId: string
+  readonly sent: JsonObject
+  readonly sight: CatalogueSight
+  /** Throws for entries that name what the writer does not see; `before` are those that were seen. */
+  readonly checkNamed: (after: JsonObject, before: JsonObject) => Promise<void>
+  readonly actor: string
+}
+
+/** The catalogue of an organisation; undefined before it is made. One indexed read. */
+export function catalogueOf(
+  parts: { readonly documents: Pick<Documents, 'find'> },
+  orgId: string,
+): Promise<StoredDocument | undefined> {
+  return soleOf(parts, KIND, orgId)
+}
+
+/** The entries that somebody may see, in order: those of policies and APIs that others own are left out. */
+export async function seenEntries(
+  parts: PublishParts,
+  orgId: string,
+  entries: readonly JsonObject[],
+  sight: CatalogueSight,
+): Promise<JsonObject[]> {
+  if (sight.everything) return [...entries]
+  const seen = await Promise.all(entries.map((entry) => isSeen(parts, orgId, entry, sight)))
+  return entries.filter((_entry, index) => seen[index])
+}
+
+/**
+ * Writes a catalogue over the one before, or makes it: of the entries those that the caller sees are replaced, in order; what others
+ * own stays in its place.
+ * @throws Fault `portal_invalid` (400) naming the field, or a policy or API that is not there and was not in the catalogue before;
+ *   `not_owner` (401) for one that others own; `revision_conflict` (409)
+ */
+export function saveCatalogue(
+  parts: PublishParts,
+  { orgId, sent, sight, checkNamed, actor }: CatalogueChange,
+): Promise<DocumentId> {
+  return saveSole(parts, {
+    kind: KIND,
+    orgId,
+    actor,
+    edit: async (body) => {
+      const before = entriesOf(body)
+      const visible = new Set(await seenEntries(parts, orgId, before, sight))
+      const seen = before.filter((entry) => visible.has(entry))
+      const entries = readEntries(sent)
+      await checkNamed({ apis: entries }, { apis: seen })
+      const own = await checked(parts, orgId, entries, before)
+      await checkSharedKept(parts, orgId, { before: seen, after: own, sight })
+      return {
+        ...rest(body ?? {}),
+        ...rest(sent),
+        ...head(sent, body),
+        apis: replaceSeen(before, (entry) => visible.has(entry), own),
+      }
+    },
+  })
+}
+
+/** Makes a catalogue. @throws Fault as `saveCatalogue`, `portal_taken` (409) when there is another one already */
+export function createCatalogue(
+  parts: PublishParts,
+  { orgId, sent, sight, checkNamed, actor }: CatalogueChange,
+): Promise<DocumentId> {
+  return makeSole(parts, {
+    kind: KIND,
+    orgId,
+    actor,
+    name: 'catalogue',
+    saysNothing: (sent.apis ?? null) === null || (Array.isArray(sent.apis) && sent.apis.length === 0),
+    edit: async () => {
+      const entries = readEntries(sent)
+      await checkNamed({ apis: entries }, {})
+      const apis = await checked(parts, orgId, entries, [])
+      await checkSharedKept(parts, orgId, { before: [], after: apis, sight })
+      return { ...rest(sent), ...head(sent, undefined), apis }
+    },
+  })
+}
+
+/** Entries of policies with APIs that others own stay as they are, and none is made. @throws Fault `shared_with_others` (403) */
+async function checkSharedKept(
+  parts: PublishParts,
+  orgId: string,
+  { before, after, sight }: { before: readonly JsonObject[]; after: readonly JsonObject[]; sight: CatalogueSight },
+): Promise<void> {
+  if (sight.everything) return
+  const shared = async (entries: readonly JsonObject[]) => {
+    const found: JsonObject[] = []
+    for (const entry of entries) {
+      const policy = await policyNamed(parts, orgId, String(entry.policy_id ?? ''))
+      if (policy !== undefined && sight.hidden(policyApisOf(policy.body)) > 0) found.push(entry)
+    }
+    return found
+  }
+  const [was, is] = [await shared(before), await shared(after)]
+  if (isDeepStrictEqual(was, is)) return
+  const count = new Set([...was, ...is].map(({ policy_id }) => policy_id)).size
+  const policies = count === 1 ? '1 policy' : `${count} policies`
+  throw fault(
+    'shared_with_others',
+    `The catalogue offers ${policies} with APIs that others own: their entries must stay as they are`,
+  )
+}
+
+function rest({ id: _id, _id: _storage, org_id: _org, apis: _apis, email: _email, ...others }: JsonObject): JsonObject {
+  return others
+}
+
+function head(sent: JsonObject, before: JsonObject | undefined): JsonObject {
+  return { email: textMember({ email: sent.email ?? before?.email ?? '' }, 'email', { longest: 254 }) }
+}
+
+async function isSeen(
+  parts: PublishParts,
+  orgId: string,
+  { policy_id, api_id }: JsonObject,
+  sight: CatalogueSight,
+): Promise<boolean> {
+  const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, String(policy_id ?? ''))
+  if (policy !== undefined) return sight.policy(policy)
+  const api = await apiNamed(parts, orgId, String(api_id ?? ''))
+  return api === undefined || sight.api(api)
+}
+
+async function checked(
+  parts: PublishParts,
+  orgId: string,
+  sent: readonly JsonObject[],
+  before: readonly JsonObject[],
+): Promise<JsonObject[]> {
+  const known = new Set(before.flatMap(({ policy_id, api_id }) => [policy_id, api_id]))
+  return Promise.all(
+    sent.map(async (entry, at) => {
+      const place = `apis.${at}`
+      const { policy_id, api_id } = entry as { policy_id: string; api_id: string }
+      const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, policy_id)
+      const api = await apiNamed(parts, orgId, api_id)
+      if (policy_id === '' && api_id === '') throw fault('portal_invalid', `${place}: policy_id is missing`)
+      if (policy === undefined && policy_id !== '' && !known.has(policy_id))
+        throw fault('portal_invalid', `${place}.policy_id: there is no such policy`)
+      if (policy_id === '' && api === undefined && !known.has(api_id))
+        throw fault('portal_invalid', `${place}.api_id: there is no such API`)
+      return completed(parts, entry, policy, api)
+    }),
+  )
+}
+
+/** What follows from policy and API, where the caller does not say it. */
+async function completed(
+  { documents }: PublishParts,
+  entry: JsonObject,
+  policy: StoredDocument | undefined,
+  api: StoredDocument | undefined,
+): Promise<JsonObject> {
+  const apiIds = policy === undefined ? (api === undefined ? [] : [String(api.body.api_id)]) : policyApisOf(policy.body)
+  const keyless = entry.is_keyless ?? (await areKeyless(documents, apiIds))
+  return { ...entry, is_keyless: keyless, auth_type: entry.auth_type || (await authTypeOf(documents, apiIds)) }
+}
+
+/** The one way in which these APIs ask who calls; '' when there is none or several. */
+async function authTypeOf(documents: Pick<Documents, 'find'>, apiIds: readonly string[]): Promise<string> {
+  const types = new Set<string>()
+  for (const apiId of apiIds) {
+    const stored = await documents.find('api', 'api_id', apiId)
+    const listed = isObject(stored?.body) && Array.isArray(stored.body.auth_types) ? stored.body.auth_types : []
+    for (const type of listed) types.add(String(type))
+  }
+  const [only = ''] = types
+  return types.size === 1 ? only : ''
+}
+
+async function apiNamed(
+  { documents }: PublishParts,
+  orgId: string,
+  apiId: string,
+): Promise<StoredDocument | undefined> {
+  const found = apiId === '' ? undefined : await documents.find('api', 'api_id', apiId)
+  return found?.body.org_id === orgId ? found : undefined
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../../model/json/json.ts'
+import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
+
+/** What the app of a developer is told about, besides where its users are sent back to. */
+export interface AppDraft {
+  readonly redirect_uri: string
+  /** All of them, where there are several. */
+  readonly redirect_uris?: readonly string[]
+  readonly app_description?: string
+  readonly use_case?: string
+  readonly client_name?: string
+}
+
+/** A key or an OAuth client that was made for a developer. `revision` is 0 before it is stored. */
+export type IssuedAccess =
+  | { readonly kind: 'key'; readonly rawKey: string; readonly keyHash: string; readonly revision: Revision }
+  | {
+      readonly kind: 'oauth'
+      readonly clientId: string
+      readonly secret: string
+      readonly policyId: string
+      readonly redirectUri: string
+      readonly revision: Revision
+    }
+
+/** Access that a developer is to get. */
+export interface AccessDraft {
+  readonly developer: StoredDocument
+  /** By either of their ids; all of one sort. */
+  readonly policies: readonly string[]
+  /** What the developer said in asking for it: goes into the metadata of the key; of an app, what it is for. */
+  readonly fields?: Readonly<Record<string, string>>
+  readonly oauth?: AppDraft
+  /** Unix seconds at which a key expires at the latest; else as its policies say. */
+  readonly expires?: number
+  /** Of the request that it comes from; for the audit. */
+  readonly version?: string
+  readonly actor: string
+  readonly action: string
+  /** What else is to be stored in the same transaction, which writes the developer as `developerBody`. */
+  readonly beside?: (issued: IssuedAccess, developerBody: JsonObject) => readonly Change[]
+}

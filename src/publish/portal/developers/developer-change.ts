@@ -1,0 +1,65 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Fault } from '../../../errors/fault.ts'
+import { isDocumentId } from '../../../model/documents/ids.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
+import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
+import type { Change, Documents, StoredDocument } from '../../../store/ports/ports.ts'
+
+/** How often a change of what a developer holds begins anew because another process changed the developer meanwhile. */
+const TRIES = 12
+
+const turns = new WeakMap<object, Map<string, Promise<unknown>>>()
+
+/**
+ * Runs `work` with the developer whose key or client a body is; with undefined when it is nobody's, or the developer is gone. What
+ * `work` commits must write the developer with `developerChange`: then it begins anew when somebody else changed it meanwhile.
+ * Changes of one developer wait for each other within the process. @throws Fault `revision_conflict` (409) after twelve tries
+ */
+export async function withHolder<T>(
+  parts: { readonly documents: Documents },
+  body: JsonObject,
+  work: (developer: StoredDocument | undefined) => Promise<T>,
+): Promise<T> {
+  const id = body[DEVELOPER_ID]
+  if (typeof id !== 'string') return work(undefined)
+  return oneAtATime(parts.documents, id, () => again(async () => work(await developerById(parts, id))))
+}
+
+/** A developer by storage id, in any organisation; undefined when there is none. */
+export async function developerById(
+  { documents }: { readonly documents: Pick<Documents, 'get'> },
+  id: string,
+): Promise<StoredDocument | undefined> {
+  return isDocumentId(id) ? documents.get('developer', id) : undefined
+}
+
+/** The change that writes a developer over what was read of it. It fails with `revision_conflict` when somebody else was first. */
+export function developerChange({ id, revision }: StoredDocument, body: JsonObject): Change {
+  return { op: 'put', kind: 'developer', id, body, ifRevision: revision }
+}
+
+/** Runs `work` anew as long as what it read was changed before it wrote. @throws Fault `revision_conflict` (409) after twelve tries */
+export async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === TRIES || !(error instanceof Fault) || error.code !== 'revision_conflict') throw error
+      await nextTurn()
+    }
+  }
+}
+
+async function oneAtATime<T>(documents: object, id: string, work: () => Promise<T>): Promise<T> {
+  const waiting = turns.get(documents) ?? new Map<string, Promise<unknown>>()
+  turns.set(documents, waiting)
+  const before = waiting.get(id) ?? Promise.resolve()
+  const turn = before.then(work)
+  const ended = turn.catch(() => {})
+  waiting.set(id, ended)
+  try {
+    return await turn
+  } finally {
+    if (waiting.get(id) === ended) waiting.delete(id)
+  }
+}

@@ -1,0 +1,218 @@
+import { fault } from '../../../errors/fault.ts'
+import { isObject, type JsonObject } from '../../../model/json/json.ts'
+import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
+import { appIdsOf, keysOf, subscriptionsOf } from '../../../model/portal/developers/holdings.ts'
+import { type PortalConfiguration, signupFieldsOf } from '../../../model/portal/settings/portal-configuration.ts'
+import type { Change, Revision, SessionRow, StoredDocument } from '../../../store/ports/ports.ts'
+import { clockOf, type PublishParts, type SecretParts } from '../../documents/parts.ts'
+import { findKey } from '../../keys/find-key.ts'
+import { hexOf } from '../../keys/key-parts.ts'
+import { createHeldKey, type SavedKey, setHeldPolicies } from '../../keys/keys.ts'
+import { rotateHeld } from '../../keys/rotate-key.ts'
+import { CLIENT_KIND, storedClient } from '../../oauth-clients/oauth-client-parts.ts'
+import { readPolicies } from '../../policies/policies.ts'
+import { portalConfiguration } from '../settings/configuration.ts'
+import type { AccessDraft, IssuedAccess } from './access.ts'
+import { accessSortOf, policyIdOf, wantedPolicies } from './access-sort.ts'
+import { makeApp } from './developer-apps.ts'
+import { withHolder } from './developer-change.ts'
+import { formersOf, isFormer } from './keys-of-developer.ts'
+import { endSubscriptions } from './policy-removed.ts'
+
+/**
+ * Makes a key, or an OAuth client, for a developer: session or client, the developer's record and whatever is beside are stored in
+ * one transaction. The key inherits the fields that the portal's sign-up asks for. Of one developer one after the other, so that of
+ * two at once both come about. A policy can be subscribed to once, by one key.
+ * @throws Fault `not_found` (404) for a developer who is gone; `subscription_refused`, `access_unserved`, `key_needless`,
+ * `key_invalid`, `oauth_client_invalid` (400); `revision_conflict` (409) when others keep changing the developer
+ */
+export async function issueAccess(parts: SecretParts, draft: AccessDraft): Promise<IssuedAccess> {
+  const made = await withHolder(parts, { [DEVELOPER_ID]: draft.developer.id }, async (developer) => {
+    if (developer === undefined) throw fault('not_found', 'Developer not found')
+    const orgId = orgIdOf(developer)
+    const policies = await wantedPolicies(parts, orgId, draft.policies)
+    const sort = await accessSortOf(parts, policies)
+    const configuration = await portalConfiguration(parts, orgId)
+    const policyIds = policies.map(policyIdOf)
+    const metaData = metaDataOf(parts, developer, configuration, draft.fields ?? {})
+    const now: AccessDraft = { ...draft, developer, policies: policyIds }
+    const issue = sort === 'key' ? issueKey(parts, now, metaData) : makeApp(parts, now, configuration, metaData)
+    return { issued: await issue, orgId, policyIds }
+  })
+  await checkStillThere(parts, made.orgId, made.policyIds, draft.actor)
+  return made.issued
+}
+
+/** What a developer gets to see of new access, once. */
+export function accessSeen(issued: IssuedAccess): JsonObject {
+  if (issued.kind === 'key') return { RawKey: issued.rawKey, Password: '' }
+  const { clientId, secret, policyId, redirectUri } = issued
+  return { client_id: clientId, secret, policy_id: policyId, redirect_uri: redirectUri }
+}
+
+/**
+ * A key of a developer by its hash, or where keys are kept by itself; also one that was rotated and is still good. Undefined for
+ * the key of somebody else. @throws Fault `store_away`
+ */
+export async function heldKey(
+  parts: SecretParts,
+  developer: StoredDocument,
+  name: string,
+): Promise<SessionRow | undefined> {
+  const naming = parts.config.gateway.hash_keys ? 'hash' : 'guess'
+  const found = await findKey(parts, { name, naming, orgId: orgIdOf(developer) })
+  return found?.row.body[DEVELOPER_ID] === developer.id ? found.row : undefined
+}
+
+/**
+ * Gives a key of a developer other policies; its subscriptions follow. Counts and expiry stay.
+ * @throws Fault `not_found` (404), `subscription_refused`, `access_unserved`, `key_needless`, `key_invalid` (400)
+ */
+export async function changeHeldKey(
+  parts: SecretParts,
+  {
+    row,
+    policies: named,
+    actor,
+  }: { readonly row: SessionRow; readonly policies: readonly string[]; readonly actor: string },
+): Promise<SavedKey> {
+  const keyHash = hexOf(row.hash)
+  const made = await withHolder(parts, row.body, async (developer) => {
+    const now = await parts.tokens.getSession(row.hash)
+    if (developer === undefined || now === undefined) throw fault('not_found', 'Could not retrieve key detail.')
+    if (isFormer(now.body)) throw fault('subscription_refused', 'another key took the place of this one')
+    const orgId = orgIdOf(developer)
+    const wanted = await wantedPolicies(parts, orgId, named)
+    if ((await accessSortOf(parts, wanted)) !== 'key')
+      throw fault('subscription_refused', 'apply_policies: they ask for an OAuth client')
+    const policies = wanted.map(policyIdOf)
+    checkNew(developer, policies, keyHash)
+    return { saved: await setHeldPolicies(parts, { row: now, policies, actor }, developer), orgId, policies }
+  })
+  await checkStillThere(parts, made.orgId, made.policies, actor)
+  return made.saved
+}
+
+/**
+ * Puts a new key in the place of one of a developer's: rights, fields, expiry and counts go over, the record names the new one at once.
+ * The old one is good for `overlapS` more.
+ * @throws Fault `not_found` (404), `subscription_refused` (400) for one that has expired, `key_invalid` (400) for one that was rotated
+ */
+export function rotateHeldKey(
+  parts: SecretParts,
+  { row, overlapS, actor }: { readonly row: SessionRow; readonly overlapS: number; readonly actor: string },
+): Promise<SavedKey> {
+  return withHolder(parts, row.body, async (developer) => {
+    const now = await parts.tokens.getSession(row.hash)
+    if (developer === undefined || now === undefined) throw fault('not_found', 'Could not retrieve key detail.')
+    const { expires } = now.body
+    if (typeof expires === 'number' && expires > 0 && expires * 1000 <= clockOf(parts).wall())
+      throw fault('subscription_refused', 'the key has expired')
+    return rotateHeld(parts, now, actor, { developer, overlapS })
+  })
+}
+
+/**
+ * What ends with a developer, for the commit that deletes it: keys, those that they took the place of, OAuth clients and their
+ * tokens. The tokens of a client beyond a thousand are void with it, and lapse by themselves. @throws Fault `store_away`
+ */
+export async function endOfDeveloper(
+  parts: Pick<SecretParts, 'documents' | 'tokens'>,
+  developer: StoredDocument,
+): Promise<readonly Change[]> {
+  const changes: Change[] = []
+  for (const keyHash of keysOf(developer.body).keys()) {
+    const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
+    if (row?.body[DEVELOPER_ID] !== developer.id) continue
+    for (const { hash } of [row, ...(await formersOf(parts.tokens, row))]) changes.push({ op: 'deleteSession', hash })
+  }
+  for await (const batch of parts.documents.each('key_end', { where: { developer_id: developer.id } }))
+    for (const { kind, id } of batch) changes.push({ op: 'delete', kind, id })
+  for (const clientId of appIdsOf(developer.body)) changes.push(...(await endOfApp(parts, developer, clientId)))
+  return changes
+}
+
+const MOST_TOKENS = 1000
+
+async function endOfApp(
+  parts: Pick<SecretParts, 'documents' | 'tokens'>,
+  developer: StoredDocument,
+  clientId: string,
+): Promise<Change[]> {
+  const stored = await storedClient(parts, clientId)
+  if (stored?.body[DEVELOPER_ID] !== developer.id) return []
+  const { rows } = await parts.tokens.listSessions({ clientId, limit: MOST_TOKENS })
+  const { id, revision } = stored
+  return [
+    { op: 'delete', kind: CLIENT_KIND, id, ifRevision: revision },
+    ...rows.map(({ hash }): Change => ({ op: 'deleteSession', hash })),
+  ]
+}
+
+async function issueKey(parts: SecretParts, draft: AccessDraft, metaData: JsonObject): Promise<IssuedAccess> {
+  const { developer, policies, actor, action, beside, version } = draft
+  checkNew(developer, policies, undefined)
+  const session: JsonObject = {
+    org_id: orgIdOf(developer),
+    alias: String(developer.body.email ?? ''),
+    apply_policies: [...policies],
+    meta_data: metaData,
+  }
+  const issued = (rawKey: string, keyHash: string, revision: Revision): IssuedAccess => ({
+    ...{ kind: 'key', rawKey, keyHash, revision },
+  })
+  const saved = await createHeldKey(parts, {
+    ...{ session, developer, actor, action },
+    expires: draft.expires,
+    detail: version === undefined ? {} : { version },
+    beside: (key, keyHash, body) => beside?.(issued(key, keyHash, 0), body) ?? [],
+  })
+  return issued(saved.key ?? '', saved.keyHash, saved.revision)
+}
+
+/** @throws Fault `subscription_refused` (400) for a policy that another key of the developer gives */
+function checkNew(developer: StoredDocument, policies: readonly string[], own: string | undefined): void {
+  const held = subscriptionsOf(developer.body)
+  const taken = policies.find((id) => held.has(id) && held.get(id) !== own)
+  if (taken !== undefined)
+    throw fault('subscription_refused', `apply_policies: there is a subscription to ${taken} already`)
+}
+
+/** Deletions of policies in another process do not wait for us: whoever is second puts it right. */
+async function checkStillThere(
+  parts: SecretParts,
+  orgId: string,
+  policyIds: readonly string[],
+  actor: string,
+): Promise<void> {
+  const found = await readPolicies(parts, orgId, policyIds)
+  for (const [index, id] of policyIds.entries()) {
+    if (found[index] !== undefined) continue
+    await endSubscriptions(parts, { id, orgId }, actor)
+    throw fault('subscription_refused', `apply_policies: there is no policy ${id}`)
+  }
+}
+
+/** Fields of a request that an app has places of its own for. */
+const ABOUT_APPS = ['oauth_app_description', 'oauth_use_case']
+
+/** What the keys of a developer say about it. */
+function metaDataOf(
+  { config }: Pick<PublishParts, 'config'>,
+  { id, body }: StoredDocument,
+  configuration: PortalConfiguration,
+  said: Readonly<Record<string, string>>,
+): JsonObject {
+  const fields = isObject(body.fields) ? body.fields : {}
+  const inherited = signupFieldsOf(configuration).filter((name) => Object.hasOwn(fields, name))
+  const words = ['svc', ...config.compat.vendor_aliases]
+  return Object.fromEntries([
+    ...Object.entries(said).filter(([name]) => !ABOUT_APPS.includes(name)),
+    ...inherited.map((name) => [name, fields[name]!] as const),
+    ...words.map((word) => [`${word}_developer_id`, id] as const),
+  ])
+}
+
+function orgIdOf({ body }: StoredDocument): string {
+  return typeof body.org_id === 'string' ? body.org_id : ''
+}

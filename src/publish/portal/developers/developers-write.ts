@@ -1,0 +1,234 @@
+import { fault, toFault } from '../../../errors/fault.ts'
+import { newDocumentId } from '../../../model/documents/ids.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
+import { isKeyHash } from '../../../model/keys/key.ts'
+import { NEVER } from '../../../model/people/user.ts'
+import { portalFamily } from '../../../model/portal/developers/developer.ts'
+import { invalid, readDeveloper, sentDate, sentPassword } from '../../../model/portal/developers/developer-fields.ts'
+import { relabelled, unheldKeys, withAppsListed } from '../../../model/portal/developers/developer-holdings.ts'
+import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
+import { inTurn } from '../../documents/mutex.ts'
+import { auditOf, clockOf, type SecretParts } from '../../documents/parts.ts'
+import { requestsEnd } from '../key-requests/requests.ts'
+import { again } from './developer-change.ts'
+import { counted } from './developer-count.ts'
+import { endOfDeveloper } from './developer-keys.ts'
+import { developerByEmail, developerIn, putDeveloper } from './developers.ts'
+import { type KeptPassword, keepDeveloperPassword } from './passwords.ts'
+
+/** Who writes, and how. */
+export interface DeveloperRules {
+  readonly orgId: string
+  readonly actor: string
+  /** How many former passwords may not be used again. */
+  readonly history: number
+  /** True: a password may be a hash that another product made. */
+  readonly imported: boolean
+  /** Written in the same transaction. */
+  readonly also?: (id: string) => readonly Change[]
+  /** Only for the developer as it was at this revision. */
+  readonly unchanged?: Revision
+}
+
+/** Keys of a record that are looked up because the developer does not have them. */
+const MOST_UNHELD = 100
+
+/**
+ * Stores a new developer. A record may come without a password: then nobody signs in with one.
+ * @throws Fault `developer_invalid`, `developer_password_invalid` (400), `developer_email_taken`, `developer_quota_reached` (403),
+ * `passwords_busy` (503)
+ */
+export async function createDeveloper(
+  parts: SecretParts,
+  sent: JsonObject,
+  rules: DeveloperRules,
+): Promise<StoredDocument> {
+  const read = readDeveloper(sent)
+  await checkUnheld(parts, rules.orgId, {}, sent)
+  const now = clockOf(parts).wall()
+  const id = newDocumentId(now)
+  const body: JsonObject = {
+    ...read,
+    org_id: rules.orgId,
+    date_created: sentDate(sent) ?? new Date(now).toISOString(),
+    ...{ keys: {}, subscriptions: {}, api_keys: {}, oauth_clients: {} },
+    last_login_date: NEVER,
+    ...((await newPassword(parts, {}, sent, rules)) ?? { password: '', password_updated: NEVER, PWHistory: [] }),
+  }
+  const put: Change = { op: 'put', kind: 'developer', id, body, ifRevision: 0 }
+  return inTurn(parts.documents, async () => {
+    const revision = await tried(async () => {
+      if ((await developerByEmail(parts, rules.orgId, String(body.email))) !== undefined)
+        throw fault('developer_email_taken')
+      const count = await counted(parts, rules.orgId, 1)
+      const audit = auditOf(parts, rules.actor, 'developer.create', rules.orgId, { id })
+      return parts.documents.commit([put, ...count, ...(rules.also?.(id) ?? [])], audit)
+    })
+    return { kind: 'developer', id, revision, body }
+  })
+}
+
+/**
+ * Replaces a developer by a whole record. What survives although it is not sent: password, keys, subscriptions, OAuth apps, dates,
+ * and members that nobody here knows. Of keys, the policies that they are listed under can be changed. Another password ends the
+ * portal sessions, and so does `inactive`. Answers the client ids of the OAuth apps that a sent list leaves out: they stay, and end by a call of their own.
+ * @throws Fault `developer_invalid`, `developer_password_invalid` (400), `developer_email_taken` (403), `not_found` (404),
+ * `passwords_busy` (503), `revision_conflict` (409)
+ */
+export async function replaceDeveloper(
+  parts: SecretParts,
+  id: string,
+  recordOf: (body: JsonObject) => JsonObject,
+  rules: DeveloperRules,
+): Promise<readonly string[]> {
+  const first = await found(parts, rules.orgId, id)
+  const sent = recordOf(first.body)
+  readDeveloper(sent, first.body)
+  await checkUnheld(parts, rules.orgId, first.body, sent)
+  const kept = await newPassword(parts, first.body, sent, rules)
+  let unlisted: readonly string[] = []
+  await inTurn(parts.documents, () =>
+    tried(async () => {
+      const stored = await found(parts, rules.orgId, id)
+      const record = stored.revision === first.revision ? sent : recordOf(stored.body)
+      const edited = { ...stored.body, ...readDeveloper(record, stored.body), ...checkedPassword(first, stored, kept) }
+      const listed = withAppsListed(relabelled(edited, record.keys), record.oauth_clients)
+      unlisted = listed.unlisted
+      const ends = kept !== undefined || isSwitchedOff(stored.body, listed.body)
+      const changes: Change[] = [putDeveloper(stored, listed.body), ...(ends ? [endOfPortalSessions(id)] : [])]
+      return parts.documents.commit(changes, auditOf(parts, rules.actor, 'developer.update', rules.orgId, { id }))
+    }),
+  )
+  return unlisted
+}
+
+/**
+ * Sets the password of a developer, and ends the portal sessions and whatever was begun with the one before.
+ * @throws Fault `developer_password_invalid` (400) naming the rule, `not_found` (404), `passwords_busy` (503), and those of `also`
+ */
+export async function setDeveloperPassword(
+  parts: SecretParts,
+  id: string,
+  password: string,
+  rules: DeveloperRules,
+): Promise<void> {
+  const first = await found(parts, rules.orgId, id)
+  const checkUnchanged = ({ revision }: StoredDocument) => {
+    if (rules.unchanged === undefined || rules.unchanged === revision) return
+    throw fault('revision_conflict', 'the developer was changed meanwhile')
+  }
+  checkUnchanged(first)
+  const kept = await keepDeveloperPassword(parts, first.body, { ...rules, password })
+  await rewriteDeveloper(
+    parts,
+    id,
+    { ...rules, action: 'developer.password' },
+    (stored) => {
+      checkUnchanged(stored)
+      return { ...stored.body, ...checkedPassword(first, stored, kept) }
+    },
+    [...(rules.also?.(id) ?? []), endOfPortalSessions(id)],
+  )
+}
+
+/**
+ * Deletes a developer with its keys, OAuth apps, tokens, requests and portal sessions, in one commit.
+ * @throws Fault `not_found` (404), `revision_conflict` (409) when others go on changing it
+ */
+export function deleteDeveloper(
+  parts: SecretParts,
+  id: string,
+  { orgId, actor }: Pick<DeveloperRules, 'orgId' | 'actor'>,
+): Promise<Revision> {
+  return inTurn(parts.documents, () =>
+    tried(async () => {
+      const stored = await found(parts, orgId, id)
+      const changes: Change[] = [
+        { op: 'delete', kind: 'developer', id: stored.id, ifRevision: stored.revision },
+        ...(await endOfDeveloper(parts, stored)),
+        ...(await requestsEnd(parts, stored.id)),
+        endOfPortalSessions(stored.id),
+        ...(await counted(parts, orgId, -1)),
+      ]
+      return parts.documents.commit(changes, auditOf(parts, actor, 'developer.delete', orgId, { id: stored.id }))
+    }),
+  )
+}
+
+/**
+ * Writes to a developer what `edit` makes of it, read anew when somebody else was first. `edit` may throw.
+ * @throws Fault `not_found` (404), `revision_conflict` (409) when others go on changing it, and those of `edit` and `changes`
+ */
+export function rewriteDeveloper(
+  parts: SecretParts,
+  id: string,
+  { orgId, actor, action }: Pick<DeveloperRules, 'orgId' | 'actor'> & { readonly action: string | undefined },
+  edit: (stored: StoredDocument) => JsonObject,
+  changes: readonly Change[] = [],
+): Promise<StoredDocument> {
+  return inTurn(parts.documents, () =>
+    tried(async () => {
+      const stored = await found(parts, orgId, id)
+      const body = edit(stored)
+      const audit = action === undefined ? undefined : auditOf(parts, actor, action, orgId, { id })
+      const revision = await parts.documents.commit([putDeveloper(stored, body), ...changes], audit)
+      return { ...stored, body, revision }
+    }),
+  )
+}
+
+/** True for a change that makes a developer inactive. */
+export function isSwitchedOff(before: JsonObject, after: JsonObject): boolean {
+  return after.inactive === true && before.inactive !== true
+}
+
+/** The change that ends all portal sessions of a developer. */
+export function endOfPortalSessions(id: string): Change {
+  return { op: 'endFamily', family: portalFamily(id) }
+}
+
+async function found(parts: SecretParts, orgId: string, id: string): Promise<StoredDocument> {
+  const stored = await developerIn(parts, orgId, id)
+  if (stored === undefined) throw fault('not_found', 'Developer not found')
+  return stored
+}
+
+function newPassword(
+  parts: SecretParts,
+  body: JsonObject,
+  sent: JsonObject,
+  { history, imported }: DeveloperRules,
+): Promise<KeptPassword> | undefined {
+  const password = sentPassword(sent)
+  // Whoever sends a record back as it was exported changes no password.
+  if (password === '' || password === body.password) return undefined
+  return keepDeveloperPassword(parts, body, { password, history, imported })
+}
+
+/** What was checked against a password that another one has replaced meanwhile is void. */
+function checkedPassword(first: StoredDocument, now: StoredDocument, kept: KeptPassword | undefined): JsonObject {
+  if (kept === undefined) return {}
+  if (first.body.password !== now.body.password) throw fault('revision_conflict', 'the password was changed meanwhile')
+  return { ...kept }
+}
+
+/** A key that is there and not the developer's is not taken over by naming it; one that is gone is passed over. */
+async function checkUnheld(parts: SecretParts, orgId: string, body: JsonObject, sent: JsonObject): Promise<void> {
+  const unheld = unheldKeys(body, sent.keys)
+  if (unheld.length > MOST_UNHELD) throw invalid(`keys: more than ${MOST_UNHELD} are not the developer's`)
+  for (const hash of unheld) {
+    const row = isKeyHash(hash) ? await parts.tokens.getSession(Buffer.from(hash, 'hex')) : undefined
+    if (row?.orgId === orgId) throw invalid('keys: one of them is not a key of this developer')
+  }
+}
+
+/** Begins anew where somebody else was first. @throws Fault `developer_email_taken` (403) where that was a developer of the address */
+async function tried<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await again(work)
+  } catch (error) {
+    const { code, message } = toFault(error)
+    const taken = code === 'already_exists' && message.includes('org_email')
+    throw taken ? fault('developer_email_taken', undefined, error) : error
+  }
+}

@@ -1,0 +1,79 @@
+import { isDocumentId } from '../../../model/documents/ids.ts'
+import { isObject, type Json, type JsonObject } from '../../../model/json/json.ts'
+import { NEVER, toEmail } from '../../../model/people/user.ts'
+import { withoutSecrets } from '../../../model/secrets/secret-places.ts'
+import { foldCase } from '../../../model/text/fold.ts'
+import type { Change, Documents, StoredDocument } from '../../../store/ports/ports.ts'
+
+type Reading = { readonly documents: Pick<Documents, 'get' | 'find' | 'list'> }
+
+/** A developer of an organisation by storage id ('' = of any); that of another organisation is as one that is not there. */
+export async function developerIn(
+  { documents }: Reading,
+  orgId: string,
+  id: string,
+): Promise<StoredDocument | undefined> {
+  const found = isDocumentId(id) ? await documents.get('developer', id) : undefined
+  return found !== undefined && (orgId === '' || found.body.org_id === orgId) ? found : undefined
+}
+
+/** A developer of an organisation by email address, whatever the case of its letters. One indexed read. */
+export async function developerByEmail(
+  { documents }: Reading,
+  orgId: string,
+  address: string,
+): Promise<StoredDocument | undefined> {
+  const email = toEmail(address)
+  if (email === undefined) return undefined
+  const found = await documents.find('developer', 'org_email', `${orgId}/${foldCase(email)}`)
+  // The index folds more than the case of letters; who somebody is must not.
+  return found !== undefined && toEmail(found.body.email) === email ? found : undefined
+}
+
+/** Members that callers know, in their order, with what stands where a record says nothing. */
+const SHOWN: Readonly<Record<string, Json>> = {
+  email: '',
+  date_created: NEVER,
+  inactive: false,
+  org_id: '',
+  keys: {},
+  subscriptions: {},
+  api_keys: {},
+  fields: {},
+  nonce: '',
+  sso_key: '',
+  oauth_clients: {},
+  password_max_days: 0,
+  password_updated: NEVER,
+  PWHistory: [],
+  last_login_date: NEVER,
+}
+
+/**
+ * A developer as callers see it, with both `id` and `_id`. Neither the password nor former ones are in it; the nonce, which opens
+ * a session, only `withNonce`.
+ */
+export function developerSeen(
+  { id, body }: Pick<StoredDocument, 'id' | 'body'>,
+  { withNonce = false }: { readonly withNonce?: boolean } = {},
+): JsonObject {
+  const { password: _hash, PWHistory: _former, ...rest } = body
+  const shown: JsonObject = { id, _id: id, ...SHOWN, ...rest, oauth_clients: appsSeen(body.oauth_clients) }
+  return withNonce ? shown : { ...shown, fields: withoutSecrets(shown.fields ?? null), nonce: '' }
+}
+
+/** The change that writes a developer over what was read of it. It fails with `revision_conflict` when somebody else was first. */
+export function putDeveloper({ id, revision }: StoredDocument, body: JsonObject): Change {
+  return { op: 'put', kind: 'developer', id, body, ifRevision: revision }
+}
+
+/** Clients look for `secret`: it is blank, as in all lists. */
+function appsSeen(apps: Json | undefined): JsonObject {
+  if (!isObject(apps)) return {}
+  return Object.fromEntries(
+    Object.entries(apps).map(([policyId, list]) => [
+      policyId,
+      Array.isArray(list) ? list.map((app) => (isObject(app) ? { ...app, secret: '' } : app)) : [],
+    ]),
+  )
+}

@@ -1,0 +1,165 @@
+import type { DocumentId } from '../../../model/documents/ids.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
+import { ROTATED_FROM, ROTATED_TO, withHidden } from '../../../model/keys/key.ts'
+import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
+import { withKey, withoutKey, withRotatedKey } from '../../../model/portal/developers/holdings.ts'
+import type { Change, SessionInput, SessionRow, StoredDocument, Tokens } from '../../../store/ports/ports.ts'
+import { developerChange } from './developer-change.ts'
+
+// A key of a developer stands in two places: its session, and the developer's record. Whoever changes the one takes what is
+// answered here into the same commit, so that they never part. The session names the developer (`developer_id`); of a key that was
+// rotated with an overlap the record holds the successor alone, and the old one is found through it.
+
+/** Keys that one key took the place of and that are good at the same time; older ones end. */
+const MOST_FORMER = 4
+
+/** True for the session of a developer's key. */
+export function isHeld(body: JsonObject): boolean {
+  return typeof body[DEVELOPER_ID] === 'string'
+}
+
+/** True for a key that another took the place of. */
+export function isFormer(body: JsonObject): boolean {
+  return typeof body[ROTATED_TO] === 'string'
+}
+
+/** The keys that a key took the place of and that are still good, the latest first. @throws Fault `store_away` */
+export async function formersOf(tokens: Tokens, row: SessionRow): Promise<SessionRow[]> {
+  const formers: SessionRow[] = []
+  for (let at = row; formers.length <= MOST_FORMER; ) {
+    const from = at.body[ROTATED_FROM]
+    const former = typeof from === 'string' ? await tokens.getSession(Buffer.from(from, 'hex')) : undefined
+    if (former === undefined || former.body[ROTATED_TO] !== hexOf(at.hash)) return formers
+    formers.push(former)
+    at = former
+  }
+  return formers
+}
+
+/** How a session is to be stored of which the store would forget a key at `forgetAt` (Unix milliseconds, 0 = never). */
+export interface KeyLife {
+  readonly session: JsonObject
+  readonly evictAt: number
+  /** For the same commit. */
+  readonly changes: readonly Change[]
+}
+
+/**
+ * The store forgets nobody's keys by itself, but not those of a developer: the record would go on naming them. Such a key expires
+ * in time instead, and is filed to be forgotten together with its place in the record. `isNew`: nothing is filed yet. `kept` leaves
+ * what is filed as it is.
+ */
+export function lifeOf(
+  hash: Uint8Array,
+  session: JsonObject,
+  { forgetAt, isNew, kept }: { readonly forgetAt: number; readonly isNew: boolean; readonly kept: boolean },
+): KeyLife {
+  if (!isHeld(session)) return { session, evictAt: forgetAt, changes: [] }
+  if (kept) return { session, evictAt: 0, changes: [] }
+  if (forgetAt > 0)
+    return { session: endingBy(session, forgetAt), evictAt: 0, changes: [putEnd(hash, session, forgetAt)] }
+  return { session, evictAt: 0, changes: isNew ? [] : [deleteEnd(hash)] }
+}
+
+/** What goes with the writing of a key: the record, and the keys that it took the place of, which give what it gives. */
+export async function savedWith(
+  tokens: Tokens,
+  developer: StoredDocument,
+  saved: { readonly hash: Uint8Array; readonly row: SessionInput; readonly policies: readonly string[] },
+  before: SessionRow | undefined,
+): Promise<{ readonly developerBody: JsonObject; readonly changes: Change[] }> {
+  const developerBody = withKey(developer.body, hexOf(saved.hash), saved.policies)
+  const formers = before === undefined ? [] : await formersOf(tokens, before)
+  const mirrored = formers.map((former): Change => {
+    const { sealedKey: _sealed, ...columns } = saved.row
+    const body = endingBy(mirroredBody(saved.row.body, former), former.evictAt)
+    const sealed = former.sealedKey && { sealedKey: former.sealedKey }
+    const row = { ...columns, body, evictAt: former.evictAt, ...sealed }
+    return { op: 'putSession', hash: former.hash, row, ifPresent: true }
+  })
+  return { developerBody, changes: [developerChange(developer, developerBody), ...mirrored] }
+}
+
+/** What goes with the deletion of a key: its place in the record, and the keys that it took the place of. */
+export async function deletedWith(
+  tokens: Tokens,
+  developer: StoredDocument | undefined,
+  row: SessionRow,
+): Promise<Change[]> {
+  if (!isHeld(row.body)) return []
+  const formers = await formersOf(tokens, row)
+  const ended = formers.map(({ hash }): Change => ({ op: 'deleteSession', hash }))
+  if (isFormer(row.body)) return ended
+  const changes = [...ended, deleteEnd(row.hash)]
+  if (developer === undefined) return changes
+  return [...changes, developerChange(developer, withoutKey(developer.body, hexOf(row.hash)))]
+}
+
+/** What goes with a rotation: what becomes of the old key and of those before it, and the record. `untilMs` 0 = they end now. */
+export async function rotatedWith(
+  parts: { readonly tokens: Tokens },
+  developer: StoredDocument | undefined,
+  { row, next, untilMs }: { readonly row: SessionRow; readonly next: Uint8Array; readonly untilMs: number },
+  filedAt: number,
+): Promise<Change[]> {
+  const old = untilMs === 0 ? ended(row) : overlapping(row, untilMs, hexOf(next))
+  if (!isHeld(row.body)) return [old]
+  const formers = await formersOf(parts.tokens, row)
+  const older = formers.map((former, index) =>
+    untilMs === 0 || index + 1 >= MOST_FORMER
+      ? ended(former)
+      : overlapping(former, untilMs, String(former.body[ROTATED_TO])),
+  )
+  const changes = [old, ...older, deleteEnd(row.hash)]
+  if (filedAt > 0) changes.push(putEnd(next, row.body, filedAt))
+  if (developer === undefined) return changes
+  return [...changes, developerChange(developer, withRotatedKey(developer.body, hexOf(row.hash), hexOf(next)))]
+}
+
+/** Under what the end of a key is filed. */
+export function endId(hash: Uint8Array): DocumentId {
+  return hexOf(hash).slice(0, 24) as DocumentId
+}
+
+/** Takes away what is filed about the end of a key. */
+export function deleteEnd(hash: Uint8Array): Change {
+  return { op: 'delete', kind: 'key_end', id: endId(hash) }
+}
+
+function putEnd(hash: Uint8Array, session: JsonObject, at: number): Change {
+  const body = {
+    org_id: session.org_id ?? '',
+    developer_id: session[DEVELOPER_ID]!,
+    key_hash: hexOf(hash),
+    at: new Date(at).toISOString(),
+  }
+  return { op: 'put', kind: 'key_end', id: endId(hash), body }
+}
+
+function ended({ hash }: SessionRow): Change {
+  return { op: 'deleteSession', hash }
+}
+
+function overlapping({ hash, ...row }: SessionRow, untilMs: number, successor: string): Change {
+  const evictAt = row.evictAt > 0 ? Math.min(row.evictAt, untilMs) : untilMs
+  const body = { ...endingBy(row.body, evictAt), [ROTATED_TO]: successor }
+  return { op: 'putSession', hash, row: { ...row, body, evictAt }, ifPresent: true }
+}
+
+/** What a key has now, under the identity of one that it took the place of. */
+function mirroredBody(body: JsonObject, former: SessionRow): JsonObject {
+  const { date_created: _own, ...rest } = withHidden(body, former.body)
+  const created = former.body.date_created
+  return created === undefined ? rest : { ...rest, date_created: created }
+}
+
+/** The session, expiring at `at` (Unix milliseconds) at the latest. */
+function endingBy(session: JsonObject, at: number): JsonObject {
+  const latest = Math.floor(at / 1000)
+  const expires = typeof session.expires === 'number' && session.expires > 0 ? session.expires : latest
+  return { ...session, expires: Math.min(expires, latest) }
+}
+
+function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
+}

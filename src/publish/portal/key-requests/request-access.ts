@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import type { DocumentId } from '../../../model/documents/ids.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
+import { equalSecrets, newSecret, seal, unseal } from '../../../model/secrets/secret.ts'
+import type { Change, TicketInput } from '../../../store/ports/ports.ts'
+import { clockOf, type SecretParts } from '../../documents/parts.ts'
+
+// What stands between a request that was approved and the developer who has the key: a ticket of the request, either the key itself,
+// sealed, for the portal that asks for it once more, or the code of a link. The store forgets it by itself.
+
+/** How long the key of a request that approved itself can be had once more. */
+const AGAIN_MS = 600_000
+/** How long the link of a mail is good. */
+const LINK_MS = 7 * 86_400_000
+/** A link that was made so shortly before is not made anew: whoever approves again does not mean it. */
+const FRESH_MS = 60_000
+const SORT = 'portal_access'
+
+/** The change that keeps the key of a request, sealed, until it is fetched. */
+export function keepAccess(parts: SecretParts, id: DocumentId, access: JsonObject): Change {
+  const sealed = seal(parts.sealKey, JSON.stringify(access), contextOf(id)).toString('base64')
+  return putTicket(parts, id, { sealed }, AGAIN_MS)
+}
+
+/**
+ * Takes the kept key of a request out: one caller gets it, all others undefined, and it is gone from the store.
+ * @throws Fault `seal_broken`, `store_away`
+ */
+export async function takeAccess(parts: SecretParts, id: DocumentId): Promise<JsonObject | undefined> {
+  const hash = hashOf(id)
+  const row = await parts.tokens.getTicket(hash)
+  const now = clockOf(parts).wall()
+  if (row === undefined || row.claimedAt > 0 || row.expiresAt <= now || typeof row.body.sealed !== 'string')
+    return undefined
+  const access = unseal(parts.sealKey, Buffer.from(row.body.sealed, 'base64'), contextOf(id)).toString('utf8')
+  try {
+    await parts.documents.commit([{ op: 'claimTicket', hash, sort: SORT, now }, forgetAccess(id)], undefined)
+  } catch {
+    return undefined
+  }
+  return JSON.parse(access) as JsonObject
+}
+
+/** The change that forgets whatever is kept of a request. */
+export function forgetAccess(id: DocumentId): Change {
+  return { op: 'deleteTicket', hash: hashOf(id) }
+}
+
+/** The code of a link, and the change that keeps it in the place of an earlier one. */
+export function newLink(parts: SecretParts, id: DocumentId): { readonly code: string; readonly change: Change } {
+  const code = newSecret()
+  const made = clockOf(parts).wall()
+  return { code, change: putTicket(parts, id, { code_hash: hashCode(id, code), made }, LINK_MS) }
+}
+
+/** True while a link that was made less than a minute ago is there. */
+export async function hasFreshLink(parts: SecretParts, id: DocumentId): Promise<boolean> {
+  const row = await parts.tokens.getTicket(hashOf(id))
+  return row !== undefined && typeof row.body.made === 'number' && clockOf(parts).wall() - row.body.made < FRESH_MS
+}
+
+/** The changes that use a link up; undefined when the code is not that of the link, or the link has lapsed. */
+export async function spendLink(parts: SecretParts, id: DocumentId, code: string): Promise<Change[] | undefined> {
+  const hash = hashOf(id)
+  const row = await parts.tokens.getTicket(hash)
+  const now = clockOf(parts).wall()
+  if (row === undefined || row.claimedAt > 0 || row.expiresAt <= now) return undefined
+  if (typeof row.body.code_hash !== 'string' || !equalSecrets(hashCode(id, code), row.body.code_hash)) return undefined
+  return [{ op: 'claimTicket', hash, sort: SORT, now }, forgetAccess(id)]
+}
+
+function putTicket(parts: SecretParts, id: DocumentId, body: JsonObject, lifeMs: number): Change {
+  const expiresAt = clockOf(parts).wall() + lifeMs
+  const row: TicketInput = {
+    sort: SORT,
+    apiId: '',
+    clientId: '',
+    family: '',
+    expiresAt,
+    keepUntil: expiresAt,
+    body,
+  }
+  return { op: 'putTicket', hash: hashOf(id), row }
+}
+
+const hashOf = (id: string): Buffer => createHash('sha256').update(`${SORT} ${id}`).digest()
+const hashCode = (id: string, code: string): string => createHash('sha256').update(`${id} ${code}`).digest('hex')
+const contextOf = (id: string): string => `key_request:${id}`

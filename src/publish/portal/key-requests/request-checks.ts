@@ -1,0 +1,87 @@
+import { fault } from '../../../errors/fault.ts'
+import { isObject, type JsonObject } from '../../../model/json/json.ts'
+import { isRedirectUri } from '../../../model/oauth-clients/redirect-uri.ts'
+import { entriesOf, offersOf } from '../../../model/portal/catalogue/catalogue.ts'
+import { appIdsOf, subscriptionsOf } from '../../../model/portal/developers/holdings.ts'
+import { configurationFor, type PortalConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
+import type { StoredDocument } from '../../../store/ports/ports.ts'
+import type { PublishParts } from '../../documents/parts.ts'
+import { catalogueOf } from '../catalogue/catalogue.ts'
+import { accessSortOf, policyIdOf, wantedPolicies } from '../developers/access-sort.ts'
+import { policyNamed } from '../developers/policy-named.ts'
+import { portalConfiguration } from '../settings/configuration.ts'
+
+/** What a request asks for, looked up. */
+export interface Wanted {
+  readonly policies: readonly StoredDocument[]
+  /** By the `id` that keys name them by, each once. */
+  readonly policyIds: readonly string[]
+  readonly sort: 'key' | 'oauth'
+  /** Entries of the catalogue that offer these policies. */
+  readonly entries: readonly JsonObject[]
+  readonly configuration: PortalConfiguration
+  /** True when somebody has to approve it: the portal, an entry, or a third party that the developer is sent to, wants so. */
+  readonly waits: boolean
+  /** Where the developer is sent; '' = nowhere. */
+  readonly redirectTo: string
+}
+
+/**
+ * Looks up what a request names, and refuses what no key could be made of. `mayUse` throws for policies that the caller must not use.
+ * @throws Fault `subscription_refused` (400) naming what is wrong, `access_unserved` (400) naming the sort of key, `key_needless` (400)
+ */
+export async function checkWanted(
+  parts: PublishParts,
+  orgId: string,
+  named: readonly string[],
+  mayUse: (policy: StoredDocument | undefined) => void,
+): Promise<Wanted> {
+  for (const id of named) {
+    // Before anything else is said of it.
+    mayUse(await policyNamed(parts, orgId, id))
+  }
+  const policies = await wantedPolicies(parts, orgId, named)
+  const policyIds = policies.map(policyIdOf)
+  const configuration = await portalConfiguration(parts, orgId)
+  const all = entriesOf((await catalogueOf(parts, orgId))?.body)
+  const entries = offersOf(all, policies)
+  if (entries.some((entry) => entry.is_keyless === true)) throw fault('key_needless')
+  const sort = await accessSortOf(parts, policies)
+  const rules = entries.map(({ config }) => configurationFor(configuration, isObject(config) ? config : {}))
+  const every = rules.length === 0 ? [configuration] : rules
+  const redirect = every.find((each) => each.redirect_on_key_request)
+  return {
+    ...{ policies, policyIds, sort, entries, configuration },
+    waits: redirect !== undefined || every.some((each) => each.require_key_approval),
+    redirectTo: redirect?.redirect_to ?? '',
+  }
+}
+
+/** @throws Fault `request_refused` (400) for several policies where the portal offers one at a time */
+export function checkSelection({ policies, configuration }: Wanted): void {
+  if (policies.length > 1 && !configuration.enable_multi_selection)
+    throw fault('request_refused', 'apply_policies: one policy at a time, enable_multi_selection is off')
+}
+
+/**
+ * Refuses what the developer has already, or may not have, before it waits for somebody: a second subscription to a policy, an OAuth
+ * app without a redirect URI or beyond the limit. @throws Fault `subscription_refused` (400)
+ */
+export function checkMayHave(
+  { sort, policyIds, configuration }: Wanted,
+  { body }: StoredDocument,
+  redirectUri: string,
+): void {
+  if (sort === 'key') {
+    const held = subscriptionsOf(body)
+    const taken = policyIds.find((id) => held.has(id))
+    if (taken === undefined) return
+    throw fault('subscription_refused', `apply_policies: there is a subscription to ${taken} already`)
+  }
+  if (policyIds.length > 1) throw fault('subscription_refused', 'apply_policies: an OAuth app has one policy')
+  if (!isRedirectUri(redirectUri))
+    throw fault('subscription_refused', 'oauth_info.redirect_uri: is missing, or no redirect URI')
+  const limit = configuration.oauth_usage_limit
+  if (limit !== -1 && appIdsOf(body).length >= limit)
+    throw fault('subscription_refused', `oauth_usage_limit: a developer may have ${limit} OAuth apps`)
+}

@@ -1,0 +1,309 @@
+import { Fault, fault, toFault } from '../../../errors/fault.ts'
+import { type DocumentId, newDocumentId } from '../../../model/documents/ids.ts'
+import { isObject, type JsonObject } from '../../../model/json/json.ts'
+import {
+  type KeyRequestDraft,
+  readKeyRequest,
+  requestedPolicies,
+} from '../../../model/portal/key-requests/key-request.ts'
+import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
+import { auditOf, clockOf, type SecretParts } from '../../documents/parts.ts'
+import { again } from '../developers/developer-change.ts'
+import { accessSeen, issueAccess } from '../developers/developer-keys.ts'
+import { developerIn, putDeveloper } from '../developers/developers.ts'
+import { forgetAccess, hasFreshLink, keepAccess, newLink, spendLink, takeAccess } from './request-access.ts'
+import { checkMayHave, checkSelection, checkWanted, type Wanted } from './request-checks.ts'
+
+const KIND = 'key_request'
+
+/** Who wants something of a request. `mayUse` throws for policies that they may not use; undefined = there is none of the name. */
+export interface Asking {
+  readonly orgId: string
+  readonly actor: string
+  readonly mayUse: (policy: StoredDocument | undefined) => void
+  /** Throws when a link cannot reach the developer, so that nothing is approved that nobody could collect. */
+  readonly canSendLink: () => Promise<void>
+}
+
+/** What became of a request. */
+export interface Outcome {
+  readonly id: DocumentId
+  readonly developer: StoredDocument
+  /** What the developer gets, as callers see it; undefined while there is nothing. */
+  readonly access?: JsonObject
+  /** True when the access was made by this call, and not only shown once more. */
+  readonly fresh?: boolean
+  /** Code of the link that the developer must get by mail. */
+  readonly code?: string
+  /** Where the portal sends the developer. */
+  readonly redirectTo?: string
+}
+
+/**
+ * Stores a request. Unless somebody must approve it, it is approved in the same transaction: key or OAuth client, developer and
+ * request are written together, or nothing is. One that waits already for the same developer and policies is answered in its place.
+ * @throws Fault `portal_invalid`, `request_refused`, `access_unserved`, `key_needless` (400), and what `issueAccess` refuses
+ */
+export function submitRequest(parts: SecretParts, asking: Asking, sent: JsonObject): Promise<Outcome> {
+  return again(() => submit(parts, asking, sent))
+}
+
+async function submit(parts: SecretParts, asking: Asking, sent: JsonObject): Promise<Outcome> {
+  const { orgId, actor } = asking
+  const draft = readKeyRequest(sent)
+  const developer = await developerIn(parts, orgId, draft.by_user)
+  if (developer === undefined) throw fault('request_refused', 'by_user: there is no such developer')
+  const wanted = await checkWanted(parts, orgId, draft.policies, asking.mayUse)
+  checkSelection(wanted)
+  checkMayHave(wanted, developer, redirectOf(draft.body))
+  const now = clockOf(parts).wall()
+  const id = newDocumentId(now)
+  const date_created = draft.body.date_created || new Date(now).toISOString()
+  const body: JsonObject = { ...bodyOf(draft, wanted), org_id: orgId, approved: false, date_created }
+  const stored: StoredDocument = { kind: KIND, id, revision: 0, body }
+  const at: Place = { parts, actor, stored, developer }
+  const place = redirectOfRequest(wanted, id, developer.id)
+  if (wanted.waits) return { ...(await wait(at)), ...place }
+  return wanted.configuration.secure_key_approval ? sendLink(asking, at) : issue(at, wanted, { keep: true })
+}
+
+/**
+ * Approves a request: makes what it asks for, or with `secure_key_approval` the code of a link. Of several at once one wins. What
+ * approved itself less than ten minutes ago is answered once more, once.
+ * @throws Fault `request_processed` (400), `request_refused` (400) when developer or policy are gone, and as `submitRequest`
+ */
+export function approveRequest(parts: SecretParts, asking: Asking, requestId: DocumentId): Promise<Outcome> {
+  return again(async () => {
+    const { actor, orgId } = asking
+    const stored = await requestIn(parts, orgId, requestId)
+    if (stored === undefined) throw fault('not_found', NOT_FOUND)
+    const found = await developerIn(parts, orgId, String(stored.body.by_user))
+    if (found === undefined) throw fault('request_refused', 'by_user: there is no such developer')
+    const at: Place = { parts, actor, stored, developer: found }
+    if (stored.body.approved === true) return approvedBefore(asking, at)
+    const wanted = await checkWanted(parts, orgId, requestedPolicies(stored.body), asking.mayUse)
+    try {
+      checkMayHave(wanted, found, redirectOf(stored.body))
+      return await (wanted.configuration.secure_key_approval
+        ? sendLink(asking, at)
+        : issue(at, wanted, { keep: false }))
+    } catch (error) {
+      // Another approval may have been first, and what it made stands in the way of a second one.
+      if ((await requestIn(parts, orgId, requestId))?.body.approved === true)
+        throw fault('revision_conflict', undefined, error)
+      throw error
+    }
+  })
+}
+
+/**
+ * Makes what an approved request asks for, for the developer who has opened the link of the mail. Once.
+ * @throws Fault `link_unusable` (400) for another developer's request, another code, one that was used or has lapsed
+ */
+export function collectAccess(
+  parts: SecretParts,
+  developer: StoredDocument,
+  { id, code }: { readonly id: DocumentId; readonly code: string },
+): Promise<Outcome> {
+  return again(async () => {
+    const orgId = String(developer.body.org_id)
+    const stored = await requestIn(parts, orgId, id)
+    if (stored === undefined || stored.body.by_user !== developer.id || stored.body.collected !== false)
+      throw fault('link_unusable')
+    const used = await spendLink(parts, id, code)
+    const now = await developerIn(parts, orgId, developer.id)
+    if (used === undefined || now === undefined) throw fault('link_unusable')
+    const actor = String(developer.body.email)
+    const wanted = await checkWanted(parts, orgId, requestedPolicies(stored.body), () => {})
+    checkMayHave(wanted, now, redirectOf(stored.body))
+    try {
+      return await issue({ parts, actor, stored, developer: now }, wanted, { keep: false, used })
+    } catch (error) {
+      if (toFault(error).code === 'ticket_unusable') throw fault('link_unusable', undefined, error)
+      throw error
+    }
+  })
+}
+
+/**
+ * Changes a request; what is not sent stays. Once it is approved its policies stay what they are. Who asked never changes.
+ * @throws Fault as `submitRequest`, `request_processed` (400) for other policies of an approved one
+ */
+export function updateRequest(
+  parts: SecretParts,
+  asking: Asking,
+  requestId: DocumentId,
+  sent: JsonObject,
+): Promise<void> {
+  return again(async () => {
+    const { orgId, actor } = asking
+    const stored = await requestIn(parts, orgId, requestId)
+    if (stored === undefined) throw fault('not_found', NOT_FOUND)
+    const { body: before } = stored
+    const draft = readKeyRequest(sent, before)
+    if (draft.by_user !== before.by_user) throw fault('request_refused', 'by_user: cannot be changed')
+    const kept = { org_id: before.org_id!, approved: before.approved === true, by_user: before.by_user! }
+    const changed = draft.policies.join('\n') !== requestedPolicies(before).join('\n')
+    const wanted = changed ? await checkWanted(parts, orgId, draft.policies, asking.mayUse) : undefined
+    if (wanted !== undefined) checkSelection(wanted)
+    const own = { apply_policies: before.apply_policies!, for_plan: before.for_plan! }
+    const named = wanted === undefined ? own : policyMembers(wanted)
+    const others = requestedPolicies(named).join('\n') !== requestedPolicies(before).join('\n')
+    if (kept.approved && others) throw fault('request_processed')
+    const { collected: _collected, ...rest } = draft.body
+    const mark = before.collected === undefined ? {} : { collected: before.collected }
+    const body = { ...rest, ...named, ...kept, ...mark, date_created: before.date_created! }
+    await commit({ parts, actor, stored }, 'update', [putRequest(stored, body)]).catch((error) => {
+      throw isTaken(error) ? fault('request_refused', 'a request for these policies waits already', error) : error
+    })
+  })
+}
+
+/** Deletes a request, which declines one that waits; the key of one that was approved stays. @throws Fault `not_found` (404) */
+export function removeRequest(parts: SecretParts, { orgId, actor }: Asking, requestId: DocumentId): Promise<void> {
+  return again(async () => {
+    const stored = await requestIn(parts, orgId, requestId)
+    if (stored === undefined) throw fault('not_found', 'Could not retrieve object for deletion')
+    const { id, revision } = stored
+    const changes: Change[] = [{ op: 'delete', kind: KIND, id, ifRevision: revision }, forgetAccess(id)]
+    await commit({ parts, actor, stored }, 'delete', changes)
+  })
+}
+
+/** Forgets the link of a request, so that approving it again makes another one at once. @throws Fault `store_away`, `store_full` */
+export async function withdrawLink({ documents }: Pick<SecretParts, 'documents'>, id: DocumentId): Promise<void> {
+  await documents.commit([forgetAccess(id)], undefined)
+}
+
+/** The changes that take away all requests of a developer who goes. They belong into that commit. */
+export async function requestsEnd(
+  { documents }: Pick<SecretParts, 'documents'>,
+  developerId: string,
+): Promise<readonly Change[]> {
+  const changes: Change[] = []
+  for await (const batch of documents.each(KIND, { where: { by_user: developerId } }))
+    for (const { id } of batch) changes.push({ op: 'delete', kind: KIND, id }, forgetAccess(id))
+  return changes
+}
+
+/** A request of an organisation ('' = of any); undefined when there is none. */
+export async function requestIn(
+  { documents }: Pick<SecretParts, 'documents'>,
+  orgId: string,
+  id: DocumentId,
+): Promise<StoredDocument | undefined> {
+  const found = await documents.get(KIND, id)
+  return found !== undefined && (orgId === '' || found.body.org_id === orgId) ? found : undefined
+}
+
+/** How callers are told that there is no such request. */
+export const NOT_FOUND = 'Could not retrieve portal object.'
+
+interface Place {
+  readonly parts: SecretParts
+  readonly actor: string
+  readonly stored: StoredDocument
+  readonly developer: StoredDocument
+}
+
+/** Keeps a request until somebody approves it. The developer is written too, so that none goes meanwhile and leaves it behind. */
+async function wait(at: Place): Promise<Outcome> {
+  const { parts, stored, developer } = at
+  try {
+    await commit(at, 'create', [putRequest(stored, stored.body), putDeveloper(developer, developer.body)])
+    return { id: stored.id, developer }
+  } catch (error) {
+    if (!isTaken(error)) throw error
+    const { by_user, apply_policies } = stored.body
+    const value = `${by_user}/${[...(apply_policies as string[])].sort().join(',')}`
+    const there = await parts.documents.find(KIND, 'waiting', value)
+    // Approved or declined since: then it is a new one after all.
+    if (there === undefined) throw fault('revision_conflict', undefined, error)
+    return { id: there.id, developer }
+  }
+}
+
+/** Makes key or client, in one transaction with developer and request. */
+async function issue(
+  { parts, actor, stored, developer }: Place,
+  { sort }: Wanted,
+  { keep, used = [] }: { readonly keep: boolean; readonly used?: readonly Change[] },
+): Promise<Outcome> {
+  const { id, body } = stored
+  const after = { ...body, approved: true, ...(used.length > 0 && { collected: true }) }
+  const { fields, redirect, app } = detailsOf(body)
+  const issued = await issueAccess(parts, {
+    developer,
+    policies: requestedPolicies(body),
+    fields,
+    ...(sort === 'oauth' && { oauth: { redirect_uri: redirect, ...app } }),
+    version: String(body.version),
+    actor,
+    action: 'key_request.approve',
+    beside: (made) => [putRequest(stored, after), ...(keep ? [keepAccess(parts, id, accessSeen(made))] : []), ...used],
+  })
+  return { id, developer, access: accessSeen(issued), fresh: true }
+}
+
+/** Marks a request as approved, its key not yet made, with a new code for the link. */
+async function sendLink(asking: Asking, at: Place): Promise<Outcome> {
+  await asking.canSendLink()
+  const { parts, stored, developer } = at
+  const { code, change } = newLink(parts, stored.id)
+  const put = putRequest(stored, { ...stored.body, approved: true, collected: false })
+  await commit(at, 'approve', [put, change, putDeveloper(developer, developer.body)])
+  return { id: stored.id, developer, code }
+}
+
+async function approvedBefore(asking: Asking, at: Place): Promise<Outcome> {
+  const { parts, stored, developer } = at
+  const { id, body } = stored
+  if (body.collected === false) return (await hasFreshLink(parts, id)) ? { id, developer } : sendLink(asking, at)
+  const access = await takeAccess(parts, id)
+  if (access === undefined) throw fault('request_processed')
+  return { id, developer, access, fresh: false }
+}
+
+function detailsOf(body: JsonObject) {
+  const fields = isObject(body.fields) ? (body.fields as Record<string, string>) : {}
+  const redirect = redirectOf(body)
+  const [description = '', useCase = ''] = [fields.oauth_app_description, fields.oauth_use_case]
+  return { fields, redirect, app: { app_description: description, use_case: useCase } }
+}
+
+function redirectOf({ oauth_info: info }: JsonObject): string {
+  return isObject(info) && typeof info.redirect_uri === 'string' ? info.redirect_uri : ''
+}
+
+function bodyOf({ body, by_user }: KeyRequestDraft, wanted: Wanted): JsonObject {
+  const { collected: _collected, ...rest } = body
+  return { ...rest, ...policyMembers(wanted), by_user }
+}
+
+function policyMembers({ policyIds }: Wanted): JsonObject {
+  return { for_plan: policyIds[0] ?? '', apply_policies: [...policyIds] }
+}
+
+/** Where the developer goes, with the ids that the third party needs to approve the request. */
+function redirectOfRequest({ redirectTo, policyIds }: Wanted, id: string, developerId: string) {
+  if (redirectTo === '') return {}
+  const url = new URL(redirectTo)
+  url.searchParams.set('key_request_id', id)
+  url.searchParams.set('user_id', developerId)
+  url.searchParams.set('policy_id', policyIds.join(','))
+  return { redirectTo: url.href }
+}
+
+function putRequest({ id, revision }: StoredDocument, body: JsonObject): Change {
+  return { op: 'put', kind: KIND, id, body, ifRevision: revision }
+}
+
+function commit({ parts, actor, stored }: Omit<Place, 'developer'>, did: string, changes: readonly Change[]) {
+  const { id, body } = stored
+  const detail = { id, by_user: body.by_user!, policies: requestedPolicies(body) }
+  return parts.documents.commit(changes, auditOf(parts, actor, `${KIND}.${did}`, String(body.org_id), detail))
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'already_exists'
+}

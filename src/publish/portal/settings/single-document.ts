@@ -1,0 +1,59 @@
+import { fault, toFault } from '../../../errors/fault.ts'
+import { type DocumentId, newDocumentId } from '../../../model/documents/ids.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
+import type { Awaitable, Documents, StoredDocument } from '../../../store/ports/ports.ts'
+import { auditOf, clockOf, type PublishParts } from '../../documents/parts.ts'
+
+/** Kinds of which an organisation has one document. */
+export type SoleKind = 'portal_configuration' | 'catalogue' | 'portal_menu' | 'portal_look'
+
+const TRIES = 5
+
+/** The one document of a kind that an organisation has; undefined before it is made. */
+export async function soleOf(
+  { documents }: { readonly documents: Pick<Documents, 'find'> },
+  kind: SoleKind,
+  orgId: string,
+): Promise<StoredDocument | undefined> {
+  return documents.find(kind, 'org_id', orgId)
+}
+
+/** What is to be written, and who writes it. */
+export interface SoleChange {
+  readonly kind: SoleKind
+  readonly orgId: string
+  readonly actor: string
+  /** The new body, of the one before; called again when somebody else was first. */
+  readonly edit: (before: JsonObject | undefined) => Awaitable<JsonObject>
+}
+
+/** Writes the one document of a kind, new or over the one before. Answers its id. @throws Fault `revision_conflict` (409) after five tries */
+export async function saveSole(parts: PublishParts, { kind, orgId, actor, edit }: SoleChange): Promise<DocumentId> {
+  for (let attempt = 1; ; attempt++) {
+    const stored = await soleOf(parts, kind, orgId)
+    const id = stored?.id ?? newDocumentId(clockOf(parts).wall())
+    const body = { ...(await edit(stored?.body)), org_id: orgId }
+    const audit = auditOf(parts, actor, `${kind}.${stored === undefined ? 'create' : 'update'}`, orgId, { id })
+    try {
+      await parts.documents.commit([{ op: 'put', kind, id, body, ifRevision: stored?.revision ?? 0 }], audit)
+      return id
+    } catch (error) {
+      const { code } = toFault(error)
+      if (attempt >= TRIES || (code !== 'revision_conflict' && code !== 'already_exists')) throw error
+    }
+  }
+}
+
+/**
+ * Makes the one document of a kind. Where there is one already, a call that says nothing is answered with its id, so that a set-up
+ * can be repeated. @throws Fault `portal_taken` (409) for a call that says something
+ */
+export async function makeSole(
+  parts: PublishParts,
+  change: SoleChange & { readonly saysNothing: boolean; readonly name: string },
+): Promise<DocumentId> {
+  const there = await soleOf(parts, change.kind, change.orgId)
+  if (there === undefined) return saveSole(parts, change)
+  if (change.saysNothing) return there.id
+  throw fault('portal_taken', `There is a ${change.name} already: change it with PUT`)
+}

@@ -1,0 +1,74 @@
+import { fault, toFault } from '../../errors/fault.ts'
+import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
+import { seal, unseal } from '../../model/secrets/secret.ts'
+import type { HookDraft, HookSecrets } from '../../model/webhooks/hook.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
+import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
+
+const HOOK = 'hook'
+
+/** Stores a new webhook; a storage id that is sent is kept. @throws Fault `hook_taken` (409) */
+export async function createHook(
+  parts: SecretParts,
+  { orgId, id: wanted, draft }: { readonly orgId: string; readonly id: Json | undefined; readonly draft: HookDraft },
+  actor: string,
+): Promise<DocumentId> {
+  const id = isDocumentId(wanted) ? wanted : newDocumentId(clockOf(parts).wall())
+  const body = bodyOf(parts, id, orgId, draft, '')
+  const audit = auditOf(parts, actor, 'hook.create', orgId, { id })
+  try {
+    await parts.documents.commit([{ op: 'put', kind: HOOK, id, body, ifRevision: 0 }], audit)
+  } catch (error) {
+    if (toFault(error).code === 'revision_conflict') throw fault('hook_taken', undefined, error)
+    throw error
+  }
+  return id
+}
+
+/** Replaces a webhook; its shared secret stays unless another one is sent. @throws Fault `revision_conflict` (409) */
+export async function updateHook(
+  parts: SecretParts,
+  { id, revision, body: before }: StoredDocument<'hook'>,
+  draft: HookDraft,
+  actor: string,
+): Promise<void> {
+  const orgId = String(before.org_id ?? '')
+  const body = bodyOf(parts, id, orgId, draft, secretsOf(parts, { id, body: before }).shared_secret)
+  const audit = auditOf(parts, actor, 'hook.update', orgId, { id })
+  await parts.documents.commit([{ op: 'put', kind: HOOK, id, body, ifRevision: revision }], audit)
+}
+
+/** Deletes a webhook; what still waits for it is not sent any more. @throws Fault `revision_conflict` (409) */
+export async function removeHook(
+  parts: SecretParts,
+  { id, revision, body }: StoredDocument<'hook'>,
+  actor: string,
+): Promise<void> {
+  const audit = auditOf(parts, actor, 'hook.delete', String(body.org_id ?? ''), { id })
+  await parts.documents.commit([{ op: 'delete', kind: HOOK, id, ifRevision: revision }], audit)
+}
+
+/** What of a stored webhook is sealed. @throws Fault `seal_broken` */
+export function secretsOf(
+  { sealKey }: Pick<SecretParts, 'sealKey'>,
+  { id, body }: Pick<StoredDocument<'hook'>, 'id' | 'body'>,
+): HookSecrets {
+  const { sealed } = body
+  return JSON.parse(unseal(sealKey, Buffer.from(sealed, 'base64'), contextOf(id)).toString('utf8')) as HookSecrets
+}
+
+function bodyOf(
+  { sealKey }: SecretParts,
+  id: DocumentId,
+  orgId: string,
+  { body, headers, sharedSecret }: HookDraft,
+  before: string,
+): JsonObject {
+  const secrets: HookSecrets = { header_map: headers, shared_secret: sharedSecret ?? before }
+  return { ...body, org_id: orgId, sealed: seal(sealKey, JSON.stringify(secrets), contextOf(id)).toString('base64') }
+}
+
+function contextOf(id: string): string {
+  return `hook:${id}`
+}

@@ -1,0 +1,134 @@
+import type { FaultCode } from '../../errors/catalog.ts'
+import { fault, toFault } from '../../errors/fault.ts'
+import type { Log } from '../../model/logs/log.ts'
+import { owedTicket } from '../../model/oauth-clients/pending-token.ts'
+import type { Documents, OwedSession, OwedSessions, SessionRow } from '../ports/ports.ts'
+import type { CopyFile } from './file.ts'
+
+const TRY_EVERY_MS = 1_000
+/** Stored at once: a store that has just come back has others to answer too. */
+const AT_ONCE = 50
+/** More than these wait for nothing good: what is beyond is refused. */
+const MOST = 50_000
+/** Faults that pass. */
+const LATER: ReadonlySet<FaultCode> = new Set(['store_away', 'store_full', 'store_read_only'])
+
+export interface OwedParts {
+  readonly documents: Documents
+  readonly copy: CopyFile
+  readonly log: Log
+  /** Told of a token that may have ended, before it was stored. */
+  readonly revoked: (hash: Uint8Array) => void
+}
+
+/** Sessions that were given out while the store was away, on this node alone until it has them. */
+export class Owed implements OwedSessions {
+  /** True from the first that is owed until one of them could be stored. */
+  away = false
+  private readonly parts: OwedParts
+  private readonly waiting = new Map<string, OwedSession>()
+  /** Those that are being stored: whoever asks for one waits for the same answer. */
+  private readonly storing = new Map<string, Promise<boolean>>()
+  private timer: NodeJS.Timeout | undefined
+  private closed = false
+
+  constructor(parts: OwedParts) {
+    this.parts = parts
+    for (const owed of parts.copy.owed()) this.waiting.set(nameOf(owed.hash), owed)
+    this.away = this.waiting.size > 0
+    if (this.away) this.tryLater()
+  }
+
+  keep(owed: OwedSession): boolean {
+    if (this.waiting.size >= MOST) return false
+    this.waiting.set(nameOf(owed.hash), owed)
+    this.parts.copy.noteOwed(owed)
+    this.away = true
+    this.tryLater()
+    return true
+  }
+
+  /** The session of this hash while the store does not have it; undefined = the store knows best. */
+  async find(hash: Uint8Array): Promise<SessionRow | undefined> {
+    const owed = this.waiting.get(nameOf(hash))
+    if (owed === undefined) return undefined
+    if (!this.away && (await this.store(owed))) return undefined
+    return owed.row.evictAt > Date.now() ? { ...owed.row, hash: owed.hash } : undefined
+  }
+
+  /** Stores those of these hashes that are owed, before they are changed otherwise. @throws Fault `store_away` */
+  async settle(hashes: readonly Uint8Array[]): Promise<void> {
+    for (const hash of hashes) {
+      const owed = this.waiting.get(nameOf(hash))
+      if (owed !== undefined && !(await this.store(owed))) throw fault('store_away', 'the token is not stored yet')
+    }
+  }
+
+  /** True while there may be something to be found. */
+  get some(): boolean {
+    return this.waiting.size > 0
+  }
+
+  close(): void {
+    this.closed = true
+    clearTimeout(this.timer)
+  }
+
+  private tryLater(): void {
+    if (this.closed) return
+    // Nodes that all come back at one moment do not write at one moment.
+    this.timer ??= setTimeout(() => void this.storeAll(), TRY_EVERY_MS * (0.5 + Math.random())).unref()
+  }
+
+  /** Until nothing waits, or the store does not take it. */
+  private async storeAll(): Promise<void> {
+    let count = 0
+    for (let isThere = true; isThere && this.waiting.size > 0 && !this.closed; ) {
+      const some = [...this.waiting.values()].slice(0, this.away ? 1 : AT_ONCE)
+      const stored = await Promise.all(some.map((owed) => this.store(owed)))
+      isThere = stored.every(Boolean)
+      if (isThere) count += some.length
+    }
+    if (count > 0) this.parts.log.info({ count }, 'tokens that were issued while the store was away are stored')
+    this.timer = undefined
+    if (this.waiting.size > 0) this.tryLater()
+  }
+
+  /** False when the store does not take it now. */
+  private store(owed: OwedSession): Promise<boolean> {
+    const name = nameOf(owed.hash)
+    const running = this.storing.get(name)
+    if (running !== undefined) return running
+    const begun = this.storeOne(name, owed).finally(() => this.storing.delete(name))
+    this.storing.set(name, begun)
+    return begun
+  }
+
+  private async storeOne(name: string, { hash, row, apiId }: OwedSession): Promise<boolean> {
+    const { documents, copy, log, revoked } = this.parts
+    try {
+      if (row.evictAt > Date.now()) {
+        const ticket = { op: 'putTicket', ...owedTicket(hash, apiId, row.evictAt), ifAbsent: true } as const
+        await documents.commit([ticket, { op: 'putSession', hash, row, ifAbsent: true }], undefined)
+        this.away = false
+      }
+    } catch (error) {
+      const { code } = toFault(error)
+      if (LATER.has(code)) {
+        log.debug({ cause: error }, 'a token that was issued while the store was away cannot be stored yet')
+        return false
+      }
+      this.away = false
+      if (code !== 'already_exists') log.error({ cause: error }, 'a token that was issued is not stored, and ends')
+      // It was revoked elsewhere, or stored although nobody was told: the store knows.
+      revoked(hash)
+    }
+    this.waiting.delete(name)
+    copy.dropOwed(hash)
+    return true
+  }
+}
+
+function nameOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1')
+}

@@ -1,0 +1,155 @@
+import type { BodyOf, DocumentBodies, NewBodyOf } from '../../model/documents/document-bodies.ts'
+import type { DocumentId } from '../../model/documents/ids.ts'
+import type { JsonObject, Stored } from '../../model/json/json.ts'
+import type { Session } from '../../model/sessions/session.ts'
+import type { Millis } from '../../model/time/clock.ts'
+
+// What a commit is made of, and what its rows read as: the words of `ports.ts`, which hands them on.
+
+/** Grows by one with every commit; 0 before the first. */
+export type Revision = number
+
+/** A noun that the store keeps. Its indexes are declared in `model/documents/kinds.ts`. */
+export type Kind = string
+
+export interface StoredDocument<K extends Kind = Kind> {
+  readonly kind: K
+  readonly id: DocumentId
+  /** Revision of the commit that wrote it last. */
+  readonly revision: Revision
+  readonly body: BodyOf<K>
+}
+
+interface Put<K extends Kind> {
+  op: 'put'
+  kind: K
+  id: DocumentId
+  body: NewBodyOf<K>
+  ifRevision?: Revision
+}
+
+export type Change =
+  /** Writes the whole body. `ifRevision`: 0 = must not exist yet; n = must be at that revision. @throws Fault `revision_conflict` */
+  | { [K in keyof DocumentBodies]: Put<K> }[keyof DocumentBodies]
+  | Put<Kind>
+  /** Deletes; a document that is not there is no error. */
+  | { op: 'delete'; kind: Kind; id: DocumentId; ifRevision?: Revision }
+  /** Writes the session stored under `hash` (32 bytes). `ifAbsent`: fails with `already_exists` if there is one; `ifPresent`: fails with `not_found` if there is none. */
+  | { op: 'putSession'; hash: Uint8Array; row: SessionInput; ifAbsent?: boolean; ifPresent?: boolean }
+  | { op: 'deleteSession'; hash: Uint8Array }
+  /**
+   * Writes a ticket under `hash` (32 bytes); one that was used stays used. `ifAbsent`: fails with `already_exists` if there is
+   * one that has not lapsed, else it is a new one, unused. `ifVersion`: fails with `ticket_unusable` unless it is there with this version, unused.
+   */
+  | { op: 'putTicket'; hash: Uint8Array; row: TicketInput; ifAbsent?: boolean; ifVersion?: number }
+  /** Uses a ticket up. Fails with `ticket_unusable` when there is none of the sort, it has lapsed by `now`, or it was used before. */
+  | { op: 'claimTicket'; hash: Uint8Array; sort: TicketSort; now: Millis }
+  | { op: 'deleteTicket'; hash: Uint8Array }
+  /** Deletes all sessions and all tickets of a family, used ones too; the feed names the sessions. */
+  | { op: 'endFamily'; family: string }
+  /** Puts a message into the outbox. Messages of one queue are delivered in the order of their commits. */
+  | { op: 'putDelivery'; row: DeliveryInput }
+  /** What became of a try: `delivered` ones are forgotten, others wait for `nextAt`, or are kept as dead until somebody sends them again. */
+  | { op: 'settleDelivery'; id: number; outcome: DeliveryOutcome }
+
+/**
+ * Something of the authorization server that is used once, or until it lapses: an authorization code, a refresh token, a
+ * device code and the user code that stands for it, a pushed request, the id of a proof that was seen; and the turn of whoever
+ * gives an API its listen path.
+ */
+export type TicketSort =
+  | 'code'
+  | 'refresh'
+  | 'device'
+  | 'user_code'
+  | 'request'
+  | 'proof'
+  | 'place'
+  | DashboardTicketSort
+
+/** A browser session, a sign-in on its way, the link of a mail, a challenge or secret that a browser must answer to, single sign-on, the session of a developer at the portal. */
+export type DashboardTicketSort =
+  | 'login'
+  | 'sign_in'
+  | 'password_link'
+  | 'challenge'
+  | 'sso'
+  | 'portal_login'
+  | 'portal_access'
+
+export interface TicketInput {
+  readonly sort: TicketSort
+  readonly apiId: string
+  /** '' for proofs. */
+  readonly clientId: string
+  /** What it shares with the tokens that came from the same grant; '' = nothing. */
+  readonly family: string
+  /** From then on it cannot be used; it is still found, so that a late use can be told from an unknown one. */
+  readonly expiresAt: Millis
+  /** From then on nobody finds it, and the store forgets it. Not before `expiresAt`. */
+  readonly keepUntil: Millis
+  readonly body: JsonObject
+}
+
+export interface TicketRow extends TicketInput {
+  readonly hash: Uint8Array
+  /** 1 when it was put first, one more with each put since. */
+  readonly version: number
+  /** When it was used; 0 = not yet. */
+  readonly claimedAt: Millis
+}
+
+export interface DeliveryInput {
+  /** What is delivered in order: the API. */
+  readonly queue: string
+  /** The message, sealed: it may hold tokens. */
+  readonly sealed: Uint8Array
+  readonly createdAt: Millis
+}
+
+export interface DeliveryRow extends DeliveryInput {
+  /** Grows with every message. */
+  readonly id: number
+  readonly attempts: number
+  /** Not to be tried before; 0 until the first try, so that a clock that was set back holds nothing up. */
+  readonly nextAt: Millis
+  /** Given up: it holds nothing up any more. */
+  readonly dead: boolean
+  /** Of the last try; '' = none yet. Holds no secret. */
+  readonly error: string
+}
+
+export type DeliveryOutcome =
+  | { readonly is: 'delivered' }
+  | { readonly is: 'failed'; readonly nextAt: Millis; readonly error: string }
+  | { readonly is: 'dead'; readonly error: string }
+  /** A dead one is to be sent again, as the first of its queue; its attempts are counted anew. */
+  | { readonly is: 'again'; readonly nextAt: Millis }
+
+/**
+ * What is kept of a session besides its body: the columns that lists and expiry need. Whoever freezes one promises that nothing
+ * of it changes any more, its body neither: it is then read once, however many sessions are made of it.
+ */
+export interface SessionInput {
+  readonly body: JsonObject
+  readonly orgId: string
+  /** API ids and policy ids that the session names, for lists. */
+  readonly apiIds: readonly string[]
+  readonly policyIds: readonly string[]
+  /** Client id of an OAuth token, '' for a key. */
+  readonly clientId: string
+  /** When the store may forget the row; 0 = never. Not the expiry that callers see. */
+  readonly evictAt: Millis
+  /** The raw key, encrypted, where it must be shown again; else undefined. */
+  readonly sealedKey?: Uint8Array
+  /**
+   * The grant that an access token came from, so that all of it can be ended at once; '' or absent = none. Names that begin with
+   * a time are filed at a quarter less cost than random ones.
+   */
+  readonly family?: string
+}
+
+export interface SessionRow extends SessionInput {
+  readonly body: Stored<Session>
+  readonly hash: Uint8Array
+}

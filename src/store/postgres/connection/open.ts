@@ -1,0 +1,152 @@
+import { fault } from '../../../errors/fault.ts'
+import { type Log, silentLog } from '../../../model/logs/log.ts'
+import { type Clock, type Millis, systemClock } from '../../../model/time/clock.ts'
+import type { AuditEntry, Change, Counters, Store } from '../../ports/ports.ts'
+import { ThreadFeed } from '../../prepare/feed.ts'
+import { prepareCommit } from '../../prepare/prepare.ts'
+import { prepareAudit } from '../../prepare/prepare-audit.ts'
+import { auditReader } from '../audit/read-audit.ts'
+import { declare } from '../documents/declaration.ts'
+import { documentReader } from '../documents/read-documents.ts'
+import { FeedLine } from '../feed/feed-line.ts'
+import { Follow } from '../feed/follow.ts'
+import { HitJournal } from '../hits/hit-journal.ts'
+import { HitWriter } from '../hits/hit-writer.ts'
+import { openHits } from '../hits/hits.ts'
+import { migrate, STEPS, type Step } from '../migrations/migrate.ts'
+import { openRecords } from '../records/records.ts'
+import { outboxReader } from '../tokens/read-outbox.ts'
+import { tokenReader } from '../tokens/read-tokens.ts'
+import { Keeper } from '../writer/maintenance.ts'
+import { Writer } from '../writer/writer.ts'
+import { checkClock } from './clock-check.ts'
+import { type Address, addressText, makePool, readAddress } from './connect.ts'
+import type { Db } from './db.ts'
+import { postgresFault } from './faults.ts'
+import { PoolDb } from './pool-db.ts'
+import { Reach } from './reachability.ts'
+
+const POOL_SIZE = 10
+const STALL_MS = 8_000
+const FOLD_AFTER_MS = 15_000
+
+export interface PostgresOptions {
+  /** `storage.postgres_url`, see `readAddress`. Holds the password. */
+  readonly url: string
+  /** Where notices are listened to, when `url` leads to a transaction pooler. */
+  readonly listenUrl?: string
+  /** Connections for reading; two more write and listen. 10 by default. */
+  readonly poolSize?: number
+  readonly clock?: Clock
+  readonly log?: Log
+  /** Rates and quotas. Without them every call of `counters` fails. */
+  readonly counters?: Counters
+  /** How long calls wait for a server that has just gone before they get `store_away`; 5 s by default. */
+  readonly patienceMs?: number
+  /**
+   * How long a commit, or a reading of one row, may go unanswered before the connection is given up; 8 s by default. More than
+   * transactions may wait for each other.
+   */
+  readonly stallMs?: number
+  /**
+   * Hits that nobody has read are worked in by this process when they have waited for so long; 15 s by default. More where there is
+   * other work to do, so that another process comes first.
+   */
+  readonly foldAfterMs?: Millis
+  /** For tests of upgrades. */
+  readonly steps?: readonly Step[]
+}
+
+/** A store that several processes share. */
+export interface PostgresStore extends Store {
+  /** True while PostgreSQL cannot be reached. */
+  readonly away: boolean
+  /** True while notices of other processes are heard; without them they are polled for. */
+  readonly listening: boolean
+  /** Forgets all sessions and tickets that are due by now; answers how many. The store does it by itself as well, every second. */
+  purge(): Promise<number>
+}
+
+/**
+ * Opens the store in a PostgreSQL database, and makes its tables in an empty one.
+ * @throws Fault `store_refused` (credentials, privileges, no such database), `store_newer`, `store_damaged`, `store_away`,
+ * `setting_invalid`
+ */
+export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
+  const { clock = systemClock, log = silentLog, stallMs = STALL_MS, foldAfterMs = FOLD_AFTER_MS } = options
+  const address = readAddress(options.url)
+  const listenAddress = options.listenUrl ? readAddress(options.listenUrl, 'storage.postgres_listen_url') : address
+  const reach = new Reach(options.patienceMs)
+  const pool = makePool(address, options.poolSize ?? POOL_SIZE, log)
+  const db = new PoolDb(pool, reach)
+  try {
+    const refiling = await prepare(db, address, options.steps ?? STEPS)
+    await checkClock(db, clock, log)
+    const documents = documentReader(db, stallMs)
+    const feed = new ThreadFeed()
+    const line = new FeedLine(db, feed, await documents.revision(), stallMs)
+    const writer = new Writer({ address, reach, line, declaration: refiling.number, stallMs })
+    const follow = new Follow({ db, line, log, address: listenAddress, busy: () => writer.busy })
+    const hitWriter = new HitWriter(db)
+    const journal = new HitJournal(db, hitWriter)
+    const keeper = new Keeper({ db, writer, clock, log, refiling, journal, foldAfterMs })
+    await follow.start()
+    let closing: Promise<void> | undefined
+    const close = async () => {
+      await keeper.close()
+      await follow.close()
+      await writer.close()
+      line.close()
+      reach.close()
+      await pool.end()
+    }
+    return {
+      documents: {
+        ...documents,
+        async commit(changes: readonly Change[], audit: AuditEntry | undefined) {
+          return writer.write({ sort: 'commit', commit: prepareCommit(changes, audit, clock.wall()) })
+        },
+        async note(entry) {
+          await writer.write({ sort: 'note', entry: prepareAudit(entry) })
+        },
+      },
+      audit: auditReader(db),
+      tokens: tokenReader(db, clock, stallMs),
+      outbox: outboxReader(db),
+      counters: options.counters ?? NO_COUNTERS,
+      feed,
+      hits: openHits(db, hitWriter, journal),
+      records: openRecords(db),
+      get away() {
+        return reach.away
+      },
+      get listening() {
+        return follow.listening
+      },
+      purge: () => keeper.run(),
+      close() {
+        closing ??= close()
+        return closing
+      },
+    }
+  } catch (error) {
+    reach.close()
+    await pool.end()
+    throw error
+  }
+}
+
+async function prepare(db: Db, address: Address, steps: readonly Step[]) {
+  try {
+    await migrate(db, steps)
+    return await declare(db)
+  } catch (error) {
+    const cause = postgresFault(error)
+    throw fault(cause.code, `${addressText(address)}: ${cause.message}`, cause)
+  }
+}
+
+const refused = (): never => {
+  throw fault('store_away', 'this store was opened without counters')
+}
+const NO_COUNTERS: Counters = { take: refused, peek: refused, resetQuota: refused, carry: refused }

@@ -1,0 +1,126 @@
+import type { Pool, PoolClient } from 'pg'
+import { BOUNDS } from '../migrations/schema.ts'
+import type { Db, TransactOptions, Tx } from './db.ts'
+import { isLost, postgresFault } from './faults.ts'
+import type { Reach } from './reachability.ts'
+
+/** A server that has not answered for so long, or a network that swallows what is sent. */
+const LONGEST_STATEMENT_MS = 60_000
+/** Whoever goes through a long list may be slow himself. */
+const CURSOR_BOUNDS = 'SET LOCAL idle_in_transaction_session_timeout = 120000'
+
+/** `Db` on a pool. */
+export class PoolDb implements Db {
+  private readonly pool: Pool
+  private readonly reach: Reach
+
+  constructor(pool: Pool, reach: Reach) {
+    this.pool = pool
+    this.reach = reach
+  }
+
+  query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.lend((tx) => tx.query<Row>(text, values))
+  }
+
+  run(text: string, values: readonly unknown[] = []): Promise<number> {
+    return this.lend((tx) => tx.run(text, values))
+  }
+
+  async read<Row extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+    withinMs = LONGEST_STATEMENT_MS,
+  ): Promise<Row[]> {
+    try {
+      return await this.reach.patiently(() => this.lend((tx) => tx.query<Row>(text, values), withinMs))
+    } catch (error) {
+      throw postgresFault(error)
+    }
+  }
+
+  transact<T>(run: (tx: Tx) => Promise<T>, options: TransactOptions = {}): Promise<T> {
+    const level = options.isolation === 'snapshot' ? ' ISOLATION LEVEL REPEATABLE READ READ ONLY' : ''
+    return this.lend(async (tx) => {
+      await tx.run(`BEGIN${level}; ${BOUNDS}`)
+      try {
+        const result = await run(tx)
+        await tx.run('COMMIT')
+        return result
+      } catch (error) {
+        // Where the connection is gone there is nothing to roll back.
+        if (!isLost(error)) await tx.run('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  async *cursor<Row extends object>(text: string, values: readonly unknown[], batchRows: number): AsyncIterable<Row[]> {
+    const client = await this.checkOut()
+    const tx = new ClientTx(client, LONGEST_STATEMENT_MS)
+    let ended = false
+    try {
+      await tx.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${CURSOR_BOUNDS}`)
+      await tx.run(`DECLARE rows_of NO SCROLL CURSOR FOR ${text}`, values)
+      while (true) {
+        const rows = await tx.query<Row>(`FETCH ${Math.max(1, Math.floor(batchRows))} FROM rows_of`)
+        if (rows.length > 0) yield rows
+        if (rows.length < batchRows) break
+      }
+      await tx.run('COMMIT')
+      ended = true
+    } finally {
+      // A loop that was left, or failed, leaves its transaction open: the connection goes with it.
+      client.release(!ended)
+    }
+  }
+
+  /** Nothing has been sent when this fails, so that it may be tried again. */
+  private async checkOut(): Promise<PoolClient> {
+    try {
+      return await this.reach.patiently(() => this.pool.connect())
+    } catch (error) {
+      throw postgresFault(error)
+    }
+  }
+
+  private async lend<T>(use: (tx: Tx) => Promise<T>, withinMs = LONGEST_STATEMENT_MS): Promise<T> {
+    const client = await this.checkOut()
+    try {
+      const result = await use(new ClientTx(client, withinMs))
+      client.release()
+      return result
+    } catch (error) {
+      client.release(isLost(error))
+      throw error
+    }
+  }
+}
+
+class ClientTx implements Tx {
+  private readonly client: PoolClient
+  private readonly withinMs: number
+
+  constructor(client: PoolClient, withinMs: number) {
+    this.client = client
+    this.withinMs = withinMs
+  }
+
+  async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.send(text, values)).rows as Row[]
+  }
+
+  async run(text: string, values: readonly unknown[] = []): Promise<number> {
+    return (await this.send(text, values)).rowCount ?? 0
+  }
+
+  private async send(text: string, values: readonly unknown[]) {
+    try {
+      // Several statements in one text can have no values, not even none.
+      const bounds = { text, query_timeout: this.withinMs }
+      return await this.client.query(values.length === 0 ? bounds : { ...bounds, values: [...values] })
+    } catch (error) {
+      throw postgresFault(error)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import type { Client } from 'pg'
+import type { Log } from '../../../model/logs/log.ts'
+import { type Address, makeClient } from '../connection/connect.ts'
+import { postgresFault } from '../connection/faults.ts'
+import { CHANNEL } from '../writer/group-write.ts'
+
+const FIRST_REST_MS = 100
+const LONGEST_REST_MS = 10_000
+
+/**
+ * Hears of commits of other processes at once, on a connection of its own, which must not lead through a transaction pooler.
+ * A lost one is made again, sooner or later, not by all at the same moment; meanwhile, and where a notice is lost, polling finds
+ * out.
+ */
+export class Listener {
+  private readonly address: Address
+  private readonly log: Log
+  private readonly onNotice: (revision: number) => void
+  private client: Client | undefined
+  private timer: NodeJS.Timeout | undefined
+  private restMs = FIRST_REST_MS
+  private closed = false
+
+  /** `onNotice` is called with a revision; with 0 after each new connection, because something may have been missed. */
+  constructor(address: Address, log: Log, onNotice: (revision: number) => void) {
+    this.address = address
+    this.log = log
+    this.onNotice = onNotice
+  }
+
+  /** True while notices are heard. */
+  get up(): boolean {
+    return this.client !== undefined
+  }
+
+  /** Connects; one that fails is tried again by itself. */
+  async start(): Promise<void> {
+    const client = makeClient(this.address)
+    client.on('notification', ({ payload }) => this.onNotice(Number(payload) || 0))
+    client.once('end', () => this.lost(client))
+    try {
+      await client.connect()
+      await client.query(`LISTEN ${CHANNEL}`)
+      if (this.closed) return void (await client.end())
+      this.client = client
+      this.restMs = FIRST_REST_MS
+      this.onNotice(0)
+    } catch (error) {
+      this.log.warn({ err: postgresFault(error) }, 'the feed of PostgreSQL cannot be listened to; it is polled')
+      client.end().catch(() => {})
+      this.later()
+    }
+  }
+
+  /** Lets go of the connection. */
+  async close(): Promise<void> {
+    this.closed = true
+    clearTimeout(this.timer)
+    const client = this.client
+    this.client = undefined
+    await client?.end().catch(() => {})
+  }
+
+  private lost(client: Client): void {
+    if (this.client !== client) return
+    this.client = undefined
+    if (this.closed) return
+    this.log.warn({}, 'the connection that listens to the feed of PostgreSQL was lost; it is polled meanwhile')
+    this.later()
+  }
+
+  private later(): void {
+    if (this.closed || this.timer !== undefined) return
+    this.timer = setTimeout(
+      () => {
+        this.timer = undefined
+        void this.start()
+      },
+      this.restMs * (0.5 + Math.random()),
+    )
+    this.timer.unref()
+    this.restMs = Math.min(LONGEST_REST_MS, this.restMs * 2)
+  }
+}

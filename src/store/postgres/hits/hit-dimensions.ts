@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto'
+import { fault } from '../../../errors/fault.ts'
+import type { HitDimensions } from '../../../model/analytics/hit.ts'
+import { DIMENSIONS, dimensionTexts } from '../../hits/hit-pack.ts'
+import { DIMENSION_COLUMNS, OF_CALLERS } from '../../hits/hit-times.ts'
+import { wellFormed } from '../../prepare/cells.ts'
+import type { Tx } from '../connection/db.ts'
+
+/** How many sets of dimensions are remembered with what stands for them; the oldest go first. About 100 bytes each. */
+const KNOWN = 50_000
+
+/** The texts of a set of dimensions as they are stored, in the order of `DIMENSIONS`. */
+export function storedTexts(of: HitDimensions): string[] {
+  return dimensionTexts(of).map(wellFormed)
+}
+
+/** The numbers of sets of dimensions, by their texts; those that have none get one. */
+export async function numbersOf(tx: Tx, sets: readonly (readonly string[])[]): Promise<number[]> {
+  if (sets.length === 0) return []
+  const hashes = sets.map(hashOf)
+  const names = hashes.map((hash) => hash.toString('latin1'))
+  const known = await find(tx, hashes)
+  const missing = new Map<string, number>()
+  for (const [i, name] of names.entries()) if (!known.has(name)) missing.set(name, i)
+  if (missing.size > 0) {
+    await insert(
+      tx,
+      [...missing.values()].map((i) => ({ hash: hashes[i]!, texts: sets[i]! })),
+    )
+    for (const [name, number] of await find(
+      tx,
+      [...missing.values()].map((i) => hashes[i]!),
+    ))
+      known.set(name, number)
+  }
+  return names.map((name) => {
+    const number = known.get(name)
+    if (number === undefined) throw fault('store_away', 'a set of dimensions was forgotten while it was looked for')
+    return number
+  })
+}
+
+function hashOf(texts: readonly string[]): Buffer {
+  return createHash('sha256').update(texts.join('\0')).digest()
+}
+
+async function find(tx: Tx, hashes: readonly Buffer[]): Promise<Map<string, number>> {
+  const rows = await tx.query<{ number: number; hash: Buffer }>(
+    'SELECT number, hash FROM hit_dimension WHERE hash = ANY($1::bytea[])',
+    [hashes],
+  )
+  return new Map(rows.map(({ number, hash }) => [hash.toString('latin1'), number]))
+}
+
+async function insert(tx: Tx, sets: readonly { hash: Buffer; texts: readonly string[] }[]): Promise<void> {
+  const columns = DIMENSION_COLUMNS.map((_, i) => sets.map(({ texts }) => texts[i]!))
+  // In one order everywhere, so that two processes never wait for each other.
+  await tx.run(
+    `INSERT INTO hit_dimension(hash, ${DIMENSION_COLUMNS.join(', ')})
+      SELECT * FROM unnest($1::bytea[], ${columns.map((_, i) => `$${i + 2}::text[]`).join(', ')}) AS r(hash) ORDER BY r.hash
+      ON CONFLICT (hash) DO NOTHING`,
+    [sets.map(({ hash }) => hash), ...columns],
+  )
+}
+
+interface Use {
+  readonly coarse: number
+  readonly lastDay: number
+}
+
+/** Which set of dimensions stands for another where callers are not told apart, and when each was used last. */
+export class DimensionUses {
+  private readonly known = new Map<number, Use>()
+
+  /**
+   * What stands for each of these sets, noting that they are used on `day`; a set that is gone has none. `keep` is to be called
+   * when the transaction was committed.
+   */
+  async touch(tx: Tx, sets: Iterable<number>, day: number): Promise<{ coarse: Map<number, number>; keep(): void }> {
+    const uses = new Map<number, Use>()
+    const unknown: number[] = []
+    for (const set of new Set(sets)) {
+      const use = this.known.get(set)
+      // One that was not used today may have been forgotten by another process.
+      if (use === undefined || use.lastDay < day) unknown.push(set)
+      else uses.set(set, use)
+    }
+    for (const [set, use] of await read(tx, unknown)) uses.set(set, use)
+    for (const [set, coarse] of await coarseOf(
+      tx,
+      unknown.filter((set) => !uses.has(set)),
+    ))
+      uses.set(set, { coarse, lastDay: -1 })
+    const due = new Map<number, number>()
+    for (const [set, { coarse, lastDay }] of uses) {
+      if (lastDay >= day) continue
+      due.set(set, coarse)
+      // What stands for others is used when they are.
+      due.set(coarse, coarse)
+    }
+    await save(tx, due, day)
+    return {
+      coarse: new Map([...uses].map(([set, { coarse }]) => [set, coarse])),
+      keep: () => {
+        for (const [set, { coarse }] of uses) this.remember(set, { coarse, lastDay: day })
+      },
+    }
+  }
+
+  /** Must be called when sets of dimensions were deleted. */
+  forget(): void {
+    this.known.clear()
+  }
+
+  private remember(set: number, use: Use): void {
+    if (this.known.size >= KNOWN) this.known.delete(this.known.keys().next().value!)
+    this.known.set(set, use)
+  }
+}
+
+async function read(tx: Tx, sets: readonly number[]): Promise<Map<number, Use>> {
+  if (sets.length === 0) return new Map()
+  const rows = await tx.query<{ dimension: number; coarse: number; last_day: number }>(
+    `SELECT u.dimension, u.coarse, u.last_day FROM hit_dimension_use u
+      JOIN hit_dimension d ON d.number = u.dimension JOIN hit_dimension c ON c.number = u.coarse
+      WHERE u.dimension = ANY($1::bigint[])`,
+    [sets],
+  )
+  return new Map(rows.map(({ dimension, coarse, last_day }) => [dimension, { coarse, lastDay: last_day }]))
+}
+
+/** Numbers of the sets without callers. */
+async function coarseOf(tx: Tx, sets: readonly number[]): Promise<Map<number, number>> {
+  if (sets.length === 0) return new Map()
+  const rows = await tx.query<Record<string, string> & { number: number }>(
+    `SELECT number, ${DIMENSION_COLUMNS.join(', ')} FROM hit_dimension WHERE number = ANY($1::bigint[]) ORDER BY number`,
+    [sets],
+  )
+  const texts = rows.map((row) =>
+    DIMENSION_COLUMNS.map((column, i) => (OF_CALLERS.includes(DIMENSIONS[i]!) ? '' : row[column]!)),
+  )
+  const numbers = await numbersOf(tx, texts)
+  return new Map(rows.map(({ number }, i) => [number, numbers[i]!]))
+}
+
+async function save(tx: Tx, due: ReadonlyMap<number, number>, day: number): Promise<void> {
+  if (due.size === 0) return
+  await tx.run(
+    `INSERT INTO hit_dimension_use(dimension, coarse, last_day)
+      SELECT r.dimension, r.coarse, $3 FROM unnest($1::bigint[], $2::bigint[]) AS r(dimension, coarse) ORDER BY r.dimension
+      ON CONFLICT (dimension) DO UPDATE SET coarse = excluded.coarse, last_day = greatest(hit_dimension_use.last_day, excluded.last_day)`,
+    [[...due.keys()], [...due.values()], day],
+  )
+}

@@ -1,0 +1,83 @@
+import type { Millis } from '../../../model/time/clock.ts'
+import type { DeliveryOutcome, Revision, TicketSort } from '../../ports/ports.ts'
+import type { SessionFacts } from '../../prepare/audited.ts'
+import type { IndexEntry, PreparedRow } from '../../prepare/prepare.ts'
+import { Draft } from './draft.ts'
+
+// The rows that a group of commits reads and writes, as its drafts hold them. Texts are as callers have them, hashes strings of bytes.
+
+export interface DocumentDraft {
+  readonly kind: string
+  readonly id: string
+  readonly revision: Revision
+  /** undefined = it was not read, and nothing has written it. */
+  readonly text: string | undefined
+  /** What it is filed under by this group; undefined = it was not written. */
+  readonly entries: readonly IndexEntry[] | undefined
+  /** Keys of the values that it alone stands under. */
+  readonly holds: readonly string[]
+}
+
+export interface SessionDraft {
+  readonly number: number
+  readonly hash: string
+  readonly facts: SessionFacts
+  readonly text: string | undefined
+  /** What a commit wrote; undefined = it is as it was read. */
+  readonly row: PreparedRow | undefined
+}
+
+export interface TicketDraft {
+  readonly hash: string
+  readonly family: string
+  readonly sort: TicketSort
+  readonly expiresAt: Millis
+  readonly keepUntil: Millis
+  readonly version: number
+  readonly claimedAt: Millis
+  /** What a commit wrote; undefined = at most its use has changed. */
+  readonly put: { readonly apiId: string; readonly clientId: string; readonly text: string } | undefined
+}
+
+export interface DeliveryDraft {
+  readonly id: number
+  /** What became of one that was there, in order; of one that is new, what it is. */
+  readonly outcomes: readonly DeliveryOutcome[]
+  readonly made?: { readonly queue: string; readonly sealed: string; readonly createdAt: Millis }
+}
+
+/** The state that commits are applied to: the numbers of `store_state`, and rows. */
+export interface GroupState {
+  revision: Revision
+  lastSession: number
+  lastDelivery: number
+  lastAudit: number
+  readonly documents: Draft<DocumentDraft>
+  /** Unique values: key to id of the document. */
+  readonly holders: Draft<string>
+  readonly sessions: Draft<SessionDraft>
+  readonly tickets: Draft<TicketDraft>
+  readonly deliveries: Draft<DeliveryDraft>
+}
+
+/** A state without rows. */
+export function emptyState(): GroupState {
+  return {
+    ...{ revision: 0, lastSession: 0, lastDelivery: 0, lastAudit: 0 },
+    documents: new Draft(),
+    holders: new Draft(),
+    sessions: new Draft(),
+    tickets: new Draft(),
+    deliveries: new Draft(),
+  }
+}
+
+/** Stands for a document in drafts. */
+export function documentKey(kind: string, id: string): string {
+  return `${kind}\n${id}`
+}
+
+/** Stands for a unique value in drafts; `value` as it is filed. */
+export function holderKey(kind: string, name: string, value: string): string {
+  return `${kind}\n${name}\n${value}`
+}

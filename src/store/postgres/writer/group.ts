@@ -1,0 +1,111 @@
+import type { Client } from 'pg'
+import { fault } from '../../../errors/fault.ts'
+import type { Revision } from '../../ports/ports.ts'
+import type { Sql } from '../connection/db.ts'
+import type { FeedRow } from '../feed/events.ts'
+import { checkNeeds } from '../migrations/migrate.ts'
+import { BOUNDS } from '../migrations/schema.ts'
+import { type Applied, applyGroup, type Work } from './group-apply.ts'
+import { loadsOf } from './group-load.ts'
+import { emptyState, type GroupState } from './group-rows.ts'
+import { writesOf } from './group-write.ts'
+
+/** The feed rows that are read along with a group; whoever is further behind catches up by himself. */
+const ALONG = 50
+
+export interface GroupOptions {
+  /** Random name, by which it is found in the feed. */
+  readonly name: string
+  /** Revision up to which the feed of this process has told. */
+  readonly told: Revision
+  readonly declaration: number
+  /** Called when the transaction is about to be committed: from here on it may be, whatever is heard of it. */
+  onCommit(done: Committed): void
+}
+
+export interface Committed {
+  readonly applied: Applied
+  /** Revisions of the group, and what it told; undefined = it told nothing. */
+  readonly row: FeedRow | undefined
+  /** What others told before it, as far as it was asked for. */
+  readonly others: readonly FeedRow[]
+}
+
+const BEGIN = `BEGIN; ${BOUNDS}`
+// From here on no other process commits until this transaction ends.
+const LOCK = 'SELECT revision, last_session, last_delivery, last_audit, needs FROM store_state FOR UPDATE'
+const TOLD = `SELECT first, upto, events FROM feed WHERE upto > $1 ORDER BY upto LIMIT ${ALONG}`
+
+/**
+ * Runs a group of commits in one transaction, in two messages there and back: lock and read, then write and commit. `client`
+ * must be in pipeline mode, and takes part in nothing else meanwhile.
+ */
+export async function runGroup(client: Client, works: readonly Work[], options: GroupOptions): Promise<Committed> {
+  let open = true
+  try {
+    const { state, others } = await readState(client, works, options.told)
+    const before = state.revision
+    const applied = applyGroup(works, state)
+    const committed: Committed = { applied, others, row: undefined }
+    if (applied.events.length + applied.audits.length === 0) {
+      open = false
+      await client.query('ROLLBACK')
+      return committed
+    }
+    const writes = writesOf({ before, state, applied, writer: options.name, declaration: options.declaration })
+    const events = writes.find(({ text }) => text.startsWith('INSERT INTO feed'))?.values[3] as string | undefined
+    const row = events === undefined ? undefined : { first: before + 1, upto: state.revision, events }
+    open = false
+    const done = { applied, others, row }
+    options.onCommit(done)
+    // Where one of them fails, the last one rolls back.
+    const results = await Promise.all([...writes.map((write) => send(client, write)), client.query('COMMIT')])
+    if (results.at(-1)!.command !== 'COMMIT') throw fault('internal', 'a commit was rolled back without a reason')
+    return done
+  } catch (error) {
+    if (open) await client.query('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+/** True when a group of this name was committed. Waits until whoever may still be at it has come to an end. */
+export async function wasCommitted(client: Client, name: string, after: Revision): Promise<boolean> {
+  try {
+    const [, , found] = await Promise.all([
+      client.query(BEGIN),
+      client.query(LOCK),
+      client.query('SELECT 1 FROM feed WHERE upto > $1 AND writer = $2', [after, name]),
+    ])
+    return found.rows.length > 0
+  } finally {
+    await client.query('ROLLBACK').catch(() => {})
+  }
+}
+
+async function readState(
+  client: Client,
+  works: readonly Work[],
+  told: Revision,
+): Promise<{ state: GroupState; others: FeedRow[] }> {
+  const loads = loadsOf(works)
+  const [, locked, heard, ...read] = await Promise.all([
+    client.query(BEGIN),
+    client.query(LOCK),
+    client.query(TOLD, [told]),
+    ...loads.map((load) => send(client, load)),
+  ])
+  const row = locked.rows[0] as Record<string, number> | undefined
+  if (row === undefined) throw fault('store_damaged', 'the row of the last revision is gone')
+  checkNeeds(row.needs!)
+  const state = emptyState()
+  Object.assign(state, {
+    ...{ revision: row.revision, lastSession: row.last_session },
+    ...{ lastDelivery: row.last_delivery, lastAudit: row.last_audit },
+  })
+  for (const [i, load] of loads.entries()) load.take(read[i]!.rows, state)
+  return { state, others: heard.rows as FeedRow[] }
+}
+
+function send(client: Client, { text, values }: Sql) {
+  return client.query(text, [...values])
+}

@@ -1,0 +1,180 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Log } from '../../../model/logs/log.ts'
+import type { Clock, Millis } from '../../../model/time/clock.ts'
+import { DEAD_KEPT_MS } from '../../ports/ports.ts'
+import type { Db } from '../connection/db.ts'
+import { postgresFault } from '../connection/faults.ts'
+import type { Refiling } from '../documents/declaration.ts'
+import type { HitJournal } from '../hits/hit-journal.ts'
+import { BOUNDS } from '../migrations/schema.ts'
+import { removeRefs } from '../tokens/write-sessions.ts'
+import { sessionFacts } from './group-load.ts'
+import type { Writer } from './writer.ts'
+
+const EVERY_MS = 1_000
+const FEED_EVERY_MS = 30_000
+const FOLD_EVERY_MS = 5_000
+const STEP_ROWS = 500
+const FEED_ROWS = 2_000
+/** How long the feed is kept for those who are away, and how many revisions at most. */
+const FEED_KEPT_S = 3_600
+const FEED_KEPT_REVISIONS = 5_000_000
+/** Stands for keeping house among the advisory locks: one process at a time is enough. */
+const LOCK = 0x4761746b
+
+/** Deletes what the feed told long ago, unless another process is at it; answers how many groups of commits. */
+export function shortenFeed(db: Db): Promise<number> {
+  return db.transact(async (tx) => {
+    const [row] = await tx.query<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS mine', [LOCK])
+    if (row?.mine !== true) return 0
+    return tx.run(
+      `DELETE FROM feed WHERE upto IN (
+        SELECT upto FROM (SELECT upto, at FROM feed ORDER BY upto LIMIT ${FEED_ROWS}) oldest
+        WHERE at < now() - interval '${FEED_KEPT_S} seconds'
+          OR upto < (SELECT revision FROM store_state) - ${FEED_KEPT_REVISIONS})`,
+    )
+  })
+}
+
+interface KeeperParts {
+  readonly db: Db
+  readonly writer: Writer
+  readonly clock: Clock
+  readonly log: Log
+  readonly refiling: Refiling
+  readonly journal: HitJournal
+  /** Hits that nobody has read are worked in when they have waited for so long. */
+  readonly foldAfterMs: Millis
+}
+
+/**
+ * Forgets what is due, in rounds that leave room for others: sessions, tickets, messages, and what the feed told long ago; and
+ * has hits worked in that nobody has read.
+ */
+export class Keeper {
+  private readonly db: Db
+  private readonly writer: Writer
+  private readonly clock: Clock
+  private readonly log: Log
+  private readonly refiling: Refiling
+  private readonly journal: HitJournal
+  private readonly foldAfterMs: Millis
+  private readonly timers: NodeJS.Timeout[]
+  private running: Promise<number> | undefined
+  private closed = false
+
+  constructor(parts: KeeperParts) {
+    this.db = parts.db
+    this.writer = parts.writer
+    this.clock = parts.clock
+    this.log = parts.log
+    this.refiling = parts.refiling
+    this.journal = parts.journal
+    this.foldAfterMs = parts.foldAfterMs
+    // The server is away: the next time tries again.
+    this.timers = [
+      setInterval(() => void this.run(true).catch(() => {}), EVERY_MS),
+      setInterval(() => void this.tidy().catch(() => {}), FEED_EVERY_MS),
+      setInterval(() => void this.fold().catch(() => {}), FOLD_EVERY_MS),
+    ]
+    for (const timer of this.timers) timer.unref()
+  }
+
+  /** Forgets all that is due by now; answers how many rows. `shared`: leaves it to another process that is at it. */
+  async run(shared = false): Promise<number> {
+    // One that is under way may have asked for an earlier time.
+    await this.running?.catch(() => {})
+    this.running ??= this.runOnce(shared).finally(() => {
+      this.running = undefined
+    })
+    return this.running
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    for (const timer of this.timers) clearInterval(timer)
+    await this.running?.catch(() => {})
+  }
+
+  /** Shortens the feed, and files anew what programs of an older version wrote. */
+  private async tidy(): Promise<void> {
+    try {
+      await shortenFeed(this.db)
+      await this.refiling.refile()
+    } catch (error) {
+      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'PostgreSQL could not be tidied')
+    }
+  }
+
+  private async fold(): Promise<void> {
+    try {
+      await this.journal.foldOld(this.foldAfterMs)
+    } catch (error) {
+      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'hits wait in the journal, nothing is lost')
+    }
+  }
+
+  private async runOnce(shared: boolean): Promise<number> {
+    const now = this.clock.wall()
+    let deleted = 0
+    while (!this.closed) {
+      const startedAt = performance.now()
+      const rows = await this.round(now, shared)
+      if (rows === 0) break
+      deleted += rows
+      // Commits come before it: three quarters of the time are theirs.
+      await wait(Math.min(100, 3 * (performance.now() - startedAt)))
+    }
+    return deleted
+  }
+
+  /** The lock of the commits is held meanwhile, so that none of them has read what goes. */
+  private async round(now: number, shared: boolean): Promise<number> {
+    if (!(await this.anyDue(now))) return 0
+    let deleted = 0
+    await this.writer.between(async (client) => {
+      deleted = 0
+      await client.query(`BEGIN; ${BOUNDS}`)
+      if (shared && !(await client.query('SELECT pg_try_advisory_xact_lock($1) AS mine', [LOCK])).rows[0].mine) {
+        return void (await client.query('ROLLBACK'))
+      }
+      await client.query('SELECT 1 FROM store_state FOR UPDATE')
+      const sessions = await client.query(
+        `DELETE FROM session WHERE number IN (SELECT number FROM session WHERE evict_at > 0 AND evict_at <= $1
+          ORDER BY evict_at LIMIT ${STEP_ROWS}) RETURNING number, org_id, client_id, links, evict_at, sealed_key, family`,
+        [now],
+      )
+      if (sessions.rows.length > 0) {
+        const { text, values } = removeRefs(
+          sessions.rows.map((row) => ({ number: row.number as number, facts: sessionFacts(row) })),
+        )
+        await client.query(text, [...values])
+        await client.query('DELETE FROM session_alias WHERE session = ANY($1::bigint[])', [
+          sessions.rows.map(({ number }) => number),
+        ])
+      }
+      const tickets = await client.query(
+        `DELETE FROM ticket WHERE hash IN (SELECT hash FROM ticket WHERE keep_until <= $1
+          ORDER BY keep_until LIMIT ${STEP_ROWS})`,
+        [now],
+      )
+      const messages = await client.query(
+        `DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE dead AND created_at < $1 LIMIT ${STEP_ROWS})`,
+        [now - DEAD_KEPT_MS],
+      )
+      await client.query('COMMIT')
+      deleted = sessions.rows.length + (tickets.rowCount ?? 0) + (messages.rowCount ?? 0)
+    })
+    return deleted
+  }
+
+  private async anyDue(now: number): Promise<boolean> {
+    const [row] = await this.db.read<{ due: boolean }>(
+      `SELECT EXISTS (SELECT 1 FROM session WHERE evict_at > 0 AND evict_at <= $1)
+        OR EXISTS (SELECT 1 FROM ticket WHERE keep_until <= $1)
+        OR EXISTS (SELECT 1 FROM delivery WHERE dead AND created_at < $2) AS due`,
+      [now, now - DEAD_KEPT_MS],
+    )
+    return row?.due === true
+  }
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from 'pg'
+import { Fault, fault } from '../../../errors/fault.ts'
+import type { Revision } from '../../ports/ports.ts'
+import { type Address, makeClient } from '../connection/connect.ts'
+import { isLost, postgresFault } from '../connection/faults.ts'
+import type { Reach } from '../connection/reachability.ts'
+import type { FeedLine } from '../feed/feed-line.ts'
+import { type Committed, runGroup, wasCommitted } from './group.ts'
+import type { Outcome, Work } from './group-apply.ts'
+
+/** One transaction holds at most this many changes, or this much text, so that nobody waits long for a group of others. */
+const GROUP_CHANGES = 500
+const GROUP_CHARACTERS = 8 * 1024 * 1024
+
+interface Waiting {
+  readonly work: Work
+  readonly resolve: (revision: Revision) => void
+  readonly reject: (fault: Fault) => void
+}
+
+/** Something that must not run beside the commits of this process, on their connection. */
+type Turn = (client: Client) => Promise<void>
+
+/**
+ * Writes all commits of this process on one connection: what arrives while a group is under way makes the next one. When the
+ * connection is lost in the middle, the group is looked for in the feed and, where it is not there, written again.
+ */
+export class Writer {
+  private readonly address: Address
+  private readonly reach: Reach
+  private readonly line: FeedLine
+  private readonly declaration: number
+  private readonly stallMs: number
+  private client: Client | undefined
+  private queue: Waiting[] = []
+  private turns: { turn: Turn; done: (error?: unknown) => void }[] = []
+  private running: Promise<void> | undefined
+  private closed = false
+
+  /** `stallMs`: a connection on which a statement has not been answered for so long is given up. */
+  constructor(parts: { address: Address; reach: Reach; line: FeedLine; declaration: number; stallMs: number }) {
+    this.stallMs = parts.stallMs
+    this.address = parts.address
+    this.reach = parts.reach
+    this.line = parts.line
+    this.declaration = parts.declaration
+  }
+
+  /** True while a group is on its way: what it learns of other processes is told at its end. */
+  get busy(): boolean {
+    return this.running !== undefined
+  }
+
+  /** Writes; resolves with the revision once it is durable and told. @throws Fault of the work, `store_full`, `store_away` */
+  write(work: Work): Promise<Revision> {
+    if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
+    return new Promise((resolve, reject) => {
+      this.queue.push({ work, resolve, reject })
+      this.start()
+    })
+  }
+
+  /** Runs statements between two groups of this process; they hold the lock of the commits themselves where they need it. */
+  between(turn: Turn): Promise<void> {
+    if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
+    return new Promise((resolve, reject) => {
+      this.turns.push({ turn, done: (error) => (error === undefined ? resolve() : reject(postgresFault(error))) })
+      this.start()
+    })
+  }
+
+  /** Writes what was accepted, then lets go of the connection. */
+  async close(): Promise<void> {
+    this.closed = true
+    await this.running
+    this.drop()
+  }
+
+  private start(): void {
+    // After the events that are waiting, so that all that have come in this turn make one group.
+    this.running ??= new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => this.drain())
+      .finally(() => {
+        this.running = undefined
+        if (this.queue.length + this.turns.length > 0) this.start()
+      })
+  }
+
+  private async drain(): Promise<void> {
+    while (this.queue.length + this.turns.length > 0) {
+      if (this.queue.length > 0) await this.runAll(takeGroup(this.queue))
+      const next = this.turns.shift()
+      if (next !== undefined) await this.runTurn(next.turn).then(() => next.done(), next.done)
+    }
+  }
+
+  private async runAll(group: readonly Waiting[]): Promise<void> {
+    try {
+      const { applied, others, row } = await this.runGroup(group.map(({ work }) => work))
+      this.line.take(others)
+      if (row !== undefined) await this.tell(row)
+      for (const [i, { resolve, reject }] of group.entries()) settle(applied.outcomes[i]!, resolve, reject)
+    } catch (error) {
+      const cause = postgresFault(error)
+      // Whoever brought the group down must not fail the others.
+      const mayBeOne = group.length > 1 && (cause.code === 'internal' || cause.code === 'store_full')
+      if (mayBeOne) for (const one of group) await this.runAll([one])
+      else for (const { reject } of group) reject(cause)
+    }
+  }
+
+  private async tell(row: NonNullable<Committed['row']>): Promise<void> {
+    this.line.take([row])
+    if (this.line.told < row.upto) await this.line.catchUp()
+  }
+
+  private runGroup(works: readonly Work[]): Promise<Committed> {
+    const told = this.line.told
+    let name = randomUUID()
+    /** What was sent to be committed and never answered. */
+    const sent: { done: Committed | undefined } = { done: undefined }
+    return this.reach.patiently(() =>
+      this.lend(async (client) => {
+        if (sent.done !== undefined) {
+          if (await wasCommitted(client, name, told)) return sent.done
+          sent.done = undefined
+          name = randomUUID()
+        }
+        const onCommit = (done: Committed) => {
+          sent.done = done
+        }
+        try {
+          return await runGroup(client, works, {
+            ...{ name, onCommit },
+            ...{ told: this.line.told, declaration: this.declaration },
+          })
+        } catch (error) {
+          // Entries of the audit without a commit leave no trace to be found by.
+          const lost = sent.done as Committed | undefined
+          if (lost === undefined || lost.row !== undefined || !isLost(error)) throw error
+          throw fault('store_away', 'the connection was lost while an audit entry was written')
+        }
+      }),
+    )
+  }
+
+  private runTurn(turn: Turn): Promise<void> {
+    return this.reach.patiently(() => this.lend(turn))
+  }
+
+  private async lend<T>(use: (client: Client) => Promise<T>): Promise<T> {
+    this.client ??= await this.connect()
+    const client = this.client
+    try {
+      return await use(client)
+    } catch (error) {
+      // After anything but a refusal nobody knows what the connection is in the middle of.
+      if (!(error instanceof Fault)) this.drop()
+      throw error
+    }
+  }
+
+  private async connect(): Promise<Client> {
+    const client = makeClient(this.address, { pipeline: true, query_timeout: this.stallMs })
+    client.once('end', () => {
+      if (this.client === client) this.client = undefined
+    })
+    await client.connect()
+    return client
+  }
+
+  private drop(): void {
+    const client = this.client
+    this.client = undefined
+    client?.end().catch(() => {})
+  }
+}
+
+function takeGroup(queue: Waiting[]): Waiting[] {
+  let changes = 0
+  let characters = 0
+  const end = queue.findIndex(({ work }) => {
+    if (changes >= GROUP_CHANGES || characters >= GROUP_CHARACTERS) return true
+    if (work.sort !== 'commit') return false
+    changes += work.commit.changes.length
+    for (const change of work.commit.changes) {
+      if (change.op === 'putSession') characters += change.row.text.length
+      else if ('text' in change) characters += change.text.length
+    }
+    return false
+  })
+  return queue.splice(0, end === -1 ? queue.length : end)
+}
+
+function settle(outcome: Outcome, resolve: (revision: Revision) => void, reject: (fault: Fault) => void): void {
+  if (outcome instanceof Fault) reject(outcome)
+  else resolve(outcome)
+}

@@ -1,0 +1,112 @@
+import type { JsonObject } from '../../model/json/json.ts'
+import { AUDITED_SESSION, type AuditChange, type SessionInput } from '../ports/ports.ts'
+import { hashBytes } from './cells.ts'
+import type { PreparedChange, PreparedRow } from './prepare.ts'
+import { AUDIT_BODY_CHARACTERS } from './prepare-audit.ts'
+
+/** What of a session is kept beside its body, for whoever brings it back. `sealedKey` is a string of bytes, '' for none. */
+export type SessionFacts = Pick<
+  PreparedRow,
+  'orgId' | 'apiIds' | 'policyIds' | 'clientId' | 'evictAt' | 'sealedKey' | 'family'
+>
+
+/** Bodies as JSON text, '' where there was none. `facts` of the session before, where there was one. */
+export interface Bodies {
+  readonly before: string
+  readonly after: string
+  readonly facts?: SessionFacts
+}
+
+/** One change as the audit keeps it. */
+export interface AuditedChange {
+  readonly kind: string
+  readonly id: string
+  /** undefined = too large to keep. */
+  readonly bodies: Bodies | undefined
+}
+
+/** How an adapter looks up what stands in its store. */
+export interface Before {
+  /** The body of a document as JSON text; '' for none. */
+  document(kind: string, id: string): string
+  /** A session by its hash, a string of bytes, for as long as there is a trace of it. */
+  session(hash: string): { readonly text: string; readonly facts: SessionFacts } | undefined
+}
+
+/**
+ * Gathers what the changes of one commit wrote: to be told of each change before it is applied, because the second one to a
+ * document finds what the first one wrote. Tickets and messages are not kept.
+ */
+export class Gathering {
+  readonly changes: AuditedChange[] = []
+  private readonly before: Before
+  private room = AUDIT_BODY_CHARACTERS
+
+  constructor(before: Before) {
+    this.before = before
+  }
+
+  /** Notes what a change is about to do. */
+  note(change: PreparedChange): void {
+    switch (change.op) {
+      case 'put':
+        return void this.add(change.kind, change.id, {
+          before: this.before.document(change.kind, change.id),
+          after: change.text,
+        })
+      case 'delete': {
+        const before = this.before.document(change.kind, change.id)
+        if (before !== '') this.add(change.kind, change.id, { before, after: '' })
+        return
+      }
+      case 'putSession':
+        return void this.addSession(change.hash, change.row.text)
+      case 'deleteSession':
+        return void this.addSession(change.hash, '')
+      default:
+    }
+  }
+
+  private addSession(hash: string, after: string): void {
+    const found = this.before.session(hash)
+    if (found === undefined && after === '') return
+    const id = Buffer.from(hash, 'latin1').toString('hex')
+    this.add(AUDITED_SESSION, id, { before: found?.text ?? '', after, ...(found && { facts: found.facts }) })
+  }
+
+  private add(kind: string, id: string, bodies: Bodies): void {
+    const length = bodies.before.length + bodies.after.length
+    const fits = length <= this.room
+    if (fits) this.room -= length
+    this.changes.push({ kind, id, bodies: fits ? bodies : undefined })
+  }
+}
+
+/** What a change wrote as JSON values; null = there was none. */
+export interface ReadBodies {
+  readonly before: JsonObject | null
+  readonly after: JsonObject | null
+  readonly facts: SessionFacts | null
+}
+
+/** The bodies of a change, read from their texts. */
+export function readBodies({ before, after, facts }: Bodies): ReadBodies {
+  const read = (text: string) => (text === '' ? null : (JSON.parse(text) as JsonObject))
+  return { before: read(before), after: read(after), facts: facts ?? null }
+}
+
+/** A change as callers see it; without bodies it was too large to keep. */
+export function toAuditChange(kind: string, id: string, bodies: ReadBodies | undefined): AuditChange {
+  if (bodies === undefined) return { kind, id, before: null, after: null, omitted: true }
+  const { before, after, facts } = bodies
+  return { kind, id, before, after, ...(facts !== null && before !== null && { session: toSession(before, facts) }) }
+}
+
+function toSession(body: JsonObject, facts: SessionFacts): SessionInput {
+  const { orgId, apiIds, policyIds, clientId, evictAt, sealedKey, family } = facts
+  return {
+    ...{ body, orgId, apiIds, policyIds, clientId, evictAt },
+    ...(sealedKey !== '' && { sealedKey: hashBytes(sealedKey) }),
+    ...(family !== '' && { family }),
+  }
+}

@@ -1,0 +1,105 @@
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { fault } from '../../errors/fault.ts'
+import { isObject } from '../../model/json/json.ts'
+import { newSecret, secretBytes } from '../../model/secrets/secret.ts'
+
+/** Its name in the data folder. */
+export const SECRETS_FILE = 'secrets.json'
+
+/** Fewest characters of a secret that can be guessed at through a port. */
+const SHORTEST = 16
+
+const NAMES = ['gateway_secret', 'admin_secret', 'seal_key'] as const
+
+/** What an installation makes for itself at its first start. Each is 256 bits, base64url. */
+export type Secrets = Readonly<Record<(typeof NAMES)[number], string>>
+
+/**
+ * Reads `secrets.json` of the data folder, or makes it (mode 0600, durable when this returns). One that is damaged is never
+ * replaced: what is sealed under its key could not be read any more. `sealKey` stands in for the key of the file; '' = none.
+ * @throws Fault `setting_invalid` when it is damaged, or the key is none, `data_folder_unwritable`
+ */
+export function openSecrets(folder: string, sealKey = ''): Secrets {
+  const path = join(folder, SECRETS_FILE)
+  const secrets = readSecrets(path) ?? makeSecrets(folder, path)
+  if (sealKey === '') return secrets
+  secretBytes(sealKey)
+  return { ...secrets, seal_key: sealKey }
+}
+
+function readSecrets(path: string): Secrets | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw fault('data_folder_unwritable', `cannot read ${path} (${codeOf(error)})`, error)
+  }
+  return parseSecrets(path, text)
+}
+
+function parseSecrets(path: string, text: string): Secrets {
+  let found: unknown
+  try {
+    found = JSON.parse(text)
+  } catch {
+    // The error of the parser quotes the text.
+    throw fault('setting_invalid', `${path} is not JSON; put the file of the last backup back`)
+  }
+  if (!isObject(found))
+    throw fault('setting_invalid', `${path} is not a JSON object; put the file of the last backup back`)
+  const secrets = {} as Record<(typeof NAMES)[number], string>
+  for (const name of NAMES) {
+    const value = found[name]
+    if (typeof value !== 'string' || value === '') throw fault('setting_invalid', `${path} has no ${name}`)
+    if (value.length < SHORTEST)
+      throw fault('setting_invalid', `${path}: ${name} is shorter than ${SHORTEST} characters; give it a longer one`)
+    secrets[name] = value
+  }
+  secretBytes(secrets.seal_key)
+  return secrets
+}
+
+function makeSecrets(folder: string, path: string): Secrets {
+  const secrets: Secrets = { gateway_secret: newSecret(), admin_secret: newSecret(), seal_key: newSecret() }
+  const draft = `${path}.${process.pid}`
+  try {
+    writeDurably(draft, `${JSON.stringify(secrets, null, 2)}\n`)
+    // A link, not a rename: it fails when somebody else was first, so that nobody's secrets are ever replaced.
+    linkSync(draft, path)
+    syncFolder(folder)
+    return secrets
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return parseSecrets(path, readFileSync(path, 'utf8'))
+    throw fault('data_folder_unwritable', `cannot write ${path} (${codeOf(error)})`, error)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function writeDurably(path: string, text: string): void {
+  rmSync(path, { force: true })
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Makes the name itself durable. Windows has no such thing and refuses to open a folder. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

@@ -1,0 +1,114 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AUDITED_SESSION, type Audit, type AuditChange, type AuditRow, type AuditStanding } from '../../ports/ports.ts'
+import { unpackBodies } from '../../prepare/audit-bodies.ts'
+import { toAuditChange } from '../../prepare/audited.ts'
+import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
+import { auditId, auditNumber, type PreparedAuditQuery, prepareAuditQuery } from '../../prepare/prepare-audit.ts'
+import { reading } from '../connection/reading.ts'
+import type { Sql } from '../documents/list-plan.ts'
+import { OF_HASH } from '../migrations/schema-sessions.ts'
+import { statementsOf } from '../writer/statements.ts'
+import { auditBatchSql, auditCountSql, auditPageSql, auditPlan } from './audit-plan.ts'
+
+const SCAN_BATCH = 100
+/** So many rows are looked for at once: when there are fewer, how many match is known with them. */
+const LOOKED_FOR = 2_000
+
+/** The reading half of `Audit`, on a connection of this thread: answers at once. */
+export function auditReader(db: DatabaseSync): Omit<Audit, 'purgeAudit'> {
+  const one = db.prepare('SELECT row, revision, at, actor, action, org_id, detail, request FROM audit WHERE row = ?')
+  const changes = db.prepare('SELECT kind, id, bodies FROM audit_change WHERE audit = ? ORDER BY row')
+  const later = db.prepare(`SELECT a.row, a.at FROM audit_change c INDEXED BY audit_change_by_document
+    JOIN audit a ON a.row = c.audit WHERE c.kind = ? AND c.id = ? AND c.audit > ? ORDER BY c.audit LIMIT 1`)
+  const document = db.prepare('SELECT revision, body FROM document WHERE kind = ? AND id = ?')
+  const top = db.prepare('SELECT coalesce(max(row), 0) AS row FROM audit')
+  const session = db.prepare(`SELECT body FROM session WHERE ${OF_HASH}`)
+  const statement = statementsOf(db)
+  const all = ({ text, values }: Sql) => statement(text).all(...values)
+
+  const changesOf = (row: number): AuditChange[] =>
+    changes
+      .all(row)
+      .map(({ kind, id, bodies }) => toAuditChange(kind as string, id as string, unpackBodies(bodies as Uint8Array)))
+  const read = (number: number): AuditRow | undefined => {
+    const row = one.get(number)
+    return row && toRow(row, changesOf(number))
+  }
+  const find = (id: string): AuditRow | undefined => {
+    const number = auditNumber(id)
+    const row = number === undefined ? undefined : read(number)
+    return row?.id === id ? row : undefined
+  }
+  /** Numbers of a page, and how many match. */
+  const page = (query: PreparedAuditQuery, offset: number, limit: number): { numbers: number[]; total: number } => {
+    const plan = auditPlan(query)
+    // A search that finds little has gone through everything: once is enough.
+    const wanted = plan.plain ? offset + limit : Math.max(LOOKED_FOR, offset + limit)
+    const skipped = plan.plain ? offset : 0
+    const found = all(auditPageSql(plan, skipped, wanted - skipped)).map(({ row }) => row as number)
+    const known = !plan.plain && found.length < wanted
+    const total = known ? found.length : (all(auditCountSql(plan))[0]!.n as number)
+    return { numbers: found.slice(offset - skipped, offset - skipped + limit), total }
+  }
+  const standingOf = (row: AuditRow, { kind, id, after }: AuditChange): AuditStanding => {
+    const next = later.get(kind, id, auditNumber(row.id)!)
+    const laterId = next && auditId(next.row as number, next.at as number)
+    const isSession = kind === AUDITED_SESSION
+    const now = isSession ? session.get(Buffer.from(id, 'hex')) : document.get(kind, id)
+    const revision = isSession || now === undefined ? 0 : (now.revision as number)
+    const same = revision > 0 ? revision === row.revision : sameBody(now?.body as string | undefined, after)
+    return { kind, id, revision, laterId, current: laterId === undefined && same }
+  }
+  return {
+    list: (query) => {
+      const wanted = prepareAuditQuery(query)
+      return reading(() => {
+        const { numbers, total } = page(wanted, wholeOffset(query.offset), pageSize(query.limit))
+        return { total, rows: numbers.map((number) => read(number)).filter((row) => row !== undefined) }
+      })
+    },
+    get: (id) => reading(() => find(id)),
+    async *scan(query) {
+      const plan = auditPlan(prepareAuditQuery(query))
+      const newest = reading(() => top.get()!.row as number)
+      let last = { row: newest + 1, at: Number.MAX_SAFE_INTEGER }
+      while (true) {
+        const found = reading(() => all(auditBatchSql(plan, last, SCAN_BATCH)))
+        const rows = found.map(({ row, at }) => ({ row: row as number, at: at as number }))
+        // One that came meanwhile and says that it is older is left out; so is one that was purged.
+        const wanted = rows.filter(({ row }) => row <= newest)
+        const batch = reading(() => wanted.map(({ row }) => read(row)).filter((row) => row !== undefined))
+        if (batch.length > 0) yield batch
+        if (rows.length < SCAN_BATCH) return
+        last = rows.at(-1)!
+        await nextTurn()
+      }
+    },
+    standing: (id) =>
+      reading(() => {
+        const row = find(id)
+        return row?.changes.map((change) => standingOf(row, change))
+      }),
+  }
+}
+
+function sameBody(now: string | undefined, after: AuditChange['after']): boolean {
+  if (now === undefined || after === null) return now === undefined && after === null
+  return JSON.stringify(JSON.parse(now)) === JSON.stringify(after)
+}
+
+function toRow(row: Record<string, unknown>, changes: readonly AuditChange[]): AuditRow {
+  const at = row.at as number
+  return {
+    id: auditId(row.row as number, at),
+    revision: row.revision as number,
+    actor: row.actor as string,
+    action: row.action as string,
+    orgId: row.org_id as string,
+    at,
+    detail: JSON.parse(row.detail as string),
+    ...(row.request !== '' && { request: JSON.parse(row.request as string) }),
+    changes,
+  }
+}

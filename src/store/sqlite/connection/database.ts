@@ -1,0 +1,132 @@
+import { DatabaseSync } from 'node:sqlite'
+import { type Fault, fault } from '../../../errors/fault.ts'
+import { KINDS } from '../../../model/documents/kinds.ts'
+import { indexEntries } from '../../prepare/prepare.ts'
+import { inTransaction, MIGRATIONS, migrate, readVersion } from '../migrations/schema.ts'
+import { sqliteCode, storeFault } from './faults.ts'
+import { createPrivateFile, unwritable } from './folder.ts'
+
+const SQLITE_READONLY = 8
+const SQLITE_CANTOPEN = 14
+/** How long a write waits for a lock of somebody else, such as a backup tool. */
+const BUSY_TIMEOUT_MS = 5_000
+const CACHE_KIB = 64 * 1024
+const JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024
+
+export interface WritableOptions {
+  readonly file: string
+  /** The file may not grow beyond this, rounded down to pages; 0 = no bound but the disk. */
+  readonly limitBytes: number
+}
+
+/**
+ * Opens the one writable connection: WAL, every commit synced, schema brought up to date. Nothing is written to a file that
+ * is not ours, or whose rows were deleted. @throws Fault `store_newer`, `store_damaged`, `store_lost`, `store_full`, `data_folder_unwritable`
+ */
+export function openWritable(options: WritableOptions, steps: readonly string[] = MIGRATIONS): DatabaseSync {
+  createPrivateFile(options.file)
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(options.file, { timeout: BUSY_TIMEOUT_MS })
+    if (readVersion(db) > steps.length) migrate(db, steps)
+    checkState(options.file, db)
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
+      PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
+    migrate(db, steps)
+    if (options.limitBytes > 0) limitSize(db, options.limitBytes)
+    return db
+  } catch (error) {
+    db?.close()
+    throw openFault(options.file, error)
+  }
+}
+
+/** Tables that have a row from their first moment on. */
+const STATE_TABLES = ['schema_version', 'store_state', 'hit_fold', 'hit_rolled_up', 'hit_month_state']
+
+/** @throws Fault `store_lost` for a database whose rows were deleted, `store_damaged` where documents are left */
+function checkState(file: string, db: DatabaseSync): void {
+  const tables = new Set(
+    db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(({ name }) => name),
+  )
+  // A start that was cut short in its first step.
+  if (!tables.has('store_state')) return
+  const hasRow = (table: string) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined
+  const empty = STATE_TABLES.filter((table) => tables.has(table) && !hasRow(table))
+  if (empty.length === 0) return
+  if (hasRow('document'))
+    throw fault('store_damaged', `the rows of ${empty.join(', ')} are missing: restore the last backup`)
+  throw fault(
+    'store_lost',
+    `the rows of ${file} were deleted: put the last backup of the store back, or start with --new to begin again (npm start -- --new)`,
+  )
+}
+
+/** Opens a connection that only reads; the file must be there and in WAL mode. @throws Fault `store_away`, `store_damaged` */
+export function openReadable(file: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
+    return db
+  } catch (error) {
+    throw openFault(file, error)
+  }
+}
+
+/**
+ * Fills the index table anew when another set of indexes is declared than it was filled by. A declaration counts as another
+ * by its names and its text; one that changes in neither must change its name.
+ * @throws Fault `already_exists` when two documents have one value under an index that is now unique
+ */
+export function refreshIndexes(db: DatabaseSync): void {
+  const declared = declaration()
+  if (db.prepare('SELECT declared FROM store_state').get()!.declared === declared) return
+  inTransaction(db, () => {
+    db.exec('DELETE FROM document_index')
+    const insert = db.prepare('INSERT INTO document_index(kind, name, value, slot, id) VALUES (?, ?, ?, ?, ?)')
+    for (const row of db.prepare('SELECT kind, id, body FROM document').iterate()) {
+      const kind = String(row.kind)
+      const id = String(row.id)
+      if (!Object.hasOwn(KINDS, kind)) continue
+      for (const { name, value, unique } of indexEntries(kind, JSON.parse(String(row.body)))) {
+        insertEntry(() => insert.run(kind, name, value, unique ? '' : id, id), `${kind} ${id}: ${name} "${value}"`)
+      }
+    }
+    db.prepare('UPDATE store_state SET declared = ?').run(declared)
+  })
+}
+
+function insertEntry(insert: () => void, what: string): void {
+  try {
+    insert()
+  } catch (error) {
+    if (sqliteCode(error) === 19) throw fault('already_exists', `stored documents break a unique index: ${what}`, error)
+    throw error
+  }
+}
+
+function declaration(): string {
+  const kinds = Object.entries(KINDS).map(([kind, { unique, lookup, sorted = {}, apart = [] }]) => {
+    const texts = (index: Readonly<Record<string, unknown>>) =>
+      Object.entries(index).map(([name, of]) => `${name}=${of}`)
+    const kept = apart.map(({ by, sorted: names }) => `| ${by}/${names}`)
+    return [kind, ...texts(unique), '|', ...texts(lookup), '|', ...texts(sorted), ...kept].join(' ')
+  })
+  return kinds.sort().join('\n')
+}
+
+function limitSize(db: DatabaseSync, limitBytes: number): void {
+  const pageBytes = db.prepare('PRAGMA page_size').get()!.page_size as number
+  db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(limitBytes / pageBytes))}`)
+}
+
+function openFault(file: string, error: unknown): Fault {
+  const code = sqliteCode(error)
+  if (code === SQLITE_READONLY || code === SQLITE_CANTOPEN) return unwritable(file, error)
+  const known = storeFault(error)
+  if (known.code !== 'store_damaged') return known
+  return fault('store_damaged', `${file}: ${known.message}; nothing was changed in it`, error)
+}

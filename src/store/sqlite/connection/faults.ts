@@ -1,0 +1,35 @@
+import { Fault, fault } from '../../../errors/fault.ts'
+
+// Primary result codes of SQLite, https://www.sqlite.org/rescode.html
+const SQLITE_BUSY = 5
+const SQLITE_CORRUPT = 11
+const SQLITE_FULL = 13
+const SQLITE_NOTADB = 26
+
+/** The primary result code of an error of `node:sqlite`; undefined for any other error. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
+  return error.errcode & 0xff
+}
+
+/** True when another connection holds a lock that was not let go in time. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY
+}
+
+/** Turns what a database call threw into a fault: `store_full`, `store_damaged`, otherwise `store_away`. */
+export function storeFault(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  const code = sqliteCode(error)
+  const detail = error instanceof Error ? error.message : String(error)
+  if (code === SQLITE_FULL || isOutOfSpace(error)) return fault('store_full', detail, error)
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return fault('store_damaged', detail, error)
+  if (code === undefined) return fault('internal', detail, error)
+  return fault('store_away', `${detail} (SQLite ${code})`, error)
+}
+
+/** True for the system errors of a full disk or a used-up disk quota. */
+export function isOutOfSpace(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ENOSPC' || code === 'EDQUOT'
+}

@@ -1,0 +1,134 @@
+import type { MessagePort } from 'node:worker_threads'
+import { Fault, fault } from '../../../errors/fault.ts'
+import type { Limit } from '../../../model/limits/limit.ts'
+import { type Clock, systemClock } from '../../../model/time/clock.ts'
+import type { Counters, FeedEvent, Store } from '../../ports/ports.ts'
+import { ThreadFeed } from '../../prepare/feed.ts'
+import { UsageLink } from '../hits/usage-link.ts'
+import type { Ask, FromOwner, LimitNumbers, SharedStore, Taken, ToOwner } from '../quotas/share.ts'
+import { unpackEvents } from '../writer/event-pack.ts'
+import { makeParts } from '../writer/parts.ts'
+import { openReadable } from './database.ts'
+
+export interface JoinOptions {
+  readonly clock?: Clock
+  /** Longest wait for the owning thread by what answers a caller: commits, notes of the audit log and counters. Absent = for ever. */
+  readonly answerWithinMs?: number
+}
+
+/**
+ * Opens the store of this process on another thread: reads on a connection of its own, writes through the one writer,
+ * counters of the owning thread. `close` leaves the store open for the others.
+ * @throws Fault `store_away`, `store_damaged` when the file cannot be read
+ */
+export function joinStore(
+  { file, port }: SharedStore,
+  { clock = systemClock, answerWithinMs }: JoinOptions = {},
+): Store {
+  const db = openReadable(file)
+  const feed = new ThreadFeed()
+  const owner = new OwnerLink(port, answerWithinMs, (events) => {
+    for (const event of events) feed.publish(event)
+  })
+  const usage = new UsageLink(file)
+  return {
+    ...makeParts(db, clock, async (write) => (await owner.ask({ sort: 'write', write })) as number, usage),
+    counters: remoteCounters(owner),
+    feed,
+    async close() {
+      owner.close()
+      await usage.close()
+      if (db.isOpen) db.close()
+    },
+  }
+}
+
+/** This thread's end of the connection to the thread that owns the store. */
+class OwnerLink {
+  private readonly port: MessagePort
+  private readonly waiting = new Map<
+    number,
+    { resolve: (value: number | Taken) => void; reject: (fault: Fault) => void }
+  >()
+  private readonly withinMs: number | undefined
+  private nextNumber = 1
+  private closed = false
+  /** True from an answer that did not come in time until anything comes. */
+  private stuck = false
+
+  constructor(port: MessagePort, withinMs: number | undefined, onEvents: (events: readonly FeedEvent[]) => void) {
+    this.port = port
+    this.withinMs = withinMs
+    port.on('message', (message: FromOwner) => {
+      this.stuck = false
+      if (message.type === 'events') onEvents(unpackEvents(message.events))
+      else if (message.type === 'closed') this.close()
+      else this.settle(message)
+    })
+    port.on('close', () => this.close())
+    port.unref()
+  }
+
+  /**
+   * @throws Fault of what was asked, `store_away` when the owner has closed the store, `write_unconfirmed` when a commit is not answered
+   * in time: it may be made yet; `gateway_behind` when anything else is not, or is not asked because the owner answers nothing
+   */
+  ask(what: Ask): Promise<number | Taken> {
+    if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
+    const bounded = this.withinMs !== undefined && answersCaller(what)
+    if (bounded && this.stuck) return Promise.reject(fault('gateway_behind'))
+    return new Promise((resolve, reject) => {
+      const number = this.nextNumber++
+      // Only an answer that is due keeps this thread alive.
+      if (this.waiting.size === 0) this.port.ref()
+      this.waiting.set(number, { resolve, reject })
+      this.port.postMessage({ number, ask: what } satisfies ToOwner)
+      if (bounded) this.expire(number, what, reject)
+    })
+  }
+
+  private expire(number: number, what: Ask, reject: (fault: Fault) => void): void {
+    const timer = setTimeout(() => {
+      if (!this.waiting.has(number)) return
+      this.stuck = true
+      reject(fault(what.sort === 'write' ? 'write_unconfirmed' : 'gateway_behind'))
+    }, this.withinMs)
+    timer.unref()
+  }
+
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.port.close()
+    for (const { reject } of this.waiting.values()) reject(fault('store_away', 'the store was closed'))
+    this.waiting.clear()
+  }
+
+  private settle(message: Extract<FromOwner, { number: number }>): void {
+    const one = this.waiting.get(message.number)
+    this.waiting.delete(message.number)
+    if (this.waiting.size === 0) this.port.unref()
+    if (message.type === 'answer') one?.resolve(message.value)
+    else one?.reject(new Fault(message.fault.code, message.fault.detail))
+  }
+}
+
+function remoteCounters(owner: OwnerLink): Counters {
+  const count = async (sort: 'take' | 'peek', limits: readonly Limit[]): Promise<number> => {
+    const numbers = limits.map(({ kind, id, max, windowMs }): LimitNumbers => [kind, id, max, windowMs])
+    const taken = (await owner.ask({ sort, limits: numbers })) as Taken
+    for (const [i, [remaining, resetMs]] of taken.limits.entries()) Object.assign(limits[i]!, { remaining, resetMs })
+    return taken.refused
+  }
+  return {
+    take: (limits) => count('take', limits),
+    peek: (limits) => count('peek', limits),
+    resetQuota: async (id, used = 0, endsInMs) => void (await owner.ask({ sort: 'resetQuota', id, used, endsInMs })),
+    carry: async (from, to) => void (await owner.ask({ sort: 'carry', from, to })),
+  }
+}
+
+/** True for what a call waits for; the rest is upkeep, which may take its time. */
+function answersCaller(ask: Ask): boolean {
+  return ask.sort !== 'write' || ask.write.sort === 'commit' || ask.write.sort === 'note'
+}

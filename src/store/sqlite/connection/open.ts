@@ -1,0 +1,146 @@
+import type { ResourceLimits } from 'node:worker_threads'
+import { fault } from '../../../errors/fault.ts'
+import { type Log, silentLog } from '../../../model/logs/log.ts'
+import { DAY_MS } from '../../../model/time/calendar.ts'
+import { type Clock, systemClock } from '../../../model/time/clock.ts'
+import { MemoryCounters } from '../../memory/counters.ts'
+import type { Store } from '../../ports/ports.ts'
+import { ThreadFeed } from '../../prepare/feed.ts'
+import { UsageLink } from '../hits/usage-link.ts'
+import { savedQuotas } from '../quotas/quota-journal.ts'
+import { QuotaKeeper } from '../quotas/quota-keeper.ts'
+import { type SharedStore, Sharing } from '../quotas/share.ts'
+import { WriterLink } from '../writer/link.ts'
+import { Rounds } from '../writer/maintenance-schedule.ts'
+import { makeParts, type Parts } from '../writer/parts.ts'
+import { keepWriter } from '../writer/writer-keeper.ts'
+import { openReadable } from './database.ts'
+import { folderPaths, prepareFolder } from './folder.ts'
+import { lockFolder } from './lock.ts'
+
+export interface OpenOptions {
+  /** The data folder, `storage.path`. Made when it is missing. */
+  readonly path: string
+  readonly clock?: Clock
+  readonly log?: Log
+  /** The database may not grow beyond this; then writes fail with `store_full`. 0, the default: no bound but the disk. */
+  readonly limitBytes?: number
+  /** Bounds of the writer thread's own memory. */
+  readonly resourceLimits?: ResourceLimits
+  /** False: the owner calls `startWriter` after `onWriterEnd`. By default the store does it, after 1 s, doubling to 30 s. */
+  readonly keepWriter?: boolean
+}
+
+/** The embedded store: one SQLite file, one thread that writes, reads that answer at once on the calling thread. */
+export interface SqliteStore extends Store {
+  readonly counters: MemoryCounters
+  readonly documents: Parts['documents']
+  /** True while writes are taken; reads go on without. */
+  readonly writerUp: boolean
+  /** Calls the listener whenever the writer thread ends by itself. Answers the function that ends it. */
+  onWriterEnd(listener: (cause: Error) => void): () => void
+  /** Starts the writer thread again. @throws Fault as `openStore` */
+  startWriter(): Promise<void>
+  /** Ends the writer thread at once, as a crash would. */
+  stopWriter(): Promise<void>
+  /**
+   * What another thread of this process needs for `joinStore`: hand it over with `port` in the transfer list. From now on the
+   * other thread's feed misses nothing, and its commits resolve only after the listeners of this thread have run.
+   */
+  share(): SharedStore
+  /**
+   * Forgets all sessions and tickets that are due by now; answers how many. The store does it by itself as well, every second.
+   * @throws Fault `store_full`, `store_away`
+   */
+  purge(): Promise<number>
+  /** Adds the hits of months that are over to the sums of months. The store does it by itself as well. @throws Fault `store_full`, `store_away` */
+  rollUpHits(): Promise<number>
+  /** Saves the quota counts that changed so far. @throws Fault `store_full`, `store_away` */
+  saveQuotas(): Promise<void>
+}
+
+const PURGE_EVERY_MS = 1_000
+const ROLL_UP_EVERY_MS = 600_000
+const WRITER_MEMORY: ResourceLimits = { maxOldGenerationSizeMb: 512 }
+
+/**
+ * Opens the store in a data folder, for this process alone.
+ * @throws Fault `data_folder_unwritable`, `data_folder_locked` (names the other process), `store_newer`, `store_damaged`, `store_full`
+ */
+export async function openStore(options: OpenOptions): Promise<SqliteStore> {
+  const { clock = systemClock, log = silentLog } = options
+  const paths = folderPaths(options.path)
+  prepareFolder(paths.folder)
+  const lock = lockFolder(paths)
+  const feed = new ThreadFeed()
+  const sharing = new Sharing()
+  const link = new WriterLink({
+    file: paths.database,
+    limitBytes: options.limitBytes ?? 0,
+    resourceLimits: options.resourceLimits ?? WRITER_MEMORY,
+    onEvents(events) {
+      for (const event of events) feed.publish(event)
+      sharing.tell(events)
+    },
+  })
+  try {
+    await link.start()
+    // Only now is the file sure to be there and in the newest form.
+    const db = openReadable(paths.database)
+    const counters = new MemoryCounters(clock)
+    counters.loadQuotas(savedQuotas(db))
+    const write = link.write.bind(link)
+    const quotas = new QuotaKeeper(counters, write)
+    const purge = new Rounds(PURGE_EVERY_MS, () => write({ sort: 'purge', now: clock.wall() }))
+    const usage = new UsageLink(paths.database)
+    // Until then readers add up days.
+    const rollUp = new Rounds(ROLL_UP_EVERY_MS, () => write({ sort: 'rollUpHits', beforeDay: today(clock) }))
+    const stopKeeping = options.keepWriter === false ? () => {} : keepWriter(link, log)
+    let closing: Promise<void> | undefined
+    const close = async () => {
+      stopKeeping()
+      purge.close()
+      rollUp.close()
+      sharing.close()
+      try {
+        await quotas.close()
+      } catch (error) {
+        log.error({ err: error }, 'the last quota counts could not be saved')
+      }
+      // The readers go before the writer, which as the last one folds the log of changes into the file.
+      await usage.close()
+      await link.close(() => db.close())
+      lock.release()
+    }
+    return {
+      ...makeParts(db, clock, write, usage),
+      counters,
+      feed,
+      get writerUp() {
+        return link.up
+      },
+      onWriterEnd: (listener) => link.onEnd(listener),
+      startWriter: () => link.start(),
+      stopWriter: () => link.terminate(),
+      share() {
+        if (closing !== undefined) throw fault('store_away', 'the store is closed')
+        return sharing.open({ file: paths.database, write, counters, clock })
+      },
+      purge: () => purge.run(),
+      rollUpHits: () => rollUp.run(),
+      saveQuotas: () => quotas.save(),
+      close() {
+        closing ??= close()
+        return closing
+      },
+    }
+  } catch (error) {
+    await link.close()
+    lock.release()
+    throw error
+  }
+}
+
+function today(clock: Clock): number {
+  return Math.max(0, Math.floor(clock.wall() / DAY_MS))
+}

@@ -1,0 +1,14 @@
+import { fault } from '../../../errors/fault.ts'
+import { storeFault } from './faults.ts'
+
+/** Runs a read and turns what SQLite throws into a fault. @throws Fault `store_damaged`, `store_away` (closed too) */
+export function reading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE') {
+      throw fault('store_away', 'the store is closed', error)
+    }
+    throw storeFault(error)
+  }
+}

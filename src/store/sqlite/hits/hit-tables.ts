@@ -1,0 +1,165 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { DIMENSIONS } from '../../hits/hit-pack.ts'
+import { DIMENSION_COLUMNS, type HitTable, HOURS_PER_DAY } from '../../hits/hit-times.ts'
+import { inTransaction } from '../migrations/schema.ts'
+import { addHitSql, HIT_COLUMNS, mergeHitValues } from './hit-columns.ts'
+import { type HitMonths, hitMonths } from './hit-months.ts'
+
+const DAY_MS = 86_400_000
+/** How many numbers of dimensions are remembered with what stands for them; about 100 bytes each. */
+const KNOWN = 50_000
+/** What callers are told apart by: blank in the sets of dimensions that stand in `hit_api`. */
+const OF_CALLERS: ReadonlySet<string> = new Set(['keyHash', 'alias', 'clientId', 'tags'])
+
+/** Adds up hits in all tables that hold them. Everything inside an open transaction, before whose end `flush` must be called. */
+export interface HitTables {
+  /** Adds one row, with a value for each of `HIT_COLUMNS`; the array is not kept. */
+  add(values: readonly number[]): void
+  /** Writes what `add` has gathered. */
+  flush(): void
+  /** Must be called after a rollback, and when sets of dimensions were deleted. */
+  forget(): void
+  readonly months: HitMonths
+}
+
+interface Use {
+  readonly coarse: number
+  lastDay: number
+}
+
+/** Prepares the statements. `nowMs`: the clock of the machine. */
+export function hitTables(
+  db: DatabaseSync,
+  nowMs: () => number = Date.now,
+  months: HitMonths = hitMonths(db),
+): HitTables {
+  const hours = db.prepare(addHitSql('hit'))
+  const days = db.prepare(addHitSql('hit_day'))
+  const uses = dimensionUses(db)
+  const apiHours = gathering(db, 'hit_api')
+  const apiDays = gathering(db, 'hit_api_day')
+  const values: number[] = new Array(HIT_COLUMNS.length)
+  return {
+    months,
+    add(row) {
+      const [hour = 0, dimension = 0] = row
+      const day = Math.floor(hour / HOURS_PER_DAY)
+      hours.run(...row)
+      for (let i = 0; i < row.length; i++) values[i] = row[i]!
+      values[0] = day
+      days.run(...values)
+      months.add(values)
+      const coarse = uses.touch(dimension, Math.floor(nowMs() / DAY_MS))
+      values[1] = coarse
+      apiDays.add(values)
+      values[0] = hour
+      apiHours.add(values)
+    },
+    flush() {
+      apiHours.flush()
+      apiDays.flush()
+    },
+    forget() {
+      uses.forget()
+      months.forget()
+      apiHours.forget()
+      apiDays.forget()
+    },
+  }
+}
+
+/** Rows of one table that are added up in memory first: of many sets of dimensions one stands for all. */
+function gathering(db: DatabaseSync, table: HitTable) {
+  const upsert = db.prepare(addHitSql(table))
+  const rows = new Map<string, number[]>()
+  return {
+    add(values: readonly number[]): void {
+      const name = `${values[0]} ${values[1]} ${values[2]}`
+      const sum = rows.get(name)
+      if (sum === undefined) rows.set(name, values.slice())
+      else mergeHitValues(sum, values)
+    },
+    flush(): void {
+      for (const sum of rows.values()) upsert.run(...sum)
+      rows.clear()
+    },
+    forget: () => rows.clear(),
+  }
+}
+
+/** Which set of dimensions stands for another in `hit_api`, and when each was used last. */
+function dimensionUses(db: DatabaseSync) {
+  const find = db.prepare(`SELECT u.coarse, u.last_day FROM hit_dimension_use u
+    JOIN hit_dimension d ON d.row = u.coarse WHERE u.dimension = ?`)
+  const texts = db.prepare(`SELECT ${DIMENSION_COLUMNS.join(', ')} FROM hit_dimension WHERE row = ?`)
+  const findSet = db.prepare(
+    `SELECT row FROM hit_dimension WHERE ${DIMENSION_COLUMNS.map((name) => `${name} = ?`).join(' AND ')}`,
+  )
+  const insertSet = db.prepare(
+    `INSERT INTO hit_dimension(${DIMENSION_COLUMNS.join(', ')}) VALUES (${DIMENSION_COLUMNS.map(() => '?').join(', ')})`,
+  )
+  const save = db.prepare(`INSERT INTO hit_dimension_use(dimension, coarse, last_day) VALUES (?, ?, ?)
+    ON CONFLICT (dimension) DO UPDATE SET coarse = excluded.coarse, last_day = excluded.last_day`)
+  const known = new Map<number, Use>()
+
+  /** Number of the set without callers; the set itself when it is gone, so that its hits go with it. */
+  const coarseOf = (dimension: number): number => {
+    const found = texts.get(dimension)
+    if (found === undefined) return dimension
+    const set = DIMENSION_COLUMNS.map((name, i) => (OF_CALLERS.has(DIMENSIONS[i]!) ? '' : String(found[name])))
+    return (findSet.get(...set)?.row ?? insertSet.run(...set).lastInsertRowid) as number
+  }
+  const knownUse = (dimension: number): Use => {
+    const cached = known.get(dimension)
+    if (cached !== undefined) return cached
+    const found = find.get(dimension)
+    const use: Use =
+      found === undefined
+        ? { coarse: coarseOf(dimension), lastDay: -1 }
+        : { coarse: found.coarse as number, lastDay: found.last_day as number }
+    if (known.size >= KNOWN) known.delete(known.keys().next().value!)
+    known.set(dimension, use)
+    return use
+  }
+  const touch = (dimension: number, day: number): number => {
+    const use = knownUse(dimension)
+    if (day > use.lastDay) {
+      // What stands for others is used when they are.
+      if (use.coarse !== dimension) touch(use.coarse, day)
+      save.run(dimension, use.coarse, day)
+      use.lastDay = day
+    }
+    return use.coarse
+  }
+  return { touch, forget: () => known.clear() }
+}
+
+/** How many rows of hits from before the other tables are added to them in one transaction. */
+const FILLED_AT_ONCE = 20_000
+
+/** Fills the tables of sums from the hits that were there before them: once, at the first start that knows of them. */
+export function fillRollUps(db: DatabaseSync): void {
+  if (db.prepare('SELECT done FROM hit_rolled_up').get()!.done === 1) return
+  const tables = hitTables(db)
+  // All or nothing: what was added twice could not be told.
+  inTransaction(db, () => {
+    const rows = db.prepare(
+      `SELECT ${HIT_COLUMNS.join(', ')} FROM hit WHERE (hour, dimension, status) > (?, ?, ?) ORDER BY hour, dimension, status LIMIT ${FILLED_AT_ONCE}`,
+    )
+    rows.setReturnArrays(true)
+    // Each is taken out and added anew, to all tables.
+    const remove = db.prepare('DELETE FROM hit WHERE hour = ? AND dimension = ? AND status = ?')
+    let at: readonly number[] = [-1, 0, 0]
+    for (;;) {
+      const some = rows.all(...at) as unknown as number[][]
+      for (const row of some) {
+        at = row.slice(0, 3)
+        remove.run(...at)
+        tables.add(row)
+      }
+      tables.flush()
+      if (some.length < FILLED_AT_ONCE) break
+    }
+    db.exec('UPDATE hit_rolled_up SET done = 1')
+  })
+}

@@ -1,0 +1,159 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Hit } from '../../../model/analytics/hit.ts'
+import { monthOf, nextMonthOf } from '../../../model/time/calendar.ts'
+import { type HitTable, HOURS_PER_DAY, tableFor, timeColumn, timesOf } from '../../hits/hit-times.ts'
+import { narrowed, rowName } from '../../hits/usage-rows.ts'
+import type { UsageQuery } from '../../ports/ports.ts'
+import { wellFormed } from '../../prepare/prepare.ts'
+import { reading } from '../connection/reading.ts'
+import { HIT_COLUMNS } from './hit-columns.ts'
+import { monthStateReader, wholeMonths } from './hit-months.ts'
+import { NO_NUMBERS, toHit } from './hit-row.ts'
+import { unfoldedTable } from './unfolded-table.ts'
+import { isPlain, type Source, setsSql, usageSql } from './usage-plan.ts'
+
+/** Looking one set of dimensions up at one time costs some microseconds: beyond so many it is cheaper to read them all. */
+const MOST_SEEKS = 400_000
+
+/** Reads usage on a connection of this thread: answers at once. `journal`: what is not in the tables yet is added (slow). */
+export interface UsageReader {
+  page(query: UsageQuery & { offset: number; limit: number }, journal: boolean): { rows: Hit[]; total: number }
+  /** All rows of the answer in order; where they have names to be told apart by, without their numbers. */
+  names(query: UsageQuery, journal: boolean): Hit[]
+  /** The numbers of some of these rows, in the same order; those that went meanwhile are left out. */
+  numbers(query: UsageQuery, names: readonly Hit[], journal: boolean): Hit[]
+  knows(orgId: string, name: 'keyHash' | 'clientId', value: string): boolean
+}
+
+/** Prepares the reader. */
+export function usageReader(db: DatabaseSync): UsageReader {
+  db.function('gatehouse_month', { deterministic: true }, (day) => monthOf(Number(day)))
+  db.function('gatehouse_list', { deterministic: true }, (tags) =>
+    JSON.stringify(tags === '' ? [] : String(tags).split(',')),
+  )
+  const known = (condition: string) =>
+    db.prepare(`SELECT 1 FROM hit_dimension d JOIN hit_dimension_use u ON u.dimension = d.row
+      WHERE ${condition} AND (d.org_id = ? OR ? = '') LIMIT 1`)
+  const knows = { keyHash: known('d.key_hash = ?'), clientId: known("d.client_id = ? AND d.client_id <> ''") }
+
+  const monthState = monthStateReader(db)
+  const sources = (query: UsageQuery, journal: boolean, table: HitTable = tableFor(query)): readonly Source[] => {
+    const times = timesIn(db, query, table)
+    if (times === undefined) return []
+    const seek = (length: number) => isWorthSeeking(db, query, table, length)
+    const span = times[1] - times[0] + 1
+    if (journal) return [{ table, from: withJournal(table), times, seek: seek(span) }]
+    const months = table === 'hit_day' && addsMonths(query) ? wholeMonths(monthState(), query.fromDay, query.toDay) : []
+    if (months.length === 0) return [{ table, from: table, times, seek: seek(span) }]
+    return withMonths(times, months, seek)
+  }
+  const order = (query: UsageQuery, journal: boolean, limit = -1, offset = 0): Hit[] & { total?: number } => {
+    const from = sources(query, journal)
+    if (from.length === 0) return []
+    const { sql, values } = usageSql(query, from, isPlain(query) ? 'both' : 'order')
+    const found = db.prepare(`${sql} LIMIT ? OFFSET ?`).all(...values, limit, offset)
+    const total = found[0]?.rows
+    const rows: Hit[] & { total?: number } = found.map((row) => toHit({ ...NO_NUMBERS, ...row, hour: row.bucket }))
+    if (typeof total === 'number') rows.total = total
+    return rows
+  }
+  const numbers = (query: UsageQuery, names: readonly Hit[], journal: boolean): Hit[] => {
+    if (names.length === 0 || isPlain(query)) return [...names]
+    const narrow = narrowed(query, names)
+    const from = sources(narrow, journal, tableFor(query))
+    if (from.length === 0) return []
+    const { sql, values } = usageSql(narrow, from, 'numbers')
+    const found = new Map<string, Hit>()
+    for (const row of db.prepare(sql).all(...values)) {
+      const hit = toHit({ ...row, hour: row.bucket })
+      found.set(rowName(hit), hit)
+    }
+    return names.flatMap((name) => found.get(rowName(name)) ?? [])
+  }
+  const within = <T>(journal: boolean, read: () => T): T => reading(() => snapshot(db, journal, read))
+  return {
+    page: ({ offset, limit, ...query }, journal) =>
+      within(journal, () => {
+        const names = order(query, journal, limit, offset)
+        const total = names.total ?? (offset === 0 && limit > 0 ? 0 : (order(query, journal, 1).total ?? 0))
+        return { rows: numbers(query, names, journal), total }
+      }),
+    names: (query, journal) => within(journal, () => order(query, journal)),
+    numbers: (query, names, journal) => within(journal, () => numbers(query, names, journal)),
+    knows: (orgId, name, value) =>
+      reading(() => knows[name].get(wellFormed(value), wellFormed(orgId), wellFormed(orgId)) !== undefined),
+  }
+}
+
+/** All reads see the same state; with the journal in a table of this connection alone. */
+function snapshot<T>(db: DatabaseSync, journal: boolean, read: () => T): T {
+  db.exec('BEGIN')
+  try {
+    if (journal) unfoldedTable(db)
+    return read()
+  } finally {
+    // The table goes with it.
+    db.exec('ROLLBACK')
+  }
+}
+
+/** First and last time of which there can be rows of a query; undefined where there are none. */
+function timesIn(db: DatabaseSync, query: UsageQuery, table: HitTable): readonly [number, number] | undefined {
+  const [first, last] = boundsOf(db, table)
+  const [from, to] = timesOf(query, table)
+  const times = [Math.max(from, first), Math.min(to, last)] as const
+  return times[0] > times[1] ? undefined : times
+}
+
+/** True when days of one month need not be told apart. */
+const addsMonths = ({ per }: UsageQuery) => per === 'all' || per === 'month'
+
+/** Whole months, and the days before and behind them. */
+function withMonths(
+  [first, last]: readonly [number, number],
+  months: readonly number[],
+  seek: (times: number) => boolean,
+): readonly Source[] {
+  const firstMonth = months[0]!
+  const lastMonth = months.at(-1)!
+  const rest = [
+    [first, firstMonth - 1],
+    [nextMonthOf(lastMonth), last],
+  ] as const
+  const days = rest.filter(([from, to]) => from <= to)
+  const seeks = seek(days.reduce((sum, [from, to]) => sum + to - from + 1, months.length))
+  return [
+    { table: 'hit_month', from: 'hit_month', times: [firstMonth, lastMonth], each: months, seek: seeks },
+    ...days.map((times): Source => ({ table: 'hit_day', from: 'hit_day', times, seek: seeks })),
+  ]
+}
+
+function isWorthSeeking(db: DatabaseSync, query: UsageQuery, table: HitTable, times: number): boolean {
+  const { keyHash, clientId, apiId } = query.where ?? {}
+  const narrow = [keyHash, clientId, apiId, query.tags].some((some) => some !== undefined)
+  if (table.startsWith('hit_api') || !narrow) return false
+  const most = Math.floor(MOST_SEEKS / times)
+  const { sql, values } = setsSql(query)
+  const sets = db.prepare(`SELECT count(*) AS n FROM (${sql} LIMIT ?)`).get(...values, most + 1)!.n as number
+  return sets <= most
+}
+
+/** First and last time that a table, or the journal, has hits of. */
+function boundsOf(db: DatabaseSync, table: HitTable): [number, number] {
+  const time = timeColumn(table)
+  const per = time === 'day' ? HOURS_PER_DAY : 1
+  const row = db
+    .prepare(`SELECT (SELECT min(${time}) FROM ${table}) AS a, (SELECT max(${time}) FROM ${table}) AS b,
+      (SELECT min(hour) / ${per} FROM hit_journal) AS c, (SELECT max(hour) / ${per} FROM hit_journal) AS d`)
+    .get()!
+  const times = Object.values(row).filter((value) => typeof value === 'number')
+  return [Math.min(...times), Math.max(...times)]
+}
+
+/** The table with what is not in it yet. That its sets of dimensions tell callers apart does no harm: they are merged by text. */
+function withJournal(table: HitTable): string {
+  const columns = HIT_COLUMNS.slice(1).join(', ')
+  const time = timeColumn(table)
+  const own = time === 'day' ? `hour / ${HOURS_PER_DAY} AS day` : 'hour'
+  return `(SELECT ${time}, ${columns} FROM ${table} UNION ALL SELECT ${own}, ${columns} FROM temp.hit_unfolded)`
+}

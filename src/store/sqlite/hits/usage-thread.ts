@@ -1,0 +1,65 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { fault, toFault } from '../../../errors/fault.ts'
+import type { Hit } from '../../../model/analytics/hit.ts'
+import { USAGE_BATCH } from '../../hits/usage-rows.ts'
+import type { UsageQuery } from '../../ports/ports.ts'
+import { openReadable } from '../connection/database.ts'
+import { type UsageReader, usageReader } from './read-usage.ts'
+import type { NumberedAsk, UsageAnswer } from './usage-link.ts'
+
+/** Rows of an answer that is being handed out. */
+interface Opened {
+  readonly query: UsageQuery
+  readonly names: readonly Hit[]
+  readonly journal: boolean
+  at: number
+}
+
+/** Answers that are handed out at the same time; beyond, the oldest is lost. */
+const MOST_OPENED = 50
+
+/** Answers one question after the other on a connection of this thread. */
+function serve(port: MessagePort, file: string): void {
+  const reader = usageReader(openReadable(file))
+  const opened = new Map<number, Opened>()
+  port.on('message', (asked: NumberedAsk) => {
+    try {
+      port.postMessage(answer(reader, opened, asked))
+    } catch (error) {
+      const { code, message } = toFault(error)
+      port.postMessage({ number: asked.number, fault: { code, detail: message } } satisfies UsageAnswer)
+    }
+  })
+}
+
+function answer(reader: UsageReader, opened: Map<number, Opened>, { number, ask }: NumberedAsk): UsageAnswer {
+  switch (ask.sort) {
+    case 'page':
+      return { number, page: reader.page(ask.query, ask.journal) }
+    case 'open': {
+      const { query, journal } = ask
+      if (opened.size >= MOST_OPENED) opened.delete(opened.keys().next().value!)
+      opened.set(number, { query, journal, names: reader.names(query, journal), at: 0 })
+      return { number, rows: undefined }
+    }
+    case 'next': {
+      const rows = nextRows(reader, opened.get(ask.of))
+      if (rows === undefined) opened.delete(ask.of)
+      return { number, rows }
+    }
+    case 'drop':
+      opened.delete(ask.of)
+      return { number, rows: undefined }
+  }
+}
+
+/** @throws Fault `store_away` when the answer was settled by a thread that has ended since */
+function nextRows(reader: UsageReader, one: Opened | undefined): Hit[] | undefined {
+  if (one === undefined) throw fault('store_away', 'the rows of an answer were lost')
+  const { query, names, journal, at } = one
+  if (at >= names.length) return undefined
+  one.at += USAGE_BATCH
+  return reader.numbers(query, names.slice(at, at + USAGE_BATCH), journal)
+}
+
+if (parentPort !== null) serve(parentPort, workerData as string)

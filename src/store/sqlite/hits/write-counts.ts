@@ -1,0 +1,149 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { DIMENSIONS } from '../../hits/hit-pack.ts'
+import type { HitBatch } from '../../ports/ports.ts'
+import { type QuotaJournal, quotaJournal } from '../quotas/quota-journal.ts'
+import type { Write } from '../writer/messages.ts'
+import { batchKeeper, type HitRows, hitRows } from './apply-counts.ts'
+import { type Answer, Folding } from './folding.ts'
+import { type HitJournal, hitJournal } from './hit-journal.ts'
+import { type HitPurge, hitPurge } from './hit-purge.ts'
+import { type HitTables, hitTables } from './hit-tables.ts'
+
+/** What is written besides commits. */
+export type CountWrite = Extract<Write, { sort: 'hits' | 'samples' | 'dimensions' | 'quotas' }>
+
+/** What stands in a journal is worked in after so long at the latest, or when so many bytes came since. */
+const FOLD_EVERY_MS = 30_000
+const FOLD_BYTES = 24 * 1024 * 1024
+/** Bytes of a journal that take as long to write as one row of hits. */
+const BYTES_PER_ROW = 4096
+
+/** The part of the writer that keeps hits and quota counts. `onBusy` is called when there is something to do for `step`. */
+export class CountWriter {
+  private readonly tables: HitTables
+  private readonly hits: HitRows
+  private readonly purge: HitPurge
+  private readonly isNew: (batch: HitBatch | undefined) => boolean
+  private readonly hitJournal: HitJournal
+  private readonly quotaJournal: QuotaJournal
+  private readonly hitFolding: Folding
+  private readonly quotaFolding: Folding
+  private readonly timer: NodeJS.Timeout
+  private journalBytes = 0
+
+  constructor(db: DatabaseSync, onBusy: () => void) {
+    this.tables = hitTables(db)
+    this.hits = hitRows(db, this.tables)
+    this.purge = hitPurge(db, this.tables.months)
+    this.isNew = batchKeeper(db)
+    this.hitJournal = hitJournal(db, undefined, this.tables)
+    this.quotaJournal = quotaJournal(db)
+    this.hitFolding = new Folding(this.hitJournal)
+    this.quotaFolding = new Folding(this.quotaJournal)
+    this.timer = setInterval(() => {
+      this.foldAll()
+      onBusy()
+    }, FOLD_EVERY_MS)
+    // What the process before has left.
+    this.foldAll()
+  }
+
+  /** Writes inside an open transaction; answers the number of rows. After a rollback `forget` must be called. */
+  run(write: CountWrite): number {
+    switch (write.sort) {
+      case 'hits':
+        if (this.isNew(write.batch)) this.hits.add(write.pack)
+        return write.pack.rows
+      case 'samples':
+        if (this.isNew(write.batch)) this.hitJournal.append(write.samples)
+        this.journalBytes += bytesOf(write)
+        return write.samples.length
+      case 'dimensions':
+        this.hits.number(write.dimensions)
+        return write.dimensions.length
+      case 'quotas':
+        this.quotaJournal.save(write.names, write.counts)
+        this.journalBytes += bytesOf(write)
+        return write.counts.length
+    }
+  }
+
+  /** Forgets some of the hits from before a day, inside an open transaction; answers how many rows. */
+  purgeHits(beforeDay: number): number {
+    const { rows, sets } = this.purge(beforeDay)
+    if (sets > 0) this.forget()
+    return rows + sets
+  }
+
+  /** Adds some rows of months that were over before a day to their sums, inside an open transaction; 0 = none is left. */
+  rollUpHits(beforeDay: number): number {
+    return this.tables.months.rollUp(beforeDay)
+  }
+
+  forget(): void {
+    this.hits.forget()
+    this.tables.forget()
+  }
+
+  /** Has all samples worked in that are durable now; `number` then stands in an answer of `step`. */
+  ask(number: number): void {
+    this.hitFolding.ask(number)
+  }
+
+  /** True while an answer is owed. */
+  get asked(): boolean {
+    return this.hitFolding.asked
+  }
+
+  /** True while `step` has something to do. */
+  get busy(): boolean {
+    return this.hitFolding.busy || this.quotaFolding.busy
+  }
+
+  /** Works in a piece of what stands in the journals, some milliseconds long, outside of a transaction. */
+  step(): readonly Answer[] {
+    if (this.journalBytes >= FOLD_BYTES) this.foldAll()
+    if (this.hitFolding.busy) return this.hitFolding.step()
+    if (this.quotaFolding.busy) return this.quotaFolding.step()
+    return []
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+  }
+
+  private foldAll(): void {
+    this.journalBytes = 0
+    this.hitFolding.ask()
+    this.quotaFolding.ask()
+  }
+}
+
+/** How long a write takes, in rows of hits. */
+export function weightOf(write: Write): number {
+  switch (write.sort) {
+    case 'hits':
+      return write.pack.rows
+    case 'dimensions':
+      return write.dimensions.length / DIMENSIONS.length
+    case 'samples':
+      return Math.ceil(bytesOf(write) / BYTES_PER_ROW)
+    case 'quotas':
+      return write.names.length + Math.ceil(bytesOf(write) / BYTES_PER_ROW)
+    case 'note':
+      return 1
+    case 'records':
+      return write.rows.length + Math.ceil(detailBytes(write) / BYTES_PER_ROW)
+    default:
+      return 0
+  }
+}
+
+function detailBytes({ rows }: Extract<Write, { sort: 'records' }>): number {
+  return rows.reduce((sum, { request, response }) => sum + (request?.length ?? 0) + (response?.length ?? 0), 0)
+}
+
+function bytesOf(write: Extract<CountWrite, { sort: 'samples' | 'quotas' }>): number {
+  if (write.sort === 'quotas') return write.counts.byteLength
+  return write.samples.reduce((sum, { words }) => sum + words.byteLength, 0)
+}

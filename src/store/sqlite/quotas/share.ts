@@ -1,0 +1,110 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { toFault } from '../../../errors/fault.ts'
+import { type Limit, makeLimit } from '../../../model/limits/limit.ts'
+import type { Clock } from '../../../model/time/clock.ts'
+import type { Counters, FeedEvent } from '../../ports/ports.ts'
+import { type EventPack, packEvents } from '../writer/event-pack.ts'
+import type { PlainFault, Write } from '../writer/messages.ts'
+
+/** What a thread needs to join the store of its process. `port` must be in the transfer list. */
+export interface SharedStore {
+  readonly file: string
+  readonly port: MessagePort
+}
+
+/** A limit as it crosses threads. */
+export type LimitNumbers = readonly [kind: Limit['kind'], id: string, max: number, windowMs: number]
+
+/** What another thread asks of the one that owns the store. */
+export type Ask =
+  | { readonly sort: 'write'; readonly write: Write }
+  | { readonly sort: 'take' | 'peek'; readonly limits: readonly LimitNumbers[] }
+  | { readonly sort: 'resetQuota'; readonly id: string; readonly used: number; readonly endsInMs?: number | undefined }
+  | { readonly sort: 'carry'; readonly from: string; readonly to: string }
+
+export interface ToOwner {
+  readonly number: number
+  readonly ask: Ask
+}
+
+/** Answer of `take` and `peek`: which limit refuses, and `remaining` and `resetMs` of each. */
+export interface Taken {
+  readonly refused: number
+  readonly limits: readonly (readonly [remaining: number, resetMs: number])[]
+}
+
+export type FromOwner =
+  | { readonly type: 'events'; readonly events: EventPack }
+  | { readonly type: 'answer'; readonly number: number; readonly value: number | Taken }
+  | { readonly type: 'fault'; readonly number: number; readonly fault: PlainFault }
+  | { readonly type: 'closed' }
+
+/** What the owning thread serves the others from. */
+export interface OwnerParts {
+  readonly file: string
+  readonly write: (write: Write) => Promise<number>
+  readonly counters: Counters
+  readonly clock: Clock
+}
+
+/**
+ * The threads that have joined. Their writes come through the owning thread, so that they are answered only after its
+ * listeners have run, the writer knows one partner alone, and a writer that starts again is nobody else's concern.
+ */
+export class Sharing {
+  private readonly ports = new Set<MessagePort>()
+
+  /** Makes the two ends of a connection and answers the one to hand over. */
+  open(owner: OwnerParts): SharedStore {
+    const { port1: own, port2: port } = new MessageChannel()
+    this.ports.add(own)
+    own.on('message', (message: ToOwner) => void this.serve(own, owner, message))
+    own.on('close', () => this.ports.delete(own))
+    // The other thread keeps itself alive; a connection to it must not keep this process.
+    own.unref()
+    return { file: owner.file, port }
+  }
+
+  /** Passes commits on. */
+  tell(events: readonly FeedEvent[]): void {
+    if (this.ports.size === 0) return
+    const message: FromOwner = { type: 'events', events: packEvents(events) }
+    for (const port of this.ports) port.postMessage(message)
+  }
+
+  /** Tells all that the store is gone. */
+  close(): void {
+    for (const port of this.ports) {
+      port.postMessage({ type: 'closed' } satisfies FromOwner)
+      port.close()
+    }
+    this.ports.clear()
+  }
+
+  private async serve(port: MessagePort, owner: OwnerParts, { number, ask }: ToOwner): Promise<void> {
+    try {
+      port.postMessage({ type: 'answer', number, value: await answer(owner, ask) } satisfies FromOwner)
+    } catch (error) {
+      const { code, message } = toFault(error)
+      port.postMessage({ type: 'fault', number, fault: { code, detail: message } } satisfies FromOwner)
+    }
+  }
+}
+
+async function answer({ write, counters, clock }: OwnerParts, ask: Ask): Promise<number | Taken> {
+  switch (ask.sort) {
+    case 'write':
+      return write(ask.write)
+    case 'resetQuota':
+      await counters.resetQuota(ask.id, ask.used, ask.endsInMs)
+      return 0
+    case 'carry':
+      await counters.carry(ask.from, ask.to)
+      return 0
+    default: {
+      const limits = ask.limits.map((numbers) => makeLimit(...numbers))
+      const refused = await counters[ask.sort](limits, { wall: clock.wall(), mono: clock.mono() })
+      return { refused, limits: limits.map(({ remaining, resetMs }) => [remaining, resetMs] as const) }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RecordRow, Records } from '../../ports/records.ts'
+import { wholeNumber } from '../../prepare/cells.ts'
+import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
+import { minutesOf, prepareDrop, prepareRecord, prepareRecordQuery, toRecord } from '../../prepare/prepare-records.ts'
+import { reading } from '../connection/reading.ts'
+import type { Sql } from '../documents/list-plan.ts'
+import { inRounds } from '../writer/maintenance-schedule.ts'
+import type { Write } from '../writer/messages.ts'
+import { statementsOf } from '../writer/statements.ts'
+import { recordAfterSql, recordBatchSql, recordCountSql, recordPageSql, recordPlan, recordsOf } from './record-plan.ts'
+
+/** Small: each may bring its details. */
+const SCAN_BATCH = 50
+
+/** Records that are read on a connection of this thread and written through the one writer. */
+export function sqliteRecords(db: DatabaseSync, write: (write: Write) => Promise<number>): Records {
+  const one = db.prepare('SELECT * FROM record WHERE row = ?')
+  const detail = db.prepare('SELECT request, response FROM record_detail WHERE record = ?')
+  const top = db.prepare('SELECT coalesce(max(row), 0) AS row FROM record')
+  const statement = statementsOf(db)
+  const all = ({ text, values }: Sql) => statement(text).all(...values)
+
+  const read = (row: number): RecordRow | undefined => {
+    const found = one.get(row)
+    return found && toRow(found, detail.get(row))
+  }
+  const readAll = (rows: readonly number[]) => rows.map(read).filter((row) => row !== undefined)
+  return {
+    async append(records, dropped = []) {
+      const rows = records.map(prepareRecord)
+      const drops = dropped.map(prepareDrop)
+      if (rows.length + drops.length > 0) await write({ sort: 'records', rows, drops })
+    },
+    list(query) {
+      const plan = recordPlan(prepareRecordQuery(query))
+      return reading(() => {
+        const page = all(recordPageSql(plan, wholeOffset(query.offset), pageSize(query.limit)))
+        const total = all(recordCountSql(plan))[0]!.n as number
+        return { total, rows: readAll(page.map(({ row }) => row as number)) }
+      })
+    },
+    async *scan(query) {
+      const plan = recordPlan(prepareRecordQuery(query))
+      const newest = reading(() => top.get()!.row as number)
+      let last = { row: newest + 1, at: Number.MAX_SAFE_INTEGER }
+      while (true) {
+        const found = reading(() => all(recordBatchSql(plan, last, SCAN_BATCH)))
+        const places = found.map(({ row, at }) => ({ row: row as number, at: at as number }))
+        // One that came meanwhile and says that it is older is left out; so is one that was purged.
+        const wanted = places.filter(({ row }) => row <= newest).map(({ row }) => row)
+        const batch = reading(() => readAll(wanted))
+        if (batch.length > 0) yield batch
+        if (places.length < SCAN_BATCH) return
+        last = places.at(-1)!
+        await nextTurn()
+      }
+    },
+    after({ after, limit, ...query }) {
+      const sql = recordAfterSql(recordPlan(prepareRecordQuery(query)), wholeNumber(after), pageSize(limit))
+      return reading(() => all(sql).map((found) => toRow(found, undefined)))
+    },
+    last: () => reading(() => top.get()!.row as number),
+    dropped(query) {
+      const prepared = prepareRecordQuery(query)
+      const { first, last } = minutesOf(prepared)
+      const { text, values } = recordsOf(prepared)
+      return reading(() => {
+        const sql = `SELECT coalesce(sum(count), 0) AS n FROM record_dropped WHERE minute BETWEEN ? AND ?${text}`
+        return statement(sql).get(first, last, ...values)!.n as number
+      })
+    },
+    purgeRecords: async ({ before, keep }) =>
+      inRounds(() => write({ sort: 'purgeRecords', before: wholeNumber(before), keep: wholeNumber(keep) })),
+  }
+}
+
+function toRow(found: Record<string, unknown>, detail: Record<string, unknown> | undefined): RecordRow {
+  const { row, at, status } = found as Record<string, number>
+  const { org_id, api_id, method, key_hash, client_id, tags, path, fields } = found as Record<string, string>
+  return toRecord(row!, {
+    ...{ at: at!, orgId: org_id!, apiId: api_id!, status: status!, method: method!, keyHash: key_hash! },
+    ...{ clientId: client_id!, tags: tags!, path: path!, fields: fields! },
+    request: detail?.request as Uint8Array<ArrayBuffer> | undefined,
+    response: detail?.response as Uint8Array<ArrayBuffer> | undefined,
+  })
+}

@@ -1,0 +1,56 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { DeliveryRow, Outbox } from '../../ports/ports.ts'
+import { wellFormed } from '../../prepare/cells.ts'
+import { pageSize } from '../../prepare/list-query.ts'
+import { reading } from '../connection/reading.ts'
+
+const COLUMNS = 'id, dead, queue, next_at, attempts, created_at, error, sealed'
+
+// The queues that have something waiting, found by one look into the index each, however long they are.
+const HEADS = `WITH RECURSIVE waiting(queue) AS (
+    SELECT min(queue) FROM delivery WHERE dead = 0
+    UNION ALL
+    SELECT (SELECT min(d.queue) FROM delivery d WHERE d.dead = 0 AND d.queue > waiting.queue)
+      FROM waiting WHERE waiting.queue IS NOT NULL
+  ), head(id) AS (
+    SELECT (SELECT min(d.id) FROM delivery d WHERE d.dead = 0 AND d.queue = waiting.queue)
+      FROM waiting WHERE waiting.queue IS NOT NULL
+  )`
+
+/** `Outbox` on a connection of this thread: answers at once. */
+export function outboxReader(db: DatabaseSync): Outbox {
+  const due = db.prepare(`${HEADS} SELECT ${COLUMNS} FROM head JOIN delivery USING (id)
+    WHERE next_at <= ? ORDER BY next_at, id LIMIT ?`)
+  const nextAt = db.prepare(`${HEADS} SELECT min(next_at) AS at FROM head JOIN delivery USING (id)`)
+  const part = (dead: 0 | 1) => `SELECT * FROM (SELECT ${COLUMNS} FROM delivery
+    WHERE dead = ${dead} AND queue = ?1 AND id > ?2 ORDER BY id LIMIT ?3)`
+  const all = db.prepare(`${part(0)} UNION ALL ${part(1)} ORDER BY id LIMIT ?3`)
+  const dead = db.prepare(part(1))
+  const one = db.prepare(`SELECT ${COLUMNS} FROM delivery WHERE id = ?`)
+  return {
+    due: (now, limit) => reading(() => due.all(now, pageSize(limit)).map(toDelivery)),
+    nextAt: () => reading(() => (nextAt.get()!.at ?? undefined) as number | undefined),
+    list(query) {
+      const values = [wellFormed(query.queue), query.after, pageSize(query.limit)] as const
+      return reading(() => (query.dead ? dead : all).all(...values).map(toDelivery))
+    },
+    get: (id) =>
+      reading(() => {
+        const row = one.get(id)
+        return row && toDelivery(row)
+      }),
+  }
+}
+
+function toDelivery(row: Record<string, unknown>): DeliveryRow {
+  return {
+    id: row.id as number,
+    queue: row.queue as string,
+    sealed: row.sealed as Uint8Array,
+    createdAt: row.created_at as number,
+    attempts: row.attempts as number,
+    nextAt: row.next_at as number,
+    dead: row.dead === 1,
+    error: row.error as string,
+  }
+}

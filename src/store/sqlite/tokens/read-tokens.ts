@@ -1,0 +1,128 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Clock, Millis } from '../../../model/time/clock.ts'
+import type { SessionRow, TicketRow, TicketSort, Tokens } from '../../ports/ports.ts'
+import { wellFormed } from '../../prepare/cells.ts'
+import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
+import { type PreparedSessionFilter, prepareSessionFilter } from '../../prepare/session-filter.ts'
+import { reading } from '../connection/reading.ts'
+import type { Sql } from '../documents/list-plan.ts'
+import { OF_HASH } from '../migrations/schema-sessions.ts'
+import { statementsOf } from '../writer/statements.ts'
+import { isEvicted } from './apply-session.ts'
+import { canWalk, dueSql, plainCountSql, ROW_SQL, type SessionPage, walkSql } from './session-plan.ts'
+import { dueNumbersSql, matchingNumbers, numbersOf, placeBehind, type SessionNumbers, without } from './session-sets.ts'
+
+type Row = Record<string, unknown>
+
+/** `Tokens` on a connection of this thread: answers at once. */
+export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
+  const one = db.prepare(`SELECT * FROM session WHERE ${OF_HASH}`)
+  const ticket = db.prepare('SELECT * FROM ticket WHERE hash = ? AND keep_until > ?')
+  // The text of the second condition is that of the index.
+  const family = db.prepare(
+    "SELECT * FROM ticket WHERE family = ? AND family <> '' AND keep_until > ? ORDER BY hash LIMIT 1000",
+  )
+  const byNumber = db.prepare(ROW_SQL)
+  // Changes whenever another connection, of whatever thread, has written.
+  const version = db.prepare('PRAGMA data_version')
+  const begin = db.prepare('BEGIN')
+  const end = db.prepare('COMMIT')
+  const statement = statementsOf(db)
+  const all = ({ text, values }: Sql) => statement(text).all(...values)
+  const countOf = (sql: Sql) => all(sql)[0]!.n as number
+  const found = (sql: Sql) => all(sql)[0]!.found
+
+  /** The last set that was asked for: whoever counts a list shows a page of it next, and then another. */
+  let last: { readonly of: string; readonly version: unknown; readonly numbers: SessionNumbers } | undefined
+  /** Several statements see one state of the data. */
+  const together = <T>(work: () => T): T => {
+    begin.run()
+    try {
+      return work()
+    } finally {
+      end.run()
+    }
+  }
+  const matching = (filter: PreparedSessionFilter, now: Millis): SessionNumbers => {
+    const of = JSON.stringify(filter)
+    const { data_version: state } = version.get()!
+    if (last?.of !== of || last.version !== state)
+      last = { of, version: state, numbers: matchingNumbers(filter, found) }
+    return without(last.numbers, numbersOf(found(dueNumbersSql(now))))
+  }
+  const picked = (filter: PreparedSessionFilter, { after, offset, limit, now }: SessionPage): Row[] => {
+    const numbers = matching(filter, now)
+    const from = placeBehind(numbers, after) + offset
+    return Array.from(numbers.subarray(from, from + limit), (number) => byNumber.get(number)!)
+  }
+  /** Where a page begins: a cursor is the number of a row, a hash has 64 digits. */
+  const rowAfter = (after: string): number => {
+    if (after.length < 64) return Number(after) || 0
+    return (one.get(Buffer.from(after, 'hex'))?.row ?? 0) as number
+  }
+  return {
+    getSession: (hash) =>
+      reading(() => {
+        const row = one.get(hash)
+        if (row === undefined || isEvicted(row.evict_at as Millis, clock.wall())) return undefined
+        return toSession(row)
+      }),
+    listSessions(query) {
+      const filter = prepareSessionFilter(query)
+      const limit = pageSize(query.limit)
+      return reading(() => {
+        const after = query.after === undefined ? 0 : rowAfter(query.after)
+        const page = { after, offset: wholeOffset(query.offset), limit, now: clock.wall() }
+        const rows = canWalk(filter) ? all(walkSql(filter, page)) : together(() => picked(filter, page))
+        const behind = rows.length < limit ? undefined : rows.at(-1)
+        return { rows: rows.map(toSession), next: behind && String(behind.row) }
+      })
+    },
+    countSessions(query) {
+      const filter = prepareSessionFilter(query)
+      return reading(() => {
+        const now = clock.wall()
+        if (canWalk(filter) && filter.refs.length < 2)
+          return countOf(plainCountSql(filter)) - countOf(dueSql(filter, now))
+        return together(() => matching(filter, now).length)
+      })
+    },
+    getTicket: (hash) =>
+      reading(() => {
+        const row = ticket.get(hash, clock.wall())
+        return row && toTicket(row)
+      }),
+    familyTickets: (name) => reading(() => family.all(wellFormed(name), clock.wall()).map(toTicket)),
+  }
+}
+
+function toSession(row: Row): SessionRow {
+  const [apiIds, policyIds] = JSON.parse(row.links as string) as [string[], string[]]
+  const sealedKey = row.sealed_key as Uint8Array
+  return {
+    hash: row.hash as Uint8Array,
+    body: JSON.parse(row.body as string),
+    orgId: row.org_id as string,
+    apiIds,
+    policyIds,
+    clientId: row.client_id as string,
+    evictAt: row.evict_at as number,
+    ...(sealedKey.length > 0 && { sealedKey }),
+    ...(row.family !== '' && { family: row.family as string }),
+  }
+}
+
+function toTicket(row: Row): TicketRow {
+  return {
+    hash: row.hash as Uint8Array,
+    sort: row.sort as TicketSort,
+    apiId: row.api_id as string,
+    clientId: row.client_id as string,
+    family: row.family as string,
+    expiresAt: row.expires_at as number,
+    keepUntil: row.keep_until as number,
+    version: row.version as number,
+    claimedAt: row.claimed_at as number,
+    body: JSON.parse(row.body as string),
+  }
+}

@@ -1,0 +1,105 @@
+import type { FaultCode } from '../../../errors/catalog.ts'
+import type { HitSamples } from '../../../model/analytics/hit-samples.ts'
+import type { Millis } from '../../../model/time/clock.ts'
+import type { HitPack } from '../../hits/hit-pack.ts'
+import type { QuotaName } from '../../memory/quota-changes.ts'
+import type { HitBatch, Revision } from '../../ports/ports.ts'
+import type { PreparedCommit } from '../../prepare/prepare.ts'
+import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
+import type { PreparedDrop, PreparedRecord } from '../../prepare/prepare-records.ts'
+
+/** What a writer opens. */
+export interface WriterData {
+  readonly file: string
+  readonly limitBytes: number
+}
+
+/** What the writer thread is started with. */
+export interface WriterStart extends WriterData {
+  /** The cell of `Uncut`. */
+  readonly uncut: Int32Array
+}
+
+/** One thing to write. Its number is given by the link and answered with the result. */
+export type Write =
+  | { readonly sort: 'commit'; readonly commit: PreparedCommit }
+  | { readonly sort: 'hits'; readonly pack: HitPack; readonly batch?: HitBatch }
+  /** Memory of the words goes over with the message. */
+  | { readonly sort: 'samples'; readonly samples: readonly HitSamples[]; readonly batch?: HitBatch }
+  /** Sets of dimensions as in `HitPack`, so that they have numbers; answers how many. */
+  | { readonly sort: 'dimensions'; readonly dimensions: readonly string[] }
+  /** Memory of the counts goes over with the message. */
+  | { readonly sort: 'quotas'; readonly names: readonly QuotaName[]; readonly counts: Float64Array<ArrayBuffer> }
+  | { readonly sort: 'records'; readonly rows: readonly PreparedRecord[]; readonly drops: readonly PreparedDrop[] }
+  /** Forgets some of the records from before, and of the oldest beyond the newest `keep`; answers how many. */
+  | { readonly sort: 'purgeRecords'; readonly before: Millis; readonly keep: number }
+  /** Answered when all samples that are durable now are in the table of hits. */
+  | { readonly sort: 'foldHits' }
+  /** Forgets some of the sessions and tickets that were due to be forgotten by `now`; answers how many. */
+  | { readonly sort: 'purge'; readonly now: Millis }
+  /** Forgets some of the hits of days before this one (since the Unix epoch); answers how many rows. */
+  | { readonly sort: 'purgeHits'; readonly beforeDay: number }
+  /** Adds some of the hits of months that were over before this day to the sums of months; answers 0 when none is left. */
+  | { readonly sort: 'rollUpHits'; readonly beforeDay: number }
+  /** Writes an audit entry without a change. */
+  | { readonly sort: 'note'; readonly entry: PreparedAudit }
+  /** Forgets some of the audit entries from before; answers how many. */
+  | { readonly sort: 'purgeAudit'; readonly before: Millis }
+
+export interface NumberedWrite {
+  readonly number: number
+  readonly write: Write
+}
+
+export type ToWriter =
+  | { readonly type: 'writes'; readonly writes: readonly NumberedWrite[] }
+  | { readonly type: 'close' }
+
+/** A fault as it crosses threads. */
+export interface PlainFault {
+  readonly code: FaultCode
+  readonly detail: string
+}
+
+/**
+ * `value`: revision of a commit, number of rows of anything else. `ended`: hashes (strings of bytes) of the sessions that went
+ * with the families that the commit ended; absent when there were none.
+ */
+export type WriteResult =
+  | { readonly number: number; readonly value: number; readonly ended?: readonly string[] }
+  | { readonly number: number; readonly fault: PlainFault }
+
+/** Results as they cross threads. */
+export function packResults(results: readonly WriteResult[]): (number | WriteResult)[] {
+  const packed: (number | WriteResult)[] = []
+  for (const result of results) {
+    if ('value' in result && result.ended === undefined) packed.push(result.number, result.value)
+    else packed.push(result)
+  }
+  return packed
+}
+
+/** The results as they were packed. */
+export function unpackResults(packed: readonly (number | WriteResult)[]): WriteResult[] {
+  const results: WriteResult[] = []
+  for (let i = 0; i < packed.length; i++) {
+    const each = packed[i]!
+    results.push(typeof each === 'number' ? { number: each, value: packed[++i] as number } : each)
+  }
+  return results
+}
+
+/** A commit that is durable: the number of its write, its revision, and `ended` as in `WriteResult`. */
+export type CommittedWrite = readonly [number: number, revision: Revision, ended?: readonly string[]]
+
+export type FromWriter =
+  /** `lastGroup`: each write of the last group that was committed, for a writer that starts again. */
+  | {
+      readonly type: 'ready'
+      readonly revision: Revision
+      readonly lastGroup: readonly CommittedWrite[]
+    }
+  | { readonly type: 'refused'; readonly fault: PlainFault }
+  /** Number and value of a write stand in turn where there is no more to say: numbers are copied between threads faster than objects. */
+  | { readonly type: 'done'; readonly results: readonly (number | WriteResult)[] }
+  | { readonly type: 'closed' }

@@ -1,0 +1,250 @@
+import type { Fault } from '../../errors/fault.ts'
+import { CLASS, CR, LF, PCHAR, PERCENT, QUERY, QUESTION, SLASH, SP, TOKEN } from './chars.ts'
+import type { WireExchange } from './exchange.ts'
+import { needsNormalising, readPath } from './path.ts'
+import { REFUSAL } from './refusals.ts'
+import { INCOMPLETE, REFUSED, refuse, verdict } from './scan.ts'
+import { hostLength, isEscape } from './target.ts'
+
+/** Longest method; the longest registered one has 17 characters. */
+const MAX_METHOD = 32
+/** Longest request target (RFC 9112 section 3 asks for at least 8000 bytes of request line). */
+const MAX_TARGET_BYTES = 8192
+
+/**
+ * Scans the request line from `at` (RFC 9112 section 3) and sets `method`, `path`, `sentPath`, `query`, `hasQuery`, `http11`, and `authority`
+ * when the target is in absolute form. Answers the offset behind the line, INCOMPLETE, or REFUSED as soon as a byte proves a fault.
+ */
+export function scanRequestLine(x: WireExchange, bytes: Uint8Array, text: string, at: number): number {
+  const methodEnd = scanMethod(bytes, text, at)
+  if (methodEnd <= 0) return methodEnd
+  const targetEnd = scanTarget(x, bytes, text, at, methodEnd)
+  if (targetEnd <= 0) return targetEnd
+  x.method = methodText(text, at, methodEnd)
+  return scanVersion(x, text, targetEnd + 1)
+}
+
+/** The offset of the space behind the method. */
+function scanMethod(bytes: Uint8Array, text: string, at: number): number {
+  let i = at
+  while (i < text.length && (CLASS[bytes[i]!]! & TOKEN) !== 0) i++
+  if (i - at > MAX_METHOD) return refuse(REFUSAL.methodTooLong)
+  if (i === text.length) return INCOMPLETE
+  const code = text.charCodeAt(i)
+  if (code === SP && i > at) return checkMethod(text, at, i)
+  return refuse(code === LF || code === CR ? REFUSAL.requestLine : REFUSAL.method)
+}
+
+/** The methods of the IANA registry, but for CONNECT. */
+const REGISTERED = new Set(
+  `ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL
+   MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY REBIND REPORT SEARCH TRACE
+   UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL`.split(/\s+/),
+)
+
+/**
+ * Answers `end`, unless it is CONNECT, or a registered method in another letter case: methods are case-sensitive (RFC 9110 section 9.1),
+ * and an upstream that is not would take `get` past every rule for GET.
+ */
+function checkMethod(text: string, start: number, end: number): number {
+  if (text.startsWith('GET ', start) || text.startsWith('POST ', start)) return end
+  const method = text.slice(start, end)
+  const upper = method.toUpperCase()
+  if (upper === 'CONNECT') return refuse(REFUSAL.connect)
+  return upper !== method && REGISTERED.has(upper) ? refuse(REFUSAL.methodCase) : end
+}
+
+/** Answers the Fault that refuses a request line with this method; undefined when the wire takes it. */
+export function methodFault(method: string): Fault | undefined {
+  const line = `${method} `
+  const end = scanMethod(Buffer.from(line), line, 0)
+  if (end === REFUSED) return verdict.fault
+  return end === method.length ? undefined : REFUSAL.method
+}
+
+/** The method as a string that needs no copy for the usual ones. */
+function methodText(text: string, start: number, end: number): string {
+  if (end - start === 3) return text.startsWith('GET', start) ? 'GET' : text.slice(start, end)
+  if (end - start === 4) return text.startsWith('POST', start) ? 'POST' : text.slice(start, end)
+  return text.slice(start, end)
+}
+
+/** The offset of the space behind the target. */
+function scanTarget(x: WireExchange, bytes: Uint8Array, text: string, lineStart: number, methodEnd: number): number {
+  const start = methodEnd + 1
+  if (start >= text.length) return INCOMPLETE
+  const first = text.charCodeAt(start)
+  if (first === SLASH) return scanOrigin(x, bytes, text, start, start)
+  if (first === 42) return scanAsterisk(x, text, lineStart, start)
+  return scanAbsolute(x, bytes, text, start)
+}
+
+/** `*`, for OPTIONS only (RFC 9112 section 3.2.4). */
+function scanAsterisk(x: WireExchange, text: string, lineStart: number, start: number): number {
+  if (!text.startsWith('OPTIONS ', lineStart)) return refuse(REFUSAL.target)
+  if (start + 1 >= text.length) return INCOMPLETE
+  if (text.charCodeAt(start + 1) !== SP) return refuse(REFUSAL.target)
+  x.path = '*'
+  x.sentPath = '*'
+  x.query = ''
+  x.hasQuery = false
+  return start + 1
+}
+
+/** `/path?query`; `targetStart` is where the whole target began. */
+function scanOrigin(x: WireExchange, bytes: Uint8Array, text: string, start: number, targetStart: number): number {
+  const length = text.length
+  let i = start
+  let code = 0
+  let plain = true
+  for (; i < length; i++) {
+    code = bytes[i]!
+    if ((CLASS[code]! & PCHAR) !== 0) continue
+    if (code !== SLASH && code !== PERCENT) break
+    if (needsNormalising(code, bytes[i + 1]!)) plain = false
+    if (code === SLASH) continue
+    if (i + 2 >= length) return incompleteTarget(i, targetStart)
+    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return refuse(REFUSAL.targetEscape)
+  }
+  if (i === length) return incompleteTarget(i, targetStart)
+  const pathEnd = i
+  x.hasQuery = code === QUESTION
+  const end = x.hasQuery ? scanQuery(bytes, text, i + 1, targetStart) : i
+  if (end <= 0) return end
+  if (end - targetStart > MAX_TARGET_BYTES) return refuse(REFUSAL.targetTooLong)
+  if (bytes[end]! !== SP) return refuse(badTarget(bytes[end]!))
+  x.query = x.hasQuery ? text.slice(pathEnd + 1, end) : ''
+  const path = text.slice(start, pathEnd)
+  if (plain) {
+    x.path = path
+    x.sentPath = path
+    return end
+  }
+  const forms = readPath(path)
+  if (forms instanceof Error) return refuse(forms)
+  x.path = forms.path
+  x.sentPath = forms.sent
+  return end
+}
+
+function scanQuery(bytes: Uint8Array, text: string, start: number, targetStart: number): number {
+  let i = start
+  for (; i < text.length; i++) {
+    const code = bytes[i]!
+    if ((CLASS[code]! & QUERY) !== 0) continue
+    if (code !== PERCENT) break
+    if (i + 2 >= text.length) return incompleteTarget(i, targetStart)
+    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return refuse(REFUSAL.targetEscape)
+  }
+  return i === text.length ? incompleteTarget(i, targetStart) : i
+}
+
+function incompleteTarget(at: number, targetStart: number): number {
+  return at - targetStart > MAX_TARGET_BYTES ? refuse(REFUSAL.targetTooLong) : INCOMPLETE
+}
+
+function badTarget(code: number) {
+  return code === CR || code === LF ? REFUSAL.requestLine : REFUSAL.target
+}
+
+/** `http://host[:port]/path?query` (RFC 9112 section 3.2.2). Sets `authority`, which Host must then equal. */
+function scanAbsolute(x: WireExchange, bytes: Uint8Array, text: string, start: number): number {
+  const space = text.indexOf(' ', start)
+  const end = space < 0 ? text.length : space
+  if (end - start > MAX_TARGET_BYTES) return refuse(REFUSAL.targetTooLong)
+  const scheme = schemeLength(text.slice(start, Math.min(end, start + 8)).toLowerCase())
+  if (scheme < 0 || (scheme === 0 && space >= 0)) return refuse(REFUSAL.target)
+  if (scheme === 0) return INCOMPLETE
+  const from = start + scheme
+  const to = authorityEnd(text, from, end)
+  if (to < 0) return refuse(REFUSAL.target)
+  if (space < 0) return incompleteAbsolute(x, bytes, text, to, end, start)
+  x.authority = text.slice(from, to)
+  if (hostLength(x.authority) < 0) return refuse(REFUSAL.target)
+  if (to < end && text.charCodeAt(to) === SLASH) return scanOrigin(x, bytes, text, to, start)
+  return scanPathless(x, bytes, text, to, end, start)
+}
+
+/** A target whose end has not come: refused when what came of path and query is wrong already. */
+function incompleteAbsolute(
+  x: WireExchange,
+  bytes: Uint8Array,
+  text: string,
+  to: number,
+  end: number,
+  start: number,
+): number {
+  if (to === end) return INCOMPLETE
+  if (text.charCodeAt(to) === SLASH) return scanOrigin(x, bytes, text, to, start)
+  return scanQuery(bytes, text, to + 1, start) === INCOMPLETE ? INCOMPLETE : refuse(REFUSAL.target)
+}
+
+/** `http://host` and `http://host?query`: an empty path is `/` (RFC 9110 section 4.2.3). */
+function scanPathless(
+  x: WireExchange,
+  bytes: Uint8Array,
+  text: string,
+  to: number,
+  end: number,
+  targetStart: number,
+): number {
+  x.hasQuery = to < end
+  if (x.hasQuery) {
+    const queryEnd = scanQuery(bytes, text, to + 1, targetStart)
+    if (queryEnd <= 0) return queryEnd
+    if (queryEnd !== end) return refuse(REFUSAL.target)
+  }
+  x.query = x.hasQuery ? text.slice(to + 1, end) : ''
+  x.path = '/'
+  x.sentPath = '/'
+  return end
+}
+
+/** 7 for `http://`, 8 for `https://`, 0 when it may still become one of them, -1 when it cannot. */
+function schemeLength(lower: string): number {
+  if (lower.startsWith('http://')) return 7
+  if (lower === 'https://') return 8
+  return 'http://'.startsWith(lower) || 'https://'.startsWith(lower) ? 0 : -1
+}
+
+/** The offset of the `/` or `?` behind the authority, or `end`; -1 at a byte that no host[:port] has. */
+function authorityEnd(text: string, start: number, end: number): number {
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i)
+    if (code === SLASH || code === QUESTION) return i
+    if ((CLASS[code]! & QUERY) === 0 || code === 64) return -1
+  }
+  return end
+}
+
+const HTTP_1 = 'HTTP/1.'
+
+/** `HTTP/1.0` or `HTTP/1.1` and CRLF; other versions are refused with 505, anything else with 400, at the first wrong byte. */
+function scanVersion(x: WireExchange, text: string, at: number): number {
+  if (text.startsWith('HTTP/1.1\r\n', at)) {
+    x.http11 = true
+    return at + 10
+  }
+  if (text.startsWith('HTTP/1.0\r\n', at)) {
+    x.http11 = false
+    return at + 10
+  }
+  return refuseVersion(text.slice(at, at + 10))
+}
+
+function refuseVersion(rest: string): number {
+  const seen = Math.min(rest.length, 5)
+  if (rest.slice(0, seen) !== HTTP_1.slice(0, seen)) return refuse(REFUSAL.requestLine)
+  if (rest.length > 5 && !isDigit(rest, 5)) return refuse(REFUSAL.requestLine)
+  if (rest.length > 6 && rest[6] !== '.') return refuse(REFUSAL.requestLine)
+  if (rest.length > 7 && !isDigit(rest, 7)) return refuse(REFUSAL.requestLine)
+  if (rest.length < 8) return INCOMPLETE
+  if (rest[5] !== '1' || (rest[7] !== '0' && rest[7] !== '1')) return refuse(REFUSAL.version)
+  if (rest.length > 8 && rest[8] !== '\r') return refuse(rest[8] === '\n' ? REFUSAL.lineEnd : REFUSAL.requestLine)
+  return rest.length > 9 ? refuse(REFUSAL.lineEnd) : INCOMPLETE
+}
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code >= 48 && code <= 57
+}

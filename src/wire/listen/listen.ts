@@ -1,0 +1,192 @@
+import { type BlockList, createServer, type Server, type Socket } from 'node:net'
+import { fault } from '../../errors/fault.ts'
+import { Connection } from '../http1/connection.ts'
+import type { ConnectionOwner, GivenUp, OpenConnection } from '../http1/connection-owner.ts'
+import type { WireExchange, WireHandler } from '../http1/exchange.ts'
+import { type Accepted, acceptReading, byEvents, releaseReading } from '../http1/read-buffer.ts'
+import { Http2Connection } from '../http2/connection.ts'
+import type { Admission } from './admission.ts'
+import { type ChooseTls, Handshake, type Secured } from './handshake.ts'
+import type { WireLimits } from './limits.ts'
+import { isProxied, Preamble, type Preceded } from './preamble.ts'
+
+export type { TlsChoice } from './handshake.ts'
+export type { WireLimits } from './limits.ts'
+
+export interface ListenOptions<X extends WireExchange> {
+  readonly host: string
+  /** 0 = any free port. */
+  readonly port: number
+  /** True = other processes listen there too, and the system spreads connections over all (SO_REUSEPORT). */
+  readonly shared?: boolean
+  readonly handler: WireHandler<X>
+  readonly limits: WireLimits
+  /** Shared with the listeners whose connections count with those of this one. */
+  readonly admission: Admission
+  /** Present = TLS. Asked for every handshake, so a new certificate needs no restart. `serverName` '' without SNI. */
+  readonly tls?: ChooseTls
+  /** Those whose connections begin with the PROXY protocol; undefined = nobody's do. */
+  readonly proxies?: BlockList | undefined
+}
+
+export interface Listener {
+  readonly port: number
+  /** Open connections now. */
+  connections(): number
+  /** Stops accepting, ends idle connections, lets exchanges in flight finish for at most `boundMs`, then cuts. */
+  drain(boundMs: number): Promise<void>
+}
+
+const BACKLOG = 4096
+/** Longest wait for the connections that a drain has cut. */
+const CUT_WITHIN_MS = 1000
+
+/** Opens a listener. @throws Fault `port_in_use` naming the port */
+export async function listen<X extends WireExchange>(options: ListenOptions<X>): Promise<Listener> {
+  const gate = new Gate(options)
+  const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, pauseOnConnect: true }, (socket) =>
+    gate.accept(socket),
+  )
+  await opened(server, options)
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : options.port
+  return {
+    port,
+    connections: () => gate.size,
+    drain: (boundMs) => gate.drain(server, boundMs),
+  }
+}
+
+function opened<X extends WireExchange>(server: Server, options: ListenOptions<X>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const detail = `${options.host}:${options.port}: ${error.code ?? error.message}`
+      reject(fault('port_in_use', detail, error))
+    })
+    const { host, port, shared: reusePort = false } = options
+    server.listen({ host, port, backlog: BACKLOG, reusePort }, () => {
+      server.removeAllListeners('error')
+      // A failed accept concerns that connection alone.
+      server.on('error', () => options.admission.refuse('descriptors'))
+      resolve()
+    })
+  })
+}
+
+/** The connections of one listener. */
+class Gate<X extends WireExchange> implements ConnectionOwner<X> {
+  readonly handler: WireHandler<X>
+  readonly limits: WireLimits
+  readonly speakHttp2: ConnectionOwner<X>['speakHttp2']
+  draining = false
+  private readonly admission: Admission
+  private readonly tls: ChooseTls | undefined
+  private readonly proxies: BlockList | undefined
+  private readonly open = new Set<OpenConnection>()
+  private readonly handshakes = new Set<Handshake>()
+  private readonly preambles = new Set<Preamble>()
+  private emptied: (() => void) | undefined
+
+  constructor(options: ListenOptions<X>) {
+    this.handler = options.handler
+    this.limits = options.limits
+    this.admission = options.admission
+    this.admission.join(this)
+    this.tls = options.tls
+    this.proxies = options.proxies
+    if (options.limits.http2Streams > 0) this.speakHttp2 = (given, bytes) => this.takeOver(given, bytes)
+  }
+
+  /** Open connections, those within their TLS handshake too. */
+  get size(): number {
+    return this.open.size + this.handshakes.size + this.preambles.size
+  }
+
+  accept(socket: Socket): void {
+    if (this.draining || !this.admission.admits()) {
+      socket.destroy()
+      return
+    }
+    if (this.tls !== undefined && this.handshakes.size >= this.limits.maxHandshakes) {
+      this.admission.refuse('handshakes')
+      socket.destroy()
+      return
+    }
+    if (this.proxies !== undefined && isProxied(this.proxies, socket)) this.awaitPreamble(socket)
+    else if (this.tls === undefined) this.serve(acceptReading(socket))
+    else this.shakeHands(socket, this.tls, socket.remoteAddress ?? '')
+  }
+
+  private awaitPreamble(socket: Socket): void {
+    const accepted = this.tls === undefined ? acceptReading(socket) : byEvents(socket)
+    const settled = (preamble: Preamble, preceded: Preceded | undefined) => {
+      this.preambles.delete(preamble)
+      if (preceded === undefined || this.draining) accepted.socket.destroy()
+      else if (this.tls === undefined) this.serve(preceded.after())
+      else this.shakeHands(releaseReading(socket, preceded.rest), this.tls, preceded.address)
+      this.checkEmpty()
+    }
+    this.preambles.add(new Preamble(accepted, this.limits.headTimeoutMs, settled))
+  }
+
+  private serve(accepted: Accepted): void {
+    this.open.add(new Connection(accepted, this, undefined))
+  }
+
+  private shakeHands(socket: Socket, tls: ChooseTls, address: string): void {
+    const settled = (handshake: Handshake, secured: Secured | undefined) => {
+      this.handshakes.delete(handshake)
+      if (secured !== undefined && !this.draining) this.open.add(this.secured(secured, address))
+      else secured?.socket.destroy()
+      this.checkEmpty()
+    }
+    this.handshakes.add(new Handshake(socket, tls, this.limits, settled))
+  }
+
+  private secured(secured: Secured, address: string): OpenConnection {
+    const { socket } = secured
+    const accepted = { ...byEvents(socket), address }
+    return socket.alpnProtocol === 'h2'
+      ? new Http2Connection(accepted, this, secured)
+      : new Connection(accepted, this, secured)
+  }
+
+  private takeOver(given: GivenUp, bytes: Buffer): void {
+    this.open.delete(given)
+    const connection = new Http2Connection(given.accepted, this, undefined)
+    this.open.add(connection)
+    connection.take(bytes)
+  }
+
+  closed(connection: OpenConnection): void {
+    this.open.delete(connection)
+    this.checkEmpty()
+  }
+
+  private checkEmpty(): void {
+    if (this.size === 0) this.emptied?.()
+  }
+
+  async drain(server: Server, boundMs: number): Promise<void> {
+    this.draining = true
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const handshake of this.handshakes) handshake.fail()
+    for (const preamble of this.preambles) preamble.fail()
+    for (const connection of this.open) connection.drain()
+    if (this.open.size > 0) await this.emptyWithin(boundMs)
+    for (const connection of this.open) connection.destroy()
+    await stopped
+    // The server is told first; what was cut still has its `done` to say.
+    if (this.open.size > 0) await this.emptyWithin(CUT_WITHIN_MS)
+  }
+
+  private emptyWithin(boundMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, boundMs)
+      this.emptied = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}

@@ -1,0 +1,92 @@
+import { type BlockList, isIPv6, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { type Accepted, keep } from '../http1/read-buffer.ts'
+import { MORE_BYTES, NO_PROXY_HEADER, readProxyHeader } from './proxy-header.ts'
+import { sweep, type Timed } from './sweep.ts'
+
+/** A connection behind its PROXY header. */
+export interface Preceded {
+  /** Whose connection it is. */
+  readonly address: string
+  /** What has come behind the header. */
+  readonly rest: Buffer
+  /** The connection as if the header had never been: what came behind it is read first. */
+  after(): Accepted
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** True when the peer of a connection is one of those that precede theirs with a PROXY header. */
+export function isProxied(proxies: BlockList, { remoteAddress }: Socket): boolean {
+  return remoteAddress !== undefined && proxies.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4')
+}
+
+/** Waits for the PROXY header of a connection. What is no such header ends it. */
+export class Preamble implements Timed {
+  sweepIndex = -1
+  private readonly accepted: Accepted
+  private readonly deadline: number
+  private readonly settled: (self: Preamble, preceded: Preceded | undefined) => void
+  private bytes: Buffer = NOTHING
+  private over = false
+
+  /** `settled` is called once, in a later turn: with the connection, or undefined when there was no valid header in time. */
+  constructor(
+    accepted: Accepted,
+    timeoutMs: number,
+    settled: (self: Preamble, preceded: Preceded | undefined) => void,
+  ) {
+    this.accepted = accepted
+    this.settled = settled
+    this.deadline = performance.now() + timeoutMs
+    sweep.add(this)
+    accepted.socket.on('error', () => {}) // `close` follows
+    accepted.socket.on('close', () => this.fail())
+    accepted.socket.on('end', () => this.fail())
+    accepted.read((chunk) => this.take(chunk))
+  }
+
+  tick(now: number): void {
+    if (now >= this.deadline) this.fail()
+  }
+
+  /** Ends the connection. */
+  fail(): void {
+    this.settle(undefined)
+  }
+
+  private take(chunk: Buffer): void {
+    this.bytes = this.bytes.length === 0 ? keep(chunk) : Buffer.concat([this.bytes, chunk])
+    if (this.over) return
+    const header = readProxyHeader(this.bytes)
+    if (header === MORE_BYTES) return
+    if (header === NO_PROXY_HEADER) {
+      this.fail()
+      return
+    }
+    const { accepted } = this
+    const rest = this.bytes.subarray(header.length)
+    const address = header.address === '' ? accepted.address : header.address
+    this.settle({ address, rest, after: () => behind({ ...accepted, address }, rest) })
+  }
+
+  private settle(preceded: Preceded | undefined): void {
+    if (this.over) return
+    this.over = true
+    sweep.remove(this)
+    this.accepted.socket.removeAllListeners('end')
+    // Whoever takes the connection over must not find the reading of its first bytes still at work.
+    queueMicrotask(() => this.settled(this, preceded))
+  }
+}
+
+/** A connection that gives `rest` before what is still to come, in a turn of its own. */
+function behind(accepted: Accepted, rest: Buffer): Accepted {
+  return {
+    ...accepted,
+    read(take) {
+      accepted.read(take)
+      if (rest.length > 0) queueMicrotask(() => take(rest))
+    },
+  }
+}

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { type Answer, call } from '../../worlds/base/client.ts'
+import { becomes, eventually } from '../../worlds/base/eventually.ts'
+import {
+  type ApisWorld,
+  answers,
+  at,
+  choose,
+  confirmDelete,
+  copies,
+  documentOf,
+  field,
+  flip,
+  follow,
+  heading,
+  idIn,
+  inspect,
+  ODD_NAME,
+  save,
+  saved,
+  startApis,
+  tab,
+} from '../../worlds/console/apis-world.ts'
+import { checkThemes } from '../../worlds/console/world.ts'
+
+const LOGIN_PAGE = 'https://login.example.test/agree'
+const CALLBACK = 'https://app.example.test/back'
+
+interface Client {
+  readonly id: string
+  readonly secret: string
+}
+
+/** Sends a form to the authorization server as the client itself would. */
+function sendAs(world: ApisWorld, { id, secret }: Client, path: string, body: string): Promise<Answer> {
+  const credentials = Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${credentials}` }
+  return call(world.product.port, `/orders/oauth/${path}`, { method: 'POST', headers, body })
+}
+
+/** Asks the gateway for a token. Answers it, or '' when it is refused. */
+async function tokenFor(world: ApisWorld, client: Client): Promise<string> {
+  const { status, json } = await sendAs(world, client, 'token', 'grant_type=client_credentials&scope=read')
+  return status === 200 ? String(at(json, 'access_token')) : ''
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** The secrets that the dialog shows, which it then lets go. */
+async function shownOnce(page: Page, title: string): Promise<string[]> {
+  const dialog = page.getByRole('dialog', { name: title })
+  await dialog.getByText('This is shown once').waitFor()
+  const shown = await dialog.locator('pre').allInnerTexts()
+  await copies(dialog.getByRole('button', { name: /^Copy / }).last(), shown.at(-1)!)
+  await inspect(page, `secret-${title.toLowerCase().replaceAll(' ', '-')}`)
+  await dialog.getByRole('button', { name: 'I have copied it' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  assert.ok(!(await page.content()).includes(shown.at(-1)!), 'a secret stands nowhere else')
+  return shown
+}
+
+test('an API with its own authorization server: settings, login page, clients, tokens', async (t) => {
+  const world = await startApis(t)
+  const page = await world.open(world.admin, '/apis/new', [/status of 40[0-4]/])
+  await page.getByLabel(/^Name/).fill('Orders')
+  await page.getByLabel(/^Upstream address/).fill(world.origin.url)
+  await choose(page, page.getByRole('combobox', { name: /^Authentication/ }), /^OAuth 2.0/)
+  await page.getByRole('button', { name: 'Add an API' }).click()
+  await heading(page, 'Orders').waitFor()
+  const id = idIn(page)
+  await settings(world, page, id)
+  const right = { [id]: { api_id: id, api_name: 'Orders', versions: ['Default'] } }
+  for (const name of ['Partners', 'Trial <i>']) {
+    const policy = { name, active: true, rate: 100, per: 1, quota_max: -1, access_rights: right }
+    assert.equal((await world.api('POST', '/api/portal/policies', policy)).status, 200)
+  }
+  const client = await register(world, page)
+  await places(world, page, client)
+  await tokens(world, page, client)
+  await rotate(world, page, client)
+  await edit(world, page, id, client)
+  await readerSees(world, id, client)
+  await endIt(world, page, id, client)
+})
+
+async function settings(world: ApisWorld, page: Page, id: string): Promise<void> {
+  await tab(page, 'Authentication')
+  await field(page, 'Ways to a token').waitFor()
+  await checkThemes(page)
+  await page.getByLabel('Login page').fill('login')
+  await field(page, /^Scopes/).fill('read Read orders\nwrite')
+  await choose(page, page.getByRole('combobox', { name: /^Format of access tokens/ }), 'JWT')
+  await page.getByLabel(/^Life of an access token/).fill('600')
+  await page.getByLabel(/^Life of a code/).fill('120')
+  await flip(page, 'Refresh tokens')
+  await page.getByLabel(/^Life of a refresh token/).waitFor({ state: 'detached' })
+  await flip(page, 'Refresh tokens')
+  await page.getByLabel(/^Life of a refresh token/).fill('86400')
+  await page.getByLabel(/^Forgive a refresh that is sent twice/).fill('5')
+  await choose(page, page.getByRole('combobox', { name: /^Signed with/ }), /RS256/)
+  await choose(page, field(page, 'Ways to a token'), /^Password/)
+  await choose(page, field(page, 'Response types'), 'code')
+  await flip(page, 'PKCE from every client')
+  await flip(page, 'Device authorization')
+  await choose(page, page.getByRole('combobox', { name: /^Tokens bound to a key/ }), 'Allowed')
+  await choose(page, page.getByRole('combobox', { name: /^Tokens bound to a client certificate/ }), 'Allowed')
+  await page.getByLabel(/^Tell this address/).fill(`${world.origin.url}/tokens`)
+  await page.getByLabel(/^Shared secret/).fill('shared-secret-of-this-test')
+  await save(page)
+  await page.getByText('Give a full address').waitFor()
+  await page.getByLabel('Login page').fill(LOGIN_PAGE)
+  await inspect(page, 'oauth-settings')
+  await save(page)
+  await saved(page)
+  const scheme = at(
+    await documentOf(world, id),
+    'x-svc-api-gateway',
+    'server',
+    'authentication',
+    'securitySchemes',
+    'oauth',
+  )
+  for (const [name, value] of Object.entries({
+    ...{ authLoginRedirect: LOGIN_PAGE, accessTokenFormat: 'jwt', accessTokenLifetime: 600, requirePkce: true },
+    ...{ deviceAuthorization: true, dpop: 'allowed', mutualTls: 'allowed', accessTokenSigningAlgorithm: 'RS256' },
+    ...{
+      authorizationCodeLifetime: 120,
+      refreshToken: true,
+      refreshTokenLifetime: 86_400,
+      refreshReuseGraceSeconds: 5,
+    },
+  }))
+    assert.equal(at(scheme, name), value, name)
+  assert.deepEqual(at(scheme, 'allowedAuthorizeTypes'), ['code'])
+  assert.ok(at(await documentOf(world, id), 'components', 'securitySchemes', 'oauth', 'flows', 'password'))
+  assert.equal(at(scheme, 'notifications', 'sharedSecret'), 'shared-secret-of-this-test')
+  await page.reload()
+  await becomes(() => field(page, /^Scopes/).inputValue(), 'read Read orders\nwrite')
+}
+
+async function register(world: ApisWorld, page: Page): Promise<Client> {
+  await tab(page, 'OAuth clients')
+  await page.getByText('No clients yet').waitFor()
+  await checkThemes(page)
+  await page.getByRole('button', { name: 'Register a client' }).click()
+  await page.getByRole('button', { name: 'Register it' }).click()
+  await page.getByText('This is needed').first().waitFor()
+  await page.getByLabel(/^Name/).first().fill(ODD_NAME)
+  await choose(page, page.getByRole('combobox', { name: /^How it proves who it is/ }), /in the Authorization header/)
+  await field(page, /^Client id/).fill('orders-app')
+  await field(page, /^Secret/).fill('a-secret-that-the-app-has-already')
+  await page.getByLabel(/^Life of its access tokens/).fill('120')
+  await page.getByRole('button', { name: 'Add a field' }).click()
+  await page.getByLabel('Name of field 1').fill('team')
+  await page.getByLabel('Value of team').fill('retail')
+  await page.getByRole('button', { name: 'Add a field' }).click()
+  await page.getByLabel('Name of field 2').fill('stage')
+  await page.getByLabel('Value of stage').fill('trial')
+  await page.getByRole('button', { name: 'Remove stage' }).click()
+  await field(page, /^Redirect URIs/).fill(CALLBACK)
+  await page.keyboard.press('Enter')
+  await choose(page, page.getByRole('combobox', { name: /^Policies/ }), 'Partners')
+  await inspect(page, 'client-new')
+  await page.getByRole('button', { name: 'Register it' }).click()
+  const [id = '', secret = ''] = await shownOnce(page, 'The client is registered')
+  assert.deepEqual([id, secret], ['orders-app', 'a-secret-that-the-app-has-already'])
+  await page.getByRole('heading', { name: ODD_NAME, level: 2 }).waitFor()
+  const stored = (await world.api('GET', `/api/apis/oauth/${idIn(page)}/${id}`)).json
+  assert.deepEqual(
+    ['auth_method', 'token_lifetime', 'metadata'].map((name) => at(stored, name)),
+    ['client_secret_basic', 120, { team: 'retail' }],
+  )
+  await follow(page, page.getByRole('link', { name: 'Partners' }), 'Partners')
+  await page.getByRole('button', { name: 'All clients' }).click()
+  await copies(page.getByRole('row').filter({ hasText: id }).getByRole('button', { name: 'Copy' }), id)
+  await follow(page, page.getByRole('link', { name: 'Partners' }), 'Partners')
+  await page.getByRole('button', { name: ODD_NAME }).click()
+  await page.getByRole('heading', { name: ODD_NAME, level: 2 }).waitFor()
+  assert.ok((await asked(world, id)).startsWith(LOGIN_PAGE), 'people are led to the login page that the form names')
+  return { id, secret }
+}
+
+/** Where a person is sent whom the client asks to agree; '' = nowhere. */
+async function asked(world: ApisWorld, clientId: string): Promise<string> {
+  const query = new URLSearchParams({
+    ...{ response_type: 'code', client_id: clientId, redirect_uri: CALLBACK, scope: 'read', state: 's' },
+    ...{ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
+  })
+  return String((await world.through(`/orders/oauth/authorize?${query}`)).headers.location ?? '')
+}
+
+/** Where the token stands, and how people are asked for it. */
+async function places(world: ApisWorld, page: Page, client: Client): Promise<void> {
+  const put = async () => {
+    await save(page)
+    await saved(page)
+  }
+  const token = await tokenFor(world, client)
+  await tab(page, 'Authentication')
+  await flip(page, 'Only pushed authorization requests')
+  await flip(page, 'In a header')
+  await flip(page, 'In the query')
+  await page.getByLabel(/^Name in the query/).fill('token')
+  await flip(page, 'In a cookie')
+  await page.getByLabel(/^Name of the cookie/).fill('seat')
+  await put()
+  await answers(world, 401, '/orders/', bearer(token))
+  assert.equal((await answers(world, 200, `/orders/?token=${token}`)).text, `/?token=${token}`)
+  await answers(world, 200, '/orders/', { cookie: `seat=${token}` })
+  assert.ok(!(await asked(world, client.id)).startsWith(LOGIN_PAGE), 'a request that was not pushed is refused')
+  await flip(page, 'Take the credential out')
+  await flip(page, 'In a header')
+  await page.getByLabel(/^Name of the header/).fill('X-Token')
+  await flip(page, 'Only pushed authorization requests')
+  await put()
+  await answers(world, 200, '/orders/', { 'x-token': token })
+  assert.equal((await answers(world, 200, `/orders/?token=${token}`)).text, '/', 'the service does not see it')
+  await flip(page, 'In the query')
+  await flip(page, 'In a cookie')
+  await page.getByLabel(/^Name of the header/).fill('Authorization')
+  await put()
+  assert.equal((await sendAs(world, client, 'revoke', `token=${token}`)).status, 200)
+  await eventually('it is refused', async () => (await world.through('/orders/', bearer(token))).status !== 200)
+  await tab(page, 'OAuth clients')
+  await page.getByRole('button', { name: ODD_NAME }).click()
+}
+
+async function tokens(world: ApisWorld, page: Page, client: Client): Promise<void> {
+  const [first, second, third] = [
+    await tokenFor(world, client),
+    await tokenFor(world, client),
+    await tokenFor(world, client),
+  ]
+  assert.equal(first.split('.').length, 3, 'a JWT, as the form says')
+  for (const token of [first, second, third]) await answers(world, 200, '/orders/', bearer(token))
+  await page.reload()
+  const revoke = page.getByRole('button', { name: /^Revoke [0-9a-f]{6}/ })
+  await revoke.nth(2).waitFor()
+  await inspect(page, 'client')
+  await revoke.first().click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await saved(page, 'The token is revoked')
+  await eventually('two tokens are left', async () => (await revoke.count()) === 2)
+  const works = async (token: string) => (await world.through('/orders/', bearer(token))).status === 200
+  await eventually('one of them is refused', async () => {
+    const left = await Promise.all([first, second, third].map(works))
+    return left.filter(Boolean).length === 2
+  })
+  await page.getByRole('button', { name: 'Revoke all' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke all' }).click()
+  await saved(page, 'All tokens are revoked')
+  await page.getByText('No live tokens').waitFor()
+  for (const token of [first, second, third])
+    await eventually('all of them are refused', async () => !(await works(token)))
+}
+
+async function rotate(world: ApisWorld, page: Page, client: Client): Promise<void> {
+  await page.getByRole('button', { name: 'New secret' }).click()
+  await checkThemes(page)
+  const dialog = page.getByRole('dialog')
+  await choose(page, dialog.getByRole('combobox', { name: /^The old one works for/ }), '1 hour')
+  await dialog.getByRole('button', { name: 'Rotate' }).click()
+  const [secret = ''] = await shownOnce(page, 'The new secret')
+  for (const each of [client, { ...client, secret }]) assert.notEqual(await tokenFor(world, each), '', 'both are good')
+  await page.getByRole('button', { name: 'New secret' }).click()
+  await choose(page, dialog.getByRole('combobox', { name: /^The old one works for/ }), 'no longer')
+  await dialog.getByRole('button', { name: 'Rotate' }).click()
+  const [last = ''] = await shownOnce(page, 'The new secret')
+  assert.deepEqual(
+    [await tokenFor(world, client), await tokenFor(world, { ...client, secret })],
+    ['', ''],
+    'old ones are good no longer',
+  )
+  assert.notEqual(await tokenFor(world, { ...client, secret: last }), '')
+  await page.getByRole('button', { name: 'Show the secret' }).click()
+  await dialog.getByText(last, { exact: true }).waitFor()
+  await becomes(() => dialog.getByText('This is shown once').count(), 0, 'it can be shown again')
+  await dialog.getByRole('button', { name: 'Close' }).click()
+}
+
+async function edit(world: ApisWorld, page: Page, apiId: string, { id }: Client): Promise<void> {
+  const path = `/api/apis/oauth/${apiId}/${encodeURIComponent(id)}`
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel(/^Description/).fill('Mine')
+  const theirs = await world.api('PUT', path, { description: 'Theirs' })
+  assert.equal(theirs.status, 200, theirs.text)
+  await save(page)
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this meanwhile' })
+  await dialog.getByText('"Theirs"').waitFor()
+  await checkThemes(page)
+  await dialog.getByRole('button', { name: 'Keep mine' }).click()
+  await saved(page)
+  await page.getByText('Mine', { exact: true }).waitFor()
+  assert.equal(at((await world.api('GET', path)).json, 'description'), 'Mine')
+}
+
+async function readerSees(world: ApisWorld, apiId: string, { id }: Client): Promise<void> {
+  const reader = await world.open(world.reader, `/apis/${apiId}?tab=clients`)
+  await reader.getByRole('button', { name: ODD_NAME }).click()
+  await reader.getByText(id).first().waitFor()
+  await reader.getByText('Live tokens').waitFor()
+  for (const name of ['Edit', 'New secret', 'Delete', 'Revoke all', 'Show the secret'])
+    await becomes(() => reader.getByRole('button', { name, exact: true }).count(), 0, name)
+  await checkThemes(reader)
+  await tab(reader, 'Authentication')
+  await becomes(() => reader.getByLabel('Login page').isDisabled(), true)
+  await becomes(() => reader.getByRole('button', { name: 'Save' }).count(), 0)
+  await checkThemes(reader)
+}
+
+async function endIt(world: ApisWorld, page: Page, apiId: string, client: Client): Promise<void> {
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await confirmDelete(page, ODD_NAME, 'Its tokens end at once')
+  await page.getByText('No clients yet').waitFor()
+  assert.equal(await tokenFor(world, client), '')
+  assert.equal((await world.api('GET', `/api/apis/oauth/${apiId}/${encodeURIComponent(client.id)}`)).status, 404)
+}

@@ -1,8 +1,0 @@
-import type { DashboardParts } from '../../src/dashboard/parts.ts'
-import { changeBeside } from '../../src/publish/apis.ts'
-
-/** Gives an API other owners, as the dashboard does. */
-export async function setApiOwners(parts: DashboardParts, apiId: string, users: string[]): Promise<void> {
-  const beside = { user_owners: users, user_group_owners: [] }
-  await changeBeside(parts, apiId, beside, { actor: 'test', action: 'api.access' })
-}

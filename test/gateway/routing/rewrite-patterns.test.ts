@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defined } from '../../worlds/base/definitions.ts'
+import { startTestGateway } from '../../worlds/base/harness.ts'
+import { startOrigin } from '../../worlds/servers/origin.ts'
+
+const SPELLINGS = ['/%C3%A9', '/a%20b', '/abc', '/r/1:x', '/%61bc', '/r/1%3Ax', '/a%22']
+
+test('a pattern that saves is served and matches every spelling that it names; another is refused with the reason', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  const patterns: Record<string, string[] | RegExp> = {
+    '^/é$': ['/%C3%A9'],
+    '^/%c3%a9$': ['/%C3%A9'],
+    '^/a b$': ['/a%20b'],
+    '^/a%20b$': ['/a%20b'],
+    '^/%61bc$': ['/abc', '/%61bc'],
+    '^/[%61]bc$': ['/abc', '/%61bc'],
+    '^/r/1%3Ax$': ['/r/1:x', '/r/1%3Ax'],
+    '^/r/1[%3A;]x$': ['/r/1:x', '/r/1%3Ax'],
+    '^/[^ é]+$': /cannot be left out/,
+    '^/[^ ]{3}$': ['/abc', '/%61bc'],
+    '^/[à-ü]+$': ['/%C3%A9'],
+    '^/[éa](?:bc)?$': ['/%C3%A9', '/abc', '/%61bc'],
+    '^/a[ ]b$': ['/a%20b'],
+    '^/a[%20_]b$': ['/a%20b'],
+    '^/a"$': ['/a%22'],
+  }
+  for (const [index, [pattern, expected]] of Object.entries(patterns).entries()) {
+    const id = `p${index}`
+    const paths = { '/*': { get: { operationId: 'a', responses: { 200: { description: 'ok' } } } } }
+    const operations = { a: { urlRewrite: { enabled: true, pattern, rewriteTo: '/hit' } } }
+    const saved = await gateway.svc('POST', '/svc/apis/oas', defined({ id, url: origin.url, paths, operations }))
+    if (expected instanceof RegExp) {
+      assert.equal(saved.status, 400, pattern)
+      assert.match(saved.text, expected, pattern)
+      continue
+    }
+    assert.equal(saved.status, 200, saved.text)
+    const met: string[] = []
+    for (const path of SPELLINGS) {
+      assert.equal((await gateway.call(`/${id}${path}`)).status, 200, `${pattern} ${path}`)
+      if (origin.seen.at(-1)!.target === '/hit') met.push(path)
+    }
+    assert.deepEqual(met, expected, pattern)
+  }
+})

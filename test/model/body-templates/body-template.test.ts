@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { FUNCTIONS } from '../../../src/model/body-templates/functions.ts'
+import { parseTemplate } from '../../../src/model/body-templates/parse.ts'
+import { MAX_RENDERED, RenderFlaw, renderTemplate } from '../../../src/model/body-templates/render.ts'
+import { TemplateFlaw } from '../../../src/model/body-templates/tokens.ts'
+import type { JsonObject } from '../../../src/model/json/json.ts'
+
+const rendered = (template: string, root: JsonObject = {}) => renderTemplate(parseTemplate(template), root)
+
+const ROOT: JsonObject = {
+  name: 'Ann "A" \\ B\n',
+  count: 3,
+  on: true,
+  off: false,
+  none: null,
+  empty: [],
+  list: [1, 'two', { three: 3 }],
+  people: [
+    { name: 'x', age: 1 },
+    { name: 'y', age: 2 },
+  ],
+  map: { b: 2, a: 1 },
+  'a-b': 'dash',
+  __proto__x: 1,
+}
+
+const WRITTEN: readonly (readonly [template: string, json: unknown])[] = [
+  ['{"n": "{{ .name }}"}', { n: ROOT.name }],
+  ['{"n": {{ .name }}, "c": {{ .count }}, "l": {{.list}}}', { n: ROOT.name, c: 3, l: ROOT.list }],
+  ['{"n": {{ .name | jsonMarshal }}, "t": "{{ .map | jsonMarshal }}"}', { n: ROOT.name, t: '{"b":2,"a":1}' }],
+  ['{"x": {{ .missing.deeper }}, "y": "{{ .missing }}"}', { x: null, y: '' }],
+  ['{"p": {{ .toString }}, "q": {{ .constructor.name }}}', { p: null, q: null }],
+  ['{{ if .on }}1{{ else }}2{{ end }}', 1],
+  ['{{ if .off }}1{{ else if .none }}2{{ else if eq .count 3 4 }}3{{ else }}4{{ end }}', 3],
+  ['[{{ range $i, $e := .list }}{{ if $i }},{{ end }}{{ $e }}{{ end }}]', ROOT.list],
+  ['[{{ range $i, $p := .people }}{{ if $i }},{{ end }}"{{ $p.name }}-{{ .age }}"{{ end }}]', ['x-1', 'y-2']],
+  ['{ {{- range $k, $v := .map }}{{ if ne $k "a" }},{{ end }}"{{ $k }}": {{ $v }}{{ end -}} }', { a: 1, b: 2 }],
+  ['[{{ range .empty }}1{{ else }}"none"{{ end }}]', ['none']],
+  [
+    '[{{ range $i, $e := .list }}{{ if eq $i 1 }}{{ continue }}{{ end }}{{ if $i }},{{ end }}{{ $i }}{{ end }}]',
+    [0, 2],
+  ],
+  ['[{{ range $i, $e := .list }}{{ if eq $i 1 }}{{ break }}{{ end }}{{ $i }}{{ end }}]', [0]],
+  ['{{ with .map }}{{ .a }}{{ end }}', 1],
+  ['{{ with .none }}1{{ else }}{{ $.count }}{{ end }}', 3],
+  ['{{ $x := 1 }}{{ range .list }}{{ $x = 7 }}{{ end }}{{ $x }}', 7],
+  ['{{/* a comment */ -}} [ {{- index .list 2 "three" -}} , {{ (index .people 1).name }} ]', [3, 'y']],
+  ['{{ index . "a-b" }}', 'dash'],
+  ['{{ len .list }}', 3],
+  ['[{{ and .on .count }}, {{ or .none "d" }}, {{ not .on }}, {{ .none | default "f" }}]', [3, 'd', false, 'f']],
+  ['[{{ lt 1 2 }}, {{ ge "b" "a" }}, {{ gt .count 3 }}, {{ le .count 3 }}]', [true, true, false, true]],
+  ['["{{ upper "a" }}{{ lower `B` }}{{ trim " c " }}", "{{ urlquery "a b&" }}"]', ['Abc', 'a%20b%26']],
+  [
+    '["{{ join "-" .list }}", {{ contains "n" .name }}, "{{ replace "a" "b" "aha" }}"]',
+    ['1-two-{"three":3}', true, 'bhb'],
+  ],
+  ['{{ print "a" .count .none }}', 'a3'],
+]
+
+for (const [template, json] of WRITTEN) {
+  test(`a template is written: ${template}`, () => assert.deepEqual(JSON.parse(rendered(template, ROOT)), json))
+}
+
+const FLAWS: readonly (readonly [template: string, flaw: RegExp])[] = [
+  ['{\n  "a": {{ printf "%d" .a }}\n}', /^line 2, column 11: no function here is called printf; there are and, or,/],
+  ['{{ .a', /^line 1, column 1: is not closed by "}}"/],
+  ['{{}}', /^line 1, column 1: holds nothing/],
+  ['{{ if .a }}', /"if" has no "end"/],
+  ['{{ if }}{{ end }}', /says nothing/],
+  ['{{ end }}', /"end" without/],
+  ['{{ else }}', /"else" without/],
+  ['{{ if .a }}{{ else }}{{ else }}{{ end }}', /a second "else"/],
+  ['{{ range .a }}{{ else if .b }}{{ end }}', /"else if" has no place here/],
+  ['{{ template "x" }}', /^line 1, column 1: "template" is not served here/],
+  ['{{ define "x" }}', /"define" is not served here/],
+  ['{{ $x }}', /the variable \$x is not known here/],
+  ['{{ $x = 1 }}', /the variable \$x is not known here/],
+  ['{{ if $x := .a }}{{ end }}{{ $x }}', /the variable \$x is not known here/],
+  ['{{ range $a, $b, $c := .x }}{{ end }}', /at most 2 variables/],
+  ['{{ break }}', /within "range"/],
+  ['{{ .a | .b }}', /is no function/],
+  ['{{ .a .b }}', /\.b has no place here/],
+  ['{{ (.a }}', /is not closed by "\)"/],
+  ['{{ len }}', /len takes 1 values/],
+  ['{{ .a; }}', /is nothing that can stand in an action/],
+  ['{{ "a }}', /is nothing that can stand/],
+  ['"\\{{ .a }}"', /must not follow a backslash/],
+  [`${'{{ if .a }}'.repeat(33)}${'{{ end }}'.repeat(33)}`, /nested deeper than 32/],
+  [`{{ ${'('.repeat(40)}.a${')'.repeat(40)} }}`, /nested deeper than 32/],
+  [' '.repeat(65_537), /longer than 65536/],
+]
+
+for (const [template, flaw] of FLAWS) {
+  test(`a template is refused with its place: ${template.slice(0, 60)}`, () => {
+    assert.throws(
+      () => parseTemplate(template),
+      (error) => error instanceof TemplateFlaw && flaw.test(error.message),
+    )
+  })
+}
+
+const flawOf = (template: string, root: JsonObject): RenderFlaw => {
+  try {
+    rendered(template, root)
+  } catch (error) {
+    if (error instanceof RenderFlaw) return error
+    throw error
+  }
+  return assert.fail('was written')
+}
+
+test('what a template is given cannot make it work without end', () => {
+  const many = Array<number>(100_000).fill(1)
+  const wide = Object.fromEntries(many.map((_, index) => [`k${index}`, 1]))
+  const long = 'x'.repeat(1_000_000)
+  const bounds = (template: string, root: JsonObject) => assert.equal(flawOf(template, root).why, 'bounds', template)
+  bounds('{{ range .a }}{{ range $.a }}{{ end }}{{ end }}', { a: many })
+  bounds('{{ range .a }}{{ if $.w }}{{ end }}{{ end }}{{ range .a }}{{ end }}', { a: many, w: wide })
+  bounds('{{ range .a }}{{ if eq $.l $.m }}{{ end }}{{ end }}', { a: many, l: long, m: `${long}` })
+  bounds('{{ range .a }}{{ $x := jsonMarshal $.l }}{{ end }}', { a: many, l: long })
+  bounds('"{{ .l }}{{ .l }}"', { l: long })
+  bounds('"{{ join .l .a }}"', { l: long, a: many })
+  bounds('"{{ replace "x" .l .l }}"', { l: long })
+})
+
+test('values that do not fit, and results that are no JSON, are named', () => {
+  assert.match(flawOf('\n{{ lt .a 1 }}', { a: 'x' }).message, /^line 2, column 4: lt compares two numbers or two texts/)
+  assert.equal(flawOf('{{ range .a }}{{ end }}', { a: 1 }).why, 'value')
+  assert.equal(flawOf('{{ len .a }}', { a: 1 }).why, 'value')
+  assert.equal(flawOf('{"a": }', {}).why, 'no JSON')
+})
+
+/** Templates as people might write them, right and wrong. */
+const actions = fc.oneof(
+  fc.constantFrom(
+    '{{ end }}',
+    '{{ else }}',
+    '{{ if .a }}',
+    '{{ range .a }}',
+    '{{ with .b }}',
+    '{{ break }}',
+    '"',
+    '\\',
+    ',',
+    '{',
+    '}',
+  ),
+  fc.constantFrom(
+    '{{ range $k, $v := . }}',
+    '{{ $v }}',
+    '{{ $x := .a }}',
+    '{{ $x }}',
+    '{{ . }}',
+    '{{ .a.b }}',
+    '{{- .a -}}',
+  ),
+  fc
+    .tuple(fc.constantFrom(...FUNCTIONS.keys()), fc.constantFrom('.', '.a', '.a .b', '"t" .a', '1 .b 3'))
+    .map(([name, args]) => `{{ ${name} ${args} }}`),
+  fc.string({ maxLength: 5 }),
+)
+const bodies = fc.dictionary(
+  fc.constantFrom('a', 'b', 'c', '__proto__'),
+  fc.jsonValue({ maxDepth: 3 }),
+) as fc.Arbitrary<JsonObject>
+const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 200_000 : 2000
+
+test('any template over any JSON is written within bounds, or names its fault', () => {
+  fc.assert(
+    fc.property(fc.array(actions, { maxLength: 12 }), bodies, (parts, root) => {
+      try {
+        const text = rendered(parts.join(''), root)
+        assert.ok(text.length <= MAX_RENDERED)
+        JSON.parse(text)
+      } catch (error) {
+        assert.ok(error instanceof TemplateFlaw || error instanceof RenderFlaw, String(error))
+        assert.notEqual(error.message, '')
+      }
+    }),
+    { numRuns },
+  )
+})
+
+test('no value becomes structure: what is printed is one value, where it stands', () => {
+  const template = parseTemplate('{"in": "<{{ .a }}>", "out": {{ .a }}, "keys": {"k{{ .b }}": 1}, "last": true}')
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (a, b) => {
+      const made = JSON.parse(renderTemplate(template, { a: a as JsonObject, b })) as JsonObject
+      assert.deepEqual(Object.keys(made), ['in', 'out', 'keys', 'last'])
+      assert.deepEqual(made.out, JSON.parse(JSON.stringify(a)))
+      assert.deepEqual(Object.keys(made.keys as JsonObject), [
+        `k${b}`.toWellFormed() === `k${b}` ? `k${b}` : Object.keys(made.keys as JsonObject)[0],
+      ])
+    }),
+    { numRuns: Math.min(numRuns, 5000) },
+  )
+})

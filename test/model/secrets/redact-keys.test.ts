@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MASK, redact } from '../../../src/model/secrets/redact.ts'
+
+test('keys of JSON Web Tokens in definitions are masked, addresses of key sets are not', () => {
+  const url = 'https://idp.example/jwks'
+  assert.deepEqual(redact({ jwt_source: 'c2VjcmV0', jwt_signing_method: 'hmac' }), {
+    jwt_source: MASK,
+    jwt_signing_method: 'hmac',
+  })
+  assert.deepEqual(redact({ jwt_source: url }), { jwt_source: url })
+  const scheme = { enabled: true, signingMethod: 'hmac', source: 'c2VjcmV0' }
+  assert.deepEqual(redact({ t: scheme }), { t: { ...scheme, source: MASK } })
+  assert.deepEqual(redact({ t: { ...scheme, source: url } }), { t: { ...scheme, source: url } })
+  assert.deepEqual(redact({ source: 'import' }), { source: 'import' })
+})

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Json, JsonObject } from '../../../src/model/json/json.ts'
+import { MOST } from '../../../src/model/sessions/session-bounds.ts'
+import { COMMON, checkFields, checksOf, Findings } from '../../../src/model/sessions/session-fields.ts'
+
+const many = (count: number, item: (number: number) => Json) => Array.from({ length: count }, (_, i) => item(i))
+const named = (count: number, item: Json): JsonObject =>
+  Object.fromEntries(many(count, (i) => [`n${i}`, item]) as [string, Json][])
+const right = (more: JsonObject): JsonObject => ({
+  access_rights: { a: { api_id: 'a', versions: ['Default'], ...more } },
+})
+const url = { url: '^/a$', methods: ['GET'] }
+const endpoint = { path: '^/a$', methods: [] }
+
+/** A body with so many of what is bounded, and the bound. */
+const BOUNDS: Readonly<Record<keyof typeof MOST, (count: number) => JsonObject>> = {
+  allowed_urls: (count) => right({ allowed_urls: many(count, () => url) }),
+  endpoints: (count) => right({ endpoints: many(count, () => endpoint) }),
+  methods: (count) => right({ allowed_urls: [{ url: '/', methods: many(count, () => 'GET') }] }),
+  versions: (count) => right({ versions: many(count, (i) => `v${i}`) }),
+  types: (count) => right({ allowed_types: many(count, (i) => ({ name: `t${i}`, fields: [] })) }),
+  tags: (count) => ({ tags: many(count, (i) => `t${i}`) }),
+  rights: (count) => ({ access_rights: named(count, {}) }),
+  patterns: (count) => ({
+    access_rights: {
+      ...named(Math.floor(count / MOST.allowed_urls), { allowed_urls: many(MOST.allowed_urls, () => url) }),
+      rest: { endpoints: many(count % MOST.allowed_urls, () => endpoint) },
+    },
+  }),
+  members: (count) => ({ meta_data: named(count, 'x') }),
+}
+
+for (const [name, bodyOf] of Object.entries(BOUNDS))
+  test(`keys and policies hold a bounded number of ${name}, and a refusal names the bound`, () => {
+    const most = MOST[name as keyof typeof MOST]
+    const flawsOf = (body: JsonObject) => {
+      const findings = new Findings()
+      checkFields(body, checksOf(COMMON), '', findings)
+      return JSON.stringify(findings)
+    }
+    const right = flawsOf(bodyOf(most))
+    const over = flawsOf(bodyOf(most + 1))
+    assert.ok(!right.includes('at most'), right)
+    assert.ok(over.includes(`at most ${most} `), over.slice(0, 200))
+  })

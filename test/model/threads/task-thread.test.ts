@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TaskThread } from '../../../src/model/threads/task-thread.ts'
+
+const threadOf = (withinMs: number, mostWaiting = 10) =>
+  new TaskThread<string, string>({
+    module: new URL('../../worlds/model/task-thread-module.ts', import.meta.url),
+    name: 'test',
+    withinMs,
+    memoryMb: 32,
+    mostWaiting,
+  })
+
+test('tasks are done one after the other, and a refusal is that of its task alone', async () => {
+  const thread = threadOf(60_000)
+  const [first, refused, last] = await Promise.allSettled([
+    thread.run('a'),
+    thread.run('refused'),
+    thread.run('chatty'),
+  ])
+  assert.deepEqual(first, { status: 'fulfilled', value: 'A' })
+  assert.equal(refused?.status === 'rejected' && refused.reason.message, 'no')
+  assert.deepEqual(last, { status: 'fulfilled', value: 'CHATTY' })
+})
+
+for (const [task, reason] of [
+  ['endless', /longer than/],
+  ['exit', /ended/],
+] as const)
+  test(`a task that is ${task} ends its thread, and the next one gets another`, async () => {
+    const thread = threadOf(500)
+    const [ended, after] = await Promise.allSettled([thread.run(task), thread.run('b')])
+    assert.match(ended?.status === 'rejected' ? ended.reason.message : '', reason)
+    assert.deepEqual(after, { status: 'fulfilled', value: 'B' })
+    assert.equal(await thread.run('c'), 'C')
+  })
+
+test('a task that takes too much memory ends its thread, and the next one gets another', async () => {
+  const thread = threadOf(60_000)
+  const [ended, after] = await Promise.allSettled([thread.run('huge'), thread.run('b')])
+  assert.match(ended?.status === 'rejected' ? ended.reason.message : '', /too large/)
+  assert.deepEqual(after, { status: 'fulfilled', value: 'B' })
+})
+
+test('no more tasks wait than may', async () => {
+  const thread = threadOf(60_000, 2)
+  const running = thread.run('a')
+  const waiting = [thread.run('b'), thread.run('c')]
+  await assert.rejects(thread.run('d'), { code: 'busy' })
+  assert.deepEqual(await Promise.all([running, ...waiting]), ['A', 'B', 'C'])
+})

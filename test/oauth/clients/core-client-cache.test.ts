@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type DocumentId, newDocumentId } from '../../../src/model/documents/ids.ts'
+import { ClientCache } from '../../../src/oauth/clients/client-cache.ts'
+import { openMemoryStore } from '../../../src/store/memory/open.ts'
+import type { Documents } from '../../../src/store/ports/ports.ts'
+
+function open(most?: number) {
+  const store = openMemoryStore()
+  let reads = 0
+  const counted: Documents = {
+    ...store.documents,
+    find(kind, index, value) {
+      reads++
+      return store.documents.find(kind, index, value)
+    },
+  }
+  const put = async (client_id: string, id: DocumentId = newDocumentId(), note = '') => {
+    const body = { client_id, note }
+    await store.documents.commit([{ op: 'put', kind: 'oauth_client', id, body }], undefined)
+    return id
+  }
+  const cache = new ClientCache(counted, store.feed, most)
+  return { store, cache, put, reads: () => reads }
+}
+
+test('a client is read once, and so is one that is not there', async (t) => {
+  const { store, cache, put, reads } = open()
+  t.after(() => store.close())
+  await put('a')
+  for (let i = 0; i < 3; i++) {
+    assert.equal((await cache.find('a'))?.client_id, 'a')
+    assert.equal(await cache.find('b'), undefined)
+  }
+  assert.equal(reads(), 2)
+})
+
+test('changes, new ones and deletions are seen with the commit', async (t) => {
+  const { store, cache, put } = open()
+  t.after(() => store.close())
+  assert.equal(await cache.find('a'), undefined)
+  const id = await put('a')
+  assert.equal((await cache.find('a'))?.note, '')
+  await put('a', id, 'changed')
+  assert.equal((await cache.find('a'))?.note, 'changed')
+  await store.documents.commit([{ op: 'delete', kind: 'oauth_client', id }], undefined)
+  assert.equal(await cache.find('a'), undefined)
+})
+
+test('what was read before a change is not kept after it', async (t) => {
+  const { store, put } = open()
+  t.after(() => store.close())
+  let release = () => {}
+  const slow: Documents = {
+    ...store.documents,
+    async find(kind, index, value) {
+      const found = await store.documents.find(kind, index, value)
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return found
+    },
+  }
+  const id = await put('a', undefined, 'old')
+  const cache = new ClientCache(slow, store.feed)
+  const early = cache.find('a')
+  await new Promise((resolve) => setImmediate(resolve))
+  await put('a', id, 'new')
+  release()
+  assert.equal((await early)?.note, 'old')
+  const late = cache.find('a')
+  await new Promise((resolve) => setImmediate(resolve))
+  release()
+  assert.equal((await late)?.note, 'new')
+})
+
+test('memory is bounded, whatever ids are asked for, and known clients stay right', async (t) => {
+  const { store, cache, put, reads } = open(10)
+  t.after(() => store.close())
+  const id = await put('a', undefined, 'first')
+  for (let i = 0; i < 1000; i++) {
+    assert.equal(await cache.find(`nobody ${i}`), undefined)
+    assert.equal((await cache.find('a'))?.note, 'first')
+  }
+  assert.ok(reads() <= 1001 + 1, `${reads()} reads`)
+  await put('a', id, 'second')
+  assert.equal((await cache.find('a'))?.note, 'second')
+  assert.equal(await cache.find('x'.repeat(2000)), undefined)
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toFault } from '../../../src/errors/fault.ts'
+import { FakeClock } from '../../../src/model/time/clock.ts'
+import { type ApiDraft, publishApi } from '../../../src/publish/apis/apis.ts'
+import type { SecretParts } from '../../../src/publish/documents/parts.ts'
+import { adapters } from '../../contract/adapters.ts'
+import { oasApi } from '../../worlds/gateway/admin-fixtures.ts'
+
+const CONFIG = {
+  gateway: { hash_keys: true, min_token_length: 16, allow_explicit_policy_id: true, enable_duplicate_slugs: false },
+  compat: { vendor_aliases: [] },
+}
+
+for (const { name, open } of adapters) {
+  test(`${name}: of saves for one listen path that race on different threads one gets through`, async (t) => {
+    const clock = new FakeClock()
+    const { documents, tokens, counters } = await open(t, clock)
+    // Each its own turn, as on a thread of its own: what they share is the store alone.
+    const threads = Array.from({ length: 3 }, (): SecretParts => {
+      const own = { ...documents }
+      return {
+        documents: own,
+        tokens,
+        counters,
+        config: CONFIG,
+        clock,
+        sealKey: new Uint8Array(32),
+        defaultOrg: () => 'o',
+      }
+    })
+    const save = (thread: number, id: string, path: string, more: Partial<ApiDraft> = {}) =>
+      publishApi(threads[thread]!, { format: 'oas', definition: oasApi(id, path, { id }), actor: 'Ann', ...more }).then(
+        () => 'stored',
+        (error: unknown) => toFault(error).code,
+      )
+    for (let round = 0; round < 5; round++) {
+      const path = `/r${round}/`
+      const made = await Promise.all(threads.map((_, i) => save(i, `made-${round}-${i}`, path)))
+      assert.deepEqual(made.sort(), ['listen_path_taken', 'listen_path_taken', 'stored'])
+      // moving there counts as well, and what stands elsewhere is not in the way
+      for (const i of threads.keys())
+        assert.equal(await save(i, `moved-${round}-${i}`, `/from-${round}-${i}/`), 'stored')
+      const moved = await Promise.all(
+        threads.map((_, i) => save(i, `moved-${round}-${i}`, `/to${round}/`, { apiId: `moved-${round}-${i}` })),
+      )
+      assert.deepEqual(moved.sort(), ['listen_path_taken', 'listen_path_taken', 'stored'])
+      const apart = await Promise.all(threads.map((_, i) => save(i, `apart-${round}-${i}`, `/apart-${round}-${i}/`)))
+      assert.deepEqual(apart, ['stored', 'stored', 'stored'])
+    }
+  })
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ConnectionOptions, createSecureContext, type TLSSocket } from 'node:tls'
+import { makeCertificate } from '../../worlds/wire/certificates.ts'
+import { openGate } from '../../worlds/wire/gate.ts'
+import { openOrigin } from '../../worlds/wire/origin.ts'
+import { Client, get, statusOf, turn, within } from '../../worlds/wire/raw.ts'
+import {
+  AS_CALLER,
+  CALLER,
+  certificateOf,
+  choose,
+  contextOf,
+  MUTUAL,
+  PLAIN,
+  refusesHandshake,
+  served,
+  to,
+} from '../../worlds/wire/tls-gate.ts'
+import { nothingLeft } from '../../worlds/wire/until-quiet.ts'
+
+const OTHER = makeCertificate('plain.example')
+
+test('the server name picks the certificate; letter case does not matter', async (t) => {
+  const origin = await openOrigin(t)
+  const gate = await openGate(t, { originPort: origin.port, tls: choose })
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    assert.equal((await served(gate, to('plain.example', { maxVersion }))).shown, PLAIN.fingerprint)
+    assert.equal((await served(gate, to('mutual.example', { maxVersion }))).shown, MUTUAL.fingerprint)
+    assert.equal((await served(gate, to('Mutual.Example', { maxVersion }))).shown, MUTUAL.fingerprint)
+    assert.equal((await served(gate, to('', { maxVersion }))).shown, PLAIN.fingerprint, 'without a name')
+  }
+  await nothingLeft(gate)
+})
+
+test('a name that nobody serves ends the handshake and nothing else', async (t) => {
+  const origin = await openOrigin(t)
+  const gate = await openGate(t, { originPort: origin.port, tls: choose })
+  for (const name of ['unknown.example', 'plain.example.evil', 'a'.repeat(250), 'xn--nxasmq6b.example']) {
+    await refusesHandshake(gate, to(name))
+  }
+  await served(gate, to('plain.example'))
+  await nothingLeft(gate)
+})
+
+test('protocols before TLS 1.2 are refused', async (t) => {
+  const origin = await openOrigin(t)
+  const gate = await openGate(t, { originPort: origin.port, tls: choose })
+  for (const version of ['TLSv1', 'TLSv1.1'] as const) {
+    const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }
+    await assert.rejects(Client.connect(gate.port, to('plain.example', old)), { code: /ALERT_PROTOCOL_VERSION/ })
+  }
+  await nothingLeft(gate)
+})
+
+test('a new certificate is shown from the next handshake on; open connections live on', async (t) => {
+  const origin = await openOrigin(t)
+  let context = contextOf(PLAIN)
+  const gate = await openGate(t, { originPort: origin.port, tls: () => ({ context, askCertificate: false }) })
+  for (const servername of ['plain.example', '']) {
+    context = contextOf(PLAIN)
+    const early = await Client.connect(gate.port, to(servername))
+    const session = await sessionOf(early)
+    context = contextOf(OTHER)
+    assert.equal((await served(gate, to(servername))).shown, OTHER.fingerprint)
+    await served(gate, to(servername, { session }))
+    assert.equal(statusOf(await early.ask(get('/'))), 200)
+    assert.equal(certificateOf(early), PLAIN.fingerprint)
+    early.destroy()
+  }
+  await nothingLeft(gate)
+})
+
+/** The session of a connection, which TLS 1.3 gives only after the handshake. Makes one request. */
+async function sessionOf(client: Client): Promise<Buffer> {
+  let session: Buffer | undefined = (client.socket as TLSSocket).getSession()
+  client.socket.on('session', (latest: Buffer) => {
+    session = latest
+  })
+  assert.equal(statusOf(await client.ask(get('/'))), 200)
+  for (let turns = 0; turns < 10; turns++) await turn()
+  assert.ok(session !== undefined)
+  return session
+}
+
+test('a client certificate is asked for on the domain that wants it, and nowhere else', async (t) => {
+  const origin = await openOrigin(t)
+  const gate = await openGate(t, { originPort: origin.port, tls: choose })
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    assert.equal((await served(gate, to('mutual.example', { ...AS_CALLER, maxVersion }))).seen, CALLER.fingerprint)
+    assert.equal(
+      (await served(gate, to('mutual.example', { maxVersion }))).seen,
+      '',
+      'one without is let in, and known',
+    )
+    assert.equal((await served(gate, to('plain.example', { ...AS_CALLER, maxVersion }))).seen, '', 'not asked')
+    assert.equal((await served(gate, to('', { ...AS_CALLER, maxVersion }))).seen, '', 'not asked')
+  }
+  await nothingLeft(gate)
+})
+
+test('resumption never brings a certificate to a domain, or from a domain, that it does not belong to', async (t) => {
+  const origin = await openOrigin(t)
+  const gate = await openGate(t, { originPort: origin.port, tls: choose })
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const session = async (name: string, more: ConnectionOptions) => {
+      const client = await Client.connect(gate.port, to(name, { ...more, maxVersion }))
+      const taken = await sessionOf(client)
+      client.destroy()
+      return taken
+    }
+    const nameless = await session('plain.example', {})
+    const offered = await session('plain.example', AS_CALLER)
+    const anonymous = await session('mutual.example', {})
+    const known = await session('mutual.example', AS_CALLER)
+    const seen = async (name: string, from: Buffer, more: ConnectionOptions) =>
+      (await served(gate, to(name, { ...more, maxVersion, session: from }))).seen
+    for (const from of [nameless, offered, anonymous]) {
+      assert.equal(await seen('mutual.example', from, {}), '', `${maxVersion}: nobody's session, no certificate`)
+      assert.equal(await seen('mutual.example', from, AS_CALLER), CALLER.fingerprint, `${maxVersion}: asked again`)
+    }
+    for (const from of [nameless, offered, anonymous, known]) {
+      assert.equal(await seen('plain.example', from, AS_CALLER), '', `${maxVersion}: not asked`)
+      assert.equal(await seen('', from, AS_CALLER), '', `${maxVersion}: not asked without a name`)
+    }
+    assert.equal(await seen('mutual.example', known, AS_CALLER), CALLER.fingerprint)
+    assert.ok(['', CALLER.fingerprint].includes(await seen('mutual.example', known, {})))
+  }
+  await nothingLeft(gate)
+})
+
+test('a certificate without its key gets nobody in', async (t) => {
+  const origin = await openOrigin(t)
+  const gate = await openGate(t, { originPort: origin.port, tls: choose })
+  const stranger = makeCertificate('caller')
+  assert.throws(() => createSecureContext({ cert: CALLER.cert, key: stranger.key }))
+  assert.equal((await served(gate, to('mutual.example', stranger))).seen, stranger.fingerprint)
+  assert.notEqual(stranger.fingerprint, CALLER.fingerprint)
+  await nothingLeft(gate)
+})
+
+test('renegotiation by the client changes nothing', async (t) => {
+  const origin = await openOrigin(t)
+  const gate = await openGate(t, { originPort: origin.port, tls: choose })
+  const client = await Client.connect(gate.port, to('plain.example', { ...AS_CALLER, maxVersion: 'TLSv1.2' }))
+  assert.equal(statusOf(await client.ask(get('/'))), 200)
+  const socket = client.socket as TLSSocket
+  const over = new Promise<void>((resolve) => {
+    socket.on('close', () => resolve())
+    socket.renegotiate({ rejectUnauthorized: false }, () => resolve())
+  })
+  await within('the renegotiation is refused or done', over)
+  client.write(get('/'))
+  const answer = await client.answer()
+  if (answer !== undefined) assert.equal(gate.peers.at(-1)?.certificate, '')
+  client.destroy()
+  await served(gate, to('plain.example'))
+  await nothingLeft(gate)
+})

@@ -1,0 +1,12 @@
+import { serveTasks } from '../../../src/model/threads/serve-tasks.ts'
+
+const held: unknown[] = []
+
+serveTasks<string>((task) => {
+  if (task === 'endless') for (;;);
+  if (task === 'huge') for (;;) held.push(new Array(100_000).fill(task))
+  if (task === 'exit') process.exit(1)
+  if (task === 'refused') throw new Error('no')
+  if (task === 'chatty') console.error('x'.repeat(100_000))
+  return task.toUpperCase()
+})

@@ -1,0 +1,58 @@
+import { Client } from 'pg'
+import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
+import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
+
+// Throw-away PostgreSQL for tests: one server for each test file that asks, and a database for each store.
+
+interface Prepared {
+  readonly server: ThrowAwayPostgres
+  /** Database with all tables, which others are copied from. */
+  readonly template: string
+  made: number
+}
+
+const servers = new Map<number, Promise<Prepared>>()
+
+/** Address of an empty database with all tables, on a server of this process. `version`: 18, or one that Debian has. */
+export async function freshDatabase(version = 18): Promise<string> {
+  const prepared = await preparedServer(version)
+  // Not through the log of changes: that takes three times as long.
+  return makeDatabase(prepared, `TEMPLATE ${prepared.template} STRATEGY file_copy`)
+}
+
+/** Address of a database without tables, on the same server. */
+export async function emptyDatabase(version = 18): Promise<string> {
+  return makeDatabase(await preparedServer(version), '')
+}
+
+function preparedServer(version: number): Promise<Prepared> {
+  const known = servers.get(version) ?? prepare(version)
+  servers.set(version, known)
+  return known
+}
+
+/** Runs one statement on a connection of its own. */
+export async function runSql<Row extends object>(url: string, text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new Client(url)
+  await client.connect()
+  try {
+    return (await client.query(text, values)).rows as Row[]
+  } finally {
+    await client.end()
+  }
+}
+
+async function prepare(version: number): Promise<Prepared> {
+  const server = await startPostgres({ version })
+  const template = 'prepared'
+  await runSql(server.url(), `CREATE DATABASE ${template}`)
+  const store = await openPostgresStore({ url: server.url(template) })
+  await store.close()
+  return { server, template, made: 0 }
+}
+
+async function makeDatabase(prepared: Prepared, how: string): Promise<string> {
+  const name = `made_${prepared.made++}`
+  await runSql(prepared.server.url(), `CREATE DATABASE ${name} ${how}`)
+  return prepared.server.url(name)
+}

@@ -1,0 +1,82 @@
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { createClient } from '@redis/client'
+import { fromDebian } from '../../../scripts/debian.mjs'
+import { startServer, type ThrowAwayServer } from '../../../scripts/servers.mjs'
+import { freePort } from './free-port.ts'
+
+const NAMES = ['redis-server', 'valkey-server']
+const FOLDERS = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
+/** Another process may take a port between the look for a free one and its use. */
+const TRIES = 5
+
+/** A Redis of the machine on a port of its own, with nothing in it. */
+export interface TestRedis {
+  readonly url: string
+  readonly port: number
+  /** Runs one command, on a connection of its own. */
+  command(...words: string[]): Promise<unknown>
+  /** Kills it: what it has not saved is gone. */
+  kill(): Promise<unknown>
+  /** Starts it again on the same port. */
+  start(): Promise<unknown>
+}
+
+/** Starts a server that ends with the test. `settings`: options of its command line, such as `--appendonly yes`. */
+export async function startRedis(t: TestContext, settings: readonly string[] = []): Promise<TestRedis> {
+  const { redis, server } = await launch(settings)
+  t.after(() => server.stop())
+  return redis
+}
+
+let common: Promise<TestRedis> | undefined
+
+/** One server for all tests of the process, which must use keys of their own. It ends with the process. */
+export function commonRedis(): Promise<TestRedis> {
+  common ??= launch([]).then(({ redis }) => redis)
+  return common
+}
+
+async function launch(settings: readonly string[]): Promise<{ redis: TestRedis; server: ThrowAwayServer }> {
+  const place = await placeOfRedis()
+  for (let left = TRIES; ; left--) {
+    const port = await freePort()
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-redis-'))
+    const words = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings]
+    try {
+      const server = await startServer({
+        ...{ folder, run: [place, ...words], ready: 'Ready to accept connections', end: 'SIGKILL' },
+      })
+      const url = `redis://127.0.0.1:${port}`
+      const redis: TestRedis = {
+        ...{ url, port },
+        command: (...own) => command(url, own),
+        kill: () => server.halt('SIGKILL'),
+        start: () => server.resume(),
+      }
+      return { redis, server }
+    } catch (error) {
+      if (left === 0) throw error
+    }
+  }
+}
+
+async function command(url: string, words: readonly string[]): Promise<unknown> {
+  const client = createClient({ url })
+  // It is told of by the command.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await client.sendCommand(words)
+  } finally {
+    client.destroy()
+  }
+}
+
+/** The machine's server. Installed from Debian's packages where there is none and we may. */
+function placeOfRedis(): Promise<string> {
+  const places = FOLDERS.flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  return fromDebian('redis-server', () => places.find((path) => existsSync(path)))
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import type { HitDimensions } from '../../../src/model/analytics/hit.ts'
+import { type HitSamples, SampleBlock } from '../../../src/model/analytics/hit-samples.ts'
+import { DAY_MS } from '../../../src/model/time/calendar.ts'
+import type { Store, UsageQuery } from '../../../src/store/ports/ports.ts'
+
+/** 15 November 2023. */
+export const DAY = 19_676
+/** All requests of all time. */
+export const ALL_USAGE: UsageQuery = { fromDay: 0, toDay: 30_000, per: 'all', by: [], sort: 'count', descending: true }
+
+/** The dimensions of requests of a key at one API. */
+export function setOf(keyHash: string): HitDimensions {
+  const own = { orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '' }
+  return { ...own, endpoint: '', country: '' }
+}
+
+/** One request of each number, on a day. */
+export function samplesOn(day: number, numbers: readonly number[]): HitSamples {
+  const block = new SampleBlock(numbers.length)
+  block.begin(day * DAY_MS)
+  for (const number of numbers) assert.ok(block.add(number, 200, 1, 1, day * DAY_MS))
+  return block.samples
+}
+
+/** How many requests the first row of a query counts; all, unless told otherwise. */
+export async function countOf({ hits }: Store, more: Partial<UsageQuery> = {}): Promise<number> {
+  return (await hits.usage({ ...ALL_USAGE, ...more, offset: 0, limit: 1 })).rows[0]?.count ?? 0
+}

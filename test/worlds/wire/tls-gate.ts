@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { type ConnectionOptions, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import type { TlsChoice } from '../../../src/wire/listen/listen.ts'
+import { type Certificate, makeCertificate } from './certificates.ts'
+import type { Gate } from './gate.ts'
+import { Client, get, statusOf } from './raw.ts'
+
+export const PLAIN = makeCertificate('plain.example')
+export const MUTUAL = makeCertificate('mutual.example')
+export const CALLER = makeCertificate('caller')
+
+/** The secure context of a certificate. */
+export function contextOf({ cert, key }: Certificate): SecureContext {
+  return createSecureContext({ cert, key })
+}
+
+const CONTEXTS: ReadonlyMap<string, TlsChoice> = new Map([
+  ['', { context: contextOf(PLAIN), askCertificate: false }],
+  ['plain.example', { context: contextOf(PLAIN), askCertificate: false }],
+  ['mutual.example', { context: contextOf(MUTUAL), askCertificate: true }],
+])
+
+/** One domain without and one with client certificates; no name means the first. */
+export const choose = (name: string) => CONTEXTS.get(name)
+
+/** What a client asks for, with what it brings. Trusts anybody: the tests compare fingerprints. */
+export function to(servername: string, more: ConnectionOptions = {}): ConnectionOptions {
+  return { servername, rejectUnauthorized: false, ...more }
+}
+
+/** A client that offers a certificate wherever it is asked. */
+export const AS_CALLER: ConnectionOptions = { cert: CALLER.cert, key: CALLER.key }
+
+/** Fingerprint of the certificate that the gate showed. */
+export function certificateOf(client: Client): string {
+  return (client.socket as TLSSocket).getPeerX509Certificate()?.fingerprint256.replaceAll(':', '').toLowerCase() ?? ''
+}
+
+/** One request on a connection of its own: which certificate was shown, and which the gate saw. */
+export async function served(gate: Gate, options: ConnectionOptions): Promise<{ shown: string; seen: string }> {
+  const client = await Client.connect(gate.port, options)
+  assert.equal(statusOf(await client.ask(get('/'))), 200)
+  const shown = certificateOf(client)
+  client.destroy()
+  const peer = gate.peers.at(-1)
+  assert.equal(peer?.secure, true)
+  return { shown, seen: peer?.certificate ?? '' }
+}
+
+/** The handshake must fail. */
+export async function refusesHandshake(gate: Gate, options: ConnectionOptions): Promise<void> {
+  await assert.rejects(Client.connect(gate.port, options))
+}
