@@ -156,7 +156,7 @@ export async function beginAgain({ config }: LoadedConfig): Promise<string | und
   const open = () => openStoreOf({ config, path, log, copyName: undefined })
   const { store } = await open().catch((error) => {
     if (toFault(error).code !== 'store_lost') throw error
-    log.warn({ kept: setDatabaseAside(path, now) }, 'the database whose rows were deleted was set aside')
+    log.warn({ kept: setDatabaseAside(path, now) }, 'moved aside a database whose rows were deleted')
     return open()
   })
   try {

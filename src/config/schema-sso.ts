@@ -4,7 +4,7 @@ import { flag, group, list, map, text, whole } from './leaves.ts'
 export const ssoDashboard = {
   sso_enable_user_lookup: flag(
     false,
-    'Whoever comes by single sign-on with the email address of a user of the organisation is that user.',
+    'A single sign-on with the email address of a user of the organisation signs in as that user.',
   ),
   sso_default_group_id: text(
     '',

@@ -170,7 +170,7 @@ const gateway = group({
   modules: group({
     path: text(
       '',
-      'Folder with modules that APIs may call: whoever may publish an API may run what is in it. Empty: none may.',
+      'Folder with the modules that APIs may run: anyone who may publish an API may run them. Empty: none.',
     ),
     timeout_ms: whole(1000, [10, 60_000], 'Longest time that the modules of one phase of a request may take together.'),
     memory_mb: whole(64, [16, 4096], 'Most memory for the values of the modules of one API.'),

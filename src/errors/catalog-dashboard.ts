@@ -10,11 +10,11 @@ export const DASHBOARD = {
   shared_with_others: {
     status: 403,
     log: 'silent',
-    text: 'This also belongs to others',
+    text: 'Others own a part of this',
     expose: 'alone',
   },
   // a reference to what the caller does not see, be it there or not
-  reference_unknown: { status: 400, log: 'silent', text: 'A reference leads nowhere', expose: 'alone' },
+  reference_unknown: { status: 400, log: 'silent', text: 'A referenced object does not exist', expose: 'alone' },
   permission_missing: {
     status: 403,
     log: 'silent',
@@ -32,10 +32,10 @@ export const DASHBOARD = {
   },
   // signing in to the dashboard
   sign_in_failed: { status: 401, log: 'silent', text: 'The email address or the password is wrong' },
-  sign_in_throttled: { status: 429, log: 'warn', text: 'Too many failed tries, try again later', expose: 'alone' },
-  sign_in_void: { status: 401, log: 'silent', text: 'This sign-in has lapsed, begin again', coded: true },
+  sign_in_throttled: { status: 429, log: 'warn', text: 'Too many failed attempts, try again later', expose: 'alone' },
+  sign_in_void: { status: 401, log: 'silent', text: 'This sign-in has expired, start again', coded: true },
   sign_in_refused: { status: 403, log: 'silent', text: 'This account cannot sign in', expose: 'alone' },
-  second_factor_wrong: { status: 401, log: 'silent', text: 'The code is wrong, or was used before' },
+  second_factor_wrong: { status: 401, log: 'silent', text: 'The code is wrong or was used already' },
   second_factor_state: { status: 409, log: 'silent', text: 'The second factor is not in that state', expose: 'alone' },
   passkey_invalid: { status: 400, log: 'silent', text: 'The passkey cannot be accepted' },
   passkeys_unavailable: {
@@ -48,7 +48,7 @@ export const DASHBOARD = {
   verification_needed: {
     status: 403,
     log: 'silent',
-    text: 'Prove once more who you are, then repeat the call',
+    text: 'Verify your identity again, then repeat the call',
     coded: true,
   },
   current_password_wrong: { status: 403, log: 'silent', text: 'The current password is missing or wrong' },
@@ -59,9 +59,9 @@ export const DASHBOARD = {
   },
   mail_off: { status: 409, log: 'warn', text: 'Mails are not configured: dashboard.email_backend' },
   mail_invalid: { status: 400, log: 'warn', text: 'The mail cannot be sent', expose: true },
-  mail_failed: { status: 502, log: 'error', text: 'The mail server did not take the mail' },
-  link_unusable: { status: 400, log: 'silent', text: 'The link was used before, has lapsed, or never was' },
-  ticket_unusable: { status: 409, log: 'silent', text: 'It was used before, has lapsed, or never was' },
+  mail_failed: { status: 502, log: 'error', text: 'The mail server rejected the mail' },
+  link_unusable: { status: 400, log: 'silent', text: 'The link is invalid, expired or already used' },
+  ticket_unusable: { status: 409, log: 'silent', text: 'Invalid, expired or already used' },
   // people: users, groups, organisations
   // clients compare the text: the detail is for the log
   user_invalid: { status: 400, log: 'debug', text: 'User object validation failed.' },
@@ -74,7 +74,7 @@ export const DASHBOARD = {
   rights_exceeded: {
     status: 403,
     log: 'debug',
-    text: 'You cannot give rights that you do not have, nor act upon who has them',
+    text: 'You cannot grant permissions that you do not have, nor change users who have them',
     expose: 'alone',
   },
   last_admin: {
@@ -97,24 +97,24 @@ export const DASHBOARD = {
   try_elsewhere: {
     status: 400,
     log: 'silent',
-    text: 'The gateway would not hand this path to this API: begin it with its listen path, and see that the API is active',
+    text: 'The gateway does not route this path to this API: start it with the listen path, and check that the API is active',
   },
   try_busy: { status: 503, log: 'debug', text: 'Too many requests are being tried, try again later' },
   gateway_behind: {
     status: 503,
     log: 'warn',
-    text: 'The gateway has not taken what is stored in time, try again later',
+    text: 'The gateway has not applied the stored change in time, try again later',
   },
   write_unconfirmed: {
     status: 503,
     log: 'warn',
-    text: 'It is not known yet whether this is stored, because the gateway is busy: look it up, or its request id in the audit log, before sending it again',
+    text: 'The gateway is busy and has not confirmed that this is stored: look it up, or its request id in the audit log, before you send it again',
   },
   calls_throttled: { status: 429, log: 'debug', text: 'Too many calls from this address, try again later' },
   gateway_away: {
     status: 503,
     log: 'debug',
-    text: 'There is no gateway in the process of this dashboard that could try a request',
+    text: 'No gateway runs in the process of this dashboard, so it cannot try requests',
   },
   // labels, webhooks and the audit log of the dashboard
   label_invalid: { status: 400, log: 'silent', text: 'Label is not valid', expose: true },
@@ -136,7 +136,7 @@ export const DASHBOARD = {
   // single sign-on
   sso_payload_invalid: { status: 400, log: 'silent', text: 'Cannot create an SSO session', expose: 'alone' },
   sso_disabled: { status: 403, log: 'warn', text: 'SSO not enabled for org.' },
-  sso_nonce_void: { status: 403, log: 'warn', text: 'This sign-in link was used before, has lapsed, or never was' },
+  sso_nonce_void: { status: 403, log: 'warn', text: 'This sign-in link is invalid, expired or already used' },
   // why is for the log: a stranger must not learn who has an account
   sso_refused: { status: 403, log: 'warn', text: 'Single sign-on was refused' },
   sso_failed: { status: 403, log: 'warn', text: 'Single sign-on did not succeed' },

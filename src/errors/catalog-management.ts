@@ -36,7 +36,7 @@ export const MANAGEMENT = {
   definition_unsupported: {
     status: 400,
     log: 'silent',
-    text: 'The API asks for something that this gateway does not serve.',
+    text: 'The API uses a feature that this gateway does not support.',
     expose: true,
   },
   pattern_invalid: { status: 400, log: 'silent', text: 'Pattern is not valid.', expose: true },
@@ -65,11 +65,11 @@ export const MANAGEMENT = {
     expose: true,
     dashboard: { text: 'Found API with the same ID' },
   },
-  revision_conflict: { status: 409, log: 'silent', text: 'Changed by somebody else meanwhile', expose: true },
+  revision_conflict: { status: 409, log: 'silent', text: 'Changed by someone else in the meantime', expose: true },
   precondition_failed: {
     status: 412,
     log: 'silent',
-    text: 'It was changed by somebody else meanwhile. Read it again.',
+    text: 'It was changed by someone else in the meantime. Read it again.',
   },
   listen_path_taken: { status: 409, log: 'silent', text: 'Listen path is taken', expose: true },
   not_found: { status: 404, log: 'silent', text: 'Not found', expose: 'alone' },

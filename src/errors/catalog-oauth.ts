@@ -70,7 +70,7 @@ export const OAUTH = {
   oauth_too_many_tries: {
     status: 429,
     log: 'silent',
-    text: 'Too many failed tries, wait before the next',
+    text: 'Too many failed attempts, wait before the next one',
     oauth: 'slow_down',
   },
   oauth_unauthorized_client: {
@@ -131,7 +131,7 @@ export const OAUTH = {
     status: 400,
     legacy: 403,
     log: 'silent',
-    text: 'The request_uri is unknown, lapsed, was used before, or belongs to another client',
+    text: 'The request_uri is unknown, expired, already used, or belongs to another client',
     oauth: 'invalid_request_uri',
   },
   oauth_request_unsupported: {
@@ -162,12 +162,12 @@ export const OAUTH = {
     oauth: 'authorization_pending',
   },
   oauth_slow_down: { status: 400, log: 'silent', text: 'Polling too fast', oauth: 'slow_down' },
-  oauth_expired_token: { status: 400, log: 'silent', text: 'The device code has lapsed', oauth: 'expired_token' },
+  oauth_expired_token: { status: 400, log: 'silent', text: 'The device code has expired', oauth: 'expired_token' },
   oauth_user_code_unknown: {
     status: 400,
     legacy: 403,
     log: 'silent',
-    text: 'The user code is unknown, has lapsed, or was used',
+    text: 'The user code is unknown, expired or already used',
     oauth: 'invalid_grant',
   },
   oauth_invalid_proof: {
@@ -187,7 +187,7 @@ export const OAUTH = {
   oauth_invalid_metadata: {
     status: 400,
     log: 'silent',
-    text: 'The client metadata are not valid',
+    text: 'The client metadata is not valid',
     expose: 'alone',
     oauth: 'invalid_client_metadata',
   },

@@ -29,5 +29,5 @@ export const PORTAL = {
   // clients compare the text
   request_processed: { status: 400, log: 'silent', text: 'Key request has already been processed.' },
   subscription_refused: { status: 400, log: 'silent', text: 'The subscription is refused', expose: true },
-  access_unserved: { status: 400, log: 'silent', text: 'This sort of key is not served', expose: true },
+  access_unserved: { status: 400, log: 'silent', text: 'This type of key is not supported', expose: true },
 } as const satisfies Record<string, CatalogEntry>

@@ -22,7 +22,7 @@ export const TRAFFIC = {
   patterns_over_budget: {
     status: 503,
     log: 'warn',
-    text: 'The rules for this request need too much work to be compared with it',
+    text: 'Matching this request against the rules exceeds the work limit',
   },
   endpoint_forbidden: { status: 403, log: 'silent', text: 'Requested endpoint is forbidden' },
   ip_forbidden: { status: 403, log: 'silent', text: 'access from this IP has been disallowed' },
@@ -67,7 +67,7 @@ export const TRAFFIC = {
   length_required: { status: 411, log: 'silent', text: 'Content length is required for this request' },
   body_too_large_api: { status: 400, log: 'silent', text: 'Request is too large' },
   body_too_large: { status: 413, log: 'silent', text: 'Request Entity Too Large' },
-  request_invalid: { status: 422, log: 'silent', text: 'The request does not fit the description of the API' },
+  request_invalid: { status: 422, log: 'silent', text: 'The request does not match the schema of the API' },
   // transforms of bodies
   transform_body_malformed: {
     status: 400,
@@ -77,26 +77,26 @@ export const TRAFFIC = {
   },
   transform_too_large: { status: 413, log: 'silent', text: 'The body is too large to be transformed' },
   transform_failed: { status: 500, log: 'warn', text: 'The body could not be transformed' },
-  answer_too_large: { status: 502, log: 'warn', text: 'The answer of the upstream is too large to be changed' },
-  answer_untransformable: { status: 502, log: 'warn', text: 'The answer of the upstream could not be transformed' },
+  answer_too_large: { status: 502, log: 'warn', text: 'The upstream response is too large to be transformed' },
+  answer_untransformable: { status: 502, log: 'warn', text: 'The upstream response could not be transformed' },
   // modules
   module_rejected: { status: 403, log: 'silent', text: 'Refused by a module' },
   module_failed: { status: 500, log: 'warn', text: 'A module of this API failed' },
   modules_away: { status: 503, log: 'warn', text: 'The modules of this API are not ready, try again later' },
   module_timeout: { status: 504, log: 'warn', text: 'A module of this API took too long' },
   // mocks
-  mock_missing: { status: 404, log: 'silent', text: 'There is no such example of an answer' },
-  mock_not_acceptable: { status: 406, log: 'silent', text: 'There is no example of an answer that the caller takes' },
+  mock_missing: { status: 404, log: 'silent', text: 'No such response example' },
+  mock_not_acceptable: { status: 406, log: 'silent', text: 'No response example in an accepted media type' },
   // the response cache
   nothing_stored: {
     status: 504,
     log: 'silent',
-    text: 'No stored answer can be given, and the request asks for no other',
+    text: 'No cached response, and the request accepts only a cached one',
   },
   // never sent: a stored answer is given in the place of what the upstream said
   stored_answer_stands_in: { status: 502, log: 'silent', text: 'There was a problem proxying the request' },
   // batches
-  inner_answer_cut: { status: 502, log: 'silent', text: 'The answer is too long for a batch, or broke off' },
+  inner_answer_cut: { status: 502, log: 'silent', text: 'The response is too long for a batch, or was cut off' },
   inner_timeout: { status: 504, log: 'silent', text: 'The request took too long for a batch' },
   // routing
   api_not_found: { status: 404, log: 'silent', text: 'Not Found' },

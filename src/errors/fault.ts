@@ -27,7 +27,7 @@ export function fault(code: FaultCode, detail?: string, cause?: unknown): Fault 
   return new Fault(code, detail, cause)
 }
 
-/** Makes the fault of whoever tries too soon or too often: the answer says after how many milliseconds to come again. */
+/** A fault for attempts that come too soon or too often: the answer says after how many milliseconds to retry. */
 export function waitFault(code: FaultCode, waitMs: number, detail?: string): Fault {
   return new Fault(code, detail, undefined, Math.max(1, Math.ceil(waitMs / 1000)))
 }

@@ -20,7 +20,7 @@ export async function firstStart(
   if (email === '') return setupToken(parts)
   try {
     const made = await setUpUnattended(parts, { organisation, email, password, firstName, lastName })
-    if (made) log.info({ email }, 'the first organisation and its administrator were made')
+    if (made) log.info({ email }, 'created the first organisation and its administrator')
     return ''
   } catch (error) {
     const { code, message } = toFault(error)

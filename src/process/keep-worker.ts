@@ -80,11 +80,11 @@ export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }
     }
     const failures = ends + unmade
     const waitMs = failures === 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
-    log.warn({ worker, how, wait_ms: waitMs }, 'a gateway worker has ended; it is started again')
+    log.warn({ worker, how, wait_ms: waitMs }, 'worker exited, restarting')
     timer = setTimeout(() => {
       try {
         const { serving, ended, lived } = begin()
-        serving.catch((error) => log.error({ worker, cause: toFault(error) }, 'a gateway worker cannot start'))
+        serving.catch((error) => log.error({ worker, cause: toFault(error) }, 'cannot start a gateway worker'))
         void ended.then((next) => again(next, lived()))
       } catch (error) {
         again(`${UNMADE}: ${toFault(error).message}`, 0)

@@ -70,7 +70,7 @@ export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log, opti
   return shared === undefined ? openCluster(cluster, log) : joinStore(shared, options)
 }
 
-/** Whoever serves traffic works hits in only where no dashboard has done it before: the more at once, the fewer rows they make. */
+/** Gateways roll up hits only if no dashboard has done it before: larger batches make fewer rows. */
 const TRAFFIC_FOLD_AFTER_MS = 120_000
 
 /** With a copy that is filled it opens without PostgreSQL and Redis as well, and goes on trying to reach them. */
@@ -81,8 +81,8 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
   const counters = new RedisCounters({
     url: settings.redis_url,
     onChange: (trouble) => {
-      if (trouble === undefined) log.info({}, 'Redis answers')
-      else log.warn({ cause: trouble }, 'Redis cannot be asked: each node counts by itself as far as it may')
+      if (trouble === undefined) log.info({}, 'Redis is available')
+      else log.warn({ cause: trouble }, 'Redis is unavailable: each node counts on its own within its share')
     },
   })
   try {
@@ -97,7 +97,7 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
     const opened = await open().catch((error) => mayStartWithout(error, copy))
     const store = opened ?? deferredStore({ open, counters, log })
     if (opened === undefined)
-      log.warn({ revision: copy?.revision() }, 'the store is away: starting with what was read before')
+      log.warn({ revision: copy?.revision() }, 'store unavailable, starting from the local copy')
     else if (copy !== undefined && copy.revision() !== (await opened.documents.revision())) copy.forget()
     const close = async () => {
       await store.close()

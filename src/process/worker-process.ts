@@ -13,7 +13,7 @@ process.once('message', (order: WorkerOrder) => {
   })
   start(order.loaded, order.roles, order.worker).then(serve, fail)
 })
-// Whoever started it is gone, even by a SIGKILL: what is left would hold the port without anybody knowing.
+// The parent is gone, even by a SIGKILL: an orphaned worker would hold the port unnoticed.
 process.on('disconnect', stop)
 process.on('SIGTERM', stop)
 process.on('SIGINT', stop)

@@ -47,7 +47,7 @@ export async function startWorkers(
         order: orderFor(loaded, roles, worker, ports),
         stopWithinMs: drainMs + STOP_BEYOND_MS,
         giveUp(error) {
-          log.error({ cause: error }, 'a gateway worker is given up: everything stops')
+          log.error({ cause: error }, 'gateway worker keeps failing, stopping')
           void stop().then(() => giveUp(error))
         },
       }),

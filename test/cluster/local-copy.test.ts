@@ -29,7 +29,7 @@ test('what a node has read is kept by gateways alone, for the eyes of their user
     assert.equal(await gateway.stop(), 0)
     writeFileSync(file, 'this is no database, and long enough to be looked at as one'.repeat(100))
     const again = await cluster.start('gateway', { SVC_STORAGE_PATH: gateway.folder })
-    assert.match(again.output(), /damaged; it is made anew/)
+    assert.match(again.output(), /damaged, rebuilding it/)
     assert.equal(statSync(file).mode & PERMISSIONS, 0o600)
     await eventually('it is written', async () => copies().length === 3)
   })

@@ -63,7 +63,7 @@ test('several workers of one machine', { skip }, async (t) => {
       )
     }
     await eventually('it is started again', isBack)
-    assert.match(node.output(), /"worker":2,"how":"by SIGKILL",.*a gateway worker has ended; it is started again/)
+    assert.match(node.output(), /"worker":2,"how":"by SIGKILL",.*worker exited, restarting/)
     assert.equal(gone(), counts[1])
 
     const all = await childrenOf(node)

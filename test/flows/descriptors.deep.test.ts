@@ -83,7 +83,7 @@ test(
 test('idle connections to the dashboard leave descriptors for traffic and the store', ONLY_LINUX, async (t) => {
   const { product, control } = await start(t)
   const idle = await crowd(t, product.dashboardPort)
-  await eventually('a line in the log', () => linesOf(product, 'connections to the dashboard were dropped').length > 0)
+  await eventually('a line in the log', () => linesOf(product, 'dropped connections to the dashboard').length > 0)
   const { text } = await control('GET', '/metrics')
   assert.match(text, /svc_connections_refused_total\{reason="(address|descriptors)",place="dashboard"\} [1-9]/)
   assert.ok(await isServed(product))

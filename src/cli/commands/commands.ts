@@ -36,7 +36,7 @@ export interface Command {
 
 const SETTINGS_COMMAND: Command = {
   name: 'settings',
-  summary: 'list every setting with its value, where it came from and its environment name; a word narrows the list',
+  summary: 'list settings with value, source and environment name; a word filters the list',
   run({ env, file, cwd, words, print }) {
     const loaded = loadConfig({ env, file, cwd })
     const wanted = explainSettings(loaded).filter(({ path, env: name }) => {

@@ -15,7 +15,7 @@ const HELP = `  -d, --dashboard URL      the dashboard to import into; else SVC_
 export function importCommand(read: ReadEntries): Command {
   return {
     name: 'import',
-    summary: 'take over APIs, policies, keys and OAuth clients of the product that was there before',
+    summary: 'import APIs, policies, keys and OAuth clients from another gateway product',
     options: {
       dashboard: { type: 'string', short: 'd' },
       secret: { type: 'string', short: 's' },

@@ -23,7 +23,7 @@ const OF_STORAGE = [
 ] as const
 const USER = 'user:'
 
-/** Keys by their hashes, and basic users by their names: whoever uses one notices nothing of a move. */
+/** Keys by their hashes, and basic users by their names: callers do not notice a move. */
 export const KEYS: MoveKind = {
   name: 'keys',
   choice: 'keys',

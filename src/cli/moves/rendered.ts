@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setMember } from '../../model/apis/definition/tree.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 
-/** The text of one object as a file: members in one order whoever wrote them, those of `head` first. */
+/** The text of one object as a file: members in a fixed order, those of `head` first. */
 export function rendered(body: JsonObject, head: readonly string[] = []): string {
   const sortedBody = sorted(body) as JsonObject
   const first = head.filter((name) => Object.hasOwn(sortedBody, name)).map((name) => [name, sortedBody[name]!] as const)

@@ -17,7 +17,7 @@ const COMPARING = `  --no-delete        leaves what is not in the files
 export const MOVE_COMMANDS: readonly Command[] = [
   {
     name: 'dump',
-    summary: 'write APIs, policies and more of a dashboard into files, one object each',
+    summary: 'export APIs, policies and more of a dashboard into files, one object each',
     options: DUMP_OPTIONS,
     mayStandAlone: MAY_STAND_ALONE,
     help: `${ASKING}\n  -t, --target DIR   the folder to write to\n${CHOOSING}
@@ -28,7 +28,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
   },
   {
     name: 'diff',
-    summary: 'show what sync would change; status 2 when there is anything',
+    summary: 'show what sync would change; exit status 2 if anything',
     options: DIFF_OPTIONS,
     mayStandAlone: MAY_STAND_ALONE,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}`,
@@ -36,7 +36,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
   },
   {
     name: 'sync',
-    summary: 'make a dashboard what the files say: create, change and delete; shows the plan, --yes does it',
+    summary: 'make a dashboard match the files: create, change and delete; shows the plan, --yes applies it',
     options: SYNC_OPTIONS,
     mayStandAlone: MAY_STAND_ALONE,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
@@ -44,7 +44,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
   },
   {
     name: 'apply',
-    summary: 'the same without deletions',
+    summary: 'as sync, without deletions',
     options: SYNC_OPTIONS,
     mayStandAlone: MAY_STAND_ALONE,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
@@ -52,7 +52,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
   },
   {
     name: 'publish',
-    summary: 'only what is new: refuses when an object is there and another one',
+    summary: 'create only new objects: refuses when one exists and differs',
     options: SYNC_OPTIONS,
     mayStandAlone: MAY_STAND_ALONE,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
@@ -60,7 +60,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
   },
   {
     name: 'validate',
-    summary: 'check files by themselves: every mistake with file, line and field',
+    summary: 'check files: every mistake with file, line and field',
     options: VALIDATE_OPTIONS,
     mayStandAlone: MAY_STAND_ALONE,
     help: `${READING}\n${CHOOSING}`,

@@ -47,7 +47,7 @@ export function readIdentity(pem: string, name: string): Identity {
 }
 
 /**
- * Seals a secret for a recipient. The same secret at the same place comes out the same for whoever has the same `seed` (a secret of
+ * Seals a secret for a recipient. Sealing is deterministic: the same secret, place and `seed` give the same text (a secret of
  * the caller's), so that a file changes only when its object does: the one-time key follows from all of them.
  */
 export function sealFor(recipient: Recipient, seed: string, place: string, secret: string): string {

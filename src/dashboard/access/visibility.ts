@@ -43,7 +43,7 @@ export function sightOf(actor: Actor | undefined, owners: ApiOwners, ownershipOn
   const mine: readonly string[] = bounded
     ? [NOBODYS, `u:${actor.userId}`, ...(actor.groupId === '' ? [] : [`g:${actor.groupId}`])]
     : [NOBODYS]
-  // Whoever only looks at an organisation is of none, and its own record with it.
+  // A user without an organisation only looks at one; their own record belongs to none.
   const org = ({ body }: Seen) => !bounded || body.org_id === orgId || (viewing && body.org_id === '')
   const visible = (apiId: string) => {
     const found = owners.of(apiId)

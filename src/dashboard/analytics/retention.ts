@@ -17,9 +17,9 @@ export function keepHitsShort(parts: DashboardParts): () => Promise<void> {
     running = running
       .then(() => purgeOldHits(parts))
       .then((rows) => {
-        if (rows > 0) parts.log.info({ rows }, 'old counts of requests were forgotten')
+        if (rows > 0) parts.log.info({ rows }, 'deleted old analytics rows')
       })
-      .catch((cause) => parts.log.error({ cause }, 'old counts of requests cannot be forgotten'))
+      .catch((cause) => parts.log.error({ cause }, 'cannot delete old analytics rows'))
   }
   purge()
   const timer = setInterval(purge, EVERY_MS).unref()

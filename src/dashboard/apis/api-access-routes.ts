@@ -31,7 +31,7 @@ export function apiAccessRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: { permission: 'apis', intent: 'read' },
       owned: OWNED,
-      summary: 'Read who owns an API',
+      summary: 'Read the owners of an API',
       answers: { 200: Owners },
       standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       async run(call) {
@@ -44,7 +44,7 @@ export function apiAccessRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: { permission: 'apis', intent: 'write' },
       owned: OWNED,
-      summary: 'Replace who owns an API',
+      summary: 'Replace the owners of an API',
       body: Body,
       answers: { 200: Done },
       standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),

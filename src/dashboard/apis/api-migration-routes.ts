@@ -10,7 +10,7 @@ import { apiDocumentOf, apiNamed } from './api-document.ts'
 import { type Migrated, type Migration, MODES, migrateApi } from './migrate.ts'
 import { draftOf } from './store-api.ts'
 
-/** APIs of one call; whoever has more names them in portions. */
+/** APIs of one call; more go into further calls. */
 const MOST = 1000
 
 const Body = Type.Object({
@@ -43,7 +43,7 @@ export function apiMigrationRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/apis/migrate',
       access: { permission: 'apis', intent: 'write' },
-      summary: 'Bring classic APIs into the OpenAPI format, at once or by a staged copy',
+      summary: 'Migrate classic APIs to the OpenAPI format, at once or by a staged copy',
       body: Body,
       answers: { 200: Result },
       run: (call) => migrate(parts, call),

@@ -27,7 +27,7 @@ export function apiNodeRoutes(parts: DashboardParts): Route[] {
       path: '/api/apis/{id}/nodes',
       access: { permission: 'apis', intent: 'read' },
       owned: { noun: 'api', by: 'id' },
-      summary: 'Tell how an API stands on each gateway node',
+      summary: 'Get the sync status of an API on each gateway node',
       answers: { 200: Nodes },
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))

@@ -8,7 +8,7 @@ interface Known {
 }
 
 /**
- * Who owns which API, in memory: a policy, key or client is seen by whoever sees one of its APIs, and asking the store for each
+ * Owners of APIs, in memory: a policy, key or client is visible to users who see one of its APIs, and asking the store for each
  * of them would cost a read per API and row. Follows the feed; an entry that changed is read again before it is used.
  */
 export class ApiOwners {

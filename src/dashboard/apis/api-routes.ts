@@ -129,7 +129,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: `${path}/url`,
       access: READ,
       owned: OWNED,
-      summary: 'Tell where an API answers',
+      summary: 'Get the URL of an API',
       answers: { 200: UrlParts },
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
@@ -141,7 +141,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: `${path}/urls`,
       access: READ,
       owned: OWNED,
-      summary: 'Tell where an API of either format answers: at each gateway that loads it',
+      summary: 'List the URLs of an API of either format, one for each gateway that loads it',
       answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))

@@ -50,7 +50,7 @@ export function apiVersionRoutes(parts: DashboardParts): Route[] {
       path: '/api/apis/oas/{base}/rebase/{next}',
       access: WRITE,
       owned: { noun: 'api', by: 'base' },
-      summary: 'Make a version of an API the base of the others',
+      summary: 'Make a version of an API the base version',
       answers: { 200: Done },
       run: (call) => rebase(parts, call),
     },

@@ -35,7 +35,7 @@ export function apiWebhookRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: { permission: 'apis', intent: 'read' },
       owned: OWNED,
-      summary: 'Read which webhooks an API tells',
+      summary: 'Read the webhooks of an API',
       answers: { 200: Told },
       standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       async run(call) {
@@ -48,7 +48,7 @@ export function apiWebhookRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: { permission: 'apis', intent: 'write' },
       owned: OWNED,
-      summary: 'Replace which webhooks an API tells',
+      summary: 'Replace the webhooks of an API',
       body: Body,
       answers: { 200: Done },
       standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),

@@ -30,7 +30,7 @@ export function schemaRoutes(): Route[] {
     {
       ...shared,
       path: '/api/schema',
-      summary: 'A schema by its name',
+      summary: 'Get a schema by name',
       query: { schema_path: Type.String({ maxLength: 256, description: 'apidefs, apidefs/oas.' }) },
       run(call) {
         const name = call.query('schema_path').replace(/^\/|\/$/g, '')

@@ -75,7 +75,7 @@ async function fromYaml(bytes: Uint8Array): Promise<Uint8Array> {
   return new TextEncoder().encode(await yamlToJson(text).catch(asDocument))
 }
 
-/** Whoever sent a document is told in which line it cannot be read; other bodies may hold secrets, a document does not. */
+/** Syntax errors of documents name the line; other bodies may hold secrets, a document does not. */
 function asDocument(error: unknown): never {
   const found = toFault(error)
   throw found.code === 'body_malformed' ? fault('document_malformed', found.message, error) : error

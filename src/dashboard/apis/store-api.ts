@@ -155,7 +155,7 @@ const ownersOf = ({ user_owners = [], user_group_owners = [] }: ApiBeside = {}):
   user_group_owners: [...user_group_owners],
 })
 
-/** Whoever makes a version changes its base: it must be one that the caller may see. */
+/** Creating a version changes its base API, so the caller must be able to see it. */
 async function versionOf(parts: DashboardParts, call: Call): Promise<VersionOf | Answer | undefined> {
   const baseApiId = call.query('base_api_id')
   const name = call.query('new_version_name')

@@ -46,7 +46,7 @@ export function tryRoutes(parts: DashboardParts): Route[] {
       path: '/api/apis/{id}/try',
       access: { permission: 'apis', intent: 'write' },
       owned: { noun: 'api', by: 'id' },
-      summary: 'Try a request at an API, and tell which steps of the gateway it passed',
+      summary: 'Send a test request to an API and list the gateway steps that it passed',
       body: Body,
       undumped: true,
       answers: { 200: Tried },

@@ -85,7 +85,7 @@ export function assetRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: ONE,
       access: WRITE,
-      summary: 'Delete an asset; APIs that were made with it stay',
+      summary: 'Delete an asset; APIs created from it are kept',
       answers: { 200: Saved },
       run: async (call) => {
         const stored = await assetOf(parts, call)

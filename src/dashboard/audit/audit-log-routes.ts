@@ -48,7 +48,7 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/audit-logs',
       access: READ,
-      summary: 'List what was done; with download=true all of it as a file',
+      summary: 'List audit log entries; with download=true all of them as a file',
       query: QUERY,
       answers: { 200: Type.Union([Page, Type.Array(RecordShape), text]) },
       run: (call) => (call.query('download') === 'true' ? download(parts, call) : page(parts, call)),
@@ -69,7 +69,7 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
       path: '/api/audit-logs/{id}/undo',
       // Writing needs the permission of what was changed: see `checkUndoRights`.
       access: READ,
-      summary: 'Undo what an entry changed, where nothing has changed it since',
+      summary: 'Undo the change of an entry, unless it has been changed since',
       answers: { 200: Undone },
       run: (call) => undo(parts, call),
     },

@@ -16,9 +16,9 @@ export function keepAuditShort(parts: DashboardParts): () => Promise<void> {
     running = running
       .then(() => purgeOldAudit(parts))
       .then((number) => {
-        if (number > 0) parts.log.info({ entries: number }, 'old entries of the audit log were forgotten')
+        if (number > 0) parts.log.info({ entries: number }, 'deleted old audit log entries')
       })
-      .catch((cause) => parts.log.error({ cause }, 'old entries of the audit log cannot be forgotten'))
+      .catch((cause) => parts.log.error({ cause }, 'cannot delete old audit log entries'))
   }
   purge()
   const timer = setInterval(purge, EVERY_MS).unref()

@@ -59,7 +59,7 @@ const OWN_SETTINGS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Refuses whoever could not have made the change back by the calls of the nouns themselves: for lack of rights, because others own
+ * Refuses users who could not have reverted the change by the ordinary calls: for lack of rights, because others own
  * an API, or because it would give rights that the caller does not have.
  * @throws Fault `permission_missing`, `rights_exceeded` (403), `not_owner` (401), `not_found` (404) for another organisation's
  */

@@ -16,7 +16,7 @@ type Reader = Pick<Call, 'sight' | 'actor'>
 const WITHHELD = { withheld: true } as const
 
 /**
- * Entries as a caller may read them. Whoever reads the log reads who did what and when; with ownership on, the documents of what
+ * Entries as a caller may read them. Readers of the log see who did what and when; with ownership on, the documents of what
  * others own stay theirs.
  */
 export async function* withheldBatches(

@@ -11,7 +11,7 @@ const MOST_WAITING = 200
 const TOLD = ['id', 'api_id', 'name', 'key_hash', 'alias', 'apply_policies', 'org_id'] as const
 
 /**
- * Sends the mails about events, one after the other, once each: whoever must not miss an event takes the webhook. What goes wrong is
+ * Sends the mails about events, one after the other, once each: for guaranteed delivery use a webhook. What goes wrong is
  * logged.
  */
 export function eventMailer(parts: DashboardParts): (mail: EventMail) => void {
@@ -19,14 +19,13 @@ export function eventMailer(parts: DashboardParts): (mail: EventMail) => void {
   let queue = Promise.resolve()
   return (mail) => {
     if (!sendsMail(parts)) return
-    if (waiting >= MOST_WAITING)
-      return parts.log.warn({ org_id: mail.orgId }, 'too many mails about events, one was dropped')
+    if (waiting >= MOST_WAITING) return parts.log.warn({ org_id: mail.orgId }, 'too many event mails, dropped one')
     waiting++
     queue = queue
       .then(() => sendMail(parts, { to: mail.to, subject: oneLine(mail.event).slice(0, 150), text: textOf(mail) }))
       .catch((error: unknown) => {
         const { code, cause } = toFault(error)
-        parts.log.error({ code, cause, org_id: mail.orgId }, 'a mail about an event was not sent')
+        parts.log.error({ code, cause, org_id: mail.orgId }, 'cannot send an event mail')
       })
       .finally(() => {
         waiting--

@@ -34,7 +34,7 @@ export function keyActRoutes(parts: DashboardParts): Route[] {
     {
       ...shared,
       path: '/api/keys/{keyId}/rotate',
-      summary: 'Put a new key in the place of one; keys of developers may overlap',
+      summary: 'Rotate a key; the old key of a developer may stay valid for a while',
       query: NAMING,
       body: RotationBody,
       bodyIs: 'any',
@@ -44,7 +44,7 @@ export function keyActRoutes(parts: DashboardParts): Route[] {
     {
       ...shared,
       path: '/api/keys/{keyId}/reset_quota',
-      summary: 'Start the quotas of a key anew',
+      summary: 'Reset the quotas of a key',
       query: { ...NAMING, username: Type.String({ description: 'true: the path holds the name of a basic user.' }) },
       answers: { 200: Done },
       async run(call) {

@@ -68,7 +68,7 @@ function createRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/keys/preview',
       access: READ,
-      summary: 'Check a session and show it with its policies applied',
+      summary: 'Preview a session with its policies applied',
       body: Session,
       answers: { 200: KeyData },
       run: (call) => previewed(parts, call),

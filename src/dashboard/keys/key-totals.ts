@@ -7,7 +7,7 @@ const FRESH_MS = 10_000
 const ENTRIES = 200
 
 /**
- * How many keys match a filter, remembered until a key or token is written or deleted: whoever turns pages asks for the same number
+ * How many keys match a filter, cached until a key or token is written or deleted: paging asks for the same number
  * each time, and counting walks an index, 100 ms where ownership lets through hundreds of APIs and policies.
  */
 export class KeyTotals {

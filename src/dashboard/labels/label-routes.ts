@@ -100,7 +100,7 @@ function definitionRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: '/api/labels/{id}',
       access: 'admin',
-      summary: 'Delete a label that no API carries',
+      summary: 'Delete a label that no API has',
       answers: { 200: Done },
       run: async (call) => {
         await removeLabel(parts, await definitionOf(parts, call), call.actor!.email)
@@ -116,7 +116,7 @@ function inUseRoutes({ documents }: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/apis/labels',
       access: READ,
-      summary: 'List the labels that APIs carry, to filter by',
+      summary: 'List the labels in use, to filter APIs by',
       answers: { 200: InUse },
       run: async (call) => {
         const byKey = new Map<string, { value: string; count: number }[]>()
@@ -157,7 +157,7 @@ function appliedAt(parts: DashboardParts, start: string): Route[] {
     },
     {
       ...{ method: 'DELETE', path: `${path}/{key}`, access: WRITE, owned },
-      summary: 'Take a label off an API',
+      summary: 'Remove a label from an API',
       answers: { 200: Done },
       run: async (call) => {
         const { id } = await apiDocumentOf(parts, call, call.param('api_id'))

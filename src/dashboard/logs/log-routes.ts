@@ -37,7 +37,7 @@ export function logRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/logs/live',
       access: READ,
-      summary: 'Follow requests as they come, as server-sent events',
+      summary: 'Follow requests live, as server-sent events',
       query: { ...LOG_FILTERS, seconds: Type.Integer({ minimum: 0, maximum: HOUR_S }) },
       answers: { 200: Type.String() },
       answerType: 'text/event-stream',
@@ -78,7 +78,7 @@ function liveTails(parts: DashboardParts): Route['run'] {
     parts.closing?.addEventListener('abort', () => made.close())
     return made
   }
-  /** What whoever has opened the tail may see by now: sessions end, rights and owners change. */
+  /** What the reader of the tail may see by now: sessions end, permissions and owners change. */
   const queryOf = async (call: Call) => {
     const headers = { authorization: call.header('authorization'), 'x-api-key': call.header('x-api-key') }
     const actor = await identify(who, { method: 'GET', headers: { ...headers, cookie: call.header('cookie') } })

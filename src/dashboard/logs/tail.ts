@@ -45,7 +45,7 @@ export function tailEvents(parts: TailParts, onEnd: () => void): AsyncIterable<s
           }
         },
         async return() {
-          // Whoever waits in there is woken first.
+          // Wakes its waiters first.
           end()
           return events.return(undefined)
         },

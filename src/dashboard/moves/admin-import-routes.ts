@@ -31,7 +31,7 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       } catch (error) {
         const { code, message } = toFault(error)
         if (UNSTORED.has(code)) throw error
-        parts.log.warn({ code, number: i, reason: message.slice(0, 500) }, 'an import was refused')
+        parts.log.warn({ code, number: i, reason: message.slice(0, 500) }, 'import rejected')
         outcome.set(idOf(row) || String(i), false)
       }
     }
@@ -42,7 +42,7 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/admin/apis/import',
       access: 'installation',
-      summary: 'Takes over APIs with their ids',
+      summary: 'Import APIs with their ids',
       body: Type.Object({ apis: Type.Array(Type.Object({})) }),
       answers: { 200: Outcome },
       async run(call) {
@@ -63,7 +63,7 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/admin/policies/import',
       access: 'installation',
-      summary: 'Takes over policies with their ids',
+      summary: 'Import policies with their ids',
       body: Type.Object({ Data: Type.Array(Type.Object({})) }),
       answers: { 200: Outcome },
       async run(call) {

@@ -60,7 +60,7 @@ export function movedKey(parts: DashboardParts, row: SessionRow, withSecrets: bo
 }
 
 /**
- * Stores a key under the hash that it has elsewhere, or a basic user under the hash of its password there: whoever uses it notices
+ * Stores a key under the hash that it has elsewhere, or a basic user under the hash of its password there: its caller notices
  * nothing. When it was made and when it expires is as sent, and counts of quotas stay. `quota_used` gives a new one what was used
  * elsewhere, by scope; `legacy_key` says how an earlier product has hashed it.
  * @throws Fault `key_invalid`, `key_not_owned` (400), `not_owner` (401)

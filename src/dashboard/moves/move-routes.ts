@@ -113,13 +113,17 @@ function clientRoutes(parts: DashboardParts): Route[] {
     },
   })
   return [
-    list(`${PATH}/clients`, false, 'List all OAuth clients, and where each is registered'),
-    list(`${PATH}/clients/secrets`, true, 'The same with their secrets, for those who may write APIs too'),
+    list(`${PATH}/clients`, false, 'List all OAuth clients and the APIs of each'),
+    list(
+      `${PATH}/clients/secrets`,
+      true,
+      'List OAuth clients including their secrets; needs the permission to write APIs too',
+    ),
     {
       method: 'POST',
       path: `${PATH}/clients`,
       access: { permission: 'oauth' },
-      summary: 'Store an OAuth client as it is elsewhere, or in the place of the one that is here',
+      summary: 'Create or replace an OAuth client by its id',
       body: Type.Object({ client_id: text }),
       undumped: true,
       answers: { 200: Type.Object({ client_id: text }) },
@@ -130,7 +134,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/clients/{clientId}`,
       access: { permission: 'oauth' },
       owned: { noun: 'oauth_client', by: 'clientId' },
-      summary: 'Delete an OAuth client wherever it is registered; its tokens end',
+      summary: 'Delete an OAuth client at all APIs and revoke its tokens',
       answers: { 200: Done },
       run: async (call) => {
         const { client_id: clientId } = await clientNamed(parts, call)
@@ -162,12 +166,12 @@ function keyRoutes(parts: DashboardParts): Route[] {
   })
   return [
     list(`${PATH}/keys`, false, 'List all keys by their hashes, as they are stored'),
-    list(`${PATH}/keys/secrets`, true, 'The same with hashes of passwords, and keys where they are kept'),
+    list(`${PATH}/keys/secrets`, true, 'List keys including password hashes and stored key material'),
     {
       method: 'POST',
       path: `${PATH}/keys`,
       access: { permission: 'keys' },
-      summary: 'Store a key under the hash that it has elsewhere, or in the place of the one that is here',
+      summary: 'Create or replace a key by its hash',
       body: Type.Object(
         {},
         {
@@ -191,7 +195,7 @@ function runRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: `${PATH}/check`,
       access: { permission: 'apis' },
-      summary: 'Say what stands in the way of APIs, OAuth clients and keys, and store nothing',
+      summary: 'Check what would prevent APIs, OAuth clients and keys from being stored; stores nothing',
       body: Type.Object(
         {},
         {

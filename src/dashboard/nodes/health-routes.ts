@@ -12,7 +12,7 @@ export function healthRoutes(parts: DashboardParts): Route[] {
     method: 'GET',
     path,
     access: 'public',
-    summary: 'Tells whether the dashboard answers',
+    summary: 'Check the health of the dashboard',
     answers: { 200: Health },
     run,
   })

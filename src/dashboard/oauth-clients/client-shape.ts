@@ -27,7 +27,7 @@ export const ClientShape = Type.Object({
   metadata: Type.Record(Type.String(), Type.Unknown()),
 })
 
-/** Who gets to see the secret: whoever has just made it, those who may write APIs, nobody. */
+/** Who sees the secret: its creator in the response, users who may write APIs, or nobody. */
 export type SecretView = 'maker' | 'writers' | 'nobody'
 
 /** A client as callers see it; `isAlone`: false where others own a part of it (`soleOwnership`). @throws Fault `seal_broken` */

@@ -96,7 +96,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       owned: OWNED,
-      summary: 'Change an OAuth client; its id and secret stay',
+      summary: 'Update an OAuth client; its id and secret are kept',
       body: Body,
       answers: { 200: ClientShape },
       standing: (call) => clientStored(parts, call),
@@ -113,7 +113,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: `${ONE}/rotate`,
       access: WRITE,
       owned: OWNED,
-      summary: 'Give an OAuth client another secret; the old one may be good for a while',
+      summary: 'Rotate the secret of an OAuth client; the old one may stay valid for a while',
       body: RotationBody,
       bodyIs: 'any',
       answers: { 200: Rotated },
@@ -124,7 +124,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       owned: OWNED,
-      summary: 'Delete an OAuth client; its tokens end',
+      summary: 'Delete an OAuth client and revoke its tokens',
       answers: { 200: Done },
       run: async (call) => {
         const { client, place } = await clientToChange(parts, call)
@@ -151,7 +151,7 @@ function authorizeRoutes(parts: DashboardParts): Route[] {
     path,
     access: WRITE,
     owned: OWNED,
-    summary: 'Conclude an authorization once the user has decided',
+    summary: 'Complete an authorization after the decision of the user',
     body: Type.Object(
       {},
       { description: 'response_type, client_id, redirect_uri, state, scope, key_rules and so on, as a form.' },

@@ -30,7 +30,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       path: '/api/apis/oauth/{apiId}/{clientId}/tokens',
       access: READ,
       owned: { noun: 'api', by: 'apiId' },
-      summary: 'List the live tokens of an OAuth client at an API',
+      summary: 'List the active tokens of an OAuth client at an API',
       query: { p: Type.Integer() },
       answers: { 200: Tokens },
       run: async (call) => {
@@ -43,7 +43,8 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       path: '/api/apis/oauth/{apiId}/{clientId}/tokens',
       access: WRITE,
       owned: { noun: 'api', by: 'apiId' },
-      summary: 'End all tokens of an OAuth client, at every API; who may write clients needs no secret of theirs',
+      summary:
+        'Revoke all tokens of an OAuth client at all APIs; needs the permission to write clients, no client secret',
       answers: { 200: Done },
       run: async (call) => {
         const { client } = await clientToChange(parts, call)
@@ -56,7 +57,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       path: `${ONE}/tokens`,
       access: READ,
       owned: OF_CLIENT,
-      summary: 'List the live tokens of an OAuth client at all APIs',
+      summary: 'List the active tokens of an OAuth client at all APIs',
       query: { p: Type.Integer() },
       answers: { 200: Tokens },
       run: async (call) => list(parts, call, await clientNamed(parts, call), undefined),
@@ -66,7 +67,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       path: `${ONE}/revoke`,
       access: WRITE,
       owned: OF_CLIENT,
-      summary: 'End a token, named by itself or by the hash that lists show',
+      summary: 'Revoke a token, given by itself or by its hash',
       body: Type.Object({}, { description: 'token, token_type_hint, client_id, client_secret: a form or JSON.' }),
       bodyIs: 'any',
       answers: { 200: Done },
@@ -77,7 +78,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       path: `${ONE}/revoke_all`,
       access: WRITE,
       owned: OF_CLIENT,
-      summary: 'End all tokens of an OAuth client',
+      summary: 'Revoke all tokens of an OAuth client',
       body: Type.Object({}, { description: 'client_secret: a form or JSON.' }),
       bodyIs: 'any',
       answers: { 200: Done },

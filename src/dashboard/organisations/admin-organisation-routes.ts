@@ -20,14 +20,14 @@ const UNKNOWN = 'Could not retrieve org detail'
 /** Known members are checked one by one: clients send null for what they have not got. */
 const Body = Type.Object({})
 
-/** Organisations, by whoever runs the installation: `/admin/organisations`. */
+/** Organisations, for operators: `/admin/organisations`. */
 export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
   return [
     {
       method: 'GET',
       path: '/admin/organisations',
       access: 'installation',
-      summary: 'Lists all organisations',
+      summary: 'List all organisations',
       query: { p: Type.Integer() },
       answers: { 200: pageShape('organisations', OrganisationShape) },
       run: (call) =>
@@ -37,7 +37,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/admin/organisations',
       access: 'installation',
-      summary: 'Makes an organisation; the first one becomes that of all objects that name none',
+      summary: 'Create an organisation; the first one becomes the default organisation',
       body: Body,
       answers: { 200: MadeShape },
       async run(call) {
@@ -49,7 +49,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/admin/organisations/import',
       access: 'installation',
-      summary: 'Makes an organisation under the id that it brings',
+      summary: 'Import an organisation with its id',
       body: Body,
       answers: { 200: MadeShape },
       async run(call) {
@@ -63,7 +63,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/admin/organisations/{id}/generate-portals',
       access: 'installation',
-      summary: 'Gives the portal of an organisation its host: `domain` of a form',
+      summary: 'Set the host of the portal of an organisation: `domain` of a form',
       bodyIs: 'form',
       answers: { 200: DoneShape },
       async run(call) {
@@ -79,7 +79,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/admin/organisations/{id}',
       access: 'installation',
-      summary: 'Shows an organisation',
+      summary: 'Read an organisation',
       answers: { 200: OrganisationShape },
       async run(call) {
         const found = await findOrganisation(parts, call.param('id'))
@@ -90,7 +90,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: '/admin/organisations/{id}',
       access: 'installation',
-      summary: 'Replaces an organisation: what is not sent is emptied, but its custom permissions stay',
+      summary: 'Replace an organisation; omitted fields are cleared, custom permissions are kept',
       body: Body,
       answers: { 200: DoneShape },
       async run(call) {
@@ -104,7 +104,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: '/admin/organisations/{id}',
       access: 'installation',
-      summary: 'Deletes an organisation and all that belongs to it',
+      summary: 'Delete an organisation and everything in it',
       answers: { 200: DoneShape },
       async run(call) {
         const found = await findOrganisation(parts, call.param('id'))

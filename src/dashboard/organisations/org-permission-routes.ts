@@ -16,7 +16,7 @@ export function orgPermissionRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/org/permissions',
       access: 'admin',
-      summary: 'Lists the custom permissions of the organisation',
+      summary: 'List the custom permissions of the organisation',
       answers: { 200: Shape },
       async run(call) {
         return bare({ additional_permissions: { ...(await additionalPermissions(parts, call.actor!.orgId)) } })
@@ -26,7 +26,7 @@ export function orgPermissionRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: '/api/org/permissions',
       access: 'admin',
-      summary: 'Replaces the custom permissions of the organisation',
+      summary: 'Replace the custom permissions of the organisation',
       body: Shape,
       bodyIs: 'any',
       answers: { 200: DoneShape },

@@ -44,7 +44,7 @@ function listRoute({ documents }: DashboardParts): Route {
     method: 'GET',
     path: '/api/organisations/list',
     access: 'signed-in',
-    summary: 'List the organisations whose documents the caller sees',
+    summary: 'List the organisations that the caller can see',
     query: { p: Type.Integer() },
     answers: { 200: Type.Object({ organisations: Type.Array(OrgShape), pages: Type.Integer() }) },
     run: async (call) => {
@@ -65,7 +65,7 @@ function openPolicyRoutes(parts: DashboardParts): Route[] {
   return [
     {
       ...{ method: 'GET', path, access },
-      summary: 'Read the rules that are kept; they are not evaluated',
+      summary: 'Get the stored OPA rules (not evaluated)',
       answers: { 200: OpenPolicy },
       run: async (call) => {
         const found = await findOrganisation(parts, call.actor!.orgId)
@@ -76,7 +76,7 @@ function openPolicyRoutes(parts: DashboardParts): Route[] {
     },
     {
       ...{ method: 'PUT', path, access },
-      summary: 'Keep rules; they are not evaluated, so they cannot be enabled',
+      summary: 'Store OPA rules (not evaluated, so they cannot be enabled)',
       body: OpenPolicy,
       invalid: 'Invalid OPA rules.',
       answers: { 200: Done },

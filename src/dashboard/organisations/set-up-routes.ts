@@ -24,7 +24,7 @@ export function setUpRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/bootstrap',
       access: 'public',
-      summary: 'Tells whether the set-up link is open',
+      summary: 'Check whether the set-up link is open',
       answers: { 200: Type.Object({ open: Type.Boolean() }) },
       run: async () => bare({ open: ((await readInstallation(parts))?.setup_hash ?? '') !== '' }),
     },
@@ -32,7 +32,7 @@ export function setUpRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/bootstrap',
       access: 'public',
-      summary: 'Makes the first organisation and its first administrator, once, with the token of the set-up link',
+      summary: 'Create the first organisation and administrator, once, with the token of the set-up link',
       body: Body,
       answers: {
         200: Type.Object({

@@ -35,7 +35,7 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: PATH,
       access: 'installation',
-      summary: 'Lists the custom permissions of an organisation',
+      summary: 'List the custom permissions of an organisation',
       answers: { 200: Type.Object({ additional_permissions: PermissionsShape }) },
       run: withNames(async (_call, _organisation, names) => bare({ additional_permissions: { ...names } })),
     },
@@ -43,7 +43,7 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: PATH,
       access: 'installation',
-      summary: 'Adds a custom permission to an organisation',
+      summary: 'Create a custom permission of an organisation',
       body: One,
       answers: { 200: MadeShape },
       run: withNames(async (call, organisation, names) => {
@@ -57,7 +57,7 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: `${PATH}/{permission}`,
       access: 'installation',
-      summary: 'Shows a custom permission',
+      summary: 'Read a custom permission',
       answers: { 200: One },
       run: ofOne(async (call, _organisation, names) => {
         const key = call.param('permission')
@@ -68,7 +68,7 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: `${PATH}/{permission}`,
       access: 'installation',
-      summary: 'Changes what a custom permission is called',
+      summary: 'Rename a custom permission',
       body: Type.Object({ label: Type.String() }),
       answers: { 200: DoneShape },
       run: ofOne(async (call, organisation, names) => {
@@ -80,7 +80,7 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: `${PATH}/{permission}`,
       access: 'installation',
-      summary: 'Takes a custom permission away; users and groups that have it show it no more',
+      summary: 'Delete a custom permission; users and groups lose it',
       answers: { 200: DoneShape },
       run: ofOne(async (call, organisation, names) => {
         const left = Object.entries(names).filter(([key]) => key !== call.param('permission'))

@@ -21,15 +21,14 @@ const MOST_FORMER = 24
 /** Accounts of one person that get a new password together. */
 const MOST_SAME = 100
 
-/** Users of any organisation, and such as belong to none, by whoever runs the installation: `/admin/users`. */
+/** Users of any organisation or of none, for operators: `/admin/users`. */
 export function adminUserRoutes(parts: DashboardParts): Route[] {
   return [
     {
       method: 'POST',
       path: '/admin/users',
       access: 'installation',
-      summary:
-        'Makes a user; one without permissions is an administrator, one without an organisation sees all of them',
+      summary: 'Create a user; without permissions it is an administrator, without an organisation it sees all of them',
       body: NewUserBody,
       invalid: INVALID,
       answers: { 200: UserDoneShape },
@@ -39,7 +38,7 @@ export function adminUserRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/admin/users/{id}',
       access: 'installation',
-      summary: 'Shows a user with its API credential',
+      summary: 'Read a user with its API credential',
       answers: { 200: UserShape },
       async run(call) {
         const user = await findUserById(parts, call.param('id'))
@@ -52,7 +51,7 @@ export function adminUserRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: '/admin/users/{id}',
       access: 'installation',
-      summary: 'Changes a user, its password too; what is not sent stays, the API credential always',
+      summary: 'Update a user or its password; omitted fields and the API credential are kept',
       body: UserEditBody,
       invalid: INVALID,
       answers: { 200: UserDoneShape },
@@ -62,11 +61,11 @@ export function adminUserRoutes(parts: DashboardParts): Route[] {
         return worded(() => change(parts, call, user))
       },
     },
-    resetRight(parts, 'allow_reset_passwords', 'Lets a user set the passwords of others', (own) => ({
+    resetRight(parts, 'allow_reset_passwords', 'Grant a user the right to set the passwords of others', (own) => ({
       ...(isAdmin(own) ? { ...own, IsAdmin: 'admin' } : own),
       ResetPassword: 'admin',
     })),
-    resetRight(parts, 'disallow_reset_passwords', 'Takes the right to set the passwords of others', (own) => {
+    resetRight(parts, 'disallow_reset_passwords', 'Revoke the right to set the passwords of others', (own) => {
       const left = withoutReset(own)
       // Nothing left would mean everything.
       return Object.keys(left).length === 0 && !isAdmin(own) ? { IsAdmin: 'false' } : left

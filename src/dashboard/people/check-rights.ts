@@ -34,7 +34,7 @@ export async function checkReach(parts: DashboardParts, actor: Actor, user: Stor
   if (actor.userId === user.id) return
   const { permissions } = await effective(parts, user)
   if (!covers(actor.permissions, permissions))
-    throw fault('rights_exceeded', 'You cannot act upon a user who has rights that you do not have')
+    throw fault('rights_exceeded', 'You cannot change a user who has permissions that you do not have')
   await checkOwnersReach(parts, actor, { userId: user.id, groupIds: [user.group_id] })
 }
 
@@ -51,12 +51,13 @@ export function checkAddress(
 /** Refuses a caller who has less than a group gives. @throws Fault `rights_exceeded` (403) */
 export function checkGroupReach(actor: Actor, group: Pick<StoredGroup, 'user_permissions'>): void {
   if (!covers(actor.permissions, groupPermissions(group)))
-    throw fault('rights_exceeded', 'You cannot act upon a group that has rights that you do not have')
+    throw fault('rights_exceeded', 'You cannot change a group that has permissions that you do not have')
 }
 
 /** Refuses rights that the caller does not have. @throws Fault `rights_exceeded` (403) */
 function checkRights(actor: Actor, wanted: Permissions): void {
-  if (!covers(actor.permissions, wanted)) throw fault('rights_exceeded', 'You cannot give rights that you do not have')
+  if (!covers(actor.permissions, wanted))
+    throw fault('rights_exceeded', 'You cannot grant permissions that you do not have')
 }
 
 /** The actor of a call, or the user who answers for a sign-in. */

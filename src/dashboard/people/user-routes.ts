@@ -48,7 +48,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/users',
       access: { permission: 'users' },
-      summary: 'Lists users of the organisation',
+      summary: 'List the users of the organisation',
       query: { ...paged, group_id: Type.String({ maxLength: 256, description: 'Members of this group alone.' }) },
       answers: { 200: Page },
       run: (call) => list(call, ''),
@@ -57,7 +57,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/users',
       access: { permission: 'users' },
-      summary: 'Makes a user, with an API credential of its own',
+      summary: 'Create a user with an API credential',
       body: NewUserBody,
       invalid: INVALID,
       answers: { 200: MadeShape },
@@ -67,7 +67,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/users/me',
       access: 'signed-in',
-      summary: 'Shows who calls',
+      summary: 'Read the calling user',
       answers: { 200: SelfShape },
       async run(call) {
         const user = await findUserById(parts, call.actor!.userId)
@@ -78,7 +78,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/users/search',
       access: { permission: 'users' },
-      summary: 'Finds users by a part of their email address, which does not belong into a URL',
+      summary: 'Search users by a part of their email address, which does not belong into a URL',
       deprecated: 'POST /api/users/search',
       query: { ...paged, q: Type.String({ maxLength: 256 }) },
       answers: { 200: Page },
@@ -88,7 +88,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/users/search',
       access: { permission: 'users', intent: 'read' },
-      summary: 'Finds users by a part of their email address',
+      summary: 'Search users by a part of their email address',
       query: paged,
       body: SearchBody,
       invalid: 'Could not extract search filter from request body.',
@@ -103,7 +103,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       path: '/api/users/{id}',
       access: { permission: 'users' },
       own: 'id',
-      summary: 'Shows a user',
+      summary: 'Read a user',
       answers: { 200: UserShape },
       standing: (call) => personIn(parts, 'user', call),
       run: onUser(UNKNOWN, async (call, user) => bare(await new PeopleView(parts, call.actor).user(user))),
@@ -112,7 +112,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: '/api/users/{id}',
       access: { permission: 'users' },
-      summary: 'Changes a user; what is not sent stays',
+      summary: 'Update a user; omitted fields are kept',
       body: UserEditBody,
       invalid: INVALID,
       answers: { 200: DoneShape },
@@ -124,7 +124,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       path: '/api/users/{id}',
       access: { permission: 'users' },
       own: 'id',
-      summary: 'Deletes a user, and ends its sessions and its API credential',
+      summary: 'Delete a user with its sessions and its API credential',
       answers: { 200: DoneShape },
       run: onUser(UNKNOWN, async (call, user) => {
         await checkReach(parts, call.actor!, user)
@@ -137,7 +137,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       path: '/api/users/{id}/actions/key/reset',
       access: { permission: 'users' },
       own: 'id',
-      summary: 'Gives a user another API credential; the one before is dead at once',
+      summary: 'Regenerate the API credential of a user; the old one is invalid at once',
       answers: { 200: DoneShape },
       run: onUser(UNKNOWN, async (call, user) => {
         const another = user.id !== call.actor!.userId
@@ -152,7 +152,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: '/api/users/{id}/actions/revoke',
       access: { permission: 'users' },
-      summary: 'Makes a user inactive, and ends its sessions and its API credential',
+      summary: 'Deactivate a user and revoke its sessions and its API credential',
       answers: { 200: DoneShape },
       run: onUser(NOT_CHANGEABLE, async (call, user) => {
         await checkReach(parts, call.actor!, user)

@@ -8,7 +8,7 @@ import type { DashboardParts } from '../server/parts.ts'
 import { adminSystemRoutes } from '../system/admin-system-routes.ts'
 import type { Route } from './route.ts'
 
-/** The API of whoever runs the installation, with the admin secret in `admin-auth`, and the first start. */
+/** The operators' API, with the admin secret in `admin-auth`, and the first start. */
 export function adminRoutes(parts: DashboardParts): Route[] {
   return [
     ...adminImportRoutes(parts),

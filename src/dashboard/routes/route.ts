@@ -9,7 +9,7 @@ import type { Standing } from './entity-version.ts'
 export type Access =
   /** Anybody: sign-in, health, documents about the API. */
   | 'public'
-  /** Whoever is signed in, whatever their rights. */
+  /** Any signed-in user. */
   | 'signed-in'
   /** Administrators of the organisation. */
   | 'admin'

@@ -21,7 +21,7 @@ export async function isServed(parts: DashboardParts, requestId: string, sinceMs
   const ended = await Promise.race([parts.settled(revision), late])
   clearTimeout(timer)
   if (ended !== 'late') return true
-  parts.log.warn({ request_id: requestId, revision }, 'the gateway has not applied a change yet')
+  parts.log.warn({ request_id: requestId, revision }, 'the gateway has not applied a change in time')
   return false
 }
 

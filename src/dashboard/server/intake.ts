@@ -189,7 +189,7 @@ export class Intake {
       setTimeout(() => {
         const what = { dropped, max_connections: most, open_files_limit: limit }
         const todo = isShort ? '; raise the limit of open files (ulimit -n, LimitNOFILE)' : ''
-        this.#parts.log.warn(what, `connections to the dashboard were dropped: too many are open${todo}`)
+        this.#parts.log.warn(what, `dropped connections to the dashboard: too many are open${todo}`)
         dropped = 0
       }, RETRY_MS).unref()
     }

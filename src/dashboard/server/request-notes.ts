@@ -64,7 +64,7 @@ export async function noteRefusal(
   try {
     await note(parts, route, facts, actor, { refused: refusal.code })
   } catch (cause) {
-    parts.log.warn({ request_id: request.id, cause }, 'a refusal could not be recorded')
+    parts.log.warn({ request_id: request.id, cause }, 'cannot record a refusal')
   }
 }
 

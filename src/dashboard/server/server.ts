@@ -85,7 +85,7 @@ export async function startDashboard(
     throw portFault(error, port)
   }
   const ends = [keepAuditShort(parts), keepHitsShort(parts), keepKeysCurrent(parts)]
-  // The first caller should not wait for it; what goes wrong now is said to whoever needs it then.
+  // The first caller should not wait for it; failures surface when it is needed.
   if (parts.config.dashboard.enable_ownership) owners.fresh().catch(() => {})
   const address = server.server.address()
   return {

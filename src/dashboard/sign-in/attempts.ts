@@ -40,5 +40,5 @@ export function visitorBy(
 
 /** The refusal that says how long to wait. */
 export function throttled({ waitMs }: Wait): Fault {
-  return waitFault('sign_in_throttled', waitMs, `Too many failed tries, try again in ${Math.ceil(waitMs / 1000)} s`)
+  return waitFault('sign_in_throttled', waitMs, `Too many failed attempts, try again in ${Math.ceil(waitMs / 1000)} s`)
 }

@@ -40,9 +40,9 @@ export function linksSent(parts: DashboardParts): Promise<void> {
 
 async function sendLink(parts: DashboardParts, desk: LinkDesk, address: string): Promise<void> {
   const { public_url: base } = parts.config.dashboard
-  if (!sendsMail(parts)) return parts.log.warn({}, 'a password was forgotten, and dashboard.email_backend is not set')
-  // Of the call itself the address of the dashboard must not be taken: whoever sends it chooses its Host.
-  if (base === '') return parts.log.error({}, 'a password was forgotten, and dashboard.public_url is not set')
+  if (!sendsMail(parts)) return parts.log.warn({}, 'password reset requested, but dashboard.email_backend is not set')
+  // The address of the dashboard must not come from the call: its sender chooses the Host header.
+  if (base === '') return parts.log.error({}, 'password reset requested, but dashboard.public_url is not set')
   const accounts = await accountsOf(parts, address)
   const users: StoredDocument[] = []
   for (const user of accounts) if (await mayEnter(parts, user)) users.push(user)

@@ -35,7 +35,7 @@ export class LinkDesk {
   accept({ clientAddress }: Pick<Call, 'clientAddress'>, send: () => Promise<void>): void {
     const visitor = visitorOf(clientAddress)
     if (this.#waiting >= MOST_WAITING) {
-      this.#log.warn({}, 'too many forgotten passwords at once, one was dropped')
+      this.#log.warn({}, 'too many password resets at once, dropped one')
       return
     }
     if (this.#requests.waitMs(visitor) > 0) return
@@ -47,7 +47,7 @@ export class LinkDesk {
       .then(send)
       .catch((error: unknown) => {
         const { code, cause } = toFault(error)
-        this.#log.error({ code, cause }, 'the mail for a forgotten password was not sent')
+        this.#log.error({ code, cause }, 'cannot send a password reset mail')
       })
       .finally(() => {
         this.#waiting--

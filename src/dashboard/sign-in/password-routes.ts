@@ -27,7 +27,7 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/users/{id}/actions/reset',
       access: 'signed-in',
-      summary: 'Sets the password of a user, who is signed out everywhere',
+      summary: 'Set the password of a user; ends its sessions',
       body: Type.Object({
         current_password: Type.Optional(
           Type.String({ description: 'Needed for the own password, where there is one.' }),
@@ -42,7 +42,7 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/password/forgot',
       access: 'public',
-      summary: 'Asks for a mail with a link to set another password; answers the same for every address',
+      summary: 'Request a password reset mail; the response is the same for every address',
       body: Type.Object({ email: Type.String() }),
       answers: { 200: OK },
       run: (call) => {
@@ -55,7 +55,7 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/password/reset',
       access: 'public',
-      summary: 'Sets another password by the link of a mail',
+      summary: 'Reset a password with the link of the mail',
       body: Type.Object({
         token: Type.String({ description: 'What stands behind `#` in the link.' }),
         new_password: Type.String(),
@@ -87,7 +87,7 @@ async function reset(parts: DashboardParts, call: Call): Promise<Answer> {
 }
 
 /**
- * Whether the own password is to be replaced. Whoever sends the present one as the new one, without `current_password`, has shown
+ * Whether the caller's password is to be replaced. Sending the present one as the new one, without `current_password`, has shown
  * that they know it, and there is nothing to do: set-up scripts create a user with a password and then set the same.
  * @throws Fault `current_password_wrong` (403), `sign_in_throttled` (429)
  */

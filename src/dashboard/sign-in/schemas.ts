@@ -6,7 +6,7 @@ export const okWith = (meta: TSchema) => Type.Object({ Status: Type.Literal('OK'
 /** A success that says nothing besides. */
 export const OK = okWith(Type.Null())
 
-/** A browser session has ended here; whoever came from a SAML identity provider goes on there. */
+/** A browser session has ended here; after a SAML sign-in, logout continues at the identity provider. */
 export const SIGNED_OUT = okWith(
   Type.Union([
     Type.Null(),

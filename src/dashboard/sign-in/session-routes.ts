@@ -35,7 +35,7 @@ export function sessionRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/sessions',
       access: 'signed-in',
-      summary: 'Lists the browser sessions of the caller, the one that was used last first',
+      summary: 'List the browser sessions of the caller, most recently used first',
       answers: { 200: Sessions },
       run: async (call) => {
         const { userId, sessionId } = call.actor!
@@ -47,7 +47,7 @@ export function sessionRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: '/api/sessions/{id}',
       access: 'signed-in',
-      summary: 'Ends one browser session of the caller',
+      summary: 'Sign out of one browser session of the caller',
       answers: { 200: OK },
       run: async (call) => {
         const { userId, sessionId } = call.actor!
@@ -61,7 +61,7 @@ export function sessionRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: '/api/session/organisation',
       access: 'signed-in',
-      summary: 'Makes the browser session of a user without an organisation look at one, or with an empty id at all',
+      summary: 'Choose the organisation that the session of a user without one looks at; an empty id means all',
       body: Type.Object({ org_id: Type.String({ maxLength: 64 }) }),
       answers: { 200: OK },
       run: (call) => look(parts, call),

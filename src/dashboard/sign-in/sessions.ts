@@ -311,6 +311,6 @@ function renew(parts: DashboardParts, hash: Uint8Array, body: JsonObject, ifVers
   parts.documents.commit([{ op: 'putTicket', hash, row, ifVersion }], undefined).catch((error: unknown) => {
     const { code } = toFault(error)
     // Another call was first, or the session was ended.
-    if (code !== 'ticket_unusable') parts.log.warn({ code }, 'a session could not be prolonged')
+    if (code !== 'ticket_unusable') parts.log.warn({ code }, 'cannot extend a session')
   })
 }

@@ -36,7 +36,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/login',
       access: 'public',
-      summary: 'Signs in with email address and password',
+      summary: 'Sign in with email address and password',
       body: Type.Object({
         email: Type.String(),
         password: Type.String(),
@@ -51,7 +51,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/login/continue',
       access: 'public',
-      summary: 'Goes on with a sign-in by what it still needs',
+      summary: 'Continue a sign-in with the next factor',
       body: CONTINUE_BODY,
       answers: { 200: SIGN_IN_ANSWER },
       run: async (call) => {
@@ -64,7 +64,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/login/passkey/options',
       access: 'public',
-      summary: 'Begins a sign-in with a passkey alone',
+      summary: 'Start a passkey sign-in',
       answers: { 200: PASSKEY_LOGIN_OPTIONS },
       run: (call) => passkeyOptions(parts, call),
     },
@@ -72,7 +72,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/login/passkey',
       access: 'public',
-      summary: 'Signs in with a passkey alone',
+      summary: 'Sign in with a passkey',
       body: PASSKEY_BODY,
       answers: { 200: SIGN_IN_ANSWER },
       run: (call) => loginWithPasskey(parts, call),
@@ -81,7 +81,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/session',
       access: 'signed-in',
-      summary: 'Who is signed in, with the token that calls that write must carry',
+      summary: 'Read the session, with the CSRF token for writing calls',
       answers: { 200: SESSION },
       run: (call) => session(parts, call),
     },
@@ -89,7 +89,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/logout',
       access: 'signed-in',
-      summary: 'Ends this browser session',
+      summary: 'Sign out',
       answers: { 200: SIGNED_OUT },
       run: async (call) => {
         const cookie = readSessionCookie(call.header('cookie'))
@@ -105,7 +105,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/logout/everywhere',
       access: 'signed-in',
-      summary: 'Ends all browser sessions of the caller',
+      summary: 'Sign out of all browser sessions',
       answers: { 200: OK },
       run: async (call) => {
         await endSessions(parts, call.actor!.userId)

@@ -41,7 +41,7 @@ const TRIES = 3
 const MOST_SHARING = 100
 
 /**
- * Signs in with an email address and a password. Whoever has no account, or one that may not be used, gets the same answer after the
+ * Signs in with an email address and a password. Unknown and unusable accounts get the same answer after the
  * same work as with a wrong password.
  * @throws Fault `sign_in_failed` (401), `sign_in_throttled` (429) with the seconds to wait, `passwords_busy` (503)
  */
@@ -113,7 +113,7 @@ export async function continueSignIn(
     case 'organisation':
       return goOn(parts, call, chooseOrganisation(signIn, standing.users, given))
     case 'second_factor':
-      // Whoever comes from single sign-on learns what is needed by asking.
+      // After single sign-on the browser asks for the next step.
       if (given.code === undefined && given.recovery_code === undefined && given.passkey === undefined)
         return goOn(parts, call, signIn)
       return goOn(parts, call, await showSecondFactor(parts, call, signIn, standing.user, given))

@@ -15,7 +15,7 @@ interface Count {
 const MOST_NAMES = 100_000
 
 /**
- * Counts failed tries by whoever makes them: within a window, which begins with the first, no more than the limit. A try counts
+ * Limits failed attempts per caller: within a window, which begins with the first, no more than the limit. A try counts
  * from its beginning until it is known to have succeeded, so that many at once are not more.
  *
  * The counts are in memory, of this process alone. A restart forgets them: nobody outside can cause one, and what it gives is
@@ -62,7 +62,7 @@ export class FailureThrottle {
     if (--count.failures <= 0) this.#counts.delete(name)
   }
 
-  /** Forgets all failures of a name: whoever it is has shown to be the one. */
+  /** Clears the failures of a name after a successful sign-in. */
   succeed(name: string): void {
     this.#counts.delete(name)
   }

@@ -28,7 +28,7 @@ const Keys = Type.Object({
 const PATH = '/api/oauth/signing-keys'
 
 /**
- * The keys that JWT access tokens of the organisation are signed with. They are no API's own: whoever changes them changes the tokens of
+ * The keys that JWT access tokens of the organisation are signed with. They belong to no single API: changing them affects the tokens of
  * all owners, so that is for administrators.
  */
 export function signingKeyRoutes(parts: DashboardParts): Route[] {

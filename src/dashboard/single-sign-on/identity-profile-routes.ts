@@ -81,7 +81,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: `${PATH}/{id}`,
       access: ACCESS,
-      summary: 'Replace an identity profile; secrets that are sent blank stay',
+      summary: 'Replace an identity profile; blank secrets are kept',
       body: Type.Object({}, { additionalProperties: true }),
       answers: { 200: Written, ...REFUSALS },
       standing: (call) => profileOf(parts, call),

@@ -112,7 +112,7 @@ export async function findNonce(parts: DashboardParts, nonce: string, section: S
   const { use, section: made, person, not_allowed: notAllowed, accounts } = row?.body ?? {}
   const usable = row !== undefined && row.sort === 'sso' && row.claimedAt === 0 && row.expiresAt > now
   if (!usable || use !== 'nonce' || made !== section || !isObject(person)) throw fault('sso_nonce_void')
-  if (notAllowed === true) throw fault('sso_refused', 'whoever made the nonce does not let the user in')
+  if (notAllowed === true) throw fault('sso_refused', 'the issuer of the nonce does not admit the user')
   const known = personOf(person)
   if (!isDeepStrictEqual(await accountsOf(parts, section, known), accounts)) throw fault('sso_nonce_void')
   return { person: known, claim: { op: 'claimTicket', hash, sort: 'sso', now } }

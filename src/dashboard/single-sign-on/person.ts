@@ -20,7 +20,7 @@ export interface SsoPerson {
   readonly groupNames: readonly string[]
   /** What the person came by; undefined for whom an earlier version let in. */
   readonly opener: Opener | undefined
-  /** True when groups are mapped: whoever is in none of them is nobody here, whatever is not configured besides. */
+  /** True when groups are mapped: people in none of them are refused, whatever else is configured. */
   readonly mapped: boolean
   /** True: let in as a user who exists, or not at all; counts where users are looked up. */
   readonly onlyRegistered: boolean

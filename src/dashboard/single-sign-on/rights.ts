@@ -38,7 +38,7 @@ export type SsoEntry =
  * 3. and with those of `sso_permission_defaults` besides;
  * 4. nothing of it configured: an administrator, unless `sso.deny_without_mapping`.
  * Nobody is let in beyond the reach of the user who vouches: that user's rights, and with ownership on what user and group own.
- * @throws Fault `sso_refused` (403) with the reason for the log, `rights_exceeded` (403) where whoever vouches has less
+ * @throws Fault `sso_refused` (403) with the reason for the log, `rights_exceeded` (403) where the guarantor has less
  */
 export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<SsoEntry> {
   if ((await findOrganisation(parts, given.orgId)) === undefined) throw fault('sso_refused', 'no such organisation')
@@ -77,7 +77,7 @@ export async function guestStanding(
   return { permissions, groupId: groupsOf(parts, person)[0] ?? '', active: true }
 }
 
-/** True when whoever comes by single sign-on and is in no group is an administrator, because nothing says otherwise. */
+/** True when single sign-on makes people in no group administrators, because nothing is configured otherwise. */
 export function admitsAdmins({ config }: DashboardParts): boolean {
   const { sso_default_group_id: group, sso_permission_defaults: defaults } = config.dashboard
   return group === '' && Object.keys(defaults).length === 0 && !config.sso.deny_without_mapping
@@ -160,5 +160,5 @@ async function checkVouched(
 
 function checkCeiling(person: SsoPerson, permissions: Permissions): void {
   if (!isCovered(person, permissions))
-    throw fault('rights_exceeded', 'A sign-in cannot give rights that whoever set it up does not have')
+    throw fault('rights_exceeded', 'A sign-in cannot grant permissions that the person who configured it does not have')
 }

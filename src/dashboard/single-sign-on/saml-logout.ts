@@ -48,7 +48,7 @@ export async function logoutElsewhere(
     return await samlLogoutUrl(parts, await usedProfile(parts, subject.profile, 'SAMLProvider'), subject)
   } catch (error) {
     const { code, message } = toFault(error)
-    parts.log.warn({ request_id: call.requestId, code, why: message }, 'nobody was logged out at the identity provider')
+    parts.log.warn({ request_id: call.requestId, code, why: message }, 'logout at the identity provider failed')
     return undefined
   }
 }

@@ -38,7 +38,7 @@ const Body = Type.Object({
   UserNotAllowed: Type.Optional(Type.Unknown()),
 })
 const WARNING =
-  'Whoever comes by single sign-on and is in no group is an administrator: choose a default group (dashboard.sso_default_group_id) or default rights (dashboard.sso_permission_defaults), or refuse them (sso.deny_without_mapping)'
+  'People who come by single sign-on and are in no group become administrators: choose a default group (dashboard.sso_default_group_id) or default rights (dashboard.sso_permission_defaults), or refuse them (sso.deny_without_mapping)'
 
 /** Sign-in by a nonce that a trusted program asks for: it lives 60 seconds and opens one session. */
 export function ssoRoutes(parts: DashboardParts): Route[] {
@@ -47,7 +47,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/admin/sso',
       access: 'installation',
-      summary: 'Makes a sign-in nonce for any organisation',
+      summary: 'Create a sign-in nonce for any organisation',
       body: Body,
       bodyIs: 'any',
       answers: { 200: Created },
@@ -60,7 +60,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/sso',
       access: { permission: 'users' },
-      summary: 'Makes a sign-in nonce for the own organisation',
+      summary: "Create a sign-in nonce for the caller's organisation",
       body: Body,
       bodyIs: 'any',
       answers: { 200: Created },
@@ -70,7 +70,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/sso/settings',
       access: { permission: 'idm' },
-      summary: 'Shows what those get who come by single sign-on, and what to change of it',
+      summary: 'Read the permissions that single sign-on grants, with warnings',
       answers: { 200: Settings },
       run: async (call) => {
         const { sso_enable_user_lookup, sso_default_group_id, sso_permission_defaults } = parts.config.dashboard
@@ -88,8 +88,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: '/api/users/{id}/sso-identity',
       access: 'admin',
-      summary:
-        'Releases a user from the identity that it came by first, so that the next one with its verified address can come',
+      summary: 'Unlink the identity of a user, so that another identity with its verified address can sign in',
       answers: { 200: OK },
       run: (call) => release(parts, call),
     },
@@ -98,7 +97,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       path: '/tap',
       access: 'public',
       once: true,
-      summary: 'Opens a browser session for a sign-in nonce and leads to the dashboard',
+      summary: 'Open a browser session for a sign-in nonce and redirect to the dashboard',
       query: { nonce: Type.String() },
       answers: { 303: Type.String(), 403: Type.String() },
       answerType: 'text/html',
@@ -129,7 +128,7 @@ async function trusting({ documents }: DashboardParts, call: Call): Promise<stri
   return found
 }
 
-/** Whoever makes a nonce cannot give more than they have: neither now nor when it is used. */
+/** The issuer of a nonce cannot grant more than they have: neither now nor when it is used. */
 async function nonceOfUser(parts: DashboardParts, call: Call) {
   const { orgId, admin, email } = call.actor!
   const voucher = voucherFor(call.actor!)
@@ -148,7 +147,7 @@ async function checkGiven(parts: DashboardParts, person: Parameters<typeof entry
   try {
     await entryOf(parts, person)
   } catch (error) {
-    // Whoever is not let in is told so in the browser.
+    // The browser shows the refusal.
     if ((error as { code?: unknown }).code !== 'sso_refused') throw error
   }
 }

@@ -15,7 +15,7 @@ export function adminSystemRoutes(parts: DashboardParts): Route[] {
       path: '/admin/system/reload',
       once: true,
       access: 'installation',
-      summary: 'Answers when this node serves everything that is stored',
+      summary: 'Wait until this node serves everything that is stored',
       answers: { 200: Type.Object({ status: Type.Literal('ok') }) },
       async run(call) {
         if (!(await isServed(parts, call.requestId, performance.now()))) throw fault('gateway_behind')
@@ -26,7 +26,7 @@ export function adminSystemRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: '/admin/oauth/tokens',
       access: 'installation',
-      summary: 'Deletes tokens that have lapsed',
+      summary: 'Delete expired tokens',
       query: { scope: Type.String() },
       answers: { 200: DoneShape },
       async run(call) {

@@ -54,7 +54,7 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
     {
       ...shared,
       path: '/api/openapi.json',
-      summary: 'The OpenAPI document of this API',
+      summary: 'Get the OpenAPI document of this API',
       answers: { 200: Type.Object({ openapi: Type.Literal('3.1.0') }) },
       run() {
         document ??= bare(openapiOf(routes(), parts.version))
@@ -64,7 +64,7 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
     {
       ...shared,
       path: '/api/docs',
-      summary: 'This API as a page to read',
+      summary: 'Read the API documentation as a web page',
       answers: { 200: Type.String() },
       answerType: 'text/html',
       run: () => ({
@@ -77,7 +77,7 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
     {
       ...shared,
       path: '/api/docs/reader.js',
-      summary: 'The script of the page to read',
+      summary: 'Get the script of the API documentation',
       answers: { 200: Type.String() },
       answerType: 'text/javascript',
       run: readerAnswer,

@@ -34,7 +34,7 @@ export function notificationRoutes({ documents, clock }: DashboardParts): Route[
       method: 'GET',
       path: '/api/org/notifications',
       access: { permission: 'system' },
-      summary: 'List stored certificates that have ended or end within 30 days',
+      summary: 'List stored certificates that have expired or expire within 30 days',
       query: { refresh: Type.Boolean() },
       answers: { 200: Type.Array(Notification) },
       run: async (call) => {

@@ -46,7 +46,7 @@ export function settingRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/system/address',
       access: 'signed-in',
-      summary: 'Tell where callers reach the gateway, and the gateways that the settings list',
+      summary: 'Get the public address of the gateway and the configured gateways',
       answers: { 200: Type.Object({ url: Address, edges: Type.Array(Edge) }) },
       run: async (call) =>
         bare({

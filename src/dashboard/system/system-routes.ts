@@ -64,7 +64,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/system/stats',
       access: READ,
-      summary: 'Count APIs and gateways. No numbers of other days are kept.',
+      summary: 'Count APIs and gateways now; earlier counts are not stored',
       query: { start_day: text, end_day: text, resolution: Type.Enum(['day']), entity: Type.Enum([...ENTITIES]) },
       answers: { 200: Stats },
       run: (call) => stats(parts, call),
@@ -82,7 +82,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/system/placement',
       access: READ,
-      summary: 'Tell which gateway nodes would load an API with these tags, and why',
+      summary: 'List the gateway nodes that would load an API with these tags, with reasons',
       query: {
         tags: Type.String({ maxLength: 4096, description: 'Separated by commas; none = an API without tags.' }),
       },
@@ -93,7 +93,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/system/node/{node_id}/{hostname}',
       access: READ,
-      summary: 'Read what a gateway node runs with',
+      summary: 'Read the configuration of a gateway node',
       answers: { 200: Node },
       run: async (call) => {
         const id = call.param('node_id')
@@ -108,7 +108,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       path: '/license',
       access: 'public',
       bodyIs: 'any',
-      summary: 'Takes a licence from clients that send one. None is needed.',
+      summary: 'Accept a licence; none is needed',
       answers: { 200: Done },
       run: () => ok('No licence is needed'),
     },
@@ -120,7 +120,7 @@ function licence(path: string): Route {
     method: 'GET',
     path,
     access: 'signed-in',
-    summary: 'Tells that nothing is limited',
+    summary: 'Read the licence: nothing is limited',
     answers: { 200: Licence },
     run: () => ok('No licence is needed', { valid_until: NEVER_S, nodes_available: UNBOUNDED, entitlements: {} }),
   }

@@ -30,7 +30,7 @@ export function hookDeliveryRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: PATH,
       access: { permission: 'hooks', intent: 'read' },
-      summary: 'List messages for a webhook that wait or were given up, at most 100 behind `after`',
+      summary: 'List pending or failed deliveries of a webhook, at most 100 after `after`',
       query: { after: Type.Integer({ minimum: 0 }), dead: Type.Boolean() },
       answers: { 200: Type.Object({ deliveries: Type.Array(Delivery) }) },
       run: async (call) => {
@@ -44,7 +44,7 @@ export function hookDeliveryRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: `${PATH}/{delivery}/resend`,
       access: { permission: 'hooks', intent: 'write' },
-      summary: 'Send a message that was given up once more, before all others of its webhook',
+      summary: 'Resend a failed delivery, before all others of its webhook',
       answers: { 200: Done },
       run: async (call) => {
         await resend(parts, call, await knownHook(parts, call))

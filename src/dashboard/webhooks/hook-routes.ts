@@ -124,7 +124,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/api/hooks/{id}/test',
       access: WRITE,
-      summary: 'Send a test message to a webhook and say what came of it',
+      summary: 'Send a test message to a webhook and return the outcome',
       answers: { 200: Done },
       run: async (call) => sendTest(parts, await knownHook(parts, call)),
     },

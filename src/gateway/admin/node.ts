@@ -54,7 +54,7 @@ function reloads(parts: AdminParts) {
   return async (request: AdminRequest) => {
     const ended = reload()
     if (request.flag('block')) await inTime(parts, ended, 'Asked for, but not yet done on this node')
-    else ended.catch((error) => parts.log.error({ cause: error }, 'a reload that was asked for failed'))
+    else ended.catch((error) => parts.log.error({ cause: error }, 'requested reload failed'))
     return done()
   }
 }

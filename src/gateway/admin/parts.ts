@@ -16,7 +16,7 @@ import type { SecretGate } from './admin-secret.ts'
 export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' | 'tokens' | 'config'> {
   readonly config: Config
   readonly store: Store
-  /** What calls change documents through: whoever wants to know of a change is told. */
+  /** Documents through which calls write, so that events are raised. */
   readonly documents: Documents
   readonly log: Log
   readonly version: string

@@ -46,7 +46,7 @@ export class FileDefinitions {
       throw fault('setting_invalid', `gateway.app_path (SVC_GW_APPPATH) ${folder}: ${toFault(error).message}`, error)
     }
     this.#watcher.on('error', (error) =>
-      this.#parts.log.error({ folder }, `the folder is followed no longer: ${error.message}`),
+      this.#parts.log.error({ folder }, `stopped watching the folder: ${error.message}`),
     )
   }
 
@@ -67,7 +67,7 @@ export class FileDefinitions {
       try {
         this.scan()
       } catch (error) {
-        this.#parts.log.error({ folder: this.#parts.folder }, `the folder cannot be read: ${toFault(error).message}`)
+        this.#parts.log.error({ folder: this.#parts.folder }, `cannot read the folder: ${toFault(error).message}`)
       }
     }, SETTLE_MS).unref()
   }
@@ -85,7 +85,7 @@ export class FileDefinitions {
       this.#seen.delete(name)
       this.#documents.delete(name)
       catalogue.remove(`file:${name}`)
-      this.#parts.log.info({ file: name }, 'definition file is gone; its API is served no longer')
+      this.#parts.log.info({ file: name }, 'definition file removed, its API is no longer served')
       changes++
     }
     if (changes > 0) this.#parts.changed()
@@ -107,7 +107,7 @@ export class FileDefinitions {
       const { state, reason } = this.#parts.catalogue.put(`file:${name}`, document, 0)
       if (reason !== '')
         this.#parts.log.warn({ file: name, state }, `definition file is not served as written: ${reason}`)
-      else this.#parts.log.info({ file: name, api_id: document.api_id, state }, 'definition file taken over')
+      else this.#parts.log.info({ file: name, api_id: document.api_id, state }, 'definition file loaded')
       return true
     } catch (error) {
       this.#refuse(name, stamp, toFault(error).message)

@@ -20,7 +20,7 @@ export interface LiveParts {
   readonly sessions: Sessions
   /** Told of the signing keys of tokens. */
   readonly ownKeys: Pick<OwnKeys, 'take'>
-  /** Does what all gateways are told to do; undefined = whatever that was, for it cannot be known any more. */
+  /** Applies a gateway command; undefined: commands were missed, reset everything they could have affected. */
   readonly obey: (order: GatewayOrder | undefined) => void
   readonly log: Log
 }

@@ -80,7 +80,7 @@ export class KeySets {
     if (known !== undefined) return known
     const made = new KeySet(this.#parts, url, family, freshMs)
     this.#sets.set(name, made)
-    // Whoever has it keeps it; only later APIs will read it for themselves.
+    // Holders keep it; only later APIs read it themselves.
     if (this.#sets.size > SHARED_SETS) this.#sets.delete(this.#sets.keys().next().value!)
     return made
   }
@@ -157,7 +157,7 @@ class KeySet implements KeySource {
       const set = readStrictObject(Buffer.from(await fetch(this.#url)))
       const keys = set && readKeySet(set, this.#family)
       if (keys === undefined) {
-        log.warn({ host: hostOf(this.#url) }, 'what stands at the address of a key set is no key set')
+        log.warn({ host: hostOf(this.#url) }, 'the JWKS URL does not return a key set')
         return
       }
       // What was asked for before it was all forgotten may be what was to be forgotten.
@@ -165,7 +165,7 @@ class KeySet implements KeySource {
       this.#keys = keys
       this.#readAt = clock.mono()
     } catch (cause) {
-      log.warn({ host: hostOf(this.#url), cause }, 'a key set could not be read')
+      log.warn({ host: hostOf(this.#url), cause }, 'cannot read a key set')
     }
   }
 }

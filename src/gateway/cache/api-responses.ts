@@ -82,7 +82,7 @@ export class ApiResponses implements AnswerOwner {
     this.#pool.leave(answer)
   }
 
-  /** Lets go of every answer of a URI, whoever they are for (RFC 9111 section 4.4). */
+  /** Invalidates all stored answers of a URI, for all callers (RFC 9111 section 4.4). */
   invalidate(uri: string): void {
     this.#turn++
     this.#invalidated.delete(uri)
@@ -163,7 +163,7 @@ function flightKey(uri: string, caller: string): string {
   return caller === '' ? uri : `${uri}\n${caller}`
 }
 
-/** True when whoever is given the one would be given the other. */
+/** True when a request that matches one also matches the other. */
 function isReplaced(old: StoredAnswer, answer: StoredAnswer): boolean {
   const [a, b] = [old.selection, answer.selection]
   return sameWay(a.way, b.way) && a.selected === b.selected && a.names.join() === b.names.join()

@@ -94,7 +94,7 @@ export class CacheVisit implements AnswerKeeper {
     this.#land()
   }
 
-  /** Whoever waits goes on. */
+  /** Resumes the waiting requests. */
   #land(): void {
     this.#flight?.end()
     this.#flight = undefined

@@ -47,7 +47,7 @@ export interface AnswerParts {
   readonly bornAt: MonoMillis
 }
 
-/** Whoever can let an answer go. */
+/** The owner of a stored answer, which can evict it. */
 export interface AnswerOwner {
   remove(answer: StoredAnswer): void
 }

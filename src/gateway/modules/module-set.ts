@@ -234,7 +234,7 @@ export class ModuleSet {
   }
 
   #cannotLoad(thread: Thread, reason: string): void {
-    this.#log.error({ api_id: this.#apiId }, `modules cannot be loaded: ${reason}`)
+    this.#log.error({ api_id: this.#apiId }, `cannot load modules: ${reason}`)
     thread.link.end()
     if (this.#thread !== thread) return
     this.#thread = undefined
@@ -247,7 +247,7 @@ export class ModuleSet {
 
   /** The thread ended by itself: for want of memory, or because a module had it so. */
   #ended(thread: Thread, reason: string): void {
-    this.#log.warn({ api_id: this.#apiId }, `the thread of modules ended: ${reason}`)
+    this.#log.warn({ api_id: this.#apiId }, `module thread exited: ${reason}`)
     const culprit = thread.calls.get(thread.link.running)
     if (culprit === undefined) this.#careful = true
     else this.#settle(thread, culprit, fault('module_failed', reason))

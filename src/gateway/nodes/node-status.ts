@@ -89,7 +89,7 @@ export class NodeReporter {
       this.#before ??= stood
       if (stood !== this.#instance && stood !== this.#before) this.#shared()
     } catch (error) {
-      this.#parts.log.debug({ cause: error }, 'the status of this node could not be stored')
+      this.#parts.log.debug({ cause: error }, 'cannot store the status of this node')
     }
   }
 

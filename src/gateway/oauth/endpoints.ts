@@ -168,7 +168,7 @@ export class OAuthEndpoints {
     return { served, found, prefix: '' }
   }
 
-  /** Whoever calls under a host of their own choice would get tokens and metadata that name it. */
+  /** A caller who chooses the Host header would get tokens and metadata that name it. */
   #warn(api: OAuthApi): void {
     if (!issuerIsOpen(api, this.#parts.publicUrl) || this.#warned.has(api.apiId)) return
     this.#warned.add(api.apiId)

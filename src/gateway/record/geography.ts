@@ -45,9 +45,9 @@ export class Geography {
       this.#reader = reader
       this.#young.clear()
       this.#old.clear()
-      this.#log.info({ file: this.#file }, 'the database of addresses is in use')
+      this.#log.info({ file: this.#file }, 'GeoIP database loaded')
     } catch (cause) {
-      this.#log.error({ cause, file: this.#file }, 'the database of addresses cannot be read')
+      this.#log.error({ cause, file: this.#file }, 'cannot read the GeoIP database')
     }
   }
 

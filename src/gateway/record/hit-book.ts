@@ -266,21 +266,20 @@ export class HitBook implements SlotSource {
   #reject(blocks: readonly SampleBlock[], error: unknown): true {
     const count = countOf(blocks)
     this.rejectedRows += count
-    this.#messages?.error({ err: error, count }, 'hits were refused by the store and are lost')
+    this.#messages?.error({ err: error, count }, 'store rejected hits, they are lost')
     this.log.giveBack(blocks)
     return true
   }
 
   #stored(rows: number): void {
     this.storedRows += rows
-    if (this.#storeFailed) this.#messages?.info({}, 'hits are stored again')
+    if (this.#storeFailed) this.#messages?.info({}, 'storing hits again')
     this.#storeFailed = false
   }
 
   #failed(error: unknown): false {
     this.failedFlushes++
-    if (!this.#storeFailed)
-      this.#messages?.error({ err: error }, 'hits could not be stored; they are kept and sent again')
+    if (!this.#storeFailed) this.#messages?.error({ err: error }, 'cannot store hits, retrying')
     this.#storeFailed = true
     return false
   }

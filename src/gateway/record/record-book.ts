@@ -175,13 +175,13 @@ export class RecordBook {
       await this.#parts.records.append(batch, drops)
     } catch (error) {
       if (!this.#storeFailed)
-        this.#parts.log.error({ err: error }, 'requests cannot be recorded; they are counted alone')
+        this.#parts.log.error({ err: error }, 'cannot store request records; requests are still counted')
       this.#storeFailed = true
       return false
     }
     for (const { at, orgId, apiId, count } of drops) this.#told(JSON.stringify([at / MINUTE_MS, orgId, apiId]), count)
     this.stored += batch.length
-    if (this.#storeFailed) this.#parts.log.info({}, 'requests are recorded again')
+    if (this.#storeFailed) this.#parts.log.info({}, 'storing request records again')
     this.#storeFailed = false
     return true
   }
@@ -201,7 +201,7 @@ export class RecordBook {
     this.#sincePurge = 0
     this.#purgedAt = performance.now()
     const before = Math.max(0, clock.wall() - settings.records_days * DAY_MS)
-    // A store that is full or away says so to whoever writes; the next time tries again.
+    // The write reports a full or unavailable store; the next flush retries.
     await records.purgeRecords({ before, keep: settings.records_kept }).catch(() => 0)
   }
 }

@@ -3,7 +3,7 @@ import type { HitCell } from './aggregate.ts'
 import type { ApiMetrics } from './api-metrics.ts'
 
 /**
- * All that records want to know of one finished request. One object, filled anew for each request: whoever keeps
+ * All that records want to know of one finished request. One object, refilled for each request: code that keeps
  * something of it copies. Its shape never changes.
  */
 export class Sample {

@@ -365,7 +365,7 @@ export class Exchange extends WireExchange implements Instant {
   requestExtra = ''
   /** All edits of the fields that are handed on, of every API on the way: requests with other edits are not given each other's answers. */
   requestEdits = ''
-  /** `Name: value\r\n` lines to put on the answer, whoever gives it. */
+  /** `Name: value\r\n` lines to add to the answer, whether of the upstream or our own. */
   answerExtra = ''
   /** Whose `Access-Control-*` fields the answer has: a CORS_FIELDS. */
   corsFields = 0

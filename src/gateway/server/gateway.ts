@@ -354,7 +354,7 @@ function nodeReporter(
   })
   live.onDefinitions(() => reporter.changed())
   reporter.changed()
-  forgetNodes(store, clock.wall()).catch((error) => log.debug({ cause: error }, 'old nodes could not be forgotten'))
+  forgetNodes(store, clock.wall()).catch((error) => log.debug({ cause: error }, 'cannot delete old nodes'))
   return reporter
 }
 

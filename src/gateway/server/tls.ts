@@ -127,7 +127,7 @@ export class TlsCertificates {
           'no such certificate with a private key; the default one is used',
         )
       } catch (error) {
-        this.#parts.log.error({ domain, certificate: id, fault: toFault(error).code }, 'a certificate cannot be used')
+        this.#parts.log.error({ domain, certificate: id, fault: toFault(error).code }, 'unusable certificate')
       }
     }
     return undefined

@@ -277,7 +277,7 @@ export class Sessions {
     return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
   }
 
-  /** A session that stands in no store: made of what a proof says of its bearer. Whoever asks keeps it. */
+  /** A session that stands in no store: made from what a proof says of its bearer. The caller keeps it. */
   derive(source: SessionSource, keyHash: string, snapshot: Snapshot): LiveSession {
     return new LiveSession(source, keyHash, { snapshot, merges: this.#merges, found: NOBODY })
   }

@@ -200,7 +200,7 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
     unique: {},
     lookup: {
       name: text('owner_name'),
-      /** Host of the portal, by which whoever comes there is told from other organisations' people. */
+      /** Host of the portal, which tells the organisation of its visitors. */
       cname: (body) => (body.cname === '' ? undefined : folded('cname')(body)),
     },
   },

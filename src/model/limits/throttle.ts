@@ -31,7 +31,7 @@ interface Entry {
 }
 
 /**
- * Makes whoever fails wait, longer with each failure. A try counts as a failure from its beginning until it is known to have
+ * Delays attempts after failures, longer with each failure. A try counts as a failure from its beginning until it is known to have
  * succeeded, so that tries side by side do not slip through. Memory is bounded.
  */
 export class Throttle {

@@ -116,7 +116,7 @@ export function isUp(node: Pick<NodeStatus, 'up' | 'seen_at'>, now: number): boo
   return node.up && now - Date.parse(node.seen_at) < 3 * NODE_BEAT_MS
 }
 
-/** Where nodes that are up contradict each other: a sentence each, for whoever runs them. */
+/** Contradictions between nodes that are up, one sentence each, for operators. */
 export function nodeWarnings(nodes: readonly NodeStatus[], now: number): string[] {
   const up = nodes.filter((node) => isUp(node, now))
   const segmented = up.filter((node) => node.segmented)

@@ -2,7 +2,7 @@ import { hashKey } from '../secrets/secret.ts'
 import type { Millis } from '../time/clock.ts'
 
 /**
- * The ticket of a token that was issued while the store was away. Whoever stores the token and whoever revokes it first put this
+ * The ticket of a token that was issued while the store was away. Both storing and revoking the token first put this
  * one, and only one of them can: a token that was revoked where nobody knew it yet is not stored afterwards. `endsAt`: when the
  * token is forgotten.
  */

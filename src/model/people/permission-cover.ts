@@ -5,7 +5,7 @@ const INTENTS: readonly Intent[] = ['read', 'write']
 const MARKS: ReadonlySet<string> = new Set(['IsAdmin', 'ResetPassword', 'owned_analytics'])
 
 /**
- * True when whoever holds `held` may do everything that `wanted` allows: what somebody may give to others, and whom somebody may
+ * True when `held` includes everything that `wanted` allows: what somebody may give to others, and whom somebody may
  * act upon.
  */
 export function covers(held: Permissions, wanted: Permissions): boolean {

@@ -5,7 +5,7 @@ const MARKS: ReadonlySet<string> = new Set(['IsAdmin', 'ResetPassword', 'owned_a
 const RANK: Readonly<Record<string, number>> = { read: 1, write: 2 }
 
 /**
- * The rights of whoever has all of these: of each permission the higher one. A `deny` takes nothing away from what another set
+ * The union of these permissions: of each permission the higher one. A `deny` takes nothing away from what another set
  * gives. No sets, or sets that give nothing, make rights that are none; an empty set counts as none, never as an administrator's.
  */
 export function unitePermissions(sets: readonly Permissions[]): Permissions {

@@ -1,7 +1,7 @@
 const MASK = (1n << 64n) - 1n
 const [C1, C2] = [0x87c37b91114253d5n, 0x4cf5ad432745937fn]
 
-/** MurmurHash3 for 32 bits with seed 0. No hash for secrets: whoever wants two texts with one hash finds them. */
+/** MurmurHash3 for 32 bits with seed 0. Not for secrets: collisions are easy to find. */
 export function murmur32(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const whole = bytes.length & ~3

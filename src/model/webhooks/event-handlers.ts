@@ -87,7 +87,7 @@ function readHandler(event: ApiEventName, entry: JsonObject): EventHandler | und
   }
 }
 
-/** The webhooks that stand beside a definition for events of traffic; those for other events are told by whoever makes them. */
+/** The webhooks that stand beside a definition for events of traffic; those for other events are called by the code that raises them. */
 function readEventReferences(references: readonly JsonObject[]): EventReference[] {
   return references.flatMap((reference) => {
     const event = apiEventOf(textOf(reference, 'event_name'))

@@ -2,7 +2,7 @@ import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 
 const MOST_KEYS = 10_000
 
-/** Counts tries by whoever makes them, so that guessing ends. In memory: each node counts for itself. */
+/** Limits attempts per caller, against guessing. In memory: each node counts on its own. */
 export class Tries {
   readonly #clock: Clock
   readonly #windowMs: number

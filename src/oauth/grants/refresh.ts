@@ -96,7 +96,7 @@ async function rotate(use: Use, row: TicketRow, body: RefreshBody): Promise<OAut
   })
 }
 
-/** Writes the sealed answer into the ticket before it is used up: only whoever finds it unused can. */
+/** Writes the sealed answer into the ticket before it is consumed: only the caller that finds it unused can. */
 function keepAnswer({ parts, hash }: Use, row: TicketRow, issued: Issued): readonly Change[] {
   const { hash: _hash, version, claimedAt: _claimed, ...input } = row
   const body: JsonObject = { ...row.body, sealed_answer: sealAnswer(parts, hash, issued) }

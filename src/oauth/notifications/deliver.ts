@@ -39,7 +39,7 @@ const SETTLE_AGAIN_MS = 1_000
 
 /**
  * Sends what stands in the outbox: each message at least once, those of one API one after the other in the order of their
- * commits, those of different APIs side by side. Due times follow the clock of the parts: whoever moves that clock calls `wake`.
+ * commits, those of different APIs side by side. Due times follow the clock of the parts: code that moves that clock calls `wake`.
  */
 export class Deliveries {
   readonly #parts: DeliveryParts
@@ -91,7 +91,7 @@ export class Deliveries {
     await Promise.all([...this.#busy.values()].map(({ done }) => done))
     clearTimeout(grace)
     this.#client.close()
-    // Whoever cannot give it back is succeeded when it lapses.
+    // A lease that cannot be released expires by itself.
     await this.#parts.turn?.release().catch(() => {})
   }
 
@@ -103,7 +103,7 @@ export class Deliveries {
       try {
         pauseMs = await this.#takeDue()
       } catch (error) {
-        this.#parts.log.error({ cause: error }, 'the outbox of notifications cannot be read')
+        this.#parts.log.error({ cause: error }, 'cannot read the notification outbox')
       }
       const tookMs = performance.now() - startedAt
       if (tookMs > CHEAP_LOOK_MS) await this.#pause(tookMs * REST_PER_LOOK)
@@ -178,7 +178,7 @@ export class Deliveries {
     const endsAt = row.createdAt + GIVE_UP_MS
     const fields = { api_id: row.queue, delivery: row.id, attempts: row.attempts + 1, reason: error }
     if (now >= endsAt) {
-      log.error(fields, 'a notification was given up')
+      log.error(fields, 'notification failed, no more retries')
       return { is: 'dead', error }
     }
     log[row.attempts === 0 ? 'warn' : 'debug'](fields, 'a notification could not be delivered')
@@ -194,7 +194,7 @@ export class Deliveries {
         return
       } catch (error) {
         const fields = { api_id: row.queue, delivery: row.id, cause: error }
-        this.#parts.log.error(fields, 'what became of a notification cannot be written down')
+        this.#parts.log.error(fields, 'cannot store the outcome of a notification')
       }
       if (this.#state === 'closed') return
       await this.#pause(SETTLE_AGAIN_MS)

@@ -246,7 +246,7 @@ async function makeRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
   const first = await makeKey(algorithm, parts.sealKey, { signsFrom: now, now })
   const ring = { org_id: orgId, algorithm, keys: [first] }
   await write(parts, ring, 0, auditOf(now, 'gateway', 'oauth_key.create', orgId, { algorithm, kid: first.kid }))
-  // Whoever wrote it, what is stored now is what all nodes use.
+  // All nodes use what is stored now, whichever node wrote it.
   const stored = await readRing(parts, orgId, algorithm)
   if (stored === undefined) throw fault('store_away', 'signing keys were written and are not there')
   return stored

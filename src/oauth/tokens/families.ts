@@ -12,7 +12,7 @@ export async function endFamily(parts: OAuthParts, family: string): Promise<void
   await parts.documents.commit([{ op: 'endFamily', family }], undefined)
 }
 
-/** Answers `invalid_grant` to whoever brings something a second time, once all that the first use gave is ended. */
+/** Refuses a replayed single-use credential with `invalid_grant`, after everything that its first use issued is revoked. */
 export async function refuseReplay(
   parts: OAuthParts,
   call: { readonly api: { readonly apiId: string } },
@@ -20,7 +20,7 @@ export async function refuseReplay(
 ) {
   await endFamily(parts, row.family)
   const about = { api_id: call.api.apiId, client_id: row.clientId, ticket: row.sort }
-  parts.log.warn(about, 'something that can be used once came a second time: all tokens of its grant were ended')
+  parts.log.warn(about, 'single-use credential replayed: all tokens of its grant were revoked')
   return fault('oauth_invalid_grant')
 }
 

@@ -9,7 +9,7 @@ export interface LeaseParts {
   readonly clock?: Clock
 }
 
-/** Whoever is gone without a word is succeeded after this. */
+/** The lease of a holder that stopped without releasing it expires after this. */
 const LASTS_MS = 15_000
 /** Then it is made longer, while it is held. */
 const RENEWED_AFTER_MS = 5_000
@@ -55,7 +55,7 @@ export class Lease {
     return true
   }
 
-  /** Gives it to whoever asks next. */
+  /** Releases it for the next holder. */
   async release(): Promise<void> {
     if (this.#until === 0) return
     this.#until = 0

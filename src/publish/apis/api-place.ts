@@ -23,7 +23,7 @@ import { readable } from './api-plan.ts'
 /** Without `tokens` other threads and processes may take the place at the same time. */
 type PlaceParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
 
-/** Who asks for a place, and what may be said to whoever asks. */
+/** Who asks for a listen path, and what the refusal may tell them. */
 export interface PlaceRules {
   /** True = an API that stands where this one wants to be is no obstacle: the later one is not served. */
   readonly mayCollide: boolean

@@ -63,7 +63,7 @@ export function dropVersion(format: ApiDocument['format'], definition: JsonObjec
 
 /**
  * The definitions of a base API and of one of its versions after the version has become the base of all others, the former base
- * among them. Whoever asked for a version by name gets the same one as before.
+ * among them. Requests that name a version get the same one as before.
  * @throws Fault `query_invalid` (400) for an API that is no version of the base, a base without a version name, or two formats
  */
 export function rebasedDefinitions(base: ApiDocument, next: ApiDocument): { base: JsonObject; next: JsonObject } {

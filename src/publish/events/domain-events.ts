@@ -203,7 +203,7 @@ function orgOf({ org_id }: JsonObject): string {
   return typeof org_id === 'string' ? org_id : ''
 }
 
-/** Documents that tell whoever wants to know of what is committed with an audit entry, in the same commit. */
+/** Wraps documents so that a commit with an audit entry also raises its events, in the same commit. */
 export function tellingDocuments(parts: EventParts): Documents {
   const { documents } = parts
   return {

@@ -67,7 +67,7 @@ const SUBJECTS: Readonly<Partial<Record<ApiEventName, readonly string[]>>> = {
 
 /**
  * Events of traffic on their way into the outbox. A request only leaves them in a bounded list in memory; they are written together a
- * moment later, and sent from the outbox as all messages are. Whoever floods an API makes no flood of messages: a receiver that was
+ * moment later, and sent from the outbox as all messages are. A flood of requests makes no flood of messages: a receiver that was
  * told is told nothing of the same before its cooldown is over, and no more than a few a second at all.
  */
 export class TrafficEvents {
@@ -173,10 +173,10 @@ export class TrafficEvents {
     const fields = { code, cause: error, events: batch.length }
     if (!STORE_AWAY.has(code) || this.#closed) {
       this.dropped += batch.length
-      this.#parts.log.error(fields, `events were lost: ${message}`)
+      this.#parts.log.error(fields, `events lost: ${message}`)
       return !this.#closed
     }
-    this.#parts.log.warn(fields, 'events wait for the store')
+    this.#parts.log.warn(fields, 'events are waiting for the store')
     this.#waiting = [...batch, ...this.#waiting]
     this.dropped += Math.max(0, this.#waiting.length - this.#mostWaiting)
     this.#waiting.length = Math.min(this.#waiting.length, this.#mostWaiting)

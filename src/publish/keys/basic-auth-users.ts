@@ -193,7 +193,7 @@ async function keptPassword(parts: SecretParts, data: JsonObject): Promise<JsonO
     return { ...rest, hash_type: isBcryptHash(hashed) ? 'bcrypt' : 'argon2id', password: hashed }
   }
   if (isPasswordHash(password)) return kept(password)
-  // Taken for the password itself, the hash would open the account of whoever has stolen a list of them.
+  // Accepting the hash as the password would let a stolen list of hashes open the accounts.
   if (looksLikeBcrypt(password) || OTHER_HASHES.includes(String(rest.hash_type)))
     throw fault(
       'key_invalid',

@@ -117,7 +117,7 @@ function checkMethod({ auth_method: method, jwks, certificate, grant_types: gran
     throw fault('oauth_client_invalid', 'jwks: is missing, and private_key_jwt needs it')
   if (method === 'tls_client_auth' && certificate === undefined)
     throw fault('oauth_client_invalid', 'certificate: is missing, and tls_client_auth needs it')
-  // RFC 6749 section 4.4: whoever knows the id of a public client is that client.
+  // RFC 6749 section 4.4: anyone who knows the id of a public client could act as that client.
   if (method === 'none' && grants?.includes('client_credentials') === true)
     throw fault('oauth_client_invalid', 'grant_types: a client without authentication cannot use client_credentials')
 }

@@ -7,7 +7,7 @@ import { prepareUser, type SavedUser } from '../people/users.ts'
 import { closeSetup, opensSetup, readInstallation, setupToken } from './installation.ts'
 import { prepareOrganisation } from './organisations.ts'
 
-/** The first organisation and the first user, as whoever sets the installation up wants them. */
+/** The first organisation and the first user, as set-up asks for them. */
 export interface SetUp {
   /** Name of the organisation. One of that name that is there already is taken. */
   readonly organisation: string
@@ -18,7 +18,7 @@ export interface SetUp {
 }
 
 /**
- * Makes the first organisation and the first user, an administrator, in one commit, and closes the set-up link: whoever comes second
+ * Makes the first organisation and the first user, an administrator, in one commit, and closes the set-up link: a second caller
  * is refused. @throws Fault `setup_closed` (403) for a wrong or closed link, `setup_invalid`, `organisation_invalid`,
  * `password_invalid` (400), `passwords_busy` (503)
  */

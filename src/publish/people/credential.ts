@@ -9,7 +9,7 @@ const KEY_BYTES = 32
 /** An API credential as it is kept: what it is found by, and sealed, so that it can be shown again. */
 export type KeptCredential = Pick<User, 'access_hmac' | 'access_sealed'>
 
-/** No credential: whoever has it can use none. */
+/** Credential fields of a user without an API credential. */
 export const NO_CREDENTIAL: KeptCredential = { access_hmac: '', access_sealed: '' }
 
 /** What an API credential is found by. An HMAC, so that a copy of the store is no list of credentials to try. */

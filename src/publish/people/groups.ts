@@ -51,7 +51,7 @@ async function endOfMembers({ documents }: PublishParts, groupId: string): Promi
 }
 
 /**
- * Deletes a group that nobody is in: whoever were left in one that is gone would have no rights.
+ * Deletes a group that nobody is in: members of a deleted group would have no permissions.
  * @throws Fault `group_in_use` (400), `revision_conflict` (409)
  */
 export function deleteGroup(parts: PublishParts, group: StoredGroup, actor: string): Promise<Revision> {

@@ -34,7 +34,7 @@ export interface UserDraft {
   readonly sharedEmail: boolean
   /**
    * True: the account is the same person's as one in another organisation that has this password, and both change together from
-   * then on. Never where an organisation's own administrator makes it: whoever guesses the password would get the other account.
+   * then on. Never where an organisation's own administrator makes it: anyone who guesses the password would get the other account.
    */
   readonly samePerson: boolean
 }

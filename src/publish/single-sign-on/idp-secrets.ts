@@ -39,7 +39,7 @@ export function takeSecrets(profile: JsonObject): { readonly blank: JsonObject; 
 
 /**
  * What is stored of the secrets of a profile. One that is sent blank stays as it was, unless it would then be sent to another
- * address than before: whoever may change the profile need not know the secret. @throws Fault `profile_invalid` (400)
+ * address than before: permission to change the profile does not imply knowing the secret. @throws Fault `profile_invalid` (400)
  */
 export function sealSecrets(
   { sealKey }: Pick<SecretParts, 'sealKey'>,
@@ -58,7 +58,7 @@ export function sealSecrets(
   return kept
 }
 
-/** The profile with its secrets in clear, for whoever uses it. @throws Fault `seal_broken` */
+/** The profile with its secrets in clear, to sign in with. @throws Fault `seal_broken` */
 export function withSecrets(
   { sealKey }: Pick<SecretParts, 'sealKey'>,
   documentId: string,

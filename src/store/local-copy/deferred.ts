@@ -28,7 +28,7 @@ export function deferredStore({ open, counters, log }: DeferredOptions): Store {
     timer = setTimeout(
       () => {
         open().then(arrived, (error) => {
-          log.debug({ cause: toFault(error) }, 'the store is still away')
+          log.debug({ cause: toFault(error) }, 'the store is still unavailable')
           if (!closed) tryAgain(Math.min(waitMs * 2, LONGEST_WAIT_MS))
         })
       },
@@ -40,7 +40,7 @@ export function deferredStore({ open, counters, log }: DeferredOptions): Store {
     if (closed) return store.close()
     opened = store
     store.feed.subscribe((event) => feed.publish(event))
-    log.info({}, 'the store is back: everything is read anew')
+    log.info({}, 'the store is back, reloading everything')
     const revision = await Promise.resolve(store.documents.revision()).catch(() => 0)
     feed.publish({ revision, changes: [], sessions: [], missed: true })
   }

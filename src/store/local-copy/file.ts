@@ -174,7 +174,7 @@ export class CopyFile {
     if (this.waiting.length < MOST_WAITING) this.waiting.push(note)
   }
 
-  /** Whoever reads calls it first: what waits may say that something is gone. */
+  /** Call it before reading: pending changes may include deletions. */
   private write(): void {
     const revision = this.newRevision
     if (this.waiting.length === 0 && revision === undefined) return
@@ -194,7 +194,7 @@ export class CopyFile {
       this.waiting = [...notes, ...this.waiting]
       this.newRevision ??= revision
       if (!this.failing) {
-        this.log.warn({ cause: toFault(error) }, 'the copy of what this node has read cannot be written')
+        this.log.warn({ cause: toFault(error) }, 'cannot write the local copy')
       }
       this.failing = true
     }

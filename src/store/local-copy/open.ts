@@ -25,7 +25,7 @@ export function openCopy(file: string, keptSessions: number, log: Log): CopyFile
   try {
     return new CopyFile(file, keptSessions, log)
   } catch (error) {
-    log.warn({ cause: toFault(error) }, 'the copy of what this node has read is damaged; it is made anew')
+    log.warn({ cause: toFault(error) }, 'the local copy is damaged, rebuilding it')
     for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true })
     // Emptied, not removed: it keeps its owner and mode.
     truncateSync(file)

@@ -27,7 +27,7 @@ export class Owed implements OwedSessions {
   away = false
   private readonly parts: OwedParts
   private readonly waiting = new Map<string, OwedSession>()
-  /** Those that are being stored: whoever asks for one waits for the same answer. */
+  /** Those that are being stored: callers who ask for one share the result. */
   private readonly storing = new Map<string, Promise<boolean>>()
   private timer: NodeJS.Timeout | undefined
   private closed = false
@@ -89,7 +89,7 @@ export class Owed implements OwedSessions {
       isThere = stored.every(Boolean)
       if (isThere) count += some.length
     }
-    if (count > 0) this.parts.log.info({ count }, 'tokens that were issued while the store was away are stored')
+    if (count > 0) this.parts.log.info({ count }, 'stored the tokens that were issued while the store was away')
     this.timer = undefined
     if (this.waiting.size > 0) this.tryLater()
   }
@@ -115,11 +115,11 @@ export class Owed implements OwedSessions {
     } catch (error) {
       const { code } = toFault(error)
       if (LATER.has(code)) {
-        log.debug({ cause: error }, 'a token that was issued while the store was away cannot be stored yet')
+        log.debug({ cause: error }, 'cannot store a pending token yet')
         return false
       }
       this.away = false
-      if (code !== 'already_exists') log.error({ cause: error }, 'a token that was issued is not stored, and ends')
+      if (code !== 'already_exists') log.error({ cause: error }, 'dropped a pending token that cannot be stored')
       // It was revoked elsewhere, or stored although nobody was told: the store knows.
       revoked(hash)
     }

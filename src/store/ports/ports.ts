@@ -81,7 +81,7 @@ export interface AuditChange {
   /** The body before and after; null = there was none. */
   readonly before: JsonObject | null
   readonly after: JsonObject | null
-  /** Of a session that was there before: its whole row, for whoever brings it back. */
+  /** Of a session that existed before: its whole row, to restore it. */
   readonly session?: SessionInput
   /** True when the bodies were too large to keep (16 M characters for one commit): both read null. */
   readonly omitted?: true

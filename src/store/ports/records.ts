@@ -4,7 +4,7 @@ import type { Millis } from '../../model/time/clock.ts'
 /** At once where the adapter can answer from memory or a local file. */
 type Awaitable<T> = T | Promise<T>
 
-/** One finished request, as it is kept. Whoever hands it over has taken the secrets out. */
+/** One finished request, as it is stored. The caller has removed the secrets. */
 export interface RecordInput {
   /** When the request began. */
   readonly at: Millis

@@ -4,7 +4,7 @@ import { hashBytes } from './cells.ts'
 import type { PreparedChange, PreparedRow } from './prepare.ts'
 import { AUDIT_BODY_CHARACTERS } from './prepare-audit.ts'
 
-/** What of a session is kept beside its body, for whoever brings it back. `sealedKey` is a string of bytes, '' for none. */
+/** Columns of a session besides its body, to restore it. `sealedKey` is a string of bytes, '' for none. */
 export type SessionFacts = Pick<
   PreparedRow,
   'orgId' | 'apiIds' | 'policyIds' | 'clientId' | 'evictAt' | 'sealedKey' | 'family'

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 
 /** The 32 bytes of a hash held as a string of bytes. */
 export function hashBytes(text: string): Uint8Array<ArrayBuffer> {
-  // Not Buffer.from: its slices of a pool make whoever keeps 32 bytes keep 8 kB.
+  // Not Buffer.from: keeping a 32-byte slice of its pool keeps 8 kB.
   const bytes = new Uint8Array(text.length)
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i)
   return bytes

@@ -224,7 +224,7 @@ local function write(c)
   end
   c.used = c.used + c.given
   c.version = c.version + 1
-  -- Kept a while longer than it counts: whoever sets clocks by his own does so as well.
+  -- Kept a while longer than it counts, for nodes whose clocks are behind.
   writeQuota(c.key, c, c.ends > 0 and math.max(0, c.ends - now) + 60000 or 0)
 end
 local reply = { now }

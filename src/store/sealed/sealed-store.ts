@@ -39,7 +39,7 @@ const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = n
 
 /**
  * A store that keeps sealed, under a key of 32 bytes, what sessions and definitions hold of shared secrets: files, copies, backups and
- * the audit of `store` never have them in clear. Whoever reads and writes here sees them as they are. Rows that were written
+ * the audit of `store` never have them in clear. Callers here read and write them in clear. Rows that were written
  * before in clear are read as well, and sealed when they are written next.
  */
 export function sealedStore(store: Store, sealKey: Uint8Array): Store {
@@ -72,7 +72,7 @@ class SealedRows {
     this.#sealKey = sealKey
   }
 
-  /** The same object where nothing is to be sealed: whoever froze it counts on that. */
+  /** The same object if nothing is to be sealed: callers that froze it rely on that. */
   sealRow<Row extends SessionInput | TicketInput>(kind: string, hash: Uint8Array, row: Row): Row {
     const body = this.#seal(kind, hexOf(hash), row.body)
     return body === row.body ? row : { ...row, body }

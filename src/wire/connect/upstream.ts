@@ -148,7 +148,7 @@ export class Upstream {
       idleKeepMs,
       get tls() {
         if (!options.secure) return undefined
-        // A session goes on as whoever began it.
+        // A resumed session keeps its identity.
         if (context !== contextOf()) {
           tls = undefined
           session = undefined

@@ -51,7 +51,7 @@ function treatmentOf(name: string): Treatment {
   const treatment: Treatment = {
     name: copied(lower),
     staticIndex: staticIndexOfName(lower),
-    // Host is `:authority` here, and TE is written by whoever begins a request.
+    // Host is `:authority` here, and TE is written where a request begins.
     dropped: CONNECTION_SPECIFIC.has(lower) || lower === 'host' || lower === 'te',
     secret: SECRET.test(lower),
   }

@@ -55,7 +55,7 @@ export class Outlet {
 
   /**
    * Writes latin1 text, at the latest when this turn of the event loop ends: from then on `full` tells whether the socket has taken it.
-   * False when the socket wants to be left alone until `drain`. Whoever writes to the socket itself, or ends it, calls `flush` first.
+   * False when the socket wants to be left alone until `drain`. Call `flush` before writing to the socket itself or ending it.
    */
   text(text: string): boolean {
     if (!this.clear) return this.socket.write(text, 'latin1')

@@ -75,7 +75,7 @@ export class Preamble implements Timed {
     this.over = true
     sweep.remove(this)
     this.accepted.socket.removeAllListeners('end')
-    // Whoever takes the connection over must not find the reading of its first bytes still at work.
+    // The reader of the first bytes must be detached before the connection is handed over.
     queueMicrotask(() => this.settled(this, preceded))
   }
 }

@@ -90,7 +90,7 @@ test('a wrong password is said, too many are waited out, and the address that wa
     await page.getByText('The email address or the password is wrong').waitFor()
   }
   await submit(page)
-  await page.getByText('Too many failed tries').waitFor()
+  await page.getByText('Too many failed attempts').waitFor()
   await page.getByText(/You can try again in \d+:\d\d\./).waitFor()
   await checkThemes(page)
   await shoot(page, 'sign-in-throttled')
@@ -121,7 +121,7 @@ test('a second factor is set up with an app, asked for, and stood in for by a re
   await checkThemes(page)
   await shoot(page, 'authenticator')
   await typeCode(page, '000000')
-  await page.getByText('The code is wrong, or was used before').waitFor()
+  await page.getByText('The code is wrong or was used already').waitFor()
   await typeCode(page, codeOf(secret))
   const dialog = page.getByRole('dialog', { name: 'Your second factor is set up' })
   const [recovery = '', ...rest] = (await copied(page, dialog.getByRole('button', { name: /^Copy / }))).split('\n')

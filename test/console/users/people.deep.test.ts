@@ -312,7 +312,7 @@ async function giveTooMuch({ t, world, browser }: People): Promise<void> {
   await page.getByLabel('Email address').fill('friend@example.test')
   await right(page, 'Keys', 'Write').check()
   await page.getByRole('button', { name: 'Add a user' }).click()
-  await page.getByText('You cannot give rights that you do not have').waitFor()
+  await page.getByText('You cannot grant permissions that you do not have').waitFor()
   await checkThemes(page)
   await right(page, 'Keys', 'Read').check()
   await page.getByRole('button', { name: 'Add a user' }).click()
@@ -321,7 +321,7 @@ async function giveTooMuch({ t, world, browser }: People): Promise<void> {
   await page.getByText('It is not for you to see').waitFor()
   await page.getByLabel('First name').fill('Eve')
   await save(page)
-  await page.getByText('You cannot act upon a user who has rights that you do not have').waitFor()
+  await page.getByText('You cannot change a user who has permissions that you do not have').waitFor()
   assert.equal(((await world.api('GET', '/api/users/me')).json as JsonObject).first_name, 'Ada')
 }
 

@@ -24,7 +24,7 @@ interface Tried {
 }
 
 const ELSEWHERE =
-  'The gateway would not hand this path to this API: begin it with its listen path, and see that the API is active'
+  'The gateway does not route this path to this API: start it with the listen path, and check that the API is active'
 
 async function tryWorld(t: TestContext, env: Record<string, string> = {}) {
   const world = await gatewayWorld(t, env)
@@ -97,7 +97,7 @@ test('a path that another API, the gateway itself or nobody answers is not sent'
     const answer = await sent({ method: 'GET', path, headers: [{ name: 'x-svc-authorization', value: 'x' }] })
     const [status, message] = refusal(answer)
     assert.equal(status, 400, path)
-    assert.match(String(message), /would not hand this path|body is not valid/, path)
+    assert.match(String(message), /does not route this path|body is not valid/, path)
   }
   assert.equal(origin.seen.length, 0)
   // The id in the path of the call decides whose API may answer, not that the caller may see the other one too.

@@ -189,7 +189,7 @@ test('who manages users gives only what they have, and acts upon nobody who has 
   const [admin, equal] = [await dashboard.admin(), await dashboard.user({ apis: 'read' })]
   const call = (method: string, path: string, body?: unknown) => dashboard.call(method, path, { as: manager, body })
   const email_address = 'new@example.test'
-  const give = 'You cannot give rights that you do not have'
+  const give = 'You cannot grant permissions that you do not have'
   for (const user_permissions of [{ IsAdmin: 'admin' }, { IsAdmin: true }, { apis: 'write' }, { keys: 'read' }])
     assertRefused(await call('POST', '/api/users', { email_address, user_permissions }), 403, give)
   assertRefused(await call('PUT', `/api/users/${manager.id}`, { user_permissions: { IsAdmin: 'admin' } }), 403, give)
@@ -218,7 +218,7 @@ test('nobody reaches more through a group', async (t) => {
   const [strong, weak] = [await dashboard.group({ keys: 'write' }), await dashboard.group({ apis: 'read' })]
   const hidden = await dashboard.user({ IsAdmin: 'admin' }, { groupId: weak })
   const call = (method: string, path: string, body?: unknown) => dashboard.call(method, path, { as: manager, body })
-  const give = 'You cannot give rights that you do not have'
+  const give = 'You cannot grant permissions that you do not have'
   assertRefused(await call('PUT', `/api/users/${manager.id}`, { group_id: strong }), 403, give)
   // Taken out of the group, the own rights come to light.
   assertRefused(await call('PUT', `/api/users/${hidden.id}`, { group_id: '' }), 403, give)
@@ -260,7 +260,7 @@ test('nobody resets a way to sign in of a user who has rights that they do not h
       world.call(method, `/api/users/${id}/${what}`, { as: denied, body: { new_password: 'Correct-horse-7' } })
     const refused = await send(full.id)
     assert.equal(refused.status, 403, what)
-    assert.match(refused.text, /rights that you do not have/, what)
+    assert.match(refused.text, /permissions that you do not have/, what)
     assert.equal((await send(lesser.id)).status, 200, what)
   }
 })

@@ -47,7 +47,7 @@ test('an answer says that a change is stored and not yet active', BOUNDED, async
   assert.match(cleared.text, /not yet active/)
   const removed = await send('DELETE', '/api/apis/a', { as })
   assert.match(removed.text, /not yet active/)
-  assert.ok(log.some(({ message }) => message === 'the gateway has not applied a change yet'))
+  assert.ok(log.some(({ message }) => message === 'the gateway has not applied a change in time'))
   const reload = await call(port, '/admin/system/reload', { headers: { 'admin-auth': ADMIN_SECRET } })
   assert.equal(reload.status, 503)
 })

@@ -88,7 +88,7 @@ test('who saves on top of a change that was not seen is refused, and nothing of 
     for (const stale of [first.tag, 'W/'.concat(second.tag), second.tag.slice(1, -1), '"', '']) {
       const refused = await save(second.seen, stale)
       assert.equal(refused.status, 412, `${write} with ${stale}: ${refused.text}`)
-      assert.match((refused.json as JsonObject).Message as string, /^It was changed by somebody else/)
+      assert.match((refused.json as JsonObject).Message as string, /^It was changed by someone else/)
     }
     assert.equal((await look()).tag, second.tag, `${write}: nothing was stored`)
     assert.equal((await save(second.seen, `"other", ${second.tag}`)).status, 200, write)

@@ -163,18 +163,18 @@ test('writes are answered while the gateway is blocked, and say what is known', 
   ]
   const later: Sent[] = [['POST', '/api/usergroups', { name: 'second', user_permissions: permissions }]]
   const [first, read, second] = answeredWhileBlocked(running.dashboardPort, as, [writes, reads, later])
-  const UNKNOWN = /not known yet whether this is stored/
+  const UNKNOWN = /has not confirmed that this is stored/
   // One that waited for another is refused before it is sent.
   for (const [i, [status, text]] of first!.entries()) {
     assert.equal(status, 503, `${writes[i]} ${text}`)
-    assert.match(text, i % 2 === 0 ? UNKNOWN : /not known yet|has not taken/, String(writes[i]))
+    assert.match(text, i % 2 === 0 ? UNKNOWN : /has not confirmed|has not applied/, String(writes[i]))
   }
   assert.deepEqual(
     read!.map(([status]) => status),
     [200, 200],
   )
   // What is sent after that is refused at once, and not stored.
-  assert.match(second![0]!.join(' '), /^503 .*has not taken what is stored/)
+  assert.match(second![0]!.join(' '), /^503 .*has not applied the stored change/)
   const groups = async () =>
     ((await api('GET', '/api/usergroups?p=-1')).groups as { name: string }[]).map(({ name }) => name)
   await eventually('the first write is stored after all', async () => (await groups()).includes('first'))

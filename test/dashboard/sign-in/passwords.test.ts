@@ -248,7 +248,7 @@ test('a sign-in on its way ends with the password that began it', async (t) => {
     ticket: late,
     new_password: 'too late for it',
   })
-  assert.equal(message(lapsed), 'This sign-in has lapsed, begin again')
+  assert.equal(message(lapsed), 'This sign-in has expired, start again')
 })
 
 test('a person with the same password in several organisations changes it in all', async (t) => {

@@ -125,9 +125,9 @@ test('codes cannot be guessed: a sign-in bears five, and a person as many as the
   const browser = new Browser(world)
   const { ticket } = meta(await browser.login(ada.email))
   for (let i = 0; i < 5; i++)
-    assert.equal(message(await goOn(browser, ticket, { code: wrong })), 'The code is wrong, or was used before')
+    assert.equal(message(await goOn(browser, ticket, { code: wrong })), 'The code is wrong or was used already')
   const lapsed = await goOn(browser, ticket, { code: right })
-  assert.equal(message(lapsed), 'This sign-in has lapsed, begin again')
+  assert.equal(message(lapsed), 'This sign-in has expired, start again')
   assert.equal(lapsed.headers['x-error-code'], 'sign_in_void')
   const { ticket: next } = meta(await browser.login(ada.email))
   for (let i = 0; i < 2; i++) assert.equal((await goOn(browser, next, { code: wrong })).status, 401)
@@ -258,7 +258,7 @@ test('changes need a browser whose owner was seen lately', async (t) => {
     assert.equal(message(program), 'This call needs a browser session', path)
     world.clock.advance(600_001)
     const stale = await browser.send(method, path, body)
-    assert.equal(message(stale), 'Prove once more who you are, then repeat the call', path)
+    assert.equal(message(stale), 'Verify your identity again, then repeat the call', path)
     assert.equal(stale.headers['x-error-code'], 'verification_needed', path)
     const before = browser.cookie
     assert.equal(
@@ -273,7 +273,7 @@ test('changes need a browser whose owner was seen lately', async (t) => {
     assert.notEqual(browser.cookie, before)
     assert.notEqual(
       message(await browser.send(method, path, body)),
-      'Prove once more who you are, then repeat the call',
+      'Verify your identity again, then repeat the call',
       path,
     )
   }

@@ -98,7 +98,7 @@ test('after too many failures a name waits, known or not, and others do not', as
     for (let i = 0; i < 3; i++) assert.equal((await new Browser(world).login(email, 'wrong')).status, 401)
     const refused = await new Browser(world).login(email)
     assert.equal(refused.status, 429)
-    assert.equal(message(refused), 'Too many failed tries, try again in 900 s')
+    assert.equal(message(refused), 'Too many failed attempts, try again in 900 s')
     assert.equal(refused.headers['retry-after'], '900')
   }
   assert.equal((await new Browser(world).login(eve.email)).status, 429, 'case and spaces make no other name')

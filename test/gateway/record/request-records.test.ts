@@ -373,9 +373,9 @@ test('with a full disk traffic goes on, and what is not recorded is counted', as
   await eventually('every request is accounted for', async () => {
     return (await value('svc_records_dropped_total')) + (await value('svc_records_stored_total')) === sent
   })
-  const told = gateway.log.filter(({ message }) => message.startsWith('requests cannot be recorded'))
+  const told = gateway.log.filter(({ message }) => message.startsWith('cannot store request records'))
   assert.ok(
     told.length > 0 &&
-      told.length <= 1 + gateway.log.filter(({ message }) => message.includes('recorded again')).length,
+      told.length <= 1 + gateway.log.filter(({ message }) => message.includes('storing request records again')).length,
   )
 })

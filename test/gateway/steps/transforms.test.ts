@@ -95,7 +95,7 @@ test('what would become too much, or no JSON, is refused by name', async (t) => 
   assert.deepEqual([large.status, errorOf(large)], [413, 'The body is too large to be transformed'])
   assert.equal(origin.seen.length, 0)
   const empty = await gateway.call('/t/out')
-  assert.deepEqual([empty.status, errorOf(empty)], [502, 'The answer of the upstream could not be transformed'])
+  assert.deepEqual([empty.status, errorOf(empty)], [502, 'The upstream response could not be transformed'])
 })
 
 test('the body of an answer is written anew, packed or not; what tells of its bytes goes', async (t) => {
@@ -187,7 +187,7 @@ test('answers that cannot be transformed are refused, whole or cut, and nothing 
     assert.doesNotMatch(answer.text, /secret/)
     return [answer.status, errorOf(answer)]
   }
-  const not = 'The answer of the upstream could not be transformed'
+  const not = 'The upstream response could not be transformed'
   assert.deepEqual(await answers((_, response) => response.end('<secret/>')), [502, not])
   const coded = (encoding: string) => (_: unknown, response: Parameters<NonNullable<Origin['script']>>[1]) => {
     response.writeHead(200, { 'content-encoding': encoding })
@@ -195,7 +195,7 @@ test('answers that cannot be transformed are refused, whole or cut, and nothing 
   }
   assert.deepEqual(await answers(coded('gzip')), [502, not])
   assert.deepEqual(await answers(coded('compress')), [502, not])
-  const large = 'The answer of the upstream is too large to be changed'
+  const large = 'The upstream response is too large to be transformed'
   const secrets = Buffer.alloc(1_048_577, 'secret')
   assert.deepEqual(await answers((_, response) => response.end(secrets)), [502, large])
   const bomb = gzipSync(Buffer.alloc(4_000_000))

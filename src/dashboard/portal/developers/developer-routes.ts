@@ -68,7 +68,7 @@ function readRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: `${PATH}/email/{email}`,
       access: READ,
-      summary: 'Read the developer with this email address, whatever the case of its letters',
+      summary: 'Read a developer by email address, case-insensitive',
       answers: { 200: DeveloperShape },
       run: async (call) => shown(parts, call, await byEmail(parts, call)),
     },
@@ -76,7 +76,7 @@ function readRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: `${PATH}/ssokey/{key}`,
       access: READ,
-      summary: 'Read the developer who signs in elsewhere under this name, whatever the case of its letters',
+      summary: 'Read a developer by single sign-on key, case-insensitive',
       answers: { 200: DeveloperShape },
       run: async (call) => {
         // The organisation is looked at afterwards: few have the same, and all developers are of some organisation.
@@ -128,7 +128,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       summary:
-        'Replace a developer. An omitted password is kept, and so are keys and OAuth apps, which end by calls of their own: the answer names the apps that were left out',
+        'Replace a developer. An omitted password, keys and OAuth apps are kept; the response names omitted apps. Delete keys and apps by their own calls',
       body: DeveloperBody,
       bodyIs: 'any',
       answers: { 200: Updated },
@@ -175,7 +175,7 @@ function credentialRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/verify_credentials`,
       access: WRITE,
       summary:
-        'Check the email address and the password of a developer: 200 or 401. Opens no session. Failures are counted by email address and visitor (`user_address`; else by email address alone, as one of all visitors), and by address (of the caller: ten times `login_failure_ip_limit`)',
+        'Verify the email address and password of a developer: 200 or 401, without a session. Failed attempts are limited by email address and visitor (`user_address`; else by email address alone), and by caller address (ten times `login_failure_ip_limit`)',
       body: Type.Object({
         username: Type.String(),
         password: Type.String(),

@@ -17,7 +17,7 @@ export const DeveloperShape = Type.Object({
   subscriptions: Type.Record(Type.String(), Type.String(), { description: 'Policy to the hash of the key for it.' }),
   api_keys: Texts,
   fields: Texts,
-  nonce: Type.String({ description: 'Blank for whoever may not write developers.' }),
+  nonce: Type.String({ description: 'Blank for callers who may not write developers.' }),
   sso_key: Type.String(),
   oauth_clients: Type.Record(Type.String(), Type.Array(Type.Object({ client_id: Type.String() }))),
   password_max_days: Type.Integer(),

@@ -10,9 +10,9 @@ export function keepKeysCurrent(parts: DashboardParts): () => Promise<void> {
     running = running
       .then(() => forgetEndedKeys(parts))
       .then((keys) => {
-        if (keys > 0) parts.log.info({ keys }, 'ended keys of developers were forgotten')
+        if (keys > 0) parts.log.info({ keys }, 'deleted expired developer keys')
       })
-      .catch((cause) => parts.log.error({ cause }, 'ended keys of developers cannot be forgotten'))
+      .catch((cause) => parts.log.error({ cause }, 'cannot delete expired developer keys'))
   }
   forget()
   const timer = setInterval(forget, EVERY_MS).unref()

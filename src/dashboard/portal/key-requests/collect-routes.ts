@@ -26,7 +26,7 @@ export function collectRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: PATH,
       access: 'public',
-      summary: 'Say whether the key of a request waits for the developer who is signed in',
+      summary: 'Check whether the key of a request is ready for the signed-in developer',
       answers: {
         200: Type.Object({
           id: text,
@@ -55,7 +55,7 @@ export function collectRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: PATH,
       access: 'public',
-      summary: 'Make the key of a request and show it, once: `code` is that of the link in the mail',
+      summary: 'Create the key of a request and return it once; `code` is that of the link in the mail',
       body: Type.Object({ code: Type.String({ maxLength: 256 }) }),
       answers: { 200: Access },
       run: async (call) => {

@@ -88,7 +88,7 @@ function listRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: PATH,
       access: READ,
-      summary: 'List key requests, the newest first',
+      summary: 'List key requests, newest first',
       query: { p: Type.Integer(), approved: Type.Boolean(), by_user: Type.String({ maxLength: 256 }) },
       answers: { 200: List },
       run: async (call) => {
@@ -144,7 +144,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       owned: OWNED,
-      summary: 'Change a key request: what is not sent stays',
+      summary: 'Update a key request; omitted fields are kept',
       body: Body,
       answers: { 200: Done },
       run: async (call) => {
@@ -162,7 +162,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       owned: OWNED,
-      summary: 'Decline a key request that waits, or forget one that was approved; its key stays',
+      summary: 'Decline a pending key request, or delete an approved one; its key is kept',
       answers: { 200: Done },
       run: async (call) => {
         const { id } = await known(parts, call, 'Could not retrieve object for deletion')

@@ -17,7 +17,7 @@ export async function tellDeveloper(parts: DashboardParts, outcome: Outcome): Pr
   if (access !== undefined && outcome.fresh === true) {
     void apiNameOf(parts, outcome)
       .then((api) => sendPortalMail(parts, { sort: 'key_email', developer, values: { api, ...valuesOf(access) } }))
-      .catch((cause: unknown) => parts.log.error({ cause }, 'a mail of the portal was not sent'))
+      .catch((cause: unknown) => parts.log.error({ cause }, 'cannot send a portal mail'))
     return
   }
   if (code === undefined) return

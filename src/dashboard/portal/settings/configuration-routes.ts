@@ -58,7 +58,7 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: PATH,
       access: READ,
-      summary: 'Read how the portal behaves; before anybody has said so, as usual',
+      summary: 'Read the portal configuration, or its defaults',
       answers: { 200: Shape },
       standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
       run: async (call) => {
@@ -73,7 +73,7 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       method: 'PUT',
       path: PATH,
       access: WRITE,
-      summary: 'Say how the portal behaves: what is not sent stays. An empty body is fine',
+      summary: 'Update the portal configuration; omitted fields are kept. The body may be empty',
       bodyIs: 'any',
       answers: { 200: Done },
       standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
@@ -89,7 +89,7 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: PATH,
       access: WRITE,
-      summary: 'Make the configuration of the portal',
+      summary: 'Create the portal configuration',
       bodyIs: 'any',
       answers: { 200: Created },
       run: async (call) => {

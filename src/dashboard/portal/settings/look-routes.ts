@@ -70,7 +70,7 @@ function textRoutes(parts: DashboardParts, { path, names, save, what }: TextRout
       method: 'PUT',
       path,
       access: WRITE,
-      summary: `Write the ${what} of the portal; what is not sent stays`,
+      summary: `Write the ${what} of the portal; omitted fields are kept`,
       body: Type.Object({}),
       answers: { 200: Done },
       run: async (call) => {
@@ -86,7 +86,7 @@ function cnameRoute(parts: DashboardParts): Route {
     method: 'PUT',
     path: '/api/portal/cname',
     access: WRITE,
-    summary: 'Name the host (and port) that the portal is reached at; it is in force at once',
+    summary: 'Set the host (and port) of the portal; takes effect at once',
     body: Type.Object({}, { description: '`cname`, also spelled `CNAME`.' }),
     answers: { 200: Done },
     run: async (call) => {

@@ -43,7 +43,7 @@ export function portalMenuRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: PATH,
       access: WRITE,
-      summary: 'Make the menus of the portal, or replace them',
+      summary: 'Create or replace the menus of the portal',
       body: Type.Object({}),
       answers: { 200: Created },
       run: async (call) => ok(await save(call)),

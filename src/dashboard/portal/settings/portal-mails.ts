@@ -50,7 +50,7 @@ export async function sendPortalMail(parts: DashboardParts, mail: PortalMail): P
     await post(parts, configuration, mail)
   } catch (error) {
     const { code, cause } = toFault(error)
-    parts.log.error({ code, cause, org_id: orgId, mail: mail.sort }, 'a mail of the portal was not sent')
+    parts.log.error({ code, cause, org_id: orgId, mail: mail.sort }, 'cannot send a portal mail')
   }
 }
 

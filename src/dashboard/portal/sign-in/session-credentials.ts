@@ -63,7 +63,7 @@ export async function provenDeveloper(
 
 /** The refusal that says how long to wait. */
 function throttled(waitMs: number): Error {
-  return waitFault('sign_in_throttled', waitMs, `Too many failed tries, try again in ${Math.ceil(waitMs / 1000)} s`)
+  return waitFault('sign_in_throttled', waitMs, `Too many failed attempts, try again in ${Math.ceil(waitMs / 1000)} s`)
 }
 
 async function proven(

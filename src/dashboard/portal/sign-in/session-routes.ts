@@ -47,7 +47,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/portal/login',
       access: 'public',
-      summary: 'Signs a developer in: a cookie, and the token that calls that write must carry',
+      summary: 'Sign a developer in; returns a cookie and the CSRF token for writing calls',
       body: Type.Object({ email: Type.String(), password: Type.String(), org_id: ORG }),
       // JSON, or the form of a page.
       bodyIs: 'any',
@@ -58,7 +58,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/portal/csrf',
       access: 'public',
-      summary: 'The token of the portal session again',
+      summary: 'Get the CSRF token of the portal session',
       answers: { 200: CSRF },
       run: async (call) => uncached(bare({ csrf_token: (await portalSessionOf(parts, call)).csrf })),
     },
@@ -66,7 +66,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/portal/logout',
       access: 'public',
-      summary: 'Ends the portal session',
+      summary: 'Sign out of the portal',
       answers: { 200: Done },
       run: async (call) => {
         const { end } = await writingPortalSession(parts, call)
@@ -78,7 +78,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/portal/register',
       access: 'public',
-      summary: 'Signs a developer up, and in unless the portal says otherwise',
+      summary: 'Register a developer, and sign in unless the portal is configured otherwise',
       body: Type.Object({
         email: Type.String(),
         password: Type.String(),
@@ -93,7 +93,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       path: '/portal/sso',
       access: 'public',
       once: true,
-      summary: 'Opens a portal session for a sign-in nonce, and leads to the portal',
+      summary: 'Open a portal session for a sign-in nonce and redirect to the portal',
       query: { nonce: Type.String() },
       answers: { 303: Type.String(), 403: Type.String() },
       answerType: 'text/html',
@@ -115,7 +115,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/portal/password/forgot',
       access: 'public',
-      summary: 'Asks for a mail with a link to set another password; answers the same for every address',
+      summary: 'Request a password reset mail; the response is the same for every address',
       body: Type.Object({ email: Type.String(), org_id: ORG }),
       answers: { 200: Done },
       run: async (call) => {
@@ -130,7 +130,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/portal/password/reset',
       access: 'public',
-      summary: 'Sets another password by the link of a mail; ends the portal sessions of the developer',
+      summary: 'Reset a password with the link of the mail; ends the portal sessions of the developer',
       body: Type.Object({
         token: Type.String({ description: 'What stands behind `#` in the link.' }),
         new_password: Type.String(),
@@ -152,8 +152,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/oauth-clients/{clientId}/revoke',
       access: 'public',
-      summary:
-        'Ends a token of an OAuth app of the developer whose portal session it is (CSRF token in `Authorization`)',
+      summary: 'Revoke a token of an OAuth app of the signed-in developer (CSRF token in `Authorization`)',
       body: Type.Object({}, { description: '`token`, `token_type_hint`: a form or JSON.' }),
       bodyIs: 'any',
       answers: { 200: Done },
@@ -170,8 +169,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/oauth-clients/{clientId}/revoke_all',
       access: 'public',
-      summary:
-        'Ends all tokens of an OAuth app of the developer whose portal session it is (CSRF token in `Authorization`)',
+      summary: 'Revoke all tokens of an OAuth app of the signed-in developer (CSRF token in `Authorization`)',
       body: Type.Object({}, { description: '`client_secret`: a form or JSON.' }),
       bodyIs: 'any',
       answers: { 200: Done },

@@ -20,7 +20,7 @@ const BASIC = /^basic +([A-Za-z0-9+/]{1,4096}={0,2})$/i
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Half of the passwords, as HMACs, that an API remembers. */
 const REMEMBERED = 2_048
-/** Of this process alone: what is remembered of a password is of no use to whoever reads it elsewhere. */
+/** Of this process alone: a remembered password digest is of no use in another process. */
 const REMEMBERING = randomBytes(32)
 
 interface Credentials {

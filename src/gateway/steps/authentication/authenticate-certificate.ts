@@ -12,7 +12,7 @@ const UNKNOWN = prebuilt('key_unknown')
 
 /**
  * Identifies a caller without a key by the client certificate that TLS verified possession of: the key made with its id in
- * `certificate`, while the certificate is valid. Whoever sends a key is judged by that, in `byKey`.
+ * `certificate`, while the certificate is valid. A request with a key is judged by the key, in `byKey`.
  */
 export function authenticateCertificate(
   scheme: SchemeRules,

@@ -189,7 +189,7 @@ function keySourceOf({ key, family, keySets }: JwtRules, sets: KeySets): KeySour
 
 /**
  * The session of a caller. It is counted under a name that no key can have (there is a space in it), and of its own for each issuer:
- * whoever signs for one cannot use up what another one's callers may do.
+ * an issuer of one cannot exhaust the limits of another one's callers.
  */
 function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, policies: readonly string[]): Caller {
   const identity = identityOf(claims, rules)

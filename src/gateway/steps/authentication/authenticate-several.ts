@@ -10,7 +10,7 @@ interface Tries {
 }
 
 /**
- * Lets in whoever meets all schemes of one of the alternatives, tried in order. The last scheme of an alternative gives the session;
+ * Accepts callers who meet all schemes of one of the alternatives, tried in order. The last scheme of an alternative gives the session;
  * when none is met, the answer is the refusal of a token that lacks its proof, else that of the last alternative.
  */
 export function authenticateSeveral(alternatives: readonly (readonly Step[])[]): Step {

@@ -70,7 +70,7 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
       let fault: Fault | undefined = RATE
       for (let i = 0; i < grant.throttleRetryLimit && fault === RATE && !x.aborted; i++) {
         await new Promise((resolve) => setTimeout(resolve, grant.throttleIntervalMs))
-        // Whoever left meanwhile must not be counted.
+        // A caller who has disconnected in the meantime must not be counted.
         if (x.aborted) break
         x.wall = clock.wall()
         x.mono = clock.mono()

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json/json.ts'
 import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
 
 const FRESH_S = 240
-/** Whoever takes a key back wants that to come true some day. */
+/** A revoked key must become invalid at some point. */
 const LONGEST_FRESH_S = 86_400
 const PASSWORD_S = 60
 const SIGNATURE_SKEW_MS = 300_000

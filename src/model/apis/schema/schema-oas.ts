@@ -251,7 +251,7 @@ const middleware = () =>
   })
 
 /** What a conversion carries beside the document (see conversion-remainder.ts). */
-export const kept = () => map(object({ put: list(anything()) }))
+const kept = () => map(object({ put: list(anything()) }))
 
 /** JSON Schema of the extension `x-svc-api-gateway`. */
 export const EXTENSION_SCHEMA: Schema = object(

@@ -32,7 +32,7 @@ const MOST_POLICIES = 50
 const LONGEST_ID = 256
 /** Members that are ours to say, and secrets, which are not kept. */
 const OURS = ['id', '_id', 'org_id', 'approved', 'portal_developer', 'catalogue_entry', 'catalogues'] as const
-/** Whoever sends one of these wants a sort of key that the gateway does not serve. */
+/** Members that ask for a type of key that the gateway does not support. */
 const UNSERVED = { jwt_secret: 'JWT', certificate: 'certificate', hmac_secret: 'HMAC' } as const
 
 /**

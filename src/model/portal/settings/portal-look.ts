@@ -16,7 +16,7 @@ export function readJs(sent: JsonObject, before: JsonObject): JsonObject {
   return { ...before, ...part(sent, before, 'page_js', 'script') }
 }
 
-/** Whoever writes the text into an element of a page must not find the element's end in it. */
+/** The text goes into an element of a page, so it must not hold the element's end. */
 function part(sent: JsonObject, before: JsonObject, name: string, element: string): JsonObject {
   if (!Object.hasOwn(sent, name)) return { [name]: before[name] ?? '' }
   const text = textMember(sent, name, { longest: LONGEST, lines: true })

@@ -178,7 +178,7 @@ function checkNew(developer: StoredDocument, policies: readonly string[], own: s
     throw fault('subscription_refused', `apply_policies: there is a subscription to ${taken} already`)
 }
 
-/** Deletions of policies in another process do not wait for us: whoever is second puts it right. */
+/** Policies may be deleted in another process at the same time: the second writer repairs the result. */
 async function checkStillThere(
   parts: SecretParts,
   orgId: string,

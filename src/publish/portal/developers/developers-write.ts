@@ -200,7 +200,7 @@ function newPassword(
   { history, imported }: DeveloperRules,
 ): Promise<KeptPassword> | undefined {
   const password = sentPassword(sent)
-  // Whoever sends a record back as it was exported changes no password.
+  // Sending an exported record back changes no password.
   if (password === '' || password === body.password) return undefined
   return keepDeveloperPassword(parts, body, { password, history, imported })
 }

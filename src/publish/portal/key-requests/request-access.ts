@@ -12,7 +12,7 @@ import { clockOf, type SecretParts } from '../../documents/parts.ts'
 const AGAIN_MS = 600_000
 /** How long the link of a mail is good. */
 const LINK_MS = 7 * 86_400_000
-/** A link that was made so shortly before is not made anew: whoever approves again does not mean it. */
+/** A link this recent is not replaced: a second approval is taken for a double click. */
 const FRESH_MS = 60_000
 const SORT = 'portal_access'
 

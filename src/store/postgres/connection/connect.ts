@@ -88,7 +88,7 @@ export function addressText({ host, port, user, database }: Address): string {
   return `user "${user}" at ${host}:${port}, database "${database}"`
 }
 
-/** A connection of its own; `connect` it. Whoever makes it hears of its end by the event `end`. */
+/** A connection of its own; `connect` it. The event `end` reports its end. */
 export function makeClient(address: Address, options: { pipeline?: boolean; query_timeout?: number } = {}): Client {
   const client = new Client({ ...address, ...SETTINGS, ...options })
   // A lost server would end the process otherwise; `end` follows.
@@ -99,7 +99,7 @@ export function makeClient(address: Address, options: { pipeline?: boolean; quer
 /** A pool of at most `size` connections, made when they are needed. */
 export function makePool(address: Address, size: number, log: Log): Pool {
   const pool = new Pool({ ...address, ...SETTINGS, max: size, idleTimeoutMillis: IDLE_MS })
-  pool.on('error', (error) => log.debug({ err: error }, 'an unused connection to PostgreSQL was lost'))
+  pool.on('error', (error) => log.debug({ err: error }, 'lost an idle PostgreSQL connection'))
   // While one is in use the pool does not listen.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool

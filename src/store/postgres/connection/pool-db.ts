@@ -6,7 +6,7 @@ import type { Reach } from './reachability.ts'
 
 /** A server that has not answered for so long, or a network that swallows what is sent. */
 const LONGEST_STATEMENT_MS = 60_000
-/** Whoever goes through a long list may be slow himself. */
+/** Consumers of a long list may be slow. */
 const CURSOR_BOUNDS = 'SET LOCAL idle_in_transaction_session_timeout = 120000'
 
 /** `Db` on a pool. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isLost } from './faults.ts'
 
-/** How long whoever asks waits for a server that has just gone: a restart takes about that long. */
+/** How long queries wait for a server that has just gone: a restart takes about that long. */
 const PATIENCE_MS = 5_000
 const FIRST_REST_MS = 25
 const LONGEST_REST_MS = 400

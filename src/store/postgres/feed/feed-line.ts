@@ -7,7 +7,7 @@ import { type FeedRow, unpackEvents } from './events.ts'
 const BATCH = 200
 
 /**
- * Tells this process what was committed, whoever did it: in the order of revisions, each once, however often and from where
+ * Tells this process what any process has committed: in the order of revisions, each once, however often and from where
  * it is heard of.
  */
 export class FeedLine {
@@ -78,7 +78,7 @@ export class FeedLine {
     } while (this.again && !this.closed)
   }
 
-  /** What was told meanwhile is forgotten already: whoever keeps something must read it anew. */
+  /** What was told meanwhile is forgotten already: caches must reload. */
   private skipTo(revision: Revision): void {
     this.told = revision
     this.feed.publish({ revision, changes: [], sessions: [], missed: true })

@@ -70,7 +70,7 @@ export class Follow {
       this.failures = 0
     } catch (error) {
       this.failures++
-      if (!this.closed) this.parts.log.debug({ err: postgresFault(error) }, 'the feed of PostgreSQL could not be read')
+      if (!this.closed) this.parts.log.debug({ err: postgresFault(error) }, 'cannot read the PostgreSQL feed')
     }
   }
 

@@ -46,7 +46,7 @@ export class Listener {
       this.restMs = FIRST_REST_MS
       this.onNotice(0)
     } catch (error) {
-      this.log.warn({ err: postgresFault(error) }, 'the feed of PostgreSQL cannot be listened to; it is polled')
+      this.log.warn({ err: postgresFault(error) }, 'cannot LISTEN to the PostgreSQL feed, polling instead')
       client.end().catch(() => {})
       this.later()
     }
@@ -65,7 +65,7 @@ export class Listener {
     if (this.client !== client) return
     this.client = undefined
     if (this.closed) return
-    this.log.warn({}, 'the connection that listens to the feed of PostgreSQL was lost; it is polled meanwhile')
+    this.log.warn({}, 'lost the LISTEN connection to PostgreSQL, polling meanwhile')
     this.later()
   }
 

@@ -34,7 +34,7 @@ export class HitJournal {
   private readonly db: Db
   private readonly writer: HitWriter
   private running: Promise<void> = Promise.resolve()
-  /** The fold that has not begun yet: whoever asks meanwhile gets the same. */
+  /** The fold that has not started yet, shared by all who ask before it does. */
   private next: Promise<void> | undefined
 
   constructor(db: Db, writer: HitWriter) {
@@ -55,7 +55,7 @@ export class HitJournal {
     })
   }
 
-  /** Works all into the tables that is durable now, whoever appended it. @throws Fault `store_full`, `store_away` */
+  /** Rolls up everything that is durable now, of all nodes. @throws Fault `store_full`, `store_away` */
   fold(): Promise<void> {
     // One that is under way may have looked before this call.
     this.next ??= this.running

@@ -42,7 +42,7 @@ export const HITS_SCHEMA: readonly string[] = [
     at timestamptz NOT NULL DEFAULT now()
   ) WITH (fillfactor = 50)`,
 
-  // Numbers are given under a lock, so that whoever follows the newest ones never sees one come behind a later one.
+  // Numbers are assigned under a lock, so that followers never see a smaller number after a larger one.
   'CREATE SEQUENCE record_number',
   `CREATE TABLE record(
     number bigint NOT NULL,

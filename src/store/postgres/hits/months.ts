@@ -23,7 +23,7 @@ export const RECORD_MONTHS: MonthlyTable = { name: 'record', perDay: DAY_MS, opt
 
 /** "Part" among the advisory locks of the database. */
 const LOCK = 0x50617274
-/** Dropping a part waits for no reader longer than this: whoever comes meanwhile waits as well. */
+/** Dropping a partition waits for readers no longer than this: new readers queue behind it. */
 const DROP_WAIT_MS = 1_000
 const NO_PARTITION = '23514'
 const LOCK_NOT_AVAILABLE = '55P03'

@@ -20,7 +20,7 @@ export const FIRST: readonly string[] = [
   ) WITH (fillfactor = 10)`,
   'INSERT INTO store_state VALUES (1, 0, 0, 0, 0, 1)',
 
-  // What the feed tells, a row for each group of commits; kept for a while, for whoever was away.
+  // The change feed, a row for each group of commits; kept for a while for nodes that were away.
   `CREATE TABLE feed(
     upto bigint PRIMARY KEY, -- revision of its last commit
     first bigint NOT NULL,

@@ -10,7 +10,7 @@ import { loadsOf } from './group-load.ts'
 import { emptyState, type GroupState } from './group-rows.ts'
 import { writesOf } from './group-write.ts'
 
-/** The feed rows that are read along with a group; whoever is further behind catches up by himself. */
+/** Feed rows that are read along with a group; readers further behind catch up on their own. */
 const ALONG = 50
 
 export interface GroupOptions {
@@ -68,7 +68,7 @@ export async function runGroup(client: Client, works: readonly Work[], options: 
   }
 }
 
-/** True when a group of this name was committed. Waits until whoever may still be at it has come to an end. */
+/** True when a group of this name was committed. Waits until a transaction that may still be committing it has ended. */
 export async function wasCommitted(client: Client, name: string, after: Revision): Promise<boolean> {
   try {
     const [, , found] = await Promise.all([

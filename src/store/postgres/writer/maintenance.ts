@@ -102,7 +102,7 @@ export class Keeper {
       await shortenFeed(this.db)
       await this.refiling.refile()
     } catch (error) {
-      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'PostgreSQL could not be tidied')
+      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'PostgreSQL maintenance failed')
     }
   }
 
@@ -110,7 +110,7 @@ export class Keeper {
     try {
       await this.journal.foldOld(this.foldAfterMs)
     } catch (error) {
-      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'hits wait in the journal, nothing is lost')
+      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'cannot roll up hits, they stay in the journal')
     }
   }
 

@@ -103,7 +103,7 @@ export class Writer {
       for (const [i, { resolve, reject }] of group.entries()) settle(applied.outcomes[i]!, resolve, reject)
     } catch (error) {
       const cause = postgresFault(error)
-      // Whoever brought the group down must not fail the others.
+      // One failing commit must not fail the rest of its group.
       const mayBeOne = group.length > 1 && (cause.code === 'internal' || cause.code === 'store_full')
       if (mayBeOne) for (const one of group) await this.runAll([one])
       else for (const { reject } of group) reject(cause)

@@ -105,7 +105,7 @@ export async function openStore(options: OpenOptions): Promise<SqliteStore> {
       try {
         await quotas.close()
       } catch (error) {
-        log.error({ err: error }, 'the last quota counts could not be saved')
+        log.error({ err: error }, 'cannot save the last quota counts')
       }
       // The readers go before the writer, which as the last one folds the log of changes into the file.
       await usage.close()

@@ -24,7 +24,7 @@ import {
 } from './list-plan.ts'
 
 const SCAN_BATCH = 256
-/** Less, because whoever asks puts each of them into words. */
+/** Smaller, because the caller serialises each of them. */
 const EACH_BATCH = 64
 const MOST_VALUES = 1_000
 const MOST_COUNTS = 1_000
@@ -167,7 +167,7 @@ function heldOf(all: (sql: Sql) => readonly Record<string, unknown>[]): (sql: Sq
 }
 
 /**
- * Answers, kept until the next commit: whoever goes from page to page asks for the same counts, and to count 100,000 documents of
+ * Results cached until the next commit: paging asks for the same counts, and to count 100,000 documents of
  * an organisation takes longer than to find a page of them. When there are more than `most`, all go.
  */
 function untilCommit<T>(db: DatabaseSync, most: number, ask: (sql: Sql) => T): (sql: Sql) => T {

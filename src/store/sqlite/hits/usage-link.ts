@@ -70,7 +70,7 @@ export class UsageLink {
         yield (answer as { rows: Hit[] }).rows
       }
     } finally {
-      // Whoever asked has gone before the end.
+      // The caller has gone before the end.
       if (!ended) this.ask({ sort: 'drop', of }).catch(() => {})
     }
   }

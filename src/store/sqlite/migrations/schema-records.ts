@@ -21,7 +21,7 @@ export const COUNTRY_AND_RECORDS = `
     SELECT row, org_id, api_id, version, key_hash, alias, client_id, tags, endpoint, '' FROM hit_dimension_before;
   DROP TABLE hit_dimension_before;
 
-  -- AUTOINCREMENT: whoever follows the newest ones by their number must not see it given to another.
+  -- AUTOINCREMENT: followers by number must not see a number reused.
   CREATE TABLE record(
     row INTEGER PRIMARY KEY AUTOINCREMENT,
     at INTEGER NOT NULL,

@@ -32,7 +32,7 @@ export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
   const countOf = (sql: Sql) => all(sql)[0]!.n as number
   const found = (sql: Sql) => all(sql)[0]!.found
 
-  /** The last set that was asked for: whoever counts a list shows a page of it next, and then another. */
+  /** The last set that was asked for: after the count of a list come its pages. */
   let last: { readonly of: string; readonly version: unknown; readonly numbers: SessionNumbers } | undefined
   /** Several statements see one state of the data. */
   const together = <T>(work: () => T): T => {

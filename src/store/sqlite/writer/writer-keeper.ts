@@ -25,9 +25,9 @@ export function keepWriter(link: WriterLink, log: Log): () => void {
     timer = undefined
     startedAt = performance.now()
     link.start().then(
-      () => log.warn({}, 'the store takes writes again'),
+      () => log.warn({}, 'the store accepts writes again'),
       (error) => {
-        log.error({ err: error }, 'the store writer could not be started again')
+        log.error({ err: error }, 'cannot restart the store writer')
         again()
       },
     )

@@ -117,7 +117,7 @@ class Writer {
     try {
       this.post({ type: 'done', results: packResults(this.runTransaction(group)) })
     } catch (error) {
-      // Whoever brought the group down must not fail the others: a revocation may fit where a new document does not.
+      // One failing commit must not fail the rest of its group: a revocation may fit where a new document does not.
       if (group.length > 1) for (const write of group) this.runGroup([write])
       else this.post({ type: 'done', results: [{ number: group[0]!.number, fault: plain(storeFault(error)) }] })
     }

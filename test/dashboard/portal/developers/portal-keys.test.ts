@@ -90,11 +90,11 @@ test('what cannot be given is refused by name, and nothing changes', async (t) =
   assert.deepEqual(await by('silver', 'client'), [400, `${no}some ask for a key, others for an OAuth client`])
   assert.deepEqual(await by('both'), [400, `${no}some ask for a key, others for an OAuth client`])
   for (const [id, sort] of Object.entries({ basic: 'basic', jwt: 'jwt', hmac: 'hmac', cert: 'mutualTLS' }))
-    assert.deepEqual(await by(id), [400, `This sort of key is not served: ${sort}`])
+    assert.deepEqual(await by(id), [400, `This type of key is not supported: ${sort}`])
   for (const [name, sort] of Object.entries({ jwt_secret: 'jwt', certificate: 'mutualTLS', hmac_string: 'hmac' }))
     assert.deepEqual(await attempt({ apply_policies: ['silver'], [name]: 'x' }), [
       400,
-      `This sort of key is not served: ${sort}`,
+      `This type of key is not supported: ${sort}`,
     ])
   assert.deepEqual(await attempt({}), [400, `${no}is missing`])
   assert.deepEqual(await attempt({ apply_policies: [] }), [400, `${no}is missing`])

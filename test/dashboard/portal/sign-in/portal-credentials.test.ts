@@ -79,10 +79,10 @@ test('a password that was guessed at too often is not looked at, and who tries i
   assert.deepEqual(new Set(guesses), new Set([401]))
   const body = { username: ADA, password: PASSWORD }
   const answer = await world.call('POST', VERIFY, { as: world.portal, body })
-  assertRefused(answer, 401, /^Too many failed tries, try again in 1 s/)
+  assertRefused(answer, 401, /^Too many failed attempts, try again in 1 s/)
   assert.equal(answer.headers['retry-after'], '1')
   const login = await world.call('POST', '/portal/login', { body: { email: ADA, password: PASSWORD } })
-  assertRefused(login, 429, /^Too many failed tries/)
+  assertRefused(login, 429, /^Too many failed attempts/)
   assert.equal(await world.verify('ben@example.test'), 200, 'another name from the same address is not kept out')
   world.clock.advance(1000)
   assert.equal(await world.verify(ADA), 200)

@@ -10,7 +10,7 @@ import { atPortal, DEVELOPERS, PASSWORD, type PeopleWorld, portalPeople } from '
 
 const ADA = 'Ada@example.test'
 const NEXT = 'another battery staple'
-const VOID = 'The link was used before, has lapsed, or never was'
+const VOID = 'The link is invalid, expired or already used'
 
 async function mailWorld(t: TestContext): Promise<{ world: PeopleWorld; post: MailServer; id: string }> {
   const post = await startMailServer(t)
