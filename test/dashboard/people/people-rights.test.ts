@@ -194,7 +194,7 @@ test('who manages users gives only what they have, and acts upon nobody who has 
     assertRefused(await call('POST', '/api/users', { email_address, user_permissions }), 403, give)
   assertRefused(await call('PUT', `/api/users/${manager.id}`, { user_permissions: { IsAdmin: 'admin' } }), 403, give)
   assertRefused(await call('PUT', `/api/users/${equal.id}`, { user_permissions: { apis: 'write' } }), 403, give)
-  const above = /^You cannot act upon a user/
+  const above = /^You cannot change a user/
   const path = `/api/users/${admin.id}`
   assertRefused(await call('PUT', path, { last_name: 'x' }), 403, above)
   assertRefused(await call('PUT', path, { active: false }), 403, above)
@@ -227,7 +227,7 @@ test('nobody reaches more through a group', async (t) => {
     403,
     /^access/,
   )
-  const group = /^You cannot act upon a group/
+  const group = /^You cannot change a group/
   assertRefused(await call('POST', '/api/usergroups', { name: 'x', user_permissions: { keys: 'read' } }), 403, group)
   assertRefused(await call('PUT', `/api/usergroups/${weak}`, { user_permissions: { keys: 'read' } }), 403, group)
   assertRefused(await call('PUT', `/api/usergroups/${strong}`, { user_permissions: { apis: 'read' } }), 403, group)
