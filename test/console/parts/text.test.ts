@@ -82,6 +82,19 @@ test('a difference, played back, gives both texts', () => {
   )
 })
 
+test('texts of 20,000 lines that differ in all, and in two, are compared', () => {
+  const lines = Array.from({ length: 20_000 }, (_, i) => `line ${i}`)
+  const kindsOf = (after: readonly string[]) =>
+    Map.groupBy(lineDiff(lines.join('\n'), after.join('\n')), ({ kind }) => kind)
+  const other = kindsOf(lines.map((line) => `${line}!`))
+  assert.deepEqual([other.get('removed')?.length, other.get('added')?.length], [20_000, 20_000])
+  const near = kindsOf(['first', ...lines.slice(0, -1)])
+  assert.deepEqual(
+    [near.get('added'), near.get('removed')],
+    [[{ kind: 'added', text: 'first', line: 1 }], [{ kind: 'removed', text: 'line 19999', line: 20_000 }]],
+  )
+})
+
 test('order of members makes no difference', () => {
   assert.equal(sortedText({ a: 1, b: { c: 2, d: [3] } }), sortedText({ b: { d: [3], c: 2 }, a: 1 }))
   assert.notEqual(sortedText([1, 2]), sortedText([2, 1]))
