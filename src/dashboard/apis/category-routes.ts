@@ -16,8 +16,6 @@ const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const
 const OWNED = { noun: 'api', by: 'id' } as const
 const ONE = '/api/apis/oas/{id}/categories'
-/** Names that one group shows. */
-const MOST_NAMES = 1000
 
 const Categories = Type.Object({ categories: Type.Array(Type.String()) })
 const Body = Type.Object({ categories: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }) })
@@ -74,7 +72,7 @@ export function categoryRoutes(parts: DashboardParts): Route[] {
 async function groups(parts: DashboardParts, call: Call): Promise<Answer> {
   const names: JsonObject = {}
   const found = await parts.documents.valuesBy('api', 'category', 'name', { where: call.sight.where() })
-  for (const [category, held] of found) setMember(names, category, inOrder(held).slice(0, MOST_NAMES))
+  for (const [category, held] of found) setMember(names, category, inOrder(held))
   return bare(names)
 }
 

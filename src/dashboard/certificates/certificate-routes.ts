@@ -23,7 +23,6 @@ const PATH = '/api/certs'
 const READ = { permission: 'certs', intent: 'read' } as const
 const WRITE = { permission: 'certs', intent: 'write' } as const
 const MOST_BYTES = 256 * 1024
-const MOST_APIS = 1000
 
 const text = Type.String()
 const Details = Type.Object({
@@ -181,9 +180,16 @@ async function usesOf(parts: DashboardParts, call: Call): Promise<Answer> {
   const { body } = await certificateOf(parts, call)
   const where = { ...call.sight.where(), certificate: certificateNamesOf(body) }
   const page = pageOf(call)
-  const bounds = page === 'all' ? { offset: 0, limit: MOST_APIS } : page
-  const { rows, total } = await parts.documents.list('api', { where, ...bounds })
-  const apis = rows.map((row) => ({
+  const found: StoredDocument[] = []
+  let total = 0
+  if (page === 'all') {
+    for await (const batch of parts.documents.each('api', { where })) found.push(...batch)
+  } else {
+    const listed = await parts.documents.list('api', { where, ...page })
+    found.push(...listed.rows)
+    total = listed.total
+  }
+  const apis = found.map((row) => ({
     api_id: String(row.body.api_id),
     name: String(row.body.name),
     usage_types: usesIn(row, certificateNamesOf(body)),

@@ -28,8 +28,8 @@ const Row = Type.Object({
   nodes: Type.Array(Standing),
 })
 const PATH = '/api/system/sync-status'
-/** APIs out of sync that are listed; with more of them something is wrong with everything. */
-const MOST = 200
+/** Rows of a page of APIs out of sync. */
+const PAGE = 200
 const OUT_OF_SYNC: ReadonlySet<string> = new Set(['stale', 'failed', 'taken'])
 
 /** `/api/system/sync-status`: which node serves which API, and which APIs no node serves as they are stored. */
@@ -38,7 +38,7 @@ export function syncStatusRoutes(parts: DashboardParts): Route[] {
     method: 'GET',
     path,
     access: { permission: 'apis', intent: 'read' },
-    summary: `List the sync status of APIs on each gateway node; with ${outOfSync}=true the first ${MOST} that are out of sync`,
+    summary: `List the sync status of APIs on each gateway node; with ${outOfSync}=true only those that are out of sync, ${PAGE} a page`,
     query: { p: Type.Integer(), q: Type.String({ maxLength: 256 }), [outOfSync]: Type.Boolean() },
     answers: { 200: Type.Object({ apis: Type.Array(Row), pages: Type.Integer() }) },
     run: (call) => listSyncStatus(parts, call, call.query(outOfSync) === 'true'),
@@ -52,7 +52,7 @@ export function syncStatusRoutes(parts: DashboardParts): Route[] {
 async function listSyncStatus(parts: DashboardParts, call: Call, isOnlyOutOfSync: boolean): Promise<Answer> {
   const nodes = await listNodes(parts)
   const shape = (stored: StoredDocument) => rowOf(stored, nodes, parts.clock.wall())
-  if (isOnlyOutOfSync) return bare({ apis: await outOfSync(parts, call, shape), pages: 1 })
+  if (isOnlyOutOfSync) return outOfSync(parts, call, shape)
   const part = call.query('q')
   const query = {
     where: call.sight.where(),
@@ -62,17 +62,21 @@ async function listSyncStatus(parts: DashboardParts, call: Call, isOnlyOutOfSync
   return listed(parts.documents, 'api', query, pageOf(call), { name: 'apis', shape })
 }
 
+/** `pages` counts no further than one page on: all APIs would have to be looked at. */
 async function outOfSync(
   { documents }: DashboardParts,
   call: Call,
   shape: (stored: StoredDocument) => JsonObject,
-): Promise<JsonObject[]> {
+): Promise<Answer> {
+  const page = pageOf({ query: (name) => call.query(name), pageSize: PAGE })
+  const [from, to] = page === 'all' ? [0, Number.POSITIVE_INFINITY] : [page.offset, page.offset + page.limit]
   const found: JsonObject[] = []
   for await (const batch of documents.each('api', { where: call.sight.where(), order: 'name_folded' })) {
     found.push(...batch.map(shape).filter(isOutOfSync))
-    if (found.length >= MOST) break
+    if (found.length > to) break
   }
-  return found.slice(0, MOST)
+  const number = page === 'all' ? 0 : from / PAGE + 1
+  return bare({ apis: found.slice(from, to), pages: found.length > to ? number + 1 : number })
 }
 
 function isOutOfSync({ nowhere, nodes }: JsonObject): boolean {

@@ -13,7 +13,6 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const PATH = '/admin/org/keys'
 const UNKNOWN = "Org key doesn't exist"
-const MOST_LISTED = 1000
 const Key = Type.Object({
   api_model: Type.Object({}),
   key_id: Type.String(),
@@ -42,9 +41,17 @@ export function adminOrgKeyRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Keys },
       async run(call) {
         const page = pageOf(call)
-        const query = page === 'all' ? { limit: MOST_LISTED } : page
-        const { rows, total } = await parts.documents.list('org_session', query)
-        return bare({ data: { keys: rows.map(({ body }) => String(body.org_id)) }, pages: pagesOf(total, page) })
+        const keys: string[] = []
+        let total = 0
+        const take = (rows: readonly StoredDocument[]) => keys.push(...rows.map(({ body }) => String(body.org_id)))
+        if (page === 'all') {
+          for await (const batch of parts.documents.scan('org_session')) take(batch)
+        } else {
+          const found = await parts.documents.list('org_session', page)
+          take(found.rows)
+          total = found.total
+        }
+        return bare({ data: { keys }, pages: pagesOf(total, page) })
       },
     },
     {

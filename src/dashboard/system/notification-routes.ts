@@ -11,7 +11,6 @@ const DAY_MS = 86_400_000
 const WARN_MS = 30 * DAY_MS
 const CRITICAL_MS = 7 * DAY_MS
 /** Certificates that are looked at, those that end first. */
-const MOST = 1000
 const TOPIC = 'certificate.expiry'
 
 const text = Type.String()
@@ -38,9 +37,15 @@ export function notificationRoutes({ documents, clock }: DashboardParts): Route[
       query: { refresh: Type.Boolean() },
       answers: { 200: Type.Array(Notification) },
       run: async (call) => {
-        const query = { where: call.sight.whereOrg(), order: 'not_after', limit: MOST }
-        const { rows } = await documents.list('certificate', query)
-        return bare(rows.flatMap((stored) => notificationOf(stored, clock.wall())))
+        const found: JsonObject[] = []
+        const query = { where: call.sight.whereOrg(), order: 'not_after' }
+        for await (const batch of documents.each('certificate', query)) {
+          const ending = batch.flatMap((stored) => notificationOf(stored, clock.wall()))
+          found.push(...ending)
+          // In the order of their ends: those that follow end later still.
+          if (ending.length < batch.length) break
+        }
+        return bare(found)
       },
     },
   ]

@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { systemClock } from '../../model/time/clock.ts'
-import { deliveriesOf, resend } from '../../oauth/notifications/undelivered.ts'
+import { DELIVERIES_PAGE, deliveriesOf, resend } from '../../oauth/notifications/undelivered.ts'
 import type { DeliveryRow } from '../../store/ports/ports.ts'
 import { done, json } from './answer.ts'
 import type { AdminParts } from './parts.ts'
@@ -22,7 +22,8 @@ export function oauthDeliveryRoutes(parts: AdminParts): Route[] {
       run: async (request) => {
         const after = request.text('after') === '' ? 0 : idOf(request.text('after'))
         const rows = await deliveriesOf(sending, { apiId: request.param('apiID'), dead: request.flag('dead'), after })
-        return json(rows.map(shown))
+        const next = rows.length === DELIVERIES_PAGE ? `X-Next: ${rows.at(-1)!.id}\r\n` : ''
+        return json(rows.map(shown), 200, next)
       },
     },
     {

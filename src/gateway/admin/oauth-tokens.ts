@@ -46,9 +46,10 @@ async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
   const { tokens, total } =
     client === undefined ? { tokens: [], total: 0 } : await listTokens(own, client, { apiId, skip, limit })
   const entries = tokens.map((token) => ({ code: nameOf(parts, token), expires: token.expires }))
-  if (number === undefined) return json(entries)
+  const pages = `X-Pages: ${Math.max(1, Math.ceil(total / PAGE))}\r\n`
+  if (number === undefined) return json(entries, 200, pages)
   const Pagination = { page_num: number, page_total: Math.ceil(total / PAGE), page_size: PAGE }
-  return json({ Pagination, Tokens: entries })
+  return json({ Pagination, Tokens: entries }, 200, pages)
 }
 
 async function revoke(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
@@ -111,9 +112,9 @@ function nameOf(parts: AdminParts, { row }: ListedToken): string {
   return rawKeyOf(publishParts(parts), row) ?? Buffer.from(row.hash).toString('hex')
 }
 
-/** `page` of the query: anything but a number from 1 on counts as 1; undefined when none was sent. */
+/** `page` or `p` of the query: anything but a number from 1 on counts as 1; undefined when none was sent. */
 function pageNumber(request: AdminRequest): number | undefined {
-  const text = request.query.get('page')
+  const text = request.query.get('page') ?? request.query.get('p')
   if (text === null) return undefined
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1
 }

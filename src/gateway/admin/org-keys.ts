@@ -1,10 +1,10 @@
 import { findOrgSession, removeOrgSession, saveOrgSession } from '../../publish/sessions/org-sessions.ts'
-import { changed, json } from './answer.ts'
+import { type AdminAnswer, changed, json } from './answer.ts'
 import { type AdminParts, publishParts, settle } from './parts.ts'
-import type { AdminRequest } from './request.ts'
+import { type AdminRequest, pageOf } from './request.ts'
 import type { Route } from './route.ts'
 
-const MOST_LISTED = 1000
+const PAGE = 1000
 
 /** `/org/keys`: limits of whole organisations. */
 export function orgKeyRoutes(parts: AdminParts): Route[] {
@@ -25,10 +25,7 @@ export function orgKeyRoutes(parts: AdminParts): Route[] {
     {
       method: 'GET',
       path: '/org/keys',
-      run: async () => {
-        const { rows } = await parts.store.documents.list('org_session', { limit: MOST_LISTED })
-        return json({ keys: rows.map(({ body }) => String(body.org_id)) })
-      },
+      run: (request) => list(parts, request),
     },
     {
       method: 'GET',
@@ -54,4 +51,17 @@ export function orgKeyRoutes(parts: AdminParts): Route[] {
       },
     },
   ]
+}
+
+/** All organisations with limits, or with `p` a page of 1,000 and the number of `"pages"`. */
+async function list({ store }: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const page = pageOf(request)
+  if (page !== undefined) {
+    const { rows, total } = await store.documents.list('org_session', { offset: (page - 1) * PAGE, limit: PAGE })
+    return json({ keys: rows.map(({ body }) => String(body.org_id)), pages: Math.max(1, Math.ceil(total / PAGE)) })
+  }
+  const keys: string[] = []
+  for await (const batch of store.documents.scan('org_session'))
+    keys.push(...batch.map(({ body }) => String(body.org_id)))
+  return json({ keys })
 }

@@ -2,7 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import type { DeliveryRow } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 
-const PAGE = 100
+export const DELIVERIES_PAGE = 100
 
 /**
  * A page of 100 of the messages of an API that wait or were given up (`dead`: only the latter), in the order of their commits, after
@@ -12,7 +12,7 @@ export async function deliveriesOf(
   { outbox }: Pick<OAuthParts, 'outbox'>,
   { apiId, dead, after = 0 }: { readonly apiId: string; readonly dead: boolean; readonly after?: number },
 ): Promise<DeliveryRow[]> {
-  return outbox.list({ queue: apiId, dead, after, limit: PAGE })
+  return outbox.list({ queue: apiId, dead, after, limit: DELIVERIES_PAGE })
 }
 
 /**

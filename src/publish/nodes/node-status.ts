@@ -5,7 +5,6 @@ import type { NodeStatus } from '../../model/nodes/node.ts'
 import type { Change, Documents } from '../../store/ports/ports.ts'
 
 const NODE_KIND = 'node'
-const MOST_NODES = 1000
 const FORGOTTEN_AFTER_MS = 30 * 86_400_000
 
 /** Where the status of the node of this name is stored. */
@@ -25,10 +24,11 @@ export async function writeNodeStatus(parts: { readonly documents: Documents }, 
   return before?.instance ?? ''
 }
 
-/** All nodes that were ever heard of within a month, by name; at most 1,000. */
+/** All nodes that were ever heard of within a month, by name. */
 export async function listNodes({ documents }: { readonly documents: Documents }): Promise<NodeStatus[]> {
-  const { rows } = await documents.list(NODE_KIND, { order: 'name', limit: MOST_NODES })
-  return rows.map(({ body }) => body)
+  const nodes: NodeStatus[] = []
+  for await (const batch of documents.each(NODE_KIND, { order: 'name' })) nodes.push(...batch.map(({ body }) => body))
+  return nodes
 }
 
 /** One node by its document id. */

@@ -13,8 +13,6 @@ import {
 } from '../prepare/prepare.ts'
 import { byBytes, type Undo } from './order.ts'
 
-const MOST_VALUES = 1_000
-
 interface Held {
   readonly revision: Revision
   readonly text: string
@@ -67,7 +65,7 @@ export class MemoryDocuments {
       for (const { name, value } of held.entries) if (name === index) counts.set(value, (counts.get(value) ?? 0) + 1)
     }
     const found = [...counts].map(([value, count]) => ({ value, count }))
-    return found.sort((a, b) => byBytes(a.value, b.value)).slice(0, MOST_VALUES)
+    return found.sort((a, b) => byBytes(a.value, b.value))
   }
 
   valuesBy(kind: Kind, by: string, index: string, query: Pick<ListQuery, 'where' | 'and'>): Map<string, string[]> {

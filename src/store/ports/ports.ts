@@ -180,8 +180,8 @@ export interface Documents {
   /** All that match, in the order asked for, in batches; which ones is settled at the first. For lists without an end. */
   each<K extends Kind>(kind: K, query: Omit<ListQuery, 'offset' | 'limit'>): AsyncIterable<StoredDocument<K>[]>
   /**
-   * The values that the documents matching `where` and `and` are filed under by an index, in order, and how many each; at most
-   * 1,000. For filters to choose from.
+   * The values that the documents matching `where` and `and` are filed under by an index, in order, and how many each. For
+   * filters to choose from.
    */
   values(
     kind: Kind,

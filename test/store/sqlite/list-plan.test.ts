@@ -82,7 +82,7 @@ test('lists of documents read indexes alone: no body, and no index from end to e
         totalSql('api', list, drive),
         pageSql('api', list, drive, WIDE),
         pageSql('api', list, drive, NARROW),
-        valuesSql('api', list, drive, 'label', 10),
+        valuesSql('api', list, drive, 'label'),
         valuesBySql('api', list, 'category', 'name'),
         ...list.conditions.map((condition) => entriesSql('api', condition, 500)),
       ]

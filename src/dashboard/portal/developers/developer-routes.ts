@@ -39,7 +39,6 @@ const MISSING = 'Developer not found'
 /** Developers of all organisations who sign in elsewhere under one name. */
 const MOST_SAME = 1000
 /** Policies of one API, by which developers are looked for. */
-const MOST_POLICIES = 1000
 
 /** Developers of the portal: `/api/portal/developers`. Their keys and apps are nouns of their own. */
 export function developerRoutes(parts: DashboardParts): Route[] {
@@ -281,8 +280,9 @@ async function byEmail(parts: DashboardParts, call: Call): Promise<StoredDocumen
 async function ofApi(parts: DashboardParts, call: Call): Promise<Answer> {
   const { body } = await apiDocumentOf(parts, call, call.param('apiId'))
   const where = { org_id: String(body.org_id ?? ''), api_id: String(body.api_id) }
-  const { rows } = await parts.documents.list('policy', { where, limit: MOST_POLICIES })
-  const ids = rows.flatMap(({ id, body: { id: named } }) => [id, ...(typeof named === 'string' ? [named] : [])])
+  const ids: string[] = []
+  for await (const batch of parts.documents.each('policy', { where }))
+    ids.push(...batch.flatMap(({ id, body: { id: named } }) => [id, ...(typeof named === 'string' ? [named] : [])]))
   return list(parts, call, { where: { org_policy: ids.map((id) => `${where.org_id}/${id}`) } })
 }
 

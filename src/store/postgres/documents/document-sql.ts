@@ -36,7 +36,7 @@ export function pageSql(kind: Kind, list: PreparedList, bodies: boolean): Sql {
 }
 
 /** Values under an index of the documents that match, and how many each. */
-export function valuesSql(kind: Kind, list: PreparedList, index: string, limit: number): Sql {
+export function valuesSql(kind: Kind, list: PreparedList, index: string): Sql {
   const given = new Values()
   const narrowed = list.conditions.length > 0 || list.part !== undefined
   const all = `SELECT w.id, coalesce(w.whole, w.value) AS value FROM document_index w
@@ -49,7 +49,7 @@ export function valuesSql(kind: Kind, list: PreparedList, index: string, limit: 
         ) u GROUP BY u.id HAVING bool_or(u.wanted)
       ) g`
     : all
-  const text = `SELECT v.value, count(*) AS n FROM (${of}) v GROUP BY v.value ORDER BY v.value LIMIT ${given.add(limit)}`
+  const text = `SELECT v.value, count(*) AS n FROM (${of}) v GROUP BY v.value ORDER BY v.value`
   return { text, values: given.values }
 }
 

@@ -9,7 +9,6 @@ import { filed, fromCell } from './texts.ts'
 
 const SCAN_BATCH = 256
 const EACH_BATCH = 64
-const MOST_VALUES = 1_000
 
 interface DocumentRow {
   readonly id: string
@@ -55,7 +54,7 @@ export function documentReader(db: Db, stallMs: number): Omit<Documents, 'commit
       checkIndex(kind, index)
       const list = prepareList(kind, { ...query, limit: 0 })
       if (matchesNothing(list)) return []
-      const found = await read<{ value: string; n: number }>(valuesSql(kind, list, index, MOST_VALUES))
+      const found = await read<{ value: string; n: number }>(valuesSql(kind, list, index))
       return found.map(({ value, n }) => ({ value: fromCell(value), count: n }))
     },
     async valuesBy(kind, by, index, query) {

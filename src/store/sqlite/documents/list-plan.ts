@@ -142,17 +142,17 @@ export function orderedSql(kind: Kind, { order, descending }: PreparedList): Sql
 }
 
 /** Values under an index of the documents that match, and how many each. */
-export function valuesSql(kind: Kind, list: PreparedList, drive: Drive, index: string, limit: number): Sql {
+export function valuesSql(kind: Kind, list: PreparedList, drive: Drive, index: string): Sql {
   if (drive === 'all') {
-    const text = `SELECT c.value, count(*) AS n FROM ${WALK} WHERE c.kind = ? AND c.name = ? GROUP BY c.value LIMIT ?`
-    return { text, values: [kind, index, limit] }
+    const text = `SELECT c.value, count(*) AS n FROM ${WALK} WHERE c.kind = ? AND c.name = ? GROUP BY c.value`
+    return { text, values: [kind, index] }
   }
   const from = fromDrive(kind, list, drive)
   const distinct = mayRepeat(list, drive) ? 'DISTINCT ' : ''
   const text = `SELECT v.value, count(*) AS n FROM (SELECT ${distinct}c.kind, c.id FROM ${from.text}) c
     CROSS JOIN document_index v INDEXED BY document_index_by_id ON v.kind = c.kind AND v.id = c.id AND v.name = ?
-    GROUP BY v.value ORDER BY v.value LIMIT ?`
-  return { text, values: [...from.values, index, limit] }
+    GROUP BY v.value ORDER BY v.value`
+  return { text, values: [...from.values, index] }
 }
 
 /** Values under an index of the documents that match, as one JSON list for each value under the index `by`. */

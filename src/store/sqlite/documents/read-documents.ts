@@ -26,7 +26,6 @@ import {
 const SCAN_BATCH = 256
 /** Smaller, because the caller serialises each of them. */
 const EACH_BATCH = 64
-const MOST_VALUES = 1_000
 const MOST_COUNTS = 1_000
 /** They hold a value of each document. */
 const MOST_MAPS = 8
@@ -123,7 +122,7 @@ export function documentReader(
       const list = prepareList(kind, { ...query, limit: 0 })
       return reading(() => {
         if (matchesNothing(list)) return []
-        const found = all(valuesSql(kind, list, driveOf(kind, list), index, MOST_VALUES))
+        const found = all(valuesSql(kind, list, driveOf(kind, list), index))
         return found.map(({ value, n }) => ({ value: value as string, count: n as number }))
       })
     },
