@@ -53,6 +53,7 @@ const tree = root.addChildren([
     page('/webhooks', () => import('../pages/webhooks/list.tsx')),
     page('/webhooks/$id', () => import('../pages/webhooks/one.tsx')),
     page('/certificates', () => import('../pages/certificates/list.tsx')),
+    page('/signing-keys', () => import('../pages/signing-keys/list.tsx')),
     page('/developers', () => import('../pages/developers/developers.tsx')),
     page('/developers/new', () => import('../pages/developers/new-developer.tsx')),
     page('/developers/$id', () => import('../pages/developers/developer.tsx')),

@@ -1,4 +1,4 @@
-/** Texts of the audit log, nodes, webhooks and certificates. */
+/** Texts of the audit log, nodes, webhooks, certificates and signing keys. */
 export const PLATFORM = {
   'audit.title': 'Audit log',
   'audit.hint': 'Who did what, with what it changed. Days are counted in UTC.',
@@ -181,4 +181,33 @@ export const PLATFORM = {
   'certificates.deleteUsed': 'These APIs use it, and stop working as they should without it:',
   'certificates.unlink': 'Take it out of all of them first',
   'certificates.unlinked': 'No API uses it any more',
+
+  'signingKeys.title': 'Signing keys',
+  'signingKeys.hint':
+    'Keys that sign the JWT access tokens of your APIs. Verifiers read them from the key set of each API.',
+  'signingKeys.empty': 'No signing keys yet',
+  'signingKeys.emptyHint': 'The first key is created when an API issues JWT access tokens.',
+  'signingKeys.state': 'State',
+  'signingKeys.kid': 'Key ID',
+  'signingKeys.alg': 'Algorithm',
+  'signingKeys.created': 'Created',
+  'signingKeys.next': 'Next',
+  'signingKeys.current': 'Current',
+  'signingKeys.previous': 'Previous',
+  'signingKeys.retired': 'Retired',
+  'signingKeys.nextSince': 'Signs',
+  'signingKeys.currentSince': 'Signs since',
+  'signingKeys.previousSince': 'Published until',
+  'signingKeys.retiredSince': 'Retired',
+  'signingKeys.rotate': 'Rotate keys',
+  'signingKeys.rotateTitle': 'Rotate signing keys?',
+  'signingKeys.rotateText':
+    'A new key is published now and signs in about ten minutes. The current key stays published until its last token has expired. No token stops working.',
+  'signingKeys.rotated': 'Signing keys rotated',
+  'signingKeys.retire': 'Retire now',
+  'signingKeys.retireOne': 'Retire now: {kid}',
+  'signingKeys.retireTitle': 'Retire this key now?',
+  'signingKeys.retireText':
+    'Use this only if the private key may have leaked. All tokens that it signed stop working now, on every gateway. This cannot be undone.',
+  'signingKeys.retiredDone': 'Signing key retired',
 } as const

@@ -21,6 +21,7 @@ export const SHELL = {
   'shell.nodes': 'Nodes',
   'shell.webhooks': 'Webhooks',
   'shell.certificates': 'Certificates',
+  'shell.signingKeys': 'Signing keys',
   'shell.labels': 'Labels',
   'shell.settings': 'Settings',
   'shell.profile': 'Your profile',

@@ -6,7 +6,17 @@ import { arrived, openBar, type Platform, startPlatform } from '../../worlds/con
 import { type ConsoleUser, checkThemes } from '../../worlds/console/world.ts'
 
 /** Pages that need no permission, or one that the owner has. */
-const OF_OWNER = ['Home', 'APIs', 'Policies', 'Keys', 'Analytics', 'Requests', 'Organisations', 'Labels']
+const OF_OWNER = [
+  'Home',
+  'APIs',
+  'Policies',
+  'Keys',
+  'Analytics',
+  'Requests',
+  'Organisations',
+  'Signing keys',
+  'Labels',
+]
 const CLOSED_TO_OWNER = [
   ...['/developers', '/key-requests', '/catalogue', '/portal-settings', '/users', '/groups', '/identity', '/audit'],
   ...['/nodes', '/webhooks', '/certificates', '/settings'],

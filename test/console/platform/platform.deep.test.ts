@@ -19,6 +19,7 @@ import {
 } from '../../worlds/console/platform-world.ts'
 import { checkThemes, folderFor, shoot, signIn, startConsole } from '../../worlds/console/world.ts'
 import { startProduct } from '../../worlds/flows/product.ts'
+import { oauthApi } from '../../worlds/gateway/oauth-fixtures.ts'
 import { startReceiver } from '../../worlds/oauth/receiver.ts'
 import { expired, selfSigned } from '../../worlds/wire/engine-certificate.ts'
 
@@ -288,13 +289,64 @@ async function keepsCertificates(world: Platform): Promise<void> {
   await seen.waitFor({ state: 'detached' })
 }
 
+/** JWT access tokens of an API before and after its key is rotated, then retired. */
+async function keepsSigningKeys(world: Platform): Promise<void> {
+  const empty = await world.open(world.admin, '/signing-keys')
+  await empty.getByText('No signing keys yet').waitFor()
+  await becomes(() => empty.getByRole('button', { name: 'Rotate keys' }).count(), 0)
+  const { receiver } = world
+  const definition = oauthApi(new URL(receiver.url).origin, { id: 'signed', settings: { accessTokenFormat: 'jwt' } })
+  const made = await world.api('POST', '/api/apis/oas', definition)
+  assert.equal(made.status, 200, made.text)
+  const keysOf = async () =>
+    (await world.api('GET', '/api/oauth/signing-keys')).json as { keys: { kid: string; state: string }[] }
+  await eventually('the key set is published', async () => (await world.through('/signed/oauth/jwks')).status === 200)
+  const [first] = (await keysOf()).keys
+  const page = await world.open(world.admin, '/signing-keys')
+  const keys = page.getByRole('table', { name: 'Signing keys' })
+  await keys.getByText('Current', { exact: true }).waitFor()
+  await checkThemes(page)
+  await page.locator('#content').getByRole('button', { name: 'Rotate keys' }).click()
+  const rotation = page.getByRole('dialog', { name: 'Rotate signing keys?' })
+  await rotation.getByRole('button', { name: 'Cancel' }).click()
+  await page.locator('#content').getByRole('button', { name: 'Rotate keys' }).click()
+  await checkThemes(page)
+  await rotation.getByRole('button', { name: 'Rotate keys' }).click()
+  await saved(page, 'Signing keys rotated')
+  await keys.getByText('Next', { exact: true }).waitFor()
+  await shoot(page, 'signing-keys')
+  const retire = () =>
+    page
+      .locator('#content')
+      .getByRole('button', { name: `Retire now: ${first!.kid}` })
+      .click()
+  const question = page.getByRole('dialog', { name: 'Retire this key now?' })
+  await retire()
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await retire()
+  await question.getByText(first!.kid).waitFor()
+  await checkThemes(page)
+  await question.getByRole('button', { name: 'Retire now' }).click()
+  await saved(page, 'Signing key retired')
+  await keys.getByRole('row').filter({ hasText: first!.kid }).getByText('Retired', { exact: true }).waitFor()
+  assert.deepEqual(
+    (await keysOf()).keys.map(({ state }) => state),
+    ['current', 'retired'],
+  )
+  const keySet = (await world.through('/signed/oauth/jwks')).text
+  assert.ok(!keySet.includes(first!.kid))
+  const readers = await world.open(world.reader, '/signing-keys')
+  await readers.getByText('Retired', { exact: true }).waitFor()
+  await becomes(() => readers.getByRole('button', { name: /^(Rotate|Retire)/ }).count(), 0)
+}
+
 /** Every page by the menu, on a phone too; the theme; the skip link; what the bar finds and begins. */
 async function leadsAnywhere(world: Platform): Promise<void> {
   await world.api('POST', '/api/hooks', { name: 'Bell', method: 'POST', target_path: 'https://example.com/' })
   const page = await world.open(world.admin, '/')
   const menu = page.getByRole('navigation', { name: 'Menu' })
   const names = await menu.getByRole('link').allInnerTexts()
-  assert.ok(names.length >= 19, names.join())
+  assert.ok(names.length >= 20, names.join())
   for (const name of names) {
     await menu.getByRole('link', { name, exact: true }).click()
     await menu.locator('a[data-active]', { hasText: name }).waitFor()
@@ -348,6 +400,7 @@ test('the platform', async (t) => {
   await t.test('nodes say what they serve', () => showsNodes(world))
   await t.test('webhooks are made, tried, changed and deleted, and say what did not arrive', () => tellsWebhooks(world))
   await t.test('certificates are uploaded, looked at, taken out of APIs and deleted', () => keepsCertificates(world))
+  await t.test('signing keys are rotated and retired', () => keepsSigningKeys(world))
   await t.test('menu and command bar lead anywhere', () => leadsAnywhere(world))
 })
 

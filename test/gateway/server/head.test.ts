@@ -41,7 +41,7 @@ test('HEAD of every call below /svc/ changes nothing, and is refused where GET c
   await ok('POST', '/svc/org/keys/org', { rate: 1000, per: 1 })
   const token = await world.token('/a/', 'app')
   const things: Readonly<Record<string, unknown>> = {
-    ...{ api: 'a', apiID: 'a', cid: 'app', org: 'org', key, hash, token },
+    ...{ api: 'a', apiID: 'a', cid: 'app', org: 'org', key, hash, token, kid: 'none' },
   }
   const idOf = (path: string, name: string) => {
     if (name !== 'id') return things[name]
