@@ -2,6 +2,7 @@ import { type Transferable, Worker } from 'node:worker_threads'
 import type { FaultCode } from '../errors/catalog.ts'
 import { Fault, fault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
+import { type End, type Started, Supervisor } from '../runtime/supervisor.ts'
 
 export interface ThreadOptions {
   /** Module that the thread runs. It posts `{ news: 'listening', port }` or `{ news: 'failed', code, message }`. */
@@ -36,99 +37,57 @@ type News = { readonly news?: unknown; readonly port?: number; readonly code?: F
  * @throws Fault that the thread reports when it cannot even start the first time
  */
 export async function keepThread(options: ThreadOptions): Promise<KeptThread> {
-  const thread = new ThreadKeeper(options)
-  await thread.start()
-  return thread
+  const { name, log, firstWaitMs = FIRST_WAIT_MS } = options
+  const supervisor = new Supervisor<number>({
+    begin: () => startThread(options),
+    report(report) {
+      if (report.event === 'started again') return
+      if (report.event === 'not started')
+        log.error({ thread: name, cause: report.error }, `the ${name} thread could not be started`)
+      const why = report.event === 'ended' ? 'has ended' : 'did not start'
+      log.warn({ thread: name, wait_ms: report.waitMs }, `the ${name} thread ${why}; it is started again`)
+    },
+    ...{ firstWaitMs, mostWaitMs: MOST_WAIT_MS, startWithinMs: START_WITHIN_MS, stopWithinMs: STOP_WITHIN_MS },
+    // One that listens has started well.
+    settledAfterMs: 0,
+  })
+  await supervisor.start()
+  return {
+    up: () => supervisor.up,
+    get port() {
+      return supervisor.value ?? 0
+    },
+    stop: () => supervisor.stop(),
+  }
 }
 
-class ThreadKeeper implements KeptThread {
-  readonly #options: ThreadOptions
-  #worker: Worker | undefined
-  #up = false
-  #stopping = false
-  #port = 0
-  #waitMs: number
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(options: ThreadOptions) {
-    this.#options = options
-    this.#waitMs = options.firstWaitMs ?? FIRST_WAIT_MS
-  }
-
-  up(): boolean {
-    return this.#up
-  }
-
-  get port(): number {
-    return this.#port
-  }
-
-  /** Resolves when the thread listens. @throws whatever keeps it from that; the thread is then no more */
-  async start(): Promise<void> {
-    const { module, name, data } = this.#options
-    const worker = new Worker(module, { name, ...data(), resourceLimits: { maxOldGenerationSizeMb: OLD_SPACE_MB } })
-    this.#worker = worker
-    const late = setTimeout(() => void worker.terminate(), START_WITHIN_MS)
-    try {
-      await this.#listening(worker)
-    } catch (error) {
-      await worker.terminate()
-      throw error
-    } finally {
-      clearTimeout(late)
-    }
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping = true
-    clearTimeout(this.#timer)
-    const worker = this.#worker
-    if (worker === undefined) return
-    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-    // One that does not listen yet would not hear it.
-    if (this.#up) worker.postMessage('stop')
-    else void worker.terminate()
-    const bound = setTimeout(() => void worker.terminate(), STOP_WITHIN_MS)
-    await ended
-    clearTimeout(bound)
-  }
-
-  #listening(worker: Worker): Promise<void> {
-    const { name, log } = this.#options
-    return new Promise((resolve, reject) => {
-      let listened = false
-      worker.on('message', ({ news, port, code, message }: News) => {
-        if (news === 'listening') {
-          listened = true
-          this.#up = true
-          this.#port = port ?? 0
-          this.#waitMs = this.#options.firstWaitMs ?? FIRST_WAIT_MS
-          resolve()
-        } else if (news === 'failed') reject(new Fault(code ?? 'internal', message))
-      })
-      worker.on('error', (error) => {
-        log.error({ thread: name, cause: error }, `the ${name} thread failed`)
-        reject(fault('internal', `the ${name} thread failed`, error))
-      })
-      worker.on('exit', () => {
-        this.#up = false
-        this.#worker = undefined
-        reject(fault('internal', `the ${name} thread ended before it listened`))
-        if (listened) this.#startAgain('has ended')
-      })
+/** Ready with the port that it listens on. */
+function startThread({ module, name, data, log }: ThreadOptions): Started<number> {
+  const worker = new Worker(module, { name, ...data(), resourceLimits: { maxOldGenerationSizeMb: OLD_SPACE_MB } })
+  let listens = false
+  const ready = new Promise<number>((resolve, reject) => {
+    worker.on('message', ({ news, port, code, message }: News) => {
+      if (news === 'listening') {
+        listens = true
+        resolve(port ?? 0)
+      } else if (news === 'failed') reject(new Fault(code ?? 'internal', message))
     })
-  }
-
-  #startAgain(why: string): void {
-    if (this.#stopping) return
-    const { name, log } = this.#options
-    log.warn({ thread: name, wait_ms: this.#waitMs }, `the ${name} thread ${why}; it is started again`)
-    this.#timer = setTimeout(() => {
-      this.start().catch((error) => {
-        if (!this.#stopping) log.error({ thread: name, cause: error }, `the ${name} thread could not be started`)
-        this.#startAgain('did not start')
-      })
-    }, this.#waitMs)
-    this.#waitMs = Math.min(this.#waitMs * 2, MOST_WAIT_MS)
+    worker.on('error', (error) => {
+      log.error({ thread: name, cause: error }, `the ${name} thread failed`)
+      reject(fault('internal', `the ${name} thread failed`, error))
+    })
+    worker.on('exit', () => reject(fault('internal', `the ${name} thread ended before it listened`)))
+  })
+  const ended = new Promise<End>((resolve) =>
+    worker.on('exit', (status) => resolve({ how: `with status ${status}`, kind: 'failed' })),
+  )
+  const kill = () => void worker.terminate()
+  return {
+    ...{ ready, ended, kill },
+    stop() {
+      // One that does not listen yet would not hear it.
+      if (listens) worker.postMessage('stop')
+      else kill()
+    },
   }
 }
