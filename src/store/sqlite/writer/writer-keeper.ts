@@ -21,8 +21,7 @@ export function keepWriter(link: WriterLink, log: Log): () => void {
     },
     report(report) {
       if (report.event === 'started again') log.warn({}, 'the store accepts writes again')
-      else if (report.event === 'not started')
-        log.error({ err: report.error }, 'cannot restart the store writer')
+      else if (report.event === 'not started') log.error({ err: report.error }, 'cannot restart the store writer')
     },
     ...{ firstWaitMs: FIRST_WAIT_MS, mostWaitMs: LONGEST_WAIT_MS, stopWithinMs: 0, settledAfterMs: SETTLED_MS },
     isBackground: true,
