@@ -10,12 +10,17 @@ import type { Log } from './model/logs/log.ts'
 import { DroppedConnections } from './model/nodes/dropped-connections.ts'
 import { secretBytes } from './model/secrets/secret.ts'
 import { systemClock } from './model/time/clock.ts'
-import { keepDashboard } from './process/dashboard-host.ts'
+import { superviseDashboard } from './process/dashboard-host.ts'
 import { type DefaultOrg, followDefaultOrg } from './process/default-org.ts'
 import { firstStart, setUpLink } from './process/first-start.ts'
-import type { KeptThread } from './process/keep-thread.ts'
+import type { SupervisedThread } from './process/keep-thread.ts'
 import { makeLog, openLineSink } from './process/log.ts'
-import { checkDatabaseFile, openBeginning, setAside, setDatabaseAside } from './process/open-installation.ts'
+import {
+  checkDatabaseFile,
+  moveSecretsAside,
+  openInstallationState,
+  setDatabaseAside,
+} from './process/open-installation.ts'
 import { type OpenedStore, openStoreOf } from './process/open-store.ts'
 import { openSample } from './process/sample.ts'
 import { readPasswordRules } from './publish/sign-in/password-file.ts'
@@ -29,7 +34,7 @@ export interface Roles {
 }
 
 /** A running process of an installation. */
-export interface Running {
+export interface RunningProcess {
   /** undefined in a process for the dashboard alone. */
   readonly gateway: Gateway | undefined
   /** undefined in a process for the gateway alone. */
@@ -41,13 +46,13 @@ export interface Running {
 }
 
 /** A process that runs both. */
-export interface RunningAll extends Running {
+export interface RunningAllInOne extends RunningProcess {
   readonly gateway: Gateway
   readonly dashboardPort: number
 }
 
 /** Starts gateway and dashboard in one process. Throws as `start`. */
-export async function startAll(loaded: LoadedConfig): Promise<RunningAll> {
+export async function startAll(loaded: LoadedConfig): Promise<RunningAllInOne> {
   const running = await start(loaded, { gateway: true, dashboard: true })
   const { gateway, dashboardPort } = running
   if (gateway === undefined || dashboardPort === undefined) throw fault('internal', 'a part was not started')
@@ -79,7 +84,7 @@ interface Serving {
  * @throws Fault that says which setting to change: `port_in_use`, `data_folder_unwritable`, `data_folder_locked`, `setting_invalid`,
  * `store_refused`, `store_away`, `store_lost`
  */
-export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Promise<Running> {
+export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Promise<RunningProcess> {
   const { config, warnings } = loaded
   refuseShortSecrets(loaded)
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
@@ -94,7 +99,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     if (config.storage.postgres_url === '') checkDatabaseFile(path)
     const plain = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
     closers.push(() => plain.store.close())
-    const beginning = await openBeginning(path, plain.store.documents)
+    const beginning = await openInstallationState(path, plain.store.documents)
     const secrets = openSecrets(path, config.storage.seal_key)
     const sealKey = secretBytes(secrets.seal_key)
     const opened = { ...plain, store: sealedStore(plain.store, sealKey) }
@@ -160,7 +165,7 @@ export async function beginAgain({ config }: LoadedConfig): Promise<string | und
     return open()
   })
   try {
-    return await setAside(path, store.documents, now)
+    return await moveSecretsAside(path, store.documents, now)
   } finally {
     await store.close()
     await log.close()
@@ -171,10 +176,10 @@ function copyName(worker: number): string {
   return worker === 1 ? 'copy.db' : `copy-${worker}.db`
 }
 
-function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<KeptThread> {
+function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<SupervisedThread> {
   const { loaded, log, opened, path, secrets, sealKey, version } = ground
   const { config } = loaded
-  return keepDashboard({
+  return superviseDashboard({
     ...{ config, store: opened, sealKey, version, log, path },
     settings: explainSettings(loaded),
     dropCells: serving.drops.cells,
@@ -192,7 +197,7 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
 async function openGateway(
   { loaded, log, opened, path, secrets, sealKey, defaultOrg, version }: Ground,
   dashboardDrops: DroppedConnections,
-  dashboard: KeptThread | undefined,
+  dashboard: SupervisedThread | undefined,
   closers: (() => unknown)[],
 ): Promise<Gateway> {
   const { config } = loaded
@@ -218,7 +223,12 @@ async function openGateway(
   return gateway
 }
 
-function greet(gateway: Gateway | undefined, dashboard: KeptThread | undefined, path: string, made: boolean): string[] {
+function greet(
+  gateway: Gateway | undefined,
+  dashboard: SupervisedThread | undefined,
+  path: string,
+  made: boolean,
+): string[] {
   const secretAt = made ? `"gateway_secret" in ${join(path, 'secrets.json')}` : 'as set by gateway.secret'
   return [
     ...(gateway === undefined ? [] : [`gateway    ${localUrl(gateway.port)}`]),
@@ -239,7 +249,7 @@ function localUrl(port: number): string {
   return `http://127.0.0.1:${port}`
 }
 
-function dashboardUrl({ dashboard }: Config, { port }: KeptThread): string {
+function dashboardUrl({ dashboard }: Config, { port }: SupervisedThread): string {
   return dashboard.public_url || localUrl(port)
 }
 

@@ -2,7 +2,7 @@ import { BOOTSTRAP_COMMAND } from './cli/commands/bootstrap.ts'
 import { type Command, runCommand } from './cli/commands/commands.ts'
 import { importCommand } from './cli/import/row.ts'
 import { MOVE_COMMANDS } from './cli/moves/rows.ts'
-import { beginAgain, type Roles, type Running, start } from './compose.ts'
+import { beginAgain, type Roles, type RunningProcess, start } from './compose.ts'
 import { loadConfig } from './config/load.ts'
 import { readIncumbent } from './process/import-source.ts'
 import { startWorkers } from './process/workers.ts'
@@ -29,7 +29,7 @@ function serving(name: string, summary: string, roles: Roles): Command {
   }
 }
 
-function stopOnSignal(running: Pick<Running, 'stop'>): void {
+function stopOnSignal(running: Pick<RunningProcess, 'stop'>): void {
   let stopping = false
   const stop = () => {
     if (stopping) return

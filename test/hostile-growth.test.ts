@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'
-import { identify } from '../src/dashboard/access/identify.ts'
+import { identifyCaller } from '../src/dashboard/access/identify.ts'
 import { readUpload } from '../src/dashboard/server/body.ts'
 import { fieldsOf } from '../src/dashboard/server/form-or-json.ts'
 import { readSessionCookie } from '../src/dashboard/sign-in/cookie.ts'
@@ -37,7 +37,7 @@ import { parseForm } from '../src/oauth/messages/form.ts'
 import { readStrictObject } from '../src/oauth/messages/strict-json.ts'
 import { readPublicJwk } from '../src/oauth/signing-keys/jwk.ts'
 import { readCompact } from '../src/oauth/signing-keys/jwt.ts'
-import { userHash } from '../src/publish/keys/basic-auth-users.ts'
+import { basicUserHash } from '../src/publish/keys/basic-auth-users.ts'
 import { WireExchange } from '../src/wire/http1/exchange.ts'
 import { readHead } from '../src/wire/http1/head.ts'
 import { readPath } from '../src/wire/http1/path.ts'
@@ -181,7 +181,7 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
     most: 65_536,
   },
   'credentials of the dashboard': {
-    work: (authorization) => identify(NOBODY, { method: 'GET', headers: { authorization } }),
+    work: (authorization) => identifyCaller(NOBODY, { method: 'GET', headers: { authorization } }),
     most: 65_536,
   },
   'session cookie': { work: (text) => readSessionCookie(text), most: 65_536 },
@@ -191,7 +191,7 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
     most: 65_536,
   },
   'email address': { work: toEmail, most: 65_536 },
-  'name of a user': { work: (text) => userHash({ sealKey: bytesOf('key') }, 'org', text), most: 65_536 },
+  'name of a user': { work: (text) => basicUserHash({ sealKey: bytesOf('key') }, 'org', text), most: 65_536 },
   developer: { work: (text) => readDeveloper({ email: text, fields: { a: text } }), most: 65_536 },
   'text to search for': { work: foldCase, most: 65_536 },
   slug: { work: slugOf, most: 65_536 },

@@ -149,6 +149,34 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
       found: ['a.ts:1 KeyManager', 'a.ts:2 pathUtil'],
     },
   ],
+  'names of files and exports use the words of the field': [
+    {
+      files: {
+        'src/model/sight.ts': 'export const sightOf = 1\nexport interface ApiSeen {}\nconst standing = 1',
+        'src/oauth/tries.ts': 'export class Tries {}',
+        'console/src/pages/a.tsx': 'export function useTold() {}',
+        'test/told.ts': 'export const told = 1',
+      },
+      found: [
+        'a.tsx:1 useTold',
+        'sight.ts sight',
+        'sight.ts:1 sightOf',
+        'sight.ts:2 ApiSeen',
+        'tries.ts tries',
+        'tries.ts:1 Tries',
+      ],
+    },
+  ],
+  'an exported name of src has one declaration': [
+    {
+      files: {
+        'src/model/a.ts': 'export interface Outcome {}\nexport const list = 1',
+        'src/gateway/b.ts': 'export type Outcome = 1\nexport const list = 2',
+        'src/oauth/c.ts': 'interface Outcome {}',
+      },
+      found: ['Outcome is declared in src/gateway/b.ts and src/model/a.ts'],
+    },
+  ],
   'relative imports keep their ending': [
     {
       files: { 'src/model/a.ts': `import { b } from './b'\nimport { c } from './c.js'` },

@@ -1,4 +1,4 @@
-import type { LoadedConfig, Origin } from './load.ts'
+import type { LoadedConfig, SettingSource } from './load.ts'
 import { SETTINGS } from './settings.ts'
 
 export interface ExplainedSetting {
@@ -6,7 +6,7 @@ export interface ExplainedSetting {
   readonly env: string
   /** JSON of the value; a secret that is set is masked. */
   readonly shown: string
-  readonly origin: Origin
+  readonly origin: SettingSource
   /** The line of the docs. */
   readonly description: string
   /** What is accepted, in words. */
@@ -38,6 +38,6 @@ export function formatSettings(settings: readonly ExplainedSetting[]): string {
   return table.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')).join('\n')
 }
 
-function originText(origin: Origin): string {
+function originText(origin: SettingSource): string {
   return origin.from === 'default' ? 'default' : `${origin.from} ${origin.name}`
 }

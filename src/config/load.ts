@@ -7,7 +7,7 @@ import { type Config, ConfigSchema } from './schema.ts'
 import { SETTINGS, type Setting } from './settings.ts'
 
 /** Where the value of a setting came from. `name` is the file or the environment name, '' for a default. */
-export interface Origin {
+export interface SettingSource {
   readonly from: 'default' | 'file' | 'env'
   readonly name: string
 }
@@ -15,7 +15,7 @@ export interface Origin {
 export interface LoadedConfig {
   readonly config: Config
   /** By setting path, one for each setting. */
-  readonly origins: ReadonlyMap<string, Origin>
+  readonly origins: ReadonlyMap<string, SettingSource>
   /** To be logged at start. */
   readonly warnings: readonly string[]
   /** Those of them that say that a secret is too short to start with, each naming the setting. */
@@ -47,7 +47,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const problems = [...file.problems, ...environment.problems]
 
   const root: Group = {}
-  const origins = new Map<string, Origin>()
+  const origins = new Map<string, SettingSource>()
   for (const setting of SETTINGS) {
     const found = environment.values.get(setting)
     const below = file.values.has(setting) ? file.values.get(setting) : setting.default
@@ -81,13 +81,13 @@ function place(root: Group, segments: readonly string[], value: unknown): void {
   group[segments.at(-1)!] = value
 }
 
-function originOf(setting: Setting, envName: string | undefined, file: FileSettings): Origin {
+function originOf(setting: Setting, envName: string | undefined, file: FileSettings): SettingSource {
   if (envName !== undefined) return { from: 'env', name: envName }
   if (file.values.has(setting)) return { from: 'file', name: file.name }
   return { from: 'default', name: '' }
 }
 
-function schemaProblems(root: Group, origins: ReadonlyMap<string, Origin>): string[] {
+function schemaProblems(root: Group, origins: ReadonlyMap<string, SettingSource>): string[] {
   if (validate(root)) return []
   const wrong = new Set((validate.errors ?? []).map((error) => error.instancePath))
   return SETTINGS.filter(({ segments }) => [...wrong].some((path) => isAtOrBelow(path, segments))).map((setting) => {
@@ -100,12 +100,12 @@ function isAtOrBelow(instancePath: string, segments: readonly string[]): boolean
   return `${instancePath}/`.startsWith(`/${segments.join('/')}/`)
 }
 
-function describe(problem: Problem, origins: ReadonlyMap<string, Origin>): string {
+function describe(problem: Problem, origins: ReadonlyMap<string, SettingSource>): string {
   const setting = SETTINGS.find(({ path }) => path === problem.path)!
   return `${setting.path} (${originText(origins.get(setting.path)!, setting.env)}): ${problem.text}`
 }
 
-function originText(origin: Origin, env: string): string {
+function originText(origin: SettingSource, env: string): string {
   if (origin.from === 'file') return `in ${origin.name}`
   return origin.from === 'env' ? origin.name : env
 }

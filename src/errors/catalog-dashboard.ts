@@ -1,7 +1,7 @@
 import type { CatalogEntry } from './catalog-entry.ts'
 
 /** Refusals of the dashboard alone. */
-export const DASHBOARD = {
+export const DASHBOARD_ERRORS = {
   // the dashboard
   login_required: { status: 401, log: 'silent', text: 'Not authorised' },
   // there is such a thing, and others own it

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from './catalog-entry.ts'
 
 /** Refusals of management calls that every surface shares. */
-export const MANAGEMENT = {
+export const MANAGEMENT_ERRORS = {
   change_pending: { status: 503, log: 'warn', text: 'Stored, but not yet in force on this node', expose: 'alone' },
   // administration
   admin_secret_wrong: {

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from './catalog-entry.ts'
 
 /** Refusals about moving objects between installations: the first of the dashboard, the others of the commands. */
-export const MOVES = {
+export const MOVE_ERRORS = {
   move_running: { status: 409, log: 'silent', text: 'Another run is changing this organisation', expose: 'alone' },
   // the commands: what they print is the detail
   move_refused: { status: 400, log: 'silent', text: 'Nothing was changed', expose: true },

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from './catalog-entry.ts'
 
 /** Refusals of the authorization server. */
-export const OAUTH = {
+export const OAUTH_ERRORS = {
   // the authorization server; details speak of what the caller sent
   oauth_invalid_request: {
     status: 400,

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from './catalog-entry.ts'
 
 /** Refusals of the developer portal's management calls. */
-export const PORTAL = {
+export const PORTAL_ERRORS = {
   // developers and their sessions
   developer_invalid: { status: 400, log: 'silent', text: 'Developer object validation failed.', expose: true },
   developer_email_taken: { status: 403, log: 'silent', text: 'Developer email already exists for this org.' },

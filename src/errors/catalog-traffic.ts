@@ -1,7 +1,7 @@
 import type { CatalogEntry } from './catalog-entry.ts'
 
 /** Refusals of requests on their way through the gateway, its tokens included. */
-export const TRAFFIC = {
+export const TRAFFIC_ERRORS = {
   // who is calling
   credential_missing: { status: 401, log: 'silent', text: 'Authorization field missing' },
   credential_repeated: {

@@ -1,22 +1,22 @@
-import { DASHBOARD } from './catalog-dashboard.ts'
+import { DASHBOARD_ERRORS } from './catalog-dashboard.ts'
 import type { CatalogEntry } from './catalog-entry.ts'
-import { MANAGEMENT } from './catalog-management.ts'
-import { MOVES } from './catalog-moves.ts'
-import { OAUTH } from './catalog-oauth.ts'
-import { PORTAL } from './catalog-portal.ts'
-import { TRAFFIC } from './catalog-traffic.ts'
+import { MANAGEMENT_ERRORS } from './catalog-management.ts'
+import { MOVE_ERRORS } from './catalog-moves.ts'
+import { OAUTH_ERRORS } from './catalog-oauth.ts'
+import { PORTAL_ERRORS } from './catalog-portal.ts'
+import { TRAFFIC_ERRORS } from './catalog-traffic.ts'
 
 /**
  * Every refusal of the product, once: status, log level and public text.
  * Nothing else decides a status. `docs/generated/errors.md` is written from here.
  */
 export const CATALOG = {
-  ...TRAFFIC,
-  ...MANAGEMENT,
-  ...OAUTH,
-  ...DASHBOARD,
-  ...PORTAL,
-  ...MOVES,
+  ...TRAFFIC_ERRORS,
+  ...MANAGEMENT_ERRORS,
+  ...OAUTH_ERRORS,
+  ...DASHBOARD_ERRORS,
+  ...PORTAL_ERRORS,
+  ...MOVE_ERRORS,
   // the machine
   setting_invalid: { status: 500, log: 'error', text: 'A setting is not valid' },
   port_in_use: { status: 500, log: 'error', text: 'A port is in use' },

@@ -15,7 +15,7 @@ export function dashboardStatusOf({ entry }: Fault): number {
 }
 
 /** What a caller may read of a fault: the public text, and the detail where the catalogue exposes it. */
-export function textOf(fault: Fault): string {
+export function publicText(fault: Fault): string {
   const { text, expose } = fault.entry
   if (!expose || fault.message === text) return text
   if (expose === 'alone') return fault.message
@@ -33,7 +33,7 @@ export function retryField({ waitS }: Fault): string {
  * the same in the incumbent's words. Never a stack, never a cause.
  */
 export function renderFault(fault: Fault, dialect: Dialect): string {
-  const text = textOf(fault)
+  const text = publicText(fault)
   if (dialect === 'gateway') return JSON.stringify({ error: text })
   if (dialect === 'oauth' || dialect === 'legacy-oauth') return renderOauth(fault, text, dialect === 'legacy-oauth')
   if (dialect === 'management') return JSON.stringify({ status: 'error', message: text })

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts'
 import type { Trial, TrialRequest } from '../model/apis/definition/trial.ts'
 import type { Log } from '../model/logs/log.ts'
 import { answerThread } from './ask-thread.ts'
-import { type KeptThread, keepThread } from './keep-thread.ts'
+import { type SupervisedThread, superviseThread } from './keep-thread.ts'
 import type { OpenedStore, StoreSeed } from './open-store.ts'
 
 /** What the dashboard's thread is started with. */
@@ -34,8 +34,14 @@ export interface DashboardHostOptions extends Omit<DashboardSeed, 'store' | 'set
 }
 
 /** Runs the dashboard on a thread of its own and starts it again when it ends. @throws Fault `port_in_use` */
-export function keepDashboard({ store, settled, tryRequest, log, ...seed }: DashboardHostOptions): Promise<KeptThread> {
-  return keepThread({
+export function superviseDashboard({
+  store,
+  settled,
+  tryRequest,
+  log,
+  ...seed
+}: DashboardHostOptions): Promise<SupervisedThread> {
+  return superviseThread({
     module: new URL('./dashboard-thread.ts', import.meta.url),
     name: 'dashboard',
     log,

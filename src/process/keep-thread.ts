@@ -16,7 +16,7 @@ export interface ThreadOptions {
 }
 
 /** A thread that is started again when it ends. */
-export interface KeptThread {
+export interface SupervisedThread {
   /** True while it listens. */
   up(): boolean
   readonly port: number
@@ -36,7 +36,7 @@ type News = { readonly news?: unknown; readonly port?: number; readonly code?: F
  * whatever the reason.
  * @throws Fault that the thread reports when it cannot even start the first time
  */
-export async function keepThread(options: ThreadOptions): Promise<KeptThread> {
+export async function superviseThread(options: ThreadOptions): Promise<SupervisedThread> {
   const { name, log, firstWaitMs = FIRST_WAIT_MS } = options
   const supervisor = new Supervisor<number>({
     begin: () => startThread(options),

@@ -5,10 +5,10 @@ import type { FaultCode } from '../errors/catalog.ts'
 import { Fault, fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
 import { type End, type Started, Supervisor } from '../runtime/supervisor.ts'
-import type { LineFunnel } from './line-funnel.ts'
+import type { LineMerger } from './line-funnel.ts'
 
 /** What a worker process is told to run. */
-export interface WorkerOrder {
+export interface WorkerCommand {
   readonly loaded: LoadedConfig
   readonly roles: Roles
   /** From 1. */
@@ -20,11 +20,11 @@ export type WorkerNews =
   | { readonly news: 'serving'; readonly greeting: readonly string[] }
   | { readonly news: 'failed'; readonly code: FaultCode; readonly message: string }
 
-export interface KeepWorkerOptions {
-  readonly order: WorkerOrder
+export interface SuperviseWorkerOptions {
+  readonly order: WorkerCommand
   readonly log: Log
   /** Where its standard output goes. */
-  readonly output: LineFunnel
+  readonly output: LineMerger
   /** Threads of V8 beside the one that serves. */
   readonly helpers: number
   /** How long it may take to stop, in milliseconds, before it is killed. */
@@ -34,7 +34,7 @@ export interface KeepWorkerOptions {
 }
 
 /** A process that is started again when it ends. */
-export interface KeptWorker {
+export interface SupervisedWorker {
   /** Runs while the first start goes well. @throws Fault that the process reports */
   readonly serving: Promise<readonly string[]>
   stop(): Promise<void>
@@ -48,7 +48,14 @@ const IN_ORDER_AFTER_MS = 60_000
 const MOST_ENDS = 5
 
 /** Starts a worker process and keeps it: when it ends by itself it is started again after 0.2 s, doubling to 30 s. */
-export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }: KeepWorkerOptions): KeptWorker {
+export function superviseWorker({
+  order,
+  log,
+  output,
+  helpers,
+  stopWithinMs,
+  giveUp,
+}: SuperviseWorkerOptions): SupervisedWorker {
   const { worker } = order
   const supervisor = new Supervisor<readonly string[]>({
     begin: () => startProcess(order, output, helpers),
@@ -70,7 +77,7 @@ export function keepWorker({ order, log, output, helpers, stopWithinMs, giveUp }
 }
 
 /** Ready with its greeting. */
-function startProcess(order: WorkerOrder, output: LineFunnel, helpers: number): Started<readonly string[]> {
+function startProcess(order: WorkerCommand, output: LineMerger, helpers: number): Started<readonly string[]> {
   const child = fork(new URL('./worker-process.ts', import.meta.url), {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     serialization: 'advanced',

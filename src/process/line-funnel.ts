@@ -10,7 +10,7 @@ const LINE_FEED = 10
  * Passes what several streams say on to one file, in whole lines: a write of many lines to a full pipe is done in pieces, between
  * which another process that shares the pipe would put its own.
  */
-export class LineFunnel {
+export class LineMerger {
   readonly #file: number
   #turn: Promise<void> = Promise.resolve()
 

@@ -12,7 +12,7 @@ const MARK = 'first-start'
 const KINDS = ['organisation', 'user', 'api', 'policy']
 
 /** State of an installation in its data folder. */
-export interface Beginning {
+export interface InstallationState {
   /** True until its first start is done. */
   readonly isNew: boolean
   /** The first start is done. */
@@ -23,7 +23,7 @@ export interface Beginning {
  * Tells a first start from one whose store was lost: beside the secrets of an installation an empty store is none to begin in, since
  * the first visitor would become its administrator. @throws Fault `store_lost`, `data_folder_unwritable`
  */
-export async function openBeginning(folder: string, documents: Documents): Promise<Beginning> {
+export async function openInstallationState(folder: string, documents: Documents): Promise<InstallationState> {
   const mark = join(folder, MARK)
   if (!existsSync(mark)) {
     const hasSecrets = existsSync(join(folder, SECRETS_FILE))
@@ -46,7 +46,7 @@ export function checkDatabaseFile(folder: string): void {
  * Takes the secrets of an installation whose store was lost out of the way, so that the next start is a first one. Answers what they
  * are called now; undefined where there were none. @throws Fault `setting_invalid` where the store is not empty
  */
-export async function setAside(folder: string, documents: Documents, now: Date): Promise<string | undefined> {
+export async function moveSecretsAside(folder: string, documents: Documents, now: Date): Promise<string | undefined> {
   if (!(await isEmpty(documents)))
     throw fault(
       'setting_invalid',

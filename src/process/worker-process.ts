@@ -1,13 +1,13 @@
-import { type Running, start } from '../compose.ts'
+import { type RunningProcess, start } from '../compose.ts'
 import { toFault } from '../errors/fault.ts'
-import type { WorkerNews, WorkerOrder } from './keep-worker.ts'
+import type { WorkerCommand, WorkerNews } from './keep-worker.ts'
 
 if (process.send === undefined) throw new Error('a gateway worker is started by the server, not by hand')
 
-let running: Running | undefined
+let running: RunningProcess | undefined
 let stopping = false
 
-process.once('message', (order: WorkerOrder) => {
+process.once('message', (order: WorkerCommand) => {
   process.on('message', (word) => {
     if (word === 'stop') stop()
   })
@@ -18,7 +18,7 @@ process.on('disconnect', stop)
 process.on('SIGTERM', stop)
 process.on('SIGINT', stop)
 
-function serve(started: Running): void {
+function serve(started: RunningProcess): void {
   running = started
   tell({ news: 'serving', greeting: started.greeting })
 }

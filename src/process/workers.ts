@@ -1,11 +1,11 @@
 import { createServer, type ListenOptions } from 'node:net'
 import { availableParallelism, hostname } from 'node:os'
-import type { Roles, Running } from '../compose.ts'
+import type { Roles, RunningProcess } from '../compose.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { type Fault, fault } from '../errors/fault.ts'
-import { type KeptWorker, keepWorker, type WorkerOrder } from './keep-worker.ts'
-import { LineFunnel } from './line-funnel.ts'
+import { type SupervisedWorker, superviseWorker, type WorkerCommand } from './keep-worker.ts'
+import { LineMerger } from './line-funnel.ts'
 import { makeLog } from './log.ts'
 
 /** Beyond the time for requests in flight: what a worker has counted is still to be written. */
@@ -23,14 +23,14 @@ export async function startWorkers(
   loaded: LoadedConfig,
   roles: Roles,
   giveUp: (error: Fault) => void,
-): Promise<Pick<Running, 'greeting' | 'stop'>> {
+): Promise<Pick<RunningProcess, 'greeting' | 'stop'>> {
   const { workers: count, drain_timeout_ms: drainMs } = loaded.config.gateway
   const ports = await choosePorts(loaded.config.gateway)
   const log = makeLog({ level: loaded.config.log.level, destination: 'stdout' })
-  const output = new LineFunnel(STDOUT)
+  const output = new LineMerger(STDOUT)
   // Workers share the cores: so must what works beside them (scripts/launch.mjs).
   const helpers = Math.max(1, Math.min(MOST_HELPERS, Math.floor(availableParallelism() / count)))
-  const workers: KeptWorker[] = []
+  const workers: SupervisedWorker[] = []
   let stopped: Promise<void> | undefined
   const stopAll = async () => {
     await Promise.all(workers.map((worker) => worker.stop()))
@@ -42,7 +42,7 @@ export async function startWorkers(
   }
   for (let worker = 1; worker <= count; worker++) {
     workers.push(
-      keepWorker({
+      superviseWorker({
         ...{ log, output, helpers },
         order: orderFor(loaded, roles, worker, ports),
         stopWithinMs: drainMs + STOP_BEYOND_MS,
@@ -68,7 +68,7 @@ interface SharedPorts {
 }
 
 /** The settings of one worker: a name of its own, a control port of its own. */
-function orderFor(loaded: LoadedConfig, roles: Roles, worker: number, ports: SharedPorts): WorkerOrder {
+function orderFor(loaded: LoadedConfig, roles: Roles, worker: number, ports: SharedPorts): WorkerCommand {
   const { config } = loaded
   const { node_name: name, control_port: control, tls } = config.gateway
   const gateway = {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LineFunnel } from '../../src/process/line-funnel.ts'
+import { LineMerger } from '../../src/process/line-funnel.ts'
 
 const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 1000 : 60
 
@@ -25,7 +25,7 @@ test('lines of several streams come out whole, those of one in their order, howe
     fc.asyncProperty(fc.array(stream, { minLength: 1, maxLength: 4 }), async (streams) => {
       const file = join(folder, String(runs++))
       const descriptor = openSync(file, 'a')
-      const funnel = new LineFunnel(descriptor)
+      const funnel = new LineMerger(descriptor)
       await Promise.all(
         streams.map(({ lines, cuts, endsInside }, who) => {
           const text = lines.map((line) => `${who}:${line}\n`).join('')

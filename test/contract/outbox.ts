@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FakeClock } from '../../src/model/time/clock.ts'
 import {
   type Change,
-  DEAD_KEPT_MS,
+  DEAD_RETENTION_MS,
   type DeliveryOutcome,
   type DeliveryRow,
   type Outbox,
@@ -90,7 +90,7 @@ export function outboxSuite(adapters: readonly Adapter[]): void {
       await documents.commit([accepted('dead'), accepted('waits')], undefined)
       const [dead] = (await outbox.due(0, 9)) as [DeliveryRow]
       await documents.commit([settle(dead.id, { is: 'dead', error: 'late' })], undefined)
-      clock.advance(DEAD_KEPT_MS)
+      clock.advance(DEAD_RETENTION_MS)
       await purge()
       assert.notEqual(await outbox.get(dead.id), undefined)
       clock.advance(1)

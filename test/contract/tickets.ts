@@ -8,7 +8,7 @@ import type {
   SessionInput,
   TicketInput,
   TicketRow,
-  TicketSort,
+  TicketType,
 } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
 
@@ -24,7 +24,7 @@ const session = (more: Partial<SessionInput> = {}): SessionInput => ({
 })
 const put = (name: string, more: Partial<TicketInput> = {}, when: { ifAbsent?: true; ifVersion?: number } = {}) =>
   ({ op: 'putTicket', hash: hashKey(name), row: ticket(more), ...when }) as const
-const claim = (name: string, now = START, sort: TicketSort = 'code') =>
+const claim = (name: string, now = START, sort: TicketType = 'code') =>
   ({ op: 'claimTicket', hash: hashKey(name), sort, now }) as const
 const putSession = (name: string, more: Partial<SessionInput> = {}): Change => ({
   ...{ op: 'putSession', hash: hashKey(name), row: session(more) },
@@ -240,7 +240,7 @@ export function ticketsSuite(adapters: readonly Adapter[]): void {
       const { documents, tokens } = await open(t)
       const bad: unknown[] = [
         { ...put('x'), hash: Buffer.alloc(31) },
-        put('x', { sort: 'nonsense' as TicketSort }),
+        put('x', { sort: 'nonsense' as TicketType }),
         put('x', { keepUntil: START }),
         put('x', { expiresAt: 1.5 }),
         put('x', { expiresAt: Number.NaN, keepUntil: Number.NaN }),
@@ -249,7 +249,7 @@ export function ticketsSuite(adapters: readonly Adapter[]): void {
         put('x', {}, { ifVersion: 0 }),
         put('x', {}, { ifVersion: 1, ifAbsent: true }),
         claim('x', -1),
-        claim('x', START, 'toString' as TicketSort),
+        claim('x', START, 'toString' as TicketType),
         { op: 'deleteTicket', hash: 'x' },
         { op: 'endFamily', family: '' },
         { op: 'endFamily', family: 7 },

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { escapeAll, readMarks } from '../../src/cli/moves/checksums.ts'
+import { escapeAllPlaceholders, resolvePlaceholders } from '../../src/cli/moves/checksums.ts'
 import { pathOfWords, pathText, valueAt, withValueAt } from '../../src/cli/moves/paths.ts'
 import { jsonOffset, lineAt, twiceNamed, yamlLine } from '../../src/cli/moves/positions.ts'
-import { fileName, rendered, sorted } from '../../src/cli/moves/rendered.ts'
+import { fileName, renderJson, sortedJson } from '../../src/cli/moves/rendered.ts'
 import { openSealed, readIdentity, readRecipient, sealFor } from '../../src/cli/moves/seal.ts'
 import { secretPlaces } from '../../src/cli/moves/secret-places.ts'
 import { isObject, type Json, type JsonObject } from '../../src/model/json/json.ts'
@@ -32,8 +32,11 @@ test('every document comes back from its file as it was, whatever its texts look
         open: () => undefined,
         flaw: (_path: unknown, name: string) => void flaws.push(name),
       }
-      const read = readMarks(JSON.parse(rendered(escapeAll(value) as JsonObject)) as Json, reader)
-      assert.deepEqual(JSON.stringify(sorted(read)), JSON.stringify(sorted(value)))
+      const read = resolvePlaceholders(
+        JSON.parse(renderJson(escapeAllPlaceholders(value) as JsonObject)) as Json,
+        reader,
+      )
+      assert.deepEqual(JSON.stringify(sortedJson(read)), JSON.stringify(sortedJson(value)))
       assert.deepEqual(flaws, [])
     }),
     { numRuns: RUNS, examples: [[{ more: `\${env:\${env:` }], [{ more: `\${env:A$\${kept}` }]] },

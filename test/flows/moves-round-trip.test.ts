@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KEPT } from '../../src/cli/moves/checksums.ts'
+import { SECRET_PLACEHOLDER } from '../../src/cli/moves/checksums.ts'
 import type { JsonObject } from '../../src/model/json/json.ts'
 import { fill, WEBHOOK_SECRET } from '../worlds/flows/moves-filled.ts'
 import { editFile, filesIn, folderFor, startEnvironment } from '../worlds/flows/moves-world.ts'
@@ -66,6 +66,9 @@ test('dump, sync into an empty installation with other ids, dump: the files are 
 })
 
 function withSecret(body: JsonObject): void {
-  const text = JSON.stringify(body).replace(`"sharedSecret":"${KEPT}"`, `"sharedSecret":"${WEBHOOK_SECRET}"`)
+  const text = JSON.stringify(body).replace(
+    `"sharedSecret":"${SECRET_PLACEHOLDER}"`,
+    `"sharedSecret":"${WEBHOOK_SECRET}"`,
+  )
   Object.assign(body, JSON.parse(text))
 }

@@ -8,7 +8,7 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   FakeClock: 'the double of the clock, which stands beside it so that both keep one shape',
   linksSent: 'waits for mails that a call left running; a test may not sleep',
   portalLinksSent: 'the same for the portal',
-  swept: 'waits for a sweep that a call left running',
+  sweepsDone: 'waits for a sweep that a call left running',
   rotateKeys: 'has its calls soon',
 }
 

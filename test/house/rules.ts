@@ -3,6 +3,7 @@ import { checkExports } from './exports.ts'
 import { checkFlatFiles, checkFolderSizes } from './folders.ts'
 import { checkDependencies, checkLayers } from './layers.ts'
 import type { SourceFile } from './tree.ts'
+import { checkDeclaredOnce, checkWords } from './words.ts'
 
 /** One rule of the house. `check` answers a line for each place that breaks it. */
 export interface Rule {
@@ -79,6 +80,8 @@ export const RULES: readonly Rule[] = [
       return EMPTY_ENDINGS.test(name) ? [`${path}:${i + 1} ${name} has an ending that says nothing`] : []
     }),
   ),
+  each('names of files and exports use the words of the field', checkWords),
+  { name: 'an exported name of src has one declaration', check: checkDeclaredOnce },
   each('relative imports keep their ending', ({ path, imports }) =>
     imports
       .filter(({ target, form }) => target !== undefined && form !== 'thread')

@@ -2,10 +2,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 
 /** Words of a query as text, so that an address can be read, sent to somebody and opened again. */
-export type Words = Readonly<Record<string, string>>
+export type AddressParams = Readonly<Record<string, string>>
 
 /** Reads a query into words; what is given twice counts once. */
-export function readWords(query: string): Words {
+export function readWords(query: string): AddressParams {
   return Object.fromEntries(new URLSearchParams(query))
 }
 
@@ -24,14 +24,14 @@ export function writeWords(words: Record<string, unknown>): string {
 export function useAddress<Name extends string>(
   absent: Readonly<Record<Name, string>>,
 ): readonly [Readonly<Record<Name, string>>, (change: Partial<Record<Name, string>>) => void] {
-  const search = useSearch({ strict: false }) as Words
+  const search = useSearch({ strict: false }) as AddressParams
   const navigate = useNavigate()
   const words = Object.fromEntries(
     Object.entries<string>(absent).map(([name, value]) => [name, search[name] ?? value]),
   ) as Record<Name, string>
   const set = useCallback(
     (change: Partial<Record<Name, string>>) => {
-      const next = (old: Words) =>
+      const next = (old: AddressParams) =>
         Object.fromEntries(
           Object.entries({ ...old, ...change }).filter(
             ([name, value]) => value !== '' && value !== absent[name as Name],

@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { allOrganisations, lookAtOrganisation, ORGANISATIONS_KEY } from '../api/people/organisations.ts'
+import { allOrganisations, chooseOrganisation, ORGANISATIONS_KEY } from '../api/people/organisations.ts'
 import { useSession } from '../api/people/session.ts'
 import { notifyFault } from '../parts/display/notify.ts'
 import { say } from '../texts/say.ts'
@@ -15,7 +15,7 @@ export default function OrganisationSwitch() {
     queryKey: [...ORGANISATIONS_KEY, 'all'],
     queryFn: ({ signal }) => allOrganisations(signal),
   })
-  const look = useLook()
+  const look = useChooseOrganisation()
   const names = data ?? (organisation === null ? [] : [{ id: organisation.id, owner_name: organisation.name }])
   return (
     <Select
@@ -40,9 +40,9 @@ export default function OrganisationSwitch() {
 }
 
 /** Looks at another organisation: nothing of the page below belongs to it, so the console begins anew. */
-export function useLook() {
+export function useChooseOrganisation() {
   return useMutation({
-    mutationFn: lookAtOrganisation,
+    mutationFn: chooseOrganisation,
     onSuccess: () => window.location.assign('/'),
     onError: notifyFault,
   })

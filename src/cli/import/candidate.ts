@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import type { MoveKind } from '../moves/kind.ts'
 
 /** An object that could be taken. */
-export interface Candidate {
+export interface ImportCandidate {
   readonly kind: MoveKind
   readonly identity: string
   /** Where it stands there, with nothing secret in it. */
@@ -13,13 +13,13 @@ export interface Candidate {
 }
 
 /** An object that is not taken. */
-export interface Refusal {
+export interface ImportRefusal {
   readonly from: string
   readonly why: string
 }
 
 /** What was read of one sort. */
 export interface Read {
-  readonly candidates: Candidate[]
-  readonly refused: Refusal[]
+  readonly candidates: ImportCandidate[]
+  readonly refused: ImportRefusal[]
 }

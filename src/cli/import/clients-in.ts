@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { textAt } from '../moves/kind.ts'
 import { CLIENTS } from '../moves/kind-clients.ts'
 import type { Read } from './candidate.ts'
-import type { Known } from './keys-in.ts'
+import type { KnownIds } from './keys-in.ts'
 import type { KeySpace } from './read-entries.ts'
 
 /** The OAuth clients of a key space, each once, registered wherever it was. `separator` parts addresses; '' = there is one. */
-export function clientsIn({ clients }: KeySpace, known: Known, separator: string): Read {
+export function clientsIn({ clients }: KeySpace, known: KnownIds, separator: string): Read {
   const read: Read = { candidates: [], refused: [] }
   const apisOf = new Map<string, string[]>()
   const bodies = new Map<string, JsonObject>()

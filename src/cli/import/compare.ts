@@ -1,24 +1,24 @@
 import { toFault } from '../../errors/fault.ts'
-import { mayCollide, obstaclesTo } from '../moves/blockers.ts'
+import { findBlockers, targetAllowsDuplicates } from '../moves/blockers.ts'
 import type { FileFlaw } from '../moves/files.ts'
-import type { MoveKind, Place, There } from '../moves/kind.ts'
+import type { MoveKind, RemoteObject, TargetDashboard } from '../moves/kind.ts'
 import { ordered } from '../moves/order.ts'
-import type { Standing, Step } from '../moves/plan.ts'
-import type { Candidate, Refusal } from './candidate.ts'
+import type { MoveStep, TargetState } from '../moves/plan.ts'
+import type { ImportCandidate, ImportRefusal } from './candidate.ts'
 
 /** What an import has found out so far. */
-export interface Settled {
-  readonly steps: Step[]
-  readonly changed: Map<Step, readonly string[]>
-  readonly refused: Refusal[]
+export interface ImportState {
+  readonly steps: MoveStep[]
+  readonly changed: Map<MoveStep, readonly string[]>
+  readonly refused: ImportRefusal[]
   /** Objects that are there already, whatever has become of them: they stay. */
   kept: number
   /** What is there, and what will be. */
-  readonly standing: Map<MoveKind, Map<string, There>>
+  readonly standing: Map<MoveKind, Map<string, RemoteObject>>
 }
 
 /** What nothing has been looked at yet. */
-export function unsettled(standing: Standing): Settled {
+export function initialImportState(standing: TargetState): ImportState {
   const copy = new Map([...standing].map(([kind, all]) => [kind, new Map(all)] as const))
   return { steps: [], changed: new Map(), refused: [], kept: 0, standing: copy }
 }
@@ -27,15 +27,15 @@ export function unsettled(standing: Standing): Settled {
  * Keeps of some objects those that can be made as they are, and tells why the others cannot. One refused leaves the others as they
  * are. @throws Fault `dashboard_away`, `dashboard_refused`
  */
-export async function settle(
-  place: Place,
-  settled: Settled,
-  candidates: readonly Candidate[],
-  isThere: (candidate: Candidate) => boolean = () => false,
+export async function selectImportable(
+  place: TargetDashboard,
+  settled: ImportState,
+  candidates: readonly ImportCandidate[],
+  isThere: (candidate: ImportCandidate) => boolean = () => false,
 ): Promise<void> {
   const { standing } = settled
-  let steps: Step[] = []
-  const changes = new Map<Step, readonly string[]>()
+  let steps: MoveStep[] = []
+  const changes = new Map<MoveStep, readonly string[]>()
   const first = new Map<string, string>()
   for (const candidate of candidates) {
     const { kind, identity, from, body } = candidate
@@ -43,7 +43,7 @@ export async function settle(
     else if (first.has(identity))
       settled.refused.push({ from, why: `has the same ${kind.identityAt} as ${first.get(identity)}` })
     else {
-      const step: Step = { kind, identity, act: 'create', file: from, body, there: undefined, changes: [] }
+      const step: MoveStep = { kind, identity, act: 'create', file: from, body, there: undefined, changes: [] }
       first.set(identity, from)
       steps.push(step)
       changes.set(step, candidate.changes)
@@ -60,17 +60,21 @@ export async function settle(
   for (const step of steps) {
     settled.steps.push(step)
     settled.changed.set(step, changes.get(step)!)
-    const all = standing.get(step.kind) ?? new Map<string, There>()
+    const all = standing.get(step.kind) ?? new Map<string, RemoteObject>()
     standing.set(step.kind, all.set(step.identity, { identity: step.identity, body: step.body!, at: step.identity }))
   }
 }
 
 /** The first thing that is wrong with each, by where it stood. */
-async function flawsOf(place: Place, steps: readonly Step[], standing: Standing): Promise<Map<string, string>> {
+async function flawsOf(
+  place: TargetDashboard,
+  steps: readonly MoveStep[],
+  standing: TargetState,
+): Promise<Map<string, string>> {
   if (steps.length === 0) return new Map()
-  const collide = await mayCollide(place, steps)
+  const collide = await targetAllowsDuplicates(place, steps)
   const { flaws } = ordered({ dir: '', steps, standing, mayCollide: collide })
-  const all = flaws.length > 0 ? flaws : await obstaclesTo({ dir: '', place, steps, standing, allowMissing: false })
+  const all = flaws.length > 0 ? flaws : await findBlockers({ dir: '', place, steps, standing, allowMissing: false })
   const found = new Map<string, string>()
   for (const flaw of all) if (!found.has(flaw.file)) found.set(flaw.file, told(flaw))
   return found

@@ -9,12 +9,12 @@ import {
 } from '../../model/keys/legacy-hash.ts'
 import { textAt, textsAt } from '../moves/kind.ts'
 import { KEYS } from '../moves/kind-keys.ts'
-import { without } from '../moves/rendered.ts'
-import type { Candidate, Read, Refusal } from './candidate.ts'
+import { omitMembers } from '../moves/rendered.ts'
+import type { ImportCandidate, ImportRefusal, Read } from './candidate.ts'
 import type { KeySpace } from './read-entries.ts'
 
 /** What keys may name. */
-export interface Known {
+export interface KnownIds {
   readonly apis: ReadonlySet<string>
   readonly policies: ReadonlySet<string>
   /** Policies that keys name by another id than the one they have here. */
@@ -32,7 +32,7 @@ export interface KeysRead extends Read {
 const SHOWN_DIGITS = 12
 
 /** The keys and basic users of a key space, as our own calls take them. `raw`: the names are the keys themselves. */
-export function keysIn(space: KeySpace, known: Known, { raw }: { readonly raw: boolean }): KeysRead {
+export function keysIn(space: KeySpace, known: KnownIds, { raw }: { readonly raw: boolean }): KeysRead {
   const read: Read = { candidates: [], refused: [] }
   const algorithms = new Set<LegacyAlgorithm>()
   const orgs = new Set<string>()
@@ -85,10 +85,10 @@ interface Given {
   readonly name: string
   readonly place: Place
   readonly from: string
-  readonly known: Known
+  readonly known: KnownIds
 }
 
-function keyIn(sent: JsonObject, given: Given): Candidate | Refusal {
+function keyIn(sent: JsonObject, given: Given): ImportCandidate | ImportRefusal {
   const { place, from } = given
   if (textAt(sent, 'oauth_client_id') !== '')
     return refusal(
@@ -127,7 +127,7 @@ function userIn(
   session: JsonObject,
   data: JsonObject,
   { name, place, from, org, changes }: Given & { readonly org: string; readonly changes: readonly string[] },
-): Candidate | Refusal {
+): ImportCandidate | ImportRefusal {
   if (place.key === undefined) return refusal(from, 'is a basic user, whose name its hash does not tell: make it anew')
   const type = textAt(data, 'hash_type')
   const password = textAt(data, 'password')
@@ -137,13 +137,13 @@ function userIn(
   const body = KEYS.normal({
     user_name: user,
     password_hash: password,
-    session: { ...session, basic_auth_data: without(data, 'password', 'hash_type') },
+    session: { ...session, basic_auth_data: omitMembers(data, 'password', 'hash_type') },
   })
   return { kind: KEYS, identity: textAt(body, 'key_hash'), from: `basic user ${user}`, body, changes }
 }
 
 /** The rights on APIs that are there; the others meant nothing. */
-export function knownRights(rights: Json | undefined, { apis }: Pick<Known, 'apis'>, changes: string[]): JsonObject {
+export function knownRights(rights: Json | undefined, { apis }: Pick<KnownIds, 'apis'>, changes: string[]): JsonObject {
   const entries = isObject(rights) ? Object.entries(rights) : []
   for (const [id] of entries) if (!apis.has(id)) changes.push(`the right on API ${id} is left out, which is not there`)
   return Object.fromEntries(entries.filter(([id]) => apis.has(id)))
@@ -155,6 +155,6 @@ function policiesOf(session: JsonObject): string[] {
   return list.length > 0 || single === '' ? list : [single]
 }
 
-function refusal(from: string, why: string): Refusal {
+function refusal(from: string, why: string): ImportRefusal {
   return { from, why }
 }

@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { textAt } from '../moves/kind.ts'
 import { APIS } from '../moves/kind-apis.ts'
 import { POLICIES } from '../moves/kind-policies.ts'
-import type { Candidate, Read } from './candidate.ts'
+import type { ImportCandidate, Read } from './candidate.ts'
 
 const MOST_BYTES = 64 << 20
 const EXTENSION_NAME = /^x-([a-z][a-z0-9]*)-api-gateway$/
@@ -63,7 +63,7 @@ export function readDefinitions(folder: string): Definitions {
 }
 
 /** The policies of a file or a folder: one, a list, or a map by id in each file. @throws Fault `files_unreadable` */
-export function readPolicies(path: string): Read & { readonly renamed: ReadonlyMap<string, string> } {
+export function readPolicyFiles(path: string): Read & { readonly renamed: ReadonlyMap<string, string> } {
   const read: Read = { candidates: [], refused: [] }
   const renamed = new Map<string, string>()
   for (const { file, body } of documentsIn(path)) {
@@ -85,7 +85,7 @@ function savableCors(body: JsonObject) {
   return saved && { body: { ...body, [member]: saved.definition }, changes: saved.changes }
 }
 
-function candidateOf(body: JsonObject, file: string, changes: readonly string[]): Candidate {
+function candidateOf(body: JsonObject, file: string, changes: readonly string[]): ImportCandidate {
   return { kind: APIS, identity: textAt(body, 'api_id'), from: file, body, changes }
 }
 

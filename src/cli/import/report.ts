@@ -1,13 +1,13 @@
 import type { LegacyAlgorithm } from '../../model/keys/legacy-hash.ts'
-import type { Step } from '../moves/plan.ts'
-import { counted } from '../moves/report-lines.ts'
-import type { Refusal } from './candidate.ts'
+import type { MoveStep } from '../moves/plan.ts'
+import { withNoun } from '../moves/report-lines.ts'
+import type { ImportRefusal } from './candidate.ts'
 
 /** What an import would do, or has done. */
-export interface Report {
-  readonly steps: readonly Step[]
-  readonly changed: ReadonlyMap<Step, readonly string[]>
-  readonly refused: readonly Refusal[]
+export interface ImportReport {
+  readonly steps: readonly MoveStep[]
+  readonly changed: ReadonlyMap<MoveStep, readonly string[]>
+  readonly refused: readonly ImportRefusal[]
   readonly kept: number
   readonly refreshTokens: number
   readonly words: ReadonlySet<string>
@@ -18,14 +18,14 @@ export interface Report {
 }
 
 /** The report line by line: what is taken, what of it changes, what is refused and why, what is to be set. */
-export function reportLines(report: Report): string[] {
+export function reportLines(report: ImportReport): string[] {
   const { steps, changed, refused, kept } = report
   const withChanges = steps.filter((step) => changed.get(step)!.length > 0).length
   return [
     ...steps.flatMap((step) => [`+ ${nameOf(step)}`, ...changed.get(step)!.map((change) => `    ${change}`)]),
     ...refused.map(({ from, why }) => `! ${from}: ${why}`),
     ...(report.refreshTokens > 0
-      ? [`! ${counted(report.refreshTokens, 'refresh token')} of OAuth clients: are not taken, people sign in again`]
+      ? [`! ${withNoun(report.refreshTokens, 'refresh token')} of OAuth clients: are not taken, people sign in again`]
       : []),
     `${steps.length} to take, of them ${withChanges} with changes, ${refused.length} refused, ${kept} there already.`,
     ...[...report.organisations].map((id) => `Keys of its organisation ${id} become keys of yours.`),
@@ -34,7 +34,7 @@ export function reportLines(report: Report): string[] {
 }
 
 /** The same for programs. */
-export function reportJson(report: Report, done: boolean): string {
+export function reportJson(report: ImportReport, done: boolean): string {
   const { steps, changed, refused, kept, refreshTokens } = report
   const taken = steps.map((step) => ({
     ...{ kind: step.kind.name, id: step.identity, from: step.file, changes: changed.get(step)! },
@@ -47,7 +47,7 @@ export function reportJson(report: Report, done: boolean): string {
 }
 
 /** Members of the settings that gateways and dashboards need for what is taken. */
-function settingsFor({ algorithms, orgs, words }: Report): Record<string, readonly string[]> {
+function settingsFor({ algorithms, orgs, words }: ImportReport): Record<string, readonly string[]> {
   return {
     ...(algorithms.size > 0 && { 'gateway.hash_key_function_fallback': [...algorithms].sort() }),
     ...(orgs.size > 0 && { 'gateway.legacy_key_orgs': [...orgs].sort() }),
@@ -61,7 +61,7 @@ const WHY: Readonly<Record<string, string>> = {
   'compat.vendor_aliases': 'for clients and files that go on using its word',
 }
 
-function settingLines(report: Report): string[] {
+function settingLines(report: ImportReport): string[] {
   const settings = Object.entries(settingsFor(report))
   if (settings.length === 0) return []
   return [
@@ -71,6 +71,6 @@ function settingLines(report: Report): string[] {
 }
 
 /** What an object is called: a key by what it was called there. */
-export function nameOf({ kind, identity, file }: Step): string {
+export function nameOf({ kind, identity, file }: MoveStep): string {
   return kind.name === 'keys' ? file : `${kind.one} ${identity}`
 }

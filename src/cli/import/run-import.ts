@@ -3,8 +3,8 @@ import { fault } from '../../errors/fault.ts'
 import { isObject } from '../../model/json/json.ts'
 import { LEGACY_KEY } from '../../model/keys/legacy-hash.ts'
 import type { CommandContext } from '../commands/commands.ts'
-import { mayCollide } from '../moves/blockers.ts'
-import { openPlace, readStanding } from '../moves/dashboard-target.ts'
+import { targetAllowsDuplicates } from '../moves/blockers.ts'
+import { openTarget, readTargetState } from '../moves/dashboard-target.ts'
 import { textAt } from '../moves/kind.ts'
 import { APIS } from '../moves/kind-apis.ts'
 import { CLIENTS } from '../moves/kind-clients.ts'
@@ -13,13 +13,13 @@ import { POLICIES } from '../moves/kind-policies.ts'
 import { textOption } from '../moves/options.ts'
 import { ordered } from '../moves/order.ts'
 import { runSteps } from '../moves/run.ts'
-import type { Candidate } from './candidate.ts'
+import type { ImportCandidate } from './candidate.ts'
 import { clientsIn } from './clients-in.ts'
-import { type Settled, settle, unsettled } from './compare.ts'
-import { type KeysRead, type Known, keysIn, knownRights } from './keys-in.ts'
-import { readDefinitions, readPolicies } from './read-definitions.ts'
+import { type ImportState, initialImportState, selectImportable } from './compare.ts'
+import { type KeysRead, type KnownIds, keysIn, knownRights } from './keys-in.ts'
+import { readDefinitions, readPolicyFiles } from './read-definitions.ts'
 import { type KeySpace, type ReadEntries, readKeySpace } from './read-entries.ts'
-import { nameOf, type Report, reportJson, reportLines } from './report.ts'
+import { type ImportReport, nameOf, reportJson, reportLines } from './report.ts'
 
 /** What a report ends with that found something to take. */
 const TO_DO = 2
@@ -35,13 +35,13 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
   const folders = [textOption(options, 'definitions'), textOption(options, 'policies')]
   if (url === '' && folders.every((folder) => folder === ''))
     throw fault('option_invalid', 'name what to import: --from-redis URL, --definitions DIR, --policies PATH')
-  const place = await openPlace(options, env, { withSecrets: false })
+  const place = await openTarget(options, env, { withSecrets: false })
   const space = url === '' ? NO_KEYS : await readKeySpace(url, read)
-  const { standing } = await readStanding(place, [APIS, POLICIES, CLIENTS, KEYS])
-  const settled = unsettled(standing)
+  const { standing } = await readTargetState(place, [APIS, POLICIES, CLIENTS, KEYS])
+  const settled = initialImportState(standing)
   const report = await reported(context, { place, space, settled })
   const { flaws, order } = ordered({
-    ...{ dir: '', steps: settled.steps, standing, mayCollide: await mayCollide(place, settled.steps) },
+    ...{ dir: '', steps: settled.steps, standing, mayCollide: await targetAllowsDuplicates(place, settled.steps) },
   })
   if (flaws.length > 0) throw fault('move_refused', flaws.map(({ file, why }) => `${file}: ${why}`).join('\n'))
   const quiet = options.json === true
@@ -75,27 +75,27 @@ async function runAll(place: Steps['place'], order: Steps['order'], done: Steps[
 }
 
 interface Given {
-  readonly place: Awaited<ReturnType<typeof openPlace>>
+  readonly place: Awaited<ReturnType<typeof openTarget>>
   readonly space: KeySpace
-  readonly settled: Settled
+  readonly settled: ImportState
 }
 
 /** Sort by sort, so that what names something refused is looked at with that in mind. */
-async function reported({ options, cwd }: CommandContext, { place, space, settled }: Given): Promise<Report> {
+async function reported({ options, cwd }: CommandContext, { place, space, settled }: Given): Promise<ImportReport> {
   const path = (name: string) => {
     const text = textOption(options, name)
     return text === '' ? undefined : resolve(cwd, text)
   }
-  const take = async (found: { candidates: readonly Candidate[]; refused: Settled['refused'] }) => {
+  const take = async (found: { candidates: readonly ImportCandidate[]; refused: ImportState['refused'] }) => {
     settled.refused.push(...found.refused)
-    await settle(place, settled, found.candidates)
+    await selectImportable(place, settled, found.candidates)
   }
   const [definitions, policyFiles] = [path('definitions'), path('policies')]
   const apis = definitions === undefined ? undefined : readDefinitions(definitions)
   if (apis !== undefined) await take(apis)
-  const policies = policyFiles === undefined ? undefined : readPolicies(policyFiles)
+  const policies = policyFiles === undefined ? undefined : readPolicyFiles(policyFiles)
   if (policies !== undefined) await take(withKnownRights(policies, namesOf(settled, 'apis')))
-  const known: Known = {
+  const known: KnownIds = {
     apis: namesOf(settled, 'apis'),
     policies: namesOf(settled, 'policies'),
     renamed: policies?.renamed ?? new Map(),
@@ -113,15 +113,15 @@ async function reported({ options, cwd }: CommandContext, { place, space, settle
 }
 
 /** One that was used since has another hash now, but still says where it came from. */
-async function takeKeys(place: Given['place'], settled: Settled, keys: KeysRead): Promise<void> {
+async function takeKeys(place: Given['place'], settled: ImportState, keys: KeysRead): Promise<void> {
   const there = [...(settled.standing.get(KEYS)?.values() ?? [])]
   const origins = new Set(there.map(({ body }) => textAt(body, LEGACY_KEY)).filter((origin) => origin !== ''))
   settled.refused.push(...keys.refused)
-  await settle(place, settled, keys.candidates, ({ body }) => origins.has(textAt(body, LEGACY_KEY)))
+  await selectImportable(place, settled, keys.candidates, ({ body }) => origins.has(textAt(body, LEGACY_KEY)))
 }
 
-function withKnownRights(read: ReturnType<typeof readPolicies>, apis: ReadonlySet<string>) {
-  const candidates: Candidate[] = []
+function withKnownRights(read: ReturnType<typeof readPolicyFiles>, apis: ReadonlySet<string>) {
+  const candidates: ImportCandidate[] = []
   const refused = [...read.refused]
   for (const candidate of read.candidates) {
     const changes = [...candidate.changes]
@@ -139,7 +139,7 @@ function withKnownRights(read: ReturnType<typeof readPolicies>, apis: ReadonlySe
   return { candidates, refused }
 }
 
-function namesOf({ standing }: Settled, name: string): ReadonlySet<string> {
+function namesOf({ standing }: ImportState, name: string): ReadonlySet<string> {
   const kind = [...standing.keys()].find((each) => each.name === name)
   return new Set(kind === undefined ? [] : standing.get(kind)!.keys())
 }

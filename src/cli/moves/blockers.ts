@@ -1,29 +1,29 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { type FileFlaw, located } from './files.ts'
-import type { Flaw, FlawName, MoveKind, Place, Reference, There } from './kind.ts'
+import type { MoveFlaw, MoveFlawName, MoveKind, ObjectReference, RemoteObject, TargetDashboard } from './kind.ts'
 import { certificatesIn, documentIn } from './kind-apis.ts'
-import { KINDS } from './kinds.ts'
-import type { Standing, Step } from './plan.ts'
+import { MOVE_KINDS } from './kinds.ts'
+import type { MoveStep, TargetState } from './plan.ts'
 
 /** What is looked at before anything is written, so that nothing is left half done. */
-export interface Survey {
+export interface PreflightInput {
   readonly dir: string
-  readonly place: Place
-  readonly steps: readonly Step[]
-  readonly standing: Standing
+  readonly place: TargetDashboard
+  readonly steps: readonly MoveStep[]
+  readonly standing: TargetState
   /** Objects may name others that are not there. */
   readonly allowMissing: boolean
 }
 
 const BATCH = 50
-const MISSING: Readonly<Record<Reference['to'], FlawName>> = {
+const MISSING: Readonly<Record<ObjectReference['to'], MoveFlawName>> = {
   apis: 'api_missing',
   policies: 'policy_missing',
   labels: 'label_missing',
   hooks: 'hook_missing',
   documentation: 'documentation_missing',
 }
-const TAKEN: Readonly<Record<string, FlawName>> = {
+const TAKEN: Readonly<Record<string, MoveFlawName>> = {
   api: 'api_id_taken',
   place: 'listen_path_taken',
   definition: 'definition_refused',
@@ -32,8 +32,8 @@ const TAKEN: Readonly<Record<string, FlawName>> = {
 }
 
 /** Everything that stands in the way of a plan, besides what is wrong with the files alone. @throws Fault `dashboard_away`, `dashboard_refused` */
-export async function obstaclesTo(survey: Survey): Promise<FileFlaw[]> {
-  const written = survey.steps.filter((step): step is Step & { body: JsonObject } => step.body !== undefined)
+export async function findBlockers(survey: PreflightInput): Promise<FileFlaw[]> {
+  const written = survey.steps.filter((step): step is MoveStep & { body: JsonObject } => step.body !== undefined)
   const found: FileFlaw[] = []
   for (const step of written)
     found.push(...located(survey.dir, step.file, [...step.kind.flaws(step.body), ...formatFlaws(step)]))
@@ -44,9 +44,9 @@ export async function obstaclesTo(survey: Survey): Promise<FileFlaw[]> {
   return found.length > 0 ? found : installationSays(survey, written)
 }
 
-type Written = Step & { readonly body: JsonObject }
+type Written = MoveStep & { readonly body: JsonObject }
 
-function formatFlaws({ kind, body, there }: Written): Flaw[] {
+function formatFlaws({ kind, body, there }: Written): MoveFlaw[] {
   if (kind.name !== 'apis' || there === undefined) return []
   const [is, was] = [documentIn(body).format, documentIn(there.body).format]
   if (is === was) return []
@@ -54,12 +54,12 @@ function formatFlaws({ kind, body, there }: Written): Flaw[] {
   return [{ name: 'format_differs', path: [is === 'oas' ? 'oas' : 'api_definition'], why }]
 }
 
-async function missingOf(survey: Survey, written: readonly Written[]): Promise<FileFlaw[]> {
-  const known = new Map<Reference['to'], Promise<ReadonlyMap<string, JsonObject>>>()
+async function missingOf(survey: PreflightInput, written: readonly Written[]): Promise<FileFlaw[]> {
+  const known = new Map<ObjectReference['to'], Promise<ReadonlyMap<string, JsonObject>>>()
   const found: FileFlaw[] = []
   for (const { kind, file, body, there } of written) {
     const before = new Set((there === undefined ? [] : kind.references(there.body)).map(({ to, id }) => `${to} ${id}`))
-    const flaws: Flaw[] = []
+    const flaws: MoveFlaw[] = []
     for (const reference of kind.references(body)) {
       const { to, id, path, value } = reference
       known.set(to, known.get(to) ?? afterwards(survey, to))
@@ -76,10 +76,13 @@ async function missingOf(survey: Survey, written: readonly Written[]): Promise<F
 }
 
 /** What of a sort is there once the plan has run. */
-async function afterwards({ place, steps, standing }: Survey, to: Reference['to']): Promise<Map<string, JsonObject>> {
-  const kind = KINDS.find(({ name }) => name === (to === 'documentation' ? 'portal documentation' : to))!
+async function afterwards(
+  { place, steps, standing }: PreflightInput,
+  to: ObjectReference['to'],
+): Promise<Map<string, JsonObject>> {
+  const kind = MOVE_KINDS.find(({ name }) => name === (to === 'documentation' ? 'portal documentation' : to))!
   const there =
-    standing.get(kind) ?? new Map((await kind.list(place)).map((each): [string, There] => [each.identity, each]))
+    standing.get(kind) ?? new Map((await kind.list(place)).map((each): [string, RemoteObject] => [each.identity, each]))
   const bodies = new Map([...there].map(([identity, { body }]) => [identity, body]))
   for (const step of steps) {
     if (step.kind !== kind) continue
@@ -93,12 +96,12 @@ function allows(label: JsonObject, value: string): boolean {
   return !Array.isArray(label.values) || label.values.length === 0 || label.values.includes(value)
 }
 
-function oneOf(to: Reference['to']): string {
-  return KINDS.find(({ name }) => name === to || name === `portal ${to}`)!.one
+function oneOf(to: ObjectReference['to']): string {
+  return MOVE_KINDS.find(({ name }) => name === to || name === `portal ${to}`)!.one
 }
 
 /** What the dashboard would not delete: labels that APIs still carry, groups that somebody is in. */
-async function inUse(survey: Survey): Promise<FileFlaw[]> {
+async function inUse(survey: PreflightInput): Promise<FileFlaw[]> {
   const gone = (name: string) => survey.steps.filter(({ kind, act }) => act === 'delete' && kind.name === name)
   const [labels, groups] = [gone('labels'), gone('groups')]
   const apis = labels.length === 0 ? [] : [...(await afterwards(survey, 'apis')).values()]
@@ -121,12 +124,12 @@ async function inUse(survey: Survey): Promise<FileFlaw[]> {
 }
 
 /** The groups of users, as often as somebody is in them; none where the caller may not see users. */
-async function membersIn({ api }: Place): Promise<string[]> {
+async function membersIn({ api }: TargetDashboard): Promise<string[]> {
   const { users } = (await api.find('/api/users?p=-1').catch(() => undefined)) ?? {}
   return Array.isArray(users) ? users.filter(isObject).map(({ group_id: id }) => String(id)) : []
 }
 
-async function certificatesMissing({ dir, place }: Survey, written: readonly Written[]): Promise<FileFlaw[]> {
+async function certificatesMissing({ dir, place }: PreflightInput, written: readonly Written[]): Promise<FileFlaw[]> {
   const naming = written.filter(({ kind, body }) => kind.name === 'apis' && certificatesIn(body).length > 0)
   if (naming.length === 0) return []
   const { certs } = await place.api.get('/api/certs?p=-1')
@@ -135,7 +138,7 @@ async function certificatesMissing({ dir, place }: Survey, written: readonly Wri
   return naming.flatMap(({ file, body }) => {
     const flaws = certificatesIn(body)
       .filter((name) => !isThere(name))
-      .map((name): Flaw => {
+      .map((name): MoveFlaw => {
         return {
           name: 'certificate_missing',
           path: [],
@@ -147,15 +150,18 @@ async function certificatesMissing({ dir, place }: Survey, written: readonly Wri
 }
 
 /** True where the target stores APIs that want a listen path which another one has. Asked only when APIs are written. */
-export async function mayCollide({ api }: Place, steps: readonly Step[]): Promise<boolean> {
+export async function targetAllowsDuplicates({ api }: TargetDashboard, steps: readonly MoveStep[]): Promise<boolean> {
   if (!steps.some(({ kind, act }) => kind.name === 'apis' && act !== 'delete')) return false
   const { settings } = await api.send('POST', '/api/moves/check', {})
   return isObject(settings) && settings.enable_duplicate_slugs === true
 }
 
 /** What only the installation knows: what its other organisations have, what it takes, and how it is set. */
-async function installationSays({ dir, place, steps }: Survey, written: readonly Written[]): Promise<FileFlaw[]> {
-  const of = (kind: string, act?: Step['act']) =>
+async function installationSays(
+  { dir, place, steps }: PreflightInput,
+  written: readonly Written[],
+): Promise<FileFlaw[]> {
+  const of = (kind: string, act?: MoveStep['act']) =>
     written.filter((step) => step.kind.name === kind && (act === undefined || step.act === act))
   const [apis, clients, keys] = [of('apis'), of('clients', 'create'), of('keys', 'create')]
   const policies = of('policies', 'create')
@@ -176,7 +182,7 @@ async function installationSays({ dir, place, steps }: Survey, written: readonly
       found.push(...policies.flatMap((step) => lost(dir, step)))
     for (const obstacle of Array.isArray(answer.obstacles) ? answer.obstacles.filter(isObject) : []) {
       const step = stepOf(obstacle, { apis, clients, keys })
-      const flaw: Flaw = {
+      const flaw: MoveFlaw = {
         name: TAKEN[String(obstacle.kind)] ?? 'definition_refused',
         path: [],
         why: String(obstacle.why),
@@ -203,7 +209,7 @@ function lost(dir: string, { file, kind }: Written): FileFlaw[] {
 }
 
 /** Objects of a sort that several have one identity in the dashboard: names that are no ids. */
-export function ambiguous(kind: MoveKind, all: readonly There[]): FileFlaw[] {
+export function ambiguousNames(kind: MoveKind, all: readonly RemoteObject[]): FileFlaw[] {
   const seen = new Set<string>()
   const twice = new Set(all.map(({ identity }) => identity).filter((id) => seen.size === seen.add(id).size))
   return [...twice].map((id) => {

@@ -5,10 +5,10 @@ import type { Path } from './paths.ts'
 // whole text `${kept}` or `$sealed:...`. A text of an object that happens to look like one gets its dollar signs doubled.
 
 /** What stands in a file in the place of a secret that was not asked for. */
-export const KEPT = `\${kept}`
-export const SEALED = '$sealed:'
+export const SECRET_PLACEHOLDER = `\${kept}`
+export const SEALED_PREFIX = '$sealed:'
 /** The same in a document that was read: no text of anybody's. */
-export const KEPT_MARK = '\u0000kept'
+export const SECRET_SENTINEL = '\u0000kept'
 
 const BEFORE_MARK = /\$(?=\$*\{(?:env:|kept\}))/g
 // Dollar signs before a brace are those of the next mark.
@@ -24,37 +24,37 @@ function escapeMarks(text: string): string {
 }
 
 /** The same for every text of a document. */
-export function escapeAll(value: Json): Json {
+export function escapeAllPlaceholders(value: Json): Json {
   return mapTexts(value, escapeMarks)
 }
 
 /** What the marks of a document stand for. */
-export interface MarkReader {
+export interface PlaceholderResolver {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Opens a sealed text; a text that says why it cannot be opened is told as a flaw. */
   readonly open: (sealed: string, path: Path) => { readonly text: string } | { readonly why: string } | undefined
   readonly flaw: (path: Path, name: 'env_missing' | 'mark_malformed' | 'sealed_unreadable', why: string) => void
 }
 
-/** A document of a file with its marks replaced by what they stand for; what is kept becomes `KEPT_MARK`. */
-export function readMarks(value: Json, reader: MarkReader, path: Path = []): Json {
+/** A document of a file with its marks replaced by what they stand for; what is kept becomes `SECRET_SENTINEL`. */
+export function resolvePlaceholders(value: Json, reader: PlaceholderResolver, path: Path = []): Json {
   if (typeof value === 'string') return readText(value, reader, path)
-  if (Array.isArray(value)) return value.map((item, index) => readMarks(item, reader, [...path, index]))
+  if (Array.isArray(value)) return value.map((item, index) => resolvePlaceholders(item, reader, [...path, index]))
   if (!isObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, readMarks(item, reader, [...path, name])]),
+    Object.entries(value).map(([name, item]) => [name, resolvePlaceholders(item, reader, [...path, name])]),
   )
 }
 
-function readText(written: string, reader: MarkReader, path: Path): Json {
+function readText(written: string, reader: PlaceholderResolver, path: Path): Json {
   if (!written.includes('$')) return written
-  if (written === KEPT) return KEPT_MARK
-  if (written.startsWith(SEALED)) {
+  if (written === SECRET_PLACEHOLDER) return SECRET_SENTINEL
+  if (written.startsWith(SEALED_PREFIX)) {
     const opened = reader.open(written, path)
-    if (opened === undefined) return KEPT_MARK
+    if (opened === undefined) return SECRET_SENTINEL
     if ('text' in opened) return opened.text
     reader.flaw(path, 'sealed_unreadable', opened.why)
-    return KEPT_MARK
+    return SECRET_SENTINEL
   }
   // It may hold marks further on, like any other text.
   const text = SEALED_LIKE.test(written) ? written.slice(1) : written
@@ -71,7 +71,7 @@ function readText(written: string, reader: MarkReader, path: Path): Json {
   })
 }
 
-function variable(mark: string, { env, flaw }: MarkReader, path: Path, whole: boolean): Json {
+function variable(mark: string, { env, flaw }: PlaceholderResolver, path: Path, whole: boolean): Json {
   const [, name = '', type, fallback] = VARIABLE.exec(mark) ?? []
   if (name === '' || (type !== undefined && !whole)) {
     flaw(path, 'mark_malformed', `$${mark} is not $\{env:NAME}, $\{env:NAME:-default} or, alone, $\{env:NAME|number}`)

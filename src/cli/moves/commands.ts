@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Fault, fault } from '../../errors/fault.ts'
 import type { CommandContext } from '../commands/commands.ts'
-import { mayCollide, obstaclesTo } from './blockers.ts'
-import { openPlace, readStanding } from './dashboard-target.ts'
+import { findBlockers, targetAllowsDuplicates } from './blockers.ts'
+import { openTarget, readTargetState } from './dashboard-target.ts'
 import { type FileFlaw, type Folder, indexBefore, located, readFolder, readIndex } from './files.ts'
 import type { MoveKind } from './kind.ts'
-import { KINDS, kindsOf } from './kinds.ts'
-import { identityOf, neededOption, recipientOf, selectionOf, variablesOf } from './options.ts'
-import { type Order, ordered } from './order.ts'
-import { expectedFiles, type Mode, makePlan, type Plan } from './plan.ts'
-import { counted, doneLine, flawLine, planJson, planLines } from './report-lines.ts'
+import { kindsOf, MOVE_KINDS } from './kinds.ts'
+import { neededOption, recipientOf, sealIdentityOf, selectionOf, variablesOf } from './options.ts'
+import { ordered, type PlanOrder } from './order.ts'
+import { expectedFiles, type Mode, type MovePlan, planMoves } from './plan.ts'
+import { doneLine, flawLine, planJson, planLines, withNoun } from './report-lines.ts'
 import { runSteps } from './run.ts'
-import { dumped, heldAfter, narrowed, type Selection, selects } from './selection.ts'
+import { dumpSelection, type MoveSelection, narrowSelection, selectionAfterDump, selects } from './selection.ts'
 import { writeDump } from './write-files.ts'
 
 /** What a comparison ends with that found a difference. */
@@ -24,11 +24,11 @@ export async function dump({ env, options, cwd, print }: CommandContext): Promis
   const dir = resolve(cwd, neededOption(options, 'target', 'the folder to write to'))
   const withSecrets = options.secrets === true
   const recipient = withSecrets ? recipientOf(options, env) : undefined
-  const place = await openPlace(options, env, { withSecrets })
-  const selection = dumped(selectionOf(options))
-  const held = heldAfter(indexBefore(dir, KINDS), selection)
+  const place = await openTarget(options, env, { withSecrets })
+  const selection = dumpSelection(selectionOf(options))
+  const held = selectionAfterDump(indexBefore(dir, MOVE_KINDS), selection)
   const kinds = kindsOf(new Set(selection.kinds.keys()))
-  const read = await readStanding(place, withPolicies(kinds, selection))
+  const read = await readTargetState(place, withPolicies(kinds, selection))
   refuse(read.flaws)
   const bodies = (name: string) => {
     return [...read.standing]
@@ -48,7 +48,7 @@ export async function dump({ env, options, cwd, print }: CommandContext): Promis
   else {
     for (const path of result.removed) print(`removed ${path}`)
     print(
-      `${counted(objects.length, 'object')} in ${dir}: ${counted(result.written, 'file')} written, ${result.unchanged} unchanged, ${result.removed.length} removed.`,
+      `${withNoun(objects.length, 'object')} in ${dir}: ${withNoun(result.written, 'file')} written, ${result.unchanged} unchanged, ${result.removed.length} removed.`,
     )
   }
   return 0
@@ -57,8 +57,8 @@ export async function dump({ env, options, cwd, print }: CommandContext): Promis
 /** `gatehouse validate`: checks files by themselves, with no dashboard at all. */
 export function validate({ env, options, cwd, print }: CommandContext): number {
   const dir = folderOf(options, cwd)
-  const selection = narrowed(readIndex(dir, KINDS), selectionOf(options))
-  const opening = { env: variablesOf(options, env), identity: identityOf(options, env) }
+  const selection = narrowSelection(readIndex(dir, MOVE_KINDS), selectionOf(options))
+  const opening = { env: variablesOf(options, env), identity: sealIdentityOf(options, env) }
   const folder = readFolder(dir, kindsOf(new Set(selection.kinds.keys())), opening)
   const flaws = [
     ...folder.flaws,
@@ -69,8 +69,8 @@ export function validate({ env, options, cwd, print }: CommandContext): number {
     for (const flaw of flaws) print(flawLine(flaw))
     print(
       flaws.length === 0
-        ? `${counted(folder.filed.length, 'object')} without a mistake.`
-        : counted(flaws.length, 'mistake'),
+        ? `${withNoun(folder.filed.length, 'object')} without a mistake.`
+        : withNoun(flaws.length, 'mistake'),
     )
   }
   return flaws.length === 0 ? 0 : 1
@@ -112,42 +112,42 @@ export async function change(context: CommandContext, mode: Mode): Promise<numbe
 
 async function planned({ env, options, cwd }: CommandContext, mode: Mode) {
   const dir = folderOf(options, cwd)
-  const files = readIndex(dir, KINDS)
-  const selection = narrowed(files, selectionOf(options))
+  const files = readIndex(dir, MOVE_KINDS)
+  const selection = narrowSelection(files, selectionOf(options))
   refuseUndumped(dir, selection, files)
   const kinds = kindsOf(new Set(selection.kinds.keys()))
-  const opening = { env: variablesOf(options, env), identity: identityOf(options, env) }
-  const place = await openPlace(options, env, { withSecrets: opening.identity !== undefined })
+  const opening = { env: variablesOf(options, env), identity: sealIdentityOf(options, env) }
+  const place = await openTarget(options, env, { withSecrets: opening.identity !== undefined })
   const all = withPolicies(kinds, selection)
-  const { standing, flaws: unclear } = await readStanding(place, all)
+  const { standing, flaws: unclear } = await readTargetState(place, all)
   const folder: Folder = readFolder(dir, all, opening, expectedFiles(standing))
-  const plan = makePlan({ dir, folder, standing, selection, mode, noDelete: options['no-delete'] === true })
+  const plan = planMoves({ dir, folder, standing, selection, mode, noDelete: options['no-delete'] === true })
   refuse([...unclear, ...plan.flaws])
   const { steps } = plan
-  const { order, flaws } = ordered({ dir, steps, standing, mayCollide: await mayCollide(place, steps) })
+  const { order, flaws } = ordered({ dir, steps, standing, mayCollide: await targetAllowsDuplicates(place, steps) })
   refuse(flaws)
   const allowMissing = options['allow-missing'] === true
-  refuse(await obstaclesTo({ dir, place, steps, standing, allowMissing }))
+  refuse(await findBlockers({ dir, place, steps, standing, allowMissing }))
   return { plan, order, place }
 }
 
 /** Which keys and clients belong to some APIs is seen by the APIs and policies, whether these are moved or not. */
-function withPolicies(kinds: readonly MoveKind[], { tags, labels }: Selection): MoveKind[] {
+function withPolicies(kinds: readonly MoveKind[], { tags, labels }: MoveSelection): MoveKind[] {
   const needed = tags.length + labels.length > 0 ? ['apis', 'policies'] : []
-  return KINDS.filter((kind) => kinds.includes(kind) || needed.includes(kind.name))
+  return MOVE_KINDS.filter((kind) => kinds.includes(kind) || needed.includes(kind.name))
 }
 
 /** What was never dumped is not in the files because nobody wanted it there, not because it should go. */
-function refuseUndumped(dir: string, { kinds }: Selection, files: Selection): void {
+function refuseUndumped(dir: string, { kinds }: MoveSelection, files: MoveSelection): void {
   for (const choice of kinds.keys()) {
-    const folders = KINDS.filter((kind) => kind.choice === choice).map(({ folder }) => folder)
+    const folders = MOVE_KINDS.filter((kind) => kind.choice === choice).map(({ folder }) => folder)
     if (files.kinds.has(choice) || folders.some((folder) => existsSync(resolve(dir, folder)))) continue
     throw fault('files_unreadable', `${dir} holds no ${choice}: dump them first`)
   }
 }
 
 function unknownIn(
-  { kinds: chosen }: Selection,
+  { kinds: chosen }: MoveSelection,
   kinds: readonly MoveKind[],
   objects: readonly { readonly kind: MoveKind; readonly there: { readonly identity: string } }[],
 ): FileFlaw[] {
@@ -167,7 +167,7 @@ function folderOf(options: CommandContext['options'], cwd: string): string {
   return dir
 }
 
-function tell({ options, print }: CommandContext, plan: Plan, order: Order, done: boolean): void {
+function tell({ options, print }: CommandContext, plan: MovePlan, order: PlanOrder, done: boolean): void {
   if (options.json === true) print(planJson(plan, order, done))
   else for (const line of planLines(plan, order)) print(line)
 }

@@ -1,19 +1,19 @@
 import { fault } from '../../errors/fault.ts'
-import { ambiguous } from './blockers.ts'
+import { ambiguousNames } from './blockers.ts'
 import { DashboardApi, eachOf } from './dashboard.ts'
 import type { FileFlaw } from './files.ts'
-import type { MoveKind, Place, There } from './kind.ts'
-import { type Given, neededOption } from './options.ts'
-import type { Standing } from './plan.ts'
+import type { MoveKind, RemoteObject, TargetDashboard } from './kind.ts'
+import { type GivenOptions, neededOption } from './options.ts'
+import type { TargetState } from './plan.ts'
 
 const AT_ONCE = 3
 
 /** The dashboard that the options name, as its user sees it. @throws Fault `option_invalid`, `dashboard_away`, `dashboard_refused` */
-export async function openPlace(
-  given: Given,
+export async function openTarget(
+  given: GivenOptions,
   env: Readonly<Record<string, string | undefined>>,
   { withSecrets }: { readonly withSecrets: boolean },
-): Promise<Place & { readonly secret: string }> {
+): Promise<TargetDashboard & { readonly secret: string }> {
   const url = neededOption(
     given,
     'dashboard',
@@ -37,12 +37,12 @@ export async function openPlace(
 }
 
 /** Everything of some sorts that a dashboard has. @throws Fault `dashboard_away`, `dashboard_refused` */
-export async function readStanding(
-  place: Place,
+export async function readTargetState(
+  place: TargetDashboard,
   kinds: readonly MoveKind[],
-): Promise<{ standing: Standing; flaws: FileFlaw[] }> {
+): Promise<{ standing: TargetState; flaws: FileFlaw[] }> {
   const lists = await eachOf(kinds, AT_ONCE, (kind) => kind.list(place))
-  const flaws = kinds.flatMap((kind, index) => ambiguous(kind, lists[index]!))
-  const byIdentity = (all: readonly There[]) => new Map(all.map((there) => [there.identity, there]))
+  const flaws = kinds.flatMap((kind, index) => ambiguousNames(kind, lists[index]!))
+  const byIdentity = (all: readonly RemoteObject[]) => new Map(all.map((there) => [there.identity, there]))
   return { standing: new Map(kinds.map((kind, index) => [kind, byIdentity(lists[index]!)])), flaws }
 }

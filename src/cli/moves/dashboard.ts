@@ -8,7 +8,7 @@ const TRIES = 3
 const RETRY_MS = 300
 
 /** What a dashboard answered. */
-export interface Told {
+export interface ApiResponse {
   readonly status: number
   readonly json: Json | undefined
 }
@@ -54,7 +54,7 @@ export class DashboardApi {
   }
 
   /** One call, whatever comes of it. @throws Fault `dashboard_away` */
-  async ask(method: string, path: string, body?: JsonObject): Promise<Told> {
+  async ask(method: string, path: string, body?: JsonObject): Promise<ApiResponse> {
     for (let tries = 1; ; tries++) {
       try {
         const told = await this.#once(method, path, body)
@@ -67,7 +67,7 @@ export class DashboardApi {
     }
   }
 
-  async #once(method: string, path: string, body: JsonObject | undefined): Promise<Told> {
+  async #once(method: string, path: string, body: JsonObject | undefined): Promise<ApiResponse> {
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     const answer = await fetch(this.#base + path, {
       method,
@@ -95,7 +95,7 @@ export class DashboardApi {
   }
 }
 
-function accepted(method: string, path: string, told: Told): Told {
+function accepted(method: string, path: string, told: ApiResponse): ApiResponse {
   if (told.status < 300) return told
   const message = isObject(told.json) ? String(told.json.Message ?? told.json.message ?? '') : ''
   const [plain = path] = path.split('?')

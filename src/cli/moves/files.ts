@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { KEPT_MARK, type MarkReader, readMarks } from './checksums.ts'
-import { type Flaw, type FlawName, type MoveKind, type There, textAt } from './kind.ts'
+import { type PlaceholderResolver, resolvePlaceholders, SECRET_SENTINEL } from './checksums.ts'
+import { type MoveFlaw, type MoveFlawName, type MoveKind, type RemoteObject, textAt } from './kind.ts'
 import { type Path, pathText } from './paths.ts'
 import { jsonOffset, lineAt, twiceNamed, yamlLine } from './positions.ts'
-import { type Identity, openSealed } from './seal.ts'
-import { type Selection, selectionIn } from './selection.ts'
+import { openSealed, type SealIdentity } from './seal.ts'
+import { type MoveSelection, selectionIn } from './selection.ts'
 
 export const INDEX_FILE = 'gatehouse.json'
 /** Grows when files of before cannot be read as they were any more. */
@@ -22,7 +22,7 @@ export interface Filed {
   readonly identity: string
   /** Below the folder, with slashes. */
   readonly file: string
-  /** What it says, marks read; what is kept is `KEPT_MARK`. */
+  /** What it says, marks read; what is kept is `SECRET_SENTINEL`. */
   readonly body: JsonObject
   /** True when the file says exactly what the dashboard has, so that nobody needs to look closer. */
   readonly unchanged: boolean
@@ -30,7 +30,7 @@ export interface Filed {
 
 /** Something that is wrong, with where it stands. */
 export interface FileFlaw {
-  readonly name: FlawName
+  readonly name: MoveFlawName
   readonly file: string
   readonly line: number
   readonly field: string
@@ -46,18 +46,18 @@ export interface Folder {
 /** What marks in files are read with. */
 export interface Opening {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly identity: Identity | undefined
+  readonly identity: SealIdentity | undefined
 }
 
 /** How an object of the dashboard would stand in its file. */
-export interface Expected {
+export interface ExpectedFile {
   readonly text: string
-  readonly there: There
+  readonly there: RemoteObject
 }
 
 /** What a folder was dumped for; of one without the file that says so, the sorts that it has folders of. @throws Fault `files_unreadable` */
-export function readIndex(dir: string, kinds: readonly MoveKind[], mayBeUnfinished = false): Selection {
-  const text = textOf(dir, INDEX_FILE)
+export function readIndex(dir: string, kinds: readonly MoveKind[], mayBeUnfinished = false): MoveSelection {
+  const text = fileText(dir, INDEX_FILE)
   if (text === undefined) {
     const held = kinds.filter(({ folder }) => isFolder(join(dir, folder)))
     if (held.length === 0) throw fault('files_unreadable', `${dir} holds no files of a dump`)
@@ -75,8 +75,8 @@ export function readIndex(dir: string, kinds: readonly MoveKind[], mayBeUnfinish
 }
 
 /** What a folder was dumped for before; undefined for one that holds no dump. @throws Fault `files_unreadable` */
-export function indexBefore(dir: string, kinds: readonly MoveKind[]): Selection | undefined {
-  return textOf(dir, INDEX_FILE) === undefined ? undefined : readIndex(dir, kinds, true)
+export function indexBefore(dir: string, kinds: readonly MoveKind[]): MoveSelection | undefined {
+  return fileText(dir, INDEX_FILE) === undefined ? undefined : readIndex(dir, kinds, true)
 }
 
 /** Reads the objects of some kinds. `expected`, by file: what is exactly so is not looked at closer. */
@@ -84,7 +84,7 @@ export function readFolder(
   dir: string,
   kinds: readonly MoveKind[],
   opening: Opening,
-  expected: ReadonlyMap<string, Expected> = new Map(),
+  expected: ReadonlyMap<string, ExpectedFile> = new Map(),
 ): Folder {
   const filed: Filed[] = []
   const flaws: FileFlaw[] = []
@@ -106,9 +106,9 @@ export function readFolder(
 }
 
 /** The same flaws with the line of the file that each stands in. */
-export function located(dir: string, file: string, flaws: readonly Flaw[]): FileFlaw[] {
+export function located(dir: string, file: string, flaws: readonly MoveFlaw[]): FileFlaw[] {
   if (flaws.length === 0) return []
-  const text = textOf(dir, file) ?? ''
+  const text = fileText(dir, file) ?? ''
   const raw = parsed(text, isYaml(file)).value
   return flaws.map(({ name, path, why }) => {
     const inFile = pathInFile(path, raw)
@@ -121,16 +121,16 @@ interface One {
   readonly file: string
   readonly kind: MoveKind
   readonly opening: Opening
-  readonly expected: Expected | undefined
+  readonly expected: ExpectedFile | undefined
 }
 
 function readOne({ dir, file, kind, opening, expected }: One): { filed?: Filed; flaws: FileFlaw[] } {
-  const refused = (name: FlawName, why: string, line = 1): { flaws: FileFlaw[] } => {
+  const refused = (name: MoveFlawName, why: string, line = 1): { flaws: FileFlaw[] } => {
     return { flaws: [{ name, file, line, field: 'the document', why }] }
   }
   // One that leads out of the folder would bring in what nobody has reviewed.
   if (isLink(join(dir, file))) return refused('file_unreadable', 'is a link, and links are not followed')
-  const text = textOf(dir, file)
+  const text = fileText(dir, file)
   if (text === undefined) return refused('file_unreadable', 'cannot be read, or is too large')
   if (expected !== undefined && expected.text === text) {
     const { identity, body } = expected.there
@@ -139,12 +139,12 @@ function readOne({ dir, file, kind, opening, expected }: One): { filed?: Filed; 
   const { value, malformed, line } = parsed(text, isYaml(file))
   if (malformed !== undefined) return refused('file_malformed', malformed, line)
   if (!isObject(value)) return refused('file_malformed', 'is no object')
-  const flaws: Flaw[] = []
+  const flaws: MoveFlaw[] = []
   if (!isYaml(file)) {
     const twice = twiceNamed(text)
     if (twice !== undefined) flaws.push({ name: 'named_twice', path: twice.path, why: 'stands there twice' })
   }
-  const read = readMarks(value, readerFor(kind, value, opening, flaws)) as JsonObject
+  const read = resolvePlaceholders(value, readerFor(kind, value, opening, flaws)) as JsonObject
   const body = kind.normal(read)
   const identity = textAt(body, kind.identityAt)
   if (identity === '') flaws.push({ name: 'id_missing', path: [kind.identityAt], why: 'is missing' })
@@ -152,7 +152,12 @@ function readOne({ dir, file, kind, opening, expected }: One): { filed?: Filed; 
   return identity === '' ? { flaws: found } : { filed: { kind, identity, file, body, unchanged: false }, flaws: found }
 }
 
-function readerFor(kind: MoveKind, raw: JsonObject, { env, identity }: Opening, flaws: Flaw[]): MarkReader {
+function readerFor(
+  kind: MoveKind,
+  raw: JsonObject,
+  { env, identity }: Opening,
+  flaws: MoveFlaw[],
+): PlaceholderResolver {
   const owner = textAt(kind.normal(raw), kind.identityAt)
   return {
     env,
@@ -174,8 +179,8 @@ export function sealPlace(kind: MoveKind, identity: string, path: Path): string 
 }
 
 /** True for a value that stands for one that is kept. */
-export function isKept(value: Json | undefined): boolean {
-  return value === KEPT_MARK
+export function isSecretSentinel(value: Json | undefined): boolean {
+  return value === SECRET_SENTINEL
 }
 
 /** Names of files of objects in a folder, sorted. */
@@ -188,7 +193,7 @@ export function namesIn(folder: string): string[] {
 }
 
 /** The text of a file below a folder; undefined when it cannot be read. */
-export function textOf(dir: string, file: string): string | undefined {
+export function fileText(dir: string, file: string): string | undefined {
   const path = join(dir, file)
   try {
     return statSync(path).size > MOST_BYTES ? undefined : readFileSync(path, 'utf8')

@@ -8,17 +8,17 @@ import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { idsQuery, segment } from './dashboard.ts'
 import {
   type Claim,
-  type Flaw,
   flawsThrown,
+  type MoveFlaw,
   type MoveKind,
-  type Place,
-  type Reference,
-  type There,
+  type ObjectReference,
+  type RemoteObject,
+  type TargetDashboard,
   textAt,
   textsAt,
 } from './kind.ts'
 import { hookNames } from './kind-hooks.ts'
-import { pruned, same, without } from './rendered.ts'
+import { omitMembers, pruned, sameJson } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
 /** Members of wrappers and of stored definitions that say nothing of an API itself. */
@@ -64,9 +64,9 @@ export const APIS: MoveKind = {
   async update(place, there, body) {
     const { api } = place
     if (isOas(body)) {
-      if (!same(there.body.oas ?? null, body.oas ?? null))
+      if (!sameJson(there.body.oas ?? null, body.oas ?? null))
         await api.send('PUT', `/api/apis/oas/${segment(there.at)}`, body.oas as JsonObject)
-    } else if (!same(besidesLabels(there.body), besidesLabels(body)))
+    } else if (!sameJson(besidesLabels(there.body), besidesLabels(body)))
       await api.send('PUT', `/api/apis/${segment(there.at)}`, await wrapperOf(place, body))
     await writeBeside(place, there.body, body)
   },
@@ -119,7 +119,7 @@ function definitionsIn(body: JsonObject): { oas?: JsonObject; classic: JsonObjec
 
 /** The id stands in the definition too: without it there the dashboard would make one of its own. */
 function classicDefinition(definition: JsonObject, id: string): JsonObject {
-  const said = Object.entries(without(definition, ...OF_STORAGE)).filter(([, value]) => value !== null)
+  const said = Object.entries(omitMembers(definition, ...OF_STORAGE)).filter(([, value]) => value !== null)
   const name = textAt(definition, 'name')
   return {
     slug: slugOf(name),
@@ -133,7 +133,7 @@ function classicDefinition(definition: JsonObject, id: string): JsonObject {
 function oasDefinition(document: JsonObject, id: string): JsonObject {
   const extension = document[EXTENSION]
   if (!isObject(extension)) return document
-  const info = without(objectAt(extension, 'info'), 'dbId', 'orgId')
+  const info = omitMembers(objectAt(extension, 'info'), 'dbId', 'orgId')
   return { ...document, [EXTENSION]: { ...extension, info: { ...info, ...(id !== '' && { id }) } } }
 }
 
@@ -151,25 +151,25 @@ function labelsIn(labels: Json): JsonObject {
   return Object.fromEntries(pairs)
 }
 
-function flaws(body: JsonObject): Flaw[] {
+function flaws(body: JsonObject): MoveFlaw[] {
   const under = isOas(body) ? 'oas' : 'api_definition'
   if (!isObject(body[under])) return [{ name: 'field_invalid', path: [], why: 'holds neither api_definition nor oas' }]
   const document = documentIn(body)
   const labels = Object.entries(objectAt(body, 'labels')).filter(([, value]) => typeof value !== 'string')
   return [
     ...flawsThrown(() => readNewApi(document), document.definition, [under]),
-    ...labels.map(([key]): Flaw => ({ name: 'field_invalid', path: ['labels', key], why: 'must be a text' })),
+    ...labels.map(([key]): MoveFlaw => ({ name: 'field_invalid', path: ['labels', key], why: 'must be a text' })),
   ]
 }
 
-function references(body: JsonObject): Reference[] {
+function references(body: JsonObject): ObjectReference[] {
   const labels = Object.entries(objectAt(body, 'labels')).map(
-    ([id, value]): Reference => ({ to: 'labels', id, path: ['labels', id], value: String(value) }),
+    ([id, value]): ObjectReference => ({ to: 'labels', id, path: ['labels', id], value: String(value) }),
   )
   const hooks = Array.isArray(body.hook_references) ? body.hook_references : []
   return [
     ...labels,
-    ...hooks.flatMap((reference, index): Reference[] => {
+    ...hooks.flatMap((reference, index): ObjectReference[] => {
       const name = isObject(reference) && isObject(reference.hook) ? textAt(reference.hook, 'name') : ''
       return name === '' ? [] : [{ to: 'hooks', id: name, path: ['hook_references', index] }]
     }),
@@ -190,7 +190,7 @@ function claims(body: JsonObject): Claim[] {
   }
 }
 
-async function readAll(place: Place, ids: readonly string[] | undefined): Promise<There[]> {
+async function readAll(place: TargetDashboard, ids: readonly string[] | undefined): Promise<RemoteObject[]> {
   const { apis } = await place.api.get(`/api/moves/apis${idsQuery(ids)}`)
   const rows = Array.isArray(apis) ? apis.filter(isObject) : []
   const names = rows.some(({ hook_references: hooks }) => Array.isArray(hooks) && hooks.length > 0)
@@ -199,7 +199,7 @@ async function readAll(place: Place, ids: readonly string[] | undefined): Promis
   return rows.map((row) => thereOf(place.orgId, row, names))
 }
 
-function thereOf(orgId: string, row: JsonObject, names: ReadonlyMap<string, string>): There {
+function thereOf(orgId: string, row: JsonObject, names: ReadonlyMap<string, string>): RemoteObject {
   const stored = row.definition ?? {}
   const definition = (namesOurs(stored, orgId) ? withBareCertificates(stored, orgId) : stored) as JsonObject
   const hooks = Array.isArray(row.hook_references) ? row.hook_references : []
@@ -234,7 +234,7 @@ function isOurs(text: string, orgId: string): boolean {
   return fits && /^[0-9a-f]{64}$/.test(text.slice(orgId.length))
 }
 
-async function wrapperOf(place: Place, body: JsonObject): Promise<JsonObject> {
+async function wrapperOf(place: TargetDashboard, body: JsonObject): Promise<JsonObject> {
   const hooks = Array.isArray(body.hook_references) ? body.hook_references : []
   const ids = hooks.length === 0 ? new Map<string, string>() : await hookNames(place)
   const idOf = (name: string) => [...ids].find(([, other]) => other === name)?.[0]
@@ -250,10 +250,10 @@ async function wrapperOf(place: Place, body: JsonObject): Promise<JsonObject> {
 }
 
 /** Categories and labels have calls of their own. */
-async function writeBeside({ api }: Place, before: JsonObject, body: JsonObject): Promise<void> {
+async function writeBeside({ api }: TargetDashboard, before: JsonObject, body: JsonObject): Promise<void> {
   const id = segment(textAt(body, 'api_id'))
   const categories = body.categories ?? []
-  if (isOas(body) && !same(before.categories ?? [], categories))
+  if (isOas(body) && !sameJson(before.categories ?? [], categories))
     await api.send('PUT', `/api/apis/oas/${id}/categories`, { categories })
   const [was, is] = [objectAt(before, 'labels'), objectAt(body, 'labels')]
   const changed = Object.entries(is).filter(([key, value]) => was[key] !== value)
@@ -262,7 +262,7 @@ async function writeBeside({ api }: Place, before: JsonObject, body: JsonObject)
   if (changed.length > 0) await api.send('POST', `/api/apis/${id}/labels`, { labels: Object.fromEntries(changed) })
 }
 
-const besidesLabels = (body: JsonObject): JsonObject => without(body, 'labels')
+const besidesLabels = (body: JsonObject): JsonObject => omitMembers(body, 'labels')
 
 function objectAt(holder: Json | undefined, name: string): JsonObject {
   const value = isObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined

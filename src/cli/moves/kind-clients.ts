@@ -2,16 +2,16 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
 import { idsQuery, segment } from './dashboard.ts'
 import {
-  type Flaw,
   flawsThrown,
+  type MoveFlaw,
   type MoveKind,
-  type Place,
-  type Reference,
-  type There,
+  type ObjectReference,
+  type RemoteObject,
+  type TargetDashboard,
   textAt,
   textsAt,
 } from './kind.ts'
-import { pruned, without } from './rendered.ts'
+import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
 /** What says twice what another member says, or belongs to one installation. */
@@ -63,7 +63,7 @@ function normal(body: JsonObject): JsonObject {
   const redirects = textsAt(body, 'redirect_uris')
   const policies = textsAt(body, 'policies')
   const [redirect, policy, one] = [textAt(body, 'redirect_uri'), textAt(body, 'policy_id'), textAt(body, 'api_id')]
-  const { auth_method: method = 'any', dcr_registration, ...rest } = without(body, ...SAID_ELSEWHERE)
+  const { auth_method: method = 'any', dcr_registration, ...rest } = omitMembers(body, ...SAID_ELSEWHERE)
   const registered = isObject(dcr_registration) ? pruned(dcr_registration) : {}
   const said = pruned({
     ...rest,
@@ -80,7 +80,7 @@ function normal(body: JsonObject): JsonObject {
   return Array.isArray(rest.grant_types) ? { ...said, grant_types: rest.grant_types } : said
 }
 
-function flaws(body: JsonObject): Flaw[] {
+function flaws(body: JsonObject): MoveFlaw[] {
   const texts = (['client_id', 'secret'] as const).flatMap((name) => {
     const text = textAt(body, name)
     return text === '' || text.startsWith('\u0000') ? [] : flawsThrown(() => checkClientText(name, text), body)
@@ -88,12 +88,12 @@ function flaws(body: JsonObject): Flaw[] {
   return [...flawsThrown(() => readClientFields(body), body), ...texts]
 }
 
-function references(body: JsonObject): Reference[] {
-  const policies = textsAt(body, 'policies').map((id, index): Reference => {
+function references(body: JsonObject): ObjectReference[] {
+  const policies = textsAt(body, 'policies').map((id, index): ObjectReference => {
     return { to: 'policies', id, path: ['policies', index] }
   })
   return [
-    ...textsAt(body, 'api_ids').map((id, index): Reference => ({ to: 'apis', id, path: ['api_ids', index] })),
+    ...textsAt(body, 'api_ids').map((id, index): ObjectReference => ({ to: 'apis', id, path: ['api_ids', index] })),
     ...policies,
   ]
 }
@@ -114,16 +114,19 @@ function whole(body: JsonObject): JsonObject {
     scope: null,
     jwks: null,
     certificate: null,
-    ...without(body, 'registered_by_policy'),
+    ...omitMembers(body, 'registered_by_policy'),
   }
 }
 
-async function readAll({ api, withSecrets }: Place, ids: readonly string[] | undefined): Promise<There[]> {
+async function readAll(
+  { api, withSecrets }: TargetDashboard,
+  ids: readonly string[] | undefined,
+): Promise<RemoteObject[]> {
   const { clients } = await api.get(`/api/moves/clients${withSecrets ? '/secrets' : ''}${idsQuery(ids)}`)
   return Array.isArray(clients) ? clients.filter(isObject).map(thereOf) : []
 }
 
-function thereOf(row: JsonObject): There {
+function thereOf(row: JsonObject): RemoteObject {
   const body = normal(row)
   return { identity: textAt(row, 'client_id'), body, at: textAt(row, 'client_id') }
 }

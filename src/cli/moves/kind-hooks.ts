@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { segment } from './dashboard.ts'
-import { type Flaw, type MoveKind, type Place, type There, textAt } from './kind.ts'
-import { pruned, without } from './rendered.ts'
+import { type MoveFlaw, type MoveKind, type RemoteObject, type TargetDashboard, textAt } from './kind.ts'
+import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
 /** Webhooks, by their names. What they sign with is shown to nobody and stays what it is. */
@@ -14,10 +14,10 @@ export const HOOKS: MoveKind = {
   head: ['name', 'method', 'target_path'],
   deletable: true,
   findsNew: false,
-  normal: (body) => ({ name: '', ...pruned(without(body, 'id', 'org_id', 'api_model')) }),
+  normal: (body) => ({ name: '', ...pruned(omitMembers(body, 'id', 'org_id', 'api_model')) }),
   secrets: (body) => secretPlaces(body),
   flaws: (body) =>
-    ['method', 'target_path'].flatMap((name): Flaw[] =>
+    ['method', 'target_path'].flatMap((name): MoveFlaw[] =>
       textAt(body, name) === '' ? [{ name: 'field_invalid', path: [name], why: 'must be a text' }] : [],
     ),
   references: () => [],
@@ -42,16 +42,16 @@ export const HOOKS: MoveKind = {
 }
 
 /** Names of webhooks by their ids. */
-export function hookNames(place: Place): Promise<ReadonlyMap<string, string>> {
+export function hookNames(place: TargetDashboard): Promise<ReadonlyMap<string, string>> {
   place.hooks.names ??= hooksOf(place).then((all) => new Map(all.map(({ at, identity }) => [at, identity])))
   return place.hooks.names
 }
 
-async function hooksOf({ api }: Place): Promise<There[]> {
+async function hooksOf({ api }: TargetDashboard): Promise<RemoteObject[]> {
   const { hooks } = await api.get('/api/hooks?p=-1')
   return Array.isArray(hooks) ? hooks.filter(isObject).map(thereOf) : []
 }
 
-function thereOf(row: JsonObject): There {
+function thereOf(row: JsonObject): RemoteObject {
   return { identity: textAt(row, 'name'), body: HOOKS.normal(row), at: textAt(row, 'id') }
 }

@@ -3,17 +3,17 @@ import { isKeyHash } from '../../model/keys/key.ts'
 import { checkSession } from '../../model/sessions/session.ts'
 import { idsQuery, segment } from './dashboard.ts'
 import {
-  type Flaw,
   flawsThrown,
+  type MoveFlaw,
   type MoveKind,
-  type Place,
-  type Reference,
-  type There,
+  type ObjectReference,
+  type RemoteObject,
+  type TargetDashboard,
   textAt,
   textsAt,
 } from './kind.ts'
 import { shortRights } from './kind-policies.ts'
-import { pruned, without } from './rendered.ts'
+import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
 /** What belongs to one installation, or changes with every request. */
@@ -53,7 +53,7 @@ export const KEYS: MoveKind = {
   },
 }
 
-async function store(api: Place['api'], body: JsonObject): Promise<void> {
+async function store(api: TargetDashboard['api'], body: JsonObject): Promise<void> {
   await api.send('POST', '/api/moves/keys', body)
 }
 
@@ -76,9 +76,9 @@ function normal(body: JsonObject): JsonObject {
 function shortSession(session: JsonObject): JsonObject {
   const policies = textsAt(session, 'apply_policies')
   const single = textAt(session, 'apply_policy_id')
-  const { basic_auth_data: data, ...rest } = without(session, ...OF_STORAGE)
+  const { basic_auth_data: data, ...rest } = omitMembers(session, ...OF_STORAGE)
   const rights = rest.access_rights ?? {}
-  const kept = isObject(data) ? pruned(without(data, 'password', 'hash_type', 'hash')) : {}
+  const kept = isObject(data) ? pruned(omitMembers(data, 'password', 'hash_type', 'hash')) : {}
   return pruned({
     ...rest,
     apply_policies: policies.length > 0 || single === '' ? policies : [single],
@@ -87,7 +87,7 @@ function shortSession(session: JsonObject): JsonObject {
   })
 }
 
-function flaws(body: JsonObject): Flaw[] {
+function flaws(body: JsonObject): MoveFlaw[] {
   const { session } = body
   const hash = textAt(body, 'key_hash')
   const bad = !isKeyHash(hash) && !hash.startsWith(USER)
@@ -101,22 +101,25 @@ function flaws(body: JsonObject): Flaw[] {
   ]
 }
 
-function references({ session }: JsonObject): Reference[] {
+function references({ session }: JsonObject): ObjectReference[] {
   if (!isObject(session)) return []
   const policies = textsAt(session, 'apply_policies')
   const rights = Object.keys(isObject(session.access_rights) ? session.access_rights : {})
   return [
-    ...policies.map((id, at): Reference => ({ to: 'policies', id, path: ['session', 'apply_policies', at] })),
-    ...rights.map((id): Reference => ({ to: 'apis', id, path: ['session', 'access_rights', id] })),
+    ...policies.map((id, at): ObjectReference => ({ to: 'policies', id, path: ['session', 'apply_policies', at] })),
+    ...rights.map((id): ObjectReference => ({ to: 'apis', id, path: ['session', 'access_rights', id] })),
   ]
 }
 
-async function readAll({ api, withSecrets }: Place, hashes: readonly string[] | undefined): Promise<There[]> {
+async function readAll(
+  { api, withSecrets }: TargetDashboard,
+  hashes: readonly string[] | undefined,
+): Promise<RemoteObject[]> {
   const { keys } = await api.get(`/api/moves/keys${withSecrets ? '/secrets' : ''}${idsQuery(hashes)}`)
   return Array.isArray(keys) ? keys.filter(isObject).map(thereOf) : []
 }
 
-function thereOf(row: JsonObject): There {
+function thereOf(row: JsonObject): RemoteObject {
   const body = normal(row)
   return { identity: textAt(body, 'key_hash'), body, at: textAt(row, 'key_hash') }
 }
@@ -132,6 +135,6 @@ export function namedByKey(body: JsonObject): {
   readonly policies: readonly string[]
 } {
   const all = references(body)
-  const of = (to: Reference['to']) => all.filter((each) => each.to === to).map(({ id }) => id)
+  const of = (to: ObjectReference['to']) => all.filter((each) => each.to === to).map(({ id }) => id)
   return { apis: of('apis'), policies: of('policies') }
 }

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { labelKey, readLabel } from '../../model/labels/label.ts'
 import { segment } from './dashboard.ts'
-import { type Flaw, flawsThrown, type MoveKind, type There, textAt } from './kind.ts'
-import { pruned, without } from './rendered.ts'
+import { flawsThrown, type MoveFlaw, type MoveKind, type RemoteObject, textAt } from './kind.ts'
+import { omitMembers, pruned } from './rendered.ts'
 
 /** Definitions of labels, by the key that APIs carry them by. */
 export const LABELS: MoveKind = {
@@ -15,7 +15,7 @@ export const LABELS: MoveKind = {
   deletable: true,
   findsNew: false,
   normal(body) {
-    const rest = pruned(without(body, 'id', 'org_id', 'value_type'))
+    const rest = pruned(omitMembers(body, 'id', 'org_id', 'value_type'))
     return { ...rest, key: textAt(body, 'key') || labelKey(textAt(body, 'name')) }
   },
   secrets: () => [],
@@ -52,7 +52,7 @@ export const GROUPS: MoveKind = {
   deletable: true,
   findsNew: false,
   normal(body) {
-    const { active, ...rest } = without(body, 'id', 'org_id')
+    const { active, ...rest } = omitMembers(body, 'id', 'org_id')
     const said = { ...pruned(rest), name: textAt(body, 'name') }
     return active === false ? { ...said, active } : said
   },
@@ -84,20 +84,20 @@ function whole(body: JsonObject): JsonObject {
   return { description: '', active: true, password_max_days: 0, ...body }
 }
 
-function groupFlaws(body: JsonObject): Flaw[] {
+function groupFlaws(body: JsonObject): MoveFlaw[] {
   const { user_permissions: rights } = body
-  const flaw = (path: Flaw['path'], why: string): Flaw => ({ name: 'field_invalid', path, why })
+  const flaw = (path: MoveFlaw['path'], why: string): MoveFlaw => ({ name: 'field_invalid', path, why })
   if (!isObject(rights)) return [flaw(['user_permissions'], 'must be an object with at least one permission')]
   return Object.entries(rights)
     .filter(([, value]) => typeof value !== 'string')
     .map(([name]) => flaw(['user_permissions', name], 'must be a text'))
 }
 
-function labelThere(row: JsonObject): There {
+function labelThere(row: JsonObject): RemoteObject {
   const body = LABELS.normal(row)
   return { identity: textAt(body, 'key'), body, at: textAt(row, 'id') }
 }
 
-function groupThere(row: JsonObject): There {
+function groupThere(row: JsonObject): RemoteObject {
   return { identity: textAt(row, 'name'), body: GROUPS.normal(row), at: textAt(row, 'id') }
 }

@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { checkPolicy, withRightsMap } from '../../model/policies/policy.ts'
 import { policyApisOf, stateOf } from '../../model/policies/policy-index.ts'
 import { segment } from './dashboard.ts'
-import { flawsThrown, type MoveKind, type There, textAt } from './kind.ts'
-import { pruned, without } from './rendered.ts'
+import { flawsThrown, type MoveKind, type RemoteObject, textAt } from './kind.ts'
+import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
 /** What belongs to one installation: storage id, organisation, owners, times. */
@@ -51,7 +51,7 @@ export const POLICIES: MoveKind = {
 function normal(sent: JsonObject): JsonObject {
   const body = Array.isArray(sent.access_rights_array) ? mapped(sent) : sent
   const state = stateOf(body)
-  const { partitions, access_rights: rights, ...rest } = without(body, ...OF_STORAGE, ...FLAGS)
+  const { partitions, access_rights: rights, ...rest } = omitMembers(body, ...OF_STORAGE, ...FLAGS)
   const said = pruned({
     ...rest,
     id: textAt(body, 'id') || textAt(body, '_id'),
@@ -81,7 +81,7 @@ export function shortRights(rights: Json): Json {
 function shortRight(apiId: string, right: Json): Json {
   if (!isObject(right)) return right
   const rest = pruned(right)
-  return rest.api_id === apiId ? without(rest, 'api_id') : rest
+  return rest.api_id === apiId ? omitMembers(rest, 'api_id') : rest
 }
 
 /** All three words for whether it is in force, so that none of before counts. */
@@ -91,7 +91,7 @@ function sentOf(body: JsonObject): JsonObject {
   return { ...body, state, active, is_inactive: state === 'deny' }
 }
 
-function thereOf(row: JsonObject): There {
+function thereOf(row: JsonObject): RemoteObject {
   const body = normal(row)
   return { identity: textAt(body, 'id'), body, at: textAt(row, '_id') }
 }

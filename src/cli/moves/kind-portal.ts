@@ -7,8 +7,8 @@ import { readCss, readJs } from '../../model/portal/settings/portal-look.ts'
 import { readMenus } from '../../model/portal/settings/portal-menu.ts'
 import { readPage } from '../../model/portal/settings/portal-page.ts'
 import { type DashboardApi, eachOf, segment } from './dashboard.ts'
-import { type Flaw, flawsThrown, type MoveKind, type Reference, type There, textAt } from './kind.ts'
-import { pruned, same, without } from './rendered.ts'
+import { flawsThrown, type MoveFlaw, type MoveKind, type ObjectReference, type RemoteObject, textAt } from './kind.ts'
+import { omitMembers, pruned, sameJson } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
 const AT_ONCE = 8
@@ -31,7 +31,7 @@ export const PORTAL: MoveKind = {
   references: catalogueReferences,
   claims: () => [],
   async list({ api }) {
-    const parts: There[] = []
+    const parts: RemoteObject[] = []
     for (const part of SOLES) parts.push(await readSole(api, part))
     return parts
   },
@@ -51,7 +51,7 @@ export const PAGES: MoveKind = {
   head: ['slug', 'title', 'is_homepage'],
   deletable: true,
   findsNew: false,
-  normal: (body) => pruned(without(body, ...OF_STORAGE)),
+  normal: (body) => pruned(omitMembers(body, ...OF_STORAGE)),
   secrets: () => [],
   flaws: (body) => flawsThrown(() => readPage(body), body),
   references: () => [],
@@ -86,7 +86,7 @@ export const DOCUMENTATION: MoveKind = {
   head: ['name', 'api_id', 'doc_type', 'text'],
   deletable: true,
   findsNew: false,
-  normal: (body) => pruned(without(body, ...OF_STORAGE, 'date_created')),
+  normal: (body) => pruned(omitMembers(body, ...OF_STORAGE, 'date_created')),
   secrets: () => [],
   flaws: (body) =>
     textAt(body, 'text') === '' ? [{ name: 'field_invalid', path: ['text'], why: 'must be a text' }] : [],
@@ -118,13 +118,13 @@ export const DOCUMENTATION: MoveKind = {
 /** What says nothing but what is usual is left out. */
 function shortSole(body: JsonObject): JsonObject {
   const blank: JsonObject = BLANKS[textAt(body, 'part')] ?? {}
-  const said = Object.entries(without(body, ...OF_STORAGE, 'HashKeys', 'enable_dcr')).filter(
-    ([name, value]) => value !== null && !(Object.hasOwn(blank, name) && same(blank[name]!, value)),
+  const said = Object.entries(omitMembers(body, ...OF_STORAGE, 'HashKeys', 'enable_dcr')).filter(
+    ([name, value]) => value !== null && !(Object.hasOwn(blank, name) && sameJson(blank[name]!, value)),
   )
   return Object.fromEntries(said)
 }
 
-async function readSole(api: DashboardApi, part: string): Promise<There> {
+async function readSole(api: DashboardApi, part: string): Promise<RemoteObject> {
   const found = await api.get(`/api/portal/${part}${part === 'catalogue' ? '?or_empty=true' : ''}`)
   const named = part === 'catalogue' ? await withPolicies(api, withNames(found, await namesByDocument(api))) : found
   return { identity: part, body: PORTAL.normal({ ...named, part }), at: part }
@@ -133,7 +133,7 @@ async function readSole(api: DashboardApi, part: string): Promise<There> {
 async function writeSole(api: DashboardApi, before: JsonObject, body: JsonObject): Promise<void> {
   const part = textAt(body, 'part')
   const gone = Object.fromEntries(Object.keys(before).map((name) => [name, null]))
-  const said = without({ ...gone, ...BLANKS[part], ...body }, 'part')
+  const said = omitMembers({ ...gone, ...BLANKS[part], ...body }, 'part')
   if (part !== 'catalogue') return void (await api.send('PUT', `/api/portal/${part}`, said))
   const names = new Map([...(await namesByDocument(api))].map(([id, name]) => [name, id]))
   await api.send('PUT', '/api/portal/catalogue', withNames(said, names))
@@ -156,15 +156,15 @@ const CHECKS: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   catalogue: (body) => readEntries(body),
 }
 
-function soleFlaws(body: JsonObject): Flaw[] {
+function soleFlaws(body: JsonObject): MoveFlaw[] {
   const check = CHECKS[textAt(body, 'part')]
   if (check === undefined) return [{ name: 'field_invalid', path: ['part'], why: `must be one of ${SOLES.join(', ')}` }]
-  return flawsThrown(() => check(without(body, 'part')), body)
+  return flawsThrown(() => check(omitMembers(body, 'part')), body)
 }
 
-function catalogueReferences(body: JsonObject): Reference[] {
+function catalogueReferences(body: JsonObject): ObjectReference[] {
   if (body.part !== 'catalogue') return []
-  return entriesOf(body).flatMap((entry, at): Reference[] => {
+  return entriesOf(body).flatMap((entry, at): ObjectReference[] => {
     const names = [
       ['policies', 'policy_id'],
       ['apis', 'api_id'],
@@ -207,7 +207,7 @@ async function namesByDocument(api: DashboardApi): Promise<Map<string, string>> 
 }
 
 /** Two of one sort about one API are told apart by their text. */
-async function documentsOf(api: DashboardApi): Promise<There[]> {
+async function documentsOf(api: DashboardApi): Promise<RemoteObject[]> {
   const { Data } = await api.get('/api/portal/documentation?p=-1')
   const heads = Array.isArray(Data) ? Data.filter(isObject) : []
   const read = async (head: JsonObject) => api.get(`/api/portal/documentation/${segment(textAt(head, 'id'))}`)
@@ -231,6 +231,6 @@ async function createDocument(api: DashboardApi, body: JsonObject): Promise<stri
   return String(Message)
 }
 
-function pageThere(row: JsonObject): There {
+function pageThere(row: JsonObject): RemoteObject {
   return { identity: textAt(row, 'slug'), body: PAGES.normal(row), at: textAt(row, 'id') }
 }

@@ -8,7 +8,7 @@ export const CHOICES = ['labels', 'groups', 'hooks', 'apis', 'policies', 'client
 export type Choice = (typeof CHOICES)[number]
 
 /** What is wrong, by name: scripts and people look it up in the documentation. */
-export type FlawName =
+export type MoveFlawName =
   | 'file_unreadable'
   | 'file_malformed'
   | 'named_twice'
@@ -41,14 +41,14 @@ export type FlawName =
   | 'definition_refused'
 
 /** Something that is wrong with an object, or in its way. */
-export interface Flaw {
-  readonly name: FlawName
+export interface MoveFlaw {
+  readonly name: MoveFlawName
   readonly path: Path
   readonly why: string
 }
 
 /** An object as a dashboard has it. */
-export interface There {
+export interface RemoteObject {
   readonly identity: string
   /** As files have it, secrets in clear where they could be read. */
   readonly body: JsonObject
@@ -57,7 +57,7 @@ export interface There {
 }
 
 /** The dashboard that is read or written, and what is known of it. */
-export interface Place {
+export interface TargetDashboard {
   readonly api: DashboardApi
   readonly orgId: string
   /** True = read with secrets. */
@@ -74,7 +74,7 @@ export interface Claim {
 }
 
 /** A reference to another object: what must be there when this one is. */
-export interface Reference {
+export interface ObjectReference {
   readonly to: 'apis' | 'policies' | 'labels' | 'hooks' | 'documentation'
   readonly id: string
   readonly path: Path
@@ -101,26 +101,26 @@ export interface MoveKind {
   normal(body: JsonObject): JsonObject
   secrets(body: JsonObject): readonly Path[]
   /** Everything that is wrong with a body by itself. */
-  flaws(body: JsonObject): Flaw[]
-  references(body: JsonObject): readonly Reference[]
+  flaws(body: JsonObject): MoveFlaw[]
+  references(body: JsonObject): readonly ObjectReference[]
   claims(body: JsonObject): readonly Claim[]
   /** Of two with one claim: whether they cannot both have it. True unless said otherwise. */
   readonly apart?: (one: JsonObject, other: JsonObject) => boolean
-  list(place: Place): Promise<There[]>
+  list(place: TargetDashboard): Promise<RemoteObject[]>
   /** True where `find` needs the identity alone, so that it can tell whether somebody has made one meanwhile. */
   readonly findsNew: boolean
   /** One object as it is now. */
-  find(place: Place, there: Pick<There, 'identity' | 'at'>): Promise<There | undefined>
-  create(place: Place, body: JsonObject): Promise<void>
-  update(place: Place, there: There, body: JsonObject): Promise<void>
-  remove(place: Place, there: There): Promise<void>
+  find(place: TargetDashboard, there: Pick<RemoteObject, 'identity' | 'at'>): Promise<RemoteObject | undefined>
+  create(place: TargetDashboard, body: JsonObject): Promise<void>
+  update(place: TargetDashboard, there: RemoteObject, body: JsonObject): Promise<void>
+  remove(place: TargetDashboard, there: RemoteObject): Promise<void>
 }
 
 /**
  * The flaws that a check of the product names in one message, each by its path in `document`; `under` is where the document stands in
  * the file.
  */
-export function flawsThrown(check: () => unknown, document: Json, under: Path = []): Flaw[] {
+export function flawsThrown(check: () => unknown, document: Json, under: Path = []): MoveFlaw[] {
   try {
     check()
     return []

@@ -8,7 +8,7 @@ import { POLICIES } from './kind-policies.ts'
 import { DOCUMENTATION, PAGES, PORTAL } from './kind-portal.ts'
 
 /** Every sort of objects that is moved, in the order in which they are made: what is named stands before what names it. */
-export const KINDS: readonly MoveKind[] = [
+export const MOVE_KINDS: readonly MoveKind[] = [
   LABELS,
   GROUPS,
   HOOKS,
@@ -23,5 +23,5 @@ export const KINDS: readonly MoveKind[] = [
 
 /** The sorts that a choice stands for. */
 export function kindsOf(choices: ReadonlySet<Choice>): MoveKind[] {
-  return KINDS.filter(({ choice }) => choices.has(choice))
+  return MOVE_KINDS.filter(({ choice }) => choices.has(choice))
 }

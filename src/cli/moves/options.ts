@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { type ParseArgsOptionsConfig, parseEnv } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import { CHOICES, type Choice } from './kind.ts'
-import { type Identity, type Recipient, readIdentity, readRecipient } from './seal.ts'
-import type { Selection } from './selection.ts'
+import { type Recipient, readIdentity, readRecipient, type SealIdentity } from './seal.ts'
+import type { MoveSelection } from './selection.ts'
 
 /** What options were given, by their long names. */
-export type Given = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+export type GivenOptions = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
 
 /** Without ids it stands for all: `cli/commands/commands.ts` gives it an empty text then. */
 const CHOSEN = { type: 'string', multiple: true } as const
@@ -49,23 +49,23 @@ export const SYNC_OPTIONS = {
 } as const satisfies ParseArgsOptionsConfig
 
 /** Options whose value may be left out. */
-export const MAY_STAND_ALONE: ReadonlySet<string> = new Set<string>(CHOICES)
+export const OPTIONAL_VALUE_OPTIONS: ReadonlySet<string> = new Set<string>(CHOICES)
 
 /** The text of an option, or of the environment; '' when neither is there. */
-export function textOption(given: Given, name: string, fromEnv?: string): string {
+export function textOption(given: GivenOptions, name: string, fromEnv?: string): string {
   const value = given[name]
   return typeof value === 'string' ? value : (fromEnv ?? '')
 }
 
 /** The same where there must be one. @throws Fault `option_invalid` naming how to give it */
-export function neededOption(given: Given, name: string, how: string, fromEnv?: string): string {
+export function neededOption(given: GivenOptions, name: string, how: string, fromEnv?: string): string {
   const text = textOption(given, name, fromEnv)
   if (text === '') throw fault('option_invalid', `--${name} is missing (${how})`)
   return text
 }
 
 /** What the options choose; no sorts at all when they choose none. */
-export function selectionOf(given: Given): Selection {
+export function selectionOf(given: GivenOptions): MoveSelection {
   const kinds = new Map<Choice, 'all' | readonly string[]>()
   for (const choice of CHOICES) {
     const value = given[choice]
@@ -78,7 +78,7 @@ export function selectionOf(given: Given): Selection {
 
 /** Whose key secrets are sealed for. @throws Fault `option_invalid` */
 export function recipientOf(
-  given: Given,
+  given: GivenOptions,
   env: NodeJS.ProcessEnv | Readonly<Record<string, string | undefined>>,
 ): Recipient {
   const file = neededOption(
@@ -91,14 +91,17 @@ export function recipientOf(
 }
 
 /** Who opens sealed values; undefined when nobody was named. @throws Fault `option_invalid` */
-export function identityOf(given: Given, env: Readonly<Record<string, string | undefined>>): Identity | undefined {
+export function sealIdentityOf(
+  given: GivenOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): SealIdentity | undefined {
   const file = textOption(given, 'identity', env.SVC_SYNC_IDENTITY)
   return file === '' ? undefined : readIdentity(fileText(file, '--identity'), '--identity')
 }
 
 /** The environment that files take values from: that of the process, and what `--env-file` adds to it. @throws Fault `option_invalid` */
 export function variablesOf(
-  given: Given,
+  given: GivenOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
   const file = textOption(given, 'env-file')
@@ -113,7 +116,7 @@ function fileText(file: string, option: string): string {
   }
 }
 
-function wordsIn(value: Given[string]): string[] {
+function wordsIn(value: GivenOptions[string]): string[] {
   const texts = Array.isArray(value) ? value : [value]
   return texts
     .flatMap((text) => (typeof text === 'string' ? text.split(',') : []))

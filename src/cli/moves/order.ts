@@ -1,23 +1,23 @@
 import { type FileFlaw, located } from './files.ts'
-import type { Claim, MoveKind, There } from './kind.ts'
-import { KINDS } from './kinds.ts'
-import type { Standing, Step } from './plan.ts'
+import type { Claim, MoveKind, RemoteObject } from './kind.ts'
+import { MOVE_KINDS } from './kinds.ts'
+import type { MoveStep, TargetState } from './plan.ts'
 
 /** Steps that may be done at the same time; the groups one after the other. */
-export type Order = readonly (readonly Step[])[]
+export type PlanOrder = readonly (readonly MoveStep[])[]
 
 const FIRST_RENAME = 'a label that goes in this run has it: give that another name first'
 
 interface Holder {
-  readonly there: There
-  readonly step: Step | undefined
+  readonly there: RemoteObject
+  readonly step: MoveStep | undefined
 }
 
 /** What is to be put in order. */
 export interface Ordering {
   readonly dir: string
-  readonly steps: readonly Step[]
-  readonly standing: Standing
+  readonly steps: readonly MoveStep[]
+  readonly standing: TargetState
   /** The target stores APIs that want one listen path, and serves the first of them. */
   readonly mayCollide: boolean
 }
@@ -26,38 +26,38 @@ export interface Ordering {
  * Puts steps in an order in which each finds what it needs: what is named before what names it, what frees a listen path or a name
  * before what takes it, other deletions last. What two want at once, and what changes hands in a circle, is a flaw.
  */
-export function ordered({ dir, steps, standing, mayCollide }: Ordering): { order: Order; flaws: FileFlaw[] } {
-  const groups: Step[][] = []
+export function ordered({ dir, steps, standing, mayCollide }: Ordering): { order: PlanOrder; flaws: FileFlaw[] } {
+  const groups: MoveStep[][] = []
   const flaws: FileFlaw[] = []
-  const early = new Set<Step>()
-  for (const kind of KINDS) {
+  const early = new Set<MoveStep>()
+  for (const kind of MOVE_KINDS) {
     const own = steps.filter((step) => step.kind === kind)
     const isFree = mayCollide && kind.name === 'apis'
-    const found = isFree ? freely(own) : groupsOf(dir, kind, own, standing.get(kind) ?? new Map<string, There>())
+    const found = isFree ? freely(own) : groupsOf(dir, kind, own, standing.get(kind) ?? new Map<string, RemoteObject>())
     flaws.push(...found.flaws)
     for (const step of found.freed) early.add(step)
     groups.push(found.freed, ...found.groups)
   }
-  const late = [...KINDS].reverse().map((kind) => {
+  const late = [...MOVE_KINDS].reverse().map((kind) => {
     return steps.filter((step) => step.kind === kind && step.act === 'delete' && !early.has(step))
   })
   return { order: [...groups, ...late].filter((group) => group.length > 0), flaws }
 }
 
 /** In any order. */
-function freely(steps: readonly Step[]): ReturnType<typeof groupsOf> {
+function freely(steps: readonly MoveStep[]): ReturnType<typeof groupsOf> {
   return { groups: [steps.filter(({ act }) => act !== 'delete')], freed: [], flaws: [] }
 }
 
-function groupsOf(dir: string, kind: MoveKind, steps: readonly Step[], there: ReadonlyMap<string, There>) {
+function groupsOf(dir: string, kind: MoveKind, steps: readonly MoveStep[], there: ReadonlyMap<string, RemoteObject>) {
   const writes = steps.filter(({ act }) => act !== 'delete')
   const flaws: FileFlaw[] = []
-  const freed = new Set<Step>()
-  const after = new Map<Step, Set<Step>>()
+  const freed = new Set<MoveStep>()
+  const after = new Map<MoveStep, Set<MoveStep>>()
   if (writes.length > 0) {
     const byIdentity = new Map(steps.map((step) => [step.identity, step]))
     const holders = holdersOf(kind, there, byIdentity)
-    const wanted = new Map<string, Step[]>()
+    const wanted = new Map<string, MoveStep[]>()
     for (const step of writes) {
       after.set(step, new Set())
       for (const claim of kind.claims(step.body!)) {
@@ -85,7 +85,7 @@ function groupsOf(dir: string, kind: MoveKind, steps: readonly Step[], there: Re
   return { groups, freed: [...freed], flaws }
 }
 
-function holdersOf(kind: MoveKind, there: ReadonlyMap<string, There>, steps: ReadonlyMap<string, Step>) {
+function holdersOf(kind: MoveKind, there: ReadonlyMap<string, RemoteObject>, steps: ReadonlyMap<string, MoveStep>) {
   const holders = new Map<string, Holder[]>()
   for (const each of there.values())
     for (const { what } of kind.claims(each.body)) {
@@ -98,22 +98,22 @@ function holdersOf(kind: MoveKind, there: ReadonlyMap<string, There>, steps: Rea
 }
 
 /** True when a step leaves its object with what another step wants. */
-function keeps(kind: MoveKind, holder: Step, claim: Claim, wanting: Step): boolean {
+function keeps(kind: MoveKind, holder: MoveStep, claim: Claim, wanting: MoveStep): boolean {
   return kind.claims(holder.body!).some(({ what }) => what === claim.what) && clash(kind, wanting, holder.body!)
 }
 
-function clash(kind: MoveKind, step: Step, other: Step['body'] & object): boolean {
+function clash(kind: MoveKind, step: MoveStep, other: MoveStep['body'] & object): boolean {
   return kind.apart?.(step.body!, other) !== true
 }
 
-function taken(dir: string, step: Step, { flaw, path }: Claim, why: string): FileFlaw[] {
+function taken(dir: string, step: MoveStep, { flaw, path }: Claim, why: string): FileFlaw[] {
   return located(dir, step.file, [{ name: flaw, path, why }])
 }
 
 /** Steps in groups of which each waits for none but those before; what waits in a circle is left over. */
-function layers(steps: readonly Step[], after: ReadonlyMap<Step, ReadonlySet<Step>>) {
-  const groups: Step[][] = []
-  const done = new Set<Step>()
+function layers(steps: readonly MoveStep[], after: ReadonlyMap<MoveStep, ReadonlySet<MoveStep>>) {
+  const groups: MoveStep[][] = []
+  const done = new Set<MoveStep>()
   let rest = [...steps]
   while (rest.length > 0) {
     const ready = rest.filter((step) => [...(after.get(step) ?? [])].every((other) => done.has(other)))

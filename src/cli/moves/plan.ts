@@ -1,18 +1,18 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import type { Expected, Filed, FileFlaw, Folder } from './files.ts'
-import { isKept, located } from './files.ts'
-import type { Flaw, MoveKind, There } from './kind.ts'
+import type { ExpectedFile, Filed, FileFlaw, Folder } from './files.ts'
+import { isSecretSentinel, located } from './files.ts'
+import type { MoveFlaw, MoveKind, RemoteObject } from './kind.ts'
 import { isUserBody } from './kind-keys.ts'
 import { type Path, pathText } from './paths.ts'
-import { rendered, same, without } from './rendered.ts'
-import { type Selection, selects } from './selection.ts'
+import { omitMembers, renderJson, sameJson } from './rendered.ts'
+import { type MoveSelection, selects } from './selection.ts'
 import { filedText, pathOfObject } from './write-files.ts'
 
 /** What a run may do: `sync` everything, `apply` no deletions, `publish` only what is not there. */
 export type Mode = 'sync' | 'apply' | 'publish'
 
 /** One thing to do. */
-export interface Step {
+export interface MoveStep {
   readonly kind: MoveKind
   readonly identity: string
   readonly act: 'create' | 'update' | 'delete'
@@ -20,23 +20,23 @@ export interface Step {
   readonly file: string
   /** As it is to be, with its secrets; of a deletion undefined. */
   readonly body: JsonObject | undefined
-  readonly there: There | undefined
+  readonly there: RemoteObject | undefined
   /** Fields that differ, of an update. */
   readonly changes: readonly string[]
 }
 
-export interface Plan {
-  readonly steps: readonly Step[]
+export interface MovePlan {
+  readonly steps: readonly MoveStep[]
   readonly unchanged: number
   readonly flaws: readonly FileFlaw[]
 }
 
 /** All objects of some sorts that a dashboard has, by sort and identity. */
-export type Standing = ReadonlyMap<MoveKind, ReadonlyMap<string, There>>
+export type TargetState = ReadonlyMap<MoveKind, ReadonlyMap<string, RemoteObject>>
 
 /** How every object of a dashboard would stand in its file, secrets left out: what is exactly so has not changed. */
-export function expectedFiles(standing: Standing): Map<string, Expected> {
-  const expected = new Map<string, Expected>()
+export function expectedFiles(standing: TargetState): Map<string, ExpectedFile> {
+  const expected = new Map<string, ExpectedFile>()
   for (const [kind, all] of standing)
     for (const there of all.values())
       expected.set(pathOfObject(kind, there.identity), { text: filedText(kind, there, 'kept'), there })
@@ -44,17 +44,17 @@ export function expectedFiles(standing: Standing): Map<string, Expected> {
 }
 
 /** What turns the dashboard into what the files say, as far as the selection goes. */
-export function makePlan(given: {
+export function planMoves(given: {
   readonly dir: string
   readonly folder: Folder
-  readonly standing: Standing
-  readonly selection: Selection
+  readonly standing: TargetState
+  readonly selection: MoveSelection
   readonly mode: Mode
   readonly noDelete: boolean
-}): Plan {
+}): MovePlan {
   const { dir, folder, standing, selection, mode } = given
   const flaws: FileFlaw[] = [...folder.flaws]
-  const steps: Step[] = []
+  const steps: MoveStep[] = []
   let unchanged = 0
   const isMeant = selects(selection, knownBodies(folder, standing))
   const filed = new Map<MoveKind, Map<string, Filed>>()
@@ -82,13 +82,13 @@ export function makePlan(given: {
   return { steps, unchanged, flaws }
 }
 
-function stepFor(file: Filed, there: There | undefined): { step: Step | undefined; flaws: Flaw[] } {
+function stepFor(file: Filed, there: RemoteObject | undefined): { step: MoveStep | undefined; flaws: MoveFlaw[] } {
   const { kind, identity } = file
   const missing: Path[] = []
   const said = there === undefined ? file.body : withoutKeptOwn(kind, file.body)
   const filled = fill(said, there?.body, [], missing) as JsonObject
   const body = withOwn(kind, filled, there)
-  const flaws: Flaw[] = missing.map((path) => {
+  const flaws: MoveFlaw[] = missing.map((path) => {
     return { name: 'secret_missing', path, why: 'is kept out of the files, and the target has none' }
   })
   if (there === undefined && kind.choice === 'keys' && isUserBody(body) && body.password_hash === undefined)
@@ -99,25 +99,25 @@ function stepFor(file: Filed, there: There | undefined): { step: Step | undefine
     })
   const step = { kind, identity, file: file.file, body, there }
   if (there === undefined) return { step: { ...step, act: 'create', changes: [] }, flaws }
-  if (same(body, there.body)) return { step: undefined, flaws }
+  if (sameJson(body, there.body)) return { step: undefined, flaws }
   return {
     step: { ...step, act: 'update', changes: differences(there.body, body, secretsOf(kind, there.body, body)) },
     flaws,
   }
 }
 
-function deletion(kind: MoveKind, there: There): Step {
+function deletion(kind: MoveKind, there: RemoteObject): MoveStep {
   return { kind, identity: there.identity, act: 'delete', file: '', body: undefined, there, changes: [] }
 }
 
-function alreadyThere({ file, identity, kind }: Step): FileFlaw {
+function alreadyThere({ file, identity, kind }: MoveStep): FileFlaw {
   const why = `the target has this ${kind.one} (${identity}), and another one: apply changes what is there`
   return { name: 'already_there', file, line: 1, field: kind.identityAt, why }
 }
 
 /** Kept secrets get what the target has. Within lists, objects are matched by their names where they have one. */
 function fill(value: Json, there: Json | undefined, path: Path, missing: Path[]): Json {
-  if (isKept(value)) {
+  if (isSecretSentinel(value)) {
     if (typeof there === 'string' && there !== '') return there
     missing.push(path)
     return ''
@@ -140,11 +140,11 @@ function counterpart(item: Json, others: readonly Json[], index: number): Json |
 
 /** A secret that is an object's own, and that nobody could open, is as good as not there: the dashboard keeps what it has. */
 function withoutKeptOwn({ own = [] }: MoveKind, body: JsonObject): JsonObject {
-  return without(body, ...own.filter((name) => isKept(body[name])))
+  return omitMembers(body, ...own.filter((name) => isSecretSentinel(body[name])))
 }
 
 /** What a file says nothing of stays. */
-function withOwn({ own = [] }: MoveKind, body: JsonObject, there: There | undefined): JsonObject {
+function withOwn({ own = [] }: MoveKind, body: JsonObject, there: RemoteObject | undefined): JsonObject {
   const kept = own.filter((name) => !Object.hasOwn(body, name) && there?.body[name] !== undefined)
   return kept.length === 0 ? body : { ...body, ...Object.fromEntries(kept.map((name) => [name, there!.body[name]!])) }
 }
@@ -173,7 +173,7 @@ function differences(before: Json, after: Json, secrets: ReadonlySet<string>): s
 type Difference = (path: Path, was: Json | undefined, is: Json | undefined) => void
 
 function collect(was: Json | undefined, is: Json | undefined, path: Path, found: Difference): void {
-  if (was !== undefined && is !== undefined && same(was, is)) return
+  if (was !== undefined && is !== undefined && sameJson(was, is)) return
   if (isObject(was) && isObject(is)) {
     for (const name of [...new Set([...Object.keys(was), ...Object.keys(is)])].sort())
       collect(was[name], is[name], [...path, name], found)
@@ -192,7 +192,7 @@ function short(value: Json | undefined): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text
 }
 
-function knownBodies({ filed }: Folder, standing: Standing) {
+function knownBodies({ filed }: Folder, standing: TargetState) {
   const bodies = (name: string) => [
     ...filed.filter(({ kind }) => kind.name === name).map(({ body }) => body),
     ...[...standing]
@@ -204,9 +204,9 @@ function knownBodies({ filed }: Folder, standing: Standing) {
 
 /** Ids that somebody named and that nothing has. */
 function unknownIds(
-  { kinds }: Selection,
+  { kinds }: MoveSelection,
   filed: ReadonlyMap<MoveKind, ReadonlyMap<string, Filed>>,
-  standing: Standing,
+  standing: TargetState,
 ): FileFlaw[] {
   return [...kinds].flatMap(([choice, ids]) => {
     if (ids === 'all') return []
@@ -227,6 +227,6 @@ function unknownIds(
 }
 
 /** True when an object is still what it was when the plan was made. */
-export function isSame(kind: MoveKind, now: There, then: There): boolean {
-  return rendered(now.body, kind.head) === rendered(then.body, kind.head)
+export function isSame(kind: MoveKind, now: RemoteObject, then: RemoteObject): boolean {
+  return renderJson(now.body, kind.head) === renderJson(then.body, kind.head)
 }

@@ -3,25 +3,25 @@ import { setMember } from '../../model/apis/definition/tree.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 
 /** The text of one object as a file: members in a fixed order, those of `head` first. */
-export function rendered(body: JsonObject, head: readonly string[] = []): string {
-  const sortedBody = sorted(body) as JsonObject
+export function renderJson(body: JsonObject, head: readonly string[] = []): string {
+  const sortedBody = sortedJson(body) as JsonObject
   const first = head.filter((name) => Object.hasOwn(sortedBody, name)).map((name) => [name, sortedBody[name]!] as const)
   const rest = Object.entries(sortedBody).filter(([name]) => !head.includes(name))
   return `${JSON.stringify(Object.fromEntries([...first, ...rest]), null, 2)}\n`
 }
 
 /** A copy whose objects have their members in the order of their names; lists stay as they are. */
-export function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted)
+export function sortedJson(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortedJson)
   if (!isObject(value)) return value
   const copy: JsonObject = {}
-  for (const name of Object.keys(value).sort()) setMember(copy, name, sorted(value[name]!))
+  for (const name of Object.keys(value).sort()) setMember(copy, name, sortedJson(value[name]!))
   return copy
 }
 
 /** True when two values say the same, in whatever order their members stand. */
-export function same(a: Json, b: Json): boolean {
-  return a === b || JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+export function sameJson(a: Json, b: Json): boolean {
+  return a === b || JSON.stringify(sortedJson(a)) === JSON.stringify(sortedJson(b))
 }
 
 const PLAIN = /^[a-z0-9][a-z0-9._-]{0,99}$/
@@ -53,6 +53,6 @@ function isBlank(value: Json): boolean {
 }
 
 /** A copy of an object without some members. */
-export function without(body: JsonObject, ...names: readonly string[]): JsonObject {
+export function omitMembers(body: JsonObject, ...names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 }

@@ -1,6 +1,6 @@
 import type { FileFlaw } from './files.ts'
-import type { Order } from './order.ts'
-import type { Plan, Step } from './plan.ts'
+import type { PlanOrder } from './order.ts'
+import type { MovePlan, MoveStep } from './plan.ts'
 
 const SIGN = { create: '+', update: '~', delete: '-' } as const
 const DONE = { create: 'created', update: 'updated', delete: 'deleted' } as const
@@ -12,9 +12,9 @@ export function flawLine({ name, file, line, field, why }: FileFlaw): string {
 }
 
 /** What a plan would do, line by line, in the order of doing. */
-export function planLines({ unchanged }: Plan, order: Order): string[] {
+export function planLines({ unchanged }: MovePlan, order: PlanOrder): string[] {
   const steps = order.flat()
-  if (steps.length === 0) return [`Nothing to do: ${counted(unchanged, 'object')} as in the files.`]
+  if (steps.length === 0) return [`Nothing to do: ${withNoun(unchanged, 'object')} as in the files.`]
   const counts = (['create', 'update', 'delete'] as const).map((act) => [
     act,
     steps.filter((step) => step.act === act).length,
@@ -29,24 +29,24 @@ export function planLines({ unchanged }: Plan, order: Order): string[] {
 }
 
 /** One step that was done. */
-export function doneLine(step: Step): string {
+export function doneLine(step: MoveStep): string {
   return `${DONE[step.act]} ${stepText(step)}`
 }
 
 /** The same for programs. */
-export function planJson({ unchanged }: Plan, order: Order, done: boolean): string {
+export function planJson({ unchanged }: MovePlan, order: PlanOrder, done: boolean): string {
   const steps = order
     .flat()
     .map(({ kind, identity, act, file, changes }) => ({ act, kind: kind.name, id: identity, file, changes }))
   return JSON.stringify({ done, unchanged, steps }, null, 2)
 }
 
-function stepText({ kind, identity, act, body }: Step): string {
+function stepText({ kind, identity, act, body }: MoveStep): string {
   const fresh = act === 'create' && kind.name === 'clients' && body?.secret === undefined
   return `${kind.one} ${identity}${fresh ? ' (the target makes a secret of its own, if it needs one)' : ''}`
 }
 
 /** A number with its noun. */
-export function counted(number: number, noun: string): string {
+export function withNoun(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

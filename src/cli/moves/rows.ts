@@ -1,5 +1,5 @@
 import type { Command } from '../commands/commands.ts'
-import { DIFF_OPTIONS, DUMP_OPTIONS, MAY_STAND_ALONE, SYNC_OPTIONS, VALIDATE_OPTIONS } from './options.ts'
+import { DIFF_OPTIONS, DUMP_OPTIONS, OPTIONAL_VALUE_OPTIONS, SYNC_OPTIONS, VALIDATE_OPTIONS } from './options.ts'
 
 const CHOOSING = `  --apis, --policies, --clients, --keys, --labels, --groups, --hooks, --portal [IDS]
                      these sorts, of each all or the named ones; everything but keys when none is given
@@ -19,7 +19,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
     name: 'dump',
     summary: 'export APIs, policies and more of a dashboard into files, one object each',
     options: DUMP_OPTIONS,
-    mayStandAlone: MAY_STAND_ALONE,
+    mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n  -t, --target DIR   the folder to write to\n${CHOOSING}
   --secrets          secrets too, sealed for --recipient FILE (X25519 public key; else SVC_SYNC_RECIPIENT)
   --env-file FILE    values of \${env:NAME} in files that are there: they stay as long as they say the same
@@ -30,7 +30,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
     name: 'diff',
     summary: 'show what sync would change; exit status 2 if anything',
     options: DIFF_OPTIONS,
-    mayStandAlone: MAY_STAND_ALONE,
+    mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}`,
     run: async (context) => (await import('./commands.ts')).diff(context),
   },
@@ -38,7 +38,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
     name: 'sync',
     summary: 'make a dashboard match the files: create, change and delete; shows the plan, --yes applies it',
     options: SYNC_OPTIONS,
-    mayStandAlone: MAY_STAND_ALONE,
+    mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
     run: async (context) => (await import('./commands.ts')).change(context, 'sync'),
   },
@@ -46,7 +46,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
     name: 'apply',
     summary: 'as sync, without deletions',
     options: SYNC_OPTIONS,
-    mayStandAlone: MAY_STAND_ALONE,
+    mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
     run: async (context) => (await import('./commands.ts')).change(context, 'apply'),
   },
@@ -54,7 +54,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
     name: 'publish',
     summary: 'create only new objects: refuses when one exists and differs',
     options: SYNC_OPTIONS,
-    mayStandAlone: MAY_STAND_ALONE,
+    mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
     run: async (context) => (await import('./commands.ts')).change(context, 'publish'),
   },
@@ -62,7 +62,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
     name: 'validate',
     summary: 'check files: every mistake with file, line and field',
     options: VALIDATE_OPTIONS,
-    mayStandAlone: MAY_STAND_ALONE,
+    mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${READING}\n${CHOOSING}`,
     run: async (context) => (await import('./commands.ts')).validate(context),
   },

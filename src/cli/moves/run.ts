@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { Fault, fault, toFault } from '../../errors/fault.ts'
 import { eachOf } from './dashboard.ts'
-import type { Place } from './kind.ts'
-import type { Order } from './order.ts'
-import { isSame, type Step } from './plan.ts'
+import type { TargetDashboard } from './kind.ts'
+import type { PlanOrder } from './order.ts'
+import { isSame, type MoveStep } from './plan.ts'
 
 const AT_ONCE = 6
 const LOCK_S = 60
 const RENEW_MS = 15_000
 
 /** What a run is told, and what it tells. */
-export interface Running {
-  readonly place: Place
-  readonly order: Order
-  readonly done: (step: Step) => void
+export interface SyncRun {
+  readonly place: TargetDashboard
+  readonly order: PlanOrder
+  readonly done: (step: MoveStep) => void
   /** Aborted = no further step begins. */
   readonly stop: AbortSignal
 }
@@ -24,7 +24,7 @@ export interface Running {
  * is whole, and another run goes on from there.
  * @throws Fault `move_running`, `target_changed`, `move_stopped`, `dashboard_away`, `dashboard_refused`
  */
-export async function runSteps({ place, order, done, stop }: Running): Promise<void> {
+export async function runSteps({ place, order, done, stop }: SyncRun): Promise<void> {
   const lock = await takeLock(place)
   let finished = 0
   const total = order.reduce((sum, group) => sum + group.length, 0)
@@ -46,7 +46,7 @@ export async function runSteps({ place, order, done, stop }: Running): Promise<v
   }
 }
 
-async function doStep(place: Place, step: Step): Promise<void> {
+async function doStep(place: TargetDashboard, step: MoveStep): Promise<void> {
   const { kind, identity, act, there, body } = step
   const what = `${kind.one} ${identity}`
   try {
@@ -77,7 +77,7 @@ interface Lock {
 }
 
 /** Another run may hold the lock; that of a killed run expires after a minute. */
-async function takeLock({ api }: Place): Promise<Lock> {
+async function takeLock({ api }: TargetDashboard): Promise<Lock> {
   const run = randomBytes(16).toString('hex')
   const lost: { error?: unknown } = {}
   const take = async () => {

@@ -9,7 +9,7 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
-import { SEALED } from './checksums.ts'
+import { SEALED_PREFIX } from './checksums.ts'
 
 // Sealed values, format v1: `$sealed:v1:<recipient>:<key>:<box>`, the last two in base64url. `recipient` is the first 16 hex digits
 // of the SHA-256 of the recipient's raw X25519 public key (RFC 7748), `key` the raw public key that was made for this value.
@@ -31,7 +31,7 @@ export interface Recipient {
 }
 
 /** Who opens sealed values. */
-export interface Identity extends Recipient {
+export interface SealIdentity extends Recipient {
   readonly privateKey: KeyObject
 }
 
@@ -41,7 +41,7 @@ export function readRecipient(pem: string, name: string): Recipient {
 }
 
 /** Reads an X25519 private key in PEM (`openssl genpkey -algorithm X25519`). @throws Fault `option_invalid` */
-export function readIdentity(pem: string, name: string): Identity {
+export function readIdentity(pem: string, name: string): SealIdentity {
   const privateKey = keyIn(() => createPrivateKey(pem), name)
   return { ...recipientOf(createPublicKey(privateKey)), privateKey }
 }
@@ -60,12 +60,12 @@ export function sealFor(recipient: Recipient, seed: string, place: string, secre
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(Buffer.from(place))
   const box = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
-  return `${SEALED}v1:${recipient.id}:${raw.toString('base64url')}:${box.toString('base64url')}`
+  return `${SEALED_PREFIX}v1:${recipient.id}:${raw.toString('base64url')}:${box.toString('base64url')}`
 }
 
 /** Opens a sealed value at its place. @throws Fault `sealed_unreadable` */
-export function openSealed(identity: Identity, place: string, sealed: string): string {
-  const [version, id, key = '', box = ''] = sealed.slice(SEALED.length).split(':')
+export function openSealed(identity: SealIdentity, place: string, sealed: string): string {
+  const [version, id, key = '', box = ''] = sealed.slice(SEALED_PREFIX.length).split(':')
   if (version !== 'v1') throw fault('sealed_unreadable', `it is sealed in a format that is not known here: ${version}`)
   if (id !== identity.id)
     throw fault('sealed_unreadable', `it is sealed for another key (${id}, this is ${identity.id})`)

@@ -6,7 +6,7 @@ import { CHOICES, type Choice, type MoveKind, textsAt } from './kind.ts'
 import { namedByKey } from './kind-keys.ts'
 
 /** Which objects are meant. */
-export interface Selection {
+export interface MoveSelection {
   /** Chosen sorts; of each all, or those of these ids. */
   readonly kinds: ReadonlyMap<Choice, 'all' | readonly string[]>
   /** APIs with one of these tags, and what goes with them; none = whatever their tags. */
@@ -21,12 +21,12 @@ const BY_DEFAULT: readonly Choice[] = CHOICES.filter((choice) => choice !== 'key
 const WITH_APIS: readonly Choice[] = ['apis', 'policies', 'clients', 'keys']
 
 /** True when only some APIs are meant. */
-export function isNarrow({ tags, labels }: Selection): boolean {
+export function isNarrow({ tags, labels }: MoveSelection): boolean {
   return tags.length > 0 || labels.length > 0
 }
 
 /** The selection of the options over that of the files: what an option says counts, what it does not say is as in the files. */
-export function narrowed(files: Selection, options: Selection): Selection {
+export function narrowSelection(files: MoveSelection, options: MoveSelection): MoveSelection {
   return {
     kinds: options.kinds.size === 0 ? (isNarrow(options) ? only(files.kinds, WITH_APIS) : files.kinds) : options.kinds,
     tags: options.tags.length > 0 ? options.tags : files.tags,
@@ -35,26 +35,26 @@ export function narrowed(files: Selection, options: Selection): Selection {
 }
 
 /** The selection of a dump: all but keys unless something is chosen; of some APIs only what belongs to them. */
-export function dumped(options: Selection): Selection {
+export function dumpSelection(options: MoveSelection): MoveSelection {
   if (options.kinds.size > 0) return options
   const choices = isNarrow(options) ? BY_DEFAULT.filter((choice) => WITH_APIS.includes(choice)) : BY_DEFAULT
   return { ...options, kinds: new Map(choices.map((choice) => [choice, 'all'])) }
 }
 
-function only(kinds: Selection['kinds'], choices: readonly Choice[]): Selection['kinds'] {
+function only(kinds: MoveSelection['kinds'], choices: readonly Choice[]): MoveSelection['kinds'] {
   return new Map([...kinds].filter(([choice]) => choices.includes(choice)))
 }
 
 /** The bodies of all APIs and policies that there are, in the files and in the dashboard. */
-export interface Known {
+export interface KnownRights {
   readonly apis: readonly JsonObject[]
   readonly policies: readonly JsonObject[]
 }
 
 /** Decides object by object what is meant. */
 export function selects(
-  selection: Selection,
-  { apis, policies }: Known,
+  selection: MoveSelection,
+  { apis, policies }: KnownRights,
 ): (kind: MoveKind, identity: string, body: JsonObject) => boolean {
   const narrow = isNarrow(selection)
   const meant = new Set(narrow ? apis.filter((api) => isMeant(selection, api)).map((api) => String(api.api_id)) : [])
@@ -81,7 +81,7 @@ export function selects(
   }
 }
 
-function isMeant({ tags, labels }: Selection, api: JsonObject): boolean {
+function isMeant({ tags, labels }: MoveSelection, api: JsonObject): boolean {
   if (tags.length > 0 && !tagsOf(api).some((tag) => tags.includes(tag))) return false
   const carried = isObject(api.labels) ? api.labels : {}
   return labels.every((wanted) => {
@@ -102,7 +102,7 @@ function member(holder: Json | undefined, name: string): Json | undefined {
 }
 
 /** As it stands in the file that describes a dump. */
-export function selectionJson({ kinds, tags, labels }: Selection): JsonObject {
+export function selectionJson({ kinds, tags, labels }: MoveSelection): JsonObject {
   const held = [...kinds].map(([choice, ids]) => [choice, ids === 'all' ? ids : [...ids].sort()] as const)
   return {
     kinds: Object.fromEntries(held.sort(([a], [b]) => CHOICES.indexOf(a) - CHOICES.indexOf(b))),
@@ -112,7 +112,7 @@ export function selectionJson({ kinds, tags, labels }: Selection): JsonObject {
 }
 
 /** @throws Fault `files_unreadable` */
-export function selectionIn(json: JsonObject, name: string): Selection {
+export function selectionIn(json: JsonObject, name: string): MoveSelection {
   const kinds = new Map<Choice, 'all' | readonly string[]>()
   for (const [choice, ids] of Object.entries(isObject(json.kinds) ? json.kinds : {})) {
     const known = CHOICES.find((each) => each === choice)
@@ -126,9 +126,10 @@ export function selectionIn(json: JsonObject, name: string): Selection {
  * What a folder holds after a dump into it: what it held before and what was written. A dump of some APIs only refreshes a folder of
  * all of them. @throws Fault `option_invalid` where nobody could tell afterwards which objects the folder is about
  */
-export function heldAfter(before: Selection | undefined, dump: Selection): Selection {
+export function selectionAfterDump(before: MoveSelection | undefined, dump: MoveSelection): MoveSelection {
   if (before === undefined) return dump
-  const isLike = (one: Selection, other: Selection) => isNarrow(one) === isNarrow(other) && sameWords(one, other)
+  const isLike = (one: MoveSelection, other: MoveSelection) =>
+    isNarrow(one) === isNarrow(other) && sameWords(one, other)
   const refreshes = !isNarrow(before) && [...dump.kinds.keys()].every((choice) => before.kinds.get(choice) === 'all')
   if (!isLike(before, dump) && !refreshes)
     throw fault('option_invalid', '--target: holds a dump of other tags or labels; give this one a folder of its own')
@@ -140,7 +141,7 @@ export function heldAfter(before: Selection | undefined, dump: Selection): Selec
   return { ...before, kinds }
 }
 
-function sameWords(one: Selection, other: Selection): boolean {
-  const words = ({ tags, labels }: Selection) => JSON.stringify([[...tags].sort(), [...labels].sort()])
+function sameWords(one: MoveSelection, other: MoveSelection): boolean {
+  const words = ({ tags, labels }: MoveSelection) => JSON.stringify([[...tags].sort(), [...labels].sort()])
   return words(one) === words(other)
 }

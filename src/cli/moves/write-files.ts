@@ -2,13 +2,13 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { escapeAll, KEPT, readMarks, takesFromEnvironment } from './checksums.ts'
-import { FORMAT, INDEX_FILE, namesIn, sealPlace, textOf } from './files.ts'
-import type { MoveKind, There } from './kind.ts'
+import { escapeAllPlaceholders, resolvePlaceholders, SECRET_PLACEHOLDER, takesFromEnvironment } from './checksums.ts'
+import { FORMAT, fileText, INDEX_FILE, namesIn, sealPlace } from './files.ts'
+import type { MoveKind, RemoteObject } from './kind.ts'
 import { type Path, valueAt, withValueAt } from './paths.ts'
-import { fileName, rendered, without } from './rendered.ts'
+import { fileName, omitMembers, renderJson } from './rendered.ts'
 import { type Recipient, sealFor } from './seal.ts'
-import { isNarrow, type Selection, selectionJson } from './selection.ts'
+import { isNarrow, type MoveSelection, selectionJson } from './selection.ts'
 
 const INDEX_HEAD = ['format', 'kinds']
 
@@ -21,26 +21,26 @@ export function pathOfObject(kind: MoveKind, identity: string): string {
 }
 
 /** An object as its file has it, before marks of the environment are taken over. */
-function filedBody(kind: MoveKind, { identity, body }: There, rule: SecretRule): JsonObject {
+function filedBody(kind: MoveKind, { identity, body }: RemoteObject, rule: SecretRule): JsonObject {
   const places = kind.secrets(body)
-  const marked = looksMarked(JSON.stringify(body)) ? escapeAll(body) : body
-  let filed: Json = rule === 'kept' && kind.own !== undefined ? without(marked as JsonObject, ...kind.own) : marked
+  const marked = looksMarked(JSON.stringify(body)) ? escapeAllPlaceholders(body) : body
+  let filed: Json = rule === 'kept' && kind.own !== undefined ? omitMembers(marked as JsonObject, ...kind.own) : marked
   for (const place of places) {
     const secret = valueAt(body, place)
     if (typeof secret !== 'string' || valueAt(filed, place) === undefined) continue
-    filed = withValueAt(filed, place, rule === 'kept' ? KEPT : seal(kind, identity, place, secret, rule))
+    filed = withValueAt(filed, place, rule === 'kept' ? SECRET_PLACEHOLDER : seal(kind, identity, place, secret, rule))
   }
   return filed as JsonObject
 }
 
 /** What a file would hold of an object. */
-export function filedText(kind: MoveKind, there: There, rule: SecretRule): string {
+export function filedText(kind: MoveKind, there: RemoteObject, rule: SecretRule): string {
   // Most objects hold nothing that stands otherwise in a file: they are written once.
   if (kind.own === undefined && kind.secrets(there.body).length === 0) {
-    const text = rendered(there.body, kind.head)
+    const text = renderJson(there.body, kind.head)
     if (!looksMarked(text)) return text
   }
-  return rendered(filedBody(kind, there, rule), kind.head)
+  return renderJson(filedBody(kind, there, rule), kind.head)
 }
 
 function looksMarked(text: string): boolean {
@@ -54,16 +54,16 @@ function seal(kind: MoveKind, identity: string, place: Path, secret: string, rul
 /** What a dump writes. */
 export interface Dump {
   readonly dir: string
-  readonly selection: Selection
+  readonly selection: MoveSelection
   /** What the folder holds afterwards. */
-  readonly held: Selection
+  readonly held: MoveSelection
   readonly kinds: readonly MoveKind[]
-  readonly objects: readonly { readonly kind: MoveKind; readonly there: There }[]
+  readonly objects: readonly { readonly kind: MoveKind; readonly there: RemoteObject }[]
   readonly rule: SecretRule
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-export interface Dumped {
+export interface DumpResult {
   readonly written: number
   readonly unchanged: number
   /** Files of objects that are no more. */
@@ -74,22 +74,22 @@ export interface Dumped {
  * Writes objects to their files, each by a rename, so that an interrupted dump leaves no half file. What a file takes from the
  * environment stays so, as long as it says the same. Of sorts that are dumped whole, files of objects that are no more go.
  */
-export function writeDump(dump: Dump): Dumped {
+export function writeDump(dump: Dump): DumpResult {
   const { dir, objects, rule, env } = dump
   const counts = { written: 0, unchanged: 0 }
   const paths = new Set<string>()
   const folders = new Folders(dir)
   const index = { format: FORMAT, ...selectionJson(dump.held) }
   // Until its end nobody takes what is missing for what was deleted.
-  folders.put(INDEX_FILE, rendered({ ...index, unfinished: true }, INDEX_HEAD))
+  folders.put(INDEX_FILE, renderJson({ ...index, unfinished: true }, INDEX_HEAD))
   for (const { kind, there } of objects) {
     const path = pathOfObject(kind, there.identity)
     if (paths.has(path)) throw fault('files_unreadable', `two objects would stand in ${path}`)
     paths.add(path)
-    const before = textOf(dir, path)
+    const before = fileText(dir, path)
     const body = filedBody(kind, there, rule)
     const kept = before !== undefined && takesFromEnvironment(before) ? withMarksOf(before, body, env) : body
-    const text = rendered(kept, kind.head)
+    const text = renderJson(kept, kind.head)
     if (text === before) counts.unchanged++
     else {
       folders.put(path, text)
@@ -98,7 +98,7 @@ export function writeDump(dump: Dump): Dumped {
   }
   const removed = staleFiles(dump, paths)
   for (const path of removed) rmSync(join(dir, path), { force: true })
-  folders.put(INDEX_FILE, rendered(index, INDEX_HEAD))
+  folders.put(INDEX_FILE, renderJson(index, INDEX_HEAD))
   return { ...counts, removed }
 }
 
@@ -118,7 +118,7 @@ function withMarksOf(before: string, body: JsonObject, env: Dump['env']): JsonOb
     return body
   }
   const reader = { env, open: () => undefined, flaw: () => {} }
-  const [was, is] = [readMarks(old, reader), readMarks(body, reader)]
+  const [was, is] = [resolvePlaceholders(old, reader), resolvePlaceholders(body, reader)]
   let next: Json = body
   for (const path of markedPlaces(old)) {
     const value = valueAt(is, path)

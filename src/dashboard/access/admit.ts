@@ -2,35 +2,35 @@ import type { BlockList } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { toFault, waitFault } from '../../errors/fault.ts'
 import { peerAddress } from '../../model/network/forwarded-for.ts'
-import type { SecretBrake } from '../../model/secrets/secret-brake.ts'
+import type { AdminSecretThrottle } from '../../model/secrets/secret-brake.ts'
 import type { ApiOwners } from '../apis/api-owners.ts'
 import type { Route } from '../routes/route.ts'
 import { clientAddress } from '../server/client-address.ts'
-import type { Intake } from '../server/intake.ts'
+import type { RequestQuota } from '../server/intake.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { pathOf } from '../server/refuse.ts'
+import { requestPath } from '../server/refuse.ts'
 import { visitorBy } from '../sign-in/attempts.ts'
 import type { Actor } from './actor.ts'
-import { type Identities, identify, isInstallation } from './identify.ts'
+import { type Identities, identifyCaller, isInstallation } from './identify.ts'
 import { checkOwned } from './owned.ts'
 import { intentOf, permit } from './permit.ts'
-import { type Sight, sightOf } from './visibility.ts'
+import { type Visibility, visibilityOf } from './visibility.ts'
 
 /** What all routes are served with. */
-export interface Stand {
+export interface RouteDeps {
   readonly parts: DashboardParts
   readonly owners: ApiOwners
   readonly who: Identities
   readonly trusted: BlockList
   /** Counts who guesses the admin secret. */
-  readonly secretBrake: SecretBrake
-  readonly intake: Intake
+  readonly secretBrake: AdminSecretThrottle
+  readonly intake: RequestQuota
 }
 
 /** Who may go on, and what they see. */
-export interface Admitted {
+export interface AdmittedCall {
   readonly actor: Actor | undefined
-  readonly sight: Sight
+  readonly visibility: Visibility
 }
 
 /**
@@ -40,28 +40,28 @@ export interface Admitted {
  * `secret_throttled` (429)
  */
 export async function admit(
-  stand: Stand,
+  deps: RouteDeps,
   route: Route,
   request: FastifyRequest,
   known: { actor?: Actor | undefined },
-): Promise<Admitted> {
-  const { parts, who, owners } = stand
+): Promise<AdmittedCall> {
+  const { parts, who, owners } = deps
   const actor = await identifiedFor(route, who, request)
   known.actor = actor
-  const installation = route.access === 'installation' && showsSecret(stand, request)
+  const installation = route.access === 'installation' && showsSecret(deps, request)
   const params = request.params as Record<string, string>
-  const refused = permit({ route, params, path: pathOf(request), actor, installation })
+  const refused = permit({ route, params, path: requestPath(request), actor, installation })
   if (refused !== undefined) throw refused
   const ownershipOn = parts.config.dashboard.enable_ownership
   if (ownershipOn) await owners.fresh()
-  const sight = sightOf(actor, owners, ownershipOn)
-  if (route.owned !== undefined && !sight.everything)
-    await checkOwned({ parts, sight, orgId: actor?.orgId ?? '' }, route.owned, params, intentOf(route))
-  return { actor, sight }
+  const visibility = visibilityOf(actor, owners, ownershipOn)
+  if (route.owned !== undefined && !visibility.everything)
+    await checkOwned({ parts, visibility, orgId: actor?.orgId ?? '' }, route.owned, params, intentOf(route))
+  return { actor, visibility }
 }
 
 /** Whether `admin-auth` holds the admin secret. @throws Fault `secret_throttled` (429) where too many wrong ones came from the address */
-function showsSecret({ parts, trusted, secretBrake }: Stand, request: FastifyRequest): boolean {
+function showsSecret({ parts, trusted, secretBrake }: RouteDeps, request: FastifyRequest): boolean {
   const { headers } = request
   if ((headers['admin-auth'] ?? '') === '') return false
   const right = isInstallation(headers, parts.adminSecret)
@@ -77,7 +77,7 @@ function showsSecret({ parts, trusted, secretBrake }: Stand, request: FastifyReq
 /** Public calls work without a credential, and with one that is no good. */
 async function identifiedFor(route: Route, who: Identities, request: FastifyRequest): Promise<Actor | undefined> {
   try {
-    return await identify(who, request)
+    return await identifyCaller(who, request)
   } catch (error) {
     if (route.access === 'public' && toFault(error).code === 'csrf_token_wrong') return undefined
     throw error

@@ -10,20 +10,20 @@ import { policyApisOf } from '../../model/policies/policy-index.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { versionsOf } from '../../publish/apis/api-versions.ts'
 import { hexOf } from '../../publish/keys/key-parts.ts'
-import { showSession } from '../../publish/sessions/quotas.ts'
+import { sessionView } from '../../publish/sessions/quotas.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { withheldFrom } from '../keys/key-shape.ts'
 import { type PolicyApis, policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import type { Sight } from './visibility.ts'
+import type { Visibility } from './visibility.ts'
 
 /**
  * Refuses what would change or end something for APIs that others own: an owner of some of the APIs that a thing is based on is not
  * alone with it. Says how many are in the way, not which. @throws Fault `shared_with_others` (403)
  */
-export function checkAlone(sight: Sight, what: string, apiIds: readonly string[]): void {
-  const hidden = sight.hidden(apiIds)
+export function checkSoleOwner(visibility: Visibility, what: string, apiIds: readonly string[]): void {
+  const hidden = visibility.hidden(apiIds)
   if (hidden === 0) return
   const apis = hidden === 1 ? '1 API' : `${hidden} APIs`
   throw fault(
@@ -33,23 +33,23 @@ export function checkAlone(sight: Sight, what: string, apiIds: readonly string[]
 }
 
 /** The same for a key or token. @throws Fault `shared_with_others` (403), `store_away` */
-export async function checkKeyAlone(
+export async function checkSoleKeyOwner(
   parts: Pick<DashboardParts, 'documents' | 'store'>,
-  { sight }: Pick<Call, 'sight'>,
+  { visibility }: Pick<Call, 'visibility'>,
   row: SessionApis,
 ): Promise<void> {
-  if (!sight.everything) checkAlone(sight, 'The key', await apisOfSession(parts, row))
+  if (!visibility.everything) checkSoleOwner(visibility, 'The key', await apisOfSession(parts, row))
 }
 
 type SessionApis = Pick<SessionRow, 'orgId' | 'body' | 'apiIds' | 'policyIds'>
 
 /** The same for an OAuth client. @throws Fault `shared_with_others` (403), `store_away` */
-export async function checkClientAlone(
+export async function checkSoleClientOwner(
   parts: Pick<DashboardParts, 'documents' | 'store'>,
-  { sight }: Pick<Call, 'sight'>,
+  { visibility }: Pick<Call, 'visibility'>,
   client: OAuthClient,
 ): Promise<void> {
-  if (!sight.everything) checkAlone(sight, 'The client', await apisOfAccess(parts, client))
+  if (!visibility.everything) checkSoleOwner(visibility, 'The client', await apisOfAccess(parts, client))
 }
 
 /** Says of shared things whether the caller sees all APIs that they are for, and so may change them, and know their secrets. */
@@ -64,11 +64,11 @@ const EVERYTHING: SoleOwnership = { key: () => true, client: () => true, policy:
 /** What a caller owns alone, as of now. @throws Fault `store_away` */
 export async function soleOwnership(
   { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
-  { sight }: Pick<Call, 'sight'>,
+  { visibility }: Pick<Call, 'visibility'>,
 ): Promise<SoleOwnership> {
-  if (sight.everything) return EVERYTHING
+  if (visibility.everything) return EVERYTHING
   const policies = await policyApisFor(documents, store.feed).fresh()
-  const sees = (apiIds: readonly string[]) => sight.hidden(apiIds) === 0
+  const sees = (apiIds: readonly string[]) => visibility.hidden(apiIds) === 0
   return {
     key: (row) => sees(sessionApis(policies, row)),
     client: (client) => sees(clientApis(policies, client)),
@@ -114,28 +114,28 @@ const NOT_SHARED: ReadonlySet<string> = new Set([
  * Refuses a session in the place of a key's by which an API of others would lose rights or policies, or anything would change that
  * holds for all its APIs. Answers whether others own some of them. @throws Fault `shared_with_others` (403)
  */
-export async function checkOthersKept(
+export async function checkForeignRightsUnchanged(
   parts: DashboardParts,
-  call: Pick<Call, 'sight'>,
+  call: Pick<Call, 'visibility'>,
   row: SessionRow,
   session: JsonObject,
 ): Promise<boolean> {
-  const { sight } = call
-  if (sight.everything) return false
+  const { visibility } = call
+  if (visibility.everything) return false
   const all = await apisOfSession(parts, row)
-  if (sight.hidden(all) === 0) return false
+  if (visibility.hidden(all) === 0) return false
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
-  const shown = await showSession(
+  const shown = await sessionView(
     parts,
     row.body,
     row.orgId,
     counterIdOf(row.body, hexOf(row.hash)),
-    withheldFrom(sight),
+    withheldFrom(visibility),
   )
   const { basic_auth_data: password, ...sent } = session
   const after = withHidden(sent, row.body)
   const given = new Set(policyIdsOf(after as Session))
-  const isHidden = (ids: readonly string[]) => sight.hidden(ids) > 0
+  const isHidden = (ids: readonly string[]) => visibility.hidden(ids) > 0
   const names = new Set([...Object.keys(row.body), ...Object.keys(after)])
   const isKept =
     (member(password, 'password') ?? '') === '' &&
@@ -147,7 +147,7 @@ export async function checkOthersKept(
         isSame(after[name], row.body[name]) ||
         (after[name] !== undefined && isSame(after[name], shown[name])),
     )
-  if (!isKept) checkAlone(sight, 'The key', all)
+  if (!isKept) checkSoleOwner(visibility, 'The key', all)
   return true
 }
 
@@ -170,11 +170,15 @@ function saying(value: Json | undefined): Json | undefined {
  * Refuses to take versions of others out of an API, or to delete it (`after` undefined): nobody could ask for them any more.
  * @throws Fault `shared_with_others` (403)
  */
-export function checkVersionsKept(sight: Sight, before: JsonObject, after: JsonObject | undefined): void {
-  if (sight.everything) return
+export function checkForeignVersionsUnchanged(
+  visibility: Visibility,
+  before: JsonObject,
+  after: JsonObject | undefined,
+): void {
+  if (visibility.everything) return
   const kept = after === undefined ? undefined : versionsOf(documentOf(after)).versions
   const lost = [...versionsOf(documentOf(before)).versions].filter(([name, id]) => kept?.get(name) !== id)
-  const hidden = sight.hidden(lost.map(([, id]) => id))
+  const hidden = visibility.hidden(lost.map(([, id]) => id))
   if (hidden === 0) return
   const versions = hidden === 1 ? '1 version that others own' : `${hidden} versions that others own`
   throw fault('shared_with_others', `The API has ${versions}: they must stay, or be moved away by their owners`)

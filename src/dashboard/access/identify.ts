@@ -3,18 +3,18 @@ import { isAdmin } from '../../model/people/permission.ts'
 import { equalSecrets } from '../../model/secrets/secret.ts'
 import { readSessionCookie, readSessionCookies } from '../sign-in/cookie.ts'
 import type { Actor } from './actor.ts'
-import { twoPeople } from './two-credentials.ts'
+import { conflictingIdentities } from './two-credentials.ts'
 
 /** A user as found, active or not. */
-export interface Identity extends Omit<Actor, 'admin' | 'sessionId'> {
+export interface CallerIdentity extends Omit<Actor, 'admin' | 'sessionId'> {
   /** False when the user or its group is not: nothing opens for it. */
   readonly active: boolean
 }
 
 /** Where users and their sessions are looked up. */
 export interface Identities {
-  byCredential(accessKey: string): Promise<Identity | undefined>
-  byCookie(cookie: string): Promise<{ identity: Identity; sessionId: string; csrf: string } | undefined>
+  byCredential(accessKey: string): Promise<CallerIdentity | undefined>
+  byCookie(cookie: string): Promise<{ identity: CallerIdentity; sessionId: string; csrf: string } | undefined>
 }
 
 export interface Credentials {
@@ -33,7 +33,7 @@ const MOST_COOKIES = 4
  * @throws Fault `csrf_token_wrong` (403) for a session that writes without its token in `X-CSRF-Token`; `request_malformed` (400) where
  * credential and cookie are of different people
  */
-export async function identify(who: Identities, { method, headers }: Credentials): Promise<Actor | undefined> {
+export async function identifyCaller(who: Identities, { method, headers }: Credentials): Promise<Actor | undefined> {
   const credential = credentialOf(headers)
   if (credential !== undefined) {
     const identity = credential.length > LONGEST ? undefined : await who.byCredential(credential)
@@ -50,12 +50,12 @@ export async function identify(who: Identities, { method, headers }: Credentials
 }
 
 /** A proxy in front may read any of the cookies: none of them may belong to another person. */
-async function refuseOthers(who: Identities, { userId }: Identity, field: string): Promise<void> {
+async function refuseOthers(who: Identities, { userId }: CallerIdentity, field: string): Promise<void> {
   const cookies = readSessionCookies(field)
-  if (cookies.length > MOST_COOKIES) throw twoPeople()
+  if (cookies.length > MOST_COOKIES) throw conflictingIdentities()
   for (const cookie of cookies) {
     const session = await who.byCookie(cookie)
-    if (session !== undefined && session.identity.userId !== userId) throw twoPeople()
+    if (session !== undefined && session.identity.userId !== userId) throw conflictingIdentities()
   }
 }
 
@@ -72,7 +72,7 @@ function credentialOf(headers: Credentials['headers']): string | undefined {
   return credential === '' ? undefined : credential
 }
 
-function actorOf(identity: Identity | undefined, sessionId: string | undefined): Actor | undefined {
+function actorOf(identity: CallerIdentity | undefined, sessionId: string | undefined): Actor | undefined {
   if (identity === undefined || !identity.active) return undefined
   const { active: _active, ...known } = identity
   return { ...known, admin: isAdmin(known.permissions), sessionId }

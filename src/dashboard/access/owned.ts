@@ -6,19 +6,19 @@ import { policyApisOf } from '../../model/policies/policy-index.ts'
 import { requestedPolicies } from '../../model/portal/key-requests/key-request.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { findByEitherId } from '../../publish/documents/own-ids.ts'
-import { findUser } from '../../publish/keys/basic-auth-users.ts'
+import { findBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { apisOfClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import type { Documents, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { apiNamed } from '../apis/api-document.ts'
 import type { Owned } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { checkAlone, checkClientAlone, checkKeyAlone } from './co-owned.ts'
-import type { Sight } from './visibility.ts'
+import { checkSoleClientOwner, checkSoleKeyOwner, checkSoleOwner } from './co-owned.ts'
+import type { Visibility } from './visibility.ts'
 
 /** Where one caller's look-up is made. */
 interface LookUp {
   readonly parts: DashboardParts
-  readonly sight: Sight
+  readonly visibility: Visibility
   /** The caller's organisation. */
   readonly orgId: string
 }
@@ -41,48 +41,48 @@ export async function checkOwned(
 
 /** For each noun that may be based on several APIs: refuses to write one of which others own a part. */
 const SHARED: Readonly<Partial<Record<Owned['noun'], (look: LookUp, id: string) => Promise<void>>>> = {
-  async policy({ parts, sight, orgId }, id) {
+  async policy({ parts, visibility, orgId }, id) {
     const found = await findPolicyDocument(parts.documents, orgId, id)
-    if (found !== undefined && sight.org(found)) checkAlone(sight, 'The policy', policyApisOf(found.body))
+    if (found !== undefined && visibility.org(found)) checkSoleOwner(visibility, 'The policy', policyApisOf(found.body))
   },
-  async oauth_client({ parts, sight }, id) {
+  async oauth_client({ parts, visibility }, id) {
     const found = await parts.documents.find('oauth_client', 'client_id', id)
-    if (found !== undefined && sight.org(found)) await checkClientAlone(parts, { sight }, found.body)
+    if (found !== undefined && visibility.org(found)) await checkSoleClientOwner(parts, { visibility }, found.body)
   },
   async key(look, id) {
     for (const row of await sessionsNamed(look, id))
-      if (row.orgId === look.orgId) await checkKeyAlone(look.parts, look, row)
+      if (row.orgId === look.orgId) await checkSoleKeyOwner(look.parts, look, row)
   },
 }
 
 /** For each noun: whether there is such a thing in the organisation which the caller may not see. */
 const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promise<boolean>>> = {
-  async api({ parts, sight }, id) {
-    const found = await apiNamed(parts.documents, sight, id)
-    return found !== undefined && !sight.api(found)
+  async api({ parts, visibility }, id) {
+    const found = await apiNamed(parts.documents, visibility, id)
+    return found !== undefined && !visibility.api(found)
   },
-  async policy({ parts, sight, orgId }, id) {
+  async policy({ parts, visibility, orgId }, id) {
     const found = await findPolicyDocument(parts.documents, orgId, id)
-    return found !== undefined && sight.org(found) && !sight.policy(found)
+    return found !== undefined && visibility.org(found) && !visibility.policy(found)
   },
-  async oauth_client({ parts, sight }, id) {
+  async oauth_client({ parts, visibility }, id) {
     const found = await parts.documents.find('oauth_client', 'client_id', id)
-    if (found === undefined || !sight.org(found)) return false
-    return !sight.anyApi(await apisOfClient(parts, id, String(found.body.org_id ?? '')))
+    if (found === undefined || !visibility.org(found)) return false
+    return !visibility.anyApi(await apisOfClient(parts, id, String(found.body.org_id ?? '')))
   },
-  async key_request({ parts, sight, orgId }, id) {
+  async key_request({ parts, visibility, orgId }, id) {
     const found = isDocumentId(id) ? await parts.documents.get('key_request', id) : undefined
-    if (found === undefined || !sight.org(found) || sight.everything) return false
+    if (found === undefined || !visibility.org(found) || visibility.everything) return false
     for (const policyId of requestedPolicies(found.body)) {
       const policy = await parts.documents.find('policy', 'org_policy', `${orgId}/${policyId}`)
-      if (policy !== undefined && sight.policy(policy)) return false
+      if (policy !== undefined && visibility.policy(policy)) return false
     }
     return true
   },
-  async documentation({ parts, sight, orgId }, id) {
+  async documentation({ parts, visibility, orgId }, id) {
     const found = isDocumentId(id) ? await parts.documents.get('portal_documentation', id) : undefined
-    if (found === undefined || !sight.org(found) || sight.everything) return false
-    return !(await seesDocumented(parts, sight, orgId, String(found.body.api_id ?? '')))
+    if (found === undefined || !visibility.org(found) || visibility.everything) return false
+    return !(await seesDocumented(parts, visibility, orgId, String(found.body.api_id ?? '')))
   },
   async key(look, id) {
     for (const row of await sessionsNamed(look, id))
@@ -94,15 +94,15 @@ const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
 /** True when the caller may see the API or policy that documentation is about; that of nothing that exists is hidden. */
 export async function seesDocumented(
   { documents }: Pick<DashboardParts, 'documents'>,
-  sight: Sight,
+  visibility: Visibility,
   orgId: string,
   about: string,
 ): Promise<boolean> {
-  if (about === '' || sight.everything) return true
-  const api = await apiNamed(documents, sight, about)
-  if (api !== undefined) return sight.api(api)
+  if (about === '' || visibility.everything) return true
+  const api = await apiNamed(documents, visibility, about)
+  if (api !== undefined) return visibility.api(api)
   const policy = await findPolicyDocument(documents, orgId, about)
-  return policy !== undefined && sight.org(policy) && sight.policy(policy)
+  return policy !== undefined && visibility.org(policy) && visibility.policy(policy)
 }
 
 /** A policy of an organisation by the `id` that keys name it by, else by its storage id. */
@@ -119,16 +119,16 @@ export async function findPolicyDocument(
 
 /** True when the caller may see a key or token: one of its APIs, or of the APIs of its policies, or none of them exists any more. */
 export async function seesSession(
-  { parts, sight, orgId }: LookUp,
+  { parts, visibility, orgId }: LookUp,
   row: Pick<SessionRow, 'apiIds' | 'policyIds'>,
 ): Promise<boolean> {
-  if (sight.everything) return true
+  if (visibility.everything) return true
   const apiIds = [...row.apiIds]
   for (const id of row.policyIds) {
     const policy = await parts.documents.find('policy', 'org_policy', `${orgId}/${id}`)
     if (policy !== undefined) apiIds.push(...policyApisOf(policy.body))
   }
-  return sight.anyApi(apiIds)
+  return visibility.anyApi(apiIds)
 }
 
 /** Whatever a path may mean by a key: itself, its hash, or the name of a user. */
@@ -136,7 +136,7 @@ async function sessionsNamed({ parts, orgId }: LookUp, name: string): Promise<Se
   const found = [
     await parts.tokens.getSession(hashKey(name)),
     isKeyHash(name) ? await parts.tokens.getSession(Buffer.from(name, 'hex')) : undefined,
-    await findUser(parts, orgId, name),
+    await findBasicUser(parts, orgId, name),
   ]
   return found.filter((row) => row !== undefined)
 }

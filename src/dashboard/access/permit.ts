@@ -4,7 +4,7 @@ import type { Route } from '../routes/route.ts'
 import { type Actor, isUnbounded } from './actor.ts'
 
 /** What is known of a request when it is decided whether it may be made. */
-export interface Asked {
+export interface AccessRequest {
   readonly route: Pick<Route, 'access' | 'method' | 'own'>
   readonly params: Readonly<Record<string, string>>
   /** Path as it came, without the query: the refusal names it. */
@@ -18,7 +18,7 @@ export interface Asked {
  * Decides by role alone, before anything is known of what the call names. The only place that does.
  * Answers undefined, or the Fault `login_required` (401) or `permission_missing` (403).
  */
-export function permit({ route, params, path, actor, installation }: Asked): Fault | undefined {
+export function permit({ route, params, path, actor, installation }: AccessRequest): Fault | undefined {
   const { access, own } = route
   if (access === 'public') return undefined
   if (access === 'installation') return installation ? undefined : fault('login_required')

@@ -6,13 +6,13 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { referencedHook } from '../../publish/events/events.ts'
 import { storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import type { Documents } from '../../store/ports/ports.ts'
-import { isSeenPolicy, policyApisFor } from '../policies/policy-apis.ts'
+import { isVisiblePolicy, policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apisOfAccess } from './co-owned.ts'
 import { seesDocumented } from './owned.ts'
 
-type Writer = Pick<Call, 'sight' | 'actor'>
+type Writer = Pick<Call, 'visibility' | 'actor'>
 type Parts = Pick<DashboardParts, 'documents' | 'store'>
 
 /** How references are judged. */
@@ -37,7 +37,7 @@ export async function checkReferences(
   before?: JsonObject,
   { made = {}, code = 'reference_unknown' }: Judging = {},
 ): Promise<void> {
-  if (writer.sight.everything) return
+  if (writer.visibility.everything) return
   for (const reference of newReferences(kind, body, before)) {
     if (made[reference.kind]?.includes(reference.id) || (await isSeen(parts, writer, reference))) continue
     throw code === 'reference_unknown'
@@ -75,26 +75,28 @@ const NOUN: Readonly<Record<ReferenceKind, string>> = {
 const SEEN: Readonly<
   Record<ReferenceKind, (parts: Parts, writer: Writer, reference: Reference, orgId: string) => Promise<boolean>>
 > = {
-  api: async (_parts, { sight }, { id }) => sight.apiId(id),
-  async policy({ documents, store }, { sight }, { id }, orgId) {
+  api: async (_parts, { visibility }, { id }) => visibility.apiId(id),
+  async policy({ documents, store }, { visibility }, { id }, orgId) {
     const policies = await policyApisFor(documents, store.feed).fresh()
-    return isSeenPolicy(policies, sight, orgId, id)
+    return isVisiblePolicy(policies, visibility, orgId, id)
   },
-  async client(parts, { sight }, { id }, orgId) {
+  async client(parts, { visibility }, { id }, orgId) {
     const stored = await storedClient(parts, id)
     if (stored?.body.org_id !== orgId) return false
     const apiIds = await apisOfAccess(parts, stored.body)
-    return sight.anyApi(apiIds)
+    return visibility.anyApi(apiIds)
   },
   async hook(parts, _writer, { text }, orgId) {
     const [id, name] = JSON.parse(text)
     return (await referencedHook(parts, orgId, { hook: { id, name } })) !== undefined
   },
-  async documentation(parts, { sight }, { id }, orgId) {
+  async documentation(parts, { visibility }, { id }, orgId) {
     const found = isDocumentId(id) ? await parts.documents.get('portal_documentation', id) : undefined
-    return found?.body.org_id === orgId && (await seesDocumented(parts, sight, orgId, String(found.body.api_id ?? '')))
+    return (
+      found?.body.org_id === orgId && (await seesDocumented(parts, visibility, orgId, String(found.body.api_id ?? '')))
+    )
   },
-  subject: (parts, { sight }, { id }, orgId) => seesDocumented(parts, sight, orgId, id),
+  subject: (parts, { visibility }, { id }, orgId) => seesDocumented(parts, visibility, orgId, id),
   user: ({ documents }, _writer, { kind, id }, orgId) => isOfOrg(documents, orgId, kind, id),
   user_group: ({ documents }, _writer, { kind, id }, orgId) => isOfOrg(documents, orgId, kind, id),
 }

@@ -2,7 +2,7 @@ import type { FaultCode } from '../../errors/catalog.ts'
 import { fault } from '../../errors/fault.ts'
 import type { Json } from '../../model/json/json.ts'
 import { mayDo } from '../../model/people/permission.ts'
-import { maskIn, withoutSecrets, withSecretsKept } from '../../model/secrets/secret-places.ts'
+import { maskIn, mergeSecrets, withoutSecrets } from '../../model/secrets/secret-places.ts'
 import type { Call } from '../routes/call.ts'
 import { isUnbounded } from './actor.ts'
 
@@ -15,7 +15,7 @@ export function mayWrite({ actor }: Pick<Call, 'actor'>, permission: string): bo
  * A document as a caller may read it: with its secrets for those who may write it. `isAlone`: false where others own a part of what it is
  * for, so that the caller may not change it (`soleOwnership`).
  */
-export function secretsSeen<Document extends Json>(
+export function maskSecretsFor<Document extends Json>(
   call: Pick<Call, 'actor'>,
   permission: string,
   document: Document,
@@ -28,12 +28,12 @@ export function secretsSeen<Document extends Json>(
  * A document that was sent in the place of another, or as a new one: secrets that are blank or masked in it are those of before.
  * @throws Fault of the given code naming the place of a mask without a stored secret
  */
-export function secretsKept<Document extends Json>(
+export function restoreMaskedSecrets<Document extends Json>(
   sent: Document,
   stored: Json | undefined,
   code: FaultCode,
 ): Document {
-  const kept = stored === undefined ? sent : withSecretsKept(sent, stored)
+  const kept = stored === undefined ? sent : mergeSecrets(sent, stored)
   const masked = maskIn(kept)
   if (masked === undefined) return kept
   throw fault(code, `${masked.join('.')}: holds *** in the place of a secret: write the secret itself`)

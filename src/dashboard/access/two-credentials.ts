@@ -30,6 +30,6 @@ export function refuseTwoCredentials({ rawHeaders }: Pick<IncomingMessage, 'rawH
 }
 
 /** What a request is refused with whose session and API credential are of different people: nobody could say who calls. */
-export function twoPeople(): Fault {
+export function conflictingIdentities(): Fault {
   return fault('request_malformed', 'session cookie and API credential of different people: send one of them')
 }

@@ -1,10 +1,10 @@
 import { fault } from '../../errors/fault.ts'
-import { besideOf } from '../../model/apis/definition/api-metadata.ts'
+import { metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { textOf } from '../../model/apis/definition/members.ts'
 import { certificateNames } from '../../model/certificates/certificate-refs.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { keyOfCertificate } from '../../publish/certificates/certificates.ts'
-import { checkKeySeen } from '../keys/key-view.ts'
+import { checkKeyVisible } from '../keys/key-view.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -14,7 +14,7 @@ import type { DashboardParts } from '../server/parts.ts'
  */
 export async function checkHookUnused(
   parts: Pick<DashboardParts, 'documents'>,
-  call: Pick<Call, 'sight'>,
+  call: Pick<Call, 'visibility'>,
   ids: readonly string[],
   bodies: readonly JsonObject[],
 ): Promise<void> {
@@ -26,14 +26,14 @@ export async function checkHookUnused(
 /** Says of webhooks whether APIs of others tell them, so that the caller may not change them. */
 export async function hooksOfOthers(
   parts: Pick<DashboardParts, 'documents'>,
-  { sight }: Pick<Call, 'sight'>,
+  { visibility }: Pick<Call, 'visibility'>,
 ): Promise<(id: string, body: JsonObject) => boolean> {
-  if (sight.everything) return () => false
+  if (visibility.everything) return () => false
   const [ids, names] = [new Set<string>(), new Set<string>()]
-  for await (const batch of parts.documents.each('api', { where: sight.whereOrg() }))
+  for await (const batch of parts.documents.each('api', { where: visibility.whereOrg() }))
     for (const stored of batch) {
-      if (sight.api(stored)) continue
-      for (const { hook } of besideOf(stored.body).hook_references ?? []) {
+      if (visibility.api(stored)) continue
+      for (const { hook } of metadataOfApi(stored.body).hook_references ?? []) {
         const { id, name } = isObject(hook) ? hook : {}
         if (typeof id === 'string') ids.add(id)
         if (typeof name === 'string') names.add(name)
@@ -48,7 +48,7 @@ export async function checkCertificateUnused(parts: DashboardParts, call: Call, 
   const isUsed = (api: JsonObject) => certificateNames(api).some((name) => names.includes(name))
   await checkUnusedByOthers(parts, call, 'The certificate', isUsed)
   const key = await keyOfCertificate(parts, body)
-  if (key !== undefined) await checkKeySeen(parts, call, key)
+  if (key !== undefined) await checkKeyVisible(parts, call, key)
 }
 
 /** Whatever a definition may name a stored certificate by. */
@@ -59,7 +59,7 @@ export function certificateNamesOf({ cert_id: id, fingerprint }: JsonObject): st
 /** True for an API that tells a webhook of one of these ids or names. */
 function namesHook(ids: readonly string[], names: readonly string[]): (api: JsonObject) => boolean {
   return (api) =>
-    (besideOf(api).hook_references ?? []).some(({ hook }) => {
+    (metadataOfApi(api).hook_references ?? []).some(({ hook }) => {
       const { id, name } = isObject(hook) ? hook : {}
       return (typeof id === 'string' && ids.includes(id)) || (typeof name === 'string' && names.includes(name))
     })
@@ -68,14 +68,14 @@ function namesHook(ids: readonly string[], names: readonly string[]): (api: Json
 /** Refuses to change or delete what APIs of others use. Says how many, not which. @throws Fault `shared_with_others` (403) */
 async function checkUnusedByOthers(
   parts: Pick<DashboardParts, 'documents'>,
-  { sight }: Pick<Call, 'sight'>,
+  { visibility }: Pick<Call, 'visibility'>,
   what: string,
   uses: (api: JsonObject) => boolean,
 ): Promise<void> {
-  if (sight.everything) return
+  if (visibility.everything) return
   let count = 0
-  for await (const batch of parts.documents.each('api', { where: sight.whereOrg() }))
-    for (const stored of batch) if (!sight.api(stored) && uses(stored.body)) count++
+  for await (const batch of parts.documents.each('api', { where: visibility.whereOrg() }))
+    for (const stored of batch) if (!visibility.api(stored) && uses(stored.body)) count++
   if (count === 0) return
   throw fault('shared_with_others', `${what} is used by ${count === 1 ? '1 API' : `${count} APIs`} that others own`)
 }

@@ -8,7 +8,7 @@ import type { Actor } from './actor.ts'
 type Seen = Pick<StoredDocument, 'body'>
 
 /** What an actor may see: the documents of the organisation, and of these, with ownership on, those that are not owned by others. */
-export interface Sight {
+export interface Visibility {
   /** True when nothing is hidden by ownership: it is off, or the actor is an administrator. Organisations are apart all the same. */
   readonly everything: boolean
   /** True for a document of the actor's organisation; for an unbounded actor, of any, or of the one it looks at and of none. */
@@ -32,17 +32,17 @@ export interface Sight {
 }
 
 /** What an API without owners is filed under. */
-export const NOBODYS = '*'
+export const NO_OWNER = '*'
 
 /** What the actor may see. `owners` must be up to date (`ApiOwners.fresh`) where ownership is on. */
-export function sightOf(actor: Actor | undefined, owners: ApiOwners, ownershipOn: boolean): Sight {
+export function visibilityOf(actor: Actor | undefined, owners: ApiOwners, ownershipOn: boolean): Visibility {
   const orgId = actor?.orgId ?? ''
   const bounded = actor !== undefined && orgId !== ''
   const viewing = actor?.viewing === true
   const everything = !ownershipOn || actor === undefined || isAdmin(actor.permissions) || !bounded || viewing
   const mine: readonly string[] = bounded
-    ? [NOBODYS, `u:${actor.userId}`, ...(actor.groupId === '' ? [] : [`g:${actor.groupId}`])]
-    : [NOBODYS]
+    ? [NO_OWNER, `u:${actor.userId}`, ...(actor.groupId === '' ? [] : [`g:${actor.groupId}`])]
+    : [NO_OWNER]
   // A user without an organisation only looks at one; their own record belongs to none.
   const org = ({ body }: Seen) => !bounded || body.org_id === orgId || (viewing && body.org_id === '')
   const visible = (apiId: string) => {

@@ -8,19 +8,21 @@ import type { DashboardParts } from '../server/parts.ts'
 import { DEVELOPER_TAG } from './names.ts'
 import { PARAMETERS } from './params.ts'
 import { RANGE, rangeOf } from './range.ts'
-import { Row } from './row.ts'
+import { UsageRowShape } from './row.ts'
 import { checkKnownKey, keyHashesNamed, keyHashNamed } from './shown-keys.ts'
-import { type View, viewed } from './view.ts'
+import { answerUsageView, type UsageView } from './view.ts'
 
 const READ = { permission: 'analytics', intent: 'read' } as const
 /** What cannot be told apart by API: not for those who may see the analytics of their own APIs alone. */
 const READ_ALL = { ...READ, beyondApis: true } as const
-const answers = { 200: Type.Union([Type.Object({ data: Type.Array(Row), pages: Type.Integer() }), Type.String()]) }
+const answers = {
+  200: Type.Union([Type.Object({ data: Type.Array(UsageRowShape), pages: Type.Integer() }), Type.String()]),
+}
 
-const SERIES: View = { per: 'day', by: [] }
-const STATUSES: View = { per: 'all', by: ['status'] }
-const CODES: View = { per: 'all', by: ['status'], only: { errorsOnly: true } }
-const ENDPOINTS: View = { per: 'all', by: ['apiId', 'endpoint'], only: { has: 'endpoint' } }
+const SERIES: UsageView = { per: 'day', by: [] }
+const STATUSES: UsageView = { per: 'all', by: ['status'] }
+const CODES: UsageView = { per: 'all', by: ['status'], only: { errorsOnly: true } }
+const ENDPOINTS: UsageView = { per: 'all', by: ['apiId', 'endpoint'], only: { has: 'endpoint' } }
 
 /** Analytics: counts of requests over days that the path names, told apart in many ways. */
 export function analyticsRoutes(parts: DashboardParts): Route[] {
@@ -30,14 +32,14 @@ export function analyticsRoutes(parts: DashboardParts): Route[] {
   })
   const all = { access: READ_ALL }
   const view =
-    (shape: View): Route['run'] =>
+    (shape: UsageView): Route['run'] =>
     (call) =>
-      viewed(parts, call, shape)
+      answerUsageView(parts, call, shape)
   return [
     route('/api/usage', 'Requests over time', view(SERIES)),
     route('/api/usage/apis', 'Requests by API', view({ per: 'all', by: ['apiId'] })),
     route('/api/usage/apis/{apiId}', 'Requests at an API over time', (call) => {
-      return viewed(parts, call, { per: 'day', by: ['apiId'] }, { api: call.param('apiId') })
+      return answerUsageView(parts, call, { per: 'day', by: ['apiId'] }, { api: call.param('apiId') })
     }),
     route('/api/usage/versions', 'Requests by API and version', view({ per: 'all', by: ['apiId', 'version'] })),
     route('/api/usage/codes', 'Requests by status', view(STATUSES)),
@@ -71,7 +73,7 @@ export function analyticsRoutes(parts: DashboardParts): Route[] {
       '/api/activity/keys/aggregate/{keys}',
       'Requests of several keys together over time',
       (call) => {
-        return viewed(parts, call, SERIES, { where: { keyHash: keyHashesNamed(parts, call.param('keys')) } })
+        return answerUsageView(parts, call, SERIES, { where: { keyHash: keyHashesNamed(parts, call.param('keys')) } })
       },
       all,
     ),
@@ -112,21 +114,21 @@ export function analyticsRoutes(parts: DashboardParts): Route[] {
 }
 
 /** @throws Fault `key_undecodable` (400), `not_found` (404) */
-async function ofKey(parts: DashboardParts, call: Call, view: View): Promise<Answer> {
+async function ofKey(parts: DashboardParts, call: Call, view: UsageView): Promise<Answer> {
   const keyHash = keyHashNamed(parts, call.param('key'))
   await checkKnownKey(parts, call, keyHash)
-  return viewed(parts, call, view, { where: { keyHash: [keyHash] } })
+  return answerUsageView(parts, call, view, { where: { keyHash: [keyHash] } })
 }
 
 /** @throws Fault `not_found` (404) for a client that is not there and was never counted */
-async function ofClient(parts: DashboardParts, call: Call, view: View): Promise<Answer> {
+async function ofClient(parts: DashboardParts, call: Call, view: UsageView): Promise<Answer> {
   const clientId = call.param('clientId')
   const client = await parts.documents.find('oauth_client', 'client_id', clientId)
   const known =
-    (client !== undefined && call.sight.org(client)) ||
+    (client !== undefined && call.visibility.org(client)) ||
     (await parts.store.hits.knows(call.actor?.orgId ?? '', 'clientId', clientId))
   if (!known) throw fault('not_found', 'OAuth client not found')
-  return viewed(parts, call, view, { where: { clientId: [clientId] } })
+  return answerUsageView(parts, call, view, { where: { clientId: [clientId] } })
 }
 
 /** Tests of uptime are not run by this product: there is nothing to tell. */

@@ -39,7 +39,7 @@ const SORTS: Readonly<Record<string, UsageSort>> = Object.assign(Object.create(n
 })
 
 /** The order that a call asks for; without one: times from the oldest on, anything else from the most hits down. @throws Fault `query_invalid` (400) */
-export function orderOf(call: Pick<Call, 'query'>, per: UsagePer): Pick<UsageQuery, 'sort' | 'descending'> {
+export function usageOrderOf(call: Pick<Call, 'query'>, per: UsagePer): Pick<UsageQuery, 'sort' | 'descending'> {
   const by = call.query('by')
   const direction = call.query('sort')
   const sort = by === '' ? (per === 'all' ? 'count' : 'time') : SORTS[by.toLowerCase().replaceAll('_', '')]
@@ -48,7 +48,7 @@ export function orderOf(call: Pick<Call, 'query'>, per: UsagePer): Pick<UsageQue
 }
 
 /** The tags that a call asks for, repeated or parted by commas; undefined when it asks for none. */
-export function tagsOf(call: Pick<Call, 'queryAll'>): readonly string[] | undefined {
+export function usageTagsOf(call: Pick<Call, 'queryAll'>): readonly string[] | undefined {
   const tags = call
     .queryAll('tags')
     .flatMap((list) => list.split(','))

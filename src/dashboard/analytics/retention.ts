@@ -11,7 +11,7 @@ export async function purgeOldHits({ store, clock, config }: DashboardParts): Pr
 }
 
 /** Does so now and once an hour. Answers the function that ends it. */
-export function keepHitsShort(parts: DashboardParts): () => Promise<void> {
+export function scheduleHitRetention(parts: DashboardParts): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
   const purge = () => {
     running = running

@@ -31,7 +31,7 @@ export const RowId = Type.Object({
 })
 
 /** One row of analytics. Latencies in ms: averages, extremes, and percentiles from a histogram (exact to its bucket). */
-export const Row = Type.Object({
+export const UsageRowShape = Type.Object({
   id: RowId,
   hits: int,
   success: int,
@@ -56,7 +56,7 @@ const NO_ID: JsonObject = {
 }
 
 /** Shows a row of sums. `id`: the parts that it is about, besides the time. */
-export function rowOf(hit: Hit, per: UsagePer, id: JsonObject): JsonObject {
+export function toUsageRow(hit: Hit, per: UsagePer, id: JsonObject): JsonObject {
   const { total, upstream } = hit
   const average = averageMs(total)
   return {

@@ -6,7 +6,7 @@ import { findPolicyDocument } from '../access/owned.ts'
 import { apiNamed } from '../apis/api-document.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { tagsOf } from './params.ts'
+import { usageTagsOf } from './params.ts'
 import { timeOf } from './range.ts'
 import { keyHashNamed } from './shown-keys.ts'
 
@@ -23,7 +23,7 @@ export async function scopeOf(parts: DashboardParts, call: Call, api = call.quer
   const apiIds = await apisOf(parts, call, api)
   const orgId = call.actor?.orgId ?? ''
   const version = call.query('api_version')
-  const tags = tagsOf(call)
+  const tags = usageTagsOf(call)
   const code = call.query('code')
   return {
     ...timeOf(call),
@@ -56,16 +56,16 @@ function callersOf(parts: DashboardParts, call: Call): Scope['where'] {
 
 /** The APIs that are meant by the id of an API or of a policy, of those that the actor may see; undefined = all. */
 async function apisOf(parts: DashboardParts, call: Call, id: string): Promise<readonly string[] | undefined> {
-  const seen = call.sight.apiIds()
+  const seen = call.visibility.apiIds()
   if (id === '') return seen
-  const api = await apiNamed(parts.documents, call.sight, id)
+  const api = await apiNamed(parts.documents, call.visibility, id)
   if (api !== undefined) {
-    if (!call.sight.api(api)) throw fault('api_not_seen')
+    if (!call.visibility.api(api)) throw fault('api_not_seen')
     return [String(api.body.api_id)]
   }
   const policy = await findPolicyDocument(parts.documents, call.actor?.orgId ?? '', id)
-  const meant = policy !== undefined && call.sight.org(policy) ? policyApisOf(policy.body) : undefined
-  if (meant !== undefined && !call.sight.policy(policy!)) throw fault('api_not_seen')
+  const meant = policy !== undefined && call.visibility.org(policy) ? policyApisOf(policy.body) : undefined
+  if (meant !== undefined && !call.visibility.policy(policy!)) throw fault('api_not_seen')
   // An API that is gone has left its numbers behind, for those from whom nothing is hidden.
   const ids = meant ?? [id]
   return seen === undefined ? ids : ids.filter((one) => seen.includes(one))

@@ -10,7 +10,7 @@ const OPEN_KEY = '00000000'
 const MOST_KEYS = 1000
 
 /** How a key is shown: its hash, whatever `hash_keys` says. */
-export const shownKey = (keyHash: string): string => (keyHash === '' ? OPEN_KEY : keyHash)
+export const toKeyLabel = (keyHash: string): string => (keyHash === '' ? OPEN_KEY : keyHash)
 
 /**
  * The hash of a key as a path names it: by its hash, or by itself where keys are not hashed; '' for requests without a key.

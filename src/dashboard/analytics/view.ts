@@ -9,13 +9,13 @@ import { pieces } from '../routes/listed.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { aliases, apiNames, DEVELOPER_TAG, developerEmails } from './names.ts'
-import { orderOf } from './params.ts'
-import { Row, RowId, rowOf } from './row.ts'
+import { usageOrderOf } from './params.ts'
+import { RowId, toUsageRow, UsageRowShape } from './row.ts'
 import { scopeOf } from './scope.ts'
-import { shownKey } from './shown-keys.ts'
+import { toKeyLabel } from './shown-keys.ts'
 
 /** What one call tells apart. */
-export interface View {
+export interface UsageView {
   /** `day`: rows are buckets of time. `all`: rows are things, over the whole time unless `res` is sent. */
   readonly per: 'day' | 'all'
   readonly by: UsageQuery['by']
@@ -23,17 +23,17 @@ export interface View {
 }
 
 /** Answers a view of the requests that a call is about. `more`: narrows them down; `api`: an API that the path names. */
-export async function viewed(
+export async function answerUsageView(
   parts: DashboardParts,
   call: Call,
-  view: View,
+  view: UsageView,
   more: { where?: NonNullable<UsageQuery['where']>; api?: string } = {},
 ): Promise<Answer> {
   const scope = await scopeOf(parts, call, more.api)
   const per = (call.query('res') || view.per) as UsagePer
   const query: UsageQuery = {
     ...{ ...scope, ...view.only, where: { ...scope.where, ...more.where } },
-    ...{ per, by: view.by, ...orderOf(call, per) },
+    ...{ per, by: view.by, ...usageOrderOf(call, per) },
   }
   const show = (rows: readonly Hit[]) => shown(parts, query, rows)
   const page = pageOf(call)
@@ -59,11 +59,11 @@ async function shown(parts: DashboardParts, query: UsageQuery, rows: readonly Hi
   return rows.map((row) => {
     const space = row.endpoint.indexOf(' ')
     const developer = developers && row.tags.slice(DEVELOPER_TAG.length)
-    return rowOf(row, per, {
+    return toUsageRow(row, per, {
       ...(has('status') && { code: row.status }),
       ...(has('endpoint') && { method: row.endpoint.slice(0, space), path: row.endpoint.slice(space + 1) }),
       ...(apis && { api_id: row.apiId, api_name: apis.get(row.apiId) ?? '' }),
-      ...(named && { key: shownKey(row.keyHash), alias: named.get(row.keyHash) ?? '' }),
+      ...(named && { key: toKeyLabel(row.keyHash), alias: named.get(row.keyHash) ?? '' }),
       ...(has('version') && { api_version: row.version }),
       ...(has('clientId') && { oauth_id: row.clientId }),
       ...(has('country') && { iso_country: row.country }),
@@ -74,7 +74,7 @@ async function shown(parts: DashboardParts, query: UsageQuery, rows: readonly Hi
 }
 
 const ID_COLUMNS = Object.keys(RowId.properties)
-const COLUMNS = Object.keys(Row.properties).filter((name) => name !== 'id')
+const COLUMNS = Object.keys(UsageRowShape.properties).filter((name) => name !== 'id')
 
 function csv(batches: AsyncIterable<readonly Hit[]>, show: Show): Answer {
   return {

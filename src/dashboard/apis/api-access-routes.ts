@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import type { Json } from '../../model/json/json.ts'
 import { readOwners } from '../../model/people/ownership.ts'
-import { changeBeside } from '../../publish/apis/apis.ts'
+import { changeMetadata } from '../../publish/apis/apis.ts'
 import { checkOwnersKnown } from '../access/references.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
@@ -33,7 +33,7 @@ export function apiAccessRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read the owners of an API',
       answers: { 200: Owners },
-      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       async run(call) {
         const { users, groups } = readOwners((await apiDocumentOf(parts, call, call.param('apiID'))).body)
         return bare({ userIds: [...users], userGroupIds: [...groups] })
@@ -46,8 +46,8 @@ export function apiAccessRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Replace the owners of an API',
       body: Body,
-      answers: { 200: Done },
-      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       run: (call) => replace(parts, call),
     },
   ]
@@ -61,7 +61,7 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const [user_owners, user_group_owners] = [textsOf(sent.userIds), textsOf(sent.userGroupIds)]
   await checkOwnersKnown(parts, orgId, { user_owners, user_group_owners }, body)
   const audit = { actor: actorName(call), action: 'api.access' }
-  await changeBeside(parts, String(body.api_id), { user_owners, user_group_owners }, audit)
+  await changeMetadata(parts, String(body.api_id), { user_owners, user_group_owners }, audit)
   return ok('API access updated')
 }
 

@@ -10,12 +10,12 @@ import type { DashboardParts } from '../server/parts.ts'
  */
 export async function apiDocumentOf(
   { documents }: Pick<DashboardParts, 'documents'>,
-  call: Pick<Call, 'sight'>,
+  call: Pick<Call, 'visibility'>,
   id: string,
 ): Promise<StoredDocument> {
-  const stored = await apiNamed(documents, call.sight, id)
+  const stored = await apiNamed(documents, call.visibility, id)
   if (stored === undefined) throw fault('not_found', 'API not found')
-  if (!call.sight.api(stored)) throw fault('not_owner')
+  if (!call.visibility.api(stored)) throw fault('not_owner')
   return stored
 }
 
@@ -25,11 +25,11 @@ export async function apiDocumentOf(
  */
 export async function apiNamed(
   documents: DashboardParts['documents'],
-  sight: Call['sight'],
+  visibility: Call['visibility'],
   id: string,
 ): Promise<StoredDocument | undefined> {
   const named = await documents.find('api', 'api_id', id)
   const kept = isDocumentId(id) ? await documents.get('api', id) : undefined
-  const found = [named, kept].filter((stored) => stored !== undefined && sight.org(stored))
-  return found.find((stored) => sight.api(stored!)) ?? found[0]
+  const found = [named, kept].filter((stored) => stored !== undefined && visibility.org(stored))
+  return found.find((stored) => visibility.api(stored!)) ?? found[0]
 }

@@ -5,7 +5,7 @@ import { textOf, textsOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { appliedOf } from '../../model/labels/label.ts'
-import { type NodeStatus, type Standing, type Stood, standingOf } from '../../model/nodes/node.ts'
+import { type ApiSyncStatus, type NodeStatus, type StoredApiState, syncStatusOf } from '../../model/nodes/node.ts'
 import { readable } from '../../publish/apis/api-plan.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 
@@ -33,7 +33,7 @@ export const ApiFacts = Type.Object({
 export function factsOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {
   const { id, body } = stored
   const { api_id, name, active, listenPath, domain } = summaryOf(documentOf(body))
-  const standings = nodes.map((node) => standingOf(stoodOf(stored), node, now))
+  const standings = nodes.map((node) => syncStatusOf(storedApiStateOf(stored), node, now))
   return {
     ...{ id, api_id, name, is_oas: body.format === 'oas', active, internal: body.api_type === 'internal' },
     listen_path: listenPath,
@@ -48,13 +48,13 @@ export function factsOf(stored: StoredDocument, nodes: readonly NodeStatus[], no
 }
 
 /** What of a stored API decides how it stands on a node. */
-export function stoodOf(stored: StoredDocument): Stood {
+export function storedApiStateOf(stored: StoredDocument): StoredApiState {
   const { revision, body } = stored
   const api = readable(stored)
   return { apiId: documentOf(body).api_id, revision, active: api?.active ?? true, tags: api?.tags }
 }
 
-function counted(standings: readonly Standing[]): Record<string, number> {
+function counted(standings: readonly ApiSyncStatus[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { state } of standings) counts[state] = (counts[state] ?? 0) + 1
   return counts

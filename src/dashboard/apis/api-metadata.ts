@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import type { ApiBeside } from '../../model/apis/definition/api-metadata.ts'
+import type { ApiMetadata } from '../../model/apis/definition/api-metadata.ts'
 import { member } from '../../model/apis/definition/tree.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import type { Call } from '../routes/call.ts'
@@ -8,7 +8,7 @@ import type { DashboardParts } from '../server/parts.ts'
 const MOST = 1000
 
 /** What a wrapper says to stand beside its definition; null and what is no list say nothing. */
-export function besideSent(wrapper: JsonObject): ApiBeside {
+export function sentApiMetadata(wrapper: JsonObject): ApiMetadata {
   const users = textsIn(wrapper, 'user_owners')
   const groups = textsIn(wrapper, 'user_group_owners')
   const hooks = listIn(wrapper, 'hook_references')
@@ -22,7 +22,7 @@ export function besideSent(wrapper: JsonObject): ApiBeside {
 }
 
 /** With ownership on, a creator who is not an administrator owns what was created: else it would be lost from sight with the first other owner. */
-export function besideNew({ config }: DashboardParts, call: Call, given: ApiBeside): ApiBeside {
+export function newApiMetadata({ config }: DashboardParts, call: Call, given: ApiMetadata): ApiMetadata {
   const { actor } = call
   if (!config.dashboard.enable_ownership || actor === undefined || actor.admin) return given
   return { ...given, user_owners: [...new Set([...(given.user_owners ?? []), actor.userId])] }

@@ -56,7 +56,7 @@ async function migrate(parts: DashboardParts, call: Call): Promise<Answer> {
   const migration: Migration = {
     mode: MODES.find((mode) => mode === sent.mode)!,
     overrideStaged: sent.overrideStaged === true,
-    sees: (stored) => call.sight.org(stored) && call.sight.api(stored),
+    sees: (stored) => call.visibility.org(stored) && call.visibility.api(stored),
     draft: draftOf(parts, call),
   }
   const results: Migrated[] = []
@@ -77,13 +77,13 @@ async function targets(parts: DashboardParts, call: Call, sent: JsonObject): Pro
   if (Array.isArray(sent.apiIDs)) {
     const found: (StoredDocument | string)[] = []
     for (const id of new Set(sent.apiIDs.map(String))) {
-      const there = await apiNamed(parts.documents, call.sight, id)
+      const there = await apiNamed(parts.documents, call.visibility, id)
       found.push(there === undefined ? id : await apiDocumentOf(parts, call, id))
     }
     return found
   }
   const all: StoredDocument[] = []
-  for await (const batch of parts.documents.each('api', { where: call.sight.where() }))
+  for await (const batch of parts.documents.each('api', { where: call.visibility.where() }))
     for (const stored of batch) if (documentOf(stored.body).format === 'classic' && all.length < MOST) all.push(stored)
   return all
 }

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import { standingOf } from '../../model/nodes/node.ts'
+import { syncStatusOf } from '../../model/nodes/node.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
 import { bare } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { stoodOf } from './api-facts.ts'
+import { storedApiStateOf } from './api-facts.ts'
 import { apiOf, notReadable } from './store-api.ts'
 
 const Nodes = Type.Object({
@@ -33,7 +33,7 @@ export function apiNodeRoutes(parts: DashboardParts): Route[] {
         const stored = await apiOf(parts, call, call.param('id'))
         if (stored === undefined) return notReadable()
         const now = parts.clock.wall()
-        const nodes = (await listNodes(parts)).map((node) => ({ ...standingOf(stoodOf(stored), node, now) }))
+        const nodes = (await listNodes(parts)).map((node) => ({ ...syncStatusOf(storedApiStateOf(stored), node, now) }))
         return bare({ revision: stored.revision, nodes })
       },
     },

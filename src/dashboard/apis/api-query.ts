@@ -45,7 +45,7 @@ export function apiQuery(call: Call): Omit<ListQuery, 'offset' | 'limit'> {
   ]
   const part = call.query('q')
   return {
-    where: call.sight.where(),
+    where: call.visibility.where(),
     and,
     ...(part !== '' && { contains: { index: ['name', 'category', 'label'], part } }),
     order: ORDER[sort.replace('-', '')] ?? 'created_at',

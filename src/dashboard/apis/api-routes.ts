@@ -8,20 +8,29 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
 import { ApiFacts, factsOf } from './api-facts.ts'
-import { besideSent } from './api-metadata.ts'
+import { sentApiMetadata } from './api-metadata.ts'
 import { API_QUERY, apiQuery } from './api-query.ts'
 import { apiUrl, apiUrls, UrlParts } from './api-url.ts'
-import { apiOf, Created, create, notChangeable, notReadable, remove, update, VERSION_QUERY } from './store-api.ts'
+import {
+  apiOf,
+  Created,
+  createStoredApi,
+  notChangeable,
+  notReadable,
+  removeStoredApi,
+  updateStoredApi,
+  VERSION_QUERY,
+} from './store-api.ts'
 import { aliasOf } from './vendor-alias.ts'
 import { ShortWrapper, Wrapper } from './wrapper.ts'
 
@@ -69,7 +78,7 @@ async function shapeOf(parts: DashboardParts, call: Call): Promise<(stored: Stor
   }
   if (/^(?:1|true)$/.test(call.query('compressed'))) return shortWrapperOf
   const alias = aliasOf(parts, call)
-  return (stored) => secretsSeen(call, 'apis', wrapperOf(stored, alias))
+  return (stored) => maskSecretsFor(call, 'apis', wrapperOf(stored, alias))
 }
 
 function oneRoutes(parts: DashboardParts): Route[] {
@@ -85,7 +94,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run(call) {
         const { definition, wrapper } = sentApi(call.object())
-        return create(parts, call, 'classic', definition, besideSent(wrapper))
+        return createStoredApi(parts, call, 'classic', definition, sentApiMetadata(wrapper))
       },
     },
     {
@@ -96,12 +105,12 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read an API',
       query: { extension: API_QUERY.extension },
       answers: { 200: Wrapper },
-      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
         return stored === undefined
           ? notReadable()
-          : bare(secretsSeen(call, 'apis', wrapperOf(stored, aliasOf(parts, call))))
+          : bare(maskSecretsFor(call, 'apis', wrapperOf(stored, aliasOf(parts, call))))
       },
     },
     {
@@ -111,8 +120,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Replace a classic API',
       body: Body,
-      answers: { 200: Done },
-      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => replace(parts, call),
     },
     {
@@ -121,8 +130,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       summary: 'Delete an API of either format',
-      answers: { 200: Done },
-      run: (call) => remove(parts, call),
+      answers: { 200: DoneEnvelope },
+      run: (call) => removeStoredApi(parts, call),
     },
     {
       method: 'GET',
@@ -157,13 +166,13 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const stored = await apiOf(parts, call, call.param('id'))
   if (stored === undefined) return notChangeable()
   const { definition, wrapper } = sentApi(call.object())
-  const beside = besideSent(wrapper)
+  const beside = sentApiMetadata(wrapper)
   if (documentOf(stored.body).format === 'classic')
-    return update(parts, call, stored, { format: 'classic', definition, beside }, 'API updated')
+    return updateStoredApi(parts, call, stored, { format: 'classic', definition, beside }, 'API updated')
   if (!parts.config.dashboard.allow_unsafe_oas)
     return refused(400, 'The API is in OpenAPI format, please use /api/apis/oas/{id}')
   const change = { format: 'oas', definition: inOpenapi(stored, definition), beside } as const
-  return update(parts, call, stored, change, 'API updated')
+  return updateStoredApi(parts, call, stored, change, 'API updated')
 }
 
 /** A classic definition over an OpenAPI one: what only OpenAPI can say stays as it is stored. */

@@ -5,7 +5,7 @@ import { rebaseApi } from '../../publish/apis/apis.ts'
 import { type VersionLine, versionLines } from '../../publish/apis/version-lines.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { actorName, apiOf, notChangeable, notReadable } from './store-api.ts'
@@ -51,7 +51,7 @@ export function apiVersionRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: { noun: 'api', by: 'base' },
       summary: 'Make a version of an API the base version',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: (call) => rebase(parts, call),
     },
   ]
@@ -60,7 +60,7 @@ export function apiVersionRoutes(parts: DashboardParts): Route[] {
 async function listVersions(parts: DashboardParts, call: Call): Promise<Answer> {
   const stored = await apiOf(parts, call, call.param('id'))
   if (stored === undefined) return notReadable()
-  const lines = await versionLines(parts, documentOf(stored.body), (version) => call.sight.api(version))
+  const lines = await versionLines(parts, documentOf(stored.body), (version) => call.visibility.api(version))
   return bare({ status: 'success', apis: lines.filter(wanted(call)).map((line) => ({ ...line })) })
 }
 

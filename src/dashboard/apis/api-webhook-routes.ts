@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { besideOf } from '../../model/apis/definition/api-metadata.ts'
+import { metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { changeBeside } from '../../publish/apis/apis.ts'
+import { changeMetadata } from '../../publish/apis/apis.ts'
 import { referencedHook } from '../../publish/events/events.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
@@ -37,10 +37,10 @@ export function apiWebhookRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read the webhooks of an API',
       answers: { 200: Told },
-      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       async run(call) {
         const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
-        return bare({ hook_references: [...(besideOf(body).hook_references ?? [])] })
+        return bare({ hook_references: [...(metadataOfApi(body).hook_references ?? [])] })
       },
     },
     {
@@ -50,8 +50,8 @@ export function apiWebhookRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Replace the webhooks of an API',
       body: Body,
-      answers: { 200: Done },
-      standing: (call) => apiDocumentOf(parts, call, call.param('apiID')),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       run: (call) => replace(parts, call),
     },
   ]
@@ -62,7 +62,7 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
   const sent = call.object() as Static<typeof Body>
   // What is there stays as it is, though its webhook may be gone: else the others could not be changed.
-  const held = besideOf(body).hook_references ?? []
+  const held = metadataOfApi(body).hook_references ?? []
   const references: JsonObject[] = sent.hook_references.map((reference) => ({ event_timeout: 0, ...reference }))
   for (const [at, reference] of references.entries()) {
     if (held.some((each) => isDeepStrictEqual(each, reference))) continue
@@ -70,6 +70,6 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
       throw fault('body_invalid', `hook_references[${at}].hook: there is no such webhook`)
   }
   const audit = { actor: actorName(call), action: 'api.webhooks' }
-  await changeBeside(parts, String(body.api_id), { hook_references: references }, audit)
+  await changeMetadata(parts, String(body.api_id), { hook_references: references }, audit)
   return ok('API webhooks updated')
 }

@@ -3,10 +3,10 @@ import { categoriesOf } from '../../model/apis/definition/api-metadata.ts'
 import { setMember } from '../../model/apis/definition/tree.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { foldCase } from '../../model/text/fold.ts'
-import { changeBeside } from '../../publish/apis/apis.ts'
+import { changeMetadata } from '../../publish/apis/apis.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { cleanCategories } from './api-metadata.ts'
@@ -32,7 +32,7 @@ export function categoryRoutes(parts: DashboardParts): Route[] {
         200: Type.Object({ categories: Type.Array(Type.Object({ name: Type.String(), count: Type.Integer() })) }),
       },
       async run(call) {
-        const found = await parts.documents.values('api', 'category', { where: call.sight.where() })
+        const found = await parts.documents.values('api', 'category', { where: call.visibility.where() })
         return bare({ categories: found.map(({ value, count }) => ({ name: value, count })) })
       },
     },
@@ -63,7 +63,7 @@ export function categoryRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Replace the categories of an API',
       body: Body,
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: (call) => replace(parts, call),
     },
   ]
@@ -71,7 +71,7 @@ export function categoryRoutes(parts: DashboardParts): Route[] {
 
 async function groups(parts: DashboardParts, call: Call): Promise<Answer> {
   const names: JsonObject = {}
-  const found = await parts.documents.valuesBy('api', 'category', 'name', { where: call.sight.where() })
+  const found = await parts.documents.valuesBy('api', 'category', 'name', { where: call.visibility.where() })
   for (const [category, held] of found) setMember(names, category, inOrder(held))
   return bare(names)
 }
@@ -89,6 +89,6 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const sent = call.object().categories
   const categories = cleanCategories(Array.isArray(sent) ? sent.filter((entry) => typeof entry === 'string') : [])
   const audit = { actor: actorName(call), action: 'api.categories' }
-  await changeBeside(parts, String(stored.body.api_id), { categories }, audit)
+  await changeMetadata(parts, String(stored.body.api_id), { categories }, audit)
   return ok('API categories updated')
 }

@@ -1,8 +1,8 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { textOf as faultText } from '../../errors/render.ts'
+import { publicText as faultText } from '../../errors/render.ts'
 import { toOas } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import { besideOf, categoriesOf } from '../../model/apis/definition/api-metadata.ts'
+import { categoriesOf, metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { objectOf, textOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
@@ -95,7 +95,7 @@ const STEPS: Readonly<Record<Migration['mode'], Step>> = {
       ...draft,
       format: 'oas',
       definition: staged(old, stagedId),
-      beside: { ...besideOf(old.stored.body), categories: categoriesOf(old.stored.body) },
+      beside: { ...metadataOfApi(old.stored.body), categories: categoriesOf(old.stored.body) },
       ...(again && { apiId: stagedId }),
     })
     return { revision, more: { stagedId } }

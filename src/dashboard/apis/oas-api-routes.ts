@@ -5,7 +5,7 @@ import { objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
 import { exportOas, importOas, patchOas } from '../../model/apis/openapi/import.ts'
-import { laidOver } from '../../model/assets/asset.ts'
+import { mergedOverTemplate } from '../../model/assets/asset.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { mayDo } from '../../model/people/permission.ts'
 import { basesOf } from '../../publish/apis/api-plan.ts'
@@ -14,10 +14,10 @@ import { readImportOptions } from '../../publish/apis/import-options.ts'
 import { isYaml, jsonToYaml } from '../../publish/apis/yaml.ts'
 import { findAsset } from '../../publish/assets/assets.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
@@ -26,12 +26,12 @@ import { type SentDocument, sentDocument, sentOrNamedDocument, withExtension } f
 import {
   apiOf,
   Created,
-  create,
+  createStoredApi,
   draftOf,
   notChangeable,
   notReadable,
-  remove,
-  update,
+  removeStoredApi,
+  updateStoredApi,
   VERSION_QUERY,
 } from './store-api.ts'
 import { aliasOf } from './vendor-alias.ts'
@@ -72,7 +72,7 @@ function newRoutes(parts: DashboardParts): Route[] {
       summary: 'Create an API from an OpenAPI document with the extension',
       query: { ...VERSION_QUERY, templateID: Type.String({ description: 'An asset that the document is laid over.' }) },
       answers: { 200: Created },
-      run: async (call) => create(parts, call, 'oas', withExtension(await overTemplate(parts, call))),
+      run: async (call) => createStoredApi(parts, call, 'oas', withExtension(await overTemplate(parts, call))),
     },
     {
       ...shared,
@@ -83,7 +83,7 @@ function newRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run: async (call) => {
         const { document } = await sentOrNamedDocument(parts, call)
-        return create(parts, call, 'oas', importOas(document, readImportOptions(call.query)))
+        return createStoredApi(parts, call, 'oas', importOas(document, readImportOptions(call.query)))
       },
     },
     {
@@ -108,7 +108,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read an API as an OpenAPI document in JSON or YAML (`Accept`)',
       query: EXTENSION_WORD,
       answers: { 200: Type.Union([Document, Type.String()]) },
-      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => read(parts, call),
     },
     {
@@ -119,13 +119,13 @@ function oneRoutes(parts: DashboardParts): Route[] {
       bodyIs: 'any',
       summary: 'Replace an API by an OpenAPI document with the extension',
       body: Body,
-      answers: { 200: Done },
-      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       async run(call) {
         const found = await oasOf(parts, call, notChangeable)
         if ('status' in found) return found
         const definition = withExtension(await sentDocument(parts, call))
-        return update(parts, call, found, { format: 'oas', definition }, 'API updated.')
+        return updateStoredApi(parts, call, found, { format: 'oas', definition }, 'API updated.')
       },
     },
     {
@@ -137,8 +137,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace the OpenAPI document of an API; its extension is kept',
       query: { ...TUNING, dry_run: Flag },
       body: Body,
-      answers: { 200: Type.Union([Done, Document]) },
-      standing: (call) => apiDocumentOf(parts, call, call.param('id')),
+      answers: { 200: Type.Union([DoneEnvelope, Document]) },
+      entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => patch(parts, call),
     },
     {
@@ -148,8 +148,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Delete an API, with purge=true its versions too',
       query: { purge: Purge },
-      answers: { 200: Done },
-      run: (call) => remove(parts, call),
+      answers: { 200: DoneEnvelope },
+      run: (call) => removeStoredApi(parts, call),
     },
     {
       method: 'GET',
@@ -185,11 +185,11 @@ async function overTemplate(parts: DashboardParts, call: Call): Promise<SentDocu
   const sent = await sentDocument(parts, call)
   const id = call.query('templateID')
   if (id === '') return sent
-  const template = await findAsset(parts, call.sight.whereOrg(), id)
+  const template = await findAsset(parts, call.visibility.whereOrg(), id)
   const mayRead = call.actor !== undefined && mayDo(call.actor.permissions, 'api_assets', 'read')
-  if (template === undefined || !mayRead || !call.sight.org(template)) throw fault('asset_unknown')
-  const data = secretsSeen(call, 'api_assets', objectOf(template.body, 'data'))
-  return { ...sent, document: laidOver(data, sent.document) }
+  if (template === undefined || !mayRead || !call.visibility.org(template)) throw fault('asset_unknown')
+  const data = maskSecretsFor(call, 'api_assets', objectOf(template.body, 'data'))
+  return { ...sent, document: mergedOverTemplate(data, sent.document) }
 }
 
 /** The API that the path names, or the answer where there is none. @throws Fault `not_owner` (401) */
@@ -206,13 +206,13 @@ async function patch(parts: DashboardParts, call: Call): Promise<Answer> {
   if ('status' in found) return found
   const { document, alias } = await sentOrNamedDocument(parts, call)
   const before = documentOf(found.body).definition
-  const definition = secretsKept(
+  const definition = restoreMaskedSecrets(
     patchOas(before, document, readImportOptions(call.query)),
     before,
     'definition_invalid',
   )
   const change = { format: 'oas', definition } as const
-  if (call.query('dry_run') !== 'true') return update(parts, call, found, change, 'API updated.')
+  if (call.query('dry_run') !== 'true') return updateStoredApi(parts, call, found, change, 'API updated.')
   const apiId = String(found.body.api_id)
   const tried = await tryApi(parts, { ...draftOf(parts, call), ...change, apiId })
   return bare(restoreExtension(tried.definition, alias))
@@ -222,7 +222,7 @@ async function read(parts: DashboardParts, call: Call): Promise<Answer> {
   const found = await oasOf(parts, call, notReadable)
   if ('status' in found) return found
   const alias = aliasOf(parts, call)
-  const document = restoreExtension(secretsSeen(call, 'apis', documentOf(found.body).definition), alias)
+  const document = restoreExtension(maskSecretsFor(call, 'apis', documentOf(found.body).definition), alias)
   const headers = await baseHeader(parts, call, found, alias)
   if (!isYaml(call.header('accept'))) return { ...bare(document), headers }
   return { status: 200, body: await jsonToYaml(JSON.stringify(document)), type: 'application/x-yaml', headers }
@@ -236,7 +236,7 @@ async function baseHeader(
   alias: string | undefined,
 ): Promise<Record<string, string>> {
   const bases = await basesOf(documents, String(body.api_id))
-  const base = bases.find((each) => call.sight.org(each) && call.sight.api(each))
+  const base = bases.find((each) => call.visibility.org(each) && call.visibility.api(each))
   if (base === undefined) return {}
   return { [`x-${alias ?? 'svc'}-base-api-id`]: encodeURIComponent(String(base.body.api_id)) }
 }
@@ -247,7 +247,7 @@ async function download(parts: DashboardParts, call: Call): Promise<Answer> {
   const { api_id, definition } = documentOf(found.body)
   const mode = call.query('mode') === 'public' ? 'public' : undefined
   const document = restoreExtension(
-    secretsSeen(call, 'apis', exportOas(definition, { mode })),
+    maskSecretsFor(call, 'apis', exportOas(definition, { mode })),
     mode === undefined ? aliasOf(parts, call) : undefined,
   )
   const name = api_id.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 100) || 'api'

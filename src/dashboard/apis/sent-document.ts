@@ -6,7 +6,7 @@ import { readJson } from '../../model/json/json-body.ts'
 import { fetchDocument } from '../../publish/apis/fetch-document.ts'
 import { isYaml, yamlToJson } from '../../publish/apis/yaml.ts'
 import type { Call } from '../routes/call.ts'
-import { turnForLarge } from '../server/large-body.ts'
+import { largeBodyTurn } from '../server/large-body.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const FETCH_BYTES = 8 << 20
@@ -54,7 +54,7 @@ function named({ config }: DashboardParts, document: JsonObject): SentDocument {
 
 async function parse(bytes: Uint8Array, contentType: string): Promise<JsonObject> {
   const value = mayBeJson(bytes, contentType) ? readJson(bytes) : readJson(await fromYaml(bytes))
-  await turnForLarge(bytes)
+  await largeBodyTurn(bytes)
   if (!isObject(value)) throw fault('body_malformed', 'the body is not an object')
   return value
 }

@@ -2,21 +2,21 @@ import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import { toClassic, toOas } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import type { ApiBeside } from '../../model/apis/definition/api-metadata.ts'
+import type { ApiMetadata } from '../../model/apis/definition/api-metadata.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import type { VersionOf } from '../../publish/apis/api-versions.ts'
 import { type ApiDraft, publishApi, removeApi } from '../../publish/apis/apis.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { checkVersionsKept } from '../access/co-owned.ts'
+import { checkForeignVersionsUnchanged } from '../access/co-owned.ts'
 import { checkOwnersKnown, checkReferences } from '../access/references.ts'
-import { secretsKept } from '../access/secrets-view.ts'
+import { restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf, apiNamed } from './api-document.ts'
-import { besideNew } from './api-metadata.ts'
+import { newApiMetadata } from './api-metadata.ts'
 
 /** What creating an API answers: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
 export const Created = Type.Object({
@@ -62,8 +62,8 @@ export function draftOf(
 }
 
 /** Tells whose listen paths the caller may overlap: with ownership, of its own APIs alone; undefined = of all in the organisation. */
-export function usableBy({ sight }: Call): ApiDraft['mayUse'] {
-  return sight.everything ? undefined : (stored) => sight.api(stored)
+export function usableBy({ visibility }: Call): ApiDraft['mayUse'] {
+  return visibility.everything ? undefined : (stored) => visibility.api(stored)
 }
 
 /** Who the audit log names. */
@@ -72,14 +72,14 @@ export function actorName({ actor }: Call): string {
 }
 
 /** Stores a new API and answers its ids, as a version of another when the query says so. @throws Fault as `publishApi` */
-export async function create(
+export async function createStoredApi(
   parts: DashboardParts,
   call: Call,
   format: ApiDocument['format'],
   definition: JsonObject,
-  beside: ApiBeside = {},
+  beside: ApiMetadata = {},
 ): Promise<Answer> {
-  secretsKept(definition, undefined, 'definition_invalid')
+  restoreMaskedSecrets(definition, undefined, 'definition_invalid')
   const version = await versionOf(parts, call)
   if (version !== undefined && 'status' in version) return version
   await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(beside))
@@ -87,14 +87,14 @@ export async function create(
   const made = await publishApi(parts, {
     ...draftOf(parts, call),
     ...{ format, definition },
-    beside: besideNew(parts, call, beside),
+    beside: newApiMetadata(parts, call, beside),
     ...(version && { version }),
   })
   return ok('API created', made.id, { ID: made.document.api_id })
 }
 
 /** Puts a definition in the place of a stored one; categories, owners and labels stay unless given. @throws Fault as `publishApi` */
-export async function update(
+export async function updateStoredApi(
   parts: DashboardParts,
   call: Call,
   stored: StoredDocument,
@@ -103,11 +103,11 @@ export async function update(
 ): Promise<Answer> {
   const apiId = String(stored.body.api_id)
   const before = definitionAs(change.format, stored)
-  const definition = secretsKept(change.definition, before, 'definition_invalid')
+  const definition = restoreMaskedSecrets(change.definition, before, 'definition_invalid')
   const body = bodyOf(change.format, definition, change.beside)
   await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(change.beside), stored.body)
   await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))
-  checkVersionsKept(call.sight, stored.body, body)
+  checkForeignVersionsUnchanged(call.visibility, stored.body, body)
   await publishApi(parts, {
     ...draftOf(parts, call),
     ...change,
@@ -118,15 +118,15 @@ export async function update(
 }
 
 /** Deletes the API that the path names, and its versions with `purge=true`. @throws Fault `not_owner` (401) */
-export async function remove(parts: DashboardParts, call: Call): Promise<Answer> {
+export async function removeStoredApi(parts: DashboardParts, call: Call): Promise<Answer> {
   const stored = await apiOf(parts, call, call.param('id'))
   if (stored === undefined) return notChangeable()
   const purge = call.query('purge') === 'true'
-  if (!purge) checkVersionsKept(call.sight, stored.body, undefined)
+  if (!purge) checkForeignVersionsUnchanged(call.visibility, stored.body, undefined)
   await removeApi(parts, {
     apiId: String(stored.body.api_id),
     purge,
-    mayRemove: (version) => call.sight.api(version),
+    mayRemove: (version) => call.visibility.api(version),
     actor: actorName(call),
   })
   return ok('API deleted')
@@ -139,7 +139,7 @@ function definitionAs(format: ApiDocument['format'], { body }: StoredDocument): 
   return format === 'oas' ? toOas(definition).document : toClassic(definition).definition
 }
 
-const bodyOf = (format: ApiDocument['format'], definition: JsonObject, beside: ApiBeside = {}): JsonObject => ({
+const bodyOf = (format: ApiDocument['format'], definition: JsonObject, beside: ApiMetadata = {}): JsonObject => ({
   ...(beside as JsonObject),
   format,
   definition,
@@ -150,7 +150,7 @@ const selfOf = (format: ApiDocument['format'], definition: JsonObject) => ({
   made: { api: [idsOf(format, definition).apiId] },
 })
 
-const ownersOf = ({ user_owners = [], user_group_owners = [] }: ApiBeside = {}): JsonObject => ({
+const ownersOf = ({ user_owners = [], user_group_owners = [] }: ApiMetadata = {}): JsonObject => ({
   user_owners: [...user_owners],
   user_group_owners: [...user_group_owners],
 })
@@ -162,7 +162,7 @@ async function versionOf(parts: DashboardParts, call: Call): Promise<VersionOf |
   if (baseApiId === '')
     return name === '' ? undefined : refused(400, 'base_api_id should be set with version name header')
   if (name === '') return refused(400, 'version name header should be set with base API ID')
-  const base = await apiNamed(parts.documents, call.sight, baseApiId)
+  const base = await apiNamed(parts.documents, call.visibility, baseApiId)
   if (base === undefined) return refused(400, 'base_api_id: there is no such API')
   await apiDocumentOf(parts, call, baseApiId)
   const setDefault = /^(?:true|1)$/i.test(call.query('set_default'))

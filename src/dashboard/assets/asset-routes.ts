@@ -6,7 +6,7 @@ import { readAsset } from '../../model/assets/asset.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { createAsset, findAsset, removeAsset, type SavedAsset, updateAsset } from '../../publish/assets/assets.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { aliasOf } from '../apis/vendor-alias.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -42,7 +42,7 @@ export function assetRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Type.Array(AssetShape) },
       run: (call) => {
         const kind = call.query('kind')
-        const where = { ...call.sight.whereOrg(), ...(kind !== '' && { kind }) }
+        const where = { ...call.visibility.whereOrg(), ...(kind !== '' && { kind }) }
         const batches = parts.documents.each('asset', { where, order: 'name_folded' })
         return { status: 200, body: listPieces(batches, (stored) => shown(parts, call, stored)) }
       },
@@ -77,7 +77,7 @@ export function assetRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const stored = await assetOf(parts, call)
         const draft = draftOf(parts, call.object())
-        const data = secretsKept(draft.data, objectOf(stored.body, 'data'), 'asset_invalid')
+        const data = restoreMaskedSecrets(draft.data, objectOf(stored.body, 'data'), 'asset_invalid')
         return saved('asset updated', await updateAsset(parts, stored, { ...draft, data }, call.actor!.email))
       },
     },
@@ -98,8 +98,8 @@ export function assetRoutes(parts: DashboardParts): Route[] {
 
 /** @throws Fault `asset_unknown` (404) */
 async function assetOf(parts: DashboardParts, call: Call): Promise<StoredDocument<'asset'>> {
-  const stored = await findAsset(parts, call.sight.whereOrg(), call.param('asset_id'))
-  if (stored === undefined || !call.sight.org(stored)) throw fault('asset_unknown')
+  const stored = await findAsset(parts, call.visibility.whereOrg(), call.param('asset_id'))
+  if (stored === undefined || !call.visibility.org(stored)) throw fault('asset_unknown')
   return stored
 }
 
@@ -116,7 +116,7 @@ function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocum
     kind,
     name,
     description,
-    data: restoreExtension(secretsSeen(call, 'api_assets', data), aliasOf(parts, call)),
+    data: restoreExtension(maskSecretsFor(call, 'api_assets', data), aliasOf(parts, call)),
     last_updated,
     org_id,
   }

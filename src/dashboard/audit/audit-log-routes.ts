@@ -9,10 +9,10 @@ import { pageAnswer, streamed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { voucherFor } from '../single-sign-on/check-reach.ts'
-import { voucherBody } from '../single-sign-on/person.ts'
+import { guarantorFor } from '../single-sign-on/check-reach.ts'
+import { guarantorBody } from '../single-sign-on/person.ts'
 import { auditQueryOf } from './query.ts'
-import { csvOf, fullRecordOf, jsonOf, RecordShape, recordOf } from './record.ts'
+import { csvOf, fullRecordOf, RecordShape, recordOf, recordsJson } from './record.ts'
 import { checkUndoRights } from './undo-rights.ts'
 import { withheldBatches, withheldRows } from './withhold.ts'
 
@@ -91,7 +91,7 @@ function download(parts: DashboardParts, call: Call): Answer {
   const name = `audit_logs.${csv ? 'csv' : 'json'}`
   return {
     status: 200,
-    body: csv ? csvOf(rows) : jsonOf(rows),
+    body: csv ? csvOf(rows) : recordsJson(rows),
     type: csv ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
     headers: { 'content-disposition': `attachment; filename="${name}"` },
   }
@@ -110,7 +110,7 @@ async function undo(parts: DashboardParts, call: Call): Promise<Answer> {
     actor: call.actor!.email,
     sharedEmail,
     mayUse: usableBy(call),
-    voucher: voucherBody(voucherFor(call.actor!)),
+    voucher: guarantorBody(guarantorFor(call.actor!)),
   })
   return ok(
     'Change undone',

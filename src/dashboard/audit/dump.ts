@@ -5,7 +5,7 @@ import { redactDocument, withoutSecrets } from '../../model/secrets/secret-place
 import type { Answer } from '../routes/answer.ts'
 
 /** What of a call is dumped. */
-export interface Dumped {
+export interface DumpedCall {
   readonly method: string
   /** Path and query without secrets. */
   readonly url: string
@@ -17,7 +17,7 @@ export interface Dumped {
 const LONGEST = 65_536
 
 /** A request and its answer as texts without secrets, for detailed recording. */
-export function dumpsOf({ method, url, headers, body, answer }: Dumped): JsonObject {
+export function dumpsOf({ method, url, headers, body, answer }: DumpedCall): JsonObject {
   const head = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}: ${isSecretName(name) ? MASK : String(value)}`],
   )

@@ -10,7 +10,7 @@ export async function purgeOldAudit({ store, clock, config }: DashboardParts): P
 }
 
 /** Does so now and once an hour. Answers the function that ends it. */
-export function keepAuditShort(parts: DashboardParts): () => Promise<void> {
+export function scheduleAuditRetention(parts: DashboardParts): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
   const purge = () => {
     running = running

@@ -100,7 +100,7 @@ export async function* csvOf(batches: AsyncIterable<AuditRow[]>): AsyncIterable<
 }
 
 /** The same as a JSON list. */
-export async function* jsonOf(batches: AsyncIterable<AuditRow[]>): AsyncIterable<string> {
+export async function* recordsJson(batches: AsyncIterable<AuditRow[]>): AsyncIterable<string> {
   let before = '['
   for await (const batch of batches) {
     if (batch.length === 0) continue

@@ -9,15 +9,15 @@ import { policyApisOf } from '../../model/policies/policy-index.ts'
 import { apisOf } from '../../publish/audit/undo-restore.ts'
 import type { AuditChange, AuditRow } from '../../store/ports/ports.ts'
 import { isUnbounded } from '../access/actor.ts'
-import { checkAlone, checkVersionsKept } from '../access/co-owned.ts'
+import { checkForeignVersionsUnchanged, checkSoleOwner } from '../access/co-owned.ts'
 import { seesDocumented } from '../access/owned.ts'
 import { checkReferences } from '../access/references.ts'
 import { checkCertificateUnused, checkHookUnused } from '../access/used-by-others.ts'
-import { checkAddress, checkGiven, checkGroupReach, checkOwnersReach, checkReach } from '../people/check-rights.ts'
+import { checkAddress, checkGrantable, checkGroupReach, checkOwnersReach, checkReach } from '../people/check-rights.ts'
 import { policyApisFor } from '../policies/policy-apis.ts'
 import { changesMore } from '../policies/policy-shape.ts'
-import { checkRightsSeen } from '../policies/policy-view.ts'
-import { checkHeldAlone } from '../portal/developers/holdings.ts'
+import { checkRightsVisible } from '../policies/policy-view.ts'
+import { checkSoleHolder } from '../portal/developers/holdings.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { checkProfileReach } from '../single-sign-on/check-reach.ts'
@@ -94,14 +94,14 @@ function checkOrganisation(orgId: string, { kind, id, before, after, session }: 
 }
 
 /** One of the APIs must be the caller's in each state, and whatever comes back as well. */
-function checkOwners({ sight, actor }: Call, { kind, before, after }: AuditChange): void {
+function checkOwners({ visibility, actor }: Call, { kind, before, after }: AuditChange): void {
   const was = before === null ? [] : apisOf(kind, before)
   const is = after === null ? [] : apisOf(kind, after)
   const seen = (body: JsonObject | null, ids: readonly string[]) =>
-    body === null || (kind === 'api' ? sight.everything || ownsState(actor!, body) : sight.anyApi(ids))
+    body === null || (kind === 'api' ? visibility.everything || ownsState(actor!, body) : visibility.anyApi(ids))
   if (!seen(before, was) || !seen(after, is)) throw fault('not_owner')
-  if (sight.everything || kind === 'api') return
-  if (was.some((apiId) => !is.includes(apiId) && !sight.apiId(apiId))) throw fault('not_owner')
+  if (visibility.everything || kind === 'api') return
+  if (was.some((apiId) => !is.includes(apiId) && !visibility.apiId(apiId))) throw fault('not_owner')
 }
 
 /** What comes back refers to nothing that the caller does not see, and takes nothing from APIs of others. */
@@ -111,8 +111,8 @@ async function checkOthers(
   change: AuditChange,
   all: readonly AuditChange[],
 ): Promise<void> {
-  const { sight } = call
-  if (sight.everything) return
+  const { visibility } = call
+  if (visibility.everything) return
   const { kind, before, after, session } = change
   // What comes back together is judged by itself.
   const named = (noun: 'api' | 'policy', member: string) =>
@@ -120,11 +120,11 @@ async function checkOthers(
   const made = { api: named('api', 'api_id'), policy: named('policy', 'id') }
   if (before !== null) await checkReferences(parts, call, kind, before, after ?? undefined, { made })
   const states = [before, after].filter((body) => body !== null)
-  if (kind === 'api' && after !== null) checkVersionsKept(sight, after, before ?? undefined)
+  if (kind === 'api' && after !== null) checkForeignVersionsUnchanged(visibility, after, before ?? undefined)
   if (kind === 'policy') {
-    if (before !== null && after !== null) checkRightsSeen(call, after, before)
+    if (before !== null && after !== null) checkRightsVisible(call, after, before)
     if (before === null || after === null || changesMore(after, before))
-      checkAlone(sight, 'The policy', states.flatMap(policyApisOf))
+      checkSoleOwner(visibility, 'The policy', states.flatMap(policyApisOf))
   }
   if (kind === 'oauth_client' || kind === 'session') {
     const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
@@ -132,13 +132,13 @@ async function checkOthers(
     const given = states.flatMap((body) => referencesOf(kind, body)).filter((reference) => reference.kind === 'policy')
     const apiIds = [...states.flatMap((body) => apisOf(kind, body)), ...(session?.apiIds ?? [])]
     const what = kind === 'session' ? 'The key' : 'The client'
-    checkAlone(sight, what, [...apiIds, ...given.flatMap(({ id }) => policies.of(orgId, id))])
+    checkSoleOwner(visibility, what, [...apiIds, ...given.flatMap(({ id }) => policies.of(orgId, id))])
   }
   if (kind === 'developer' || kind === 'key_end') {
     const id = kind === 'developer' ? change.id : String(states[0]?.developer_id ?? '')
     const now = isDocumentId(id) ? await parts.documents.get('developer', id) : undefined
     for (const body of [...states, ...(now === undefined ? [] : [now.body])])
-      await checkHeldAlone(parts, call, { id: id as DocumentId, body })
+      await checkSoleHolder(parts, call, { id: id as DocumentId, body })
   }
 }
 
@@ -168,9 +168,9 @@ async function checkProfile(parts: DashboardParts, call: Call, { before, after }
 }
 
 /** What it is about must be the caller's in each state. */
-async function checkDocumented(parts: DashboardParts, { sight, actor }: Call, { before, after }: AuditChange) {
+async function checkDocumented(parts: DashboardParts, { visibility, actor }: Call, { before, after }: AuditChange) {
   for (const body of [before, after]) {
-    if (body === null || (await seesDocumented(parts, sight, actor!.orgId, String(body.api_id ?? '')))) continue
+    if (body === null || (await seesDocumented(parts, visibility, actor!.orgId, String(body.api_id ?? '')))) continue
     throw fault('not_owner')
   }
 }
@@ -187,7 +187,7 @@ async function checkUser(parts: DashboardParts, { actor }: Call, { id, before, a
   const user = (body: JsonObject) => userOf({ id: id as Parameters<typeof userOf>[0]['id'], revision: 0, body })
   if (after !== null) await checkReach(parts, actor!, user(after))
   if (before !== null && after !== null) checkAddress(actor!, user(after), before.email_address)
-  if (before !== null) await checkGiven(parts, actor!, user(before), after === null ? undefined : user(after))
+  if (before !== null) await checkGrantable(parts, actor!, user(before), after === null ? undefined : user(after))
 }
 
 async function checkGroup(parts: DashboardParts, { actor }: Call, { id, before, after }: AuditChange): Promise<void> {

@@ -10,7 +10,7 @@ import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { ownsState } from './owned-state.ts'
 
-type Reader = Pick<Call, 'sight' | 'actor'>
+type Reader = Pick<Call, 'visibility' | 'actor'>
 
 /** In the place of what an entry says about documents of what others own. */
 const WITHHELD = { withheld: true } as const
@@ -33,7 +33,7 @@ export async function withheldRows(
   reader: Reader,
   rows: readonly AuditRow[],
 ): Promise<AuditRow[]> {
-  if (reader.sight.everything) return [...rows]
+  if (reader.visibility.everything) return [...rows]
   const shown: AuditRow[] = []
   for (const row of rows) {
     const isSeen = await mayRead(parts, reader, row)
@@ -54,29 +54,29 @@ async function mayRead(parts: DashboardParts, reader: Reader, { changes }: Audit
 }
 
 /** By the newest state that the entry knows. */
-async function seesChange(parts: DashboardParts, { sight, actor }: Reader, change: AuditChange): Promise<boolean> {
+async function seesChange(parts: DashboardParts, { visibility, actor }: Reader, change: AuditChange): Promise<boolean> {
   const { kind, before, after, session } = change
   const body = after ?? before ?? {}
   const orgId = actor?.orgId ?? ''
-  const look = { parts, sight, orgId }
+  const look = { parts, visibility, orgId }
   switch (kind) {
     case 'api': {
       const apiId = String(body.api_id ?? '')
       // Of one that is gone those read who owned it last.
-      return sight.apiId(apiId) || (sight.anyApi([apiId]) && actor !== undefined && ownsState(actor, body))
+      return visibility.apiId(apiId) || (visibility.anyApi([apiId]) && actor !== undefined && ownsState(actor, body))
     }
     case 'policy':
-      return sight.anyApi(apisOf(kind, body))
+      return visibility.anyApi(apisOf(kind, body))
     case 'oauth_client':
       return seesSession(look, { apiIds: apisOf(kind, body), policyIds: textsIn([body.registered_by_policy]) })
     case 'session':
       return seesSession(look, session ?? { apiIds: apisOf(kind, body), policyIds: policyIdsOf(body as Session) })
     case 'key_request':
-      return seesAPolicy(parts, { sight, orgId }, requestedPolicies(body))
+      return seesAPolicy(parts, { visibility, orgId }, requestedPolicies(body))
     case 'portal_documentation':
-      return seesDocumented(parts, sight, orgId, String(body.api_id ?? ''))
+      return seesDocumented(parts, visibility, orgId, String(body.api_id ?? ''))
     case 'catalogue':
-      return seesEntries(parts, { sight, orgId }, [...entriesOf(before ?? {}), ...entriesOf(after ?? {})])
+      return seesEntries(parts, { visibility, orgId }, [...entriesOf(before ?? {}), ...entriesOf(after ?? {})])
     default:
       return true
   }
@@ -85,25 +85,29 @@ async function seesChange(parts: DashboardParts, { sight, actor }: Reader, chang
 const textsIn = (values: readonly unknown[]) =>
   values.filter((value) => typeof value === 'string' && value !== '') as string[]
 
-type Look = Pick<Call, 'sight'> & { readonly orgId: string }
+type Look = Pick<Call, 'visibility'> & { readonly orgId: string }
 
-async function seesAPolicy(parts: DashboardParts, { sight, orgId }: Look, ids: readonly string[]): Promise<boolean> {
+async function seesAPolicy(
+  parts: DashboardParts,
+  { visibility, orgId }: Look,
+  ids: readonly string[],
+): Promise<boolean> {
   for (const id of ids) {
     const policy = await findPolicyDocument(parts.documents, orgId, id)
-    if (policy !== undefined && sight.policy(policy)) return true
+    if (policy !== undefined && visibility.policy(policy)) return true
   }
   return ids.length === 0
 }
 
 async function seesEntries(
   { documents }: DashboardParts,
-  { sight, orgId }: Look,
+  { visibility, orgId }: Look,
   entries: readonly JsonObject[],
 ): Promise<boolean> {
   for (const { policy_id, api_id } of entries) {
     const policy = policy_id ? await findPolicyDocument(documents, orgId, String(policy_id)) : undefined
-    if (policy !== undefined && !sight.policy(policy)) return false
-    if (policy === undefined && !sight.anyApi([String(api_id ?? '')])) return false
+    if (policy !== undefined && !visibility.policy(policy)) return false
+    if (policy === undefined && !visibility.anyApi([String(api_id ?? '')])) return false
   }
   return true
 }

@@ -17,7 +17,7 @@ import { listed } from '../routes/listed.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { certificateOf } from './certificate-view.ts'
+import { readableCertificate } from './certificate-view.ts'
 
 const PATH = '/api/certs'
 const READ = { permission: 'certs', intent: 'read' } as const
@@ -114,7 +114,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read the details of a certificate',
       answers: { 200: Details },
-      run: async (call) => bare(describeCertificate((await certificateOf(parts, call)).body)),
+      run: async (call) => bare(describeCertificate((await readableCertificate(parts, call)).body)),
     },
     {
       method: 'DELETE',
@@ -123,7 +123,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Delete a certificate',
       answers: { 200: Told },
       run: async (call) => {
-        const { body } = await certificateOf(parts, call, 'Could not delete certificate.')
+        const { body } = await readableCertificate(parts, call, 'Could not delete certificate.')
         await checkCertificateUnused(parts, call, body)
         await removeCertificate(parts, String(body.cert_id), call.actor!.email)
         return bare({ message: 'removed', status: 'ok' })
@@ -157,7 +157,7 @@ function useRoutes(parts: DashboardParts): Route[] {
 }
 
 function list(parts: DashboardParts, call: Call, name: string, show: (body: JsonObject) => JsonObject | string) {
-  const query = { where: call.sight.whereOrg() }
+  const query = { where: call.visibility.whereOrg() }
   return listed(parts.documents, 'certificate', query, pageOf(call), { name, shape: ({ body }) => show(body) })
 }
 
@@ -177,8 +177,8 @@ async function add(parts: DashboardParts, call: Call): Promise<Answer> {
 }
 
 async function usesOf(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { body } = await certificateOf(parts, call)
-  const where = { ...call.sight.where(), certificate: certificateNamesOf(body) }
+  const { body } = await readableCertificate(parts, call)
+  const where = { ...call.visibility.where(), certificate: certificateNamesOf(body) }
   const page = pageOf(call)
   const found: StoredDocument[] = []
   let total = 0
@@ -199,11 +199,11 @@ async function usesOf(parts: DashboardParts, call: Call): Promise<Answer> {
 
 /** All or none: who does not see one of the APIs cannot say what its owners can do without. @throws Fault `not_owner` (401) */
 async function unlink(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { body } = await certificateOf(parts, call)
-  const where = { ...call.sight.whereOrg(), certificate: certificateNamesOf(body) }
+  const { body } = await readableCertificate(parts, call)
+  const where = { ...call.visibility.whereOrg(), certificate: certificateNamesOf(body) }
   const found: StoredDocument[] = []
   for await (const batch of parts.documents.each('api', { where })) found.push(...batch)
-  if (found.some((stored) => !call.sight.api(stored))) throw fault('not_owner')
+  if (found.some((stored) => !call.visibility.api(stored))) throw fault('not_owner')
   await unlinkCertificate(parts, body, found, call.actor!.email)
   return bare({ message: 'removed from all APIs', status: 'ok' })
 }

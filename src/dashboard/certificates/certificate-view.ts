@@ -10,7 +10,7 @@ const FINGERPRINT = /^[0-9a-f]{64}$/
  * The certificate that the path names by its id, or by its fingerprint alone.
  * @throws Fault `not_found` (404) with `missing`, `certificate_not_owned` (400) for an id of another organisation, taken or not
  */
-export async function certificateOf(
+export async function readableCertificate(
   parts: DashboardParts,
   call: Call,
   missing = 'Certificate with given SHA256 fingerprint not found',
@@ -18,7 +18,7 @@ export async function certificateOf(
   const id = call.param('id')
   const orgId = call.actor?.orgId ?? ''
   const found = await findCertificate(parts, FINGERPRINT.test(id) ? orgId + id : id)
-  if (found !== undefined && call.sight.org(found)) return found
+  if (found !== undefined && call.visibility.org(found)) return found
   const own = id.startsWith(orgId) && FINGERPRINT.test(id.slice(orgId.length))
   if (found === undefined && (own || FINGERPRINT.test(id) || orgId === '')) throw fault('not_found', missing)
   throw fault('certificate_not_owned')

@@ -1,15 +1,15 @@
 import { Type } from 'typebox'
 import { counterIdOf } from '../../model/keys/key.ts'
+import { hexOf } from '../../publish/keys/key-parts.ts'
 import { rotateKey } from '../../publish/keys/rotate-key.ts'
 import { resetQuotas } from '../../publish/sessions/quotas.ts'
 import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { hexOf } from './key-shape.ts'
-import { keyOf } from './key-view.ts'
+import { keyInPath } from './key-view.ts'
 
 const Rotated = Type.Object({
   key_id: Type.String({ description: 'The new key. It is shown now, and never again.' }),
@@ -46,9 +46,9 @@ export function keyActRoutes(parts: DashboardParts): Route[] {
       path: '/api/keys/{keyId}/reset_quota',
       summary: 'Reset the quotas of a key',
       query: { ...NAMING, username: Type.String({ description: 'true: the path holds the name of a basic user.' }) },
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       async run(call) {
-        const { row } = await keyOf(parts, call)
+        const { row } = await keyInPath(parts, call)
         const counterId = counterIdOf(row.body, hexOf(row.hash))
         await resetQuotas(parts, row.body, row.orgId, counterId, { whatever: true })
         return ok('Quota reset')
@@ -58,7 +58,7 @@ export function keyActRoutes(parts: DashboardParts): Route[] {
 }
 
 async function rotate(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { row } = await keyOf(parts, call)
+  const { row } = await keyInPath(parts, call)
   const overlapS = overlapSent(call)
   const saved = await rotateKey(parts, row, call.actor!.email, { overlapS })
   const old = overlapS === 0 ? undefined : await parts.tokens.getSession(row.hash)

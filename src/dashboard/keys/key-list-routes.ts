@@ -6,7 +6,7 @@ import { findKey } from '../../publish/keys/find-key.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { soleOwnership } from '../access/co-owned.ts'
-import { secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor } from '../access/secrets-view.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
 import { type PolicyApis, policyApisFor } from '../policies/policy-apis.ts'
 import { KeyFacts, keyFacts } from '../portal/developers/key-entry.ts'
@@ -116,14 +116,14 @@ async function reachOf(parts: DashboardParts, call: Call, apiId: string | undefi
     const id = String(body.api_id)
     return { apiIds: [id], policyIds: await policiesFor(policies, String(body.org_id ?? orgId), [id]) }
   }
-  const apiIds = call.sight.apiIds()
+  const apiIds = call.visibility.apiIds()
   return apiIds && { apiIds, policyIds: await policiesFor(policies, orgId, apiIds) }
 }
 
 /** Keys with a policy. One that is not seen has none. */
 async function reachOfPolicy(parts: DashboardParts, call: Call, policyId: string): Promise<KeyQuery['reach']> {
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
-  const isSeen = call.sight.everything || call.sight.anyApi(policies.of(call.actor?.orgId ?? '', policyId))
+  const isSeen = call.visibility.everything || call.visibility.anyApi(policies.of(call.actor?.orgId ?? '', policyId))
   return { apiIds: [], policyIds: isSeen ? [policyId] : [] }
 }
 
@@ -162,7 +162,7 @@ async function detailed(parts: DashboardParts, call: Call, { query, named }: Wan
 async function keyOfList(parts: DashboardParts, call: Call, row: SessionRow) {
   const found = await keyData(parts, call, row, rawKeyOf(parts, row) ?? '')
   const isAlone = (await soleOwnership(parts, call)).key(row)
-  const data = { ...found, data: secretsSeen(call, 'keys', found.data, isAlone) }
+  const data = { ...found, data: maskSecretsFor(call, 'keys', found.data, isAlone) }
   return call.query('facts') === '1' ? { ...data, facts: await keyFacts(parts, row, data.data) } : data
 }
 

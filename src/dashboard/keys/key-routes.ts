@@ -6,17 +6,17 @@ import { withoutHidden } from '../../model/keys/key.ts'
 import { checkSession } from '../../model/sessions/session.ts'
 import { preview } from '../../publish/sessions/sessions.ts'
 import { soleOwnership } from '../access/co-owned.ts'
-import { secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor } from '../access/secrets-view.ts'
 import { KeyFacts, keyFacts } from '../portal/developers/key-entry.ts'
 import { bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { digestOf } from '../routes/entity-version.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { keyListRoutes } from './key-list-routes.ts'
-import { KeyData, keyData, shownSession } from './key-shape.ts'
-import { keyOf, withinSight } from './key-view.ts'
+import { KeyData, keyData, toSessionView } from './key-shape.ts'
+import { keyInPath, withinVisibility } from './key-view.ts'
 import { changeKey, createChosenKey, createNamedUser, createRandomKey, isForUser, removeKey } from './key-writes.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
@@ -98,7 +98,7 @@ function createRoutes(parts: DashboardParts): Route[] {
 }
 
 function oneRoutes(parts: DashboardParts, path: string): Route[] {
-  const standing = async (call: Call) => digestOf((await keyOf(parts, call)).row.body)
+  const standing = async (call: Call) => digestOf((await keyInPath(parts, call)).row.body)
   return [
     {
       method: 'GET',
@@ -108,15 +108,15 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       summary: 'Read a key',
       query: { ...NAMING, facts: FACTS },
       answers: { 200: Told },
-      standing,
+      entityVersion: standing,
       run: async (call) => {
-        const { row, key } = await keyOf(parts, call)
+        const { row, key } = await keyInPath(parts, call)
         const data = await keyData(parts, call, row, key)
         const isAlone = (await soleOwnership(parts, call)).key(row)
         const told = (more: JsonObject) =>
-          bare({ ...data, data: secretsSeen(call, 'keys', data.data, isAlone), ...more })
+          bare({ ...data, data: maskSecretsFor(call, 'keys', data.data, isAlone), ...more })
         if (call.query('facts') !== '1') return told({})
-        const own = secretsSeen(call, 'keys', withoutHidden(row.body), isAlone)
+        const own = maskSecretsFor(call, 'keys', withoutHidden(row.body), isAlone)
         return told({ facts: await keyFacts(parts, row, data.data), own })
       },
     },
@@ -129,7 +129,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       query: { ...NAMING, ...SAVING },
       body: Session,
       answers: { 200: KeyData },
-      standing,
+      entityVersion: standing,
       run: (call) => changeKey(parts, call),
     },
     {
@@ -139,7 +139,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       owned: OWNED,
       summary: 'Delete a key',
       query: NAMING,
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: (call) => removeKey(parts, call),
     },
   ]
@@ -148,13 +148,13 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
 /** @throws Fault `body_refused` (400) whatever is wrong with it, `not_owner` (401) */
 async function previewed(parts: DashboardParts, call: Call) {
   try {
-    const sent = await withinSight(parts, call, call.object(), undefined)
+    const sent = await withinVisibility(parts, call, call.object(), undefined)
     const session = checkSession(sent)
     return bare({
       api_model: {},
       key_id: '',
       key_hash: '',
-      data: secretsSeen(call, 'keys', shownSession(await preview(parts, session))),
+      data: maskSecretsFor(call, 'keys', toSessionView(await preview(parts, session))),
     })
   } catch (error) {
     if (!(error instanceof Fault) || (error.code !== 'key_invalid' && error.code !== 'rights_missing')) throw error

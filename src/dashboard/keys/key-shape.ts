@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { counterIdOf } from '../../model/keys/key.ts'
+import { hexOf } from '../../publish/keys/key-parts.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
-import { showSession } from '../../publish/sessions/quotas.ts'
+import { sessionView } from '../../publish/sessions/quotas.ts'
 import type { Withheld } from '../../publish/sessions/session-in-force.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
-import type { Sight } from '../access/visibility.ts'
+import type { Visibility } from '../access/visibility.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -27,7 +28,7 @@ export const KeyData = Type.Object({
 const BLANK: JsonObject = { org_id: '', apply_policies: [], access_rights: {}, tags: [], meta_data: {} }
 
 /** A session as callers see it, none of its usual members missing or null. */
-export function shownSession(session: JsonObject): JsonObject {
+export function toSessionView(session: JsonObject): JsonObject {
   const said = Object.entries(session).filter(([name, value]) => value !== null || !Object.hasOwn(BLANK, name))
   const shown: JsonObject = { ...BLANK, ...Object.fromEntries(said) }
   return { ...shown, access_rights: isObject(shown.access_rights) ? shown.access_rights : {} }
@@ -36,26 +37,27 @@ export function shownSession(session: JsonObject): JsonObject {
 /** A stored key with its policies applied and its counts as they are. `key` is '' where nobody knows it. */
 export async function keyData(
   parts: DashboardParts,
-  { sight }: Pick<Call, 'sight'>,
+  { visibility }: Pick<Call, 'visibility'>,
   row: Pick<SessionRow, 'hash' | 'body' | 'orgId'>,
   key: string,
 ) {
   const keyHash = hexOf(row.hash)
-  const session = await showSession(parts, row.body, row.orgId, counterIdOf(row.body, keyHash), withheldFrom(sight))
-  return { api_model: {}, key_id: key, key_hash: keyHash, data: shownSession(session) } satisfies Json
+  const session = await sessionView(
+    parts,
+    row.body,
+    row.orgId,
+    counterIdOf(row.body, keyHash),
+    withheldFrom(visibility),
+  )
+  return { api_model: {}, key_id: key, key_hash: keyHash, data: toSessionView(session) } satisfies Json
 }
 
 /** Policies of which the caller sees nothing in a key that has them besides others. */
-export function withheldFrom(sight: Sight): Withheld {
-  return (policy) => !sight.policy({ body: policy })
+export function withheldFrom(visibility: Visibility): Withheld {
+  return (policy) => !visibility.policy({ body: policy })
 }
 
 /** What lists call a key: its hash, or the key itself where the installation keeps keys. @throws Fault `seal_broken` */
 export function listedName(parts: DashboardParts, row: SessionRow): string {
   return rawKeyOf(parts, row) ?? hexOf(row.hash)
-}
-
-/** A hash as it is written. */
-export function hexOf(hash: Uint8Array): string {
-  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
 }

@@ -5,46 +5,46 @@ import { counterIdOf } from '../../model/keys/key.ts'
 import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { type FoundKey, findKey, type KeyNaming } from '../../publish/keys/find-key.ts'
-import { showSession } from '../../publish/sessions/quotas.ts'
+import { hexOf } from '../../publish/keys/key-parts.ts'
+import { sessionView } from '../../publish/sessions/quotas.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { checkReferences } from '../access/references.ts'
 import { policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { hexOf } from './key-shape.ts'
 
 /**
  * The key that the path names: by itself, with `hashed` by its hash, with `auto_guess` by either, with `username` a basic user.
  * @throws Fault `not_found` (404), `key_not_owned` (400) for one of another organisation, `not_owner` (401), `query_invalid` (400)
  */
-export async function keyOf(parts: DashboardParts, call: Call): Promise<FoundKey> {
+export async function keyInPath(parts: DashboardParts, call: Call): Promise<FoundKey> {
   const orgId = call.actor?.orgId ?? ''
   const naming = namingOf(call)
   if (naming === 'username' && parts.config.dashboard.disable_key_actions_by_username)
     throw fault('query_invalid', 'Keys cannot be named by a user name here.')
   const found = await findKey(parts, { name: call.param('keyId'), naming, orgId })
   if (found === undefined) throw fault('not_found', 'Could not retrieve key detail.')
-  await checkKeySeen(parts, call, found.row)
+  await checkKeyVisible(parts, call, found.row)
   return found
 }
 
 /** True for a query parameter that is there and does not say no. */
-export function isSet(call: Call, name: string): boolean {
+export function isQueryFlag(call: Call, name: string): boolean {
   const value = call.query(name)
   return call.queryAll(name).length > 0 && value !== 'false' && value !== '0'
 }
 
 /** Refuses a key of another organisation, and one whose APIs others own. @throws Fault `key_not_owned` (400), `not_owner` (401) */
-export async function checkKeySeen(
+export async function checkKeyVisible(
   parts: DashboardParts,
-  { actor, sight }: Call,
+  { actor, visibility }: Call,
   { orgId, body }: Pick<SessionRow, 'orgId' | 'body'>,
 ): Promise<void> {
   if (actor === undefined || (actor.orgId !== '' && orgId !== actor.orgId)) throw fault('key_not_owned')
-  if (sight.everything) return
+  if (visibility.everything) return
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
   const given = policyIdsOf(body as Session).flatMap((id) => policies.of(orgId, id))
-  if (!sight.anyApi([...rightsIn(body).keys(), ...given])) throw fault('not_owner')
+  if (!visibility.anyApi([...rightsIn(body).keys(), ...given])) throw fault('not_owner')
 }
 
 /**
@@ -53,14 +53,14 @@ export async function checkKeySeen(
  * are left to the policies that gave them.
  * @throws Fault `not_owner` (401)
  */
-export async function withinSight(
+export async function withinVisibility(
   parts: DashboardParts,
   call: Call,
   sent: JsonObject,
   stored: SessionRow | undefined,
 ): Promise<JsonObject> {
   const session: JsonObject = { ...sent, org_id: stored?.orgId ?? call.actor!.orgId }
-  if (call.sight.everything) return session
+  if (call.visibility.everything) return session
   // Assigning a policy gives all its rights.
   const { access_rights: rights, ...others } = session
   await checkReferences(parts, call, 'session', others, stored?.body, { code: 'not_owner' })
@@ -69,9 +69,9 @@ export async function withinSight(
 }
 
 function namingOf(call: Call): KeyNaming {
-  if (isSet(call, 'username')) return 'username'
-  if (isSet(call, 'hashed')) return 'hash'
-  return isSet(call, 'auto_guess') ? 'guess' : 'key'
+  if (isQueryFlag(call, 'username')) return 'username'
+  if (isQueryFlag(call, 'hashed')) return 'hash'
+  return isQueryFlag(call, 'auto_guess') ? 'guess' : 'key'
 }
 
 async function seenRights(
@@ -85,14 +85,14 @@ async function seenRights(
   const kept: [string, Json][] = []
   for (const [apiId, right] of rightsIn(session)) {
     // What is not there is as good as hidden: it may come to be there, and to be owned by others.
-    if (call.sight.apiId(apiId) || isDeepStrictEqual(right, before.get(apiId))) kept.push([apiId, right])
+    if (call.visibility.apiId(apiId) || isDeepStrictEqual(right, before.get(apiId))) kept.push([apiId, right])
     else if (before.has(apiId) || !shown.has(apiId)) throw fault('not_owner')
   }
   return kept
 }
 
 function shownOf(parts: DashboardParts, { body, orgId, hash }: SessionRow): Promise<JsonObject> {
-  return showSession(parts, body, orgId, counterIdOf(body, hexOf(hash)))
+  return sessionView(parts, body, orgId, counterIdOf(body, hexOf(hash)))
 }
 
 function rightsIn({ access_rights: rights }: JsonObject): Map<string, Json> {

@@ -3,19 +3,25 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { checkSession, type Session } from '../../model/sessions/session.ts'
-import { bringsPassword, createUser, findUser, isUser, updateUser } from '../../publish/keys/basic-auth-users.ts'
+import {
+  bringsPassword,
+  createBasicUser,
+  findBasicUser,
+  isBasicUser,
+  updateBasicUser,
+} from '../../publish/keys/basic-auth-users.ts'
 import { areKeyless } from '../../publish/keys/keyless.ts'
 import { createKey, deleteKey, type SavedKey, updateKey } from '../../publish/keys/keys.ts'
-import { writtenOver } from '../../publish/sessions/quotas.ts'
+import { sessionUpdateOf } from '../../publish/sessions/quotas.ts'
 import { applyPolicies } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
-import { checkKeyAlone, checkOthersKept, soleOwnership } from '../access/co-owned.ts'
-import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { checkForeignRightsUnchanged, checkSoleKeyOwner, soleOwnership } from '../access/co-owned.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { keyData, withheldFrom } from './key-shape.ts'
-import { checkKeySeen, isSet, keyOf, withinSight } from './key-view.ts'
+import { checkKeyVisible, isQueryFlag, keyInPath, withinVisibility } from './key-view.ts'
 
 const MALFORMED = 'User/Key object validation failed, most likely malformed input.'
 
@@ -28,7 +34,7 @@ export async function createRandomKey(parts: DashboardParts, call: Call): Promis
 
 /** Makes a key of the caller's choice, or replaces it. @throws besides Fault `key_not_owned` (400) */
 export async function createChosenKey(parts: DashboardParts, call: Call, key: string): Promise<Answer> {
-  if (isSet(call, 'hashed')) throw fault('query_invalid', 'A key is created by itself, not by its hash.')
+  if (isQueryFlag(call, 'hashed')) throw fault('query_invalid', 'A key is created by itself, not by its hash.')
   const before = await parts.tokens.getSession(hashKey(key))
   if (before !== undefined) await checkReplaced(parts, call, before)
   const session = await draftOf(parts, call)
@@ -39,34 +45,34 @@ export async function createChosenKey(parts: DashboardParts, call: Call, key: st
 
 /** Makes a basic user, or replaces it. @throws besides Fault `password_invalid` (400), `passwords_busy` (503) */
 export async function createNamedUser(parts: DashboardParts, call: Call, name: string): Promise<Answer> {
-  const before = await findUser(parts, call.actor!.orgId, name)
+  const before = await findBasicUser(parts, call.actor!.orgId, name)
   if (before !== undefined) await checkReplaced(parts, call, before)
   const session = await draftOf(parts, call)
-  const saved = await createUser(parts, { name, session, keepQuota: keepsQuota(call), actor: call.actor!.email })
+  const saved = await createBasicUser(parts, { name, session, keepQuota: keepsQuota(call), actor: call.actor!.email })
   return shown(parts, call, saved, name)
 }
 
 /** True for a session that is to be a basic user, whose name stands where a key would. */
 export function isForUser(call: Call): boolean {
-  return isSet(call, 'basic_auth') || isSet(call, 'username') || bringsPassword(call.object())
+  return isQueryFlag(call, 'basic_auth') || isQueryFlag(call, 'username') || bringsPassword(call.object())
 }
 
 /** Replaces the session of a key or a basic user. `suppress_reset` leaves the counts of its quotas. */
 export async function changeKey(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { row, key, by } = await keyOf(parts, call)
+  const { row, key, by } = await keyInPath(parts, call)
   if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
-  const written = await writtenOver(parts, keptOf(call, row), row, withheldFrom(call.sight))
-  const session = await withinSight(parts, call, written, row)
-  const isShared = await checkOthersKept(parts, call, row, session)
+  const written = await sessionUpdateOf(parts, keptOf(call, row), row, withheldFrom(call.visibility))
+  const session = await withinVisibility(parts, call, written, row)
+  const isShared = await checkForeignRightsUnchanged(parts, call, row, session)
   const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
-  const save = isUser(row) ? updateUser : updateKey
+  const save = isBasicUser(row) ? updateBasicUser : updateKey
   return shown(parts, call, await save(parts, change).catch(gone), key)
 }
 
 /** Deletes a key or a basic user. */
 export async function removeKey(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { row, by } = await keyOf(parts, call)
+  const { row, by } = await keyInPath(parts, call)
   if (by === 'hash' && !parts.config.dashboard.enable_delete_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be deleted by their hash here.')
   await deleteKey(parts, row, call.actor!.email)
@@ -75,13 +81,13 @@ export async function removeKey(parts: DashboardParts, call: Call): Promise<Answ
 
 /** Replacing a key ends what the old one gave. @throws Fault `not_owner` (401), `shared_with_others` (403) */
 async function checkReplaced(parts: DashboardParts, call: Call, before: SessionRow): Promise<void> {
-  await checkKeySeen(parts, call, before)
-  await checkKeyAlone(parts, call, before)
+  await checkKeyVisible(parts, call, before)
+  await checkSoleKeyOwner(parts, call, before)
 }
 
 /** A session from the wire that may become a key of the caller's organisation. */
 async function draftOf(parts: DashboardParts, call: Call): Promise<JsonObject> {
-  const session = await withinSight(parts, call, checkedOf(call.object()), undefined)
+  const session = await withinVisibility(parts, call, checkedOf(call.object()), undefined)
   const { merged } = await applyPolicies(parts, session as Session)
   if (await areKeyless(parts.documents, merged.rights.keys())) throw fault('key_needless')
   return session
@@ -100,7 +106,7 @@ function checkedOf(sent: JsonObject): JsonObject {
 
 /** The same in the place of a key's, whose secrets stay where they are blank. */
 function keptOf(call: Call, { body }: SessionRow): JsonObject {
-  return secretsKept(checkedOf(call.object()), withoutHidden(body), 'body_refused')
+  return restoreMaskedSecrets(checkedOf(call.object()), withoutHidden(body), 'body_refused')
 }
 
 /** A key that went while it was being changed. */
@@ -110,7 +116,7 @@ function gone(error: unknown): never {
 }
 
 function keepsQuota(call: Call): boolean {
-  return isSet(call, 'suppress_reset')
+  return isQueryFlag(call, 'suppress_reset')
 }
 
 async function shown(parts: DashboardParts, call: Call, saved: SavedKey, key: string): Promise<Answer> {
@@ -123,5 +129,5 @@ async function shown(parts: DashboardParts, call: Call, saved: SavedKey, key: st
   const { access_rights: rights } = saved.session
   const apis = { apiIds: isObject(rights) ? Object.keys(rights) : [], policyIds: [] }
   const isAlone = (await soleOwnership(parts, call)).key({ ...row, ...apis })
-  return bare({ ...told, data: secretsSeen(call, 'keys', told.data, isAlone) })
+  return bare({ ...told, data: maskSecretsFor(call, 'keys', told.data, isAlone) })
 }

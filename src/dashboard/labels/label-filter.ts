@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import { labelFiled } from '../../model/apis/definition/api-metadata.ts'
+import { labelIndexEntry } from '../../model/apis/definition/api-metadata.ts'
 import { normaliseText } from '../../model/text/normalise-text.ts'
 import type { Where } from '../../store/ports/ports.ts'
 
@@ -14,5 +14,5 @@ export function labelConditions(given: readonly string[]): Where[] {
     if (key === '' || value === '') throw fault('query_invalid', 'labels must be given as key:value')
     byKey.set(key, [...(byKey.get(key) ?? []), value])
   }
-  return [...byKey].map(([key, values]) => ({ label: values.map((value) => labelFiled(key, value)) }))
+  return [...byKey].map(([key, values]) => ({ label: values.map((value) => labelIndexEntry(key, value)) }))
 }

@@ -2,12 +2,12 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import { labelShape, readWanted } from '../../model/labels/label.ts'
-import { applyLabels, createLabel, removeLabel, takeLabelOff, updateLabel } from '../../publish/labels/labels.ts'
+import { applyLabels, createLabel, detachLabel, removeLabel, updateLabel } from '../../publish/labels/labels.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -53,7 +53,7 @@ function definitionRoutes(parts: DashboardParts): Route[] {
       query: { p: Type.Integer() },
       answers: { 200: Type.Object({ labels: Type.Array(LabelShape), pages: Type.Integer() }) },
       run: async (call) => {
-        const query = { where: call.sight.whereOrg(), order: 'name_folded' }
+        const query = { where: call.visibility.whereOrg(), order: 'name_folded' }
         const shape = ({ id, body }: StoredDocument<'label'>) => labelShape(id, body)
         return listed(documents, 'label', query, pageOf(call), { name: 'labels', shape })
       },
@@ -101,7 +101,7 @@ function definitionRoutes(parts: DashboardParts): Route[] {
       path: '/api/labels/{id}',
       access: 'admin',
       summary: 'Delete a label that no API has',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         await removeLabel(parts, await definitionOf(parts, call), call.actor!.email)
         return ok('Label deleted')
@@ -120,7 +120,9 @@ function inUseRoutes({ documents }: DashboardParts): Route[] {
       answers: { 200: InUse },
       run: async (call) => {
         const byKey = new Map<string, { value: string; count: number }[]>()
-        for (const { value: filed, count } of await documents.values('api', 'label', { where: call.sight.where() })) {
+        for (const { value: filed, count } of await documents.values('api', 'label', {
+          where: call.visibility.where(),
+        })) {
           const [key = '', value = ''] = filed.split(/=(.*)/s)
           byKey.set(key, [...(byKey.get(key) ?? []), { value, count }])
         }
@@ -158,10 +160,10 @@ function appliedAt(parts: DashboardParts, start: string): Route[] {
     {
       ...{ method: 'DELETE', path: `${path}/{key}`, access: WRITE, owned },
       summary: 'Remove a label from an API',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { id } = await apiDocumentOf(parts, call, call.param('api_id'))
-        await takeLabelOff(parts, id, call.param('key'), call.actor!.email)
+        await detachLabel(parts, id, call.param('key'), call.actor!.email)
         return ok('Label removed')
       },
     },
@@ -172,6 +174,6 @@ function appliedAt(parts: DashboardParts, start: string): Route[] {
 async function definitionOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument<'label'>> {
   const id = call.param('id')
   const stored = isDocumentId(id) ? await documents.get('label', id) : undefined
-  if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', 'Label not found')
+  if (stored === undefined || !call.visibility.org(stored)) throw fault('not_found', 'Label not found')
   return stored
 }

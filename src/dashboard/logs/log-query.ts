@@ -4,7 +4,7 @@ import { isKeyHash } from '../../model/keys/key.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { findKey } from '../../publish/keys/find-key.ts'
 import type { RecordQuery } from '../../store/ports/records.ts'
-import type { Sight } from '../access/visibility.ts'
+import type { Visibility } from '../access/visibility.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -42,11 +42,11 @@ export function logTimeOf(call: Pick<Call, 'query'>): { from: number; to?: numbe
 export async function logFiltersOf(
   parts: DashboardParts,
   call: Pick<Call, 'query' | 'actor'>,
-  sight: Sight,
+  visibility: Visibility,
 ): Promise<RecordQuery> {
   const orgId = call.actor?.orgId ?? ''
   const [status, errors, key] = [call.query('status'), call.query('errors'), call.query('key')]
-  const apiId = apiIdsOf(call.query('api'), sight)
+  const apiId = apiIdsOf(call.query('api'), visibility)
   return {
     ...(orgId !== '' && { orgId }),
     ...(apiId !== undefined && { apiId }),
@@ -61,8 +61,8 @@ export async function logFiltersOf(
 }
 
 /** An API that is not seen looks like one that has no records. */
-function apiIdsOf(asked: string, sight: Sight): readonly string[] | undefined {
-  const visible = sight.apiIds()
+function apiIdsOf(asked: string, visibility: Visibility): readonly string[] | undefined {
+  const visible = visibility.apiIds()
   if (asked === '') return visible
   return visible === undefined || visible.includes(asked) ? [asked] : []
 }

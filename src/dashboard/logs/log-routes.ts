@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { identify } from '../access/identify.ts'
+import { identifyCaller } from '../access/identify.ts'
 import { identitiesOf } from '../access/identities.ts'
 import { permit } from '../access/permit.ts'
-import { sightOf } from '../access/visibility.ts'
+import { visibilityOf } from '../access/visibility.ts'
 import { ApiOwners } from '../apis/api-owners.ts'
 import { type Answer, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -49,7 +49,7 @@ export function logRoutes(parts: DashboardParts): Route[] {
 async function list(parts: DashboardParts, call: Call): Promise<Answer> {
   const { records } = parts.store
   const time = logTimeOf(call)
-  const filters = await logFiltersOf(parts, call, call.sight)
+  const filters = await logFiltersOf(parts, call, call.visibility)
   const query = { ...filters, ...time }
   const { orgId, apiId } = filters
   const dropped = await records.dropped({ ...time, ...(orgId !== undefined && { orgId }), ...(apiId && { apiId }) })
@@ -81,13 +81,13 @@ function liveTails(parts: DashboardParts): Route['run'] {
   /** What the reader of the tail may see by now: sessions end, permissions and owners change. */
   const queryOf = async (call: Call) => {
     const headers = { authorization: call.header('authorization'), 'x-api-key': call.header('x-api-key') }
-    const actor = await identify(who, { method: 'GET', headers: { ...headers, cookie: call.header('cookie') } })
+    const actor = await identifyCaller(who, { method: 'GET', headers: { ...headers, cookie: call.header('cookie') } })
     const route = { access: READ, method: 'GET' } as const
     if (permit({ route, params: {}, path: '', actor, installation: false }) !== undefined) return undefined
     const ownershipOn = parts.config.dashboard.enable_ownership
     owners ??= makeOwners()
     if (ownershipOn) await owners.fresh()
-    return logFiltersOf(parts, { actor, query: call.query }, sightOf(actor, owners, ownershipOn))
+    return logFiltersOf(parts, { actor, query: call.query }, visibilityOf(actor, owners, ownershipOn))
   }
   return (call) => {
     if (open >= MOST_TAILS) return refused(503, `No more than ${MOST_TAILS} live logs can be open at once`)

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
-import { besideOf } from '../../model/apis/definition/api-metadata.ts'
+import { metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { withSavableCors } from '../../model/apis/read/cors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { withRightsMap } from '../../model/policies/policy.ts'
@@ -81,7 +81,7 @@ type IdOf = (row: JsonObject) => string
 
 function draftOf(row: JsonObject): ApiDraft {
   const own = isObject(row.oas) ? ({ format: 'oas', definition: row.oas } as const) : classicOf(row)
-  return { ...own, beside: besideOf(row), actor: INSTALLATION }
+  return { ...own, beside: metadataOfApi(row), actor: INSTALLATION }
 }
 
 /** A bare definition is taken too. */

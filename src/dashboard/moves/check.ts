@@ -10,12 +10,12 @@ import { apisOfClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { checkReferences } from '../access/references.ts'
 import { usableBy } from '../apis/store-api.ts'
-import { checkKeySeen } from '../keys/key-view.ts'
+import { checkKeyVisible } from '../keys/key-view.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 /** What stands in the way of a move: an object that the caller's organisation cannot have, and why. */
-export interface Obstacle {
+export interface Blocker {
   readonly kind: 'api' | 'place' | 'definition' | 'client' | 'key'
   readonly id: string
   readonly why: string
@@ -28,14 +28,14 @@ const NOT_YOURS = 'it is there, and others own it'
  * What the caller cannot know: ids and listen paths that other organisations have, or with ownership others of its own, references
  * that it may not make, and definitions that this installation does not take. Nothing of the others is named.
  */
-export async function obstaclesTo(parts: DashboardParts, call: Call): Promise<Obstacle[]> {
+export async function blockersOf(parts: DashboardParts, call: Call): Promise<Blocker[]> {
   const { apis, client_ids: clients, key_hashes: keys, policy_ids: policies, api_ids: apiIds } = call.object()
   const sent = listOf(apis, isObject)
   const brings = {
     api: [...listOf(apiIds, isText), ...sent.map(idIn)],
     policy: listOf(policies, isText),
   }
-  const found: Obstacle[] = []
+  const found: Blocker[] = []
   for (const api of sent) found.push(...(await obstaclesOfApi(parts, call, api, brings)))
   for (const id of listOf(clients, isText)) {
     const why = await whyNotClient(parts, call, id)
@@ -48,19 +48,23 @@ export async function obstaclesTo(parts: DashboardParts, call: Call): Promise<Ob
   return found
 }
 
-async function whyNotClient(parts: DashboardParts, { actor, sight }: Call, id: string): Promise<string | undefined> {
+async function whyNotClient(
+  parts: DashboardParts,
+  { actor, visibility }: Call,
+  id: string,
+): Promise<string | undefined> {
   const stored = await storedClient(parts, id)
   if (stored === undefined) return undefined
   const { orgId } = actor!
   if (stored.body.org_id !== orgId) return FOREIGN
-  return sight.anyApi(await apisOfClient(parts, id, orgId)) ? undefined : NOT_YOURS
+  return visibility.anyApi(await apisOfClient(parts, id, orgId)) ? undefined : NOT_YOURS
 }
 
 async function whyNotKey(parts: DashboardParts, call: Call, id: string): Promise<string | undefined> {
   const row = isKeyHash(id) ? await parts.tokens.getSession(Buffer.from(id, 'hex')) : undefined
   if (row === undefined) return undefined
   try {
-    await checkKeySeen(parts, call, row)
+    await checkKeyVisible(parts, call, row)
     return undefined
   } catch (error) {
     const { code } = toFault(error)
@@ -76,7 +80,7 @@ async function obstaclesOfApi(
   call: Call,
   sent: JsonObject,
   brings: { readonly api: readonly string[]; readonly policy: readonly string[] },
-): Promise<Obstacle[]> {
+): Promise<Blocker[]> {
   const [format, definition, orgId] = [formatOf(sent), definitionIn(sent), call.actor!.orgId]
   let id = ''
   try {
@@ -84,9 +88,9 @@ async function obstaclesOfApi(
     const api = readNewApi({ format, definition, api_id: id, org_id: orgId, name: '' })
     const stored = await parts.documents.find('api', 'api_id', id)
     if (stored !== undefined && stored.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
-    if (stored !== undefined && !call.sight.api(stored)) return [{ kind: 'api', id, why: NOT_YOURS }]
+    if (stored !== undefined && !call.visibility.api(stored)) return [{ kind: 'api', id, why: NOT_YOURS }]
     await checkReferences(parts, call, 'api', { format, definition }, stored?.body, { made: brings })
-    if (placeOf(api) === undefined || mayCollide(parts)) return []
+    if (placeOf(api) === undefined || allowsDuplicateSlugs(parts)) return []
     const rules = { mayUse: usableBy(call), placeBefore: stored?.body.place }
     const why = await foreignConflict(parts, api, stored === undefined ? [] : [stored.id], rules)
     return why === undefined ? [] : [{ kind: 'place', id, why }]
@@ -110,7 +114,7 @@ const formatOf = ({ format }: JsonObject): ApiDocument['format'] => (format === 
 const definitionIn = ({ definition }: JsonObject): JsonObject => (isObject(definition) ? definition : {})
 
 /** True where an API may be stored although its listen path is taken. */
-export function mayCollide({ config }: Pick<DashboardParts, 'config'>): boolean {
+export function allowsDuplicateSlugs({ config }: Pick<DashboardParts, 'config'>): boolean {
   return config.gateway.enable_duplicate_slugs || config.dashboard.enable_duplicate_slugs
 }
 

@@ -1,13 +1,13 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { apisOfClient, showClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import { apisOfClient, clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { CLIENT_KIND, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { createClient, type SavedClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { checkClientAlone } from '../access/co-owned.ts'
+import { checkSoleClientOwner } from '../access/co-owned.ts'
 import { checkReferences } from '../access/references.ts'
-import { mayWrite, secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
 import { checkPoliciesGiven } from '../oauth-clients/find-client.ts'
 import { policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
@@ -16,20 +16,20 @@ import type { DashboardParts } from '../server/parts.ts'
 /** The OAuth clients of the caller's organisation that the caller sees, in batches; with `ids` only these. */
 export async function* clientsToMove(
   { documents, store }: DashboardParts,
-  { sight, actor }: Call,
+  { visibility, actor }: Call,
   ids: readonly string[],
 ): AsyncGenerator<readonly OAuthClient[]> {
   const policies = await policyApisFor(documents, store.feed).fresh()
   const isSeen = ({ api_ids, registered_by_policy: by }: OAuthClient) =>
-    sight.anyApi(by === '' ? api_ids : policies.of(actor!.orgId, by))
+    visibility.anyApi(by === '' ? api_ids : policies.of(actor!.orgId, by))
   const seen = (rows: readonly StoredDocument<'oauth_client'>[]) => rows.map(({ body }) => body).filter(isSeen)
   if (ids.length === 0) {
-    for await (const batch of documents.each(CLIENT_KIND, { where: sight.whereOrg() })) yield seen(batch)
+    for await (const batch of documents.each(CLIENT_KIND, { where: visibility.whereOrg() })) yield seen(batch)
     return
   }
   for (const id of ids) {
     const stored = await storedClient({ documents }, id)
-    if (stored !== undefined && sight.org(stored)) yield seen([stored])
+    if (stored !== undefined && visibility.org(stored)) yield seen([stored])
   }
 }
 
@@ -44,11 +44,11 @@ export function movedClient(
   { withSecret, isAlone }: { readonly withSecret: boolean; readonly isAlone: boolean },
 ): JsonObject {
   const mayRead = withSecret && isAlone && mayWrite(call, 'apis')
-  const shown = showClient(parts, client, { withSecret: mayRead })
+  const shown = clientViewFor(parts, client, { withSecret: mayRead })
   const { meta_data = {}, metadata = {} } = shown
   const seen = {
-    meta_data: secretsSeen(call, 'oauth', meta_data, isAlone),
-    metadata: secretsSeen(call, 'oauth', metadata, isAlone),
+    meta_data: maskSecretsFor(call, 'oauth', meta_data, isAlone),
+    metadata: maskSecretsFor(call, 'oauth', metadata, isAlone),
   }
   return { ...shown, ...seen, registered_by_policy: client.registered_by_policy }
 }
@@ -65,9 +65,10 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
   const apiIds = Array.isArray(sent.api_ids) ? sent.api_ids.filter((id) => typeof id === 'string') : []
   const stored = await storedClient(parts, clientId)
   if (stored !== undefined && stored.body.org_id !== orgId) throw fault('already_exists', `OAuth client ${clientId}`)
-  if (stored !== undefined && !call.sight.anyApi(await apisOfClient(parts, clientId, orgId))) throw fault('not_owner')
+  if (stored !== undefined && !call.visibility.anyApi(await apisOfClient(parts, clientId, orgId)))
+    throw fault('not_owner')
   const before = stored?.body
-  if (before !== undefined) await checkClientAlone(parts, call, before)
+  if (before !== undefined) await checkSoleClientOwner(parts, call, before)
   await checkReferences(parts, call, 'oauth_client', { api_ids: apiIds }, stored?.body, { code: 'not_owner' })
   await checkPoliciesGiven(parts, call, sent, before)
   const { org_id: _theirs, api_id: _one, ...rest } = sent

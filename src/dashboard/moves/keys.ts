@@ -3,15 +3,15 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { counterIdOf, isKeyHash, USER_NAME, withoutHidden } from '../../model/keys/key.ts'
 import { isLegacyKey, LEGACY_KEY } from '../../model/keys/legacy-hash.ts'
 import { checkSession } from '../../model/sessions/session.ts'
-import { createUser, findUser } from '../../publish/keys/basic-auth-users.ts'
+import { createBasicUser, findBasicUser } from '../../publish/keys/basic-auth-users.ts'
+import { hexOf } from '../../publish/keys/key-parts.ts'
 import { createKey, rawKeyOf, type SavedKey } from '../../publish/keys/keys.ts'
-import { useQuotas } from '../../publish/sessions/quotas.ts'
+import { importQuotas } from '../../publish/sessions/quotas.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
-import { checkKeyAlone } from '../access/co-owned.ts'
-import { secretsKept } from '../access/secrets-view.ts'
+import { checkSoleKeyOwner } from '../access/co-owned.ts'
+import { restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { eachKey } from '../keys/key-pages.ts'
-import { hexOf } from '../keys/key-shape.ts'
-import { checkKeySeen, withinSight } from '../keys/key-view.ts'
+import { checkKeyVisible, withinVisibility } from '../keys/key-view.ts'
 import { policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -35,7 +35,7 @@ export async function* keysToMove(
     }
     return
   }
-  const apiIds = call.sight.apiIds()
+  const apiIds = call.visibility.apiIds()
   if (apiIds === undefined) return yield* eachKey(parts.tokens, { orgId, part: '' })
   const mine = new Set(apiIds)
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
@@ -80,27 +80,27 @@ export async function takeKey(parts: DashboardParts, call: Call): Promise<SavedK
   if (!isUser && (typeof keyHash !== 'string' || !isKeyHash(keyHash)))
     throw fault('key_invalid', 'key_hash: must be the SHA-256 of a key, 64 hex digits')
   const hash = isUser ? undefined : Buffer.from(String(keyHash), 'hex')
-  const before = isUser ? await findUser(parts, orgId, name) : await parts.tokens.getSession(hash!)
+  const before = isUser ? await findBasicUser(parts, orgId, name) : await parts.tokens.getSession(hash!)
   if (before !== undefined) {
-    await checkKeySeen(parts, call, before)
-    await checkKeyAlone(parts, call, before)
+    await checkKeyVisible(parts, call, before)
+    await checkSoleKeyOwner(parts, call, before)
   }
   if (before !== undefined && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
-  const kept = secretsKept(checked(sent), before && withoutHidden(before.body), 'key_invalid')
-  const session = await withinSight(parts, call, kept, before)
+  const kept = restoreMaskedSecrets(checked(sent), before && withoutHidden(before.body), 'key_invalid')
+  const session = await withinVisibility(parts, call, kept, before)
   const draft = { session, keepQuota: true, moved: true, actor }
   if (hash !== undefined) {
     const own = isLegacyKey(legacy_key) ? { [LEGACY_KEY]: legacy_key } : {}
     const given = { ...draft, own, hash, within: orgId, ...(typeof key === 'string' && { key }) }
     const saved = await createKey(parts, given)
     const counted = { body: saved.session, orgId, counterId: counterIdOf(saved.session, saved.keyHash) }
-    if (saved.created && isObject(quota_used)) await useQuotas(parts, counted, quota_used)
+    if (saved.created && isObject(quota_used)) await importQuotas(parts, counted, quota_used)
     return saved
   }
   const data = isObject(session.basic_auth_data) ? session.basic_auth_data : {}
   const own = typeof password === 'string' ? { basic_auth_data: { ...data, password } } : {}
-  return createUser(parts, { ...draft, name: String(name), session: { ...session, ...own } })
+  return createBasicUser(parts, { ...draft, name: String(name), session: { ...session, ...own } })
 }
 
 /** @throws Fault `key_invalid` (400) */
@@ -112,7 +112,7 @@ function checked(sent: JsonObject[string] | undefined): JsonObject {
 
 async function isSeen(parts: DashboardParts, call: Call, row: SessionRow): Promise<boolean> {
   try {
-    await checkKeySeen(parts, call, row)
+    await checkKeyVisible(parts, call, row)
     return true
   } catch (error) {
     if (error instanceof Fault && (error.code === 'key_not_owned' || error.code === 'not_owner')) return false

@@ -1,23 +1,23 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { besideOf } from '../../model/apis/definition/api-metadata.ts'
+import { metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { endMoveTurn, takeMoveTurn } from '../../publish/moves/move-lock.ts'
+import { releaseMoveLock, takeMoveLock } from '../../publish/moves/move-lock.ts'
 import { deleteClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import type { SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { soleOwnership } from '../access/co-owned.ts'
-import { secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor } from '../access/secrets-view.ts'
 import { apiNamed } from '../apis/api-document.ts'
-import { clientNamed } from '../oauth-clients/find-client.ts'
+import { clientInPathOfAnyApi } from '../oauth-clients/find-client.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { streamed } from '../routes/listed.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { mayCollide, obstaclesTo } from './check.ts'
+import { allowsDuplicateSlugs, blockersOf } from './check.ts'
 import { clientsToMove, movedClient, takeClient } from './clients.ts'
 import { checkKeysListed, keysToMove, movedKey, takeKey } from './keys.ts'
 
@@ -71,9 +71,9 @@ function apiRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Type.Object({ apis: Type.Array(MovedApi), ...Pages }) },
       run: (call) => {
         const ids = idsOf(call)
-        const query = { where: call.sight.where(), order: 'created_at' }
+        const query = { where: call.visibility.where(), order: 'created_at' }
         const batches = ids.length === 0 ? parts.documents.each('api', query) : namedApis(parts, call, ids)
-        return streamed(batches, { name: 'apis', shape: (stored) => secretsSeen(call, 'apis', movedApi(stored)) })
+        return streamed(batches, { name: 'apis', shape: (stored) => maskSecretsFor(call, 'apis', movedApi(stored)) })
       },
     },
   ]
@@ -81,18 +81,18 @@ function apiRoutes(parts: DashboardParts): Route[] {
 
 async function* namedApis(
   { documents }: DashboardParts,
-  { sight }: Call,
+  { visibility }: Call,
   ids: readonly string[],
 ): AsyncGenerator<StoredDocument[]> {
   for (const id of ids) {
-    const stored = await apiNamed(documents, sight, id)
-    if (stored !== undefined && sight.api(stored)) yield [stored]
+    const stored = await apiNamed(documents, visibility, id)
+    if (stored !== undefined && visibility.api(stored)) yield [stored]
   }
 }
 
 function movedApi({ id, body }: StoredDocument): JsonObject {
   const { api_id, format, definition } = documentOf(body)
-  const { user_owners: _users, user_group_owners: _groups, ...beside } = besideOf(body)
+  const { user_owners: _users, user_group_owners: _groups, ...beside } = metadataOfApi(body)
   return { id, api_id, format, definition, ...(beside as JsonObject) }
 }
 
@@ -135,9 +135,9 @@ function clientRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'oauth' },
       owned: { noun: 'oauth_client', by: 'clientId' },
       summary: 'Delete an OAuth client at all APIs and revoke its tokens',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
-        const { client_id: clientId } = await clientNamed(parts, call)
+        const { client_id: clientId } = await clientInPathOfAnyApi(parts, call)
         await deleteClient(parts, clientId, { actor: call.actor!.email })
         return ok('OAuth client deleted successfully')
       },
@@ -159,7 +159,7 @@ function keyRoutes(parts: DashboardParts): Route[] {
       const sole = await soleOwnership(parts, call)
       const shape = (row: SessionRow) => {
         const isAlone = sole.key(row)
-        return secretsSeen(call, 'keys', movedKey(parts, row, withSecrets && isAlone), isAlone)
+        return maskSecretsFor(call, 'keys', movedKey(parts, row, withSecrets && isAlone), isAlone)
       }
       return streamed(keysToMove(parts, call, idsOf(call)), { name: 'keys', shape })
     },
@@ -206,9 +206,12 @@ function runRoutes(parts: DashboardParts): Route[] {
       undumped: true,
       answers: { 200: Obstacles },
       run: async (call) => {
-        const obstacles = (await obstaclesTo(parts, call)).map((obstacle) => ({ ...obstacle }))
+        const obstacles = (await blockersOf(parts, call)).map((obstacle) => ({ ...obstacle }))
         const { allow_explicit_policy_id } = parts.config.dashboard
-        return bare({ obstacles, settings: { allow_explicit_policy_id, enable_duplicate_slugs: mayCollide(parts) } })
+        return bare({
+          obstacles,
+          settings: { allow_explicit_policy_id, enable_duplicate_slugs: allowsDuplicateSlugs(parts) },
+        })
       },
     },
     ...lockRoutes(parts, LOCK),
@@ -229,7 +232,7 @@ function lockRoutes(parts: DashboardParts, path: string): Route[] {
         const { run, seconds } = call.object()
         const { orgId, email: actor } = call.actor!
         const taken = { orgId, run: String(run), seconds: Number(seconds), actor }
-        return bare({ run: taken.run, until: new Date(await takeMoveTurn(parts, taken)).toISOString() })
+        return bare({ run: taken.run, until: new Date(await takeMoveLock(parts, taken)).toISOString() })
       },
     },
     {
@@ -238,9 +241,9 @@ function lockRoutes(parts: DashboardParts, path: string): Route[] {
       access: { permission: 'apis' },
       summary: 'Release the lock',
       query: { run: Run },
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
-        await endMoveTurn(parts, { orgId: call.actor!.orgId, run: call.query('run') })
+        await releaseMoveLock(parts, { orgId: call.actor!.orgId, run: call.query('run') })
         return ok('Lock released')
       },
     },

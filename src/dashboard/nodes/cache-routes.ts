@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { GatewayOrder } from '../../model/nodes/gateway-command.ts'
-import { orderGateways } from '../../publish/nodes/gateway-commands.ts'
-import { stoodOf } from '../apis/api-facts.ts'
+import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
+import { sendGatewayCommand } from '../../publish/nodes/gateway-commands.ts'
+import { storedApiStateOf } from '../apis/api-facts.ts'
 import { apiOf, notChangeable } from '../apis/store-api.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
@@ -25,7 +25,12 @@ export function cacheRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-function clearing(parts: DashboardParts, what: string, summary: string, order: (apiId: string) => GatewayOrder): Route {
+function clearing(
+  parts: DashboardParts,
+  what: string,
+  summary: string,
+  order: (apiId: string) => GatewayCommand,
+): Route {
   return {
     method: 'DELETE',
     path: `/api/cache/${what}/{apiId}`,
@@ -36,7 +41,7 @@ function clearing(parts: DashboardParts, what: string, summary: string, order: (
     async run(call): Promise<Answer> {
       const stored = await apiOf(parts, call, call.param('apiId'))
       if (stored === undefined) return notChangeable()
-      await orderGateways(parts, order(stoodOf(stored).apiId))
+      await sendGatewayCommand(parts, order(storedApiStateOf(stored).apiId))
       return bare({ status: 'OK', message: 'success' })
     },
   }

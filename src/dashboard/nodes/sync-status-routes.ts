@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { type NodeStatus, type Stood, standingOf } from '../../model/nodes/node.ts'
+import { type NodeStatus, type StoredApiState, syncStatusOf } from '../../model/nodes/node.ts'
 import { readable } from '../../publish/apis/api-plan.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
@@ -55,7 +55,7 @@ async function listSyncStatus(parts: DashboardParts, call: Call, isOnlyOutOfSync
   if (isOnlyOutOfSync) return outOfSync(parts, call, shape)
   const part = call.query('q')
   const query = {
-    where: call.sight.where(),
+    where: call.visibility.where(),
     order: 'name_folded',
     ...(part !== '' && { contains: { index: 'name', part } }),
   }
@@ -71,7 +71,7 @@ async function outOfSync(
   const page = pageOf({ query: (name) => call.query(name), pageSize: PAGE })
   const [from, to] = page === 'all' ? [0, Number.POSITIVE_INFINITY] : [page.offset, page.offset + page.limit]
   const found: JsonObject[] = []
-  for await (const batch of documents.each('api', { where: call.sight.where(), order: 'name_folded' })) {
+  for await (const batch of documents.each('api', { where: call.visibility.where(), order: 'name_folded' })) {
     found.push(...batch.map(shape).filter(isOutOfSync))
     if (found.length > to) break
   }
@@ -85,21 +85,21 @@ function isOutOfSync({ nowhere, nodes }: JsonObject): boolean {
 
 function rowOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {
   const api = readable(stored)
-  const stood: Stood = {
+  const apiState: StoredApiState = {
     apiId: documentOf(stored.body).api_id,
     revision: stored.revision,
     active: api?.active ?? true,
     tags: api?.tags,
   }
-  const standings = nodes.map((node) => standingOf(stood, node, now))
+  const standings = nodes.map((node) => syncStatusOf(apiState, node, now))
   const isServed = standings.some(({ state }, at) => !nodes[at]!.management && serves(state))
   return {
-    api_id: stood.apiId,
+    api_id: apiState.apiId,
     name: String(stored.body.name ?? ''),
-    active: stood.active,
-    tags: [...(stood.tags ?? [])],
-    revision: stood.revision,
-    nowhere: stood.active && !isServed,
+    active: apiState.active,
+    tags: [...(apiState.tags ?? [])],
+    revision: apiState.revision,
+    nowhere: apiState.active && !isServed,
     nodes: standings.map((standing) => ({ ...standing })),
   }
 }

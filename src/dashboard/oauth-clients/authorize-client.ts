@@ -12,7 +12,7 @@ import { issuerAt, publicAddress, type Reached } from '../../oauth/messages/issu
 import { policyIn, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { checkPoliciesKnown } from '../../publish/sessions/sessions.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { withinSight } from '../keys/key-view.ts'
+import { withinVisibility } from '../keys/key-view.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -53,7 +53,7 @@ export class AuthorizeClients {
     if (!hasRules(api)) throw fault('query_invalid', 'API is not OAuth2')
     // A client without policies has the rights that these rules name.
     for (const rules of keyRulesIn(call)) {
-      await withinSight(this.#parts, call, rules, undefined)
+      await withinVisibility(this.#parts, call, rules, undefined)
       await checkPoliciesKnown(this.#parts, { ...rules, org_id: api.orgId } as Session)
     }
     await this.#readPolicies(call, api.orgId)

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { showClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
-import { mayWrite, secretsSeen } from '../access/secrets-view.ts'
+import { clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -41,7 +41,7 @@ export function clientView(
   const { dashboard } = parts.config
   const mayRead = isAlone && mayWrite(call, 'apis')
   const withSecret = who === 'maker' || (who === 'writers' && mayRead)
-  const shown = showClient(parts, client, { withSecret })
+  const shown = clientViewFor(parts, client, { withSecret })
   const { client_id, client_name, secret, redirect_uri, policy_id, meta_data, description, dcr_registration, ...more } =
     shown
   const separator = dashboard.oauth_redirect_uri_separator
@@ -51,10 +51,10 @@ export function clientView(
     secret: secret!,
     redirect_uri: separator === '' ? redirect_uri! : client.redirect_uris.join(separator),
     policy_id: policy_id ?? '',
-    meta_data: secretsSeen(call, 'oauth', meta_data!, isAlone),
+    meta_data: maskSecretsFor(call, 'oauth', meta_data!, isAlone),
     description: description!,
     dcr_registration: registrationOf(dcr_registration, withSecret),
-    ...secretsSeen(call, 'oauth', more, isAlone),
+    ...maskSecretsFor(call, 'oauth', more, isAlone),
   }
 }
 

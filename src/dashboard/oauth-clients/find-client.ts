@@ -4,16 +4,16 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { apisOfClient, findClientAt } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { type ApiPlace, apiPlaceOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { checkClientAlone } from '../access/co-owned.ts'
+import { checkSoleClientOwner } from '../access/co-owned.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
-import { isSeenPolicy, policyApisFor } from '../policies/policy-apis.ts'
+import { isVisiblePolicy, policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const MISSING = 'Could not retrieve app detail'
 
 /** The API that the path names, by either id. @throws Fault `not_found` (404) or as `missing`, `not_owner` (401) */
-export async function apiAt(
+export async function apiInPath(
   parts: DashboardParts,
   call: Call,
   missing: Fault = fault('not_found', MISSING),
@@ -26,19 +26,19 @@ export async function apiAt(
 }
 
 /** The same as a place for clients. */
-export async function placeAt(parts: DashboardParts, call: Call, missing?: Fault): Promise<ApiPlace> {
-  const { body } = await apiAt(parts, call, missing)
+export async function clientPlaceInPath(parts: DashboardParts, call: Call, missing?: Fault): Promise<ApiPlace> {
+  const { body } = await apiInPath(parts, call, missing)
   const place = await apiPlaceOf(parts, String(body.api_id))
   if (place === undefined) throw missing ?? fault('not_found', MISSING)
   return place
 }
 
 /** The client that the path names, registered at the API that it names. @throws Fault `not_found` (404), `not_owner` (401) */
-export async function clientAt(
+export async function clientInPath(
   parts: DashboardParts,
   call: Call,
 ): Promise<{ readonly place: ApiPlace; readonly client: OAuthClient }> {
-  const place = await placeAt(parts, call)
+  const place = await clientPlaceInPath(parts, call)
   const client = await findClientAt(parts, place, call.param('clientId')).catch((error) => {
     throw error instanceof Fault && error.code === 'not_found' ? fault('not_found', MISSING) : error
   })
@@ -53,8 +53,8 @@ export async function clientToChange(
   parts: DashboardParts,
   call: Call,
 ): Promise<{ readonly place: ApiPlace; readonly client: OAuthClient }> {
-  const found = await clientAt(parts, call)
-  await checkClientAlone(parts, call, found.client)
+  const found = await clientInPath(parts, call)
+  await checkSoleClientOwner(parts, call, found.client)
   return found
 }
 
@@ -64,30 +64,33 @@ export async function clientToChange(
  */
 export async function checkPoliciesGiven(
   { documents, store }: DashboardParts,
-  { sight, actor }: Call,
+  { visibility, actor }: Call,
   { policy_id: single, policies: list }: JsonObject,
   before: OAuthClient | undefined,
 ): Promise<void> {
-  if (sight.everything) return
+  if (visibility.everything) return
   const policies = await policyApisFor(documents, store.feed).fresh()
   const named = [single, ...(Array.isArray(list) ? list : [list])].filter((id) => typeof id === 'string' && id !== '')
   for (const id of named as string[])
-    if (before?.policies.includes(id) !== true && !isSeenPolicy(policies, sight, actor!.orgId, id))
+    if (before?.policies.includes(id) !== true && !isVisiblePolicy(policies, visibility, actor!.orgId, id))
       throw fault('query_invalid', "Policy doesn't exist")
 }
 
 /** The document of the client that the path names, where the caller's organisation has one. */
-export async function clientStored(parts: DashboardParts, call: Call): Promise<StoredDocument | undefined> {
+export async function storedClientInPath(parts: DashboardParts, call: Call): Promise<StoredDocument | undefined> {
   const stored = await storedClient(parts, call.param('clientId'))
-  return stored !== undefined && call.sight.org(stored) ? stored : undefined
+  return stored !== undefined && call.visibility.org(stored) ? stored : undefined
 }
 
 /** The client that the path names without an API. @throws Fault `not_found` (404), `not_owner` (401) when others own its APIs */
-export async function clientNamed(parts: DashboardParts, call: Call): Promise<OAuthClient> {
+export async function clientInPathOfAnyApi(parts: DashboardParts, call: Call): Promise<OAuthClient> {
   const stored = await storedClient(parts, call.param('clientId'))
-  if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', MISSING)
+  if (stored === undefined || !call.visibility.org(stored)) throw fault('not_found', MISSING)
   const client = stored.body
-  if (!call.sight.everything && !call.sight.anyApi(await apisOfClient(parts, client.client_id, client.org_id)))
+  if (
+    !call.visibility.everything &&
+    !call.visibility.anyApi(await apisOfClient(parts, client.client_id, client.org_id))
+  )
     throw fault('not_owner')
   return client
 }

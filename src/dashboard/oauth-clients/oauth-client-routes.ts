@@ -7,14 +7,21 @@ import { soleOwnership } from '../access/co-owned.ts'
 import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { type ListShape, pageAnswer, streamed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { AuthorizeClients } from './authorize-client.ts'
 import { ClientShape, clientView, withRedirects, withRest } from './client-shape.ts'
-import { apiAt, checkPoliciesGiven, clientAt, clientStored, clientToChange, placeAt } from './find-client.ts'
+import {
+  apiInPath,
+  checkPoliciesGiven,
+  clientInPath,
+  clientPlaceInPath,
+  clientToChange,
+  storedClientInPath,
+} from './find-client.ts'
 import { oauthTokenRoutes } from './oauth-token-routes.ts'
 
 const ALL = '/api/apis/oauth/{apiId}'
@@ -66,7 +73,7 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       body: Body,
       answers: { 200: ClientShape },
       run: async (call) => {
-        const { apiId } = await placeAt(parts, call, fault('query_invalid', 'API Reference not found'))
+        const { apiId } = await clientPlaceInPath(parts, call, fault('query_invalid', 'API Reference not found'))
         const body = withRedirects(parts, call.object())
         await checkPoliciesGiven(parts, call, body, undefined)
         const { client } = await createClient(parts, { body, apiId, actor: call.actor!.email })
@@ -85,9 +92,9 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read an OAuth client',
       answers: { 200: ClientShape },
-      standing: (call) => clientStored(parts, call),
+      entityVersion: (call) => storedClientInPath(parts, call),
       run: async (call) => {
-        const { client } = await clientAt(parts, call)
+        const { client } = await clientInPath(parts, call)
         return bare(clientView(parts, call, client, 'writers', (await soleOwnership(parts, call)).client(client)))
       },
     },
@@ -99,7 +106,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Update an OAuth client; its id and secret are kept',
       body: Body,
       answers: { 200: ClientShape },
-      standing: (call) => clientStored(parts, call),
+      entityVersion: (call) => storedClientInPath(parts, call),
       run: async (call) => {
         const { client: before } = await clientToChange(parts, call)
         const body = withRest(before, withRedirects(parts, call.object()))
@@ -125,7 +132,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       summary: 'Delete an OAuth client and revoke its tokens',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { client, place } = await clientToChange(parts, call)
         await deleteClient(parts, client.client_id, { apiId: place.apiId, actor: call.actor!.email })
@@ -158,12 +165,12 @@ function authorizeRoutes(parts: DashboardParts): Route[] {
     ),
     bodyIs: 'form',
     answers: { 200: Concluded, 400: Refusal, 401: Refusal, 403: Refusal, 429: Refusal },
-    run: async (call) => clients.answer(call, await apiAt(parts, call)),
+    run: async (call) => clients.answer(call, await apiInPath(parts, call)),
   }))
 }
 
 async function list(parts: DashboardParts, call: Call) {
-  const place = await placeAt(parts, call)
+  const place = await clientPlaceInPath(parts, call)
   const page = pageOf(call)
   const sole = await soleOwnership(parts, call)
   const shape: ListShape<OAuthClient> = {
@@ -175,7 +182,7 @@ async function list(parts: DashboardParts, call: Call) {
   return pageAnswer(clients, total, page, shape)
 }
 
-async function* eachClient(parts: DashboardParts, place: Awaited<ReturnType<typeof placeAt>>) {
+async function* eachClient(parts: DashboardParts, place: Awaited<ReturnType<typeof clientPlaceInPath>>) {
   for (let offset = 0; ; ) {
     const { clients, total } = await listClients(parts, place, { offset, limit: BATCH })
     yield clients

@@ -6,12 +6,12 @@ import { listTokens, provenClient, revokeToken } from '../../publish/oauth-clien
 import { listedName } from '../keys/key-shape.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import { fieldsOf } from '../server/form-or-json.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { clientAt, clientNamed, clientToChange } from './find-client.ts'
+import { clientInPath, clientInPathOfAnyApi, clientToChange } from './find-client.ts'
 
 const ONE = '/api/apis/oauth/{clientId}'
 const READ = { permission: 'oauth', intent: 'read' } as const
@@ -34,7 +34,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       query: { p: Type.Integer() },
       answers: { 200: Tokens },
       run: async (call) => {
-        const { client, place } = await clientAt(parts, call)
+        const { client, place } = await clientInPath(parts, call)
         return list(parts, call, client, place.apiId)
       },
     },
@@ -45,7 +45,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       owned: { noun: 'api', by: 'apiId' },
       summary:
         'Revoke all tokens of an OAuth client at all APIs; needs the permission to write clients, no client secret',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { client } = await clientToChange(parts, call)
         await endAllTokens(parts, client, call.actor!.email)
@@ -60,7 +60,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       summary: 'List the active tokens of an OAuth client at all APIs',
       query: { p: Type.Integer() },
       answers: { 200: Tokens },
-      run: async (call) => list(parts, call, await clientNamed(parts, call), undefined),
+      run: async (call) => list(parts, call, await clientInPathOfAnyApi(parts, call), undefined),
     },
     {
       method: 'POST',
@@ -70,7 +70,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       summary: 'Revoke a token, given by itself or by its hash',
       body: Type.Object({}, { description: 'token, token_type_hint, client_id, client_secret: a form or JSON.' }),
       bodyIs: 'any',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: (call) => revoke(parts, call),
     },
     {
@@ -81,9 +81,9 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       summary: 'Revoke all tokens of an OAuth client',
       body: Type.Object({}, { description: 'client_secret: a form or JSON.' }),
       bodyIs: 'any',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
-        const { client_id: clientId } = await clientNamed(parts, call)
+        const { client_id: clientId } = await clientInPathOfAnyApi(parts, call)
         const secret = fieldsOf(call).get('client_secret')
         if (secret === undefined) throw fault('client_secret_wrong', 'client_secret is required')
         await endAllTokens(parts, await provenClient(parts, clientId, secret), call.actor!.email)
@@ -107,7 +107,7 @@ async function list(
 
 /** A token that nobody has is as good as ended (RFC 7009 section 2.2); one of another client is refused (section 2.1). */
 async function revoke(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { client_id: clientId } = await clientNamed(parts, call)
+  const { client_id: clientId } = await clientInPathOfAnyApi(parts, call)
   const fields = fieldsOf(call)
   const token = fields.get('token')
   if (token === undefined) throw fault('query_invalid', 'token is required')
@@ -116,7 +116,7 @@ async function revoke(parts: DashboardParts, call: Call): Promise<Answer> {
   const secret = fields.get('client_secret')
   if (secret !== undefined) await provenClient(parts, clientId, secret)
   const hint = fields.get('token_type_hint') ?? ''
-  const mayEndAt = (apiId: string) => call.sight.everything || call.sight.anyApi([apiId])
+  const mayEndAt = (apiId: string) => call.visibility.everything || call.visibility.anyApi([apiId])
   await revokeToken(parts, { token, hint, clientId, mayEndAt, actor: call.actor!.email })
   return ok('token revoked successfully')
 }

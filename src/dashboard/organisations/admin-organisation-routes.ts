@@ -9,7 +9,7 @@ import {
   updateOrganisation,
 } from '../../publish/organisations/organisations.ts'
 import { INSTALLATION } from '../access/installation-actor.ts'
-import { DoneShape, MadeShape, OrganisationShape, pageShape } from '../people/shapes.ts'
+import { CreatedShape, DoneShape, OrganisationShape, pageShape } from '../people/shapes.ts'
 import { bare, ok, refused } from '../routes/answer.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
@@ -39,7 +39,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       access: 'installation',
       summary: 'Create an organisation; the first one becomes the default organisation',
       body: Body,
-      answers: { 200: MadeShape },
+      answers: { 200: CreatedShape },
       async run(call) {
         const { organisation } = await newOrganisation(parts, call.object(), { actor: INSTALLATION })
         return ok('Org created', organisation.id)
@@ -51,7 +51,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       access: 'installation',
       summary: 'Import an organisation with its id',
       body: Body,
-      answers: { 200: MadeShape },
+      answers: { 200: CreatedShape },
       async run(call) {
         const sent = call.object()
         if (!isDocumentId(sent.id)) throw fault('organisation_invalid', 'id: must be 24 lower-case hex digits')

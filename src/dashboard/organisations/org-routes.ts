@@ -8,7 +8,7 @@ import { findOrganisation, setOpenPolicy } from '../../publish/organisations/org
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { isUnbounded } from '../access/actor.ts'
 import { bare, ok, refused } from '../routes/answer.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -79,7 +79,7 @@ function openPolicyRoutes(parts: DashboardParts): Route[] {
       summary: 'Store OPA rules (not evaluated, so they cannot be enabled)',
       body: OpenPolicy,
       invalid: 'Invalid OPA rules.',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { enabled, rules } = call.object().open_policy as { enabled: boolean; rules: string }
         if (enabled)

@@ -6,7 +6,7 @@ import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { DoneShape, MadeShape, PermissionsShape } from './shapes.ts'
+import { CreatedShape, DoneShape, PermissionsShape } from './shapes.ts'
 import { additionalPermissions } from './view.ts'
 
 const PATH = '/admin/organisations/{id}/permissions'
@@ -45,7 +45,7 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       access: 'installation',
       summary: 'Create a custom permission of an organisation',
       body: One,
-      answers: { 200: MadeShape },
+      answers: { 200: CreatedShape },
       run: withNames(async (call, organisation, names) => {
         const { key, label } = call.object() as { key: string; label: string }
         if (Object.hasOwn(names, key)) return refused(409, 'Permission already exists')

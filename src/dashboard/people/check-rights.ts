@@ -13,7 +13,7 @@ type Rights = Pick<User, 'org_id' | 'active' | 'group_id' | 'user_permissions'>
  * Refuses what would give anybody more than the caller has: the rights of the user as it is to be must not exceed the caller's,
  * those in force (of its group) no less than its own, which wait behind a group's. @throws Fault `rights_exceeded` (403)
  */
-export async function checkGiven(
+export async function checkGrantable(
   parts: DashboardParts,
   actor: Actor,
   after: Rights,

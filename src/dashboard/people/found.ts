@@ -14,7 +14,7 @@ export function whereFound<Found extends { readonly org_id: string }>(
 ): (missing: Answer, work: (call: Call, found: Found) => Awaitable<Answer>) => Route['run'] {
   return (missing, work) => async (call) => {
     const found = await find(call.param('id'))
-    const seen = found !== undefined && call.sight.org({ body: { org_id: found.org_id } })
+    const seen = found !== undefined && call.visibility.org({ body: { org_id: found.org_id } })
     return seen ? work(call, found) : missing
   }
 }
@@ -27,5 +27,5 @@ export async function personIn(
 ): Promise<StoredDocument | undefined> {
   const id = call.param('id')
   const found = isDocumentId(id) ? await documents.get(kind, id) : undefined
-  return found !== undefined && call.sight.org(found) ? found : undefined
+  return found !== undefined && call.visibility.org(found) ? found : undefined
 }

@@ -63,7 +63,7 @@ const Done = { Status: Type.Literal('OK'), Message: text }
 export const DoneShape = Type.Object({ ...Done, Meta: Type.Null() })
 
 /** A success that names what it made. */
-export const MadeShape = Type.Object({ ...Done, Meta: text })
+export const CreatedShape = Type.Object({ ...Done, Meta: text })
 
 /** A success that shows the user. */
 export const UserDoneShape = Type.Object({ ...Done, Meta: UserShape })

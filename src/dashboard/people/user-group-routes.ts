@@ -13,7 +13,7 @@ import type { DashboardParts } from '../server/parts.ts'
 import { checkGroupReach, checkOwnersReach } from './check-rights.ts'
 import { personIn, whereFound } from './found.ts'
 import { givenPermissions, withoutReset } from './sent-user.ts'
-import { DoneShape, GroupBody, GroupShape, MadeShape, pageShape } from './shapes.ts'
+import { CreatedShape, DoneShape, GroupBody, GroupShape, pageShape } from './shapes.ts'
 import { PeopleView } from './view.ts'
 
 const INVALID = 'User group object validation failed.'
@@ -34,7 +34,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       answers: { 200: pageShape('groups', GroupShape) },
       run(call) {
         const view = new PeopleView(parts, call.actor)
-        const query = { where: call.sight.whereOrg() }
+        const query = { where: call.visibility.whereOrg() }
         const shape = (row: StoredDocument<'user_group'>) => view.group(groupOf(row))
         return listed(parts.documents, 'user_group', query, pageOf(call), { name: 'groups', shape })
       },
@@ -46,7 +46,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       summary: "Create a group, whose permissions replace its members' own",
       body: GroupBody,
       invalid: INVALID,
-      answers: { 200: MadeShape },
+      answers: { 200: CreatedShape },
       async run(call) {
         const actor = call.actor!
         const { name, user_permissions: permissions, ...given } = givenGroup(call.object())
@@ -70,7 +70,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'user_groups' },
       summary: 'Read a group',
       answers: { 200: GroupShape },
-      standing: (call) => personIn(parts, 'user_group', call),
+      entityVersion: (call) => personIn(parts, 'user_group', call),
       run: onGroup(UNKNOWN, async (call, group) => bare(await new PeopleView(parts, call.actor).group(group))),
     },
     {
@@ -81,7 +81,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       body: GroupBody,
       invalid: INVALID,
       answers: { 200: DoneShape },
-      standing: (call) => personIn(parts, 'user_group', call),
+      entityVersion: (call) => personIn(parts, 'user_group', call),
       run: onGroup(NOT_CHANGEABLE, async (call, group) => {
         const edit = givenGroup(call.object())
         checkGroupReach(call.actor!, group)

@@ -19,10 +19,10 @@ import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { checkAddress, checkGiven, checkReach } from './check-rights.ts'
+import { checkAddress, checkGrantable, checkReach } from './check-rights.ts'
 import { personIn, whereFound } from './found.ts'
 import { type GivenUser, givenUser, withoutReset } from './sent-user.ts'
-import { DoneShape, MadeShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from './shapes.ts'
+import { CreatedShape, DoneShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from './shapes.ts'
 import { PeopleView } from './view.ts'
 
 const UNKNOWN = refused(404, 'Could not retrieve user detail.')
@@ -37,7 +37,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
   const list = (call: Call, part: string) => {
     const view = new PeopleView(parts, call.actor)
     const group = call.query('group_id')
-    const where = { ...call.sight.whereOrg(), ...(group !== '' && { group_id: group }) }
+    const where = { ...call.visibility.whereOrg(), ...(group !== '' && { group_id: group }) }
     const query = { where, ...(part !== '' && { contains: { index: 'email', part } }) }
     return listed(documents, 'user', query, pageOf(call), { name: 'users', shape: (row) => view.user(userOf(row)) })
   }
@@ -60,7 +60,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       summary: 'Create a user with an API credential',
       body: NewUserBody,
       invalid: INVALID,
-      answers: { 200: MadeShape },
+      answers: { 200: CreatedShape },
       run: (call) => create(parts, call),
     },
     {
@@ -105,7 +105,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       own: 'id',
       summary: 'Read a user',
       answers: { 200: UserShape },
-      standing: (call) => personIn(parts, 'user', call),
+      entityVersion: (call) => personIn(parts, 'user', call),
       run: onUser(UNKNOWN, async (call, user) => bare(await new PeopleView(parts, call.actor).user(user))),
     },
     {
@@ -116,7 +116,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       body: UserEditBody,
       invalid: INVALID,
       answers: { 200: DoneShape },
-      standing: (call) => personIn(parts, 'user', call),
+      entityVersion: (call) => personIn(parts, 'user', call),
       run: onUser(NOT_CHANGEABLE, (call, user) => change(parts, call, user)),
     },
     {
@@ -183,7 +183,7 @@ async function create(parts: DashboardParts, call: Call): Promise<Answer> {
     samePerson: false,
   }
   const rights = { org_id: draft.orgId, active: true, group_id: draft.groupId, user_permissions: permissions }
-  await checkGiven(parts, actor, rights, undefined)
+  await checkGrantable(parts, actor, rights, undefined)
   const { user } = await newUser(parts, draft, actor.email)
   return ok('User and session have been created', user.id)
 }
@@ -196,7 +196,7 @@ async function change(parts: DashboardParts, call: Call, user: StoredUser): Prom
   await checkReach(parts, actor, user)
   checkAddress(actor, user, given.email ?? user.email_address)
   const edit = editOf(given, user)
-  await checkGiven(parts, actor, { ...user, ...edit }, user)
+  await checkGrantable(parts, actor, { ...user, ...edit }, user)
   await updateUser(parts, user, edit, {
     actor: actor.email,
     action: 'user.update',

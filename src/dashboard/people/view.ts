@@ -6,7 +6,7 @@ import { type StoredUser, userShape } from '../../model/people/user.ts'
 import { groupOf, groupShape, NOTHING, type StoredGroup } from '../../model/people/user-group.ts'
 import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { accessKeyOf } from '../../publish/people/credential.ts'
-import { inForce } from '../../publish/people/effective.ts'
+import { effectiveWithGroup } from '../../publish/people/effective.ts'
 import { type Actor, isUnbounded } from '../access/actor.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -58,7 +58,7 @@ export class PeopleView {
     if (viewer === undefined || viewer.userId === user.id) return true
     if (this.#parts.config.dashboard.security.forbid_admin_view_access_token) return false
     if (!viewer.admin || isUnbounded(viewer) || viewer.orgId !== user.org_id) return false
-    return covers(viewer.permissions, inForce(user, group).permissions)
+    return covers(viewer.permissions, effectiveWithGroup(user, group).permissions)
   }
 
   /** Rights without custom ones that were taken away since. What is left of some is never an empty object, which means everything. */

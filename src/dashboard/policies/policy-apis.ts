@@ -1,6 +1,6 @@
 import { policyApisOf } from '../../model/policies/policy-index.ts'
 import type { Documents, Feed } from '../../store/ports/ports.ts'
-import type { Sight } from '../access/visibility.ts'
+import type { Visibility } from '../access/visibility.ts'
 
 interface Known {
   readonly orgId: string
@@ -138,15 +138,15 @@ export function policyApisFor(documents: Documents, feed: Feed): PolicyApis {
 export async function visiblePolicies(
   apis: PolicyApis,
   orgId: string,
-  sight: Sight,
+  visibility: Visibility,
 ): Promise<readonly string[] | undefined> {
-  if (sight.everything) return undefined
-  return (await apis.fresh()).ids(orgId, sight.anyApi)
+  if (visibility.everything) return undefined
+  return (await apis.fresh()).ids(orgId, visibility.anyApi)
 }
 
 const keyOf = (orgId: string, id: string) => JSON.stringify([orgId, id])
 
 /** True for a policy that an organisation has and whose APIs are all seen, or gone: who gives it gives all its rights. */
-export function isSeenPolicy(policies: PolicyApis, sight: Sight, orgId: string, id: string): boolean {
-  return policies.has(orgId, id) && sight.hidden(policies.of(orgId, id)) === 0
+export function isVisiblePolicy(policies: PolicyApis, visibility: Visibility, orgId: string, id: string): boolean {
+  return policies.has(orgId, id) && visibility.hidden(policies.of(orgId, id)) === 0
 }

@@ -22,7 +22,7 @@ export async function policyQuery(parts: DashboardParts, apis: PolicyApis, call:
   const sort = call.query('sort')
   const order = ORDERS[sort.replace(/^-/, '')]
   const and: Where[] = []
-  const visible = await visiblePolicies(apis, orgId, call.sight)
+  const visible = await visiblePolicies(apis, orgId, call.visibility)
   if (visible !== undefined) and.push({ id: visible })
   const ids = wordsOf(call, 'policy_ids')
   if (ids.length > 0) and.push({ id: await namedPolicies(parts, orgId, ids) })
@@ -39,7 +39,7 @@ export async function policyQuery(parts: DashboardParts, apis: PolicyApis, call:
   if (call.query('active') !== '') and.push({ state: 'active' })
   const part = call.query('q')
   return {
-    where: call.sight.whereOrg(),
+    where: call.visibility.whereOrg(),
     ...(and.length > 0 && { and }),
     ...(part !== '' && { contains: { index: ['name', 'id'], part } }),
     ...(order !== undefined && { order, descending: sort.startsWith('-') }),

@@ -5,19 +5,19 @@ import { withRightsMap } from '../../model/policies/policy.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
 import { createPolicy, type PolicyRules, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { checkAlone, soleOwnership } from '../access/co-owned.ts'
-import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { checkSoleOwner, soleOwnership } from '../access/co-owned.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { policyApisFor } from './policy-apis.ts'
 import { policyQuery } from './policy-query.ts'
-import { changesMore, PolicyShape, shownPolicy, withOneState } from './policy-shape.ts'
-import { checkRightsSeen, policyOf } from './policy-view.ts'
+import { changesMore, PolicyShape, toPolicyView, withOneState } from './policy-shape.ts'
+import { checkRightsVisible, policyInPath } from './policy-view.ts'
 
 const PATH = '/api/portal/policies'
 const ONE = `${PATH}/{id}`
@@ -46,7 +46,7 @@ function listRoutes(parts: DashboardParts): Route[] {
     const sole = await soleOwnership(parts, call)
     return listed(parts.documents, 'policy', await policyQuery(parts, apis, call), pageOf(call), {
       ...{ name: 'Data', pages: 'Pages' },
-      shape: ({ body }) => secretsSeen(call, 'policies', shownPolicy(body), sole.policy(body)),
+      shape: ({ body }) => maskSecretsFor(call, 'policies', toPolicyView(body), sole.policy(body)),
     })
   }
   return [
@@ -87,7 +87,7 @@ function listRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         const sent = withRightsMap({ ...call.object(), org_id: call.actor!.orgId })
         const body = withOneState(sent, undefined)
-        checkRightsSeen(call, {}, body)
+        checkRightsVisible(call, {}, body)
         const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
         return ok(String(policy._id))
       },
@@ -105,10 +105,12 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned,
       summary: 'Read a policy',
       answers: { 200: PolicyShape },
-      standing: (call) => policyOf(parts, call),
+      entityVersion: (call) => policyInPath(parts, call),
       run: async (call) => {
-        const { body } = await policyOf(parts, call)
-        return bare(secretsSeen(call, 'policies', shownPolicy(body), (await soleOwnership(parts, call)).policy(body)))
+        const { body } = await policyInPath(parts, call)
+        return bare(
+          maskSecretsFor(call, 'policies', toPolicyView(body), (await soleOwnership(parts, call)).policy(body)),
+        )
       },
     },
     {
@@ -118,10 +120,10 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: { ...owned, keepsOthers: true },
       summary: 'Replace a policy',
       body: Body,
-      answers: { 200: Done },
-      standing: (call) => policyOf(parts, call),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => policyInPath(parts, call),
       run: async (call) => {
-        const stored = await policyOf(parts, call)
+        const stored = await policyInPath(parts, call)
         return save(parts, call, stored, call.object())
       },
     },
@@ -132,10 +134,10 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: { ...owned, keepsOthers: true },
       summary: 'Change parts of a policy (RFC 7396)',
       body: Type.Object({}),
-      answers: { 200: Done },
-      standing: (call) => policyOf(parts, call),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => policyInPath(parts, call),
       run: async (call) => {
-        const stored = await policyOf(parts, call)
+        const stored = await policyInPath(parts, call)
         return save(parts, call, stored, mergePatch(stored.body, call.object()) as JsonObject)
       },
     },
@@ -145,9 +147,9 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned,
       summary: 'Delete a policy',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
-        const stored = await policyOf(parts, call, 'Could not retrieve object for deletion')
+        const stored = await policyInPath(parts, call, 'Could not retrieve object for deletion')
         await removePolicy(parts, named(stored, call), call.actor!.email)
         return ok('Data deleted')
       },
@@ -160,11 +162,11 @@ function oneRoutes(parts: DashboardParts): Route[] {
  * them. @throws Fault `not_owner` (401), `shared_with_others` (403), and as `updatePolicy`
  */
 async function save(parts: DashboardParts, call: Call, stored: StoredDocument, sent: JsonObject) {
-  const kept = secretsKept(sent, stored.body, 'policy_invalid')
+  const kept = restoreMaskedSecrets(sent, stored.body, 'policy_invalid')
   const body = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
-  checkRightsSeen(call, stored.body, body)
-  if (!call.sight.everything && changesMore(stored.body, body))
-    checkAlone(call.sight, 'The policy', policyApisOf(stored.body))
+  checkRightsVisible(call, stored.body, body)
+  if (!call.visibility.everything && changesMore(stored.body, body))
+    checkSoleOwner(call.visibility, 'The policy', policyApisOf(stored.body))
   const wanted = named(stored, call)
   await updatePolicy(parts, wanted, body, call.actor!.email, rulesOf(parts))
   return ok('Data updated')

@@ -73,7 +73,7 @@ const BLANK: JsonObject = {
 const BLANK_RIGHT: JsonObject = { api_id: '', api_name: '', versions: [], allowed_urls: [], limit: null }
 
 /** A stored policy as callers see it: every usual field, never null, in one order; unknown fields behind them. */
-export function shownPolicy(stored: JsonObject): JsonObject {
+export function toPolicyView(stored: JsonObject): JsonObject {
   const shown = over(BLANK, stored)
   const rights = Object.entries(isObject(shown.access_rights) ? shown.access_rights : {})
   return {
@@ -112,7 +112,7 @@ export function changesMore(before: JsonObject, after: JsonObject): boolean {
 
 /** Members that are not sent are those of the policy before, or follow from the write itself. */
 function beyondRights(policy: JsonObject): JsonObject {
-  const { access_rights: _rights, access_rights_array: _list, last_updated: _at, ...rest } = shownPolicy(policy)
+  const { access_rights: _rights, access_rights_array: _list, last_updated: _at, ...rest } = toPolicyView(policy)
   const { _id, id: _named, org_id: _org, date_created: _made, ...said } = rest
   return said
 }

@@ -13,7 +13,7 @@ const ID = /^[A-Za-z0-9._~-]+$/
  * The policy that the path names by its `id` or its `_id`.
  * @throws Fault `not_found` (404) with `missing`, `query_invalid` (400) for what can be no id, `not_owner` (401)
  */
-export async function policyOf(
+export async function policyInPath(
   parts: DashboardParts,
   call: Call,
   missing = 'Could not retrieve portal object.',
@@ -24,7 +24,7 @@ export async function policyOf(
     if (!(error instanceof Fault) || error.code !== 'not_found') throw error
     throw ID.test(id) ? fault('not_found', missing) : fault('query_invalid', 'Invalid policy ID.')
   })
-  if (!call.sight.policy(stored)) throw fault('not_owner')
+  if (!call.visibility.policy(stored)) throw fault('not_owner')
   return stored
 }
 
@@ -32,9 +32,13 @@ export async function policyOf(
  * Nobody gives rights to an API that others own, nor changes or takes them: access to a policy implies no access to its other APIs. An
  * unknown API, or one of another organisation, counts as one of others where rights are given. @throws Fault `not_owner` (401)
  */
-export function checkRightsSeen({ sight }: Pick<Call, 'sight'>, before: JsonObject, after: JsonObject): void {
-  if (sight.everything) return
+export function checkRightsVisible(
+  { visibility }: Pick<Call, 'visibility'>,
+  before: JsonObject,
+  after: JsonObject,
+): void {
+  if (visibility.everything) return
   const given = new Set(policyApisOf(after))
   for (const apiId of changedRights(before, after))
-    if (given.has(apiId) ? !sight.apiId(apiId) : sight.hidden([apiId]) > 0) throw fault('not_owner')
+    if (given.has(apiId) ? !visibility.apiId(apiId) : visibility.hidden([apiId]) > 0) throw fault('not_owner')
 }

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import type { Actor } from '../access/actor.ts'
-import type { Sight } from '../access/visibility.ts'
+import type { Visibility } from '../access/visibility.ts'
 
 /** One call on its way: what was sent, checked against its route, and who sent it. */
 export interface Call {
   /** Undefined for public routes without a credential, and for the installation's own. */
   readonly actor: Actor | undefined
   /** What of all documents the actor may see. */
-  readonly sight: Sight
+  readonly visibility: Visibility
   /** A placeholder of the path, percent-decoded. */
   param(name: string): string
   /** A query parameter; '' when it was not sent. @throws Fault `query_invalid` (400) when it was sent more than once */

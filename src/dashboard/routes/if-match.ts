@@ -1,12 +1,12 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { inTurn } from '../../publish/documents/mutex.ts'
+import { withLock } from '../../publish/documents/mutex.ts'
 import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
-import { type Expected, entityTag } from './entity-version.ts'
+import { type ExpectedRevision, entityTag } from './entity-version.ts'
 import type { Route } from './route.ts'
 
-type Run = (expected?: Expected) => Promise<Answer>
-type Look = NonNullable<Route['standing']>
+type Run = (expected?: ExpectedRevision) => Promise<Answer>
+type Look = NonNullable<Route['entityVersion']>
 
 /**
  * Runs a call. What reads a thing answers its `ETag`; what changes it is held to the `If-Match` that was sent (RFC 9110 section
@@ -14,10 +14,10 @@ type Look = NonNullable<Route['standing']>
  * @throws Fault `precondition_failed` (412); whatever `run` throws
  */
 export function conditionally(route: Route, call: Call, run: Run): Promise<Answer> {
-  if (route.standing === undefined) return run()
-  if (route.method === 'GET') return tagged(route.standing, call, run)
+  if (route.entityVersion === undefined) return run()
+  if (route.method === 'GET') return tagged(route.entityVersion, call, run)
   const wanted = call.header('if-match')
-  return wanted === undefined ? run() : held(route.standing, wanted, call, run)
+  return wanted === undefined ? run() : held(route.entityVersion, wanted, call, run)
 }
 
 async function tagged(look: Look, call: Call, run: Run): Promise<Answer> {
@@ -53,7 +53,7 @@ async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
   lines.set(name, line)
   line.waiting++
   try {
-    return await inTurn(line, work)
+    return await withLock(line, work)
   } finally {
     line.waiting--
     if (line.waiting === 0) lines.delete(name)

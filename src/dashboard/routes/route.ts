@@ -3,7 +3,7 @@ import type { Intent } from '../../model/people/permission.ts'
 import type { Awaitable } from '../../store/ports/ports.ts'
 import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
-import type { Standing } from './entity-version.ts'
+import type { EntityVersion } from './entity-version.ts'
 
 /** Who may make a call, before anything is known of what it names. */
 export type Access =
@@ -72,6 +72,6 @@ export interface Route {
   /** Media type of these answers for the API document, where it is not JSON. */
   readonly answerType?: string
   /** Where what the path names stands: gives a GET its `ETag`, and holds what changes it to the `If-Match` that was sent. */
-  readonly standing?: (call: Call) => Awaitable<Standing | undefined>
+  readonly entityVersion?: (call: Call) => Awaitable<EntityVersion | undefined>
   readonly run: (call: Call) => Awaitable<Answer>
 }

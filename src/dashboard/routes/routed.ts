@@ -2,14 +2,14 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { peerAddress } from '../../model/network/forwarded-for.ts'
 import { searchParams } from '../../model/network/search-params.ts'
-import { type Admitted, admit, type Stand } from '../access/admit.ts'
+import { type AdmittedCall, admit, type RouteDeps } from '../access/admit.ts'
 import { intentOf } from '../access/permit.ts'
 import { dumpsOf } from '../audit/dump.ts'
 import { isServed, pendingAnswer } from '../server/await-gateway.ts'
 import { readUpload } from '../server/body.ts'
 import { clientAddress } from '../server/client-address.ts'
 import { bodyLimitOf } from '../server/intake.ts'
-import { turnForLarge } from '../server/large-body.ts'
+import { largeBodyTurn } from '../server/large-body.ts'
 import { openCall } from '../server/open-call.ts'
 import { duringRequest } from '../server/recorded.ts'
 import { JSON_TYPE } from '../server/refuse.ts'
@@ -24,60 +24,60 @@ import { routerPath } from './router-path.ts'
 export const SENT_TYPE = 'x-gatehouse-sent-type'
 
 /** A declared route as the server takes it: identify, permit and ownership before the body is read, then checks, then `run`. */
-export function routed(stand: Stand, route: Route): RouteOptions {
+export function routed(deps: RouteDeps, route: Route): RouteOptions {
   const check = checks(route)
   // A GET that needs the right to write, but only shows secrets, is a read: it waits for no gateway, and is recorded as one.
   const writes = intentOf(route) === 'write' && (route.method !== 'GET' || route.once === true)
   // Undoing a change needs the right to read the audit log and those that it checks itself.
   const mayChange = writes || route.method !== 'GET'
-  const admitted = new WeakMap<FastifyRequest, Admitted>()
+  const admitted = new WeakMap<FastifyRequest, AdmittedCall>()
   return {
     method: route.method,
     url: routerPath(route.path),
     exposeHeadRoute: route.method === 'GET' && route.once !== true,
-    bodyLimit: bodyLimitOf(route, stand.parts.config.dashboard.max_body_bytes),
+    bodyLimit: bodyLimitOf(route, deps.parts.config.dashboard.max_body_bytes),
     onRequest: async (request, reply) => {
-      const client = clientAddress(request, stand.trusted)
-      const refusal = stand.intake.refusalOf(route, client)
+      const client = clientAddress(request, deps.trusted)
+      const refusal = deps.intake.refusalOf(route, client)
       if (refusal !== undefined) throw refusal
-      const known: { actor?: Admitted['actor'] } = {}
+      const known: { actor?: AdmittedCall['actor'] } = {}
       try {
-        admitted.set(request, await admit(stand, route, request, known))
+        admitted.set(request, await admit(deps, route, request, known))
       } catch (error) {
-        await noteRefusal(stand, route, request, known.actor, error)
+        await noteRefusal(deps, route, request, known.actor, error)
         throw error
       }
-      if (admitted.get(request)!.actor !== undefined) stand.intake.signedIn(client)
-      stand.intake.hold(route, request, reply, client)
+      if (admitted.get(request)!.actor !== undefined) deps.intake.signedIn(client)
+      deps.intake.hold(route, request, reply, client)
     },
     // In the turn in which the server begins to read.
     preParsing: (request, _reply, payload, done) => {
-      stand.intake.watch(request.raw)
+      deps.intake.watch(request.raw)
       done(null, payload)
     },
     handler: async (request, reply) => {
       const who = admitted.get(request)!
-      const sent = { ...who, ...factsOf(stand, request), ...(await bodyOf(route, request)) }
+      const sent = { ...who, ...factsOf(deps, request), ...(await bodyOf(route, request)) }
       const call = openCall(sent)
       const facts = requestFacts(route, request, sent.clientAddress, who.actor)
-      await turnForLarge(sent.body)
+      await largeBodyTurn(sent.body)
       check(call)
-      await turnForLarge(sent.body)
+      await largeBodyTurn(sent.body)
       const sinceMs = performance.now()
       let answer = await conditionally(route, call, async (expected) =>
         duringRequest(facts, () => route.run(call), expected),
       )
       if (answer.status < 400) {
-        if (mayChange && !(await isServed(stand.parts, request.id, sinceMs))) answer = pendingAnswer(answer)
+        if (mayChange && !(await isServed(deps.parts, request.id, sinceMs))) answer = pendingAnswer(answer)
         const dumps = () => (route.undumped ? {} : dumpsOf({ ...sent, url: facts.url, answer }))
-        await noteDone(stand, route, facts, who.actor, { writes, dumps })
+        await noteDone(deps, route, facts, who.actor, { writes, dumps })
       }
       return sendAnswer(reply, answer)
     },
   }
 }
 
-function factsOf({ parts, trusted }: Stand, request: FastifyRequest) {
+function factsOf({ parts, trusted }: RouteDeps, request: FastifyRequest) {
   const peer = peerAddress(request.socket.remoteAddress)
   return {
     method: request.method,

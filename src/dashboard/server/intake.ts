@@ -89,7 +89,7 @@ interface Body {
 const tooMany = () => waitFault('busy', RETRY_MS, 'too many bytes of bodies are on their way')
 
 /** Bounds what callers may make the dashboard hold before anything of a body is read: calls a minute, bytes at once, connections. */
-export class Intake {
+export class RequestQuota {
   readonly #parts: DashboardParts
   readonly #trusted: BlockList
   readonly #calls: FailureThrottle

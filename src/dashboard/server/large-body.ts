@@ -9,7 +9,7 @@ let last: Promise<unknown> = Promise.resolve()
  * Waits, for a large body, for a turn of the event loop in which no other large one is worked on. Asked before each part of the work
  * (parse, check, store), so that cheap calls wait for one part of one body at most.
  */
-export async function turnForLarge(body: Uint8Array): Promise<void> {
+export async function largeBodyTurn(body: Uint8Array): Promise<void> {
   if (body.length < LARGE_BYTES) return
   last = last.then(() => nextTurn())
   await last

@@ -3,14 +3,14 @@ import { isObject, type Json } from '../../model/json/json.ts'
 import { readJson } from '../../model/json/json-body.ts'
 import { searchParams } from '../../model/network/search-params.ts'
 import type { Actor } from '../access/actor.ts'
-import type { Sight } from '../access/visibility.ts'
+import type { Visibility } from '../access/visibility.ts'
 import type { Call } from '../routes/call.ts'
 import type { Upload } from './body.ts'
 
 /** A request as the server has it. */
 export interface Sent {
   readonly actor: Actor | undefined
-  readonly sight: Sight
+  readonly visibility: Visibility
   readonly method: string
   readonly url: string
   readonly params: Readonly<Record<string, string>>
@@ -43,9 +43,9 @@ export function openCall(sent: Sent): Call {
     parsed ??= readJson(sent.body)
     return parsed
   }
-  const { actor, sight, method, url, clientAddress, peerAddress, requestId, pageSize } = sent
+  const { actor, visibility, method, url, clientAddress, peerAddress, requestId, pageSize } = sent
   return {
-    ...{ actor, sight, method, url, clientAddress, peerAddress, requestId, pageSize },
+    ...{ actor, visibility, method, url, clientAddress, peerAddress, requestId, pageSize },
     param: (name) => (Object.hasOwn(sent.params, name) ? sent.params[name]! : ''),
     query(name) {
       const [value = '', ...more] = sent.query.getAll(name)

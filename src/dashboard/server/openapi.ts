@@ -154,7 +154,7 @@ const IF_MATCH: JsonObject = {
 
 const ETAG: JsonObject = { ETag: { schema: { type: 'string' }, description: 'Another one after every change.' } }
 
-const isHeld = ({ standing, method }: Route): boolean => standing !== undefined && method !== 'GET'
+const isHeld = ({ entityVersion: standing, method }: Route): boolean => standing !== undefined && method !== 'GET'
 
 function responsesOf(route: Route): JsonObject {
   const { answers, access, answerType = 'application/json' } = route
@@ -164,7 +164,7 @@ function responsesOf(route: Route): JsonObject {
     const status = Number(code)
     // What the server itself refuses has the envelope, also where the route has refusals of another form.
     const schema = status < 400 ? plain(declared) : { anyOf: [plain(declared), REFERENCE] }
-    const isTagged = status === 200 && route.standing !== undefined && route.method === 'GET'
+    const isTagged = status === 200 && route.entityVersion !== undefined && route.method === 'GET'
     const headers = isTagged && { headers: ETAG }
     found[code] = { description: textOf(status), ...headers, content: { [answerType]: { schema } } }
   }

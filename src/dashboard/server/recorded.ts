@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditRequest, Change, Documents, Store } from '../../store/ports/ports.ts'
-import type { Expected } from '../routes/entity-version.ts'
+import type { ExpectedRevision } from '../routes/entity-version.ts'
 
 interface Work {
   readonly request: AuditRequest
   /** Until it is written for the first time. */
-  expected: Expected | undefined
+  expected: ExpectedRevision | undefined
 }
 
 const current = new AsyncLocalStorage<Work>()
@@ -14,7 +14,7 @@ const current = new AsyncLocalStorage<Work>()
  * Does the work of one request: every audit entry that it writes says which request it was. A document that is `expected` at a
  * revision is written at that revision or not at all: the commit fails with `revision_conflict`.
  */
-export function duringRequest<T>(request: AuditRequest, work: () => T, expected?: Expected): T {
+export function duringRequest<T>(request: AuditRequest, work: () => T, expected?: ExpectedRevision): T {
   return current.run({ request, expected }, work)
 }
 
@@ -58,6 +58,6 @@ function recordedDocuments(documents: Documents, isOn: boolean): Documents {
   }
 }
 
-function isOf({ kind, id }: Expected, change: Change): change is Extract<Change, { op: 'put' | 'delete' }> {
+function isOf({ kind, id }: ExpectedRevision, change: Change): change is Extract<Change, { op: 'put' | 'delete' }> {
   return (change.op === 'put' || change.op === 'delete') && change.kind === kind && change.id === id
 }

@@ -25,7 +25,7 @@ export function sendFault(
 ): FastifyReply {
   const found = faultOf(error)
   const { entry } = found
-  const at = { request_id: request.id, method: request.method, path: pathOf(request), code: found.code }
+  const at = { request_id: request.id, method: request.method, path: requestPath(request), code: found.code }
   if (entry.log !== 'silent') log[entry.log]({ ...at, cause: found.cause ?? found }, entry.text)
   // What the framework refuses by itself comes here without having passed the hooks.
   reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS, 'content-type': JSON_TYPE })
@@ -35,7 +35,7 @@ export function sendFault(
 }
 
 /** Path of a request as it came, without the query. */
-export function pathOf(request: Pick<FastifyRequest, 'originalUrl'>): string {
+export function requestPath(request: Pick<FastifyRequest, 'originalUrl'>): string {
   return request.originalUrl.split('?', 1)[0]!
 }
 

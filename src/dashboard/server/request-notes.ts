@@ -5,7 +5,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { auditOf } from '../../publish/documents/parts.ts'
 import type { AuditRequest } from '../../store/ports/ports.ts'
 import type { Actor } from '../access/actor.ts'
-import type { Stand } from '../access/admit.ts'
+import type { RouteDeps } from '../access/admit.ts'
 import type { Route } from '../routes/route.ts'
 import { clientAddress } from './client-address.ts'
 
@@ -25,7 +25,7 @@ export function requestFacts(
 }
 
 /** A call that succeeded. */
-export interface Done {
+export interface CompletedCall {
   /** What it changed is recorded already. */
   readonly writes: boolean
   /** What was sent and answered, without secrets. */
@@ -37,11 +37,11 @@ export interface Done {
  * `audit.detailed_recording` asks for that. @throws Fault `store_full`
  */
 export async function noteDone(
-  { parts }: Stand,
+  { parts }: RouteDeps,
   route: Route,
   request: AuditRequest,
   actor: Actor | undefined,
-  { writes, dumps }: Done,
+  { writes, dumps }: CompletedCall,
 ): Promise<void> {
   const { reads, detailed_recording: detailed } = parts.config.dashboard.audit
   if (actor === undefined || !(writes ? detailed : reads)) return
@@ -50,7 +50,7 @@ export async function noteDone(
 
 /** Records that somebody known was refused for lack of rights. Strangers leave no record: they could fill the disk. */
 export async function noteRefusal(
-  { parts, trusted }: Stand,
+  { parts, trusted }: RouteDeps,
   route: Route,
   request: FastifyRequest,
   actor: Actor | undefined,
@@ -68,7 +68,7 @@ export async function noteRefusal(
   }
 }
 
-function note(parts: Stand['parts'], route: Route, request: AuditRequest, actor: Actor, detail: JsonObject) {
+function note(parts: RouteDeps['parts'], route: Route, request: AuditRequest, actor: Actor, detail: JsonObject) {
   return parts.documents.note({ ...auditOf(parts, nameOf(actor), route.summary, actor.orgId, detail), request })
 }
 

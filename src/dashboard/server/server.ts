@@ -1,27 +1,27 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { fault } from '../../errors/fault.ts'
 import { addressList } from '../../model/network/address.ts'
-import { SecretBrake } from '../../model/secrets/secret-brake.ts'
-import { tellingDocuments } from '../../publish/events/domain-events.ts'
-import type { Stand } from '../access/admit.ts'
+import { AdminSecretThrottle } from '../../model/secrets/secret-brake.ts'
+import { withEvents } from '../../publish/events/domain-events.ts'
+import type { RouteDeps } from '../access/admit.ts'
 import { identitiesOf } from '../access/identities.ts'
 import { refuseTwoCredentials } from '../access/two-credentials.ts'
-import { keepHitsShort } from '../analytics/retention.ts'
+import { scheduleHitRetention } from '../analytics/retention.ts'
 import { ApiOwners } from '../apis/api-owners.ts'
-import { keepAuditShort } from '../audit/purge.ts'
+import { scheduleAuditRetention } from '../audit/purge.ts'
 import { eventMailer } from '../events/event-mails.ts'
-import { keepKeysCurrent } from '../portal/developers/forget-keys.ts'
+import { scheduleKeyExpiry } from '../portal/developers/forget-keys.ts'
 import type { Route } from '../routes/route.ts'
 import { routed, SENT_TYPE } from '../routes/routed.ts'
 import { routerPath } from '../routes/router-path.ts'
 import { allRoutes } from '../routes/routes.ts'
 import { sendConsole, serveConsole, wantsPage } from './console.ts'
-import { Intake } from './intake.ts'
+import { RequestQuota } from './intake.ts'
 import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
 import { SAFETY_HEADERS, sendFault } from './refuse.ts'
 import { newRequestId } from './request-id.ts'
-import { refuseUnread } from './unread.ts'
+import { refuseMalformedRequest } from './unread.ts'
 
 export interface DashboardOptions {
   readonly host: string
@@ -50,18 +50,18 @@ export async function startDashboard(
   { host, port, routes: declared = allRoutes }: DashboardOptions,
 ): Promise<Dashboard> {
   const recorded = recordedStore(given.store, given.config.dashboard.audit.enabled)
-  const documents = tellingDocuments({ ...given, documents: recorded.documents, mail: eventMailer(given) })
+  const documents = withEvents({ ...given, documents: recorded.documents, mail: eventMailer(given) })
   const store = { ...recorded, documents }
   const closing = new AbortController()
   const parts: DashboardParts = { ...given, store, documents, tokens: store.tokens, closing: closing.signal }
   const owners = new ApiOwners(parts.documents, parts.store.feed)
   const routes = declared(parts)
   const trusted = addressList(parts.config.dashboard.trusted_proxies)
-  const stand: Stand = {
+  const deps: RouteDeps = {
     ...{ parts, owners, trusted },
     who: identitiesOf(parts),
-    secretBrake: new SecretBrake(parts.clock),
-    intake: new Intake(parts, trusted),
+    secretBrake: new AdminSecretThrottle(parts.clock),
+    intake: new RequestQuota(parts, trusted),
   }
   const server = fastify({
     logger: false,
@@ -73,18 +73,18 @@ export async function startDashboard(
     rewriteUrl: ({ url }) => spacesOf(url ?? '/'),
     frameworkErrors: (_error, request, reply) =>
       void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),
-    clientErrorHandler: refuseUnread,
+    clientErrorHandler: refuseMalformedRequest,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: LONGEST_PARAM },
   })
-  stand.intake.bound(server.server)
-  serve(server, stand, routes)
+  deps.intake.bound(server.server)
+  serve(server, deps, routes)
   try {
     await server.listen({ host, port })
   } catch (error) {
     owners.close()
     throw portFault(error, port)
   }
-  const ends = [keepAuditShort(parts), keepHitsShort(parts), keepKeysCurrent(parts)]
+  const ends = [scheduleAuditRetention(parts), scheduleHitRetention(parts), scheduleKeyExpiry(parts)]
   // The first caller should not wait for it; failures surface when it is needed.
   if (parts.config.dashboard.enable_ownership) owners.fresh().catch(() => {})
   const address = server.server.address()
@@ -100,8 +100,8 @@ export async function startDashboard(
   }
 }
 
-function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]): void {
-  const { parts } = stand
+function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[]): void {
+  const { parts } = deps
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.setErrorHandler((error, request, reply) => sendFault(parts, request, reply, error))
@@ -124,7 +124,7 @@ function serve(server: FastifyInstance, stand: Stand, routes: readonly Route[]):
     if (parts.closing?.aborted) reply.header('connection', 'close')
   })
   serveConsole(server)
-  for (const route of routes) server.route(routed(stand, route))
+  for (const route of routes) server.route(routed(deps, route))
   for (const [path, methods] of undeclared(routes)) {
     const allow = methods.allowed.join(', ')
     server.route({

@@ -6,7 +6,7 @@ import { SAFETY_HEADERS } from './refuse.ts'
 import { newRequestId } from './request-id.ts'
 
 /** Answers a request that could not be read as HTTP, so that it never became one, like any other refusal, and ends the connection. */
-export function refuseUnread(error: Error & { readonly code?: string }, socket: Socket): void {
+export function refuseMalformedRequest(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const found = faultOf(error.code)
   const status = dashboardStatusOf(found)

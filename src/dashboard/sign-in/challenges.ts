@@ -8,7 +8,7 @@ import { ticketHash } from './sessions.ts'
  * Keeps what a browser must answer to: for one purpose, bound to the session or ticket `owner`, in the place of what was kept for
  * it before. Lapses by itself.
  */
-export async function keepChallenge(
+export async function storeChallenge(
   parts: DashboardParts,
   { owner, purpose }: { readonly owner: string; readonly purpose: string },
   body: JsonObject,

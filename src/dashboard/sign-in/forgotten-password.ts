@@ -8,18 +8,18 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
 import { sendMail, sendsMail } from '../server/mail.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { LinkDesk } from './mail-link-queue.ts'
+import { MailLinkQueue } from './mail-link-queue.ts'
 import { ticketHash } from './sessions.ts'
-import { accountsOf, mayEnter } from './users-with-password.ts'
+import { accountsOf, maySignIn } from './users-with-password.ts'
 
 /** How long the link of a mail is valid, by the specification. */
 const LINK_MS = 1_000_000
 
-const desks = new WeakMap<object, LinkDesk>()
+const desks = new WeakMap<object, MailLinkQueue>()
 
-function deskOf(parts: DashboardParts): LinkDesk {
+function deskOf(parts: DashboardParts): MailLinkQueue {
   const { feed } = parts.store
-  const desk = desks.get(feed) ?? new LinkDesk(parts, LINK_MS)
+  const desk = desks.get(feed) ?? new MailLinkQueue(parts, LINK_MS)
   desks.set(feed, desk)
   return desk
 }
@@ -38,14 +38,14 @@ export function linksSent(parts: DashboardParts): Promise<void> {
   return deskOf(parts).settled()
 }
 
-async function sendLink(parts: DashboardParts, desk: LinkDesk, address: string): Promise<void> {
+async function sendLink(parts: DashboardParts, desk: MailLinkQueue, address: string): Promise<void> {
   const { public_url: base } = parts.config.dashboard
   if (!sendsMail(parts)) return parts.log.warn({}, 'password reset requested, but dashboard.email_backend is not set')
   // The address of the dashboard must not come from the call: its sender chooses the Host header.
   if (base === '') return parts.log.error({}, 'password reset requested, but dashboard.public_url is not set')
   const accounts = await accountsOf(parts, address)
   const users: StoredDocument[] = []
-  for (const user of accounts) if (await mayEnter(parts, user)) users.push(user)
+  for (const user of accounts) if (await maySignIn(parts, user)) users.push(user)
   const [first] = users
   if (first === undefined) return
   const to = String(first.body.email_address)
@@ -109,7 +109,7 @@ async function unchanged(parts: DashboardParts, { users }: JsonObject): Promise<
   for (const entry of Array.isArray(users) ? users : []) {
     if (!isObject(entry) || !isDocumentId(entry.id)) continue
     const user = await parts.documents.get('user', entry.id as DocumentId)
-    if (user !== undefined && user.revision === entry.revision && (await mayEnter(parts, user))) found.push(user)
+    if (user !== undefined && user.revision === entry.revision && (await maySignIn(parts, user))) found.push(user)
   }
   return found
 }

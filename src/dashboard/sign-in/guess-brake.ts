@@ -1,4 +1,4 @@
-import { nameBrake, Throttle } from '../../model/limits/throttle.ts'
+import { perNameThrottle, Throttle } from '../../model/limits/throttle.ts'
 import { KnownAddresses } from '../../model/network/known-addresses.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { FailureThrottle } from './throttle.ts'
@@ -9,7 +9,7 @@ const EVERYWHERE = 10
 const CROWD = 10
 
 /** How many failures are borne within a window; 0 = no bound. */
-export interface GuessLimits {
+export interface LoginThrottleLimits {
   /** Under one name from one address. */
   readonly pair: number
   /** From one address, under whatever names. */
@@ -18,7 +18,7 @@ export interface GuessLimits {
 }
 
 /** A try that has begun. */
-export interface Try {
+export interface Attempt {
   /** It went well: what failed under the name from the address is forgotten, of all else this try alone. */
   succeed(): void
   /** It says nothing about who tried: a store that is away, too many passwords at once. */
@@ -26,12 +26,12 @@ export interface Try {
 }
 
 /** How long to wait where too many tries have failed. */
-export interface Wait {
+export interface Throttled {
   readonly waitMs: number
 }
 
 /** What is guessed at. */
-export interface Guessed {
+export interface GuessedCredential {
   /** Undefined for what nobody can guess, so that nobody is kept out by it. */
   readonly name: string | undefined
   /** As `visitorOf` gives it. */
@@ -51,10 +51,10 @@ interface Counter {
 
 /**
  * Bounds failed tries to prove who somebody is, so that strangers lock nobody out: by name and address together; by address under all
- * names; and by name from all addresses, where after ten times as many each further try waits at most half a minute (`nameBrake`), but
+ * names; and by name from all addresses, where after ten times as many each further try waits at most half a minute (`perNameThrottle`), but
  * not where the name was shown from before.
  */
-export class GuessBrake {
+export class LoginThrottle {
   readonly #pairs: FailureThrottle
   readonly #names: Counter
   readonly #narrow: FailureThrottle
@@ -62,7 +62,7 @@ export class GuessBrake {
   readonly #crowds: FailureThrottle
   readonly #known = new KnownAddresses()
 
-  constructor(clock: Clock, { pair, address, windowMs }: GuessLimits) {
+  constructor(clock: Clock, { pair, address, windowMs }: LoginThrottleLimits) {
     this.#pairs = new FailureThrottle(clock, { limit: pair, windowMs })
     this.#names = pair === 0 ? UNBOUNDED : slowed(clock, pair * EVERYWHERE)
     this.#narrow = new FailureThrottle(clock, { limit: pair, windowMs })
@@ -71,7 +71,7 @@ export class GuessBrake {
   }
 
   /** Begins a try, which counts as failed until it says otherwise; or answers how long to wait, which costs nothing. */
-  begin({ name, address, narrow = false, crowd = false }: Guessed): Try | Wait {
+  begin({ name, address, narrow = false, crowd = false }: GuessedCredential): Attempt | Throttled {
     const pair = JSON.stringify([name, address])
     const counts: (readonly [Counter, string])[] = [[crowd ? this.#crowds : this.#addresses, address]]
     if (name !== undefined && !crowd) counts.push([this.#pairs, pair])
@@ -99,7 +99,7 @@ export class GuessBrake {
 const UNBOUNDED: Counter = { waitMs: () => 0, begin() {}, giveBack() {} }
 
 function slowed(clock: Clock, free: number): Counter {
-  const throttle = new Throttle(nameBrake(free))
+  const throttle = new Throttle(perNameThrottle(free))
   return {
     waitMs: (key) => throttle.waitMs(key, clock.mono()),
     begin: (key) => throttle.begin(key, clock.mono()),
@@ -108,6 +108,6 @@ function slowed(clock: Clock, free: number): Counter {
 }
 
 /** True when there is a time to wait. */
-export function mustWait(begun: Try | Wait): begun is Wait {
+export function isThrottled(begun: Attempt | Throttled): begun is Throttled {
   return 'waitMs' in begun
 }

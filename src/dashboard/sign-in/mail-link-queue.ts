@@ -17,7 +17,7 @@ const MOST_WAITING = 200
  * Takes requests for mails with a link. It returns before anything is looked up, so that neither the answer nor its time tells
  * whether an address is known; what is to be done is done afterwards, one request after the other.
  */
-export class LinkDesk {
+export class MailLinkQueue {
   readonly #log: DashboardParts['log']
   readonly #mails: FailureThrottle
   readonly #requests: FailureThrottle

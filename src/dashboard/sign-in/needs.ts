@@ -7,10 +7,10 @@ import { stampOf } from '../../publish/sign-in/passwords.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { SignInState } from './sign-in-state.ts'
-import { mayEnter } from './users-with-password.ts'
+import { maySignIn } from './users-with-password.ts'
 
 /** What is still missing before a session opens, and whose it would be. */
-export type Standing =
+export type SignInProgress =
   | { readonly need: 'organisation'; readonly users: readonly StoredDocument[] }
   | { readonly need: 'second_factor' | 'new_password' | 'enrolment' | 'nothing'; readonly user: StoredDocument }
 
@@ -18,7 +18,7 @@ export type Standing =
  * Where a sign-in stands: found anew at each step from what is stored now, so that whatever changes meanwhile counts.
  * @throws Fault `sign_in_failed` (401) when none of the accounts may be used, `sign_in_void` (401) when the chosen one was changed
  */
-export async function standingOf(parts: DashboardParts, state: SignInState): Promise<Standing> {
+export async function signInProgressOf(parts: DashboardParts, state: SignInState): Promise<SignInProgress> {
   const users = await usable(parts, state)
   if (state.user === '' && users.length > 1) return { need: 'organisation', users }
   const user = state.user === '' ? users[0] : users.find(({ id }) => id === state.user)
@@ -43,7 +43,7 @@ async function usable(parts: DashboardParts, { candidates }: SignInState): Promi
   const found: StoredDocument[] = []
   for (const { id, stamp } of candidates) {
     const user = await parts.documents.get('user', id)
-    if (user !== undefined && stampOf(user) === stamp && (await mayEnter(parts, user))) found.push(user)
+    if (user !== undefined && stampOf(user) === stamp && (await maySignIn(parts, user))) found.push(user)
   }
   return found
 }

@@ -6,7 +6,7 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 /** What let somebody in by single sign-on: what they opened ends with it. */
-export interface Opener {
+export interface SsoSource {
   readonly orgId: string
   /** `ID` of the identity profile; '' = a nonce. */
   readonly profile: string
@@ -17,19 +17,19 @@ export interface Opener {
 }
 
 /** The opener as tickets keep it. */
-export function openerBody({ orgId, profile, epoch, enabled }: Opener): JsonObject {
+export function ssoSourceBody({ orgId, profile, epoch, enabled }: SsoSource): JsonObject {
   return { org_id: orgId, profile, epoch, enabled }
 }
 
-/** The opener that `openerBody` wrote; undefined for what earlier versions wrote without one. */
-export function openerOf(value: Json | undefined): Opener | undefined {
+/** The opener that `ssoSourceBody` wrote; undefined for what earlier versions wrote without one. */
+export function ssoSourceOf(value: Json | undefined): SsoSource | undefined {
   if (!isObject(value)) return undefined
   const text = (name: string) => (typeof value[name] === 'string' ? (value[name] as string) : '')
   return { orgId: text('org_id'), profile: text('profile'), epoch: text('epoch'), enabled: value.enabled === true }
 }
 
 /** What is stored of an opener now. */
-export interface OpenerNow {
+export interface SsoSourceState {
   /** False when it is gone, switched off, or proves other people by now. */
   readonly holds: boolean
   /** Undefined for a nonce. */
@@ -37,10 +37,10 @@ export interface OpenerNow {
 }
 
 /** Looks an opener up. */
-export async function openerNow(
+export async function readSsoSource(
   parts: Pick<DashboardParts, 'documents'>,
-  { orgId, profile: id, epoch, enabled }: Opener,
-): Promise<OpenerNow> {
+  { orgId, profile: id, epoch, enabled }: SsoSource,
+): Promise<SsoSourceState> {
   const organisation = enabled ? await findOrganisation(parts, orgId) : undefined
   if (enabled && organisation?.body.sso_enabled !== true) return { holds: false }
   if (id === '') return { holds: organisation === undefined || ssoEpochOf(organisation.body) === epoch }

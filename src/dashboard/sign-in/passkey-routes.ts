@@ -9,12 +9,12 @@ import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { browserOf, freshBrowserOf, renewed, uncached } from './browser.ts'
-import { keepChallenge, takeChallenge } from './challenges.ts'
+import { storeChallenge, takeChallenge } from './challenges.ts'
 import { requiresSecondFactor } from './needs.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { readRegistration, registrationOptions } from './passkeys.ts'
 import { CREDENTIAL, OK, okWith, PASSKEY_OPTIONS, RENEWED } from './schemas.ts'
-import { freshRecovery, listed } from './second-factor.ts'
+import { freshRecovery, passkeysJson } from './second-factor.ts'
 import { renewSession } from './sessions.ts'
 
 const MOST_PASSKEYS = 20
@@ -100,7 +100,7 @@ async function begin(parts: DashboardParts, call: Call): Promise<Answer> {
   const { first_name: first, last_name: last, email_address: email } = user.body
   const owner = { id: user.id, email: String(email), name: `${first ?? ''} ${last ?? ''}`.trim(), passkeys }
   const options = await registrationOptions(relyingParty(parts, call), owner)
-  await keepChallenge(parts, { owner: session.sessionId, purpose: 'passkey' }, { challenge: options.challenge! })
+  await storeChallenge(parts, { owner: session.sessionId, purpose: 'passkey' }, { challenge: options.challenge! })
   return uncached(ok('Create a passkey', options))
 }
 
@@ -119,7 +119,7 @@ async function register(parts: DashboardParts, call: Call): Promise<Answer> {
     if (before.passkeys.length >= MOST_PASSKEYS || before.passkeys.some(({ id }) => id === passkey.id))
       throw fault('passkey_invalid', 'it is registered already, or there are too many')
     first = !hasSecondFactor(before)
-    return { ...body, passkeys: listed([...before.passkeys, passkey]), ...(first && { recovery_codes: kept }) }
+    return { ...body, passkeys: passkeysJson([...before.passkeys, passkey]), ...(first && { recovery_codes: kept }) }
   })
   const next = await renewSession(parts, cookie, { secure: cameByTls(parts, call) })
   return renewed(next, 'Passkey registered', first ? { recovery_codes: codes } : {})
@@ -133,7 +133,7 @@ async function rename(parts: DashboardParts, call: Call): Promise<Answer> {
     const { id } = known(passkeys, call.param('id'))
     return {
       ...body,
-      passkeys: listed(passkeys.map((passkey) => (passkey.id === id ? { ...passkey, name } : passkey))),
+      passkeys: passkeysJson(passkeys.map((passkey) => (passkey.id === id ? { ...passkey, name } : passkey))),
     }
   })
   return ok('Passkey updated')
@@ -145,7 +145,7 @@ async function remove(parts: DashboardParts, call: Call): Promise<Answer> {
   await rewriteUser(parts, user.id, { actor: emailOf(user.body), action: 'Delete passkey' }, (body) => {
     const { passkeys } = securityOf(body)
     const { id } = known(passkeys, call.param('id'))
-    const after: JsonObject = { ...body, passkeys: listed(passkeys.filter((passkey) => passkey.id !== id)) }
+    const after: JsonObject = { ...body, passkeys: passkeysJson(passkeys.filter((passkey) => passkey.id !== id)) }
     if (hasSecondFactor(securityOf(after))) return after
     if (required) throw fault('second_factor_state', 'The organisation requires a second factor')
     return { ...after, recovery_codes: [] }

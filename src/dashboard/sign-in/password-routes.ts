@@ -16,7 +16,7 @@ import { endedCookie } from './cookie.ts'
 import { requestLink, resetByLink } from './forgotten-password.ts'
 import { cameByTls, checkOrigin } from './origin.ts'
 import { OK } from './schemas.ts'
-import { guarded } from './second-factor.ts'
+import { withAttemptLimit } from './second-factor.ts'
 
 const MOST_SHARING = 100
 
@@ -100,7 +100,7 @@ async function mayReplace(
 ): Promise<boolean> {
   const { password_hash: stored } = securityOf(body)
   if (stored === undefined) return true
-  return guarded(parts, `own:${id}`, call, async () => {
+  return withAttemptLimit(parts, `own:${id}`, call, async () => {
     if (!(await verifyPassword(stored, current ?? password))) throw fault('current_password_wrong')
     return current !== undefined
   })

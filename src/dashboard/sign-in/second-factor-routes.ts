@@ -12,13 +12,20 @@ import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { type Browser, browserOf, freshBrowserOf, renewed, uncached } from './browser.ts'
-import { keepChallenge, openChallenge, takeChallenge } from './challenges.ts'
+import { openChallenge, storeChallenge, takeChallenge } from './challenges.ts'
 import { requiresSecondFactor } from './needs.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { assertionOptions } from './passkeys.ts'
 import { CREDENTIAL, OK, okWith, PASSKEY_OPTIONS, RENEWED } from './schemas.ts'
-import { confirmTotp, freshRecovery, guarded, secondFactorName, usePasskey, useSecondFactor } from './second-factor.ts'
-import { endOfSessions, renewSession } from './sessions.ts'
+import {
+  confirmTotp,
+  freshRecovery,
+  secondFactorName,
+  usePasskey,
+  useSecondFactor,
+  withAttemptLimit,
+} from './second-factor.ts'
+import { endSessionsChange, renewSession } from './sessions.ts'
 import { newTotpSecret, otpauthUri, sealTotp } from './totp.ts'
 
 const CODES = {
@@ -128,7 +135,7 @@ async function verify(parts: DashboardParts, call: Call): Promise<Answer> {
   const { cookie, session, user } = await browserOf(parts, call)
   const { password, passkey, ...codes } = call.object()
   const rewrite = { actor: emailOf(user), action: 'Verify session' }
-  await guarded(parts, secondFactorName(user.id), call, async () => {
+  await withAttemptLimit(parts, secondFactorName(user.id), call, async () => {
     if (passkey !== undefined) {
       const { challenge } = await takeChallenge(parts, { owner: session.sessionId, purpose: 'verify' })
       await usePasskey(
@@ -147,7 +154,7 @@ async function verify(parts: DashboardParts, call: Call): Promise<Answer> {
 async function verifyOptions(parts: DashboardParts, call: Call): Promise<Answer> {
   const { session, user } = await browserOf(parts, call)
   const options = await assertionOptions(relyingParty(parts, call), securityOf(user.body).passkeys)
-  await keepChallenge(parts, { owner: session.sessionId, purpose: 'verify' }, { challenge: options.challenge })
+  await storeChallenge(parts, { owner: session.sessionId, purpose: 'verify' }, { challenge: options.challenge })
   return uncached(ok('Use a passkey', options))
 }
 
@@ -168,7 +175,7 @@ async function beginTotp(parts: DashboardParts, call: Call): Promise<Answer> {
   if (securityOf(user.body).totp !== undefined) throw fault('second_factor_state', 'Codes by time are set up already')
   const secret = newTotpSecret()
   const sealed = sealTotp(parts.sealKey, user.id, secret)
-  await keepChallenge(parts, { owner: session.sessionId, purpose: 'totp' }, { sealed })
+  await storeChallenge(parts, { owner: session.sessionId, purpose: 'totp' }, { sealed })
   return uncached(ok('Scan the code, then confirm', { otpauth_uri: otpauthUri(secret, emailOf(user)), secret }))
 }
 
@@ -179,7 +186,9 @@ async function finishTotp(parts: DashboardParts, call: Call): Promise<Answer> {
   if (open === undefined) throw fault('second_factor_state', 'Codes by time are not being set up')
   const rewrite = { actor: emailOf(user), action: 'Set up second factor' }
   const given = { sealed: String(open.sealed), code: String(call.object().code) }
-  const codes = await guarded(parts, secondFactorName(user.id), call, () => confirmTotp(parts, user.id, given, rewrite))
+  const codes = await withAttemptLimit(parts, secondFactorName(user.id), call, () =>
+    confirmTotp(parts, user.id, given, rewrite),
+  )
   const next = await renewSession(parts, cookie, { secure: cameByTls(parts, call) })
   return renewed(next, 'Second factor set up', { recovery_codes: codes })
 }
@@ -192,7 +201,7 @@ async function disableTotp(parts: DashboardParts, call: Call): Promise<Answer> {
   if (before.passkeys.length === 0 && (await requiresSecondFactor(parts, user.body.org_id)))
     throw fault('second_factor_state', 'The organisation requires a second factor')
   const rewrite = { actor: emailOf(user), action: 'End second factor' }
-  await guarded(parts, secondFactorName(user.id), call, async () => {
+  await withAttemptLimit(parts, secondFactorName(user.id), call, async () => {
     await checkOwnPassword(before, password)
     await useSecondFactor(parts, user.id, codes, rewrite, withoutTotp)
   })
@@ -214,7 +223,7 @@ async function renewRecovery(parts: DashboardParts, call: Call): Promise<Answer>
 async function takeFrom(parts: DashboardParts, call: Call): Promise<Answer> {
   // One's own is ended with the password and a code, so that a session that was stolen cannot.
   const user = await userToReset(parts, call.actor!, call.param('id'))
-  const rewrite = { actor: call.actor!.email, action: 'Take second factor', changes: [endOfSessions(user.id)] }
+  const rewrite = { actor: call.actor!.email, action: 'Take second factor', changes: [endSessionsChange(user.id)] }
   await rewriteUser(parts, user.id, rewrite, ({ totp, passkeys, recovery_codes, ...rest }) => rest)
   return ok('User updated')
 }

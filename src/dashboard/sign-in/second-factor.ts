@@ -5,8 +5,8 @@ import { type StoredPasskey, securityOf } from '../../model/people/user-security
 import { type Rewrite, rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { beginTry, throttled } from './attempts.ts'
-import { mustWait } from './guess-brake.ts'
+import { beginAttempt, throttled } from './attempts.ts'
+import { isThrottled } from './guess-brake.ts'
 import type { RelyingParty } from './origin.ts'
 import { readAssertion } from './passkeys.ts'
 import { newRecoveryCodes, recoveryHmac, sealTotp, stepOfCode, unsealTotp, withoutRecoveryCode } from './totp.ts'
@@ -21,15 +21,15 @@ export interface SecondFactorGiven {
  * Runs a check of something that can be guessed, counted under a name and the caller's address: one that throws has failed.
  * @throws Fault `sign_in_throttled` (429) without a look when too many have failed, and those of `check`
  */
-export async function guarded<T>(
+export async function withAttemptLimit<T>(
   parts: DashboardParts,
   name: string | undefined,
   call: Pick<Call, 'clientAddress' | 'peerAddress'>,
   check: () => Promise<T>,
 ): Promise<T> {
   // Only who has shown a password, or has a session, gets here.
-  const begun = beginTry(parts, name, call, { narrow: true })
-  if (mustWait(begun)) throw throttled(begun)
+  const begun = beginAttempt(parts, name, call, { narrow: true })
+  if (isThrottled(begun)) throw throttled(begun)
   const result = await check()
   begun.succeed()
   return result
@@ -79,12 +79,12 @@ export async function usePasskey(
     // An answer that was recorded has an old counter; 0 = this authenticator does not count.
     if (before === undefined || (used.counter > 0 && used.counter <= before.counter)) throw fault('passkey_invalid')
     const next = { ...before, counter: used.counter, last_used: used.last_used }
-    return { ...body, passkeys: listed(known.map((passkey) => (passkey.id === used.id ? next : passkey))) }
+    return { ...body, passkeys: passkeysJson(known.map((passkey) => (passkey.id === used.id ? next : passkey))) }
   })
 }
 
 /** Passkeys as a document has them. */
-export function listed(passkeys: readonly StoredPasskey[]): Json[] {
+export function passkeysJson(passkeys: readonly StoredPasskey[]): Json[] {
   return passkeys.map((passkey) => ({ ...passkey, transports: [...passkey.transports] }))
 }
 

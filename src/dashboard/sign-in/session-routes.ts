@@ -11,7 +11,7 @@ import { browserOf, uncached, withCookie } from './browser.ts'
 import { endedCookie } from './cookie.ts'
 import { cameByTls } from './origin.ts'
 import { OK } from './schemas.ts'
-import { endSessionOf, type ListedSession, listSessions, lookAt } from './sessions.ts'
+import { chooseOrganisation, endSessionOf, type ListedSession, listSessions } from './sessions.ts'
 
 const Sessions = Type.Object({
   sessions: Type.Array(
@@ -77,7 +77,7 @@ async function look(parts: DashboardParts, call: Call): Promise<Answer> {
   const orgId = String(call.object().org_id)
   const found = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
   if (orgId !== '' && found === undefined) throw fault('not_found', 'Could not retrieve org detail')
-  await lookAt(parts, cookie, { orgId, actor: actor.email })
+  await chooseOrganisation(parts, cookie, { orgId, actor: actor.email })
   return uncached(ok(orgId === '' ? 'All organisations are shown' : 'One organisation is shown'))
 }
 

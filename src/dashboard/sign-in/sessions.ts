@@ -9,7 +9,7 @@ import type { Change, TicketInput, TicketRow } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { sessionCookie } from './cookie.ts'
 import { type IdpSubject, idpSubjectOf, noteSubject, subjectFamily } from './idp-subject.ts'
-import { type Opener, openerBody, openerNow, openerOf } from './opener.ts'
+import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from './opener.ts'
 
 /** Of what a browser calls itself this much is kept. */
 const LONGEST_AGENT = 200
@@ -17,7 +17,7 @@ const LONGEST_AGENT = 200
 const MOST_TRIES = 4
 
 /** How somebody came in; in the audit log. */
-export type Via = 'password' | 'passkey' | 'sso' | 'bootstrap'
+export type SignInMethod = 'password' | 'passkey' | 'sso' | 'bootstrap'
 
 /** Who signs in. */
 export interface SignedIn {
@@ -30,7 +30,7 @@ export interface SignedIn {
 }
 
 /** How a session is opened. */
-export interface OpenOptions {
+export interface OpenSessionOptions {
   /** Mark the cookie `Secure`; unless given, as `dashboard.public_url` says. */
   readonly secure?: boolean
   readonly clientAddress?: string
@@ -39,7 +39,7 @@ export interface OpenOptions {
   /** Who a SAML identity provider said it is: its log-out then ends the session. */
   readonly subject?: IdpSubject | undefined
   /** What single sign-on let the person in by: the session ends with it. */
-  readonly opener?: Opener | undefined
+  readonly opener?: SsoSource | undefined
   /** What must be true and change in the same commit: a ticket that is used up, a user that is written. */
   readonly changes?: readonly Change[]
 }
@@ -77,8 +77,8 @@ export interface BrowserSession {
 export async function openSession(
   parts: DashboardParts,
   who: SignedIn,
-  via: Via,
-  { secure = isSecure(parts), clientAddress = '', agent = '', subject, opener, changes = [] }: OpenOptions = {},
+  via: SignInMethod,
+  { secure = isSecure(parts), clientAddress = '', agent = '', subject, opener, changes = [] }: OpenSessionOptions = {},
 ): Promise<OpenedSession> {
   const value = newSecret()
   const now = parts.clock.wall()
@@ -86,12 +86,12 @@ export async function openSession(
   const body: JsonObject = { user: who.id, via, ...times, address: clientAddress, agent: agent.slice(0, LONGEST_AGENT) }
   if (who.guest !== undefined) body.guest = who.guest
   if (subject !== undefined) body.subject = { ...subject }
-  if (opener !== undefined) body.opener = openerBody(opener)
+  if (opener !== undefined) body.opener = ssoSourceBody(opener)
   const lastsUntil = now + parts.config.dashboard.dashboard_session_lifetime * 1000
   const alone = parts.config.dashboard.disable_parallel_sessions
   await parts.documents.commit(
     [
-      ...(alone ? [endOfSessions(who.id)] : []),
+      ...(alone ? [endSessionsChange(who.id)] : []),
       ...changes,
       ...(subject === undefined ? [] : [noteSubject(subject, who.id, lastsUntil)]),
       { op: 'putTicket', hash: hashOf(value), row: rowOf(parts, body), ifAbsent: true },
@@ -115,8 +115,8 @@ export async function sessionOf(
   const now = parts.clock.wall()
   if (row === undefined || !isOpen(row, now)) return undefined
   const { body } = row
-  const opener = openerOf(body.opener)
-  if (opener !== undefined && !(await openerNow(parts, opener)).holds) {
+  const opener = ssoSourceOf(body.opener)
+  if (opener !== undefined && !(await readSsoSource(parts, opener)).holds) {
     // For good: it does not come back with what it was opened by.
     await endSession(parts, cookie)
     return undefined
@@ -139,7 +139,7 @@ export async function sessionOf(
  * Makes a session look at one organisation, or with '' at all: for users who belong to none. The look at one is recorded with it.
  * @throws Fault `login_required` (401) when the session has ended meanwhile
  */
-export async function lookAt(
+export async function chooseOrganisation(
   parts: DashboardParts,
   cookie: string,
   { orgId, actor }: { readonly orgId: string; readonly actor: string },
@@ -167,7 +167,7 @@ export async function lookAt(
 export async function renewSession(
   parts: DashboardParts,
   cookie: string,
-  { secure = isSecure(parts), changes = [] }: Omit<OpenOptions, 'clientAddress' | 'agent'> = {},
+  { secure = isSecure(parts), changes = [] }: Omit<OpenSessionOptions, 'clientAddress' | 'agent'> = {},
 ): Promise<OpenedSession | undefined> {
   const old = hashOf(cookie)
   const row = await parts.tokens.getTicket(old)
@@ -229,7 +229,7 @@ export async function endSessionOf(parts: DashboardParts, userId: string, sessio
 
 /** Ends all browser sessions of a user, and what it had begun. */
 export async function endSessions(parts: DashboardParts, userId: string): Promise<void> {
-  await parts.documents.commit([endOfSessions(userId)], undefined)
+  await parts.documents.commit([endSessionsChange(userId)], undefined)
 }
 
 /**
@@ -257,7 +257,7 @@ export async function endSessionsOfSubject(
 }
 
 /** The change that ends all browser sessions of a user, for a commit that does more. */
-export function endOfSessions(userId: string): Change {
+export function endSessionsChange(userId: string): Change {
   return { op: 'endFamily', family: loginFamily(userId) }
 }
 

@@ -11,7 +11,7 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { logoutElsewhere } from '../single-sign-on/saml-logout.ts'
 import { uncached, withCookie } from './browser.ts'
-import { keepChallenge, takeChallenge } from './challenges.ts'
+import { storeChallenge, takeChallenge } from './challenges.ts'
 import { endedCookie, readSessionCookie } from './cookie.ts'
 import { cameByTls, checkOrigin, relyingParty } from './origin.ts'
 import { assertionOptions, ownerOfAssertion } from './passkeys.ts'
@@ -24,10 +24,10 @@ import {
   SIGN_IN_ANSWER,
   SIGNED_OUT,
 } from './schemas.ts'
-import { guarded, usePasskey } from './second-factor.ts'
+import { usePasskey, withAttemptLimit } from './second-factor.ts'
 import { endSession, endSessions, sessionOf } from './sessions.ts'
-import { continueSignIn, type Given, goOn, type SignInResult, signInWithPassword } from './sign-in.ts'
-import { begunSignIn } from './sign-in-state.ts'
+import { advanceSignIn, continueSignIn, type SignInInput, type SignInResult, signInWithPassword } from './sign-in.ts'
+import { newSignIn } from './sign-in-state.ts'
 
 /** Signing in and out of the dashboard in a browser. */
 export function signInRoutes(parts: DashboardParts): Route[] {
@@ -57,7 +57,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         checkOrigin(parts, call)
         const { ticket, ...given } = call.object()
-        return shown(await continueSignIn(parts, call, String(ticket), given as Given))
+        return shown(await continueSignIn(parts, call, String(ticket), given as SignInInput))
       },
     },
     {
@@ -133,7 +133,7 @@ async function passkeyOptions(parts: DashboardParts, call: Call): Promise<Answer
   checkOrigin(parts, call)
   const options = await assertionOptions(relyingParty(parts, call))
   const ticket = newSecret()
-  await keepChallenge(parts, { owner: ticket, purpose: 'login' }, { challenge: options.challenge })
+  await storeChallenge(parts, { owner: ticket, purpose: 'login' }, { challenge: options.challenge })
   return uncached(ok('Use a passkey', { ticket, options }))
 }
 
@@ -146,8 +146,8 @@ async function loginWithPasskey(parts: DashboardParts, call: Call): Promise<Answ
   if (user === undefined) throw fault('passkey_invalid')
   const answer = { rp: relyingParty(parts, call), challenge: String(challenge), response }
   const rewrite = { actor: String(user.body.email_address), action: 'Show passkey' }
-  await guarded(parts, undefined, call, () => usePasskey(parts, user.id, answer, rewrite))
-  return shown(await goOn(parts, call, begunSignIn([{ id: user.id, stamp: stampOf(user) }], 'passkey')))
+  await withAttemptLimit(parts, undefined, call, () => usePasskey(parts, user.id, answer, rewrite))
+  return shown(await advanceSignIn(parts, call, newSignIn([{ id: user.id, stamp: stampOf(user) }], 'passkey')))
 }
 
 function shown(result: SignInResult): Answer {

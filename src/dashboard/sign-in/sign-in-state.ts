@@ -13,7 +13,7 @@ const SIGN_IN_MS = 600_000
 const MOST_TRIES = 5
 
 /** An account that the caller has shown the password or a passkey of. */
-export interface Candidate {
+export interface SignInCandidate {
   readonly id: DocumentId
   /** Changes with the password: a sign-in that was begun with another one ends. */
   readonly stamp: string
@@ -21,7 +21,7 @@ export interface Candidate {
 
 /** A sign-in on its way: what has been proved so far. */
 export interface SignInState {
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly SignInCandidate[]
   /** Of them the one who signs in; '' = not chosen yet. */
   readonly user: DocumentId | ''
   readonly via: 'password' | 'passkey' | 'sso'
@@ -38,7 +38,7 @@ export interface SignInState {
   readonly subject?: IdpSubject | undefined
   /** What the account is bound to when the sign-in is done: `boundIdentity`. */
   readonly identity?: string
-  /** `openerBody` of what single sign-on let the person in by. */
+  /** `ssoSourceBody` of what single sign-on let the person in by. */
   readonly opener?: JsonObject
 }
 
@@ -52,8 +52,8 @@ export interface SignIn {
 }
 
 /** A sign-in that has just begun. */
-export function begunSignIn(
-  candidates: readonly Candidate[],
+export function newSignIn(
+  candidates: readonly SignInCandidate[],
   via: SignInState['via'],
   elsewhere: Pick<SignInState, 'subject' | 'identity' | 'opener'> = {},
 ): SignIn {
@@ -75,7 +75,7 @@ export async function readSignIn(parts: DashboardParts, text: string): Promise<S
  * Keeps a sign-in, over what was read of it; `changes` go into the same commit.
  * @throws Fault `sign_in_void` (401) when another call was first, those of the changes
  */
-export async function keepSignIn(
+export async function storeSignIn(
   parts: DashboardParts,
   { text, version, state }: SignIn,
   changes: readonly Change[] = [],
@@ -94,17 +94,17 @@ export async function keepSignIn(
  * Counts an answer before it is looked at, so that many at once are not more.
  * @throws Fault `sign_in_void` (401) when it was one too many, which ends the sign-in, or another call was first
  */
-export async function takeTry(parts: DashboardParts, signIn: SignIn): Promise<SignIn> {
+export async function countAttempt(parts: DashboardParts, signIn: SignIn): Promise<SignIn> {
   const { text, state } = signIn
   if (state.tries >= MOST_TRIES) {
     await parts.documents.commit([{ op: 'deleteTicket', hash: hashOf(text) }], undefined)
     throw fault('sign_in_void')
   }
-  return keepSignIn(parts, { ...signIn, state: { ...state, tries: state.tries + 1 } })
+  return storeSignIn(parts, { ...signIn, state: { ...state, tries: state.tries + 1 } })
 }
 
 /** The change that uses a sign-in up; none for one that was never kept. */
-export function finished(parts: DashboardParts, { text, version }: SignIn): Change[] {
+export function consumeSignIn(parts: DashboardParts, { text, version }: SignIn): Change[] {
   return version === 0 ? [] : [{ op: 'claimTicket', hash: hashOf(text), sort: 'sign_in', now: parts.clock.wall() }]
 }
 

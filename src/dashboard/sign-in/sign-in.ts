@@ -4,21 +4,21 @@ import type { Json, JsonObject } from '../../model/json/json.ts'
 import { verifyPassword } from '../../model/passwords/passwords.ts'
 import { toEmail } from '../../model/people/user.ts'
 import { bindTo, securityOf } from '../../model/people/user-security.ts'
-import { inTurn } from '../../publish/documents/mutex.ts'
+import { withLock } from '../../publish/documents/mutex.ts'
 import { changePassword, sharingPassword, stampOf } from '../../publish/sign-in/passwords.ts'
 import { putUser } from '../../publish/sign-in/rewrite-user.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { beginTry, throttled } from './attempts.ts'
-import { mustWait, type Wait } from './guess-brake.ts'
-import { type Standing, standingOf } from './needs.ts'
-import { openerOf } from './opener.ts'
+import { beginAttempt, throttled } from './attempts.ts'
+import { isThrottled, type Throttled } from './guess-brake.ts'
+import { type SignInProgress, signInProgressOf } from './needs.ts'
+import { ssoSourceOf } from './opener.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { assertionOptions } from './passkeys.ts'
-import { confirmTotp, guarded, secondFactorName, usePasskey, useSecondFactor } from './second-factor.ts'
+import { confirmTotp, secondFactorName, usePasskey, useSecondFactor, withAttemptLimit } from './second-factor.ts'
 import { type OpenedSession, openSession } from './sessions.ts'
-import { begunSignIn, finished, keepSignIn, readSignIn, type SignIn, takeTry } from './sign-in-state.ts'
+import { consumeSignIn, countAttempt, newSignIn, readSignIn, type SignIn, storeSignIn } from './sign-in-state.ts'
 import { newTotpSecret, otpauthUri, sealTotp, unsealTotp } from './totp.ts'
 import { usersWithPassword } from './users-with-password.ts'
 
@@ -29,7 +29,7 @@ export type SignInResult =
   | { readonly next: JsonObject }
 
 /** What may be sent to go on with a sign-in. */
-export interface Given {
+export interface SignInInput {
   readonly org_id?: string
   readonly code?: string
   readonly recovery_code?: string
@@ -52,8 +52,8 @@ export async function signInWithPassword(
 ): Promise<SignInResult> {
   // By the address as it is looked for, so that no spelling is another name.
   const name = toEmail(sent.address) ?? sent.address.trim().toLowerCase().slice(0, 254)
-  const begun = beginTry(parts, `password:${name}`, call)
-  if (mustWait(begun)) return refuse(parts, sent.password, begun)
+  const begun = beginAttempt(parts, `password:${name}`, call)
+  if (isThrottled(begun)) return refuse(parts, sent.password, begun)
   let users: StoredDocument[]
   try {
     users = await usersWithPassword(parts, sent)
@@ -63,20 +63,20 @@ export async function signInWithPassword(
   }
   if (users.length === 0) throw fault('sign_in_failed')
   const candidates = users.map((user) => ({ id: user.id, stamp: stampOf(user) }))
-  const result = await goOn(parts, call, begunSignIn(candidates, 'password'))
+  const result = await advanceSignIn(parts, call, newSignIn(candidates, 'password'))
   begun.succeed()
   return result
 }
 
 /** @throws Fault `sign_in_throttled`, or what a wrong password gets */
-async function refuse(parts: DashboardParts, password: string, wait: Wait): Promise<never> {
+async function refuse(parts: DashboardParts, password: string, wait: Throttled): Promise<never> {
   if (!parts.config.dashboard.security.hide_login_failure_limit_error) throw throttled(wait)
   await verifyPassword(undefined, password)
   throw fault('sign_in_failed')
 }
 
 /** Goes on with a sign-in from wherever it stands. `recoveryCodes` were made on the way. */
-export async function goOn(
+export async function advanceSignIn(
   parts: DashboardParts,
   call: Call,
   signIn: SignIn,
@@ -85,8 +85,8 @@ export async function goOn(
   for (let tries = 1; ; tries++) {
     try {
       // In turn with whatever else changes users in this process: many may sign in as one user at once.
-      return await inTurn(parts.documents, async () => {
-        const standing = await standingOf(parts, signIn.state)
+      return await withLock(parts.documents, async () => {
+        const standing = await signInProgressOf(parts, signIn.state)
         if (standing.need !== 'nothing') return { next: await show(parts, call, signIn, standing) }
         return { done: await enter(parts, call, signIn, standing.user), user: standing.user, recoveryCodes }
       })
@@ -105,28 +105,28 @@ export async function continueSignIn(
   parts: DashboardParts,
   call: Call,
   ticket: string,
-  given: Given,
+  given: SignInInput,
 ): Promise<SignInResult> {
   const signIn = await readSignIn(parts, ticket)
-  const standing = await standingOf(parts, signIn.state)
+  const standing = await signInProgressOf(parts, signIn.state)
   switch (standing.need) {
     case 'organisation':
-      return goOn(parts, call, chooseOrganisation(signIn, standing.users, given))
+      return advanceSignIn(parts, call, chooseOrganisation(signIn, standing.users, given))
     case 'second_factor':
       // After single sign-on the browser asks for the next step.
       if (given.code === undefined && given.recovery_code === undefined && given.passkey === undefined)
-        return goOn(parts, call, signIn)
-      return goOn(parts, call, await showSecondFactor(parts, call, signIn, standing.user, given))
+        return advanceSignIn(parts, call, signIn)
+      return advanceSignIn(parts, call, await showSecondFactor(parts, call, signIn, standing.user, given))
     case 'new_password':
-      return goOn(parts, call, await setNewPassword(parts, signIn, standing.user, given))
+      return advanceSignIn(parts, call, await setNewPassword(parts, signIn, standing.user, given))
     case 'enrolment':
       return enrol(parts, call, signIn, standing.user, given)
     case 'nothing':
-      return goOn(parts, call, signIn)
+      return advanceSignIn(parts, call, signIn)
   }
 }
 
-function chooseOrganisation(signIn: SignIn, users: readonly StoredDocument[], { org_id: orgId }: Given): SignIn {
+function chooseOrganisation(signIn: SignIn, users: readonly StoredDocument[], { org_id: orgId }: SignInInput): SignIn {
   const chosen = users.find(({ body }) => body.org_id === orgId)
   if (chosen === undefined) throw fault('sign_in_refused', 'org_id: is not one of the organisations')
   return { ...signIn, state: { ...signIn.state, user: chosen.id } }
@@ -137,23 +137,23 @@ async function showSecondFactor(
   call: Call,
   signIn: SignIn,
   user: StoredDocument,
-  given: Given,
+  given: SignInInput,
 ): Promise<SignIn> {
   const rewrite = { actor: emailOf(user), action: 'Show second factor' }
-  const taken = await takeTry(parts, signIn)
-  await guarded(parts, secondFactorName(user.id), call, async () => {
+  const taken = await countAttempt(parts, signIn)
+  await withAttemptLimit(parts, secondFactorName(user.id), call, async () => {
     if (given.passkey === undefined) return useSecondFactor(parts, user.id, given, rewrite)
     const answer = { rp: relyingParty(parts, call), challenge: signIn.state.challenge, response: given.passkey }
     return usePasskey(parts, user.id, answer, rewrite)
   })
-  return keepSignIn(parts, { ...taken, state: { ...taken.state, second: true, challenge: '' } })
+  return storeSignIn(parts, { ...taken, state: { ...taken.state, second: true, challenge: '' } })
 }
 
 async function setNewPassword(
   parts: DashboardParts,
   signIn: SignIn,
   user: StoredDocument,
-  { new_password: password }: Given,
+  { new_password: password }: SignInInput,
 ): Promise<SignIn> {
   if (password === undefined) throw fault('password_invalid', 'new_password: is missing')
   const users = [user, ...(await sharingPassword(parts, user, MOST_SHARING))]
@@ -162,7 +162,7 @@ async function setNewPassword(
   const changed = await parts.documents.get('user', user.id)
   if (changed === undefined) throw fault('sign_in_void')
   const candidates = [{ id: user.id, stamp: stampOf(changed) }]
-  return keepSignIn(parts, { ...signIn, state: { ...signIn.state, candidates, user: user.id, renewed: true } })
+  return storeSignIn(parts, { ...signIn, state: { ...signIn.state, candidates, user: user.id, renewed: true } })
 }
 
 async function enrol(
@@ -170,17 +170,17 @@ async function enrol(
   call: Call,
   signIn: SignIn,
   user: StoredDocument,
-  { code }: Given,
+  { code }: SignInInput,
 ): Promise<SignInResult> {
   const { enrolling: sealed } = signIn.state
-  if (code === undefined || sealed === '') return goOn(parts, call, signIn)
-  const taken = await takeTry(parts, signIn)
+  if (code === undefined || sealed === '') return advanceSignIn(parts, call, signIn)
+  const taken = await countAttempt(parts, signIn)
   const rewrite = { actor: emailOf(user), action: 'Set up second factor' }
-  const codes = await guarded(parts, secondFactorName(user.id), call, () =>
+  const codes = await withAttemptLimit(parts, secondFactorName(user.id), call, () =>
     confirmTotp(parts, user.id, { sealed, code }, rewrite),
   )
-  const next = await keepSignIn(parts, { ...taken, state: { ...taken.state, second: true, enrolling: '' } })
-  return goOn(parts, call, next, codes)
+  const next = await storeSignIn(parts, { ...taken, state: { ...taken.state, second: true, enrolling: '' } })
+  return advanceSignIn(parts, call, next, codes)
 }
 
 /** Opens the session: in one commit with the end of the sign-in and the date of it. */
@@ -194,8 +194,8 @@ async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: St
     clientAddress: call.clientAddress,
     agent: call.header('user-agent'),
     subject: signIn.state.subject,
-    opener: openerOf(signIn.state.opener),
-    changes: [...finished(parts, signIn), putUser(user, body)],
+    opener: ssoSourceOf(signIn.state.opener),
+    changes: [...consumeSignIn(parts, signIn), putUser(user, body)],
   })
 }
 
@@ -204,20 +204,20 @@ async function show(
   parts: DashboardParts,
   call: Call,
   signIn: SignIn,
-  standing: Exclude<Standing, { need: 'nothing' }>,
+  standing: Exclude<SignInProgress, { need: 'nothing' }>,
 ): Promise<JsonObject> {
   const { need } = standing
   if (standing.need === 'organisation') {
-    const { text } = await keepSignIn(parts, signIn)
+    const { text } = await storeSignIn(parts, signIn)
     return { needs: need, ticket: text, organisations: await named(parts, standing.users) }
   }
   const { user } = standing
   if (standing.need === 'second_factor') return askSecondFactor(parts, call, signIn, user)
-  if (standing.need === 'new_password') return { needs: need, ticket: (await keepSignIn(parts, signIn)).text }
+  if (standing.need === 'new_password') return { needs: need, ticket: (await storeSignIn(parts, signIn)).text }
   const { enrolling } = signIn.state
   const secret = enrolling === '' ? newTotpSecret() : unsealTotp(parts.sealKey, user.id, enrolling)
   const state = { ...signIn.state, user: user.id, enrolling: sealTotp(parts.sealKey, user.id, secret) }
-  const { text } = await keepSignIn(parts, { ...signIn, state })
+  const { text } = await storeSignIn(parts, { ...signIn, state })
   return { needs: need, ticket: text, otpauth_uri: otpauthUri(secret, emailOf(user)), secret }
 }
 
@@ -230,7 +230,7 @@ async function askSecondFactor(
   const { totp, passkeys, recovery_codes: codes } = securityOf(user.body)
   const options = passkeys.length === 0 ? undefined : await passkeyOptions(parts, call, user)
   const state = { ...signIn.state, user: user.id, challenge: options?.challenge ?? '' }
-  const { text } = await keepSignIn(parts, { ...signIn, state })
+  const { text } = await storeSignIn(parts, { ...signIn, state })
   const methods = [
     ...(totp === undefined ? [] : ['code']),
     ...(options === undefined ? [] : ['passkey']),

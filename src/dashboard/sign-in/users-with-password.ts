@@ -41,7 +41,7 @@ export async function usersWithPassword(
 }
 
 /** True when somebody may sign in as this user now: it and its group are active, and its organisation is there. */
-export async function mayEnter(parts: DashboardParts, user: StoredDocument): Promise<boolean> {
+export async function maySignIn(parts: DashboardParts, user: StoredDocument): Promise<boolean> {
   const { org_id: orgId } = user.body
   if (!(await effective(parts, userOf(user))).active) return false
   return orgId === '' || (isDocumentId(orgId) && (await parts.documents.get('organisation', orgId)) !== undefined)

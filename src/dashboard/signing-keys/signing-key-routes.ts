@@ -33,7 +33,7 @@ const PATH = '/api/oauth/signing-keys'
  */
 export function signingKeyRoutes(parts: DashboardParts): Route[] {
   const list = async (call: Call): Promise<Answer> =>
-    bare({ keys: await listKeys(parts, call.sight.whereOrg().org_id as string | undefined) })
+    bare({ keys: await listKeys(parts, call.visibility.whereOrg().org_id as string | undefined) })
   return [
     {
       method: 'GET',

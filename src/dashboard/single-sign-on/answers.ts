@@ -1,5 +1,5 @@
 import { toFault } from '../../errors/fault.ts'
-import { dashboardStatusOf, textOf } from '../../errors/render.ts'
+import { dashboardStatusOf, publicText } from '../../errors/render.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -35,7 +35,7 @@ export function refusedSignIn(parts: DashboardParts, call: Call, error: unknown,
   const place = elsewhere ?? custom
   if (place !== '') return goTo(place)
   const link = again === '' ? '' : `<p><a href="${escapeHtml(again)}">Sign in again</a></p>`
-  const markup = `<h1>Sign-in refused</h1><p>${escapeHtml(textOf(fault))}</p>${link}`
+  const markup = `<h1>Sign-in refused</h1><p>${escapeHtml(publicText(fault))}</p>${link}`
   const shown = page(dashboardStatusOf(fault), 'Sign-in refused', markup)
   return fault.waitS === 0 ? shown : { ...shown, headers: { ...shown.headers, 'retry-after': String(fault.waitS) } }
 }

@@ -5,10 +5,10 @@ import { checkReferences } from '../access/references.ts'
 import { checkOwnersReach } from '../people/check-rights.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import type { Voucher } from './person.ts'
+import type { SsoGuarantor } from './person.ts'
 
 /** Who answers for what somebody sets up for single sign-on; undefined for an administrator. */
-export function voucherFor({ admin, permissions, userId, groupId }: Actor): Voucher | undefined {
+export function guarantorFor({ admin, permissions, userId, groupId }: Actor): SsoGuarantor | undefined {
   return admin ? undefined : { permissions, userId, groupId }
 }
 
@@ -19,7 +19,7 @@ export function voucherFor({ admin, permissions, userId, groupId }: Actor): Vouc
  */
 export async function checkProfileReach(
   parts: DashboardParts,
-  call: Pick<Call, 'actor' | 'sight'>,
+  call: Pick<Call, 'actor' | 'visibility'>,
   profile: JsonObject,
 ): Promise<void> {
   const { defaultGroupId, groupMapping } = idpProfileOf(profile)

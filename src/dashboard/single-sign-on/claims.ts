@@ -4,14 +4,14 @@ import { isObject } from '../../model/json/json.ts'
 import { toEmail } from '../../model/people/user.ts'
 import type { IdpProfile } from '../../model/single-sign-on/idp-profile.ts'
 import type { IdpSubject } from '../sign-in/idp-subject.ts'
-import type { AddressStanding, SsoPerson } from './person.ts'
+import type { AddressStatus, SsoPerson } from './person.ts'
 import { groupsMapped, type UsedProfile } from './profiles.ts'
 
 /** What an identity provider says of somebody, by the provider's own names. */
 export type Claims = ReadonlyMap<string, unknown>
 
 /** What is known of somebody after a sign-in elsewhere. */
-export interface Proven {
+export interface ProvenPerson {
   readonly claims: Claims
   /** Who says so: the issuer, the entity id, the directory. */
   readonly issuer: string
@@ -22,7 +22,7 @@ export interface Proven {
   /** As the provider says it; '' = it does not. */
   readonly email: string
   /** What the provider says of this address. */
-  readonly address: AddressStanding
+  readonly address: AddressStatus
   /** True where the operator of the directory vouches for every attribute: users cannot set their own address. */
   readonly vouched: boolean
   readonly displayName: string
@@ -31,7 +31,7 @@ export interface Proven {
 }
 
 /** Somebody, as a profile maps them. */
-export interface Mapped {
+export interface MappedPerson {
   readonly person: SsoPerson
   readonly userId: string
   /** True when the address counts only because the profile says `TrustUnverifiedEmail`. */
@@ -50,7 +50,7 @@ const MOST_STEPS = 10
  * Maps what an identity provider says to a person here. @throws Fault `sso_refused` (403), with the reason for the log, when the
  * constraints of the profile keep the person out, `sso_disabled`
  */
-export function personFrom({ profile, voucher, opener }: UsedProfile, proven: Proven): Mapped {
+export function personFrom({ profile, voucher, opener }: UsedProfile, proven: ProvenPerson): MappedPerson {
   const { email, address, trusted } = addressFrom(profile, proven)
   const groups = groupsFrom(profile, proven.claims)
   checkConstraints(profile, email, address, groups)
@@ -73,7 +73,7 @@ export function personFrom({ profile, voucher, opener }: UsedProfile, proven: Pr
 }
 
 /** What an account is bound to: the organisation, the profile, who says so, and what they call the person (OpenID Connect Core 1.0 section 5.7). */
-function identityOf({ orgId, id }: IdpProfile, { issuer, subject }: Proven): string {
+function identityOf({ orgId, id }: IdpProfile, { issuer, subject }: ProvenPerson): string {
   if (subject === '') return ''
   return createHash('sha256')
     .update(JSON.stringify([orgId, id, issuer, subject]))
@@ -84,27 +84,27 @@ function identityOf({ orgId, id }: IdpProfile, { issuer, subject }: Proven): str
  * What an address is worth that was given in this spelling: one that only becomes a stored address by folding more than ASCII letters
  * (the Kelvin sign to `k`) is not that address.
  */
-export function standingOf(given: string, said: AddressStanding): AddressStanding {
+export function addressStatusOf(given: string, said: AddressStatus): AddressStatus {
   const asIs = given.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   return said === 'verified' && asIs !== toEmail(given) ? 'unsaid' : said
 }
 
 function addressFrom(
   profile: IdpProfile,
-  proven: Proven,
-): { readonly email: string; readonly address: AddressStanding; readonly trusted: boolean } {
+  proven: ProvenPerson,
+): { readonly email: string; readonly address: AddressStatus; readonly trusted: boolean } {
   const given = profile.emailField === '' ? proven.email : firstText(claimAt(proven.claims, profile.emailField))
   if (given === '') return { email: '', address: 'unsaid', trusted: false }
   const email = toEmail(given)
   if (email === undefined) throw fault('sso_refused', 'the identity provider gives an email address that is none')
   // `email_verified` speaks of the claim `email` alone: of another one nothing is said.
   const said = proven.vouched ? 'verified' : given === proven.email ? proven.address : 'unsaid'
-  const address = standingOf(given, said)
+  const address = addressStatusOf(given, said)
   if (address === 'verified' || !profile.trustUnverifiedEmail) return { email, address, trusted: false }
   return { email, address: 'verified', trusted: true }
 }
 
-function userIdFrom(profile: IdpProfile, proven: Proven, address: AddressStanding): string {
+function userIdFrom(profile: IdpProfile, proven: ProvenPerson, address: AddressStatus): string {
   const userId = profile.userIdField === '' ? proven.userId : firstText(claimAt(proven.claims, profile.userIdField))
   if (userId === '') throw fault('sso_refused', 'the claim of CustomUserIDField is missing')
   // Of one id there is one key at a time: by an address of another's, the other's key would end.
@@ -148,7 +148,7 @@ function groupsFrom({ groupField, groupSeparator }: IdpProfile, claims: Claims):
 function checkConstraints(
   { domain, group }: IdpProfile,
   email: string,
-  address: AddressStanding,
+  address: AddressStatus,
   groups: readonly string[],
 ): void {
   if (domain !== '' && address === 'denied') throw fault('sso_refused', UNVERIFIED)

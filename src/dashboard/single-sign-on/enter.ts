@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { bindTo, boundIdentity, hasSecondFactor, securityOf } from '../../model/people/user-security.ts'
-import { inTurn } from '../../publish/documents/mutex.ts'
+import { withLock } from '../../publish/documents/mutex.ts'
 import { stampOf } from '../../publish/sign-in/passwords.ts'
 import { putUser } from '../../publish/sign-in/rewrite-user.ts'
 import type { Change } from '../../store/ports/ports.ts'
@@ -8,10 +8,10 @@ import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { IdpSubject } from '../sign-in/idp-subject.ts'
-import { openerBody } from '../sign-in/opener.ts'
+import { ssoSourceBody } from '../sign-in/opener.ts'
 import { cameByTls } from '../sign-in/origin.ts'
 import { openSession } from '../sign-in/sessions.ts'
-import { begunSignIn, keepSignIn } from '../sign-in/sign-in-state.ts'
+import { newSignIn, storeSignIn } from '../sign-in/sign-in-state.ts'
 import { goTo } from './answers.ts'
 import type { SsoPerson } from './person.ts'
 import { admitsAdmins, entryOf, signedInAs } from './rights.ts'
@@ -19,7 +19,7 @@ import { admitsAdmins, entryOf, signedInAs } from './rights.ts'
 const MOST_TRIES = 3
 
 /** How somebody goes in. */
-export interface Entering {
+export interface SsoLogin {
   readonly path: string
   readonly changes: readonly Change[]
   /** Who a SAML identity provider said it is. */
@@ -36,12 +36,12 @@ export async function enterBySso(
   parts: DashboardParts,
   call: Call,
   person: SsoPerson,
-  { path, changes, subject }: Entering,
+  { path, changes, subject }: SsoLogin,
 ): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     try {
       // In turn with whatever else changes users in this process: many may sign in as one user at once.
-      return await inTurn(parts.documents, () => enterNow(parts, call, person, { path, changes, subject }))
+      return await withLock(parts.documents, () => enterNow(parts, call, person, { path, changes, subject }))
     } catch (error) {
       if (tries === MOST_TRIES || toFault(error).code !== 'revision_conflict') throw error
     }
@@ -52,7 +52,7 @@ async function enterNow(
   parts: DashboardParts,
   call: Call,
   person: SsoPerson,
-  { path, changes, subject }: Entering,
+  { path, changes, subject }: SsoLogin,
 ): Promise<Answer> {
   const entry = await entryOf(parts, person)
   const who = signedInAs(entry)
@@ -65,12 +65,12 @@ async function enterNow(
   const identity = entry.is === 'user' ? entry.identity : ''
   const user = entry.is === 'user' ? await parts.documents.get('user', entry.user.id) : undefined
   if (user !== undefined && hasSecondFactor(securityOf(user.body))) {
-    const signIn = begunSignIn([{ id: user.id, stamp: stampOf(user) }], 'sso', {
+    const signIn = newSignIn([{ id: user.id, stamp: stampOf(user) }], 'sso', {
       ...(subject !== undefined && { subject }),
       ...(identity !== '' && { identity }),
-      ...(opener !== undefined && { opener: openerBody(opener) }),
+      ...(opener !== undefined && { opener: ssoSourceBody(opener) }),
     })
-    const { text } = await keepSignIn(parts, signIn, changes)
+    const { text } = await storeSignIn(parts, signIn, changes)
     return goTo(`/#${new URLSearchParams({ sign_in: text, to: path })}`)
   }
   const binds = user !== undefined && identity !== '' && boundIdentity(user.body) !== identity

@@ -1,16 +1,16 @@
 import { fault } from '../../errors/fault.ts'
-import { textAt } from '../../model/single-sign-on/idp-profile.ts'
+import { profileText } from '../../model/single-sign-on/idp-profile.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { uncached } from '../sign-in/browser.ts'
 import { goTo } from './answers.ts'
-import { type Proven, personFrom } from './claims.ts'
+import { type ProvenPerson, personFrom } from './claims.ts'
 import { enterBySso } from './enter.ts'
-import { makeKey } from './make-key.ts'
+import { makeSsoKey } from './make-key.ts'
 import { createNonce } from './nonce.ts'
-import { locationOf, placeOf } from './places.ts'
+import { locationOf, signInDestinationOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
 import { entryOf } from './rights.ts'
 
@@ -23,11 +23,11 @@ export async function finishSignIn(
   parts: DashboardParts,
   call: Call,
   used: UsedProfile,
-  proven: Proven,
+  proven: ProvenPerson,
   changes: readonly Change[],
 ): Promise<Answer> {
   const { profile } = used
-  const place = placeOf(parts, profile.returnUrl)
+  const place = signInDestinationOf(parts, profile.returnUrl)
   if (place === undefined) throw fault('sso_failed', 'ReturnURL is not registered any more')
   const { person, userId, trusted } = personFrom(used, proven)
   if (trusted)
@@ -36,7 +36,7 @@ export async function finishSignIn(
       'single sign-on took an email address that the identity provider does not call verified, because TrustUnverifiedEmail of the profile says so',
     )
   if (profile.action === 'GenerateTemporaryAuthToken') {
-    const made = await makeKey(parts, used, { userId, email: person.email }, changes)
+    const made = await makeSsoKey(parts, used, { userId, email: person.email }, changes)
     if (profile.returnUrl === '')
       return uncached(bare({ key_id: made.key, key_hash: made.keyHash, status: 'ok', action: 'added' }))
     // Behind `#`, which no server log and no Referer gets to see.
@@ -54,7 +54,7 @@ export async function finishSignIn(
 
 /** Where a profile sends those whom it refuses; undefined = nowhere of its own. */
 export function failurePlace(parts: DashboardParts, { profile }: UsedProfile): string | undefined {
-  const text = textAt(profile.config, 'FailureRedirect')
-  const place = text === '' ? undefined : placeOf(parts, text)
+  const text = profileText(profile.config, 'FailureRedirect')
+  const place = text === '' ? undefined : signInDestinationOf(parts, text)
   return place && locationOf(place)
 }

@@ -7,13 +7,13 @@ import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { beginTry, throttled } from '../sign-in/attempts.ts'
-import { mustWait } from '../sign-in/guess-brake.ts'
+import { beginAttempt, throttled } from '../sign-in/attempts.ts'
+import { isThrottled } from '../sign-in/guess-brake.ts'
 import { checkOrigin } from '../sign-in/origin.ts'
 import { page, refusedSignIn } from './answers.ts'
 import { replayed } from './enter.ts'
 import { failurePlace, finishSignIn } from './finish.ts'
-import { askDirectory, type Typed } from './ldap.ts'
+import { checkDirectory, type DirectoryCredentials } from './ldap.ts'
 import { beginOidc, endOidc, OPENID } from './oidc.ts'
 import { type UsedProfile, usedProfile } from './profiles.ts'
 import { beginSaml, endSaml, ownSamlMetadata, takeSamlResponse } from './saml.ts'
@@ -103,11 +103,11 @@ function byPassword(parts: DashboardParts, call: Call): Promise<Answer> {
     const typed = typedIn(used, call)
     // Directories take many spellings for one name (RFC 4518).
     const name = foldCase(normaliseText(typed.username, 'NFKC').replace(/\s+/g, ' ').trim()).slice(0, 254)
-    const begun = beginTry(parts, `ldap:${used.profile.id}:${name}`, call)
-    if (mustWait(begun)) throw throttled(begun)
-    let proven: Awaited<ReturnType<typeof askDirectory>>
+    const begun = beginAttempt(parts, `ldap:${used.profile.id}:${name}`, call)
+    if (isThrottled(begun)) throw throttled(begun)
+    let proven: Awaited<ReturnType<typeof checkDirectory>>
     try {
-      proven = await askDirectory(parts, used, typed)
+      proven = await checkDirectory(parts, used, typed)
     } catch (error) {
       begun.giveBack()
       throw error
@@ -119,7 +119,7 @@ function byPassword(parts: DashboardParts, call: Call): Promise<Answer> {
 }
 
 /** Name and password of the form, or of Basic authentication where the profile takes it. */
-function typedIn({ profile }: UsedProfile, call: Call): Typed {
+function typedIn({ profile }: UsedProfile, call: Call): DirectoryCredentials {
   const form = call.form()
   const sent = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(call.header('authorization') ?? '')?.[1]
   if (profile.config.GetAuthFromBAHeader !== true || sent === undefined)

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
-import { textOf } from '../../errors/render.ts'
+import { publicText } from '../../errors/render.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import {
   createProfile,
@@ -10,14 +10,14 @@ import {
   updateProfile,
 } from '../../publish/single-sign-on/idp-profiles.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { checkProfileReach, voucherFor } from './check-reach.ts'
-import { voucherBody } from './person.ts'
-import { checkPlaces } from './places.ts'
+import { checkProfileReach, guarantorFor } from './check-reach.ts'
+import { guarantorBody } from './person.ts'
+import { checkDestinations } from './places.ts'
 
 const Profile = Type.Object({ ID: Type.String(), OrgID: Type.String() }, { additionalProperties: true })
 const answerOf = (data: TSchema) => Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: data })
@@ -58,7 +58,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       run: (call) =>
         worded(async () => {
           const sent = call.object()
-          checkPlaces(parts, sent)
+          checkDestinations(parts, sent)
           await checkProfileReach(parts, call, sent)
           return said(await createProfile(parts, sent, authorOf(call)))
         }),
@@ -69,11 +69,11 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       access: ACCESS,
       summary: 'Read an identity profile',
       answers: { 200: One, ...REFUSALS },
-      standing: (call) => profileOf(parts, call),
+      entityVersion: (call) => profileOf(parts, call),
       run: async (call) => {
         const stored = await profileOf(parts, call)
         if (stored === undefined) return unknown()
-        const shape = secretsSeen(call, 'idm', profileShape(stored.body))
+        const shape = maskSecretsFor(call, 'idm', profileShape(stored.body))
         return bare({ ...shape, Status: 'ok', ID: String(shape.ID), Data: shape })
       },
     },
@@ -84,14 +84,14 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace an identity profile; blank secrets are kept',
       body: Type.Object({}, { additionalProperties: true }),
       answers: { 200: Written, ...REFUSALS },
-      standing: (call) => profileOf(parts, call),
+      entityVersion: (call) => profileOf(parts, call),
       run: (call) =>
         worded(async () => {
           const stored = await profileOf(parts, call)
           if (stored === undefined) return unknown()
           const { Status: _status, Data: _copy, ...own } = call.object()
-          const sent = secretsKept(own, profileShape(stored.body), 'profile_invalid')
-          checkPlaces(parts, sent)
+          const sent = restoreMaskedSecrets(own, profileShape(stored.body), 'profile_invalid')
+          checkDestinations(parts, sent)
           // What it opened so far may end with the change.
           await checkProfileReach(parts, call, stored.body)
           await checkProfileReach(parts, call, sent)
@@ -125,16 +125,16 @@ async function profileOf({ documents }: DashboardParts, call: Call): Promise<Sto
 
 function authorOf(call: Call): ProfileAuthor {
   const { email, orgId } = call.actor!
-  return { actor: email, orgId, voucher: voucherBody(voucherFor(call.actor!)) }
+  return { actor: email, orgId, voucher: guarantorBody(guarantorFor(call.actor!)) }
 }
 
 async function* pieces({ documents }: DashboardParts, call: Call): AsyncGenerator<string> {
-  const where = call.sight.whereOrg()
+  const where = call.visibility.whereOrg()
   let comma = ''
   yield '{"Status":"ok","ID":"","Data":['
   for await (const batch of documents.each('idp_profile', { where, order: 'name_folded' })) {
     if (batch.length === 0) continue
-    yield comma + batch.map(({ body }) => JSON.stringify(secretsSeen(call, 'idm', profileShape(body)))).join(',')
+    yield comma + batch.map(({ body }) => JSON.stringify(maskSecretsFor(call, 'idm', profileShape(body)))).join(',')
     comma = ','
   }
   yield ']}'
@@ -159,6 +159,6 @@ async function worded(work: () => Promise<Answer>): Promise<Answer> {
   } catch (error) {
     const fault = toFault(error)
     if (fault.code !== 'profile_invalid') throw error
-    return refusal(400, textOf(fault))
+    return refusal(400, publicText(fault))
   }
 }

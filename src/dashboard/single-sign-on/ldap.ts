@@ -4,11 +4,11 @@ import { Client, type Entry, InvalidCredentialsError, NoSuchObjectError, SizeLim
 import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { toEmail } from '../../model/people/user.ts'
-import { textAt } from '../../model/single-sign-on/idp-profile.ts'
+import { profileText } from '../../model/single-sign-on/idp-profile.ts'
 import { refusePrivate } from '../../model/webhooks/webhook-target.ts'
 import { pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { firstText, type Proven } from './claims.ts'
+import { firstText, type ProvenPerson } from './claims.ts'
 import { escapeFilterValue, escapeNameValue } from './ldap-escape.ts'
 import type { UsedProfile } from './profiles.ts'
 
@@ -19,7 +19,7 @@ const SCOPES = ['base', 'one', 'sub'] as const
 const LONGEST = 256
 
 /** A name and a password as somebody typed them. */
-export interface Typed {
+export interface DirectoryCredentials {
   readonly username: string
   readonly password: string
 }
@@ -29,11 +29,11 @@ export interface Typed {
  * user up. Undefined when they do not, or the name is not there, or stands for several.
  * @throws Fault `sso_failed` (403) with the reason for the log when the directory cannot be asked
  */
-export async function askDirectory(
+export async function checkDirectory(
   parts: DashboardParts,
   { profile }: UsedProfile,
-  typed: Typed,
-): Promise<Proven | undefined> {
+  typed: DirectoryCredentials,
+): Promise<ProvenPerson | undefined> {
   // A bind without a password succeeds at many directories, as nobody (RFC 4513 section 5.1.2).
   if (typed.username === '' || typed.password === '' || typed.password.includes('\0')) return undefined
   if (typed.username.length > LONGEST || typed.password.length > 4096 || /[\x00-\x1f\x7f]/.test(typed.username))
@@ -43,7 +43,7 @@ export async function askDirectory(
   try {
     client = clientOf(parts, config)
     if (config.LDAPStartTLS === true) await client.startTLS(checkedName(hostOf(config)))
-    const admin = textAt(config, 'LDAPAdminUser')
+    const admin = profileText(config, 'LDAPAdminUser')
     const entry = admin === '' ? await byOwnName(client, config, typed) : await byLookUp(client, config, typed, admin)
     return entry && provenBy(config, typed.username, entry)
   } catch (error) {
@@ -56,16 +56,21 @@ export async function askDirectory(
 async function byOwnName(
   client: Client,
   config: JsonObject,
-  { username, password }: Typed,
+  { username, password }: DirectoryCredentials,
 ): Promise<Entry | undefined> {
-  const dn = textAt(config, 'LDAPUserDN').replaceAll(PLACE, () => escapeNameValue(username))
+  const dn = profileText(config, 'LDAPUserDN').replaceAll(PLACE, () => escapeNameValue(username))
   if (!(await binds(client, dn, password))) return undefined
-  if (textAt(config, 'LDAPFilter') === '') return { dn }
+  if (profileText(config, 'LDAPFilter') === '') return { dn }
   return search(client, config, username)
 }
 
-async function byLookUp(client: Client, config: JsonObject, typed: Typed, admin: string): Promise<Entry | undefined> {
-  const secret = textAt(config, 'LDAPAdminPassword')
+async function byLookUp(
+  client: Client,
+  config: JsonObject,
+  typed: DirectoryCredentials,
+  admin: string,
+): Promise<Entry | undefined> {
+  const secret = profileText(config, 'LDAPAdminPassword')
   if (secret === '') throw new Error('LDAPAdminPassword is not set')
   await client.bind(admin, secret)
   const entry = await search(client, config, typed.username)
@@ -85,13 +90,13 @@ async function binds(client: Client, dn: string, password: string): Promise<bool
 
 /** The one entry that the filter finds; none where it finds several. */
 async function search(client: Client, config: JsonObject, username: string): Promise<Entry | undefined> {
-  const filled = textAt(config, 'LDAPFilter').replaceAll(PLACE, () => escapeFilterValue(username))
+  const filled = profileText(config, 'LDAPFilter').replaceAll(PLACE, () => escapeFilterValue(username))
   // The broker's examples leave out the operator of a list of conditions.
   const filter = filled.startsWith('((') ? `(&${filled.slice(1)}` : filled
-  const base = textAt(config, 'LDAPBaseDN') || textAt(config, 'LDAPUserDN')
+  const base = profileText(config, 'LDAPBaseDN') || profileText(config, 'LDAPUserDN')
   const asked = Array.isArray(config.LDAPAttributes) ? config.LDAPAttributes.map(String) : []
   const named = ['LDAPEmailAttribute', 'LDAPFirstNameAttribute', 'LDAPLastNameAttribute'].map((name) =>
-    textAt(config, name),
+    profileText(config, name),
   )
   // Those of the directory's own are not among all that it answers by itself (RFC 4511 section 4.5.1.8).
   const attributes = [...(asked.length === 0 ? ['*'] : asked), ...named.filter((name) => name !== ''), ...UNIQUE]
@@ -114,13 +119,13 @@ async function search(client: Client, config: JsonObject, username: string): Pro
   }
 }
 
-function provenBy(config: JsonObject, username: string, entry: Entry): Proven {
+function provenBy(config: JsonObject, username: string, entry: Entry): ProvenPerson {
   const claims = new Map<string, unknown>(
     Object.entries(entry).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : value]),
   )
   const one = (name: string) => (name === '' ? '' : firstText(claims.get(name)))
-  const names = [one(textAt(config, 'LDAPFirstNameAttribute')), one(textAt(config, 'LDAPLastNameAttribute'))]
-  const domain = textAt(config, 'DefaultDomain')
+  const names = [one(profileText(config, 'LDAPFirstNameAttribute')), one(profileText(config, 'LDAPLastNameAttribute'))]
+  const domain = profileText(config, 'DefaultDomain')
   const made = domain === '' ? username : `${username}@${domain}`
   return {
     claims,
@@ -130,7 +135,7 @@ function provenBy(config: JsonObject, username: string, entry: Entry): Proven {
     userId: username.toLowerCase(),
     vouched: true,
     address: 'verified',
-    email: one(textAt(config, 'LDAPEmailAttribute') || 'mail') || (toEmail(made) ?? ''),
+    email: one(profileText(config, 'LDAPEmailAttribute') || 'mail') || (toEmail(made) ?? ''),
     displayName: names.filter((name) => name !== '').join(' ') || username,
   }
 }
@@ -172,7 +177,7 @@ function clientOf({ config }: DashboardParts, profile: JsonObject): Client {
   })
 }
 
-const hostOf = (config: JsonObject) => textAt(config, 'LDAPServer').replace(/^\[(.*)\]$/, '$1')
+const hostOf = (config: JsonObject) => profileText(config, 'LDAPServer').replace(/^\[(.*)\]$/, '$1')
 
 /** What the certificate must be for. */
 const checkedName = (host: string) => ({ host, ...(isIP(host) === 0 && { servername: host }) })

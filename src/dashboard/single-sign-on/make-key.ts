@@ -4,23 +4,23 @@ import { mayDo } from '../../model/people/permission.ts'
 import { createKey, deleteKey } from '../../publish/keys/keys.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { openerNow } from '../sign-in/opener.ts'
+import { readSsoSource } from '../sign-in/opener.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
-import { type UsedProfile, voucherNow } from './profiles.ts'
+import { currentGuarantor, type UsedProfile } from './profiles.ts'
 
 /**
  * Makes a key with the policy of the profile for somebody who signed in. Of one person and profile there is one at a time: the one
  * before ends. @throws Fault `rights_exceeded` (403) where the user who wrote the profile may not make keys, `sso_refused` (403) when
  * the policy is not there
  */
-export async function makeKey(
+export async function makeSsoKey(
   parts: DashboardParts,
   { profile, voucher, family, opener }: UsedProfile,
   { userId, email }: { readonly userId: string; readonly email: string },
   changes: readonly Change[],
 ): Promise<{ readonly key: string; readonly keyHash: string }> {
   if (voucher !== undefined) {
-    const now = await voucherNow(parts, voucher)
+    const now = await currentGuarantor(parts, voucher)
     if (now === undefined) throw fault('sso_refused', 'the user who set up the profile is gone or inactive')
     if (![now.permissions, now.today ?? now.permissions].every((held) => mayDo(held, 'keys', 'write')))
       throw fault('rights_exceeded', 'A sign-in cannot make keys where the user who set it up may not')
@@ -45,7 +45,7 @@ export async function makeKey(
     actor,
   )
   // A change that ended the keys of the profile meanwhile did not see this one.
-  if (!(await openerNow(parts, opener)).holds) {
+  if (!(await readSsoSource(parts, opener)).holds) {
     const session = await parts.tokens.getSession(Buffer.from(made.keyHash, 'hex'))
     if (session !== undefined) await deleteKey(parts, session, actor)
     throw fault('sso_refused', 'the profile was changed or switched off meanwhile')

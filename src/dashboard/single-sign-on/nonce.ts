@@ -10,8 +10,8 @@ import { findByEmail } from '../../publish/people/users.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
-import { standingOf } from './claims.ts'
-import { personBody, personOf, type SsoPerson, UNNAMED, type Voucher } from './person.ts'
+import { addressStatusOf } from './claims.ts'
+import { personBody, personOf, type SsoGuarantor, type SsoPerson, UNNAMED } from './person.ts'
 
 /** How long a nonce can be used. */
 const NONCE_MS = 60_000
@@ -36,7 +36,7 @@ export interface NonceRequest {
 export async function readNonceRequest(
   parts: DashboardParts,
   body: JsonObject,
-  caller: { readonly orgId?: string; readonly voucher?: Voucher },
+  caller: { readonly orgId?: string; readonly voucher?: SsoGuarantor },
 ): Promise<NonceRequest> {
   const { ForSection: section = 'dashboard', UserNotAllowed: notAllowed = false } = body
   if (section !== 'dashboard' && section !== 'portal') throw invalid('ForSection must be dashboard or portal')
@@ -51,7 +51,7 @@ export async function readNonceRequest(
     orgId,
     email: readEmail(given),
     // The caller that asks for a nonce has authenticated the person.
-    address: standingOf(given, 'verified'),
+    address: addressStatusOf(given, 'verified'),
     identity: '',
     displayName: textOf(body, 'DisplayName'),
     groupIds: groups ?? [],

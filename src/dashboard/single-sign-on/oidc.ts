@@ -2,26 +2,26 @@ import * as client from 'openid-client'
 import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
-import { textAt } from '../../model/single-sign-on/idp-profile.ts'
+import { profileText } from '../../model/single-sign-on/idp-profile.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
 import { goTo } from './answers.ts'
-import { firstText, type Proven } from './claims.ts'
+import { firstText, type ProvenPerson } from './claims.ts'
 import { FLOW_MS, flowCookie, flowOf } from './flow-cookie.ts'
 import { guardedFetch } from './guarded-fetch.ts'
-import type { AddressStanding } from './person.ts'
+import type { AddressStatus } from './person.ts'
 import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
-import { Remembered } from './remembered.ts'
+import { TimedCache } from './remembered.ts'
 
 const WELL_KNOWN = /\/\.well-known\/openid-configuration$/
 const USUAL_SCOPES = ['openid', 'email', 'profile']
 const CLOCK_TOLERANCE_S = 60
 
-const discovered = new WeakMap<object, Remembered<client.Configuration>>()
+const discovered = new WeakMap<object, TimedCache<client.Configuration>>()
 
 /** The name that sign-in addresses have for OpenID Connect. */
 export const OPENID = 'openid-connect'
@@ -55,7 +55,7 @@ export async function endOidc(
   parts: DashboardParts,
   call: Call,
   used: UsedProfile,
-): Promise<{ readonly proven: Proven; readonly changes: readonly Change[] }> {
+): Promise<{ readonly proven: ProvenPerson; readonly changes: readonly Change[] }> {
   const flow = flowOf(parts, call, used.profile.id)
   if (flow === undefined) throw fault('sso_failed', 'the browser has not begun this sign-in, or too long ago')
   const provider = providerOf(used)
@@ -82,7 +82,7 @@ export async function endOidc(
 type Said = Readonly<Record<string, unknown>>
 
 /** `idToken` goes before what the provider's user info says. */
-function provenBy(idToken: Said & { readonly iss: string; readonly sub: string }, more: Said): Proven {
+function provenBy(idToken: Said & { readonly iss: string; readonly sub: string }, more: Said): ProvenPerson {
   const found = new Map(Object.entries({ ...more, ...idToken }))
   const names = [firstText(found.get('given_name')), firstText(found.get('family_name'))].filter((name) => name !== '')
   return {
@@ -101,7 +101,7 @@ function provenBy(idToken: Said & { readonly iss: string; readonly sub: string }
  * What a provider says of an address. Each document speaks of its own address alone: the `email_verified` of one does not make the `email`
  * of the other true. Some providers write the text "true", which says the same; nothing else does.
  */
-function addressBy(documents: readonly Said[], email: unknown): AddressStanding {
+function addressBy(documents: readonly Said[], email: unknown): AddressStatus {
   const said = documents.filter((one) => one.email === email).map((one) => one.email_verified)
   if (said.some((value) => value === false || value === 'false')) return 'denied'
   const verified = (value: unknown) => value === true || value === 'true'
@@ -121,20 +121,20 @@ function configurationOf(
   used: UsedProfile,
   provider: JsonObject,
 ): Promise<client.Configuration> {
-  const known = discovered.get(parts.store) ?? new Remembered<client.Configuration>(parts.clock)
+  const known = discovered.get(parts.store) ?? new TimedCache<client.Configuration>(parts.clock)
   discovered.set(parts.store, known)
   return known.get(used.version, () => discover(parts, provider))
 }
 
 async function discover({ config }: DashboardParts, provider: JsonObject): Promise<client.Configuration> {
   const { allow_private: allowPrivate, timeout_ms: timeoutMs } = config.sso
-  const issuer = new URL(textAt(provider, 'DiscoverURL').replace(WELL_KNOWN, ''))
-  const secret = textAt(provider, 'Secret')
+  const issuer = new URL(profileText(provider, 'DiscoverURL').replace(WELL_KNOWN, ''))
+  const secret = profileText(provider, 'Secret')
   const authentication = secret === '' ? client.None() : clientSecret(provider, secret)
   try {
     const found = await client.discovery(
       issuer,
-      textAt(provider, 'Key'),
+      profileText(provider, 'Key'),
       { [client.clockTolerance]: CLOCK_TOLERANCE_S },
       authentication,
       {
@@ -158,7 +158,7 @@ function clientSecret(provider: JsonObject, secret: string): client.ClientAuth {
 
 function providerOf({ profile }: UsedProfile): JsonObject {
   const list = Array.isArray(profile.config.UseProviders) ? (profile.config.UseProviders as JsonObject[]) : []
-  const found = list.find((provider) => textAt(provider, 'Name') === OPENID)
+  const found = list.find((provider) => profileText(provider, 'Name') === OPENID)
   if (found === undefined) throw fault('profile_unknown')
   return found
 }
@@ -169,7 +169,7 @@ function scopesOf({ Scopes: scopes }: JsonObject): string {
 }
 
 function callbackOf(parts: DashboardParts, { profile }: UsedProfile): string {
-  return `${baseOf(parts, textAt(profile.config, 'CallbackBaseURL'))}/auth/${profile.id}/${OPENID}/callback`
+  return `${baseOf(parts, profileText(profile.config, 'CallbackBaseURL'))}/auth/${profile.id}/${OPENID}/callback`
 }
 
 /** Whatever the library says is for the log: its words alone, what hangs on its errors may be a token. */

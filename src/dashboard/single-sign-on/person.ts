@@ -1,16 +1,16 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { type Permissions, readPermissions } from '../../model/people/permission.ts'
-import { type Opener, openerBody, openerOf } from '../sign-in/opener.ts'
+import { type SsoSource, ssoSourceBody, ssoSourceOf } from '../sign-in/opener.ts'
 
 /** What is known of an address: only a verified one says whose account it is. `denied`: the provider calls it unverified. */
-export type AddressStanding = 'verified' | 'unsaid' | 'denied'
+export type AddressStatus = 'verified' | 'unsaid' | 'denied'
 
 /** Somebody who proved who they are elsewhere. */
 export interface SsoPerson {
   readonly orgId: string
   /** As `toEmail` gives it; '' = nobody said. */
   readonly email: string
-  readonly address: AddressStanding
+  readonly address: AddressStatus
   /** Of whom an identity provider vouches for: `identityOf`; '' for whom a trusted program names by the address alone. */
   readonly identity: string
   readonly displayName: string
@@ -19,17 +19,17 @@ export interface SsoPerson {
   /** Groups by the identity provider's names, of those that the profile maps. */
   readonly groupNames: readonly string[]
   /** What the person came by; undefined for whom an earlier version let in. */
-  readonly opener: Opener | undefined
+  readonly opener: SsoSource | undefined
   /** True when groups are mapped: people in none of them are refused, whatever else is configured. */
   readonly mapped: boolean
   /** True: let in as a user who exists, or not at all; counts where users are looked up. */
   readonly onlyRegistered: boolean
   /** The user who vouches, beyond whose reach nobody is let in; undefined = an administrator or the installation. */
-  readonly voucher: Voucher | undefined
+  readonly voucher: SsoGuarantor | undefined
 }
 
 /** A user who decides who comes in by single sign-on, and is no administrator. */
-export interface Voucher {
+export interface SsoGuarantor {
   /** What the user had when it vouched. */
   readonly permissions: Permissions
   readonly userId: string
@@ -39,14 +39,14 @@ export interface Voucher {
 }
 
 /** A voucher as it is stored: two members, the first of which earlier versions wrote alone. */
-export function voucherBody(voucher: Voucher | undefined): JsonObject {
+export function guarantorBody(voucher: SsoGuarantor | undefined): JsonObject {
   if (voucher === undefined) return {}
   const { permissions, userId, groupId } = voucher
   return { ceiling: { ...permissions }, voucher: { user_id: userId, group_id: groupId } }
 }
 
-/** The voucher that `voucherBody` wrote. */
-export function voucherOf({ ceiling, voucher }: JsonObject): Voucher | undefined {
+/** The voucher that `guarantorBody` wrote. */
+export function guarantorOf({ ceiling, voucher }: JsonObject): SsoGuarantor | undefined {
   if (!isObject(ceiling)) return undefined
   const { user_id: userId, group_id: groupId } = isObject(voucher) ? voucher : {}
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
@@ -69,10 +69,10 @@ export function personBody(person: SsoPerson): JsonObject {
     group_id: groupIds[0] ?? '',
     group_ids: [...groupIds],
     ...(groupNames.length > 0 && { group_names: [...groupNames] }),
-    ...(opener !== undefined && { opener: openerBody(opener) }),
+    ...(opener !== undefined && { opener: ssoSourceBody(opener) }),
     mapped,
     only_registered: onlyRegistered,
-    ...voucherBody(voucher),
+    ...guarantorBody(voucher),
   }
 }
 
@@ -88,10 +88,10 @@ export function personOf(body: JsonObject): SsoPerson {
     displayName: text('first_name'),
     groupIds: textsAt(body, 'group_ids'),
     groupNames: textsAt(body, 'group_names'),
-    opener: openerOf(body.opener),
+    opener: ssoSourceOf(body.opener),
     mapped: body.mapped === true,
     onlyRegistered: body.only_registered === true,
-    voucher: voucherOf(body),
+    voucher: guarantorOf(body),
   }
 }
 

@@ -1,11 +1,11 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { objectAt, textAt } from '../../model/single-sign-on/idp-profile.ts'
+import { profileObject, profileText } from '../../model/single-sign-on/idp-profile.ts'
 import { trimTrailing } from '../../model/text/trim-trailing.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 /** Where a sign-in may lead to. */
-export type Place =
+export type SignInDestination =
   /** Of the dashboard itself: path and query. */
   | { readonly is: 'own'; readonly path: string }
   /** Elsewhere, and registered in `sso.return_urls`. */
@@ -14,7 +14,7 @@ export type Place =
 const OWN = 'http://dashboard.invalid'
 
 /** The place that a text names; undefined when it is not one that sign-ins may lead to. '' and `/tap` are the dashboard's start. */
-export function placeOf({ config }: DashboardParts, text: string): Place | undefined {
+export function signInDestinationOf({ config }: DashboardParts, text: string): SignInDestination | undefined {
   if (text === '') return { is: 'own', path: '/' }
   // `//host` and `/\host` are other hosts to a browser.
   const own = /^\/(?![/\\])/.test(text) ? new URL(text, OWN) : undefined
@@ -28,19 +28,19 @@ export function placeOf({ config }: DashboardParts, text: string): Place | undef
     : undefined
 }
 
-function ownPlace({ pathname, search }: URL): Place {
+function ownPlace({ pathname, search }: URL): SignInDestination {
   const path = pathname.replace(/^[/\\]+/, '/')
   return { is: 'own', path: path === '/tap' || path === '/tap/' ? '/' : path + search }
 }
 
 /** Refuses a profile that leads to places that are not registered. @throws Fault `profile_invalid` (400) */
-export function checkPlaces(parts: DashboardParts, profile: JsonObject): void {
-  const failure = textAt(objectAt(profile, 'ProviderConfig'), 'FailureRedirect')
+export function checkDestinations(parts: DashboardParts, profile: JsonObject): void {
+  const failure = profileText(profileObject(profile, 'ProviderConfig'), 'FailureRedirect')
   for (const [name, text] of [
-    ['ReturnURL', textAt(profile, 'ReturnURL')],
+    ['ReturnURL', profileText(profile, 'ReturnURL')],
     ['ProviderConfig.FailureRedirect', failure],
   ] as const) {
-    if (placeOf(parts, text) === undefined)
+    if (signInDestinationOf(parts, text) === undefined)
       throw fault(
         'profile_invalid',
         `${name}: is neither of the dashboard (dashboard.public_url) nor in sso.return_urls`,
@@ -49,7 +49,7 @@ export function checkPlaces(parts: DashboardParts, profile: JsonObject): void {
 }
 
 /** Where a place is, for `Location`. */
-export function locationOf(place: Place): string {
+export function locationOf(place: SignInDestination): string {
   return place.is === 'own' ? place.path : place.url.href
 }
 

@@ -12,8 +12,8 @@ import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { effective } from '../../publish/people/effective.ts'
 import { openProfile } from '../../publish/single-sign-on/idp-profiles.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { type Opener, openerNow } from '../sign-in/opener.ts'
-import { type SsoPerson, type Voucher, voucherOf } from './person.ts'
+import { readSsoSource, type SsoSource } from '../sign-in/opener.ts'
+import { guarantorOf, type SsoGuarantor, type SsoPerson } from './person.ts'
 
 /** A profile that somebody signs in by, secrets in clear. */
 export interface UsedProfile {
@@ -21,10 +21,10 @@ export interface UsedProfile {
   /** Changes whenever the profile does. */
   readonly version: string
   /** Who wrote it: its sign-ins give no more than that user has; undefined = an administrator. */
-  readonly voucher: Voucher | undefined
+  readonly voucher: SsoGuarantor | undefined
   /** `profileFamily` of it. */
   readonly family: string
-  readonly opener: Opener
+  readonly opener: SsoSource
 }
 
 /**
@@ -41,7 +41,7 @@ export async function usedProfile(parts: DashboardParts, id: string, provider: I
   return {
     profile,
     version: `${stored.id}.${stored.revision}`,
-    voucher: voucherOf(stored.body),
+    voucher: guarantorOf(stored.body),
     family: profileFamily(stored.id),
     opener: { orgId: profile.orgId, profile: profile.id, epoch: epochOf(stored.body), enabled: true },
   }
@@ -51,15 +51,18 @@ export async function usedProfile(parts: DashboardParts, id: string, provider: I
  * Somebody as the profile that they came by maps them now. Undefined when what let them in is gone, is switched off, or lets in other
  * people by now, and when the user who vouches is gone or inactive.
  */
-export async function personNow(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
+export async function currentPerson(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
   const now = await openedNow(parts, person)
   if (now?.voucher === undefined) return now
-  const voucher = await voucherNow(parts, now.voucher)
+  const voucher = await currentGuarantor(parts, now.voucher)
   return voucher && { ...now, voucher }
 }
 
 /** Who vouches, with group and rights of now; undefined when the user is gone or inactive. */
-export async function voucherNow(parts: DashboardParts, voucher: Voucher): Promise<Voucher | undefined> {
+export async function currentGuarantor(
+  parts: DashboardParts,
+  voucher: SsoGuarantor,
+): Promise<SsoGuarantor | undefined> {
   // Earlier versions did not store who it was.
   if (voucher.userId === '') return voucher
   const stored = isDocumentId(voucher.userId) ? await parts.documents.get('user', voucher.userId) : undefined
@@ -71,12 +74,12 @@ export async function voucherNow(parts: DashboardParts, voucher: Voucher): Promi
 
 async function openedNow(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
   if (person.opener === undefined) return person
-  const { holds, profile: stored } = await openerNow(parts, person.opener)
+  const { holds, profile: stored } = await readSsoSource(parts, person.opener)
   if (!holds) return undefined
   if (stored === undefined) return person
   const profile = idpProfileOf(stored.body)
   const { onlyRegistered } = profile
-  return { ...person, ...groupsMapped(profile, person.groupNames), onlyRegistered, voucher: voucherOf(stored.body) }
+  return { ...person, ...groupsMapped(profile, person.groupNames), onlyRegistered, voucher: guarantorOf(stored.body) }
 }
 
 /** Groups of ours for the groups of a person by the identity provider's names. */

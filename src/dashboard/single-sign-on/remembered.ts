@@ -11,7 +11,7 @@ const KEEP_FAILURE_MS = 5000
 const MOST = 200
 
 /** What was fetched, for an hour; of callers at once one fetches. */
-export class Remembered<Value> {
+export class TimedCache<Value> {
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry<Value>>()
 

@@ -17,7 +17,7 @@ import type { DashboardParts } from '../server/parts.ts'
 import type { SignedIn } from '../sign-in/sessions.ts'
 import { UNVERIFIED } from './claims.ts'
 import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
-import { personNow } from './profiles.ts'
+import { currentPerson } from './profiles.ts'
 
 /** Whom a sign-in leads to, and with which rights. */
 export type SsoEntry =
@@ -42,7 +42,7 @@ export type SsoEntry =
  */
 export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<SsoEntry> {
   if ((await findOrganisation(parts, given.orgId)) === undefined) throw fault('sso_refused', 'no such organisation')
-  const person = await personNow(parts, given)
+  const person = await currentPerson(parts, given)
   if (person === undefined)
     throw fault(
       'sso_refused',
@@ -63,11 +63,11 @@ export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<
 }
 
 /** What the guest of a session may do now, and whether the session still opens anything. */
-export async function guestStanding(
+export async function guestAccessOf(
   parts: DashboardParts,
   guest: JsonObject,
 ): Promise<{ readonly permissions: Permissions; readonly groupId: string; readonly active: boolean }> {
-  const person = await personNow(parts, personOf(guest))
+  const person = await currentPerson(parts, personOf(guest))
   const none = { permissions: NOTHING, groupId: '', active: false }
   // Without an organisation a guest would be an unbounded user.
   if (person === undefined || (await findOrganisation(parts, person.orgId)) === undefined) return none

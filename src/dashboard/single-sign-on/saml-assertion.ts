@@ -1,9 +1,9 @@
 import type { Profile } from '@node-saml/node-saml'
 import { fault } from '../../errors/fault.ts'
-import { type IdpProfile, textAt } from '../../model/single-sign-on/idp-profile.ts'
+import { type IdpProfile, profileText } from '../../model/single-sign-on/idp-profile.ts'
 import type { IdpSubject } from '../sign-in/idp-subject.ts'
-import { firstText, type Proven } from './claims.ts'
-import { asList, attribute, member, textOf } from './saml-metadata.ts'
+import { firstText, type ProvenPerson } from './claims.ts'
+import { asList, xmlAttribute, xmlMember, xmlText } from './saml-metadata.ts'
 
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
 const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
@@ -23,46 +23,46 @@ export function checkBearer(
   profile: Profile,
   expected: { readonly issuer: string; readonly recipient: string; readonly requestId: string },
 ): { readonly id: string } {
-  const assertion = member(profile.getAssertion?.(), 'Assertion')
-  const [issuer, ...others] = asList(member(assertion, 'Issuer'))
-  if (others.length > 0 || textOf(issuer) !== expected.issuer)
+  const assertion = xmlMember(profile.getAssertion?.(), 'Assertion')
+  const [issuer, ...others] = asList(xmlMember(assertion, 'Issuer'))
+  if (others.length > 0 || xmlText(issuer) !== expected.issuer)
     throw fault('sso_failed', 'the assertion is not of the issuer that the metadata names')
-  const confirmations = asList(member(member(assertion, 'Subject'), 'SubjectConfirmation'))
-  const bearers = confirmations.filter((one) => attribute(one, 'Method') === BEARER)
+  const confirmations = asList(xmlMember(xmlMember(assertion, 'Subject'), 'SubjectConfirmation'))
+  const bearers = confirmations.filter((one) => xmlAttribute(one, 'Method') === BEARER)
   const fits = (confirmation: unknown) => {
-    const data = member(confirmation, 'SubjectConfirmationData')
+    const data = xmlMember(confirmation, 'SubjectConfirmationData')
     return (
-      attribute(data, 'InResponseTo') === expected.requestId &&
-      attribute(data, 'Recipient') === expected.recipient &&
-      attribute(data, 'NotOnOrAfter') !== ''
+      xmlAttribute(data, 'InResponseTo') === expected.requestId &&
+      xmlAttribute(data, 'Recipient') === expected.recipient &&
+      xmlAttribute(data, 'NotOnOrAfter') !== ''
     )
   }
   if (bearers.length === 0 || !bearers.every(fits))
     throw fault('sso_failed', 'the assertion has no bearer confirmation for us and this request')
-  const id = attribute(assertion, 'ID')
+  const id = xmlAttribute(assertion, 'ID')
   if (id === '') throw fault('sso_failed', 'the assertion has no ID')
   return { id }
 }
 
 /** What an assertion says of somebody. */
-export function provenBy(profile: Profile, { id, config }: Pick<IdpProfile, 'id' | 'config'>): Proven {
+export function provenBy(profile: Profile, { id, config }: Pick<IdpProfile, 'id' | 'config'>): ProvenPerson {
   const claims = new Map<string, unknown>(Object.entries((profile.attributes ?? {}) as Record<string, unknown>))
   const one = (chosen: string, usual: readonly string[]) =>
     (chosen === '' ? usual : [chosen]).map((name) => firstText(claims.get(name))).find((text) => text !== '') ?? ''
   const subject = typeof profile.nameID === 'string' ? profile.nameID : ''
   const named = profile.nameIDFormat === EMAIL_FORMAT ? subject : ''
-  const forename = one(textAt(config, 'SAMLForenameClaim'), FORENAMES)
-  const surname = one(textAt(config, 'SAMLSurnameClaim'), SURNAMES)
-  const email = one(textAt(config, 'SAMLEmailClaim'), EMAILS)
+  const forename = one(profileText(config, 'SAMLForenameClaim'), FORENAMES)
+  const surname = one(profileText(config, 'SAMLSurnameClaim'), SURNAMES)
+  const email = one(profileText(config, 'SAMLEmailClaim'), EMAILS)
   return {
     claims,
-    issuer: textOf(member(member(profile.getAssertion?.(), 'Assertion'), 'Issuer')),
+    issuer: xmlText(xmlMember(xmlMember(profile.getAssertion?.(), 'Assertion'), 'Issuer')),
     // Another at each sign-in: nothing that an account can be bound to (SAML 2.0 Core section 8.3.8).
     subject: profile.nameIDFormat === TRANSIENT ? '' : subject,
     userId: subject,
     vouched: true,
     address: 'verified',
-    email: email === '' && textAt(config, 'SAMLEmailClaim') === '' ? named : email,
+    email: email === '' && profileText(config, 'SAMLEmailClaim') === '' ? named : email,
     displayName: [forename, surname].filter((text) => text !== '').join(' '),
     ...(subject !== '' && { samlSubject: subjectBy(profile, id, subject) }),
   }

@@ -6,9 +6,9 @@ import type { IdpSubject } from '../sign-in/idp-subject.ts'
 import { endSessionsOfSubject, ticketHash } from '../sign-in/sessions.ts'
 import { goTo } from './answers.ts'
 import { type UsedProfile, usedProfile } from './profiles.ts'
-import { commitOnce, logoutPlaceOf, metadataOf, once, samlOf } from './saml.ts'
+import { commitOnce, logoutPlaceOf, samlMetadataOf, samlOf, singleUseTicket } from './saml.ts'
 import { checkQuerySignature, readLogoutRequest, redirectQuery } from './saml-redirect.ts'
-import { newRequestId } from './saml-request-id.ts'
+import { newSamlRequestId } from './saml-request-id.ts'
 
 /** A log-out that was asked for longer ago is not taken; clocks may differ by a minute of it. */
 const OLDEST_MS = 660_000
@@ -21,9 +21,9 @@ async function samlLogoutUrl(
   used: UsedProfile,
   { nameId, format, nameQualifier, spNameQualifier, sessionIndex }: IdpSubject,
 ): Promise<string | undefined> {
-  const metadata = await metadataOf(parts, used)
+  const metadata = await samlMetadataOf(parts, used)
   if (metadata.logout === undefined) return undefined
-  const saml = await samlOf(parts, used, metadata, newRequestId(parts.sealKey, used.profile.id, parts.clock.wall()))
+  const saml = await samlOf(parts, used, metadata, newSamlRequestId(parts.sealKey, used.profile.id, parts.clock.wall()))
   const named = {
     issuer: metadata.entityId,
     nameID: nameId,
@@ -62,7 +62,7 @@ export async function takeSamlLogout(parts: DashboardParts, call: Call, used: Us
   const query = redirectQuery(call.url)
   // The session here has ended before we asked: whatever the answer says, there is nothing left to do.
   if (query.message === 'SAMLResponse') return goTo('/')
-  const metadata = await metadataOf(parts, used)
+  const metadata = await samlMetadataOf(parts, used)
   if (metadata.logout === undefined) throw fault('sso_failed', 'the identity provider has no log-out by redirect')
   checkQuerySignature(query, metadata.certificates)
   const request = await readLogoutRequest(query.value)
@@ -73,10 +73,10 @@ export async function takeSamlLogout(parts: DashboardParts, call: Call, used: Us
   if (Math.abs(now - request.issuedAt) > OLDEST_MS || request.endsAt + SKEW_MS <= now)
     throw fault('sso_failed', 'the log-out was asked for too long ago')
   const key = ticketHash('saml_logout', JSON.stringify([used.profile.id, request.id]))
-  await commitOnce(parts, [once(key, now + 2 * OLDEST_MS, {})])
+  await commitOnce(parts, [singleUseTicket(key, now + 2 * OLDEST_MS, {})])
   await endSessionsOfSubject(parts, { profile: used.profile.id, nameId: request.nameId }, request.sessionIndexes)
   const to = { ...metadata, logout: { ...metadata.logout, url: metadata.logout.answerUrl } }
-  const saml = await samlOf(parts, used, to, newRequestId(parts.sealKey, used.profile.id, now))
+  const saml = await samlOf(parts, used, to, newSamlRequestId(parts.sealKey, used.profile.id, now))
   const asked = { ID: request.id, issuer: request.issuer, nameID: request.nameId, nameIDFormat: UNSPECIFIED }
   return goTo(await saml.getLogoutResponseUrlAsync(asked, query.relayState, {}, true))
 }

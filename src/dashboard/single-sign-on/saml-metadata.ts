@@ -30,28 +30,28 @@ export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
     throw fault('sso_failed', `the metadata of the identity provider is not XML: ${toFault(error).message}`)
   }
   const entities = [
-    ...asList(member(root, 'EntityDescriptor')),
-    ...asList(member(member(root, 'EntitiesDescriptor'), 'EntityDescriptor')),
+    ...asList(xmlMember(root, 'EntityDescriptor')),
+    ...asList(xmlMember(xmlMember(root, 'EntitiesDescriptor'), 'EntityDescriptor')),
   ]
-  const entity = entities.find((one) => asList(member(one, 'IDPSSODescriptor')).length > 0)
-  const [idp] = asList(member(entity, 'IDPSSODescriptor'))
-  const services = asList(member(idp, 'SingleSignOnService'))
-  const entryPoint = attribute(
-    services.find((service) => attribute(service, 'Binding') === REDIRECT),
+  const entity = entities.find((one) => asList(xmlMember(one, 'IDPSSODescriptor')).length > 0)
+  const [idp] = asList(xmlMember(entity, 'IDPSSODescriptor'))
+  const services = asList(xmlMember(idp, 'SingleSignOnService'))
+  const entryPoint = xmlAttribute(
+    services.find((service) => xmlAttribute(service, 'Binding') === REDIRECT),
     'Location',
   )
-  const certificates = asList(member(idp, 'KeyDescriptor'))
-    .filter((key) => attribute(key, 'use') !== 'encryption')
-    .flatMap((key) => asList(member(key, 'KeyInfo')))
-    .flatMap((info) => asList(member(info, 'X509Data')))
-    .flatMap((data) => asList(member(data, 'X509Certificate')))
-    .map((certificate) => textOf(certificate).replace(/\s/g, ''))
+  const certificates = asList(xmlMember(idp, 'KeyDescriptor'))
+    .filter((key) => xmlAttribute(key, 'use') !== 'encryption')
+    .flatMap((key) => asList(xmlMember(key, 'KeyInfo')))
+    .flatMap((info) => asList(xmlMember(info, 'X509Data')))
+    .flatMap((data) => asList(xmlMember(data, 'X509Certificate')))
+    .map((certificate) => xmlText(certificate).replace(/\s/g, ''))
     .filter(isCertificate)
     .slice(0, MOST_CERTIFICATES)
-  const entityId = attribute(entity, 'entityID')
-  const leaving = asList(member(idp, 'SingleLogoutService')).find((one) => attribute(one, 'Binding') === REDIRECT)
-  const url = attribute(leaving, 'Location')
-  const answerUrl = attribute(leaving, 'ResponseLocation') || url
+  const entityId = xmlAttribute(entity, 'entityID')
+  const leaving = asList(xmlMember(idp, 'SingleLogoutService')).find((one) => xmlAttribute(one, 'Binding') === REDIRECT)
+  const url = xmlAttribute(leaving, 'Location')
+  const answerUrl = xmlAttribute(leaving, 'ResponseLocation') || url
   if (entityId === '' || !isWeb(entryPoint) || certificates.length === 0)
     throw fault('sso_failed', 'the metadata names no identity provider with HTTP-Redirect and a signing certificate')
   const logout = isWeb(url) && isWeb(answerUrl) ? { url, answerUrl } : undefined
@@ -75,7 +75,7 @@ function isCertificate(base64: string): boolean {
 }
 
 /** A member of what the XML reader made; every element is a list of those of its name. */
-export function member(value: unknown, name: string): unknown {
+export function xmlMember(value: unknown, name: string): unknown {
   const one: unknown = Array.isArray(value) ? value[0] : value
   return typeof one === 'object' && one !== null ? (one as Record<string, unknown>)[name] : undefined
 }
@@ -87,14 +87,14 @@ export function asList(value: unknown): readonly unknown[] {
 }
 
 /** An attribute of an element; '' when it is not there. */
-export function attribute(value: unknown, name: string): string {
-  const text = member(member(value, '$'), name)
+export function xmlAttribute(value: unknown, name: string): string {
+  const text = xmlMember(xmlMember(value, '$'), name)
   return typeof text === 'string' ? text : ''
 }
 
 /** The text of an element. */
-export function textOf(value: unknown): string {
+export function xmlText(value: unknown): string {
   if (typeof value === 'string') return value
-  const text = member(value, '_')
+  const text = xmlMember(value, '_')
   return typeof text === 'string' ? text : ''
 }

@@ -3,7 +3,7 @@ import { inflateRawSync } from 'node:zlib'
 import { parseXml2JsFromString } from '@node-saml/node-saml/lib/xml.js'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import { asList, attribute, checkXml, member, textOf } from './saml-metadata.ts'
+import { asList, checkXml, xmlAttribute, xmlMember, xmlText } from './saml-metadata.ts'
 
 /** A message that came in a query (SAML 2.0 Bindings section 3.4). */
 export interface RedirectQuery {
@@ -96,17 +96,17 @@ export function checkQuerySignature(
 
 /** Reads a request to log out (SAML 2.0 Core section 3.7.1). Its signature is checked before. @throws Fault `sso_failed` (403) */
 export async function readLogoutRequest(encoded: string): Promise<LogoutRequest> {
-  const request = member(await xmlIn(encoded), 'LogoutRequest')
-  const [nameId, ...others] = asList(member(request, 'NameID'))
-  const end = attribute(request, 'NotOnOrAfter')
+  const request = xmlMember(await xmlIn(encoded), 'LogoutRequest')
+  const [nameId, ...others] = asList(xmlMember(request, 'NameID'))
+  const end = xmlAttribute(request, 'NotOnOrAfter')
   const found = {
-    id: attribute(request, 'ID'),
-    issuer: textOf(asList(member(request, 'Issuer'))[0]),
-    destination: attribute(request, 'Destination'),
-    issuedAt: Date.parse(attribute(request, 'IssueInstant')),
+    id: xmlAttribute(request, 'ID'),
+    issuer: xmlText(asList(xmlMember(request, 'Issuer'))[0]),
+    destination: xmlAttribute(request, 'Destination'),
+    issuedAt: Date.parse(xmlAttribute(request, 'IssueInstant')),
     endsAt: end === '' ? Number.POSITIVE_INFINITY : Date.parse(end),
-    nameId: textOf(nameId).trim(),
-    sessionIndexes: asList(member(request, 'SessionIndex')).map((index) => textOf(index).trim()),
+    nameId: xmlText(nameId).trim(),
+    sessionIndexes: asList(xmlMember(request, 'SessionIndex')).map((index) => xmlText(index).trim()),
   }
   if (found.id === '' || found.nameId === '' || others.length > 0)
     throw fault('sso_failed', 'the log-out names nobody, or more than one')

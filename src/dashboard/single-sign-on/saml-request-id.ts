@@ -9,7 +9,7 @@ const SHAPE = /^_([0-9a-f]{12})([0-9a-f]{32})([0-9a-f]{64})$/
  * Makes the id of a SAML request that tells by itself that it is ours, for which profile, and since when: nothing need be stored
  * for strangers who begin a sign-in.
  */
-export function newRequestId(sealKey: Uint8Array, profileId: string, now: Millis): string {
+export function newSamlRequestId(sealKey: Uint8Array, profileId: string, now: Millis): string {
   const front = now.toString(16).padStart(12, '0') + randomBytes(16).toString('hex')
   return `_${front}${macOf(sealKey, profileId, front)}`
 }

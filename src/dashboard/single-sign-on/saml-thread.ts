@@ -3,7 +3,7 @@ import { toFault } from '../../errors/fault.ts'
 import type { IdpProfile } from '../../model/single-sign-on/idp-profile.ts'
 import { serveTasks } from '../../model/threads/serve-tasks.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import type { Proven } from './claims.ts'
+import type { ProvenPerson } from './claims.ts'
 import { checkBearer, provenBy } from './saml-assertion.ts'
 import { type PlainSamlOptions, samlLibrary } from './saml-library.ts'
 import { type IdpMetadata, readIdpMetadata } from './saml-metadata.ts'
@@ -26,7 +26,7 @@ export type SamlTask =
 /** A response that is in order. */
 export interface JudgedResponse {
   readonly assertionId: string
-  readonly proven: Proven
+  readonly proven: ProvenPerson
 }
 
 export type SamlResult = IdpMetadata | JudgedResponse

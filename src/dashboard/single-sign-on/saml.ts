@@ -1,9 +1,9 @@
 import type { SAML } from '@node-saml/node-saml'
 import { Fault, fault, toFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
-import { textAt } from '../../model/single-sign-on/idp-profile.ts'
+import { profileText } from '../../model/single-sign-on/idp-profile.ts'
 import { TaskThread } from '../../model/threads/task-thread.ts'
-import { findCertificate, privateKeyOf } from '../../publish/certificates/certificates.ts'
+import { certificateKeyOf, findCertificate } from '../../publish/certificates/certificates.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -11,15 +11,15 @@ import type { DashboardParts } from '../server/parts.ts'
 import { idpSubjectOf } from '../sign-in/idp-subject.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
 import { goTo } from './answers.ts'
-import type { Proven } from './claims.ts'
+import type { ProvenPerson } from './claims.ts'
 import { FLOW_MS, flowCookie, flowOf } from './flow-cookie.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
-import { Remembered } from './remembered.ts'
+import { TimedCache } from './remembered.ts'
 import { type PlainSamlOptions, samlLibrary } from './saml-library.ts'
 import { checkXml, type IdpMetadata } from './saml-metadata.ts'
-import { newRequestId, requestMadeAt } from './saml-request-id.ts'
+import { newSamlRequestId, requestMadeAt } from './saml-request-id.ts'
 import type { JudgedResponse, SamlResult, SamlTask } from './saml-thread.ts'
 
 /** Clocks may differ by this much. */
@@ -43,12 +43,12 @@ const samlThread = new TaskThread<SamlTask, SamlResult>({
   mostWaiting: 50,
 })
 
-const fetchedMetadata = new WeakMap<object, Remembered<IdpMetadata>>()
+const fetchedMetadata = new WeakMap<object, TimedCache<IdpMetadata>>()
 
 /** Sends the browser to the identity provider with a request, and leaves it a cookie to come back with. @throws Fault `sso_failed` (403) */
 export async function beginSaml(parts: DashboardParts, call: Call, used: UsedProfile): Promise<Answer> {
-  const id = newRequestId(parts.sealKey, used.profile.id, parts.clock.wall())
-  const saml = await samlOf(parts, used, await metadataOf(parts, used), id)
+  const id = newSamlRequestId(parts.sealKey, used.profile.id, parts.clock.wall())
+  const saml = await samlOf(parts, used, await samlMetadataOf(parts, used), id)
   const location = await saml.getAuthorizeUrlAsync('', undefined, {})
   return goTo(location, flowCookie(parts, call, used.profile.id, { id, nonce: '', verifier: '' }))
 }
@@ -73,7 +73,7 @@ export async function takeSamlResponse(parts: DashboardParts, call: Call, used: 
   const claimed = /\bInResponseTo=["'](_[0-9a-f]{108})["']/.exec(xml)?.[1] ?? ''
   const requestedAt = requestMadeAt(parts.sealKey, profile.id, claimed, parts.clock.wall())
   if (requestedAt === undefined) throw fault('sso_failed', 'the response answers no request of ours')
-  const metadata = await metadataOf(parts, used)
+  const metadata = await samlMetadataOf(parts, used)
   const { assertionId, proven } = await inThread<JudgedResponse>({
     task: 'judge',
     encoded,
@@ -87,9 +87,13 @@ export async function takeSamlResponse(parts: DashboardParts, call: Call, used: 
   const body = { use: 'saml', request: claimed, ...provenBody(proven) }
   const hand = ticketHash('sso_saml', claimed)
   await commitOnce(parts, [
-    once(ticketHash('saml_assertion', JSON.stringify([profile.id, assertionId])), now + OLDEST_MS + 2 * SKEW_MS, {}),
-    once(ticketHash('saml_request', claimed), now + FLOW_MS, {}),
-    once(hand, now + HANDOVER_MS, body),
+    singleUseTicket(
+      ticketHash('saml_assertion', JSON.stringify([profile.id, assertionId])),
+      now + OLDEST_MS + 2 * SKEW_MS,
+      {},
+    ),
+    singleUseTicket(ticketHash('saml_request', claimed), now + FLOW_MS, {}),
+    singleUseTicket(hand, now + HANDOVER_MS, body),
   ])
   return goTo(`/auth/${profile.id}/saml/finish`)
 }
@@ -99,7 +103,7 @@ export async function endSaml(
   parts: DashboardParts,
   call: Call,
   { profile }: UsedProfile,
-): Promise<{ readonly proven: Proven; readonly changes: readonly Change[] }> {
+): Promise<{ readonly proven: ProvenPerson; readonly changes: readonly Change[] }> {
   const flow = flowOf(parts, call, profile.id)
   if (flow === undefined) throw fault('sso_failed', 'the browser has not begun this sign-in, or too long ago')
   const hash = ticketHash('sso_saml', flow.id)
@@ -168,24 +172,24 @@ async function optionsOf(parts: DashboardParts, used: UsedProfile, metadata: Idp
 
 /** Key and certificate of ours, where the profile names a stored one: requests are then signed, and assertions may be encrypted. */
 async function keyOf(parts: DashboardParts, { profile }: UsedProfile): Promise<{ key?: string; certificate?: string }> {
-  const id = textAt(profile.config, 'CertLocation')
+  const id = profileText(profile.config, 'CertLocation')
   if (id === '') return {}
   const stored = await findCertificate(parts, id)
-  const key = stored?.body.org_id === profile.orgId ? privateKeyOf(stored.body, parts.sealKey) : undefined
+  const key = stored?.body.org_id === profile.orgId ? certificateKeyOf(stored.body, parts.sealKey) : undefined
   if (stored === undefined || key === undefined)
     throw fault('sso_failed', 'CertLocation names no certificate of the organisation with a private key')
-  return { key, certificate: textAt(stored.body, 'certificate') }
+  return { key, certificate: profileText(stored.body, 'certificate') }
 }
 
 /** What is known of the identity provider of a profile, for an hour. @throws Fault `sso_failed` (403) */
-export function metadataOf(parts: DashboardParts, { profile, version }: UsedProfile): Promise<IdpMetadata> {
-  const known = fetchedMetadata.get(parts.store) ?? new Remembered<IdpMetadata>(parts.clock)
+export function samlMetadataOf(parts: DashboardParts, { profile, version }: UsedProfile): Promise<IdpMetadata> {
+  const known = fetchedMetadata.get(parts.store) ?? new TimedCache<IdpMetadata>(parts.clock)
   fetchedMetadata.set(parts.store, known)
   return known.get(version, async () => {
-    const text = textAt(profile.config, 'IDPMetadata')
+    const text = profileText(profile.config, 'IDPMetadata')
     if (text !== '') return inThread<IdpMetadata>({ task: 'metadata', xml: text })
     const { allow_private: allowPrivate, timeout_ms: timeoutMs } = parts.config.sso
-    const url = textAt(profile.config, 'IDPMetadataURL')
+    const url = profileText(profile.config, 'IDPMetadataURL')
     const response = await guardedFetch(
       url,
       { headers: { accept: 'application/samlmetadata+xml, */*;q=0.1' } },
@@ -197,21 +201,21 @@ export function metadataOf(parts: DashboardParts, { profile, version }: UsedProf
 }
 
 function entityIdOf(parts: DashboardParts, { profile }: UsedProfile): string {
-  const base = baseOf(parts, textAt(profile.config, 'SAMLBaseURL'))
-  return textAt(profile.config, 'EntityId') || `${base}/auth/${profile.id}/saml/metadata`
+  const base = baseOf(parts, profileText(profile.config, 'SAMLBaseURL'))
+  return profileText(profile.config, 'EntityId') || `${base}/auth/${profile.id}/saml/metadata`
 }
 
 /** Where a SAML identity provider sends the browser to log out. @throws Fault `sso_failed` (403) */
 export function logoutPlaceOf(parts: DashboardParts, { profile }: UsedProfile): string {
-  return `${baseOf(parts, textAt(profile.config, 'SAMLBaseURL'))}/auth/${profile.id}/saml/logout`
+  return `${baseOf(parts, profileText(profile.config, 'SAMLBaseURL'))}/auth/${profile.id}/saml/logout`
 }
 
 function acsOf(parts: DashboardParts, { profile }: UsedProfile): string {
-  return `${baseOf(parts, textAt(profile.config, 'SAMLBaseURL'))}/auth/${profile.id}/saml/callback`
+  return `${baseOf(parts, profileText(profile.config, 'SAMLBaseURL'))}/auth/${profile.id}/saml/callback`
 }
 
 /** A ticket that says that something was taken: it cannot be put twice. */
-export function once(hash: Uint8Array, expiresAt: number, body: JsonObject): Change {
+export function singleUseTicket(hash: Uint8Array, expiresAt: number, body: JsonObject): Change {
   const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
   return { op: 'putTicket', hash, row, ifAbsent: true }
 }
@@ -226,12 +230,12 @@ export async function commitOnce({ documents }: DashboardParts, changes: readonl
   }
 }
 
-function provenBody({ claims, issuer, subject, userId, email, displayName, samlSubject }: Proven): JsonObject {
+function provenBody({ claims, issuer, subject, userId, email, displayName, samlSubject }: ProvenPerson): JsonObject {
   const said = { claims: Object.fromEntries(claims) as JsonObject, issuer, subject, userId, email, displayName }
   return samlSubject === undefined ? said : { ...said, samlSubject: { ...samlSubject } }
 }
 
-function provenFrom({ claims, issuer, subject, userId, email, displayName, samlSubject }: JsonObject): Proven {
+function provenFrom({ claims, issuer, subject, userId, email, displayName, samlSubject }: JsonObject): ProvenPerson {
   return {
     claims: new Map(Object.entries(isObject(claims) ? claims : {})),
     issuer: String(issuer),

@@ -9,9 +9,9 @@ import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { OK } from '../sign-in/schemas.ts'
-import { endOfSessions } from '../sign-in/sessions.ts'
+import { endSessionsChange } from '../sign-in/sessions.ts'
 import { refusedSignIn } from './answers.ts'
-import { voucherFor } from './check-reach.ts'
+import { guarantorFor } from './check-reach.ts'
 import { enterBySso } from './enter.ts'
 import { createNonce, findNonce, nonceFault, readNonceRequest } from './nonce.ts'
 import { admitsAdmins, entryOf } from './rights.ts'
@@ -116,14 +116,18 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
 /** As for the second factor: only users who may set the password of others may do this. */
 async function release(parts: DashboardParts, call: Call) {
   const user = await userToReset(parts, call.actor!, call.param('id'))
-  const rewrite = { actor: call.actor!.email, action: 'Release sign-in identity', changes: [endOfSessions(user.id)] }
+  const rewrite = {
+    actor: call.actor!.email,
+    action: 'Release sign-in identity',
+    changes: [endSessionsChange(user.id)],
+  }
   await rewriteUser(parts, user.id, rewrite, ({ sso_identity: _bound, ...rest }) => rest)
   return ok('User updated')
 }
 
 async function trusting({ documents }: DashboardParts, call: Call): Promise<string[]> {
   const found: string[] = []
-  for await (const batch of documents.each('idp_profile', { where: call.sight.whereOrg(), order: 'name_folded' }))
+  for await (const batch of documents.each('idp_profile', { where: call.visibility.whereOrg(), order: 'name_folded' }))
     for (const { body } of batch) if (body.TrustUnverifiedEmail === true) found.push(String(body.ID))
   return found
 }
@@ -131,7 +135,7 @@ async function trusting({ documents }: DashboardParts, call: Call): Promise<stri
 /** The issuer of a nonce cannot grant more than they have: neither now nor when it is used. */
 async function nonceOfUser(parts: DashboardParts, call: Call) {
   const { orgId, admin, email } = call.actor!
-  const voucher = voucherFor(call.actor!)
+  const voucher = guarantorFor(call.actor!)
   const caller = { orgId, ...(voucher !== undefined && { voucher }) }
   const wanted = await readNonceRequest(parts, call.object(), caller)
   const organisation = await findOrganisation(parts, orgId)

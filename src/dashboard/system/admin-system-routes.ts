@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { purgeLapsedTokens } from '../../publish/oauth-clients/oauth-tokens.ts'
+import { purgeExpiredTokens } from '../../publish/oauth-clients/oauth-tokens.ts'
 import { DoneShape } from '../people/shapes.ts'
 import { bare, ok, refused } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
@@ -33,7 +33,7 @@ export function adminSystemRoutes(parts: DashboardParts): Route[] {
         const scope = call.query('scope')
         if (scope === '') return refused(422, 'scope parameter is required')
         if (scope !== 'lapsed') return refused(400, 'unknown scope')
-        await purgeLapsedTokens(parts)
+        await purgeExpiredTokens(parts)
         return ok('success')
       },
     },

@@ -38,7 +38,7 @@ export function notificationRoutes({ documents, clock }: DashboardParts): Route[
       answers: { 200: Type.Array(Notification) },
       run: async (call) => {
         const found: JsonObject[] = []
-        const query = { where: call.sight.whereOrg(), order: 'not_after' }
+        const query = { where: call.visibility.whereOrg(), order: 'not_after' }
         for await (const batch of documents.each('certificate', query)) {
           const ending = batch.flatMap((stored) => notificationOf(stored, clock.wall()))
           found.push(...ending)

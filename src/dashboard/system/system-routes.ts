@@ -6,7 +6,7 @@ import { isUp, loadsHere, type NodeStatus, nodeWarnings } from '../../model/node
 import { findNode, listNodes, nodeDocumentId } from '../../publish/nodes/node-status.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -109,7 +109,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       bodyIs: 'any',
       summary: 'Accept a licence; none is needed',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: () => ok('No licence is needed'),
     },
   ]
@@ -134,7 +134,7 @@ async function stats(parts: DashboardParts, call: Call): Promise<Answer> {
   const asked = call.query('entity')
   const counted = async (entity: (typeof ENTITIES)[number], count: () => Promise<number>) =>
     asked === '' || asked === entity ? [{ date: today, count: await count() }] : []
-  const apis = async () => (await parts.documents.list('api', { where: call.sight.where(), limit: 1 })).total
+  const apis = async () => (await parts.documents.list('api', { where: call.visibility.where(), limit: 1 })).total
   const gateways = async () => (await listNodes(parts)).filter((node) => isUp(node, now)).length
   return bare({
     status: 'Success',

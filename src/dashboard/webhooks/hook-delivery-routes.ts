@@ -5,7 +5,7 @@ import { hookQueue } from '../../publish/events/events.ts'
 import type { DeliveryRow, StoredDocument } from '../../store/ports/ports.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { knownHook } from './hook-routes.ts'
@@ -45,7 +45,7 @@ export function hookDeliveryRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/{delivery}/resend`,
       access: { permission: 'hooks', intent: 'write' },
       summary: 'Resend a failed delivery, before all others of its webhook',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         await resend(parts, call, await knownHook(parts, call))
         return ok('The message is on its way again')

@@ -2,15 +2,15 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import { hookShape, readHook } from '../../model/webhooks/hook.ts'
-import { eventAnnouncement } from '../../oauth/notifications/notify.ts'
+import { eventMessage } from '../../oauth/notifications/notify.ts'
 import { WebhookClient } from '../../oauth/notifications/post-webhook.ts'
-import { createHook, removeHook, secretsOf, updateHook } from '../../publish/webhooks/hooks.ts'
+import { createHook, hookSecretsOf, removeHook, updateHook } from '../../publish/webhooks/hooks.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
-import { secretsKept, secretsSeen } from '../access/secrets-view.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { checkHookUnused, hooksOfOthers } from '../access/used-by-others.ts'
 import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Done } from '../routes/envelope.ts'
+import { DoneEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -39,14 +39,14 @@ export function hookRoutes(parts: DashboardParts): Route[] {
   const shapeFor = async (call: Call) => {
     const isOfOthers = await hooksOfOthers(parts, call)
     return ({ id, body }: StoredDocument<'hook'>) => {
-      const shape = hookShape(id, body, secretsOf(parts, { id, body }))
-      return secretsSeen(call, 'hooks', shape, !isOfOthers(id, body))
+      const shape = hookShape(id, body, hookSecretsOf(parts, { id, body }))
+      return maskSecretsFor(call, 'hooks', shape, !isOfOthers(id, body))
     }
   }
   const draftOver = (call: Call, stored: StoredDocument<'hook'>) => {
     const { id, body } = stored
-    const before = hookShape(id, body, secretsOf(parts, stored))
-    return readHook(secretsKept(call.object(), before, 'hook_invalid'), settings)
+    const before = hookShape(id, body, hookSecretsOf(parts, stored))
+    return readHook(restoreMaskedSecrets(call.object(), before, 'hook_invalid'), settings)
   }
   return [
     {
@@ -57,7 +57,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       query: { p: Type.Integer() },
       answers: { 200: Type.Object({ hooks: Type.Array(HookShape), pages: Type.Integer() }) },
       run: async (call) => {
-        const query = { where: call.sight.whereOrg(), order: 'name_folded' }
+        const query = { where: call.visibility.whereOrg(), order: 'name_folded' }
         return listed(parts.documents, 'hook', query, pageOf(call), { name: 'hooks', shape: await shapeFor(call) })
       },
     },
@@ -66,13 +66,13 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       path: '/api/hooks',
       access: WRITE,
       summary: 'Create a webhook',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const sent = call.object()
         const made = {
           orgId: call.actor!.orgId,
           id: sent.id,
-          draft: readHook(secretsKept(sent, undefined, 'hook_invalid'), settings),
+          draft: readHook(restoreMaskedSecrets(sent, undefined, 'hook_invalid'), settings),
         }
         await checkHookUnused(parts, call, [], [made.draft.body])
         await createHook(parts, made, call.actor!.email)
@@ -85,7 +85,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read a webhook',
       answers: { 200: HookShape },
-      standing: (call) => knownHook(parts, call),
+      entityVersion: (call) => knownHook(parts, call),
       run: async (call) => {
         const stored = await hookOf(parts, call)
         if (stored === undefined) return refused(400, 'Could not retrieve webhook detail')
@@ -97,8 +97,8 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       path: '/api/hooks/{id}',
       access: WRITE,
       summary: 'Change a webhook',
-      answers: { 200: Done },
-      standing: (call) => knownHook(parts, call),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => knownHook(parts, call),
       run: async (call) => {
         const stored = await knownHook(parts, call)
         const draft = draftOver(call, stored)
@@ -112,7 +112,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       path: '/api/hooks/{id}',
       access: WRITE,
       summary: 'Delete a webhook',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const stored = await knownHook(parts, call)
         await checkHookUnused(parts, call, [stored.id], [stored.body])
@@ -125,7 +125,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       path: '/api/hooks/{id}/test',
       access: WRITE,
       summary: 'Send a test message to a webhook and return the outcome',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => sendTest(parts, await knownHook(parts, call)),
     },
   ]
@@ -134,7 +134,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
 /** One try, now; nothing of the answer but its status is told. */
 async function sendTest(parts: DashboardParts, stored: StoredDocument<'hook'>): Promise<Answer> {
   const { target_path: target, method } = stored.body
-  const { header_map: headers, shared_secret: secret } = secretsOf(parts, stored)
+  const { header_map: headers, shared_secret: secret } = hookSecretsOf(parts, stored)
   const body = JSON.stringify({ event: 'test', data: { hook_id: stored.id } })
   const atS = Math.floor(parts.clock.wall() / 1000)
   const client = new WebhookClient({
@@ -143,7 +143,7 @@ async function sendTest(parts: DashboardParts, stored: StoredDocument<'hook'>): 
     totalMs: TOTAL_MS,
   })
   try {
-    const error = await client.post(target, eventAnnouncement({ target, method, headers, secret }, body, atS))
+    const error = await client.post(target, eventMessage({ target, method, headers, secret }, body, atS))
     return error === '' ? ok('Webhook delivered') : refused(400, `The webhook was not delivered: ${error}`)
   } finally {
     client.close()
@@ -160,5 +160,5 @@ export async function knownHook(parts: DashboardParts, call: Call): Promise<Stor
 async function hookOf({ documents }: DashboardParts, call: Call): Promise<StoredDocument<'hook'> | undefined> {
   const id = call.param('id')
   const stored = isDocumentId(id) ? await documents.get('hook', id) : undefined
-  return stored !== undefined && call.sight.org(stored) ? stored : undefined
+  return stored !== undefined && call.visibility.org(stored) ? stored : undefined
 }

@@ -2,9 +2,9 @@ import type { BlockList } from 'node:net'
 import { fault, waitFault } from '../../errors/fault.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import { equalSecrets } from '../../model/secrets/secret.ts'
-import { SecretBrake } from '../../model/secrets/secret-brake.ts'
+import { AdminSecretThrottle } from '../../model/secrets/secret-brake.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import { findClient } from '../server/client-address.ts'
+import { findClientAddress } from '../server/client-address.ts'
 import type { Exchange } from '../server/exchange.ts'
 
 export interface SecretGateParts {
@@ -21,7 +21,7 @@ export class SecretGate {
   readonly #secret: string
   readonly #headers: readonly string[]
   readonly #trustedProxies: BlockList | undefined
-  readonly #brake: SecretBrake
+  readonly #brake: AdminSecretThrottle
 
   /** Under a word that is not set here, somebody may send the secret all the same. */
   readonly #holdsSecret = (name: string, value: string): boolean =>
@@ -31,7 +31,7 @@ export class SecretGate {
     this.#secret = secret
     this.#headers = words.map((word) => `x-${word}-authorization`)
     this.#trustedProxies = trustedProxies
-    this.#brake = new SecretBrake(clock)
+    this.#brake = new AdminSecretThrottle(clock)
   }
 
   /** Erases the secret, and that of the dashboard, from a request that goes on to an API. */
@@ -49,7 +49,7 @@ export class SecretGate {
       throw fault('request_malformed', `${this.#headers[0]} given several times: send one credential`)
     if (given === undefined || given === '') return false
     // Our own paths are answered before the client is looked for.
-    findClient(x, this.#trustedProxies)
+    findClientAddress(x, this.#trustedProxies)
     const right = this.#secret !== '' && equalSecrets(given, this.#secret)
     const waitMs = this.#brake.waitMs(visitorOf(x.clientAddress), right)
     if (waitMs > 0) throw waitFault('secret_throttled', waitMs)

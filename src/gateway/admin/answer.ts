@@ -40,12 +40,12 @@ export function changed(
 }
 
 /** Sends an answer; nobody gets it where the client has left. */
-export function send(x: Exchange, answer: AdminAnswer, style: AnswerStyle): void {
+export function sendAnswer(x: Exchange, answer: AdminAnswer, style: AnswerStyle): void {
   x.reply(answer.status, answer.fields + usual(x, style), answer.body)
 }
 
 /** Refuses in the words of management calls. `fields` are more lines, such as Allow. */
-export function sendFault(x: Exchange, refusal: Fault, style: AnswerStyle, fields = ''): void {
+export function sendAdminFault(x: Exchange, refusal: Fault, style: AnswerStyle, fields = ''): void {
   x.fault = refusal
   x.reply(
     statusOf(refusal, style.legacyStatuses),

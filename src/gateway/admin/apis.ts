@@ -9,15 +9,19 @@ import { findApi, publishApi, removeApi } from '../../publish/apis/apis.ts'
 import { type AdminAnswer, changed, fieldText, json } from './answer.ts'
 import { listVersions } from './list-versions.ts'
 import { listDocuments } from './lists.ts'
-import { type AdminParts, publishParts, settle } from './parts.ts'
+import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, DEFINITION_BYTES } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 /** `/apis`: definitions in the classic format. Lists and single reads show OpenAPI ones too, in classic words. */
-export function apiRoutes(parts: AdminParts): Route[] {
+export function apiRoutes(parts: AdminParts): AdminRoute[] {
   const publish = publishParts(parts)
   return [
-    { method: 'GET', path: '/apis', run: (request) => listDocuments(parts, request, 'api', summed, filed(parts)) },
+    {
+      method: 'GET',
+      path: '/apis',
+      run: (request) => listDocuments(parts, request, 'api', summed, fileDefinitions(parts)),
+    },
     {
       method: 'POST',
       path: '/apis',
@@ -25,7 +29,7 @@ export function apiRoutes(parts: AdminParts): Route[] {
         const definition = await request.object(DEFINITION_BYTES)
         if ('openapi' in definition)
           throw fault('query_invalid', `an OpenAPI document: please use /${request.word}/apis/oas`)
-        return create(parts, request, 'classic', definition)
+        return createFromRequest(parts, request, 'classic', definition)
       },
     },
     {
@@ -43,29 +47,29 @@ export function apiRoutes(parts: AdminParts): Route[] {
         const apiId = request.param('api')
         await findApi(publish, apiId)
         const definition = await request.object(DEFINITION_BYTES)
-        return replace(parts, request, { format: 'classic', apiId, definition })
+        return replaceFromRequest(parts, request, { format: 'classic', apiId, definition })
       },
     },
-    { method: 'DELETE', path: '/apis/{api}', run: (request) => remove(parts, request) },
+    { method: 'DELETE', path: '/apis/{api}', run: (request) => removeFromRequest(parts, request) },
     { method: 'GET', path: '/apis/{api}/versions', run: (request) => listVersions(parts, request) },
   ]
 }
 
 /** The definitions in files of this node, as stored ones would be. */
-export function filed(parts: AdminParts): JsonObject[] {
+export function fileDefinitions(parts: AdminParts): JsonObject[] {
   return parts.fileDocuments().map((document) => ({ ...document }))
 }
 
 /** An API by its `api_id`: a stored one, else one of a file, which can be read here and not changed. @throws Fault `not_found` (404) */
 export async function servedApi(parts: AdminParts, apiId: string): Promise<ApiDocument> {
   const stored = await parts.documents.find('api', 'api_id', apiId)
-  const found = stored === undefined ? filed(parts).find(({ api_id }) => api_id === apiId) : stored.body
+  const found = stored === undefined ? fileDefinitions(parts).find(({ api_id }) => api_id === apiId) : stored.body
   if (found === undefined) throw fault('not_found', 'API not found')
   return documentOf(found)
 }
 
 /** Stores a new API, as a version of another when the query says so. */
-export async function create(
+export async function createFromRequest(
   parts: AdminParts,
   request: AdminRequest,
   format: ApiDocument['format'],
@@ -78,26 +82,26 @@ export async function create(
     actor: request.actor,
     ...(version && { version }),
   })
-  await settle(parts, made.revision)
+  await waitUntilServed(parts, made.revision)
   return changed(made.document.api_id, 'added')
 }
 
 /** Stores a definition in the place of an API's former one. */
-export async function replace(
+export async function replaceFromRequest(
   parts: AdminParts,
   request: AdminRequest,
   draft: { readonly format: ApiDocument['format']; readonly apiId: string; readonly definition: JsonObject },
 ): Promise<AdminAnswer> {
   const { revision } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
-  await settle(parts, revision)
+  await waitUntilServed(parts, revision)
   return changed(draft.apiId, 'modified')
 }
 
 /** Deletes the API that the path names. */
-export async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+export async function removeFromRequest(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const apiId = request.param('api')
   const { revision } = await removeApi(publishParts(parts), { apiId, actor: request.actor })
-  await settle(parts, revision)
+  await waitUntilServed(parts, revision)
   return changed(apiId, 'deleted')
 }
 

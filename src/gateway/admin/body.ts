@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { bodyText, readJson, readJsonText } from '../../model/json/json-body.ts'
+import { decodeBody, readJson, readJsonText } from '../../model/json/json-body.ts'
 import { yamlToJson } from '../../publish/apis/yaml.ts'
 
 /** Reads a JSON object. @throws Fault `body_malformed` (400) as `readJson`, and when it is anything else */
@@ -10,7 +10,7 @@ export function parseObject(bytes: Uint8Array): JsonObject {
 
 /** Reads a YAML document that holds an object. @throws Fault `body_malformed` (400), `body_too_large` (413) */
 export async function parseYamlObject(bytes: Uint8Array): Promise<JsonObject> {
-  return objectIn(readJsonText(await yamlToJson(bodyText(bytes))), 'YAML')
+  return objectIn(readJsonText(await yamlToJson(decodeBody(bytes))), 'YAML')
 }
 
 function objectIn(value: Json, language: string): JsonObject {

@@ -7,16 +7,16 @@ import {
 } from '../../publish/certificates/certificates.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { done, json } from './answer.ts'
-import { type AdminParts, publishParts, settle } from './parts.ts'
+import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 const PEM_BYTES = 256 * 1024
 const PAGE = 1000
 const MOST_ASKED = 100
 
 /** `/certs`: certificates for custom domains and upstreams. */
-export function certificateRoutes(parts: AdminParts): Route[] {
+export function certificateRoutes(parts: AdminParts): AdminRoute[] {
   const publish = publishParts(parts)
   return [
     {
@@ -29,7 +29,7 @@ export function certificateRoutes(parts: AdminParts): Route[] {
           orgId: request.text('org_id'),
           actor: request.actor,
         })
-        await settle(parts, revision)
+        await waitUntilServed(parts, revision)
         return json({ id, status: 'ok', message: 'Certificate added', ...(warning !== undefined && { warning }) })
       },
     },
@@ -52,7 +52,7 @@ export function certificateRoutes(parts: AdminParts): Route[] {
       path: '/certs/{id}',
       run: async (request) => {
         const revision = await removeCertificate(publish, request.param('id'), request.actor)
-        if (revision !== undefined) await settle(parts, revision)
+        if (revision !== undefined) await waitUntilServed(parts, revision)
         return done('removed')
       },
     },

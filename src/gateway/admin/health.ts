@@ -2,7 +2,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { type AdminAnswer, json } from './answer.ts'
 import type { AdminParts } from './parts.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 /** How long an answer of the store stands, so that callers without a secret cannot keep it busy. */
 const STORE_CHECK_MS = 10_000
@@ -18,7 +18,7 @@ interface Check {
 }
 
 /** `/hello` and `/ready`, open to everybody. */
-export function healthRoutes(parts: AdminParts): Route[] {
+export function healthRoutes(parts: AdminParts): AdminRoute[] {
   const store = storeCheck(parts)
   return [
     { method: 'GET', path: '/hello', run: async () => hello(parts, await store()) },
@@ -27,7 +27,7 @@ export function healthRoutes(parts: AdminParts): Route[] {
 }
 
 /** The metrics page. */
-export function metricsRoute(parts: AdminParts): Route {
+export function metricsRoute(parts: AdminParts): AdminRoute {
   return {
     method: 'GET',
     path: '/metrics',

@@ -3,24 +3,30 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { counterIdOf, isKeyHash, USER_NAME } from '../../model/keys/key.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { checkSession } from '../../model/sessions/session.ts'
-import { bringsPassword, createUser, findUser, isUser, updateUser } from '../../publish/keys/basic-auth-users.ts'
+import {
+  bringsPassword,
+  createBasicUser,
+  findBasicUser,
+  isBasicUser,
+  updateBasicUser,
+} from '../../publish/keys/basic-auth-users.ts'
 import { createKey, deleteKey, rawKeyOf, type SavedKey, setKeyPolicies, updateKey } from '../../publish/keys/keys.ts'
 import { rotateKey } from '../../publish/keys/rotate-key.ts'
-import { showSession } from '../../publish/sessions/quotas.ts'
+import { sessionView } from '../../publish/sessions/quotas.ts'
 import { preview } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { type AdminAnswer, changed, json } from './answer.ts'
-import { listKeys } from './list-keys.ts'
-import { type AdminParts, publishParts, settle } from './parts.ts'
+import { answerKeyList } from './list-keys.ts'
+import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import type { AdminRequest } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 /** `/keys`: the keys of callers. A path names a key by itself, or with `hashed=true` by its hash. */
-export function keyRoutes(parts: AdminParts): Route[] {
+export function keyRoutes(parts: AdminParts): AdminRoute[] {
   const publish = publishParts(parts)
   const create = (request: AdminRequest) => createRandom(parts, request)
   return [
-    { method: 'GET', path: '/keys', run: (request) => listKeys(parts, request) },
+    { method: 'GET', path: '/keys', run: (request) => answerKeyList(parts, request) },
     { method: 'POST', path: '/keys', run: create },
     { method: 'POST', path: '/keys/create', run: create },
     {
@@ -44,7 +50,7 @@ async function createRandom(parts: AdminParts, request: AdminRequest): Promise<A
     keepQuota: request.flag('suppress_reset'),
     actor: request.actor,
   })
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   return saidOf(saved, saved.key ?? '', 'added')
 }
 
@@ -61,7 +67,7 @@ async function createCustom(parts: AdminParts, request: AdminRequest): Promise<A
     keepQuota: request.flag('suppress_reset'),
     actor: request.actor,
   })
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   return saidOf(saved, key, saved.created ? 'added' : 'modified')
 }
 
@@ -72,13 +78,13 @@ async function createNamed(
   name: string,
   session: JsonObject,
 ): Promise<AdminAnswer> {
-  const saved = await createUser(publishParts(parts), {
+  const saved = await createBasicUser(publishParts(parts), {
     name,
     session,
     keepQuota: request.flag('suppress_reset'),
     actor: request.actor,
   })
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   const orgId = typeof saved.session.org_id === 'string' ? saved.session.org_id : ''
   const handle = parts.config.gateway.hash_keys ? '' : orgId + name
   return saidOf(saved, handle, saved.created ? 'added' : 'modified')
@@ -86,16 +92,16 @@ async function createNamed(
 
 async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key not found')
-  return json(await showSession(publishParts(parts), row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash))))
+  return json(await sessionView(publishParts(parts), row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash))))
 }
 
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key is not found')
   const session = await request.ofOrganisation()
   const change = { row, session, keepQuota: request.flag('suppress_reset'), actor: request.actor }
-  const save = isUser(row) ? updateUser : updateKey
+  const save = isBasicUser(row) ? updateBasicUser : updateKey
   const saved = await save(publishParts(parts), change)
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   return saidOf(saved, request.param('key'), 'modified')
 }
 
@@ -104,7 +110,7 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const row = await find(parts, request, 'There is no such key found')
   const keyHash = hexOf(row.hash)
   try {
-    await settle(parts, await deleteKey(publishParts(parts), row, request.actor))
+    await waitUntilServed(parts, await deleteKey(publishParts(parts), row, request.actor))
   } catch (error) {
     // What cannot be stored is not in force elsewhere, but this node need not go on from memory.
     parts.sessions.drop(keyHash)
@@ -127,14 +133,14 @@ async function changePolicies(parts: AdminParts, request: AdminRequest): Promise
   const row = await parts.store.tokens.getSession(isKeyHash(hash) ? Buffer.from(hash, 'hex') : hashKey(hash))
   if (row === undefined) throw fault('not_found', 'Key not found')
   const saved = await setKeyPolicies(publishParts(parts), { row, policies, actor: request.actor })
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   return changed(hash, 'updated', { key_hash: saved.keyHash })
 }
 
 async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key not found')
   const saved = await rotateKey(publishParts(parts), row, request.actor)
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   return saidOf(saved, saved.key ?? '', 'modified')
 }
 
@@ -170,9 +176,9 @@ async function find(parts: AdminParts, request: AdminRequest, missing: string): 
 async function findNamed(parts: AdminParts, request: AdminRequest, named: string): Promise<SessionRow | undefined> {
   const publish = publishParts(parts)
   const orgId = request.text('org_id') || publish.defaultOrg()
-  const row = await findUser(publish, orgId, named)
+  const row = await findBasicUser(publish, orgId, named)
   if (row !== undefined || orgId === '' || !named.startsWith(orgId)) return row
-  return findUser(publish, orgId, named.slice(orgId.length))
+  return findBasicUser(publish, orgId, named.slice(orgId.length))
 }
 
 function hexOf(hash: Uint8Array): string {

@@ -16,7 +16,7 @@ const MOST = 100_000
  * list, `filter` is how an entry begins. Without `p` everything at once up to 100,000 entries; a longer list ends there with
  * `"next"`, to be sent as `after`. With `p` a page of 1,000 and the number of `"pages"`, which counts without `filter`.
  */
-export async function listKeys(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+export async function answerKeyList(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const page = pageOf(request)
   const where = whereOf(request)
   const taken = await take(

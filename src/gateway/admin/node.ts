@@ -1,18 +1,18 @@
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION_SCHEMA } from '../../model/apis/schema/schema-oas.ts'
 import { isObject } from '../../model/json/json.ts'
-import type { GatewayOrder } from '../../model/nodes/gateway-command.ts'
-import { orderGateways } from '../../publish/nodes/gateway-commands.ts'
+import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
+import { sendGatewayCommand } from '../../publish/nodes/gateway-commands.ts'
 import { done, json } from './answer.ts'
-import { type AdminParts, inTime, settle } from './parts.ts'
+import { type AdminParts, waitUntilServed, withinFiveSeconds } from './parts.ts'
 import type { AdminRequest } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 /** What a node does and knows of itself: reload, its APIs, the schema of definitions, explanations. */
-export function nodeRoutes(parts: AdminParts): Route[] {
+export function nodeRoutes(parts: AdminParts): AdminRoute[] {
   const reload = reloads(parts)
-  const tell = async (order: GatewayOrder) => {
-    await settle(parts, await orderGateways(parts, order))
+  const tell = async (order: GatewayCommand) => {
+    await waitUntilServed(parts, await sendGatewayCommand(parts, order))
     return done('cache invalidated')
   }
   const forget = () => tell({ order: 'key_sets', subject: '' })
@@ -53,7 +53,7 @@ function reloads(parts: AdminParts) {
   }
   return async (request: AdminRequest) => {
     const ended = reload()
-    if (request.flag('block')) await inTime(parts, ended, 'Asked for, but not yet done on this node')
+    if (request.flag('block')) await withinFiveSeconds(parts, ended, 'Asked for, but not yet done on this node')
     else ended.catch((error) => parts.log.error({ cause: error }, 'requested reload failed'))
     return done()
   }

@@ -9,21 +9,28 @@ import { encodedPath, readablePath } from '../../model/patterns/readable-path.ts
 import { otherFormat } from '../../publish/apis/apis.ts'
 import { readImportOptions } from '../../publish/apis/import-options.ts'
 import { type AdminAnswer, json } from './answer.ts'
-import { baseField, create, filed, remove, replace, servedApi } from './apis.ts'
+import {
+  baseField,
+  createFromRequest,
+  fileDefinitions,
+  removeFromRequest,
+  replaceFromRequest,
+  servedApi,
+} from './apis.ts'
 import { listVersions } from './list-versions.ts'
 import { listDocuments } from './lists.ts'
 import type { AdminParts } from './parts.ts'
 import type { AdminRequest } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 /** `/apis/oas`: definitions as OpenAPI documents with the extension. */
-export function oasRoutes(parts: AdminParts): Route[] {
+export function oasRoutes(parts: AdminParts): AdminRoute[] {
   return [
     { method: 'GET', path: '/apis/oas', run: (request) => list(parts, request) },
     {
       method: 'POST',
       path: '/apis/oas',
-      run: async (request) => create(parts, request, 'oas', await extended(parts, request)),
+      run: async (request) => createFromRequest(parts, request, 'oas', await extended(parts, request)),
     },
     {
       method: 'GET',
@@ -34,7 +41,7 @@ export function oasRoutes(parts: AdminParts): Route[] {
       method: 'POST',
       path: '/apis/oas/import',
       run: async (request) =>
-        create(
+        createFromRequest(
           parts,
           request,
           'oas',
@@ -58,7 +65,7 @@ export function oasRoutes(parts: AdminParts): Route[] {
       run: async (request) => {
         const stored = await find(parts, request)
         const definition = written(parts, stored, await extended(parts, request))
-        return replace(parts, request, { format: 'oas', apiId: stored.api_id, definition })
+        return replaceFromRequest(parts, request, { format: 'oas', apiId: stored.api_id, definition })
       },
     },
     {
@@ -71,10 +78,10 @@ export function oasRoutes(parts: AdminParts): Route[] {
           written(parts, stored, await plain(parts, request)),
           readImportOptions((name) => request.text(name)),
         )
-        return replace(parts, request, { format: 'oas', apiId: stored.api_id, definition: patched })
+        return replaceFromRequest(parts, request, { format: 'oas', apiId: stored.api_id, definition: patched })
       },
     },
-    { method: 'DELETE', path: '/apis/oas/{api}', run: (request) => remove(parts, request) },
+    { method: 'DELETE', path: '/apis/oas/{api}', run: (request) => removeFromRequest(parts, request) },
     {
       method: 'GET',
       path: '/apis/oas/{api}/export',
@@ -99,7 +106,7 @@ function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
     const document = documentOf(body)
     return document.format === 'oas' ? shown(parts, request, document) : undefined
   }
-  return listDocuments(parts, request, 'api', show, filed(parts))
+  return listDocuments(parts, request, 'api', show, fileDefinitions(parts))
 }
 
 /** @throws Fault `not_found` (404), `query_invalid` (400) for a classic API */

@@ -1,12 +1,17 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { apisOfClient, findClientAt, listClients, showClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import {
+  apisOfClient,
+  clientViewFor,
+  findClientAt,
+  listClients,
+} from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { type ApiPlace, apiPlaceOf, type ClientParts } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import { type AdminAnswer, changed, json, jsonText } from './answer.ts'
-import { type AdminParts, publishParts, settle } from './parts.ts'
+import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 const PAGE = 100
 const LIST_BATCH = 1000
@@ -20,7 +25,7 @@ export function clientParts(parts: AdminParts): ClientParts {
 }
 
 /** `/oauth/clients`: apps that get tokens. Secrets are shown: who calls here could read them anyway. */
-export function oauthClientRoutes(parts: AdminParts): Route[] {
+export function oauthClientRoutes(parts: AdminParts): AdminRoute[] {
   return [
     { method: 'POST', path: '/oauth/clients/create', run: (request) => create(parts, request) },
     {
@@ -52,7 +57,7 @@ export async function oauthApiIn(parts: AdminParts, apiId: string): Promise<ApiP
 async function create(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const body = await request.ofOrganisation()
   const saved = await createClient(clientParts(parts), { body, actor: request.actor })
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   return shown(parts, saved.client)
 }
 
@@ -68,7 +73,7 @@ async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
   for (;;) {
     const limit = Math.min(LIST_BATCH, most - texts.length)
     const { clients, total } = await listClients(own, api, { offset, limit })
-    for (const client of clients) texts.push(JSON.stringify(showClient(own, client, { withSecret: true })))
+    for (const client of clients) texts.push(JSON.stringify(clientViewFor(own, client, { withSecret: true })))
     offset += clients.length
     if (texts.length < most && offset < total && clients.length > 0) continue
     const pages = `X-Pages: ${Math.max(1, Math.ceil(total / PAGE))}\r\n`
@@ -81,7 +86,7 @@ async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const { client_id: clientId } = await clientIn(parts, request)
   const body = await request.object()
   const saved = await updateClient(clientParts(parts), clientId, { body, actor: request.actor })
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   return shown(parts, saved.client)
 }
 
@@ -93,7 +98,7 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const { apiId } = api
   if (await isRegistered(parts, request)) {
     const revision = await deleteClient(clientParts(parts), clientId, { apiId, actor: request.actor })
-    if (revision !== undefined) await settle(parts, revision)
+    if (revision !== undefined) await waitUntilServed(parts, revision)
   }
   return changed(clientId, 'deleted')
 }
@@ -115,7 +120,7 @@ async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAn
     actor: request.actor,
     ...(secret !== undefined && { secret }),
   })
-  await settle(parts, saved.revision)
+  await waitUntilServed(parts, saved.revision)
   return shown(parts, saved.client)
 }
 
@@ -137,6 +142,6 @@ function overlapOf(value: unknown): number {
   throw fault('query_invalid', `overlap: must be seconds from 0 to ${LONGEST_OVERLAP_S}`)
 }
 
-function shown(parts: AdminParts, client: Parameters<typeof showClient>[1]): AdminAnswer {
-  return json(showClient(clientParts(parts), client, { withSecret: true }))
+function shown(parts: AdminParts, client: Parameters<typeof clientViewFor>[1]): AdminAnswer {
+  return json(clientViewFor(clientParts(parts), client, { withSecret: true }))
 }

@@ -6,12 +6,12 @@ import type { DeliveryRow } from '../../store/ports/ports.ts'
 import { done, json } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import type { AdminRequest } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 const ID = /^[1-9]\d{0,15}$/
 
 /** `/oauth/notifications/{apiID}`: notices of tokens that did not arrive yet, or never did. Their content is shown to nobody. */
-export function oauthDeliveryRoutes(parts: AdminParts): Route[] {
+export function oauthDeliveryRoutes(parts: AdminParts): AdminRoute[] {
   const { documents, outbox } = parts.store
   const { clock = systemClock, wakeDeliveries } = parts
   const sending = { documents, outbox, clock, ...(wakeDeliveries && { wakeDeliveries }) }

@@ -7,23 +7,23 @@ import {
   type ListedToken,
   listTokens,
   provenClient,
-  purgeLapsedTokens,
+  purgeExpiredTokens,
   removeRefreshToken,
   revokeToken,
 } from '../../publish/oauth-clients/oauth-tokens.ts'
 import { type AdminAnswer, changed, done, json } from './answer.ts'
 import { clientParts, oauthApiIn } from './oauth-clients.ts'
 import { formOf } from './oauth-form.ts'
-import { type AdminParts, publishParts, settle } from './parts.ts'
+import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import type { AdminRequest } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 const PAGE = 100
 /** Longest list that is put together in memory; more is asked for page by page. */
 const MOST = 100_000
 
 /** `/oauth`: the tokens of clients, whatever API issued them. */
-export function oauthTokenRoutes(parts: AdminParts): Route[] {
+export function oauthTokenRoutes(parts: AdminParts): AdminRoute[] {
   return [
     { method: 'GET', path: '/oauth/clients/{api}/{cid}/tokens', run: (request) => list(parts, request) },
     { method: 'POST', path: '/oauth/revoke', run: (request) => revoke(parts, request) },
@@ -64,7 +64,7 @@ async function revoke(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const hint = form.get('token_type_hint') ?? ''
   try {
     const revision = await revokeToken(own, { token, hint, clientId, actor: request.actor })
-    if (revision !== undefined) await settle(parts, revision)
+    if (revision !== undefined) await waitUntilServed(parts, revision)
   } catch (error) {
     // What cannot be stored is not in force elsewhere, but this node need not go on from memory.
     parts.sessions.drop(hashKey(token).toString('hex'))
@@ -83,7 +83,7 @@ async function revokeAll(parts: AdminParts, request: AdminRequest): Promise<Admi
   const own = clientParts(parts)
   const client = await provenClient(own, clientId, secret)
   if (orgId !== '' && client.org_id !== orgId) throw fault('not_found', "oauth client doesn't exist")
-  await settle(parts, await endAllTokens(own, client, request.actor))
+  await waitUntilServed(parts, await endAllTokens(own, client, request.actor))
   return done('tokens revoked successfully')
 }
 
@@ -91,7 +91,7 @@ async function purge(parts: AdminParts, request: AdminRequest): Promise<AdminAns
   const scope = request.text('scope')
   if (scope === '') throw fault('parameter_missing', 'scope parameter is required')
   if (scope !== 'lapsed') throw fault('query_invalid', 'unknown scope')
-  await purgeLapsedTokens(clientParts(parts))
+  await purgeExpiredTokens(clientParts(parts))
   return done('lapsed tokens purged')
 }
 
@@ -104,7 +104,7 @@ async function removeRefresh(parts: AdminParts, request: AdminRequest): Promise<
   if (!api.oauth) throw fault('query_invalid', 'OAuth is not enabled on this API')
   const token = request.param('token')
   const revision = await removeRefreshToken(own, { token, apiId, actor: request.actor })
-  if (revision !== undefined) await settle(parts, revision)
+  if (revision !== undefined) await waitUntilServed(parts, revision)
   return changed(token, 'deleted')
 }
 

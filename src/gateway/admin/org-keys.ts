@@ -1,13 +1,13 @@
 import { findOrgSession, removeOrgSession, saveOrgSession } from '../../publish/sessions/org-sessions.ts'
 import { type AdminAnswer, changed, json } from './answer.ts'
-import { type AdminParts, publishParts, settle } from './parts.ts'
+import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 const PAGE = 1000
 
 /** `/org/keys`: limits of whole organisations. */
-export function orgKeyRoutes(parts: AdminParts): Route[] {
+export function orgKeyRoutes(parts: AdminParts): AdminRoute[] {
   const publish = publishParts(parts)
   const save = async (request: AdminRequest) => {
     const orgId = request.param('org')
@@ -18,7 +18,7 @@ export function orgKeyRoutes(parts: AdminParts): Route[] {
       resetQuota: request.flag('reset_quota'),
       actor: request.actor,
     })
-    await settle(parts, saved.revision)
+    await waitUntilServed(parts, saved.revision)
     return changed(orgId, saved.created ? 'added' : 'modified')
   }
   return [
@@ -46,7 +46,7 @@ export function orgKeyRoutes(parts: AdminParts): Route[] {
       path: '/org/keys/{org}',
       run: async (request) => {
         const orgId = request.param('org')
-        await settle(parts, await removeOrgSession(publish, orgId, request.actor))
+        await waitUntilServed(parts, await removeOrgSession(publish, orgId, request.actor))
         return changed(orgId, 'deleted')
       },
     },

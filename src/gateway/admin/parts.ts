@@ -63,13 +63,13 @@ const SETTLE_MS = 5_000
  * Waits until this node serves what was committed, so that a change is in force when its answer is sent.
  * @throws Fault `change_pending` (503) when the node cannot read the change within five seconds; it is stored all the same
  */
-export async function settle(parts: AdminParts, revision: Revision): Promise<void> {
+export async function waitUntilServed(parts: AdminParts, revision: Revision): Promise<void> {
   if (parts.live.snapshot.revision >= revision) return
-  await inTime(parts, parts.live.settled(revision), 'Stored, but not yet in force on this node')
+  await withinFiveSeconds(parts, parts.live.settled(revision), 'Stored, but not yet in force on this node')
 }
 
 /** Waits for what this node has begun. @throws Fault `change_pending` (503) with `late` as its reason when it takes longer than five seconds */
-export async function inTime(parts: AdminParts, begun: Promise<void>, late: string): Promise<void> {
+export async function withinFiveSeconds(parts: AdminParts, begun: Promise<void>, late: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<Fault>((resolve) => {
     timer = setTimeout(() => resolve(fault('change_pending', late)), parts.settleWithinMs ?? SETTLE_MS)

@@ -1,12 +1,12 @@
 import { createPolicy, findPolicy, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
 import { changed, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
-import { type AdminParts, publishParts, settle } from './parts.ts'
+import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import type { AdminRequest } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 /** `/policies`: what keys may do, by name. */
-export function policyRoutes(parts: AdminParts): Route[] {
+export function policyRoutes(parts: AdminParts): AdminRoute[] {
   const publish = publishParts(parts)
   const wanted = (request: AdminRequest) => {
     const orgId = request.text('org_id')
@@ -19,7 +19,7 @@ export function policyRoutes(parts: AdminParts): Route[] {
       path: '/policies',
       run: async (request) => {
         const { id, revision } = await createPolicy(publish, await request.ofOrganisation(), request.actor)
-        await settle(parts, revision)
+        await waitUntilServed(parts, revision)
         return changed(id, 'added')
       },
     },
@@ -36,7 +36,7 @@ export function policyRoutes(parts: AdminParts): Route[] {
       path: '/policies/{id}',
       run: async (request) => {
         const { id, revision } = await updatePolicy(publish, wanted(request), await request.object(), request.actor)
-        await settle(parts, revision)
+        await waitUntilServed(parts, revision)
         return changed(id, 'modified')
       },
     },
@@ -45,7 +45,7 @@ export function policyRoutes(parts: AdminParts): Route[] {
       path: '/policies/{id}',
       run: async (request) => {
         const { id, revision } = await removePolicy(publish, wanted(request), request.actor)
-        await settle(parts, revision)
+        await waitUntilServed(parts, revision)
         return changed(id, 'deleted')
       },
     },

@@ -4,7 +4,7 @@ import type { AdminAnswer } from './answer.ts'
 import type { AdminRequest } from './request.ts'
 
 /** One call of the administration API. */
-export interface Route {
+export interface AdminRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the prefix, `/keys/{key}`: a placeholder is one whole segment. */
   readonly path: string
@@ -14,8 +14,8 @@ export interface Route {
 }
 
 /** What a path leads to: the routes there by method, and the segments that stood for placeholders, as sent. */
-export interface RouteMatch {
-  readonly methods: ReadonlyMap<string, Route>
+export interface AdminRouteMatch {
+  readonly methods: ReadonlyMap<string, AdminRoute>
   readonly names: readonly string[]
   readonly values: readonly string[]
 }
@@ -23,7 +23,7 @@ export interface RouteMatch {
 interface Node {
   readonly words: Map<string, Node>
   any: Node | undefined
-  readonly methods: Map<string, Route>
+  readonly methods: Map<string, AdminRoute>
   /** Names of the placeholders on the way here. */
   names: readonly string[]
 }
@@ -34,12 +34,12 @@ const newNode = (): Node => ({ words: new Map(), any: undefined, methods: new Ma
 export class RouteTree {
   readonly #root = newNode()
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly AdminRoute[]) {
     for (const route of routes) this.#add(route)
   }
 
   /** Finds what stands at a path below the prefix, `/keys/abc` or `/keys/abc/`; undefined when nothing does. */
-  find(path: string): RouteMatch | undefined {
+  find(path: string): AdminRouteMatch | undefined {
     let node: Node | undefined = this.#root
     const values: string[] = []
     for (const segment of segmentsOf(path)) {
@@ -52,7 +52,7 @@ export class RouteTree {
     return { methods: node.methods, names: node.names, values }
   }
 
-  #add(route: Route): void {
+  #add(route: AdminRoute): void {
     let node = this.#root
     const names: string[] = []
     for (const segment of segmentsOf(route.path)) {

@@ -1,8 +1,8 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { systemClock } from '../../model/time/clock.ts'
-import { tellingDocuments } from '../../publish/events/domain-events.ts'
+import { withEvents } from '../../publish/events/domain-events.ts'
 import type { Exchange } from '../server/exchange.ts'
-import { type AdminAnswer, send, sendFault } from './answer.ts'
+import { type AdminAnswer, sendAdminFault, sendAnswer } from './answer.ts'
 import { apiRoutes } from './apis.ts'
 import { certificateRoutes } from './certificates.ts'
 import { healthRoutes, metricsRoute } from './health.ts'
@@ -16,7 +16,7 @@ import { orgKeyRoutes } from './org-keys.ts'
 import type { AdminParts } from './parts.ts'
 import { policyRoutes } from './policies.ts'
 import { AdminRequest } from './request.ts'
-import { type Route, type RouteMatch, RouteTree } from './route.ts'
+import { type AdminRoute, type AdminRouteMatch, RouteTree } from './route.ts'
 import { signingKeyRoutes } from './signing-keys.ts'
 
 /** Answers the product's own paths; false when the path is none of them on this port. */
@@ -26,7 +26,7 @@ export interface AdminRoutes {
   readonly traffic: OwnPaths
   readonly control: OwnPaths
   /** The calls below `/svc/`. */
-  readonly calls: readonly Route[]
+  readonly calls: readonly AdminRoute[]
 }
 
 /**
@@ -36,7 +36,7 @@ export interface AdminRoutes {
  */
 export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const { sealKey, store, clock = systemClock } = given
-  const parts: AdminParts = { ...given, documents: tellingDocuments({ ...store, clock, sealKey }) }
+  const parts: AdminParts = { ...given, documents: withEvents({ ...store, clock, sealKey }) }
   const open = new RouteTree(healthRoutes(parts))
   const metrics = new RouteTree([metricsRoute(parts)])
   const apart = parts.config.gateway.control_port !== 0
@@ -61,7 +61,7 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
 
 /** APIs are not served on the control port: it may be open to people who pass no API's own checks. */
 function nothingElse(parts: AdminParts, x: Exchange): boolean {
-  sendFault(x, fault('not_found'), styleOf(parts))
+  sendAdminFault(x, fault('not_found'), styleOf(parts))
   return true
 }
 
@@ -75,13 +75,13 @@ function mayBeHealth(x: Exchange): boolean {
 }
 
 /** The calls that need the secret. */
-function guard(parts: AdminParts, calls: readonly Route[]) {
+function guard(parts: AdminParts, calls: readonly AdminRoute[]) {
   const tree = new RouteTree(calls)
   const words = ['svc', ...parts.config.compat.vendor_aliases]
   const firstLetters = new Set(words.map((word) => word.charCodeAt(0)))
   const refuse = (x: Exchange, refusal: Fault) => {
     note(parts, x, refusal)
-    sendFault(x, refusal, styleOf(parts))
+    sendAdminFault(x, refusal, styleOf(parts))
     return true
   }
   /** Undefined: the secret is there. */
@@ -119,7 +119,7 @@ function guard(parts: AdminParts, calls: readonly Route[]) {
   return { own, metrics, isOwn: (path: string) => wordOf(path) !== undefined }
 }
 
-function allRoutes(parts: AdminParts): Route[] {
+function allRoutes(parts: AdminParts): AdminRoute[] {
   return [
     ...keyRoutes(parts),
     ...policyRoutes(parts),
@@ -142,25 +142,25 @@ function answerIn(parts: AdminParts, tree: RouteTree, x: Exchange, word: string)
   return true
 }
 
-function answer(parts: AdminParts, x: Exchange, match: RouteMatch, word: string): void {
+function answer(parts: AdminParts, x: Exchange, match: AdminRouteMatch, word: string): void {
   const style = styleOf(parts)
   const route = match.methods.get(x.method === 'HEAD' ? 'GET' : x.method)
   if (route === undefined || (x.method === 'HEAD' && route.acts === true)) {
-    sendFault(x, fault('method_not_allowed'), style, `Allow: ${[...match.methods.keys()].join(', ')}\r\n`)
+    sendAdminFault(x, fault('method_not_allowed'), style, `Allow: ${[...match.methods.keys()].join(', ')}\r\n`)
     return
   }
   if (x.path === `/${word}/`) x.path = `/${word}${route.path}`
   run(route, x, match, word).then(
-    (done) => send(x, done, style),
+    (done) => sendAnswer(x, done, style),
     (error) => {
       const refusal = toFault(error)
       note(parts, x, refusal)
-      sendFault(x, refusal, style)
+      sendAdminFault(x, refusal, style)
     },
   )
 }
 
-async function run(route: Route, x: Exchange, match: RouteMatch, word: string): Promise<AdminAnswer> {
+async function run(route: AdminRoute, x: Exchange, match: AdminRouteMatch, word: string): Promise<AdminAnswer> {
   return route.run(new AdminRequest(x, word, match))
 }
 

@@ -3,12 +3,12 @@ import { systemClock } from '../../model/time/clock.ts'
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../oauth/signing-keys/key-ring.ts'
 import { listKeys, retireKey, rotateAllKeys } from '../../oauth/signing-keys/keys.ts'
 import { json } from './answer.ts'
-import { type AdminParts, settle } from './parts.ts'
+import { type AdminParts, waitUntilServed } from './parts.ts'
 import type { AdminRequest } from './request.ts'
-import type { Route } from './route.ts'
+import type { AdminRoute } from './route.ts'
 
 /** `/oauth/signing-keys`: the keys that JWT access tokens of an organisation are signed with. Private parts are shown to nobody. */
-export function signingKeyRoutes(parts: AdminParts): Route[] {
+export function signingKeyRoutes(parts: AdminParts): AdminRoute[] {
   const { documents, sealKey, clock = systemClock } = parts
   const keyParts = { documents, sealKey, clock }
   const orgOf = (request: AdminRequest) => request.text('org_id') || parts.defaultOrg()
@@ -24,7 +24,7 @@ export function signingKeyRoutes(parts: AdminParts): Route[] {
       path: '/oauth/signing-keys/rotate',
       run: async (request) => {
         const orgId = orgOf(request)
-        await settle(parts, await rotateAllKeys(keyParts, orgId, algorithmOf(request), request.actor))
+        await waitUntilServed(parts, await rotateAllKeys(keyParts, orgId, algorithmOf(request), request.actor))
         return answer(orgId)
       },
     },
@@ -33,7 +33,7 @@ export function signingKeyRoutes(parts: AdminParts): Route[] {
       path: '/oauth/signing-keys/{kid}',
       run: async (request) => {
         const orgId = orgOf(request)
-        await settle(parts, (await retireKey(keyParts, orgId, request.param('kid'), request.actor)).revision)
+        await waitUntilServed(parts, (await retireKey(keyParts, orgId, request.param('kid'), request.actor)).revision)
         return answer(orgId)
       },
     },

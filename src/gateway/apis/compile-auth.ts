@@ -29,7 +29,7 @@ export interface AuthParts {
 }
 
 /** The steps that say who is calling, and whether they may; none for a keyless API. */
-export function identify(api: Api, rules: Rules, parts: AuthParts): (Step | undefined)[] {
+export function authenticationSteps(api: Api, rules: Rules, parts: AuthParts): (Step | undefined)[] {
   const { auth } = api
   if (auth === undefined) return []
   const after = [dropUnverified(api), checkState(), checkRights()]

@@ -22,34 +22,34 @@ import { filterAddress } from '../steps/access/filter-address.ts'
 import { answerBatch } from '../steps/answers/answer-batch.ts'
 import { answerFromCache } from '../steps/answers/answer-from-cache.ts'
 import { answerMock } from '../steps/answers/answer-mock.ts'
-import { holdAnswer } from '../steps/answers/buffer-answer.ts'
+import { bufferAnswer } from '../steps/answers/buffer-answer.ts'
 import { cors } from '../steps/answers/cors.ts'
 import { recordDetail } from '../steps/answers/record-detail.ts'
 import { checkCertificate } from '../steps/authentication/check-certificate.ts'
 import { dropUnverified, dropUnverifiedInside } from '../steps/authentication/drop-unverified.ts'
 import { limitSize } from '../steps/limits/limit-size.ts'
-import { tellLimits } from '../steps/limits/rate-limit-status.ts'
+import { answerRateLimits } from '../steps/limits/rate-limit-status.ts'
 import { takePermits } from '../steps/limits/take-permits.ts'
 import { matchOperation } from '../steps/operations/match-operation.ts'
 import { validateRequest } from '../steps/operations/validate-request.ts'
 import { admitFields } from '../steps/transforms/admit-fields.ts'
 import { changeMethod } from '../steps/transforms/change-method.ts'
-import { leadUpstream } from '../steps/transforms/redirect-internally.ts'
+import { forwardToApi } from '../steps/transforms/redirect-internally.ts'
 import { rewriteUrl } from '../steps/transforms/rewrite-url.ts'
 import { runModules } from '../steps/transforms/run-modules.ts'
 import { transformBody } from '../steps/transforms/transform-body.ts'
 import { transformRequest } from '../steps/transforms/transform-request.ts'
 import { spannedSteps } from '../telemetry/step-spans.ts'
-import type { UpstreamCares } from '../upstream/api-resilience.ts'
+import type { ResilienceRegistry } from '../upstream/api-resilience.ts'
 import type { ApiUpstream } from '../upstream/api-upstream.ts'
-import { type AuthParts, identify } from './compile-auth.ts'
+import { type AuthParts, authenticationSteps } from './compile-auth.ts'
 import { compileTransform } from './compile-transform.ts'
 
 /** What compiled APIs are built on. */
 export interface CompileParts extends AuthParts {
   readonly counters: Counters
   readonly clock: Clock
-  readonly upstreamCares: UpstreamCares
+  readonly upstreamCares: ResilienceRegistry
   /** Stored answers. */
   readonly responses: ResponseCache
   /** Bytes, 0 = none. */
@@ -155,7 +155,7 @@ function compileChain(
   const apiRate = apiLimit(api)
   const records = recordPlan(api, parts)
   const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
-  const identity = identify(api, rules, parts)
+  const identity = authenticationSteps(api, rules, parts)
   const admitted = admitFields(api)
   const arrival = [admitted, recordDetail(records, parts.records), cors(api.cors)]
   const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
@@ -191,16 +191,16 @@ function compileChain(
     answerMock(rules.operations.map(({ mock }) => mock)),
     runModules(parts.own, 'post', api, parts.maxBodyBytes),
     inner === undefined
-      ? holdAnswer(
+      ? bufferAnswer(
           rules.operations.map(({ answerBody }) => answerBody),
           parts.own,
         )
       : undefined,
     answerFromCache(cache, targets, api.upstream.preserveHost),
-    ...(inner === undefined ? opened.forward(targets) : [leadUpstream(inner)]),
+    ...(inner === undefined ? opened.forward(targets) : [forwardToApi(inner)]),
   ]
   const batch = api.batches ? answerBatch(parts.innerCalls) : undefined
-  const told = tellLimits(parts.counters, identity)
+  const told = answerRateLimits(parts.counters, identity)
   const listed = (steps: readonly (Step | undefined)[]) =>
     parts.traces && api.detailedTracing === true ? spannedSteps(used(steps)) : used(steps)
   return {
@@ -209,7 +209,7 @@ function compileChain(
     inlineVersion: version !== undefined,
     rules,
     steps: listed([...arrival, ...doors, told, batch, ...operation, ...admission, ...delivery]),
-    ledTo: listed([admitted, ...doors, ...operation, ...admission, ...delivery]),
+    redirectedSteps: listed([admitted, ...doors, ...operation, ...admission, ...delivery]),
     inner: listed([expiry, ...operation, dropUnverifiedInside(api), ...delivery]),
     targets,
     apiRate,

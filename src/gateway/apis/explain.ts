@@ -10,23 +10,23 @@ import { readHead } from '../../wire/http1/head.ts'
 import type { HeadBounds } from '../../wire/http1/scan.ts'
 import { ANSWERED_BY_AUTHORIZATION_SERVER, type ElsewhereFound, type OAuthEndpoints } from '../oauth/endpoints.ts'
 import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
-import { findClient } from '../server/client-address.ts'
+import { findClientAddress } from '../server/client-address.ts'
 import {
   begin,
   Exchange,
-  type Outcome,
   type Reply,
   type RouteMatch,
   SENT,
   type Snapshot,
   type Step,
+  type StepOutcome,
   type Target,
   type Targets,
 } from '../server/exchange.ts'
 import { enter } from '../server/server.ts'
 import { targetPath } from '../steps/forward/forward.ts'
 import { limitsOf, organisationOf } from '../steps/limits/take-permits.ts'
-import { LedOn } from '../steps/transforms/redirect-internally.ts'
+import { InternalRedirect } from '../steps/transforms/redirect-internally.ts'
 
 /** The request that is asked about. */
 export interface ExplainRequest {
@@ -84,7 +84,7 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   if (reclaimed !== undefined) return answeredElsewhere(reclaimed)
   const { main, entry } = match.served
   enter(x, snapshot, match)
-  findClient(x, parts.trustedProxies)
+  findClientAddress(x, parts.trustedProxies)
   if (main.api.oauth === undefined) parts.endpoints.hideSecrets(x)
   const steps: Json[] = []
   const refused = checkEncodedSlashes(x, parts.endpoints)
@@ -92,7 +92,7 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   let end = refused ?? (await walk(x, entry, steps))
   // The version step stops after its choice: the chosen chain is walked here.
   if (end === undefined) end = await walk(x, x.chain!.steps, steps)
-  while (end instanceof LedOn) end = await walk(x, end.steps, steps)
+  while (end instanceof InternalRedirect) end = await walk(x, end.steps, steps)
   const limits = await limitsMet(x, parts.counters)
   const result = resultOf(x, end, parts.legacyStatuses)
   return { explanation: { ...described(x), limits, steps, result }, apiId: main.api.apiId }
@@ -118,7 +118,7 @@ function syntheticExchange(parts: ExplainParts, request: ExplainRequest): Exchan
   return x
 }
 
-async function walk(x: Exchange, steps: readonly Step[], notes: Json[]): Promise<Outcome> {
+async function walk(x: Exchange, steps: readonly Step[], notes: Json[]): Promise<StepOutcome> {
   for (const step of steps) {
     const end = await outcomeOf(step, x)
     notes.push(noteOf(step.name, end, x))
@@ -127,7 +127,7 @@ async function walk(x: Exchange, steps: readonly Step[], notes: Json[]): Promise
   return undefined
 }
 
-async function outcomeOf(step: Step, x: Exchange): Promise<Outcome> {
+async function outcomeOf(step: Step, x: Exchange): Promise<StepOutcome> {
   try {
     return await step(x)
   } catch (error) {
@@ -135,10 +135,10 @@ async function outcomeOf(step: Step, x: Exchange): Promise<Outcome> {
   }
 }
 
-function noteOf(step: string, end: Outcome, x: Exchange): JsonObject {
+function noteOf(step: string, end: StepOutcome, x: Exchange): JsonObject {
   if (end instanceof Fault) return { step, outcome: 'refused', reason: end.message, code: end.code }
   if (end === SENT) return withDetail({ step, outcome: 'forwarded' }, careOf(x))
-  if (end instanceof LedOn) return { step, outcome: 'led on', detail: ledOnDetail(x) }
+  if (end instanceof InternalRedirect) return { step, outcome: 'led on', detail: ledOnDetail(x) }
   if (end === ANSWERED_BY_AUTHORIZATION_SERVER) return { step, outcome: 'answered', detail: BY_AUTHORIZATION_SERVER }
   if (end !== undefined && x.fault !== undefined)
     return { step, outcome: 'refused', reason: reasonOf(end, x.fault), code: x.fault.code }
@@ -234,7 +234,7 @@ function described(x: Exchange): JsonObject {
   }
 }
 
-function resultOf(x: Exchange, end: Outcome, legacyStatuses: boolean): JsonObject {
+function resultOf(x: Exchange, end: StepOutcome, legacyStatuses: boolean): JsonObject {
   if (end instanceof Fault) {
     const body = JSON.parse(renderFault(end, 'gateway')) as JsonObject
     return { outcome: 'refused', status: statusOf(end, legacyStatuses), body }

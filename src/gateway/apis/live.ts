@@ -3,14 +3,14 @@ import { textOf } from '../../model/apis/definition/members.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { type Limit, makeLimit } from '../../model/limits/limit.ts'
 import type { Log } from '../../model/logs/log.ts'
-import { type GatewayOrder, orderOf } from '../../model/nodes/gateway-command.ts'
+import { type GatewayCommand, gatewayCommandOf } from '../../model/nodes/gateway-command.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import type { Documents, Feed, FeedEvent, StoredDocument } from '../../store/ports/ports.ts'
 import type { OrgLimits, Snapshot } from '../server/exchange.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { ApiCatalogue, Definition } from './catalogue.ts'
-import { type ApiState, policyKey, policyOf } from './snapshot.ts'
+import { type ApiState, policyKey, toPolicy } from './snapshot.ts'
 
 /** What the live configuration is kept from. */
 export interface LiveParts {
@@ -21,7 +21,7 @@ export interface LiveParts {
   /** Told of the signing keys of tokens. */
   readonly ownKeys: Pick<OwnKeys, 'take'>
   /** Applies a gateway command; undefined: commands were missed, reset everything they could have affected. */
-  readonly obey: (order: GatewayOrder | undefined) => void
+  readonly applyCommand: (order: GatewayCommand | undefined) => void
   readonly log: Log
 }
 
@@ -192,7 +192,7 @@ export class LiveConfig {
   /** Changes were made that nobody can name any more. Nodes that all come back at one moment do not ask at one moment. */
   #readAnew(): void {
     this.#parts.sessions.clear()
-    this.#parts.obey(undefined)
+    this.#parts.applyCommand(undefined)
     this.behind = true
     this.#tryAgainIn(Math.random() * SPREAD_MS)
   }
@@ -280,8 +280,8 @@ export class LiveConfig {
   }
 
   #obey(document: StoredDocument | undefined): void {
-    const order = document && orderOf(document.body)
-    if (order !== undefined) this.#parts.obey(order)
+    const order = document && gatewayCommandOf(document.body)
+    if (order !== undefined) this.#parts.applyCommand(order)
   }
 
   #changeApi(id: string, document: StoredDocument | undefined): void {
@@ -335,7 +335,7 @@ function isOfKind<K extends string>(document: StoredDocument, kind: K): document
 }
 
 function takePolicy(into: PolicyMap, document: StoredDocument<'policy'>): void {
-  const policy = policyOf(document.body)
+  const policy = toPolicy(document.body)
   into.set(document.id, { key: policyKey(policy.org_id ?? '', policy.id ?? document.id), policy })
 }
 

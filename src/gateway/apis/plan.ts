@@ -1,9 +1,9 @@
 import type { HitDimensions } from '../../model/analytics/hit.ts'
 import { triggersOf } from '../../model/limits/triggers.ts'
-import type { Grant } from '../../model/sessions/grant.ts'
+import type { SessionGrant } from '../../model/sessions/grant.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import type { HitCell } from '../record/aggregate.ts'
-import type { Chain, Exchange, Plan } from '../server/exchange.ts'
+import type { CallerPlan, Chain, Exchange } from '../server/exchange.ts'
 
 /** Combinations of tags and tracked endpoints that one plan keeps handles for. */
 const CELLS_PER_PLAN = 256
@@ -16,7 +16,11 @@ export interface PlanHolder {
 }
 
 /** Derives the plan of a session (undefined: of requests without one) at a chain. */
-export function makePlan(chain: Chain, grant: Grant | undefined, holder: PlanHolder | undefined): Plan {
+export function makeCallerPlan(
+  chain: Chain,
+  grant: SessionGrant | undefined,
+  holder: PlanHolder | undefined,
+): CallerPlan {
   const { api, hits } = chain
   const tags = hits?.tags.forSession(holder?.session)
   const varies = hits !== undefined && hits.tags.headers.length > 0
@@ -43,7 +47,7 @@ export function makePlan(chain: Chain, grant: Grant | undefined, holder: PlanHol
 }
 
 /** The handle that counts this request; undefined when it is not recorded. */
-export function cellOf(plan: Plan, x: Exchange): HitCell | undefined {
+export function cellOf(plan: CallerPlan, x: Exchange): HitCell | undefined {
   const { cell } = plan
   const operation = x.operation
   if (cell === undefined || operation?.doNotTrack) return undefined
@@ -53,7 +57,7 @@ export function cellOf(plan: Plan, x: Exchange): HitCell | undefined {
   return x.fromCache ? placed.fromCache() : placed
 }
 
-function variantOf(plan: Plan, cell: HitCell, endpoint: string, x: Exchange): HitCell {
+function variantOf(plan: CallerPlan, cell: HitCell, endpoint: string, x: Exchange): HitCell {
   const { tags, chain } = plan
   const joined = tags === undefined ? plan.dimensions.tags : tags.key(x.request)
   if (endpoint === '' && joined === plan.dimensions.tags) return cell

@@ -22,6 +22,6 @@ export interface ApiState {
 }
 
 /** The body of a `policy` document as a Policy; it was checked when it was published. */
-export function policyOf(body: JsonObject): Policy {
+export function toPolicy(body: JsonObject): Policy {
   return body as Policy
 }

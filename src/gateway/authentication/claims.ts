@@ -43,9 +43,13 @@ export function flawOfClaims(claims: JsonObject, rules: JwtRules, wallMs: number
   if (issuers.length > 0 && !isOneOf(iss, issuers)) return 'iss_refused'
   if (audiences.length > 0 && !textsOf(aud).some((each) => audiences.includes(each))) return 'aud_refused'
   if (subjects.length > 0 && !isOneOf(sub, subjects)) return 'sub_refused'
-  if (rules.clientClaim !== '' && claimAt(claims, rules.clientClaim) !== undefined && clientOf(claims, rules) === '')
+  if (
+    rules.clientClaim !== '' &&
+    claimAt(claims, rules.clientClaim) !== undefined &&
+    clientFromClaims(claims, rules) === ''
+  )
     return 'client_malformed'
-  return identityOf(claims, rules) === '' ? 'identity_missing' : undefined
+  return identityFromClaims(claims, rules) === '' ? 'identity_missing' : undefined
 }
 
 function isText(value: Json): boolean {
@@ -61,12 +65,12 @@ function isOneOf(value: Json | undefined, allowed: readonly string[]): boolean {
 }
 
 /** Who calls, as the first claim of those that the definition names says it; '' when it does not. */
-export function identityOf(claims: JsonObject, { identityClaims }: JwtRules): string {
+export function identityFromClaims(claims: JsonObject, { identityClaims }: JwtRules): string {
   return shortText(firstClaim(claims, identityClaims))
 }
 
 /** The client that a token was made for, where the definition names the claim; '' when it does not say. */
-export function clientOf(claims: JsonObject, { clientClaim }: JwtRules): string {
+export function clientFromClaims(claims: JsonObject, { clientClaim }: JwtRules): string {
   return clientClaim === '' ? '' : shortText(claimAt(claims, clientClaim))
 }
 
@@ -79,7 +83,7 @@ function shortText(value: Json | undefined): string {
  * Ids of the policies that a token calls for: those that it names, and those that its scopes map to; where it has neither claim,
  * those of the definition. None at all when a claim is there and gives nothing, whatever it holds: that is not the same as no claim.
  */
-export function policiesOf(claims: JsonObject, rules: JwtRules): readonly string[] {
+export function policiesFromClaims(claims: JsonObject, rules: JwtRules): readonly string[] {
   const { policyClaims, scopeClaims, scopePolicies, defaultPolicies } = rules
   const named = firstClaim(claims, policyClaims)
   const scopes = scopePolicies.size === 0 ? undefined : firstClaim(claims, scopeClaims)

@@ -2,7 +2,7 @@
  * Remembers what was used lately, at most twice `half` entries. Two generations of a map instead of a list of uses: what was used
  * since the last turn survives it.
  */
-export class Recent<V> {
+export class RecentCache<V> {
   readonly #half: number
   #young = new Map<string, V>()
   #old = new Map<string, V>()

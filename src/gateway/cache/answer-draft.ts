@@ -1,21 +1,21 @@
 import type { OperationCacheRule } from '../../model/apis/definition/cache-rules.ts'
 import type { MonoMillis } from '../../model/time/clock.ts'
 import { FIELD, type Fields } from '../../wire/http1/fields.ts'
-import { copyText } from '../record/flatten-string.ts'
+import { flattenString } from '../record/flatten-string.ts'
 import { withoutCorsLines } from '../server/cors-fields.ts'
 import { linesUpdated, linesWithout } from '../server/field-lines.ts'
 import type { ChainCache } from './chain-cache.ts'
-import { selectingNames, selectionOf } from './selecting.ts'
-import { initialAge, judge, type LifeFields, readLifeFields } from './storable.ts'
-import { type AnswerParts, type Selection, StoredAnswer, type Way } from './stored-answer.ts'
+import { selectingNames, varyKeyOf } from './selecting.ts'
+import { initialAge, type LifeFields, readLifeFields, storableLife } from './storable.ts'
+import { type AnswerParts, type RequestProfile, StoredAnswer, type VaryKey } from './stored-answer.ts'
 
 /** What was asked of an upstream. */
-export interface Asked {
+export interface UpstreamRequest {
   readonly cache: ChainCache
   readonly uri: string
   /** Hash of the key whose answer it is; '' = everybody's. */
   readonly caller: string
-  readonly way: Way
+  readonly way: RequestProfile
   readonly operation: OperationCacheRule | undefined
   /** Edits of the answer's head, in order. */
   readonly edits: readonly { readonly remove: ReadonlySet<string>; readonly lines: string }[]
@@ -30,13 +30,13 @@ export interface Asked {
 
 /** An answer on its way into the cache: copied as it passes, and stored when it is complete. */
 export class AnswerDraft {
-  readonly #asked: Asked
-  readonly #selection: Selection
+  readonly #asked: UpstreamRequest
+  readonly #selection: VaryKey
   readonly #parts: Omit<AnswerParts, 'body'>
   #body: Buffer[] | undefined = []
   #size = 0
 
-  constructor(asked: Asked, selection: Selection, parts: Omit<AnswerParts, 'body'>) {
+  constructor(asked: UpstreamRequest, selection: VaryKey, parts: Omit<AnswerParts, 'body'>) {
     this.#asked = asked
     this.#selection = selection
     this.#parts = parts
@@ -75,11 +75,16 @@ export class AnswerDraft {
 }
 
 /** Begins to store an answer whose head has come; undefined when it may not be stored. */
-export function beginDraft(asked: Asked, request: Fields, status: number, answer: Fields): AnswerDraft | undefined {
+export function beginDraft(
+  asked: UpstreamRequest,
+  request: Fields,
+  status: number,
+  answer: Fields,
+): AnswerDraft | undefined {
   const { cache, operation, guarded } = asked
   const { rules, clock, pool } = cache
   const fields = readLifeFields((name) => answer.all(name), rules)
-  const life = judge(status, fields, rules, operation, clock.wall(), guarded)
+  const life = storableLife(status, fields, rules, operation, clock.wall(), guarded)
   if (life === undefined || (answer.has(FIELD.setCookie) && !rules.keepCookies)) return undefined
   if (Number(answer.known(FIELD.contentLength) ?? 0) > pool.bounds.entryBytes) return undefined
   const names = selectingNames(answer.all('vary'), rules.byHeaders)
@@ -88,7 +93,7 @@ export function beginDraft(asked: Asked, request: Fields, status: number, answer
     status,
     life,
     fields: copied(fields),
-    lines: copyText(datedLines(storedLines(asked, answer), fields, clock.wall())),
+    lines: flattenString(datedLines(storedLines(asked, answer), fields, clock.wall())),
     bornAt: bornAt(asked, answer, fields),
   })
 }
@@ -97,7 +102,7 @@ export function beginDraft(asked: Asked, request: Fields, status: number, answer
  * The stored answer as a 304 says that it may be used further (RFC 9111 section 4.3.4), with the body that it had; undefined when
  * the 304 speaks of another one.
  */
-export function freshened(asked: Asked, known: StoredAnswer, answer: Fields): StoredAnswer | undefined {
+export function refreshedAnswer(asked: UpstreamRequest, known: StoredAnswer, answer: Fields): StoredAnswer | undefined {
   const { rules, clock } = asked.cache
   const said = readLifeFields((name) => answer.all(name), rules)
   const before = known.parts.fields
@@ -110,14 +115,14 @@ export function freshened(asked: Asked, known: StoredAnswer, answer: Fields): St
     lastModified: said.lastModified || before.lastModified,
     lifetime: said.lifetime || before.lifetime,
   }
-  const life = judge(known.status, fields, rules, asked.operation, clock.wall(), false)
+  const life = storableLife(known.status, fields, rules, asked.operation, clock.wall(), false)
   const update = linesWithout(storedLines({ ...asked, edits: asked.edits.map(removal) }, answer), NOT_UPDATED)
   const fresh = new StoredAnswer(known.selection, {
     status: known.status,
     fields: copied(fields),
     // Not to be stored from now on: it is given this once.
     life: life ?? { ...known.parts.life, freshS: 0, staleWhileRevalidateS: 0, staleIfErrorS: 0 },
-    lines: copyText(linesUpdated(known.parts.lines, update)),
+    lines: flattenString(linesUpdated(known.parts.lines, update)),
     body: known.body,
     bornAt: bornAt(asked, answer, said),
   })
@@ -138,13 +143,13 @@ const NOT_UPDATED = new Set([
 
 const removal = ({ remove }: { readonly remove: ReadonlySet<string> }) => ({ remove, lines: '' })
 
-function selectionFor({ uri, caller, way }: Asked, request: Fields, names: readonly string[]): Selection {
-  const selected = names.length === 0 ? '' : copyText(selectionOf(request, names))
-  return { uri: copyText(uri), caller, way, names: names.map((name) => copyText(name)), selected }
+function selectionFor({ uri, caller, way }: UpstreamRequest, request: Fields, names: readonly string[]): VaryKey {
+  const selected = names.length === 0 ? '' : flattenString(varyKeyOf(request, names))
+  return { uri: flattenString(uri), caller, way, names: names.map((name) => flattenString(name)), selected }
 }
 
 /** The lines of an answer as they are given again, with the edits of API and operation. */
-function storedLines({ cache, edits, way }: Asked, answer: Fields): string {
+function storedLines({ cache, edits, way }: UpstreamRequest, answer: Fields): string {
   const names = new Set([...cache.unstored, ...edits.flatMap(({ remove }) => [...remove])])
   const set = edits.reduce((before, { remove, lines }) => linesWithout(before, remove) + lines, '')
   const stored = linesWithout(answer.kept(), names) + set
@@ -156,7 +161,7 @@ function datedLines(lines: string, { date }: LifeFields, now: number): string {
   return date === '' ? `${lines}Date: ${new Date(now).toUTCString()}\r\n` : lines
 }
 
-function bornAt({ cache, sentAt }: Asked, answer: Fields, { date }: LifeFields): MonoMillis {
+function bornAt({ cache, sentAt }: UpstreamRequest, answer: Fields, { date }: LifeFields): MonoMillis {
   const now = cache.clock.mono()
   return now - initialAge(answer.get('age') ?? '', date, cache.clock.wall(), now - sentAt) * 1000
 }
@@ -164,11 +169,11 @@ function bornAt({ cache, sentAt }: Asked, answer: Fields, { date }: LifeFields):
 /** What is cut out of a head holds all of it in memory. */
 function copied(fields: LifeFields): LifeFields {
   return {
-    cacheControl: fields.cacheControl.map((value) => copyText(value)),
-    expires: copyText(fields.expires),
-    date: copyText(fields.date),
-    etag: copyText(fields.etag),
-    lastModified: copyText(fields.lastModified),
-    lifetime: copyText(fields.lifetime),
+    cacheControl: fields.cacheControl.map((value) => flattenString(value)),
+    expires: flattenString(fields.expires),
+    date: flattenString(fields.date),
+    etag: flattenString(fields.etag),
+    lastModified: flattenString(fields.lastModified),
+    lifetime: flattenString(fields.lifetime),
   }
 }

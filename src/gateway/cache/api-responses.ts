@@ -1,6 +1,6 @@
 import type { Fields } from '../../wire/http1/fields.ts'
-import { selectionOf } from './selecting.ts'
-import { type AnswerOwner, type StoredAnswer, sameWay, type Way } from './stored-answer.ts'
+import { varyKeyOf } from './selecting.ts'
+import { type AnswerOwner, type RequestProfile, type StoredAnswer, sameProfile } from './stored-answer.ts'
 
 /** Answers of one URI that are told apart by what requests say; what is stored beyond that takes the place of the first. */
 const MOST_VARIANTS = 32
@@ -46,14 +46,14 @@ export class ApiResponses implements AnswerOwner {
   }
 
   /** The answer to such a request, fresh or not; undefined when there is none. */
-  find(uri: string, caller: string, way: Way, request: Fields): StoredAnswer | undefined {
+  find(uri: string, caller: string, way: RequestProfile, request: Fields): StoredAnswer | undefined {
     const list = this.#answers.get(uri)?.get(caller)
     if (list === undefined) return undefined
     // Of several the one that came last (section 4.1).
     for (let i = list.length - 1; i >= 0; i--) {
       const answer = list[i]!
       const { names, selected, way: its } = answer.selection
-      if (sameWay(its, way) && (names.length === 0 || selectionOf(request, names) === selected)) return answer
+      if (sameProfile(its, way) && (names.length === 0 || varyKeyOf(request, names) === selected)) return answer
     }
     return undefined
   }
@@ -166,5 +166,5 @@ function flightKey(uri: string, caller: string): string {
 /** True when a request that matches one also matches the other. */
 function isReplaced(old: StoredAnswer, answer: StoredAnswer): boolean {
   const [a, b] = [old.selection, answer.selection]
-  return sameWay(a.way, b.way) && a.selected === b.selected && a.names.join() === b.names.join()
+  return sameProfile(a.way, b.way) && a.selected === b.selected && a.names.join() === b.names.join()
 }

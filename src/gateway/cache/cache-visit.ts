@@ -1,10 +1,10 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
-import type { AnswerKeeper, Exchange } from '../server/exchange.ts'
+import type { AnswerInterceptor, Exchange } from '../server/exchange.ts'
 import { linesWithout } from '../server/field-lines.ts'
-import { send } from '../steps/forward/forward.ts'
-import { type AnswerDraft, type Asked, beginDraft, freshened } from './answer-draft.ts'
+import { sendToTarget } from '../steps/forward/forward.ts'
+import { type AnswerDraft, beginDraft, refreshedAnswer, type UpstreamRequest } from './answer-draft.ts'
 import type { ApiResponses, Flight } from './api-responses.ts'
-import { give } from './give.ts'
+import { serveStored } from './give.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
 const STANDS_IN = prebuilt('stored_answer_stands_in')
@@ -14,8 +14,8 @@ const FAILED: ReadonlySet<number> = new Set([500, 502, 503, 504])
 const CONDITIONS = new Set(['if-none-match', 'if-modified-since'])
 
 /** Follows a request that is not answered from the cache to the upstream, and stores what comes. */
-export class CacheVisit implements AnswerKeeper {
-  readonly #asked: Asked
+export class CacheVisit implements AnswerInterceptor {
+  readonly #asked: UpstreamRequest
   /** What the client's own fields asked of the cache. */
   readonly #asks: number
   readonly #preserveHost: boolean
@@ -26,7 +26,7 @@ export class CacheVisit implements AnswerKeeper {
   #again = false
 
   /** `flight`: requests that wait for this one. */
-  constructor(asked: Asked, asks: number, preserveHost: boolean, flight: Flight | undefined) {
+  constructor(asked: UpstreamRequest, asks: number, preserveHost: boolean, flight: Flight | undefined) {
     this.#asked = asked
     this.#asks = asks
     this.#preserveHost = preserveHost
@@ -56,7 +56,7 @@ export class CacheVisit implements AnswerKeeper {
   /** The upstream says that the stored answer is still right; or speaks of another one, and is then asked without conditions. */
   #confirm(x: Exchange, known: StoredAnswer): void {
     this.#confirmed = true
-    this.#instead = freshened(this.#asked, known, x.response)
+    this.#instead = refreshedAnswer(this.#asked, known, x.response)
     if (this.#instead !== undefined) return
     this.#again = true
     this.#asked.cache.responses.remove(known)
@@ -77,13 +77,13 @@ export class CacheVisit implements AnswerKeeper {
     if (this.#again) {
       this.#again = false
       x.requestHead = linesWithout(x.requestHead, CONDITIONS)
-      send(x, x.target!, this.#preserveHost)
+      sendToTarget(x, x.target!, this.#preserveHost)
       return true
     }
     if (known !== undefined && fault.code.startsWith('upstream_') && this.#mayStandIn(known)) this.#instead = known
     if (this.#instead === undefined) return false
     this.#land()
-    give(x, this.#instead, cache.pool, this.#asks, cache.clock.mono())
+    serveStored(x, this.#instead, cache.pool, this.#asks, cache.clock.mono())
     return true
   }
 
@@ -102,7 +102,7 @@ export class CacheVisit implements AnswerKeeper {
 }
 
 /** Follows a request that may change what is stored (RFC 9111 section 4.4). */
-export class Invalidation implements AnswerKeeper {
+export class Invalidation implements AnswerInterceptor {
   readonly #responses: ApiResponses
   readonly #uri: string
 

@@ -19,7 +19,7 @@ export function readDirectives(values: readonly string[]): Directives {
 }
 
 /** Seconds that a directive names; undefined when it is not there, 0 when they are malformed: such an answer counts as stale (section 4.2.1). */
-export function secondsOf(directives: Directives, name: string): number | undefined {
+export function directiveSeconds(directives: Directives, name: string): number | undefined {
   const value = directives.get(name)
   return value === undefined ? undefined : (deltaSeconds(value) ?? 0)
 }

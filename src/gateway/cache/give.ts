@@ -5,7 +5,13 @@ import type { ResponseCache } from './response-cache.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
 /** Answers with a stored answer: with its head alone where the client has the rest. */
-export function give(x: Exchange, answer: StoredAnswer, pool: ResponseCache, asks: number, now: MonoMillis): void {
+export function serveStored(
+  x: Exchange,
+  answer: StoredAnswer,
+  pool: ResponseCache,
+  asks: number,
+  now: MonoMillis,
+): void {
   pool.hits++
   pool.used(answer)
   x.fromCache = true

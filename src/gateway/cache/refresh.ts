@@ -4,12 +4,12 @@ import type { Origin } from '../../wire/connect/origin-port.ts'
 import type { Upstream } from '../../wire/connect/upstream.ts'
 import { Fields } from '../../wire/http1/fields.ts'
 import type { AnswerHead } from '../../wire/http1/response-head.ts'
-import { copyText } from '../record/flatten-string.ts'
-import { type AnswerDraft, type Asked, beginDraft, freshened } from './answer-draft.ts'
+import { flattenString } from '../record/flatten-string.ts'
+import { type AnswerDraft, beginDraft, refreshedAnswer, type UpstreamRequest } from './answer-draft.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
 /** What is asked about a stored answer. */
-export type AskedAgain = Asked & { readonly known: StoredAnswer }
+export type AskedAgain = UpstreamRequest & { readonly known: StoredAnswer }
 
 /** Fetches an answer anew that has been given stale (RFC 5861 section 3). Nobody waits for it; one that fails is tried with the next request. */
 export class Refresh implements OriginUser {
@@ -25,7 +25,7 @@ export class Refresh implements OriginUser {
   constructor(asked: AskedAgain, request: Fields, head: string, upstream: Upstream) {
     this.#asked = asked
     this.#request = copyOf(request)
-    this.#head = copyText(head)
+    this.#head = flattenString(head)
     this.#upstream = upstream
   }
 
@@ -45,7 +45,7 @@ export class Refresh implements OriginUser {
   originHead({ status }: AnswerHead): void {
     const known = this.#asked.known
     if (status === 304) {
-      if (freshened(this.#asked, known, this.answer) === undefined) this.#asked.cache.responses.remove(known)
+      if (refreshedAnswer(this.#asked, known, this.answer) === undefined) this.#asked.cache.responses.remove(known)
       return
     }
     this.#draft = beginDraft(this.#asked, this.#request, status, this.answer)
@@ -88,7 +88,7 @@ export class Refresh implements OriginUser {
 /** Fields of a request that outlive it. */
 function copyOf(fields: Fields): Fields {
   const copy = new Fields()
-  copy.clear(copyText(fields.text.slice(0, fields.end)))
+  copy.clear(flattenString(fields.text.slice(0, fields.end)))
   copy.count = fields.count
   copy.end = fields.end
   copy.spans = fields.spans.slice(0, Math.max(5, fields.count * 5))

@@ -1,7 +1,7 @@
 import type { Millis } from '../../model/time/clock.ts'
 import { equalsAt } from '../../wire/http1/chars.ts'
 import { FIELD, type Fields } from '../../wire/http1/fields.ts'
-import { readDirectives, secondsOf } from './directives.ts'
+import { directiveSeconds, readDirectives } from './directives.ts'
 import { readHttpDate } from './http-date.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
@@ -75,9 +75,10 @@ export function readWants(request: Fields): Wants {
     noStore: directives.has('no-store'),
     noCache: directives.has('no-cache'),
     onlyIfCached: directives.has('only-if-cached'),
-    maxAgeS: secondsOf(directives, 'max-age'),
-    minFreshS: secondsOf(directives, 'min-fresh'),
-    maxStaleS: directives.get('max-stale') === '' ? Number.POSITIVE_INFINITY : secondsOf(directives, 'max-stale'),
+    maxAgeS: directiveSeconds(directives, 'max-age'),
+    minFreshS: directiveSeconds(directives, 'min-fresh'),
+    maxStaleS:
+      directives.get('max-stale') === '' ? Number.POSITIVE_INFINITY : directiveSeconds(directives, 'max-stale'),
   }
 }
 

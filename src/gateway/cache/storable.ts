@@ -1,6 +1,6 @@
 import type { CacheRules, OperationCacheRule } from '../../model/apis/definition/cache-rules.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import { type Directives, deltaSeconds, readDirectives, secondsOf } from './directives.ts'
+import { type Directives, deltaSeconds, directiveSeconds, readDirectives } from './directives.ts'
 import { readHttpDate } from './http-date.ts'
 
 /** What the upstream's answer says about its life: the values of these fields, as they came. */
@@ -16,7 +16,7 @@ export interface LifeFields {
 }
 
 /** How long an answer may be given. Seconds from when it was made. */
-export interface Life {
+export interface FreshnessLife {
   readonly freshS: number
   readonly staleWhileRevalidateS: number
   readonly staleIfErrorS: number
@@ -50,14 +50,14 @@ export function readLifeFields(all: (lowerName: string) => readonly string[], ru
  * an `Authorization` that the answer could be meant for alone (section 3.5). Nothing is guessed: without a word of the upstream an
  * answer is given as long as the API says, or not at all.
  */
-export function judge(
+export function storableLife(
   status: number,
   fields: LifeFields,
   rules: CacheRules,
   operation: OperationCacheRule | undefined,
   now: Millis,
   guarded: boolean,
-): Life | undefined {
+): FreshnessLife | undefined {
   const directives = readDirectives(fields.cacheControl)
   const explicitS = explicitLife(fields, directives, rules, now)
   if (!isChosen(status, rules, operation, explicitS !== undefined)) return undefined
@@ -72,7 +72,7 @@ export function judge(
   // `s-maxage` forbids stale answers as `proxy-revalidate` does, but not those that the upstream allows beside it in so many words.
   const strict = forbidden || directives.has('s-maxage')
   const stale = (name: string, usualS: number) =>
-    forbidden ? 0 : (secondsOf(directives, name) ?? (strict ? 0 : usualS))
+    forbidden ? 0 : (directiveSeconds(directives, name) ?? (strict ? 0 : usualS))
   const staleWhileRevalidateS = stale('stale-while-revalidate', rules.staleWhileRevalidateS)
   const staleIfErrorS = stale('stale-if-error', rules.staleIfErrorS)
   const useful = freshS > 0 || fields.etag !== '' || fields.lastModified !== ''
@@ -95,7 +95,7 @@ function isChosen(
 /** Seconds that the upstream names (section 4.2.1); undefined when it says nothing. */
 function explicitLife(fields: LifeFields, directives: Directives, rules: CacheRules, now: Millis): number | undefined {
   if (rules.upstreamDecides && fields.lifetime !== '') return deltaSeconds(fields.lifetime) ?? 0
-  const named = secondsOf(directives, 's-maxage') ?? secondsOf(directives, 'max-age')
+  const named = directiveSeconds(directives, 's-maxage') ?? directiveSeconds(directives, 'max-age')
   if (named !== undefined) return named
   if (fields.expires === '') return undefined
   const expires = readHttpDate(fields.expires, now)

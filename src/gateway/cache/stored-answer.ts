@@ -3,7 +3,7 @@ import { statusLine } from '../../wire/http1/answer.ts'
 import { SMALL_BYTES } from '../../wire/http1/outlet.ts'
 import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
 import { linesOnly } from '../server/field-lines.ts'
-import type { Life, LifeFields } from './storable.ts'
+import type { FreshnessLife, LifeFields } from './storable.ts'
 
 /** Tells callers that an answer was stored. */
 const MARK = 'X-Svc-Cached-Response: 1\r\n'
@@ -15,7 +15,7 @@ const OVERHEAD_BYTES = 600
 const OF_304 = new Set(['cache-control', 'content-location', 'date', 'etag', 'expires', 'vary'])
 
 /** What must be the same of two requests, besides what they say, for one's answer to be the other's: what the gateway makes of them. */
-export interface Way {
+export interface RequestProfile {
   /** Edits of their fields by every API that led them here (`Exchange.requestEdits`). */
   readonly requestEdits: string
   readonly answerEdits: object | undefined
@@ -25,11 +25,11 @@ export interface Way {
 }
 
 /** Which requests an answer is for. */
-export interface Selection {
+export interface VaryKey {
   readonly uri: string
   /** Hash of the key whose answers these are; '' = of everybody. */
   readonly caller: string
-  readonly way: Way
+  readonly way: RequestProfile
   /** Names of the fields that select it, and what they said. */
   readonly names: readonly string[]
   readonly selected: string
@@ -41,7 +41,7 @@ export interface AnswerParts {
   /** `Name: value\r\n` lines, without Age, Content-Length and Connection. */
   readonly lines: string
   readonly fields: LifeFields
-  readonly life: Life
+  readonly life: FreshnessLife
   readonly body: Buffer
   /** When it was made, so far as its age tells. */
   readonly bornAt: MonoMillis
@@ -60,7 +60,7 @@ export class StoredAnswer implements RepeatedAnswer {
   readonly bytes: Buffer | undefined
   head = ''
   whole = ''
-  readonly selection: Selection
+  readonly selection: VaryKey
   readonly parts: Omit<AnswerParts, 'body'>
   readonly freshUntil: MonoMillis
   /** Memory that it takes, about. */
@@ -74,7 +74,7 @@ export class StoredAnswer implements RepeatedAnswer {
   older: StoredAnswer | undefined
   #ageS = -1
 
-  constructor(selection: Selection, { body, ...parts }: AnswerParts) {
+  constructor(selection: VaryKey, { body, ...parts }: AnswerParts) {
     const { status, lines, bornAt, life } = parts
     this.selection = selection
     this.parts = parts
@@ -132,7 +132,7 @@ export class StoredAnswer implements RepeatedAnswer {
 }
 
 /** True when requests of the one way are served as those of the other. */
-export function sameWay(a: Way, b: Way): boolean {
+export function sameProfile(a: RequestProfile, b: RequestProfile): boolean {
   const sameEdits = a.requestEdits === b.requestEdits && a.answerEdits === b.answerEdits
   return sameEdits && a.targets === b.targets && a.upstreamCors === b.upstreamCors
 }

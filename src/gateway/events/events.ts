@@ -45,7 +45,7 @@ const PATH_CHARACTERS = 1024
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** Makes `record`, which is called for each finished request, tell of refusals too, where an API has somebody to tell. */
-export function tellingRecord(record: (x: Exchange) => void, tell: OnGatewayEvent): (x: Exchange) => void {
+export function recordWithEvents(record: (x: Exchange) => void, tell: OnGatewayEvent): (x: Exchange) => void {
   return function recordAndTell(x) {
     record(x)
     if (x.fault !== undefined && x.chain?.api.events !== undefined) tellRefusal(x, x.fault, tell)

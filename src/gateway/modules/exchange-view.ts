@@ -1,7 +1,7 @@
 import { MAX_MODULE_BODY_BYTES } from '../../model/apis/definition/module-rules.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { ModuleAnswer, ModuleExchange, ModuleReply } from './extension.ts'
-import type { AnswerView, FieldEdit, FieldPairs, Outcome, RequestView } from './messages.ts'
+import type { AnswerView, FieldEdit, FieldPairs, ModuleOutcome, RequestView } from './messages.ts'
 
 // Runs in the thread of the modules: what is wrong is thrown at the function that did it.
 
@@ -42,8 +42,8 @@ export class ExchangeView implements ModuleExchange {
   readonly #before: RequestView
   #body: Uint8Array | undefined
   #bodyShown = false
-  #reply: Outcome['reply']
-  #refusal: Outcome['refusal']
+  #reply: ModuleOutcome['reply']
+  #refusal: ModuleOutcome['refusal']
 
   constructor(request: RequestView, config: JsonObject) {
     this.#before = request
@@ -93,7 +93,7 @@ export class ExchangeView implements ModuleExchange {
   }
 
   /** What became of it. @throws Error where a module put something there that cannot be sent */
-  outcome(answer: AnswerInHand | undefined): Outcome {
+  outcome(answer: AnswerInHand | undefined): ModuleOutcome {
     const { path, query } = this.#before
     if (typeof this.path !== 'string' || typeof this.query !== 'string') throw new Error('path and query must be texts')
     if (this.path !== path && !PATH.test(this.path)) throw new Error('path must begin with "/" and be percent-encoded')
@@ -130,7 +130,7 @@ export class AnswerInHand implements ModuleAnswer {
     return editsOf(headersOf(this.#before.fields), this.headers)
   }
 
-  outcome(): NonNullable<Outcome['answer']> {
+  outcome(): NonNullable<ModuleOutcome['answer']> {
     checkStatus(this.status, 200)
     return { status: this.status, body: checkedBody(this.body) }
   }

@@ -29,7 +29,7 @@ export interface AnswerView {
 }
 
 /** One call: the functions of one phase, in order. */
-export interface Task {
+export interface ModuleTask {
   readonly refs: readonly ModuleRef[]
   readonly request: RequestView
   /** Present in the phase `response`. */
@@ -43,7 +43,7 @@ export interface FieldEdit {
 }
 
 /** What modules made of a request. */
-export interface Outcome {
+export interface ModuleOutcome {
   readonly edits: readonly FieldEdit[]
   /** undefined = as it was. */
   readonly path: string | undefined
@@ -72,12 +72,12 @@ export interface ThreadData {
 }
 
 /** To the thread: a call, or the question whether it still answers. */
-export type Order = { readonly id: number; readonly task: Task } | { readonly ping: true }
+export type ModuleCommand = { readonly id: number; readonly task: ModuleTask } | { readonly ping: true }
 
 /** From the thread. */
-export type Report =
+export type ModuleReport =
   | { readonly kind: 'ready' }
   | { readonly kind: 'broken'; readonly reason: string }
   | { readonly kind: 'pong' }
-  | { readonly kind: 'done'; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: 'done'; readonly id: number; readonly outcome: ModuleOutcome }
   | { readonly kind: 'thrown'; readonly id: number; readonly reason: string }

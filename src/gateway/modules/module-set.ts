@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../errors/fault.ts'
 import type { ModulePhase, ModuleRules } from '../../model/apis/definition/module-rules.ts'
 import type { Log } from '../../model/logs/log.ts'
-import type { Outcome, Report, Task, ThreadData } from './messages.ts'
+import type { ModuleOutcome, ModuleReport, ModuleTask, ThreadData } from './messages.ts'
 import { ThreadLink } from './module-thread-link.ts'
 
 /** Bounds of all modules of a gateway. */
@@ -12,8 +12,8 @@ export interface ModuleBounds {
 
 interface Call {
   readonly id: number
-  readonly task: Task
-  readonly settle: (end: Outcome | Fault) => void
+  readonly task: ModuleTask
+  readonly settle: (end: ModuleOutcome | Fault) => void
   timer: NodeJS.Timeout
   /** Threads that ended under it, through no fault of its own as far as we know. */
   tries: number
@@ -88,11 +88,11 @@ export class ModuleSet {
    * Calls the modules of a phase.
    * @throws Fault `module_failed`, `module_timeout`, `modules_away`
    */
-  async call(phase: ModulePhase, about: Omit<Task, 'refs'>): Promise<Outcome> {
+  async call(phase: ModulePhase, about: Omit<ModuleTask, 'refs'>): Promise<ModuleOutcome> {
     const bytes = (about.request.body?.length ?? 0) + (about.answer?.body.length ?? 0)
     this.#heldBytes += bytes
     try {
-      const end = await new Promise<Outcome | Fault>((settle) => {
+      const end = await new Promise<ModuleOutcome | Fault>((settle) => {
         if (this.#broken !== '') settle(fault('module_failed', this.#broken))
         else if (this.#waiting.length >= MAX_WAITING) settle(fault('modules_away', 'too many calls wait for them'))
         else if (this.#heldBytes > MAX_HELD_BYTES)
@@ -122,7 +122,7 @@ export class ModuleSet {
     if (this.#thread !== undefined && this.#waiting.length === 0) this.#retire(this.#thread)
   }
 
-  #enqueue(task: Task, settle: Call['settle']): void {
+  #enqueue(task: ModuleTask, settle: Call['settle']): void {
     this.#lastId = (this.#lastId % 0x3fffffff) + 1
     const call: Call = { id: this.#lastId, task, settle, timer: this.#await(() => this.#tooLate(call)), tries: 0 }
     this.#waiting.push(call)
@@ -173,7 +173,7 @@ export class ModuleSet {
     }, LOAD_MS).unref()
   }
 
-  #reported(thread: Thread, report: Report): void {
+  #reported(thread: Thread, report: ModuleReport): void {
     if (report.kind === 'ready') {
       thread.ready = true
       this.#feed()
@@ -186,7 +186,7 @@ export class ModuleSet {
     }
   }
 
-  #settle(thread: Thread, call: Call, end: Outcome | Fault): void {
+  #settle(thread: Thread, call: Call, end: ModuleOutcome | Fault): void {
     clearTimeout(call.timer)
     thread.calls.delete(call.id)
     call.settle(end)

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
-import type { Report, Task, ThreadData } from './messages.ts'
+import type { ModuleReport, ModuleTask, ThreadData } from './messages.ts'
 
 /** What a thread tells those who started it. */
 export interface ThreadListener {
-  reported(report: Report): void
+  reported(report: ModuleReport): void
   /** A line that a module wrote. */
   wrote(line: string): void
   /** The thread is no more, without having been asked to end. */
@@ -35,7 +35,7 @@ export class ThreadLink {
     })
     this.#worker = worker
     let reason = 'it ended itself'
-    worker.on('message', (report: Report) => {
+    worker.on('message', (report: ModuleReport) => {
       if (report.kind === 'pong') this.#pong?.()
       else if (!this.#ended) listener.reported(report)
     })
@@ -61,7 +61,7 @@ export class ThreadLink {
     return Atomics.load(this.#running, 0)
   }
 
-  send(id: number, task: Task): void {
+  send(id: number, task: ModuleTask): void {
     this.#worker.postMessage({ id, task })
   }
 

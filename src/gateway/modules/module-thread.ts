@@ -1,12 +1,12 @@
 import { pathToFileURL } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
 import { AnswerInHand, ExchangeView } from './exchange-view.ts'
-import type { Order, Report, Task, ThreadData } from './messages.ts'
+import type { ModuleCommand, ModuleReport, ModuleTask, ThreadData } from './messages.ts'
 
 const { files, refs, config, running } = workerData as ThreadData
 const loaded = new Map<string, object>()
 
-const report = (what: Report) => parentPort!.postMessage(what)
+const report = (what: ModuleReport) => parentPort!.postMessage(what)
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, 500)
 
 /** Loads every module before the first call. */
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
     report({ kind: 'broken', reason: reasonOf(error) })
     return
   }
-  parentPort!.on('message', (order: Order) => {
+  parentPort!.on('message', (order: ModuleCommand) => {
     if ('ping' in order) report({ kind: 'pong' })
     else void perform(order.id, order.task)
   })
@@ -33,7 +33,7 @@ function functionOf(file: string, name: string): Called {
   return found as Called
 }
 
-async function perform(id: number, task: Task): Promise<void> {
+async function perform(id: number, task: ModuleTask): Promise<void> {
   try {
     const exchange = new ExchangeView(task.request, structuredClone(config))
     const answer = task.answer === undefined ? undefined : new AnswerInHand(task.answer)

@@ -1,5 +1,5 @@
 import type { Fault } from '../../errors/fault.ts'
-import { textOf } from '../../errors/render.ts'
+import { publicText } from '../../errors/render.ts'
 import type { BindingRule } from '../../model/oauth-clients/oauth-rules.ts'
 import { JWT_ALGORITHMS } from '../../oauth/signing-keys/jwt.ts'
 import type { Exchange } from '../server/exchange.ts'
@@ -27,6 +27,6 @@ export function challenged(x: Exchange, refusal: Fault, tried: SchemeWord, dpop:
 function errorOf(refusal: Fault, scope: string): string {
   const { oauth } = refusal.entry
   if (oauth === undefined) return ''
-  const description = textOf(refusal).replace(/["\\]/g, "'")
+  const description = publicText(refusal).replace(/["\\]/g, "'")
   return `, error="${oauth}", error_description="${description}"${scope === '' ? '' : `, scope="${scope}"`}`
 }

@@ -7,9 +7,9 @@ import { provesCertificate } from '../../oauth/proofs/mtls.ts'
 import type { ProofParts } from '../../oauth/proofs/replay.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
-import type { Exchange, Outcome } from '../server/exchange.ts'
+import type { Exchange, StepOutcome } from '../server/exchange.ts'
 import { challenged, type SchemeWord } from './challenge.ts'
-import { publicAddress } from './issuer.ts'
+import { publicAddressOf } from './issuer.ts'
 
 const UNPROVED = prebuilt('token_proof_missing')
 
@@ -56,7 +56,7 @@ function checkBinding(
   // Another method, or the API that the request came in by, has used the proof up for this same token.
   const place = `${jkt} ${text}`
   if (x.provedToken === place) return undefined
-  const url = publicAddress(x, api, parts.publicUrl) + x.sentPath
+  const url = publicAddressOf(x, api, parts.publicUrl) + x.sentPath
   const checked = checkTokenProof(parts, { proofs, method: x.method, url, token: text, jkt, apiId: api.apiId })
   return checked.then((refusal) => {
     if (refusal === undefined) x.provedToken = place
@@ -78,10 +78,10 @@ export function admitBound(
   x: Exchange,
   api: Api,
   token: BoundToken,
-  { dpop, admit }: { readonly dpop: BindingRule; readonly admit: () => Outcome },
-): Outcome | Promise<Outcome> {
+  { dpop, admit }: { readonly dpop: BindingRule; readonly admit: () => StepOutcome },
+): StepOutcome | Promise<StepOutcome> {
   const { confirmation, word } = token
-  const settle = (refusal: Fault | undefined): Outcome =>
+  const settle = (refusal: Fault | undefined): StepOutcome =>
     refusal === undefined ? admit() : challenged(x, refusal, confirmation.jkt === '' ? word : 'dpop', dpop)
   const checked = checkBinding(parts, x, api, token)
   return checked instanceof Promise ? checked.then(settle) : settle(checked)

@@ -1,12 +1,12 @@
 import type { Api } from '../../model/apis/definition/api.ts'
-import { OWN_WORDS, parseTemplate } from '../../model/apis/definition/template.ts'
+import { OWN_WORDS, parsePathTemplate } from '../../model/apis/definition/template.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/endpoints/parts.ts'
 import { issuerIsOpen } from '../../oauth/messages/issuer.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
 import { isBatch, isRateLimits } from '../routing/own-paths.ts'
-import type { Exchange, Outcome, Reply, RouteMatch, ServedApi, Snapshot, Step } from '../server/exchange.ts'
+import type { Exchange, Reply, RouteMatch, ServedApi, Snapshot, Step, StepOutcome } from '../server/exchange.ts'
 import { cors } from '../steps/answers/cors.ts'
 import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
 import { issuerOf } from './issuer.ts'
@@ -86,7 +86,7 @@ export class OAuthEndpoints {
 
   /** True for an API whose listen path may be longer than that of one whose endpoint is asked for: by what its segments can match. */
   mayHide({ listenPath }: Api): boolean {
-    const segments = parseTemplate(listenPath).map((segment) =>
+    const segments = parsePathTemplate(listenPath).map((segment) =>
       typeof segment === 'string' ? segment.toLowerCase() : '',
     )
     return (
@@ -116,7 +116,11 @@ export class OAuthEndpoints {
   }
 
   /** Answers a request at an endpoint that was found elsewhere. */
-  enter(x: Exchange, snapshot: Snapshot, { served, found, prefix }: ElsewhereFound): Outcome | Promise<Outcome> {
+  enter(
+    x: Exchange,
+    snapshot: Snapshot,
+    { served, found, prefix }: ElsewhereFound,
+  ): StepOutcome | Promise<StepOutcome> {
     x.snapshot = snapshot
     x.chain = served.main
     const { api } = served
@@ -124,7 +128,7 @@ export class OAuthEndpoints {
   }
 
   /** Answers a call of an endpoint. It is no traffic of the API: no limit, no hit; only its CORS rules apply. */
-  answer(x: Exchange, api: OAuthApi, found: FoundEndpoint, prefix: string): Outcome | Promise<Outcome> {
+  answer(x: Exchange, api: OAuthApi, found: FoundEndpoint, prefix: string): StepOutcome | Promise<StepOutcome> {
     x.atAuthorizationServer = true
     if (x.dry) return ANSWERED_BY_AUTHORIZATION_SERVER
     if (found.endpoint !== 'authorize_client') {

@@ -7,13 +7,13 @@ import type { Exchange } from '../server/exchange.ts'
  * Scheme and host under which clients reach an API, without a slash at the end. What a trusted proxy says of scheme and host counts
  * as the request's.
  */
-export function publicAddress(x: Exchange, api: Api, publicUrl: string): string {
+export function publicAddressOf(x: Exchange, api: Api, publicUrl: string): string {
   return addressOf(api, publicUrl, () => reachedBy(x))
 }
 
 /** The issuer of an API's authorization server. `prefix` is what of the request's path the listen path matched. */
 export function issuerOf(x: Exchange, api: Api, publicUrl: string, prefix: string): string {
-  return issuerAt(publicAddress(x, api, publicUrl), api, prefix)
+  return issuerAt(publicAddressOf(x, api, publicUrl), api, prefix)
 }
 
 function reachedBy(x: Exchange): Reached {

@@ -4,7 +4,7 @@ const SECOND_MS = 1000
  * Decides which requests are recorded: at most so many of a second, half of them as they come and the others as the second goes
  * on, so that a sample of a busy second speaks of all of it. A refusal costs two comparisons.
  */
-export class Admission {
+export class RecordSampler {
   readonly #perSecond: number
   /** When the second began that is counted, and when it ends. */
   #from = 0

@@ -1,9 +1,9 @@
 import { statusLine } from '../../wire/http1/answer.ts'
-import type { BodyTap, WireExchange } from '../../wire/http1/exchange.ts'
-import { copyText } from './flatten-string.ts'
+import type { BodyObserver, WireExchange } from '../../wire/http1/exchange.ts'
+import { flattenString } from './flatten-string.ts'
 
 /** One message, as far as it is kept. */
-export class KeptMessage {
+export class RecordedMessage {
   /** First line and fields, without the empty line. */
   head = ''
   /** Bytes of the body that passed, kept or not. */
@@ -39,15 +39,15 @@ export class KeptMessage {
 }
 
 /** Head and body of a request and its answer, copied as they pass, bodies up to a bound. */
-export class Detail implements BodyTap {
-  readonly request: KeptMessage
-  readonly answer: KeptMessage
+export class Detail implements BodyObserver {
+  readonly request: RecordedMessage
+  readonly answer: RecordedMessage
 
   constructor(x: WireExchange, maxBytes: number) {
-    this.request = new KeptMessage(maxBytes)
-    this.answer = new KeptMessage(maxBytes)
+    this.request = new RecordedMessage(maxBytes)
+    this.answer = new RecordedMessage(maxBytes)
     const { text, end } = x.request
-    this.request.head = copyText(text.slice(0, end).replace(/^(?:\r\n)+|\r\n$/g, ''))
+    this.request.head = flattenString(text.slice(0, end).replace(/^(?:\r\n)+|\r\n$/g, ''))
   }
 
   requestPart(chunk: Uint8Array, from: number, to: number): void {
@@ -60,7 +60,7 @@ export class Detail implements BodyTap {
 
   /** An answer begins: its status, and its fields as lines. */
   answered(status: number, fields: string): void {
-    this.answer.head = copyText((statusLine(status) + fields).replace(/\r\n$/, ''))
+    this.answer.head = flattenString((statusLine(status) + fields).replace(/\r\n$/, ''))
   }
 
   /** An answer of our own. */

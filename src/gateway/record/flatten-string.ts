@@ -2,7 +2,7 @@
  * A copy that stands for itself: what was cut from a request head holds all of the head in memory. Latin1, as heads are; at most
  * so many characters.
  */
-export function copyText(text: string, most: number = text.length): string {
+export function flattenString(text: string, most: number = text.length): string {
   if (text === '') return ''
   return Buffer.from(text.length > most ? text.slice(0, most) : text, 'latin1').toString('latin1')
 }

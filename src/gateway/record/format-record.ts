@@ -1,4 +1,4 @@
-import { NO_PLACE, type Place } from '../../model/analytics/geography.ts'
+import { type GeoLocation, NO_LOCATION } from '../../model/analytics/geography.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { MASK } from '../../model/secrets/redact.ts'
 import {
@@ -10,7 +10,7 @@ import {
   secretValues,
 } from '../../model/secrets/redact-traffic.ts'
 import type { RecordInput } from '../../store/ports/records.ts'
-import type { Detail, KeptMessage } from './detail.ts'
+import type { Detail, RecordedMessage } from './detail.ts'
 import { PATH_CHARACTERS, type PendingRecord } from './pending-record.ts'
 
 /** A shorter secret is not looked for in texts: it would be found everywhere. */
@@ -18,7 +18,10 @@ const SHORTEST_SECRET = 6
 const MOST_SECRETS = 32
 
 /** The record of a request, without secrets. `placeOf` tells where an address is. */
-export function formatRecord(pending: PendingRecord, placeOf: (address: string) => Place | undefined): RecordInput {
+export function formatRecord(
+  pending: PendingRecord,
+  placeOf: (address: string) => GeoLocation | undefined,
+): RecordInput {
   const { dimensions, plan } = pending
   const { secretNames } = plan
   const hide = hiding(secretsOf(pending))
@@ -27,12 +30,12 @@ export function formatRecord(pending: PendingRecord, placeOf: (address: string) 
     ...{ at: pending.at, orgId, apiId, status: pending.status, keyHash, clientId, tags },
     method: pending.method,
     path: cut(hide(redactUrl(pending.path, secretNames))),
-    fields: fieldsOf(pending, hide, secretNames, placeOf(pending.address) ?? NO_PLACE),
+    fields: fieldsOf(pending, hide, secretNames, placeOf(pending.address) ?? NO_LOCATION),
     ...(pending.detail !== undefined && { detail: detailOf(pending.detail, hide, secretNames) }),
   }
 }
 
-function fieldsOf(pending: PendingRecord, hide: Hide, names: SecretNames, place: Place): JsonObject {
+function fieldsOf(pending: PendingRecord, hide: Hide, names: SecretNames, place: GeoLocation): JsonObject {
   const { dimensions, plan, totalMs, upstreamMs } = pending
   const total = Math.round(totalMs)
   const upstream = upstreamMs < 0 ? 0 : Math.round(upstreamMs)
@@ -61,7 +64,7 @@ function detailOf({ request, answer }: Detail, hide: Hide, names: SecretNames): 
   return { request: messageOf(request, hide, names), response: messageOf(answer, hide, names) }
 }
 
-function messageOf(message: KeptMessage, hide: Hide, names: SecretNames): Uint8Array {
+function messageOf(message: RecordedMessage, hide: Hide, names: SecretNames): Uint8Array {
   const { totalBytes } = message
   const facts = { type: message.field('content-type'), encoding: message.field('content-encoding'), totalBytes }
   const body = redactBody(message.body(), facts, names)

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { setInterval } from 'node:timers'
 import type { CityResponse, Reader } from 'maxmind'
-import { NO_PLACE, type Place } from '../../model/analytics/geography.ts'
+import { type GeoLocation, NO_LOCATION } from '../../model/analytics/geography.ts'
 import { isObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
 
@@ -65,7 +65,7 @@ export class Geography {
   }
 
   /** All that is known of the place of an address. */
-  placeOf(address: string): Place | undefined {
+  placeOf(address: string): GeoLocation | undefined {
     if (this.#reader === undefined || isIP(address) === 0) return undefined
     try {
       // An IPv4 client of a socket that listens on IPv6 comes mapped; not every file knows such addresses.
@@ -82,14 +82,14 @@ export class Geography {
 }
 
 /** What the file holds is somebody else's: nothing of it is taken for granted. */
-function readPlace(found: unknown): Place | undefined {
+function readPlace(found: unknown): GeoLocation | undefined {
   if (!isObject(found)) return undefined
   const [country, registered, city, location] = ['country', 'registered_country', 'city', 'location'].map((name) =>
     objectAt(found, name),
   )
   const code = textAt(country!, 'iso_code') || textAt(registered!, 'iso_code')
   return {
-    ...NO_PLACE,
+    ...NO_LOCATION,
     country: COUNTRY.test(code) ? code : '',
     city: numberAt(city!, 'geoname_id'),
     city_name: textAt(objectAt(city!, 'names'), 'en'),

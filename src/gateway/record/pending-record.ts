@@ -2,7 +2,7 @@ import type { HitDimensions } from '../../model/analytics/hit.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { readCredential, withoutBearer } from '../steps/authentication/read-credential.ts'
 import type { Detail } from './detail.ts'
-import { copyText } from './flatten-string.ts'
+import { flattenString } from './flatten-string.ts'
 import type { RecordPlan } from './record-plan.ts'
 import type { Sample } from './sample.ts'
 
@@ -51,20 +51,20 @@ export function pendingRecord(x: Exchange, plan: RecordPlan, sample: Sample): Pe
     status: sample.status,
     totalMs: sample.totalMs,
     upstreamMs: sample.upstreamMs,
-    method: copyText(x.method, METHOD_CHARACTERS),
-    host: copyText(x.authority, HOST_CHARACTERS),
-    path: copyText(x.path),
-    target: copyText(targetOf(x)),
-    credential: copyText(credential),
-    userAgent: copyText(x.request.get('user-agent') ?? '', AGENT_CHARACTERS),
-    address: copyText(x.clientAddress),
+    method: flattenString(x.method, METHOD_CHARACTERS),
+    host: flattenString(x.authority, HOST_CHARACTERS),
+    path: flattenString(x.path),
+    target: flattenString(targetOf(x)),
+    credential: flattenString(credential),
+    userAgent: flattenString(x.request.get('user-agent') ?? '', AGENT_CHARACTERS),
+    address: flattenString(x.clientAddress),
     contentLength: x.bodyLength,
     bytesIn: x.bytesIn,
     bytesOut: x.bytesOut,
     requestId: x.requestId,
     errorCode: x.fault?.code ?? '',
     tracked: x.operation?.track === true,
-    detail: x.tap,
+    detail: x.bodyObserver,
   }
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Place } from '../../model/analytics/geography.ts'
+import type { GeoLocation } from '../../model/analytics/geography.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { DroppedRecords, RecordInput, Records } from '../../store/ports/records.ts'
 import type { Exchange } from '../server/exchange.ts'
-import { Admission } from './admission.ts'
+import { RecordSampler } from './admission.ts'
 import { formatRecord } from './format-record.ts'
 import { type PendingRecord, pendingRecord } from './pending-record.ts'
 import type { RecordPlan } from './record-plan.ts'
@@ -24,7 +24,7 @@ export interface RecordBookParts {
   readonly clock: Clock
   readonly log: Log
   /** Where an address is; undefined = nobody knows. */
-  readonly placeOf?: (address: string) => Place | undefined
+  readonly placeOf?: (address: string) => GeoLocation | undefined
   /** Wait between two flushes; 0 = only when asked. */
   readonly flushMs?: number
 }
@@ -46,7 +46,7 @@ const MINUTE_MS = 60_000
  */
 export class RecordBook {
   readonly #parts: RecordBookParts
-  readonly #admission: Admission
+  readonly #admission: RecordSampler
   readonly #flushMs: number
   #pending: PendingRecord[] = []
   #pendingBytes = 0
@@ -70,7 +70,7 @@ export class RecordBook {
 
   constructor(parts: RecordBookParts) {
     this.#parts = parts
-    this.#admission = new Admission(parts.settings.records_per_second)
+    this.#admission = new RecordSampler(parts.settings.records_per_second)
     this.#flushMs = parts.flushMs ?? FLUSH_MS
     this.#arm()
   }
@@ -97,7 +97,7 @@ export class RecordBook {
       if (plan.dropped++ === 0) this.#short.push(plan)
       return
     }
-    this.#pendingBytes += x.tap?.bytes ?? 0
+    this.#pendingBytes += x.bodyObserver?.bytes ?? 0
     this.#pending.push(pendingRecord(x, plan, sample))
   }
 

@@ -1,6 +1,6 @@
 import { type PatternWork, spendPatternWork } from '../../model/patterns/pattern-work.ts'
 import { fits, type PathPattern, type SegmentWords } from './path-pattern.ts'
-import { Words } from './segment-map.ts'
+import { SegmentMap } from './segment-map.ts'
 
 /** A segment of placeholders and words. */
 interface Mixed<T> {
@@ -11,7 +11,7 @@ interface Mixed<T> {
 }
 
 interface Node<T> {
-  readonly literals: Words<Node<T>>
+  readonly literals: SegmentMap<Node<T>>
   readonly mixed: Map<string, Mixed<T>>
   /** The mixed segments, those with more fixed characters first; undefined until it is first walked. */
   ordered: readonly Mixed<T>[] | undefined
@@ -42,7 +42,7 @@ export class OperationTrie<T> {
 }
 
 function emptyNode<T>(): Node<T> {
-  return { literals: new Words(), mixed: new Map(), ordered: undefined, template: undefined, ends: [], tails: [] }
+  return { literals: new SegmentMap(), mixed: new Map(), ordered: undefined, template: undefined, ends: [], tails: [] }
 }
 
 function childOf<T>(node: Node<T>, words: SegmentWords): Node<T> {

@@ -1,13 +1,13 @@
 import { readablePath } from '../../model/patterns/readable-path.ts'
 import { foldPath } from '../../model/text/fold-letters.ts'
 import type { RouteMatch, Routes, ServedApi } from '../server/exchange.ts'
-import { Words } from './segment-map.ts'
+import { SegmentMap } from './segment-map.ts'
 
 /** A piece of a listen path: a fixed word, or a placeholder with the pattern that it must match in full. */
 export type PathSegment = string | { readonly pattern: RegExp | undefined; readonly source: string }
 
 interface Node {
-  readonly literals: Words<Node>
+  readonly literals: SegmentMap<Node>
   readonly placeholders: readonly {
     readonly pattern: RegExp | undefined
     readonly source: string
@@ -16,7 +16,7 @@ interface Node {
   readonly served: ServedApi | undefined
 }
 
-const EMPTY: Node = { literals: new Words(), placeholders: [], served: undefined }
+const EMPTY: Node = { literals: new SegmentMap(), placeholders: [], served: undefined }
 
 export interface RouteEntry {
   /** Lower case; '' answers on every host. */
@@ -190,7 +190,7 @@ function sortPlaceholders(list: Node['placeholders'][number][]): Node['placehold
 
 /** As `replace`, but fills the maps of the node under construction instead of copying them. */
 function grow(node: Node | undefined, segments: readonly PathSegment[], at: number, served: ServedApi): Node {
-  const base: Node = node ?? { literals: new Words(), placeholders: [], served: undefined }
+  const base: Node = node ?? { literals: new SegmentMap(), placeholders: [], served: undefined }
   if (at === segments.length) return { ...base, served }
   const segment = segments[at]!
   if (typeof segment === 'string') {

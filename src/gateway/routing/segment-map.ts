@@ -11,7 +11,7 @@ interface Entry<T> {
  * Fixed words by their text, found within a longer text without cutting them out. A map keyed by strings would make V8 put each
  * word that a request brings into its table of unique strings first: 0.4 µs a look-up (Node 26.10), most of what routing costs.
  */
-export class Words<T> {
+export class SegmentMap<T> {
   readonly #entries: Map<number, Entry<T>>
   #size: number
 
@@ -38,13 +38,13 @@ export class Words<T> {
   }
 
   /** A copy in which the word leads to `value`. */
-  with(word: string, value: T): Words<T> {
-    return new Words(new Map(this.#entries), this.#size).put(word, value)
+  with(word: string, value: T): SegmentMap<T> {
+    return new SegmentMap(new Map(this.#entries), this.#size).put(word, value)
   }
 
   /** A copy without the word. */
-  without(word: string): Words<T> {
-    const copy = new Words(new Map(this.#entries), this.#size)
+  without(word: string): SegmentMap<T> {
+    const copy = new SegmentMap(new Map(this.#entries), this.#size)
     copy.#remove(word)
     return copy
   }

@@ -5,7 +5,7 @@ import { isBodiless } from '../../wire/http1/answer.ts'
 import type { AnswerView, FieldEdit, FieldPairs } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
-import { MAX_HELD_BYTES } from '../steps/answers/buffer-answer.ts'
+import { MAX_BUFFERED_BYTES } from '../steps/answers/buffer-answer.ts'
 import { linesOf, pairsOf, replyOf } from '../steps/transforms/run-modules.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import { editAnswer } from './respond.ts'
@@ -41,7 +41,7 @@ const UNPACK: Readonly<Record<string, Unpack>> = {
 }
 
 /** Makes what callers get of an answer that was read whole: by the template of the operation, header edits, then modules. */
-export async function answerHeld(x: Exchange, body: Buffer): Promise<Reply | Fault> {
+export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply | Fault> {
   try {
     const bodiless = x.method === 'HEAD' || isBodiless(x.status)
     const bytes = bodiless ? body : await unpacked(x, body)
@@ -66,7 +66,7 @@ async function unpacked(x: Exchange, body: Buffer): Promise<Buffer> {
   const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined
   if (unpack === undefined) throw fault('answer_untransformable', `encoded as ${encoding}`)
   try {
-    return await unpack(body, { maxOutputLength: MAX_HELD_BYTES })
+    return await unpack(body, { maxOutputLength: MAX_BUFFERED_BYTES })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'answer_too_large' : undefined
     throw fault(code ?? 'answer_untransformable', `its ${encoding} encoding cannot be undone`, error)

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts'
  * Finds whose request it is. Only a peer that is a trusted proxy speaks for others; what anybody else says of forwarding is taken away
  * before a step, a module or the upstream can read it.
  */
-export function findClient(x: Exchange, trusted: BlockList | undefined): void {
+export function findClientAddress(x: Exchange, trusted: BlockList | undefined): void {
   const { request } = x
   if (trusted === undefined || !isListed(trusted, x.peerAddress)) {
     request.eraseRange(FIELD.xForwardedFor, FIELD.xForwardedOther)

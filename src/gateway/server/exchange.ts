@@ -8,10 +8,10 @@ import type { JsonObject } from '../../model/json/json.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
 import type { Matcher } from '../../model/patterns/matcher.ts'
 import type { RewritePiece } from '../../model/patterns/rewrite-target.ts'
-import type { Grant } from '../../model/sessions/grant.ts'
+import type { SessionGrant } from '../../model/sessions/grant.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Upstream } from '../../wire/connect/upstream.ts'
-import { type AnswerTaker, WireExchange } from '../../wire/http1/exchange.ts'
+import { type BodyConsumer, WireExchange } from '../../wire/http1/exchange.ts'
 import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
 import type { ChainCache } from '../cache/chain-cache.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
@@ -38,10 +38,10 @@ export interface Reply {
 export const SENT: Reply = { status: 0, fields: '', body: undefined }
 
 /** How a step ended the walk; undefined = go on. */
-export type Outcome = Reply | Fault | undefined
+export type StepOutcome = Reply | Fault | undefined
 
 /** One thing that happens to a request. Its function name is what `explain` calls it. */
-export type Step = (x: Exchange) => Outcome | Promise<Outcome>
+export type Step = (x: Exchange) => StepOutcome | Promise<StepOutcome>
 
 /** Header edits, ready to be applied: names to drop in lower case, lines to add. */
 export interface CompiledTransform {
@@ -129,7 +129,7 @@ export interface Chain {
   readonly rules: Rules
   readonly steps: readonly Step[]
   /** Steps of requests that another API leads here; `inner` where nothing is asked of the caller again (see redirect-internally.ts). */
-  readonly ledTo: readonly Step[]
+  readonly redirectedSteps: readonly Step[]
   readonly inner: readonly Step[]
   readonly targets: Targets
   readonly apiRate: Limit | undefined // of the whole API
@@ -145,7 +145,7 @@ export interface Chain {
   readonly records: RecordPlan | undefined
   readonly metrics: ApiMetrics
   /** Plan of requests without a session; made with the first of them. */
-  open: Plan | undefined
+  open: CallerPlan | undefined
 }
 
 /** An API as this node serves it: where a request enters, and the chains that it may end up in. */
@@ -188,7 +188,7 @@ export interface Targets {
 }
 
 /** What watches the requests of an API whose upstream is taken care of. */
-export interface UpstreamWatch {
+export interface AttemptHooks {
   /** The head of an answer has come. @throws Fault where it is thrown away for another */
   answered(x: Exchange): void
   /** No answer has come. Answers the target to try now; undefined when this was all. */
@@ -204,10 +204,10 @@ export interface HitPlan {
 }
 
 /** What one session may do at one chain, and what its requests there are limited and counted by. Made once, used by every request. */
-export interface Plan {
+export interface CallerPlan {
   readonly chain: Chain
   /** undefined = no right on the API, or no session at all. */
-  readonly grant: Grant | undefined
+  readonly grant: SessionGrant | undefined
   readonly dimensions: HitDimensions
   /** undefined where no request header becomes a tag: those of the dimensions are all there are. */
   readonly tags: SessionTags | undefined
@@ -236,7 +236,7 @@ export interface Caller {
   /** What its author and its policies say besides. */
   readonly metaData: JsonObject
   /** What it may do at this chain, and what its requests there are limited and counted by. */
-  planFor(chain: Chain): Plan
+  planFor(chain: Chain): CallerPlan
 }
 
 /** Limits of a whole organisation, from its organisation key. */
@@ -287,7 +287,7 @@ export interface Territories {
 }
 
 /** Follows a request to its upstream, to keep the answer or to give another in its place. */
-export interface AnswerKeeper extends AnswerTaker {
+export interface AnswerInterceptor extends BodyConsumer {
   /**
    * The head of the upstream's answer is there, as it came.
    * @throws Fault `stored_answer_stands_in` when the answer is not wanted: `standsIn` gives another
@@ -302,14 +302,14 @@ export interface AnswerKeeper extends AnswerTaker {
 const NO_ADDRESSES: readonly string[] = []
 
 /** What is known of the credentials of a request. */
-export interface SeenCredentials {
+export interface KnownCredentials {
   /** Where those are that were found valid; undefined where none was asked for. */
   readonly verified: readonly CredentialPlace[] | undefined
   /** Places of those that do not go on to the upstream. */
   readonly withheld: readonly CredentialPlace[]
 }
 
-const NO_CREDENTIALS: SeenCredentials = { verified: undefined, withheld: [] }
+const NO_CREDENTIALS: KnownCredentials = { verified: undefined, withheld: [] }
 
 /**
  * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here
@@ -350,7 +350,7 @@ export class Exchange extends WireExchange implements Instant {
 
   // --- found by authentication
   session: Caller | undefined
-  plan: Plan | undefined
+  plan: CallerPlan | undefined
   skipAuthentication = false
   /** Index of the alternative of its API's methods that it met. */
   alternative = 0
@@ -379,7 +379,7 @@ export class Exchange extends WireExchange implements Instant {
   hops = 0 // APIs that it was led on to from the one where it arrived
   attempts = 0 // targets that it was handed to
   /** Watches what becomes of it, where the upstream is taken care of. */
-  care: UpstreamWatch | undefined
+  attemptHooks: AttemptHooks | undefined
   /** Waits for the outcome, under `breakerTurn`. */
   breaker: Breaker | undefined
   breakerTurn = 0
@@ -389,24 +389,24 @@ export class Exchange extends WireExchange implements Instant {
   requestId = ''
   /** True when the answer was a stored one. */
   fromCache = false
-  declare taker: AnswerKeeper | undefined
+  declare bodyConsumer: AnswerInterceptor | undefined
 
   // --- for records
   /** Whether this request will be recorded, where that is settled before its end. */
   recording: '' | 'admitted' | 'left out' = ''
   /** Keeps head and bodies, of a request that is recorded whole. */
-  declare tap: Detail | undefined
+  declare bodyObserver: Detail | undefined
   /** ISO code of the country of `countryAddress`, an address that this connection was asked from last; '' = not known. */
   country = ''
   countryAddress = ''
 
   override reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
-    this.tap?.replied(status, fields, body)
+    this.bodyObserver?.replied(status, fields, body)
     super.reply(status, fields, body)
   }
 
   override repeat(answer: RepeatedAnswer, extra: string): void {
-    this.tap?.replied(
+    this.bodyObserver?.replied(
       answer.status,
       answer.head.slice(answer.head.indexOf('\n') + 1) + extra,
       answer.bytes ?? answer.text,
@@ -449,7 +449,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.hops = 0
   x.patternWork = 0
   x.attempts = 0
-  x.care = undefined
+  x.attemptHooks = undefined
   x.breaker = undefined
   x.requestHead = ''
   x.moduleContext = undefined

@@ -6,16 +6,16 @@ import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
 import type { LineSink, Log } from '../../model/logs/log.ts'
 import { descriptorLimit, shareDescriptors } from '../../model/nodes/descriptors.ts'
 import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
-import type { GatewayOrder } from '../../model/nodes/gateway-command.ts'
+import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
 import type { NodeShard } from '../../model/nodes/node.ts'
 import type { PasswordRules } from '../../model/passwords/password-rules.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
 import { ownUrls } from '../../publish/apis/api-place.ts'
 import { fetchDocument } from '../../publish/apis/fetch-document.ts'
-import { privateKeyOf } from '../../publish/certificates/certificates.ts'
+import { certificateKeyOf } from '../../publish/certificates/certificates.ts'
 import { TrafficEvents } from '../../publish/events/traffic-events.ts'
-import { checkUser, userHash } from '../../publish/keys/basic-auth-users.ts'
+import { basicUserHash, checkBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
 import { forgetNodes, writeNodeStatus } from '../../publish/nodes/node-status.ts'
@@ -23,7 +23,7 @@ import type { Store } from '../../store/ports/ports.ts'
 import { SocketBudget } from '../../wire/listen/socket-budget.ts'
 import { SecretGate } from '../admin/admin-secret.ts'
 import type { AdminParts } from '../admin/parts.ts'
-import type { Route } from '../admin/route.ts'
+import type { AdminRoute } from '../admin/route.ts'
 import { adminRoutes } from '../admin/routes.ts'
 import { ApiCatalogue } from '../apis/catalogue.ts'
 import { explainerOf, trustedProxiesOf } from '../apis/explainer.ts'
@@ -33,7 +33,7 @@ import { policyKey } from '../apis/snapshot.ts'
 import { KeySets } from '../authentication/key-sets.ts'
 import type { Users } from '../authentication/users.ts'
 import { ResponseCache } from '../cache/response-cache.ts'
-import { type OnGatewayEvent, quotaWatch, tellingRecord } from '../events/events.ts'
+import { type OnGatewayEvent, quotaWatch, recordWithEvents } from '../events/events.ts'
 import { Modules } from '../modules/modules.ts'
 import { offerGatewayMetrics } from '../nodes/metrics.ts'
 import { NodeReporter } from '../nodes/node-status.ts'
@@ -50,7 +50,7 @@ import { nextRequestId } from '../record/request-id.ts'
 import { Sample } from '../record/sample.ts'
 import { Sessions } from '../sessions/sessions.ts'
 import { telemetryOf } from '../telemetry/load.ts'
-import type { UpstreamCares } from '../upstream/api-resilience.ts'
+import type { ResilienceRegistry } from '../upstream/api-resilience.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { UpstreamPool } from '../upstream/targets.ts'
 import { InnerCalls } from './inner-calls.ts'
@@ -99,7 +99,7 @@ export interface Gateway {
   readonly tlsPort: number | undefined
   readonly live: LiveConfig
   /** What it answers below `/svc/`. */
-  readonly calls: readonly Pick<Route, 'method' | 'path'>[]
+  readonly calls: readonly Pick<AdminRoute, 'method' | 'path'>[]
   /** True when everything stored is loaded and nothing stops. */
   ready(): boolean
   /** Sends a request to itself, and tells what came of it. @throws Fault `try_elsewhere`, `body_invalid` (400), `try_busy` (503) */
@@ -211,7 +211,7 @@ interface Core {
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly upstreams: UpstreamPool
-  readonly upstreamCares: UpstreamCares
+  readonly upstreamCares: ResilienceRegistry
   readonly responses: ResponseCache
   readonly innerCalls: InnerCalls
   readonly modules: Modules
@@ -256,8 +256,8 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   )
   const recording = openRecording(parts)
   const users: Users = {
-    hashOf: (orgId, name) => userHash(parts, orgId, name).toString('hex'),
-    check: (orgId, name, password, address) => checkUser(secretParts, orgId, name, password, address),
+    hashOf: (orgId, name) => basicUserHash(parts, orgId, name).toString('hex'),
+    check: (orgId, name, password, address) => checkBasicUser(secretParts, orgId, name, password, address),
   }
   const keySets = new KeySets({ clock, log, fetch: keySetReader(config.webhooks.allow_private) })
   const compileParts = {
@@ -298,7 +298,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     catalogue,
     sessions,
     ownKeys,
-    obey,
+    applyCommand: obey,
   })
   const stands = { upstreams, upstreamCares, responses, innerCalls, modules, events }
   return { secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
@@ -310,7 +310,7 @@ function openModules({ config, log }: GatewayParts): Modules {
 }
 
 /** Makes what does as all gateways are told. */
-function obedience(responses: ResponseCache, keySets: KeySets): (order: GatewayOrder | undefined) => void {
+function obedience(responses: ResponseCache, keySets: KeySets): (order: GatewayCommand | undefined) => void {
   return (order) => {
     if (order?.order !== 'responses') keySets.forget()
     if (order === undefined) responses.forgetAll()
@@ -397,7 +397,7 @@ function serverParts(
     ownControl: admin.control,
     calls: admin.calls,
     endpoints: core.authorization.endpoints,
-    record: tellingRecord(
+    record: recordWithEvents(
       recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), {
         ...core.recording,
         logged: accessLog !== undefined,
@@ -439,6 +439,6 @@ async function findKeyPair(
   if (stored === undefined) return undefined
   const { certificate, org_id: owner = '' } = stored.body
   if (owner !== '' && owner !== orgId) return undefined
-  const key = privateKeyOf(stored.body, sealKey)
+  const key = certificateKeyOf(stored.body, sealKey)
   return typeof certificate === 'string' && key !== undefined ? { certificate, key } : undefined
 }

@@ -1,5 +1,5 @@
 import type { Fault } from '../../errors/fault.ts'
-import { textOf } from '../../errors/render.ts'
+import { publicText } from '../../errors/render.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -32,7 +32,7 @@ export function isGrpc(x: Exchange): boolean {
 /** The fields of a refusal to a caller of gRPC: an answer that is trailers alone. */
 export function grpcRefusal(fault: Fault): string {
   const code = CODES[fault.entry.status] ?? UNKNOWN
-  return `Content-Type: application/grpc\r\ngrpc-status: ${code}\r\ngrpc-message: ${percentEncoded(textOf(fault))}\r\n`
+  return `Content-Type: application/grpc\r\ngrpc-status: ${code}\r\ngrpc-message: ${percentEncoded(publicText(fault))}\r\n`
 }
 
 /** As gRPC over HTTP/2 spells messages: printable ASCII without `%` as it is, every other byte of UTF-8 escaped. */

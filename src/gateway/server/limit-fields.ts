@@ -11,7 +11,7 @@ export interface NamedLimit {
  * The limit of a kind that a client is told of, where there is room for one: the one that refused, else of the caller's own the one
  * with the fewest permits left, else the same of what others set. `refused` is its place in the list; -1 = none.
  */
-export function limitToTell(limits: readonly Limit[], kind: Limit['kind'], refused: number): Limit | undefined {
+export function reportedLimit(limits: readonly Limit[], kind: Limit['kind'], refused: number): Limit | undefined {
   if (refused !== -1 && limits[refused]!.kind === kind) return limits[refused]
   let told: Limit | undefined
   for (let i = 0; i < limits.length; i++) {
@@ -59,7 +59,7 @@ export function limitFields(limits: readonly Limit[], wall: Millis, refused: num
       rates++
     }
   }
-  const quota = quotas === 0 ? '' : quotaFields(limitToTell(limits, 'quota', refused)!, wall)
+  const quota = quotas === 0 ? '' : quotaFields(reportedLimit(limits, 'quota', refused)!, wall)
   if (rate === undefined) return quota
   if (rates > 1) return quota + severalRates(limits)
   const state = `${stateOf(rate)}\r\n`
@@ -83,10 +83,10 @@ function severalRates(limits: readonly Limit[]): string {
 }
 
 function stateOf({ remaining, resetMs }: Limit): string {
-  return `${remaining};t=${secondsOf(resetMs)}`
+  return `${remaining};t=${wholeSeconds(resetMs)}`
 }
 
 /** Whole seconds to wait. A window ends strictly after its last millisecond, which nobody needs to be told of. */
-export function secondsOf(ms: number): number {
+export function wholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil((ms - 1) / 1000))
 }

@@ -4,7 +4,7 @@ import { addressList } from '../../model/network/address.ts'
 import type { DescriptorShares } from '../../model/nodes/descriptors.ts'
 import type { WireHandler } from '../../wire/http1/exchange.ts'
 import { Admission } from '../../wire/listen/admission.ts'
-import { type Listener, listen, type TlsChoice, type WireLimits } from '../../wire/listen/listen.ts'
+import { listen, type PortListener, type TlsChoice, type WireLimits } from '../../wire/listen/listen.ts'
 import type { RefusedConnections } from '../record/refused-connections.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -51,7 +51,7 @@ export async function openPorts(
   const shared = settings.workers > 1
   const senders = settings.proxy_protocol_networks
   const proxies = senders.length === 0 ? undefined : addressList(senders)
-  const listeners: Listener[] = []
+  const listeners: PortListener[] = []
   const drain = async (boundMs: number) => {
     await Promise.all(listeners.map((listener) => listener.drain(boundMs)))
   }

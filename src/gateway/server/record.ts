@@ -1,24 +1,24 @@
 import { CATALOG } from '../../errors/catalog.ts'
-import { cellOf, makePlan } from '../apis/plan.ts'
+import { cellOf, makeCallerPlan } from '../apis/plan.ts'
 import type { ApiMetrics } from '../record/api-metrics.ts'
-import { copyText } from '../record/flatten-string.ts'
+import { flattenString } from '../record/flatten-string.ts'
 import type { Geography } from '../record/geography.ts'
 import type { RecordBook } from '../record/record-book.ts'
 import type { Recorder } from '../record/recorder.ts'
-import type { Exchange, Plan } from './exchange.ts'
+import type { CallerPlan, Exchange } from './exchange.ts'
 
 const CLIENT_GONE_STATUS = CATALOG.client_gone.status
 
 /** The plan that a request is limited and counted by: its session's, or the chain's own for requests without one. */
-function planOf(x: Exchange): Plan {
+function planOf(x: Exchange): CallerPlan {
   if (x.plan !== undefined) return x.plan
   const chain = x.chain!
-  chain.open ??= makePlan(chain, undefined, undefined)
+  chain.open ??= makeCallerPlan(chain, undefined, undefined)
   return chain.open
 }
 
 /** The same for records: a refused session is counted as itself, although it has no plan at work. */
-function countedPlan(x: Exchange): Plan {
+function countedPlan(x: Exchange): CallerPlan {
   if (x.plan === undefined && x.session !== undefined) return x.session.planFor(x.chain!)
   return planOf(x)
 }
@@ -68,6 +68,6 @@ export function recordWith(recorder: Recorder, unrouted: ApiMetrics, extras: Rec
 
 /** Once for each connection, and for each client that a trusted proxy names on it. */
 function findCountry(geography: Geography, x: Exchange): void {
-  x.countryAddress = copyText(x.clientAddress)
+  x.countryAddress = flattenString(x.clientAddress)
   x.country = geography.countryOf(x.countryAddress)
 }

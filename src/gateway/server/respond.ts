@@ -21,7 +21,7 @@ const JSON_TYPE = 'Content-Type: application/json\r\n'
 export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): void {
   if (end === SENT) return
   if (end instanceof Fault) {
-    refuse(x, end, style)
+    answerRefusal(x, end, style)
     return
   }
   const fields = x.corsFields === CORS_FIELDS.upstream ? end.fields : withoutCorsLines(end.fields)
@@ -29,7 +29,7 @@ export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): v
 }
 
 /** Answers a refusal in the gateway's words, with the limits and CORS fields collected so far. */
-export function refuse(x: Exchange, fault: Fault, style: AnswerStyle): void {
+export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): void {
   x.fault = fault
   if (x.http2 && isGrpc(x)) {
     const extra = x.limitFields + x.answerExtra + retryField(fault) + idField(x, style)
@@ -52,13 +52,13 @@ function idField(x: Exchange, style: AnswerStyle): string {
 
 /** Edits the head of an upstream's answer; answers the lines to append. What we say of limits replaces what it said. */
 export function editAnswer(x: Exchange): string {
-  x.taker?.answered(x)
+  x.bodyConsumer?.answered(x)
   let extra = x.limitFields
   if (extra !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
   if (x.corsFields !== CORS_FIELDS.upstream) dropCors(x)
   extra += x.answerExtra
   extra += editFields(x, x.operation?.responseHeaders, x.chain?.responseHeaders)
-  x.tap?.answered(x.status, x.response.kept() + extra)
+  x.bodyObserver?.answered(x.status, x.response.kept() + extra)
   return extra
 }
 

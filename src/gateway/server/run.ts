@@ -1,5 +1,5 @@
 import { Fault, fault, toFault } from '../../errors/fault.ts'
-import type { Exchange, Outcome, Reply, Step } from './exchange.ts'
+import type { Exchange, Reply, Step, StepOutcome } from './exchange.ts'
 
 /**
  * Walks the steps of a chain. The first Reply or Fault ends the walk.
@@ -16,7 +16,7 @@ export function run(steps: readonly Step[], x: Exchange, from = 0): Reply | Faul
   throw fault('internal', 'the chain ended without an answer')
 }
 
-async function later(steps: readonly Step[], x: Exchange, at: number, waiting: Promise<Outcome>) {
+async function later(steps: readonly Step[], x: Exchange, at: number, waiting: Promise<StepOutcome>) {
   try {
     const end = await waiting
     if (end !== undefined) return end

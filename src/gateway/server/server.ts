@@ -6,11 +6,11 @@ import type { WireHandler } from '../../wire/http1/exchange.ts'
 import { behindSegments } from '../../wire/http1/path.ts'
 import type { ElsewhereFound, OAuthEndpoints } from '../oauth/endpoints.ts'
 import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
-import { send } from '../steps/forward/forward.ts'
-import { answerHeld } from './buffered-answer.ts'
-import { findClient } from './client-address.ts'
+import { sendToTarget } from '../steps/forward/forward.ts'
+import { answerBuffered } from './buffered-answer.ts'
+import { findClientAddress } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
-import { type AnswerStyle, conclude, editAnswer, refuse } from './respond.ts'
+import { type AnswerStyle, answerRefusal, conclude, editAnswer } from './respond.ts'
 import { run } from './run.ts'
 
 const NOT_FOUND = prebuilt('api_not_found')
@@ -39,12 +39,12 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
   const refuseWith = (x: Exchange, fault: Fault) => {
     if (fault.entry.log !== 'silent') parts.onFault(fault, x)
-    refuse(x, fault, style)
+    answerRefusal(x, fault, style)
   }
   /** No upstream answers. That is told also where a stored answer stands in. */
   const giveUp = (x: Exchange, fault: Fault) => {
     if (fault.entry.log !== 'silent') parts.onFault(fault, x)
-    if (!x.taker?.standsIn(x, fault)) refuse(x, fault, style)
+    if (!x.bodyConsumer?.standsIn(x, fault)) answerRefusal(x, fault, style)
   }
   const end = (x: Exchange, how: Reply | Fault) => {
     if (how instanceof Error) refuseWith(x, how)
@@ -67,14 +67,14 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     },
 
     respond(x) {
-      x.care?.answered(x)
+      x.attemptHooks?.answered(x)
       return editAnswer(x)
     },
 
     failed(x, fault) {
-      if (x.care !== undefined) {
-        const target = x.care.failed(x, fault)
-        if (target !== undefined) send(x, target, x.chain!.api.upstream.preserveHost)
+      if (x.attemptHooks !== undefined) {
+        const target = x.attemptHooks.failed(x, fault)
+        if (target !== undefined) sendToTarget(x, target, x.chain!.api.upstream.preserveHost)
         else giveUp(x, fault)
         return
       }
@@ -86,7 +86,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
         fault.code === 'upstream_unreachable' &&
         x.attempts < targets.list.length
       ) {
-        send(x, targets.after(x.target!)!, x.chain!.api.upstream.preserveHost)
+        sendToTarget(x, targets.after(x.target!)!, x.chain!.api.upstream.preserveHost)
         return
       }
       giveUp(x, fault)
@@ -94,20 +94,20 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     held(x, body) {
       try {
-        x.care?.answered(x)
+        x.attemptHooks?.answered(x)
       } catch (error) {
         x.forwarded = false
         this.failed(x, toFault(error))
         return
       }
-      answerHeld(x, body)
+      answerBuffered(x, body)
         .then((late) => (late instanceof Error ? refuseWith(x, late) : x.reply(late.status, late.fields, late.body)))
         .catch((error) => refuseWith(x, toFault(error)))
     },
 
     done(x) {
-      x.taker?.ended(x)
-      x.care?.ended(x)
+      x.bodyConsumer?.ended(x)
+      x.attemptHooks?.ended(x)
       if (x.request.hidden > 0) parts.onHiddenFields(x.request.hidden)
       parts.record(x)
     },
@@ -131,7 +131,7 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
     if (found !== undefined) return answerElsewhere(parts, x, snapshot, found)
   }
   enter(x, snapshot, match)
-  findClient(x, parts.trustedProxies)
+  findClientAddress(x, parts.trustedProxies)
   // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.
   if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x)
   return checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
@@ -149,7 +149,7 @@ function answerElsewhere(
   snapshot: Snapshot,
   found: ElsewhereFound,
 ): Reply | Fault | Promise<Reply | Fault> {
-  findClient(x, trustedProxies)
+  findClientAddress(x, trustedProxies)
   return run([() => endpoints.enter(x, snapshot, found)], x)
 }
 

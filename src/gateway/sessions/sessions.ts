@@ -9,15 +9,15 @@ import type { Merged } from '../../model/policies/merge-policies.ts'
 import { compileGrant } from '../../model/sessions/grant.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
-import { oneCopy } from '../../model/text/intern.ts'
+import { intern } from '../../model/text/intern.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { LegacyKeys } from '../../publish/keys/legacy-keys.ts'
 import type { Awaitable, SessionRow, Tokens } from '../../store/ports/ports.ts'
-import { makePlan } from '../apis/plan.ts'
+import { makeCallerPlan } from '../apis/plan.ts'
 import { policyKey } from '../apis/snapshot.ts'
 import { type Clients, NO_CLIENTS } from '../oauth/live-clients.ts'
 import { type LiveToken, liveToken } from '../oauth/live-token.ts'
-import type { Caller, Chain, Plan, Snapshot } from '../server/exchange.ts'
+import type { Caller, CallerPlan, Chain, Snapshot } from '../server/exchange.ts'
 import { SharedMerges } from './shared-merges.ts'
 
 /** A client as it was found for a token, and when: see `Clients.generation`. */
@@ -54,7 +54,7 @@ export class LiveSession implements Caller {
   /** Unix milliseconds at which the store forgets it, 0 = never: from then on it counts as unknown, also from memory. */
   readonly evictAt: number
   readonly #orgId: string
-  #lastPlan: Plan | undefined
+  #lastPlan: CallerPlan | undefined
   readonly source: SessionSource
   /** The stored session of its user that it was made with; undefined = none yet. */
   readonly user: JsonObject | undefined
@@ -66,14 +66,14 @@ export class LiveSession implements Caller {
   readonly #counterId: string
   #registered: { readonly api: object; readonly is: boolean } | undefined
   /** Of all chains that it was used at, once there was a second one. */
-  #plans: Map<string, Plan> | undefined
+  #plans: Map<string, CallerPlan> | undefined
 
   constructor(source: SessionSource, keyHash: string, made: MadeWith) {
     const { body, orgId, clientId, evictAt } = source
     const { snapshot, merges, found, user } = made
     this.source = source
     this.user = user
-    this.#orgId = oneCopy(orgId)
+    this.#orgId = intern(orgId)
     this.keyHash = keyHash
     this.clientId = clientId
     this.token = liveToken(source, found)
@@ -108,14 +108,14 @@ export class LiveSession implements Caller {
   }
 
   /** What the session may do at this chain; derived once, and again only when the API was compiled anew. */
-  planFor(chain: Chain): Plan {
+  planFor(chain: Chain): CallerPlan {
     const last = this.#lastPlan
     if (last !== undefined && last.chain === chain) return last
     this.#lastPlan = last === undefined ? this.#plan(chain) : this.#planBeside(last, chain)
     return this.#lastPlan
   }
 
-  #planBeside(last: Plan, chain: Chain): Plan {
+  #planBeside(last: CallerPlan, chain: Chain): CallerPlan {
     this.#plans ??= new Map([[placeOfPlan(last.chain), last]])
     const place = placeOfPlan(chain)
     const known = this.#plans.get(place)
@@ -125,13 +125,13 @@ export class LiveSession implements Caller {
     return plan
   }
 
-  #plan(chain: Chain): Plan {
+  #plan(chain: Chain): CallerPlan {
     const { merged, keyHash, clientId } = this
     const { apiId, skipRateLimit: skipRate, skipQuota, ignoreCase } = chain.api
     const before = chain.apiRate === undefined ? [] : [chain.apiRate]
     const options = { before, skipRate, skipQuota, ignoreCase }
     const grant = merged === undefined ? undefined : compileGrant(merged, apiId, this.#counterId, options)
-    return makePlan(chain, grant, { keyHash, session: this.#tagged(), clientId })
+    return makeCallerPlan(chain, grant, { keyHash, session: this.#tagged(), clientId })
   }
 
   get metaData(): JsonObject {

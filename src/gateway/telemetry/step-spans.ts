@@ -1,5 +1,5 @@
 import { Fault, toFault } from '../../errors/fault.ts'
-import type { Outcome, Step } from '../server/exchange.ts'
+import type { Step, StepOutcome } from '../server/exchange.ts'
 import { TracedExchange } from './traced-exchange.ts'
 
 /** The same steps, each with a span of its own, under the same names. */
@@ -20,7 +20,7 @@ export function spannedSteps(steps: readonly Step[]): readonly Step[] {
   })
 }
 
-const settled = (end: (error: string) => void) => (outcome: Outcome) => {
+const settled = (end: (error: string) => void) => (outcome: StepOutcome) => {
   end(outcome instanceof Fault ? outcome.code : '')
   return outcome
 }

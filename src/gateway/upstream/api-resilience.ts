@@ -9,7 +9,7 @@ import { ApiUpstream, type ApiUpstreamParts } from './api-upstream.ts'
 import type { RetryCounts } from './resilience.ts'
 import type { UpstreamPool } from './targets.ts'
 
-export interface UpstreamCaresParts {
+export interface ResilienceRegistryParts {
   readonly upstreams: UpstreamPool
   readonly clock: Clock
   readonly log: Log
@@ -25,7 +25,7 @@ const LOG_TEXTS: Readonly<Record<string, readonly [level: 'info' | 'warn', text:
 }
 
 /** The upstreams of all APIs of this node, and how they stand. */
-export class UpstreamCares {
+export class ResilienceRegistry {
   /** One for all APIs: most of them never use it. */
   readonly #parts: ApiUpstreamParts
   readonly #open = new Set<ApiUpstream>()
@@ -33,7 +33,7 @@ export class UpstreamCares {
   readonly #byApi = new Map<string, readonly ApiUpstream[]>()
   readonly #counts: RetryCounts = { made: 0, refused: 0 }
 
-  constructor({ upstreams, clock, log, onGatewayEvent, dnsServers }: UpstreamCaresParts) {
+  constructor({ upstreams, clock, log, onGatewayEvent, dnsServers }: ResilienceRegistryParts) {
     this.#parts = {
       ...{ upstreams, clock, dnsServers, counts: this.#counts },
       began: (upstream) => this.#open.add(upstream),

@@ -6,13 +6,13 @@ import type { OnGatewayEvent } from '../events/events.ts'
 import type { Step, Targets } from '../server/exchange.ts'
 import { checkBreaker } from '../steps/forward/check-breaker.ts'
 import { forward } from '../steps/forward/forward.ts'
-import { forwardWithCare } from '../steps/forward/forward-with-resilience.ts'
-import { Balance, type HeldTarget } from './balance.ts'
+import { forwardWithRetries } from '../steps/forward/forward-with-resilience.ts'
+import { Balance, type WeightedTarget } from './balance.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
 import { SrvDiscovery } from './discovery.ts'
 import type { SrvRecord } from './dns-message.ts'
 import { HealthChecks } from './health-checks.ts'
-import { type RetryCounts, UpstreamCare } from './resilience.ts'
+import { type RetryCounts, UpstreamResilience } from './resilience.ts'
 import { TargetsHealth } from './target-health.ts'
 import type { UpstreamPool } from './targets.ts'
 
@@ -31,7 +31,7 @@ export interface ApiUpstreamParts {
 }
 
 /** A target of a definition, or one that DNS names. */
-type TieredTarget = UpstreamRules['targets'][number] & Partial<Pick<HeldTarget, 'tier'>>
+type TieredTarget = UpstreamRules['targets'][number] & Partial<Pick<WeightedTarget, 'tier'>>
 
 /** Everything that one API has open towards its upstreams, and the care that it takes of them. Closed with the API. */
 export class ApiUpstream {
@@ -47,7 +47,7 @@ export class ApiUpstream {
   #records: readonly SrvRecord[] = []
   /** What the definition of before knew of its targets, until ours are there. */
   #before: TargetsHealth | undefined
-  #care: UpstreamCare | undefined
+  #care: UpstreamResilience | undefined
 
   /** `before` serves the definition that this one takes the place of. */
   constructor(api: Api, parts: ApiUpstreamParts, before?: ApiUpstream) {
@@ -101,7 +101,7 @@ export class ApiUpstream {
   forward(targets: Targets): Step[] {
     const { preserveHost } = this.#api.upstream
     if (this.#care === undefined) return [forward(targets, preserveHost)]
-    const last = forwardWithCare(this.#care, targets, preserveHost)
+    const last = forwardWithRetries(this.#care, targets, preserveHost)
     return this.#breakers.length === 0 ? [last] : [checkBreaker(this.#parts.clock), last]
   }
 
@@ -140,7 +140,7 @@ export class ApiUpstream {
     const { health: checks, ejection, retries } = this.#api.upstream
     const health = new TargetsHealth({ clock, checks, ejection, tell: (kind, detail) => tell(kind, apiId, detail) })
     this.#health = health
-    this.#care = new UpstreamCare({ health, retries, clock, counts })
+    this.#care = new UpstreamResilience({ health, retries, clock, counts })
     if (checks !== undefined) {
       this.#checks = new HealthChecks(checks, (target, reason) => {
         if (target.health !== undefined) health.checked(target.health, reason)
@@ -152,7 +152,7 @@ export class ApiUpstream {
   #fill(balance: Balance, rules: UpstreamRules, targets: readonly TieredTarget[]): void {
     const { upstreams } = this.#parts
     const weighted = targets.filter(({ weight }) => Math.round(weight) > 0)
-    const held: HeldTarget[] = []
+    const held: WeightedTarget[] = []
     try {
       for (const { url, weight, tier = 0 } of weighted.length > 0 ? weighted : targets) {
         const health = this.#health!.of(url)

@@ -1,10 +1,10 @@
 import type { Clock } from '../../model/time/clock.ts'
 import type { Target, Targets } from '../server/exchange.ts'
-import { spread } from './spread.ts'
+import { weightedRoundRobin } from './spread.ts'
 import type { TargetsHealth } from './target-health.ts'
 
 /** A target with what it weighs, and the function that lets go of its origin. */
-export interface HeldTarget {
+export interface WeightedTarget {
   readonly target: Target
   readonly weight: number
   /** Those with a higher number are asked when none with a lower one can be (RFC 2782, priority). */
@@ -19,7 +19,7 @@ export interface HeldTarget {
 export class Balance implements Targets {
   readonly #health: TargetsHealth
   readonly #clock: Clock
-  #held: readonly HeldTarget[] = []
+  #held: readonly WeightedTarget[] = []
   /** Targets that may be asked, by tier; no tier is empty. */
   #tiers: readonly (readonly Target[])[] = []
   #order: readonly number[] = []
@@ -35,7 +35,7 @@ export class Balance implements Targets {
   }
 
   /** Takes these targets from now on and lets go of those before. */
-  replace(held: readonly HeldTarget[]): void {
+  replace(held: readonly WeightedTarget[]): void {
     const before = this.#held
     this.#held = held
     this.list = held.map(({ target }) => target)
@@ -89,7 +89,7 @@ export class Balance implements Targets {
     const usable = this.#held.filter(({ target }) => target.health === undefined || health.usable(target.health))
     const tiers = [...Map.groupBy(usable, ({ tier }) => tier)].sort(([a], [b]) => a - b).map(([, tier]) => tier)
     this.#tiers = tiers.map((tier) => tier.map(({ target }) => target))
-    this.#order = spread((tiers[0] ?? []).map(({ weight }) => weight))
+    this.#order = weightedRoundRobin((tiers[0] ?? []).map(({ weight }) => weight))
     this.#turn = 0
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../model/time/clock.ts'
 import type { Feed } from '../../store/ports/ports.ts'
 import type { SocketBudget } from '../../wire/listen/socket-budget.ts'
 import type { OnGatewayEvent } from '../events/events.ts'
-import { UpstreamCares } from './api-resilience.ts'
+import { ResilienceRegistry } from './api-resilience.ts'
 import { ClientIdentities, type FindKeyPair } from './client-identities.ts'
 import { UpstreamPool } from './targets.ts'
 
@@ -34,7 +34,7 @@ export function openUpstreams(parts: OpenUpstreamsParts, findKeyPair: FindKeyPai
     },
     new ClientIdentities(findKeyPair, store.feed),
   )
-  const upstreamCares = new UpstreamCares({
+  const upstreamCares = new ResilienceRegistry({
     ...{ upstreams, clock, log, onGatewayEvent },
     dnsServers: settings.dns_servers,
   })

@@ -2,7 +2,7 @@ import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { RetryRules } from '../../model/apis/definition/upstream-resilience.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { IDEMPOTENT } from '../../wire/http1/relay.ts'
-import type { Exchange, Target, UpstreamWatch } from '../server/exchange.ts'
+import type { AttemptHooks, Exchange, Target } from '../server/exchange.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { TargetsHealth } from './target-health.ts'
 
@@ -16,7 +16,7 @@ export interface RetryCounts {
   refused: number
 }
 
-export interface UpstreamCareParts {
+export interface UpstreamResilienceParts {
   readonly health: TargetsHealth
   readonly retries: RetryRules | undefined
   readonly clock: Clock
@@ -27,14 +27,14 @@ export interface UpstreamCareParts {
  * Watches what becomes of the requests of one API: tells the health of its targets and the breakers of its operations, and
  * decides which requests are sent once more.
  */
-export class UpstreamCare implements UpstreamWatch {
+export class UpstreamResilience implements AttemptHooks {
   readonly #health: TargetsHealth
   readonly #retries: RetryRules | undefined
   readonly #budget: RetryBudget | undefined
   readonly #clock: Clock
   readonly #counts: RetryCounts
 
-  constructor({ health, retries, clock, counts }: UpstreamCareParts) {
+  constructor({ health, retries, clock, counts }: UpstreamResilienceParts) {
     this.#health = health
     this.#retries = retries
     this.#clock = clock
@@ -44,7 +44,7 @@ export class UpstreamCare implements UpstreamWatch {
 
   /** A request is about to be sent. */
   begin(x: Exchange): void {
-    x.care = this
+    x.attemptHooks = this
     this.#budget?.earn()
   }
 

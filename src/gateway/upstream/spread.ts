@@ -2,7 +2,7 @@
  * Lays out one round of turns so that targets of unlike weight alternate as evenly as they can
  * (smooth weighted round-robin): weights 5, 1, 1 give a a b a c a a. A round has at most 1,000 turns.
  */
-export function spread(weights: readonly number[]): number[] {
+export function weightedRoundRobin(weights: readonly number[]): number[] {
   const whole = weights.map((weight) => Math.max(0, Math.round(weight)))
   const sum = whole.reduce((total, weight) => total + weight, 0)
   if (sum === 0) return weights.map((_, index) => index)

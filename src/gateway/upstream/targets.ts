@@ -3,10 +3,10 @@ import type { UpstreamRules } from '../../model/apis/definition/api.ts'
 import { Upstream, type UpstreamOptions } from '../../wire/connect/upstream.ts'
 import { Http2Upstream } from '../../wire/http2/upstream.ts'
 import type { Target, Targets } from '../server/exchange.ts'
-import type { HeldTarget } from './balance.ts'
+import type { WeightedTarget } from './balance.ts'
 import type { ClientIdentities } from './client-identities.ts'
 import { NO_PROOF, proofFor } from './proof.ts'
-import { spread } from './spread.ts'
+import { weightedRoundRobin } from './spread.ts'
 import type { TargetHealth } from './target-health.ts'
 
 /** What of an upstream's settings the installation decides. */
@@ -66,7 +66,7 @@ export class UpstreamPool {
       const only = list[0]!
       return { list, next: () => only, after: () => only, close }
     }
-    const order = spread(used.map(({ weight }) => weight))
+    const order = weightedRoundRobin(used.map(({ weight }) => weight))
     let turn = 0
     const next = () => {
       if (turn >= order.length) turn = 0
@@ -80,7 +80,11 @@ export class UpstreamPool {
    * Opens one target.
    * @throws Fault `definition_invalid` when its URL is not an absolute http, https or h2c URL
    */
-  hold(text: string, weight: number, { orgId, insecure, timeoutMs, tls, health }: HoldRules): Omit<HeldTarget, 'tier'> {
+  hold(
+    text: string,
+    weight: number,
+    { orgId, insecure, timeoutMs, tls, health }: HoldRules,
+  ): Omit<WeightedTarget, 'tier'> {
     const url = URL.parse(text)
     if (url === null || !SCHEMES.has(url.protocol)) {
       throw fault('definition_invalid', `target ${text}: not an absolute http, https or h2c URL`)

@@ -43,13 +43,13 @@ export function readAsset({ id, kind, name, description, data }: JsonObject): As
 }
 
 /** A document laid over a template: what it says counts, objects are laid over each other, everything else is replaced. */
-export function laidOver(template: JsonObject, document: JsonObject): JsonObject {
+export function mergedOverTemplate(template: JsonObject, document: JsonObject): JsonObject {
   const names = new Set([...Object.keys(template), ...Object.keys(document)])
   return Object.fromEntries(
     [...names].map((name): [string, Json] => {
       const below = Object.hasOwn(template, name) ? template[name] : undefined
       const above = Object.hasOwn(document, name) ? document[name] : undefined
-      if (isObject(below) && isObject(above)) return [name, laidOver(below, above)]
+      if (isObject(below) && isObject(above)) return [name, mergedOverTemplate(below, above)]
       return [name, (above ?? below) as Json]
     }),
   )

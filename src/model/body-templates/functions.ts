@@ -33,7 +33,7 @@ export interface TemplateFunction {
 const CHARACTERS_PER_STEP = 64
 
 /** The value as text between quotes. */
-export function textOf(value: TemplateValue, meter: Meter): string {
+export function templateText(value: TemplateValue, meter: Meter): string {
   const text = plainText(value)
   meter.spend(text.length / CHARACTERS_PER_STEP)
   return text
@@ -46,7 +46,7 @@ function plainText(value: TemplateValue): string {
 }
 
 /** The value as JSON, for where it stands outside of quotes. */
-export function jsonOf(value: TemplateValue, meter: Meter): string {
+export function templateJson(value: TemplateValue, meter: Meter): string {
   const text = value instanceof JsonText ? value.text : JSON.stringify(value)
   meter.spend(text.length / CHARACTERS_PER_STEP)
   return text
@@ -93,7 +93,7 @@ const compare = (holds: (sign: number) => boolean): Run => {
 }
 
 const onText = (change: (text: string) => string): Run => {
-  return ([value], meter) => textOf(change(textOf(value!, meter)), meter)
+  return ([value], meter) => templateText(change(templateText(value!, meter)), meter)
 }
 
 const RUNS: readonly (readonly [name: string, least: number, most: number, run: Run])[] = [
@@ -109,29 +109,29 @@ const RUNS: readonly (readonly [name: string, least: number, most: number, run: 
   ['len', 1, 1, ([value], meter) => lengthOf(value!, meter)],
   ['index', 2, 20, ([holder, ...names]) => names.reduce(memberOf, holder!)],
   ['default', 2, 2, ([other, value], meter) => (isTrue(value!, meter) ? value! : other!)],
-  ['jsonMarshal', 1, 1, ([value], meter) => new JsonText(jsonOf(value!, meter))],
-  ['toJson', 1, 1, ([value], meter) => new JsonText(jsonOf(value!, meter))],
-  ['print', 1, 20, (args, meter) => args.map((value) => textOf(value, meter)).join('')],
+  ['jsonMarshal', 1, 1, ([value], meter) => new JsonText(templateJson(value!, meter))],
+  ['toJson', 1, 1, ([value], meter) => new JsonText(templateJson(value!, meter))],
+  ['print', 1, 20, (args, meter) => args.map((value) => templateText(value, meter)).join('')],
   ['upper', 1, 1, onText((text) => text.toUpperCase())],
   ['lower', 1, 1, onText((text) => text.toLowerCase())],
   ['trim', 1, 1, onText((text) => text.trim())],
   ['urlquery', 1, 1, onText((text) => encodeURIComponent(text.toWellFormed()))],
   ['join', 2, 2, ([separator, list], meter) => joined(separator!, list!, meter)],
-  ['contains', 2, 2, ([part, whole], meter) => textOf(whole!, meter).includes(textOf(part!, meter))],
-  ['replace', 3, 3, ([from, to, whole], meter) => replaced(textOf(whole!, meter), from!, to!, meter)],
+  ['contains', 2, 2, ([part, whole], meter) => templateText(whole!, meter).includes(templateText(part!, meter))],
+  ['replace', 3, 3, ([from, to, whole], meter) => replaced(templateText(whole!, meter), from!, to!, meter)],
 ]
 
 /** By separator and list. */
 function joined(separator: TemplateValue, list: TemplateValue, meter: Meter): string {
   if (!Array.isArray(list)) throw new ValueFlaw('wants a list')
   meter.spend(list.length)
-  const between = textOf(separator, meter)
+  const between = templateText(separator, meter)
   meter.spend((between.length * list.length) / CHARACTERS_PER_STEP)
-  return list.map((item) => textOf(item, meter)).join(between)
+  return list.map((item) => templateText(item, meter)).join(between)
 }
 
 function replaced(whole: string, from: TemplateValue, to: TemplateValue, meter: Meter): string {
-  const [before, after] = [textOf(from, meter), textOf(to, meter)]
+  const [before, after] = [templateText(from, meter), templateText(to, meter)]
   if (before === '') return whole
   const parts = whole.split(before)
   meter.spend(parts.length + (after.length * parts.length) / CHARACTERS_PER_STEP)

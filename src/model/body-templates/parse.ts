@@ -1,13 +1,13 @@
 import { FUNCTIONS } from './functions.ts'
 import type { BodyTemplate, Branch, Expression, TemplateNode } from './nodes.ts'
-import { type Piece, piecesOf, TemplateFlaw, type Token } from './tokens.ts'
+import { piecesOf, TemplateFlaw, type TemplatePiece, type Token } from './tokens.ts'
 
 /** Longest template, in characters. */
 const MAX_TEMPLATE = 65_536
 const MAX_DEPTH = 32
 
 /** Reads a template (docs/operations.md says what may stand in it). @throws TemplateFlaw with line and column */
-export function parseTemplate(source: string): BodyTemplate {
+export function parseBodyTemplate(source: string): BodyTemplate {
   if (source.length > MAX_TEMPLATE) throw new TemplateFlaw(source, 0, `is longer than ${MAX_TEMPLATE} characters`)
   return { source, nodes: new Parser(source).whole() }
 }
@@ -20,7 +20,7 @@ const NOT_SERVED = new Set(['block', 'define', 'template'])
 
 class Parser {
   readonly #source: string
-  readonly #pieces: readonly Piece[]
+  readonly #pieces: readonly TemplatePiece[]
   #next = 0
   #depth = 0
   #loops = 0
@@ -61,7 +61,7 @@ class Parser {
   }
 
   /** A backslash would take the first character of what is printed for its own. */
-  #text({ text, at }: Piece & { kind: 'text' }): TemplateNode {
+  #text({ text, at }: TemplatePiece & { kind: 'text' }): TemplateNode {
     if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) throw this.#flaw(at + text.length, 'must not follow a backslash')
     return {
       kind: 'text',
@@ -70,7 +70,7 @@ class Parser {
     }
   }
 
-  #action(first: Token, rest: readonly Token[], { at, tokens }: Piece & { kind: 'action' }): TemplateNode {
+  #action(first: Token, rest: readonly Token[], { at, tokens }: TemplatePiece & { kind: 'action' }): TemplateNode {
     const word = first.kind === 'name' ? first.text : ''
     if (NOT_SERVED.has(word)) throw this.#flaw(at, `"${word}" is not served here`)
     if (BLOCKS.has(word)) return this.#block(word as 'if', rest, at)

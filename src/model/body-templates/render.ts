@@ -1,5 +1,14 @@
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
-import { isTrue, JsonText, jsonOf, type Meter, memberOf, type TemplateValue, textOf, ValueFlaw } from './functions.ts'
+import {
+  isTrue,
+  JsonText,
+  type Meter,
+  memberOf,
+  type TemplateValue,
+  templateJson,
+  templateText,
+  ValueFlaw,
+} from './functions.ts'
 import type { BodyTemplate, Expression, TemplateNode } from './nodes.ts'
 import { TemplateFlaw } from './tokens.ts'
 
@@ -88,7 +97,7 @@ class Rendering implements Meter {
     }
     if (node.kind === 'print') {
       const value = this.#value(node.value, dot)
-      this.#put(this.#inString ? JSON.stringify(textOf(value, this)).slice(1, -1) : jsonOf(value, this))
+      this.#put(this.#inString ? JSON.stringify(templateText(value, this)).slice(1, -1) : templateJson(value, this))
       return 'on'
     }
     if (node.kind === 'set') {

@@ -8,7 +8,7 @@ export class TemplateFlaw extends Error {
 }
 
 /** A piece of a template: text that is written as it is, or what stands between `{{` and `}}`. */
-export type Piece =
+export type TemplatePiece =
   | { readonly kind: 'text'; readonly text: string; readonly at: number }
   | { readonly kind: 'action'; readonly tokens: readonly Token[]; readonly at: number }
 
@@ -33,8 +33,8 @@ const RAW = /`[^`]*`/y
 const SIGN = /:=|[=|(),]/y
 
 /** Cuts a template into pieces, blanks taken away where `{{-` and `-}}` ask for it. @throws TemplateFlaw */
-export function piecesOf(text: string): Piece[] {
-  const pieces: Piece[] = []
+export function piecesOf(text: string): TemplatePiece[] {
+  const pieces: TemplatePiece[] = []
   let from = 0
   let trims = false
   while (from <= text.length) {
@@ -53,7 +53,7 @@ export function piecesOf(text: string): Piece[] {
   return pieces
 }
 
-function pushText(pieces: Piece[], raw: string, at: number, trimsStart: boolean, trimsEnd: boolean): void {
+function pushText(pieces: TemplatePiece[], raw: string, at: number, trimsStart: boolean, trimsEnd: boolean): void {
   const start = trimsStart ? raw.trimStart() : raw
   const text = trimsEnd ? start.trimEnd() : start
   if (text !== '') pieces.push({ kind: 'text', text, at })

@@ -28,12 +28,12 @@ export interface KindIndexes {
 export const FOLDED_LENGTH = 256
 
 /** What the entries of a sorted index that is kept apart by another are filed under. */
-export function apartIndex(by: string, sorted: string): string {
+export function partitionedIndex(by: string, sorted: string): string {
   return `${by}/${sorted}`
 }
 
 /** How their values begin: no value of one begins as those of another. */
-export function apartPrefix(value: string): string {
+export function partitionPrefix(value: string): string {
   return `${value.length}:${value}/`
 }
 
@@ -73,7 +73,7 @@ const flag = (name: string) => (body: JsonObject) => String(body[name] === true)
 const placed = (body: JsonObject) => (typeof body.place === 'string' ? placeKeys(body.place) : undefined)
 
 /** Every kind of document and its indexes; the adapters keep them, whatever they store in. */
-export const KINDS: Readonly<Record<string, KindIndexes>> = {
+export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   /** Body: `StoredApi` of model/api/place.ts. */
   api: {
     unique: { api_id: text('api_id') },
@@ -192,7 +192,7 @@ export const KINDS: Readonly<Record<string, KindIndexes>> = {
   user_group: { unique: {}, lookup: { org_id: text('org_id'), name: text('name') } },
   /** Body: `InstallationBody` of publish/organisations/installation.ts; one document. */
   installation: { unique: {}, lookup: {} },
-  /** Body: `GatewayOrder` of model/nodes/gateway-command.ts; filed under a hash of its words. */
+  /** Body: `GatewayCommand` of model/nodes/gateway-command.ts; filed under a hash of its words. */
   order: { unique: {}, lookup: {} },
   /** Body: `NodeStatus` of model/nodes/node.ts; filed under a hash of the node's name. */
   node: { unique: {}, lookup: {}, sorted: { name: text('name') } },

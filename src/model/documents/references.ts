@@ -1,6 +1,6 @@
 import { toFault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../apis/definition/api.ts'
-import { besideOf } from '../apis/definition/api-metadata.ts'
+import { metadataOfApi } from '../apis/definition/api-metadata.ts'
 import { extensionOf } from '../apis/definition/extension.ts'
 import { objectOf, objectsOf, textOf } from '../apis/definition/members.ts'
 import { documentOf } from '../apis/definition/stored-api.ts'
@@ -105,7 +105,7 @@ function ownersIn(body: JsonObject): Reference[] {
 }
 
 function hooksIn(body: JsonObject): Reference[] {
-  return (besideOf(body).hook_references ?? []).flatMap(({ hook }) => {
+  return (metadataOfApi(body).hook_references ?? []).flatMap(({ hook }) => {
     const { id, name } = isObject(hook) ? hook : {}
     const text = JSON.stringify([id ?? '', name ?? ''])
     return [{ kind: 'hook', id: String(id || name || ''), at: 'hook_references', text }] as const

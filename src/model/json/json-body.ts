@@ -23,7 +23,7 @@ const MANAGED: JsonBounds = { depth: 100, values: 500_000, names: 50_000 }
  * @throws Fault `body_malformed`
  */
 export function readJson(bytes: Uint8Array): Json {
-  return readJsonText(bodyText(bytes))
+  return readJsonText(decodeBody(bytes))
 }
 
 /** The same of a text. @throws Fault `body_malformed` */
@@ -43,7 +43,7 @@ export function readJsonText(text: string): Json {
 }
 
 /** A body as text. @throws Fault `body_malformed` when it is not UTF-8 */
-export function bodyText(bytes: Uint8Array): string {
+export function decodeBody(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

@@ -4,31 +4,31 @@ import type { EndpointLimit, LimitFields } from '../sessions/session.ts'
  * Where numbers came from, which decides who counts together: `scope` when it is fixed (`a.<api id>`, `p.<policy id>`), else
  * `policy`: the id of the policy that gave them, '' for the session itself.
  */
-export interface Origin {
+export interface LimitSource {
   readonly policy: string
   readonly scope?: string
 }
 
 /** A rate as a policy or session states it; negative in either number means unlimited. Both are not 0. */
-export interface Rate extends Origin {
+export interface Rate extends LimitSource {
   readonly rate: number
   readonly per: number
 }
 
 /** A quota as stated; a negative `max` means unlimited. `renewalS` of 0 never renews. `max` is not 0. */
-export interface Quota extends Origin {
+export interface Quota extends LimitSource {
   readonly max: number
   readonly renewalS: number
 }
 
-export interface Throttle {
+export interface ThrottleLimits {
   /** Seconds between tries; 0 = off. */
   readonly intervalS: number
   readonly retryLimit: number
 }
 
 /** The rate of a block, undefined when it states none (0 in either number, as absent fields are). */
-export function rateOf(fields: LimitFields | null | undefined, origin: Origin): Rate | undefined {
+export function rateOf(fields: LimitFields | null | undefined, origin: LimitSource): Rate | undefined {
   const rate = fields?.rate ?? 0
   const per = fields?.per ?? 0
   if (rate === 0 || per === 0) return undefined
@@ -36,14 +36,14 @@ export function rateOf(fields: LimitFields | null | undefined, origin: Origin): 
 }
 
 /** The quota of a block, undefined when it states none. */
-export function quotaOf(fields: LimitFields | null | undefined, origin: Origin): Quota | undefined {
+export function quotaOf(fields: LimitFields | null | undefined, origin: LimitSource): Quota | undefined {
   const max = fields?.quota_max ?? 0
   if (max === 0) return undefined
   return { max, renewalS: Math.max(0, fields?.quota_renewal_rate ?? 0), ...origin }
 }
 
 /** The throttle of a block; -1 and absent are 0. */
-export function throttleOf(fields: LimitFields | null | undefined): Throttle {
+export function throttleOf(fields: LimitFields | null | undefined): ThrottleLimits {
   return {
     intervalS: Math.max(0, fields?.throttle_interval ?? 0),
     retryLimit: Math.max(0, fields?.throttle_retry_limit ?? 0),
@@ -89,7 +89,7 @@ export function stricterQuota<Q extends Quota>(a: Q | undefined, b: Q | undefine
 }
 
 /** The larger of each number. */
-export function betterThrottle(a: Throttle, b: Throttle): Throttle {
+export function betterThrottle(a: ThrottleLimits, b: ThrottleLimits): ThrottleLimits {
   return { intervalS: Math.max(a.intervalS, b.intervalS), retryLimit: Math.max(a.retryLimit, b.retryLimit) }
 }
 

@@ -1,4 +1,4 @@
-import { oneCopy } from '../text/intern.ts'
+import { intern } from '../text/intern.ts'
 import type { Millis, MonoMillis } from '../time/clock.ts'
 
 /**
@@ -54,8 +54,8 @@ export function makeLimit(
     windowMs: lengthMs,
     remaining: permits,
     resetMs: 0,
-    stated: oneCopy(isQuota ? `X-RateLimit-Limit: ${permits}\r\nX-RateLimit-Remaining: ` : rate),
-    statedAlone: oneCopy(isQuota ? '' : `RateLimit-Policy: "${owner}"${rate}\r\nRateLimit: "${owner}";r=`),
+    stated: intern(isQuota ? `X-RateLimit-Limit: ${permits}\r\nX-RateLimit-Remaining: ` : rate),
+    statedAlone: intern(isQuota ? '' : `RateLimit-Policy: "${owner}"${rate}\r\nRateLimit: "${owner}";r=`),
     slot: -1,
     generation: 0,
   }

@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000
  * minute, so that strangers slow down the owner at most that long, and guess no more than 2,880 + `free` passwords a day. Failures count
  * for a day, or rests between bursts would allow more.
  */
-export function nameBrake(free: number): ThrottleRules {
+export function perNameThrottle(free: number): ThrottleRules {
   return { free, firstWaitMs: 1000, longestWaitMs: 30_000, forgetMs: DAY_MS, entries: 100_000 }
 }
 

@@ -33,7 +33,7 @@ export function forwardedClient(
   let client = peer
   let found = false
   for (const entry of entries.reverse()) {
-    const address = addressIn(entry)
+    const address = forwardedAddress(entry)
     // Nobody vouches for the entries left of it.
     if (address === undefined) return { address: client, proven: found, chain: chain.reverse() }
     chain.push(address)
@@ -46,7 +46,7 @@ export function forwardedClient(
 function fromRealIp(peer: string, realIp: string): ForwardedClient {
   const told = trimmed(realIp)
   if (told === '') return { address: peer, proven: true, chain: [] }
-  const address = addressIn(told)
+  const address = forwardedAddress(told)
   return address === undefined
     ? { address: peer, proven: false, chain: [] }
     : { address, proven: true, chain: [address] }
@@ -56,7 +56,7 @@ function fromRealIp(peer: string, realIp: string): ForwardedClient {
  * The address of an entry: `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`; undefined for anything
  * else. IPv6 is told in its canonical form, without a zone, which means nothing elsewhere; an IPv4 address that is mapped into it as IPv4.
  */
-export function addressIn(entry: string): string | undefined {
+export function forwardedAddress(entry: string): string | undefined {
   const family = isIP(entry)
   if (family === 4) return entry
   if (family === 6) return canonical(entry)

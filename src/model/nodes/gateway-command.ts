@@ -1,13 +1,13 @@
 import type { JsonObject } from '../json/json.ts'
 
 /** What every gateway is told to let go of: the stored answers of an API, or the key sets of identity providers (`subject` ''). */
-export interface GatewayOrder {
+export interface GatewayCommand {
   readonly order: 'responses' | 'key_sets'
   readonly subject: string
 }
 
 /** What a stored order says; undefined when a later version of the product wrote it. */
-export function orderOf({ order, subject }: JsonObject): GatewayOrder | undefined {
+export function gatewayCommandOf({ order, subject }: JsonObject): GatewayCommand | undefined {
   if ((order !== 'responses' && order !== 'key_sets') || typeof subject !== 'string') return undefined
   return { order, subject }
 }

@@ -74,7 +74,7 @@ export const MOST_TROUBLES = 500
 export const NODE_BEAT_MS = 30_000
 
 /** How one stored API stands on one node. */
-export interface Standing {
+export interface ApiSyncStatus {
   readonly node: string
   /** That of `NodeTrouble`, or: `loaded`, `inactive` (switched off), `elsewhere` (its tags are not the node's), `pending` (not yet taken over), `unknown` (the node is gone, or has more troubles than it lists). */
   readonly state: NodeTrouble['state'] | 'loaded' | 'inactive' | 'elsewhere' | 'pending' | 'unknown'
@@ -84,7 +84,7 @@ export interface Standing {
 }
 
 /** What of a stored API decides how it stands. */
-export interface Stood {
+export interface StoredApiState {
   readonly apiId: string
   readonly revision: number
   readonly active: boolean
@@ -92,8 +92,8 @@ export interface Stood {
 }
 
 /** Tells from a node's status how a stored API stands there, at `now` (ms since the epoch). */
-export function standingOf(api: Stood, node: NodeStatus, now: number): Standing {
-  const at = (state: Standing['state'], reason = '', revision = 0): Standing => ({
+export function syncStatusOf(api: StoredApiState, node: NodeStatus, now: number): ApiSyncStatus {
+  const at = (state: ApiSyncStatus['state'], reason = '', revision = 0): ApiSyncStatus => ({
     node: node.name,
     state,
     reason,

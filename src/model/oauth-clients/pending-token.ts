@@ -6,7 +6,7 @@ import type { Millis } from '../time/clock.ts'
  * one, and only one of them can: a token that was revoked where nobody knew it yet is not stored afterwards. `endsAt`: when the
  * token is forgotten.
  */
-export function owedTicket(tokenHash: Uint8Array, apiId: string, endsAt: Millis) {
+export function pendingTicket(tokenHash: Uint8Array, apiId: string, endsAt: Millis) {
   return {
     hash: hashKey(`owed:${Buffer.from(tokenHash).toString('hex')}`),
     row: { sort: 'proof', apiId, clientId: '', family: '', expiresAt: endsAt, keepUntil: endsAt, body: {} },

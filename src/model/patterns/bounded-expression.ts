@@ -1,4 +1,4 @@
-import { compileNormalised, MAX_BACKTRACKED_CHOICES, type Piece, widthOf } from './pattern.ts'
+import { compileNormalised, MAX_BACKTRACKED_CHOICES, type PatternPiece, widthOf } from './pattern.ts'
 
 /** Work of the linear engine: 300 ns for each text, and 16 ns for each part that looks at a character. In units of 2 ns. */
 const WORK_OF_TEXT = 150
@@ -11,7 +11,7 @@ const MOST_BACKTRACKED = 10_000
 
 /** An expression that takes bounded time for each text: the engine is chosen by what each would cost at worst. */
 export class BoundedExpression {
-  readonly #piece: Piece
+  readonly #piece: PatternPiece
   readonly #width: number
   /** How often a character may be looked at again: with the power of the text's length. */
   readonly #power: number
@@ -19,7 +19,7 @@ export class BoundedExpression {
   #linear: RegExp | undefined
 
   /** @throws Fault `pattern_invalid` (400) */
-  constructor(piece: Piece) {
+  constructor(piece: PatternPiece) {
     this.#piece = piece
     const { anchored, choices, size } = piece
     this.#width = 1 + (anchored ? widthOf(piece) : size)

@@ -1,5 +1,5 @@
 import { BoundedExpression } from './bounded-expression.ts'
-import { normalisedPattern, type Piece } from './pattern.ts'
+import { normalisedPattern, type PatternPiece } from './pattern.ts'
 import { type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from './pattern-work.ts'
 
 /**
@@ -16,7 +16,7 @@ export class Matcher {
   readonly #expression: BoundedExpression
 
   /** @throws Fault `pattern_invalid` (400) */
-  constructor(normalised: Piece) {
+  constructor(normalised: PatternPiece) {
     this.#expression = new BoundedExpression(normalised)
     const { prefix, part, exact } = literalsOf(normalised.text)
     this.prefix = prefix

@@ -37,7 +37,7 @@ const EXPRESSIONS: Dialect = { templates: false, captures: true, folds: false }
 /** Most rounds of counted repetition that the linear engine takes as they stand. */
 const MAX_NATIVE_ROUNDS = 16
 
-export interface Piece {
+export interface PatternPiece {
   /** The same meaning in the subset that the linear engine takes. */
   readonly text: string
   readonly size: number
@@ -66,7 +66,7 @@ export function compilePattern(text: string, ignoreCase = false): RegExp {
 }
 
 /** The same pattern in the subset that the linear engine takes. @throws Fault as `compilePattern` */
-export function normalisedPattern(text: string, ignoreCase = false): Piece {
+export function normalisedPattern(text: string, ignoreCase = false): PatternPiece {
   if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
   return wholeOf(new Reader(readablePattern(text), ignoreCase ? FOLDED_PATHS : PATHS))
 }
@@ -87,19 +87,19 @@ export function compileExpression(text: string): RegExp {
 }
 
 /** The same expression in the subset that the linear engine takes; `length` is that of what its author wrote. @throws Fault as `compileExpression` */
-export function normalisedExpression(text: string, length: number = text.length): Piece {
+export function normalisedExpression(text: string, length: number = text.length): PatternPiece {
   if (length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
   return wholeOf(new Reader(text, EXPRESSIONS))
 }
 
-function wholeOf(reader: Reader): Piece {
+function wholeOf(reader: Reader): PatternPiece {
   const whole = alternatives(reader, 0)
   if (!reader.ended) throw reader.fault('unmatched )')
   return whole
 }
 
 /** The expression of a normalised pattern. @throws Fault `pattern_invalid` (400) */
-export function compileNormalised({ text, choices }: Piece): RegExp {
+export function compileNormalised({ text, choices }: PatternPiece): RegExp {
   try {
     return new RegExp(text, choices > MAX_BACKTRACKED_CHOICES ? 'l' : '')
   } catch (error) {
@@ -108,7 +108,7 @@ export function compileNormalised({ text, choices }: Piece): RegExp {
 }
 
 /** Most parts that may look at one character, from whatever beginning. */
-export const widthOf = ({ width, size }: Piece): number => width ?? size
+export const widthOf = ({ width, size }: PatternPiece): number => width ?? size
 
 class Reader {
   readonly text: string
@@ -152,7 +152,7 @@ class Reader {
   }
 }
 
-function alternatives(reader: Reader, depth: number): Piece {
+function alternatives(reader: Reader, depth: number): PatternPiece {
   if (depth > MAX_DEPTH) throw reader.fault('groups nested too deeply')
   let { text, size, choices, captures = false, length, anchored, width } = sequence(reader, depth)
   while (reader.skip('|')) {
@@ -168,7 +168,7 @@ function alternatives(reader: Reader, depth: number): Piece {
   return { text, size, choices, captures, length, anchored, width }
 }
 
-function sequence(reader: Reader, depth: number): Piece {
+function sequence(reader: Reader, depth: number): PatternPiece {
   let text = ''
   let size = 0
   let choices = 0
@@ -192,7 +192,7 @@ function sequence(reader: Reader, depth: number): Piece {
 }
 
 /** One atom; `size` 0 marks what stands between characters and cannot be repeated. */
-function atom(reader: Reader, depth: number): Piece {
+function atom(reader: Reader, depth: number): PatternPiece {
   const { templates } = reader.dialect
   if (templates && reader.match(TEMPLATE) !== null) return { text: '[^/]+', size: 2, choices: 1 }
   const char = reader.take()
@@ -207,17 +207,17 @@ function atom(reader: Reader, depth: number): Piece {
   return word(reader, char)
 }
 
-function tail(reader: Reader): Piece {
+function tail(reader: Reader): PatternPiece {
   while (reader.skip('*'));
   return { text: '\\/[^]*', size: 3, choices: 1 }
 }
 
-function literal(char: string): Piece {
+function literal(char: string): PatternPiece {
   return { text: SYNTAX.test(char) ? `\\${char}` : char, size: 1, choices: 0, length: 1 }
 }
 
 /** A character that stands for itself: where letter case does not count, folded, which can make several of it. */
-function word(reader: Reader, char: string): Piece {
+function word(reader: Reader, char: string): PatternPiece {
   if (!reader.dialect.folds) return literal(char)
   const whole = char + (reader.match(/(?<=[\uD800-\uDBFF])[\uDC00-\uDFFF]/y)?.[0] ?? '')
   const folded = foldLetters(whole)
@@ -227,7 +227,7 @@ function word(reader: Reader, char: string): Piece {
 
 const escaped = (text: string) => Array.from({ length: text.length }, (_, i) => literal(text[i]!).text).join('')
 
-function group(reader: Reader, depth: number): Piece {
+function group(reader: Reader, depth: number): PatternPiece {
   const plain = reader.skip('?:')
   if (!plain && reader.match(NAMED_GROUP) === null && reader.next === '?') {
     throw reader.fault('lookaround and other special groups are not taken')
@@ -246,7 +246,7 @@ function group(reader: Reader, depth: number): Piece {
   }
 }
 
-function escapeSequence(reader: Reader): Piece {
+function escapeSequence(reader: Reader): PatternPiece {
   const char = reader.take()
   if (char === 'b' || char === 'B') return { text: `\\${char}`, size: 0, choices: 0, length: 0 }
   if (char === 'A') return { text: '^', size: 0, choices: 0, length: 0 }
@@ -272,7 +272,7 @@ function hexCharacter(reader: Reader, digits: RegExp): string {
   return String.fromCharCode(Number.parseInt(found[0], 16))
 }
 
-function characterClass(reader: Reader): Piece {
+function characterClass(reader: Reader): PatternPiece {
   const inverted = reader.skip('^')
   const { folds } = reader.dialect
   const words = new Set<string>()
@@ -316,7 +316,7 @@ function classItem(reader: Reader): { text: string; char: string | undefined } {
 }
 
 /** Reads what repeats the part, if anything does. */
-function repeated(reader: Reader, part: Piece): Piece {
+function repeated(reader: Reader, part: PatternPiece): PatternPiece {
   const sign = reader.next
   const counted = sign === '{' ? reader.match(COUNTED) : null
   if (counted === null && sign !== '*' && sign !== '+' && sign !== '?') return part
@@ -347,7 +347,13 @@ function repeated(reader: Reader, part: Piece): Piece {
 }
 
 /** `x{2,4}` becomes `xx(?:x(?:x)?)?`; without an upper end `xx(?:x)*`. */
-function writtenOut(reader: Reader, part: Piece, least: number, most: number | undefined, lazy: string): Piece {
+function writtenOut(
+  reader: Reader,
+  part: PatternPiece,
+  least: number,
+  most: number | undefined,
+  lazy: string,
+): PatternPiece {
   const copies = most ?? least + 1
   if ((part.size + 1) * copies > MAX_SIZE) throw reader.fault('too large once repetition is written out')
   const once = `(?:${part.text})`
@@ -364,12 +370,17 @@ function writtenOut(reader: Reader, part: Piece, least: number, most: number | u
 }
 
 /** Rounds of a part that always takes as many characters look at different ones. */
-function roundsOf(part: Piece, size: number, least: number, most: number | undefined): Pick<Piece, 'width' | 'length'> {
+function roundsOf(
+  part: PatternPiece,
+  size: number,
+  least: number,
+  most: number | undefined,
+): Pick<PatternPiece, 'width' | 'length'> {
   if (part.length === undefined || most === undefined) return { width: size }
   return { width: widthOf(part) + 1, length: least === most ? part.length * least : undefined }
 }
 
 /** Choices of a part that is repeated with so many choices of its own. */
-function again(part: Piece, choices: number): number {
+function again(part: PatternPiece, choices: number): number {
   return part.choices > 0 ? Number.POSITIVE_INFINITY : choices
 }

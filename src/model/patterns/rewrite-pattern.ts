@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import { compileNormalised, normalisedExpression, type Piece } from './pattern.ts'
+import { compileNormalised, normalisedExpression, type PatternPiece } from './pattern.ts'
 import { encodedPath } from './readable-path.ts'
 
 const PIECE = /\\.|\[(?:\\.|[^\]\\])*\]|(?:%[0-9a-f]{2})+|[\s"<>`]|[^\0-\x7f]/gisu
@@ -16,7 +16,7 @@ export function compileRewritePattern(pattern: string): RegExp {
 }
 
 /** The same pattern in the subset that the linear engine takes. @throws Fault as `compileRewritePattern` */
-export function normalisedRewrite(pattern: string): Piece {
+export function normalisedRewrite(pattern: string): PatternPiece {
   const normal = pattern.replace(PIECE, (piece) => {
     if (piece.startsWith('\\')) return piece
     if (piece.startsWith('[')) return piece[1] === '^' ? complement(piece) : encodedClass(piece)

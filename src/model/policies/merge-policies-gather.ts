@@ -8,7 +8,7 @@ import {
   quotaOf,
   type Rate,
   rateOf,
-  type Throttle,
+  type ThrottleLimits,
   throttleOf,
   uniteEndpoints,
 } from '../limits/limit-parts.ts'
@@ -17,7 +17,7 @@ import type { AccessDefinition, AllowedUrl, EndpointLimit, Policy, Session } fro
 import type { PolicyKind } from './policy.ts'
 
 /** A known policy of a session, under the id by which the session names it. */
-export interface Applied {
+export interface NamedPolicy {
   readonly id: string
   readonly policy: Policy
   readonly kind: PolicyKind
@@ -30,7 +30,7 @@ export interface Gathered {
   allowedUrls: readonly AllowedUrl[]
   rateSet: boolean
   rate: Rate | undefined
-  throttle: Throttle
+  throttle: ThrottleLimits
   quotaSet: boolean
   quota: Quota | undefined
   depthSet: boolean
@@ -47,7 +47,7 @@ export interface GatheredAll {
 }
 
 /** Gathers what the policies give, API by API and for the top level. Session values of parts that a policy controls do not count. */
-export function gather(session: Session, known: readonly Applied[]): GatheredAll {
+export function gather(session: Session, known: readonly NamedPolicy[]): GatheredAll {
   const all: GatheredAll = { top: nothing(), apis: new Map() }
   const controls = (part: 'rate' | 'quota' | 'depth') => known.some(({ kind }) => kind[part])
   if (!controls('rate')) {
@@ -64,7 +64,7 @@ export function gather(session: Session, known: readonly Applied[]): GatheredAll
   return all
 }
 
-function takeRight(into: Gathered, apiId: string, right: AccessDefinition, { id, policy, kind }: Applied): void {
+function takeRight(into: Gathered, apiId: string, right: AccessDefinition, { id, policy, kind }: NamedPolicy): void {
   if (kind.acl) takeAcl(into, right)
   if (kind.acl || kind.rate) into.endpoints = uniteEndpoints(into.endpoints, right.endpoints ?? [])
   if (!kind.perApi) {
@@ -89,7 +89,7 @@ function takeNumbers(into: Gathered, policy: Policy, kind: PolicyKind, origin: {
 }
 
 /** Notes that a source states the rate, and keeps it where it is the more generous one. */
-export function takeRate(into: Gathered, rate: Rate | undefined, throttle: Throttle): void {
+export function takeRate(into: Gathered, rate: Rate | undefined, throttle: ThrottleLimits): void {
   into.rateSet = true
   into.rate = betterRate(into.rate, rate)
   into.throttle = betterThrottle(into.throttle, throttle)

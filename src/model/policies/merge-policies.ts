@@ -5,17 +5,17 @@ import {
   quotaOf,
   type Rate,
   rateOf,
-  type Throttle,
+  type ThrottleLimits,
   throttleOf,
   uniteEndpoints,
 } from '../limits/limit-parts.ts'
 import type { AllowedUrl, EndpointLimit, Policy, Session } from '../sessions/session.ts'
 import {
-  type Applied,
   apiScope,
   type Gathered,
   type GatheredAll,
   gather,
+  type NamedPolicy,
   nothing,
   policyScope,
   statesRate,
@@ -36,7 +36,7 @@ export interface EffectiveRight {
   /** undefined = unlimited; with the `scope` of its counter, '' = shared by all APIs of the session. */
   readonly rate: (Rate & { readonly scope: string }) | undefined
   readonly quota: (Quota & { readonly scope: string }) | undefined
-  readonly throttle: Throttle
+  readonly throttle: ThrottleLimits
   /** -1 = unlimited, 0 = none stated. */
   readonly maxQueryDepth: number
   readonly endpoints: readonly EndpointLimit[]
@@ -53,7 +53,7 @@ export interface Merged {
   readonly top: {
     readonly rate: Rate | undefined
     readonly quota: Quota | undefined
-    readonly throttle: Throttle
+    readonly throttle: ThrottleLimits
     readonly maxQueryDepth: number
   }
   readonly tags: readonly string[]
@@ -96,7 +96,7 @@ export function mergePolicies(
   apiOrgOf?: (apiId: string) => string | undefined,
 ): Merged | Fault {
   const ids = policyIdsOf(session)
-  const known: Applied[] = []
+  const known: NamedPolicy[] = []
   for (const [index, id] of ids.entries()) {
     const policy = policies[index]
     if (policy !== undefined) known.push({ id, policy, kind: policyKind(policy) })
@@ -127,7 +127,7 @@ function unusable(why: string): Fault {
 }
 
 function conflict(
-  known: readonly Applied[],
+  known: readonly NamedPolicy[],
   apiOrgOf: ((apiId: string) => string | undefined) | undefined,
 ): Fault | undefined {
   for (const { id, policy, kind } of known) {
@@ -207,7 +207,7 @@ function scopeRule(parts: readonly (Rate | Quota | undefined)[]): (part: Rate | 
   return (part) => part.scope ?? (origins.size > 1 && part.policy !== '' ? policyScope(part.policy) : '')
 }
 
-function tagsOf(session: Session, known: readonly Applied[]): readonly string[] {
+function tagsOf(session: Session, known: readonly NamedPolicy[]): readonly string[] {
   const given = new Set(known.flatMap(({ policy }) => policy.tags ?? []))
   return given.size > 0 ? [...given] : [...new Set(session.tags ?? [])]
 }
@@ -219,7 +219,7 @@ function latest(times: readonly (string | undefined)[]): string {
   return best
 }
 
-function metaDataOf(session: Session, known: readonly Applied[]): JsonObject {
+function metaDataOf(session: Session, known: readonly NamedPolicy[]): JsonObject {
   const all: JsonObject = { ...session.meta_data }
   for (const { policy } of known) {
     for (const [name, value] of Object.entries(policy.meta_data ?? {})) {

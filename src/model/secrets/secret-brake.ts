@@ -11,7 +11,7 @@ const MOST_KNOWN = 1000
  * longer each time, up to a minute, and a right one waits with them, or guessing would not be slowed. An address that has sent the right
  * one before never waits. In memory, bounded.
  */
-export class SecretBrake {
+export class AdminSecretThrottle {
   readonly #clock: Clock
   readonly #wrong = new Throttle({
     free: FREE,

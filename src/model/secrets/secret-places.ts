@@ -88,7 +88,7 @@ export function withoutSecrets<Document extends Json>(document: Document): Docum
  * What was sent in the place of a document, with its secrets where the sent one is blank there, or is as shown to readers who may not know
  * them. Entries of lists are known by their names or ids, else by their places.
  */
-export function withSecretsKept<Document extends Json>(sent: Document, stored: Json): Document {
+export function mergeSecrets<Document extends Json>(sent: Document, stored: Json): Document {
   let kept: Json = sent
   for (const { path, masked } of secretsOf(stored)) {
     const there = twinOf(sent, stored, path)

@@ -46,14 +46,14 @@ function compiledRight(right: EffectiveRight): CompiledRight {
  * What a session may do at one API, compiled once and used for every request without allocating: rights, and the limits
  * that each request takes from, in order: `before`, rate, quota.
  */
-export class Grant {
+export class SessionGrant {
   // What each request reads comes first: with thousands of keys in use each line of memory is waited for.
   private readonly paths: readonly PathRule[] | undefined
   private readonly endpoints: readonly EndpointRule[]
   private readonly limits: readonly Limit[]
   private readonly ignoreCase: boolean
   /** Must allow it too, and counts it too. */
-  private readonly narrower: Grant | undefined
+  private readonly narrower: SessionGrant | undefined
   readonly apiId: string
   /** Names of versions; on an API with versions an empty set allows none, on one without it is not looked at. */
   readonly versions: ReadonlySet<string>
@@ -84,7 +84,8 @@ export class Grant {
       ? NO_ENDPOINTS
       : endpointRules(right, counterId, { before, quota: this.quota, ignoreCase })
     this.narrower =
-      right.narrowedBy && new Grant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota, ignoreCase }, 'client')
+      right.narrowedBy &&
+      new SessionGrant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota, ignoreCase }, 'client')
   }
 
   /** True when the session may call this method and path (readable, listen path included). */
@@ -146,9 +147,9 @@ export function compileGrant(
   apiId: string,
   counterId: string,
   options: GrantOptions = {},
-): Grant | undefined {
+): SessionGrant | undefined {
   const right = merged.rights.get(apiId)
-  return right === undefined ? undefined : new Grant(right, counterId, options)
+  return right === undefined ? undefined : new SessionGrant(right, counterId, options)
 }
 
 function rateOfKey({ rate }: EffectiveRight, counterId: string, owner: LimitOwner): Limit | undefined {

@@ -1,6 +1,6 @@
 import { Fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
-import { stricterQuota, stricterRate, type Throttle, uniteEndpoints } from '../limits/limit-parts.ts'
+import { stricterQuota, stricterRate, type ThrottleLimits, uniteEndpoints } from '../limits/limit-parts.ts'
 import { type EffectiveRight, type Merged, mergePolicies, policyIdsOf } from '../policies/merge-policies.ts'
 import { commonPaths } from './rights.ts'
 import type { AccessDefinition, Policy, Session } from './session.ts'
@@ -39,7 +39,7 @@ const NEVER_TAKEN: ReadonlySet<string> = new Set([
 ])
 
 /** What a session says about rights and limits, without credentials, lifetime, and what the product itself notes in it. */
-export function rulesOf(session: JsonObject): JsonObject {
+export function rightsAndLimitsOf(session: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(session).filter(([name]) => !NEVER_TAKEN.has(name)))
 }
 
@@ -64,7 +64,7 @@ export function mergeSession(
   if (merged instanceof Fault || !isObject(second)) return merged
   const bound = withRightsOf(second as Session, merged)
   const other = mergeSession(bound, policiesOf, apiOrgOf)
-  return other instanceof Fault ? other : narrow(merged, other)
+  return other instanceof Fault ? other : intersectRights(merged, other)
 }
 
 /**
@@ -72,7 +72,7 @@ export function mergeSession(
  * request must fit into the first and into the second, and is counted by both or by neither; neither a shorter list nor a
  * smaller number could stand for two regular expressions or for two windows. Metadata: of both, the first wins.
  */
-export function narrow(first: Merged, second: Merged): Merged {
+export function intersectRights(first: Merged, second: Merged): Merged {
   const rights = new Map<string, EffectiveRight>()
   for (const [apiId, right] of first.rights) {
     const other = second.rights.get(apiId)
@@ -115,7 +115,7 @@ function saysSomething({ allowedUrls, rate, quota, endpoints, extra, narrowedBy 
 }
 
 /** Fewer tries, longer waits; none where one of them has none. */
-function shorterThrottle(a: Throttle, b: Throttle): Throttle {
+function shorterThrottle(a: ThrottleLimits, b: ThrottleLimits): ThrottleLimits {
   const retryLimit = Math.min(a.retryLimit, b.retryLimit)
   return { intervalS: retryLimit === 0 ? 0 : Math.max(a.intervalS, b.intervalS), retryLimit }
 }

@@ -1,6 +1,6 @@
 import { Fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../json/json.ts'
-import type { Quota, Rate, Throttle } from '../limits/limit-parts.ts'
+import type { Quota, Rate, ThrottleLimits } from '../limits/limit-parts.ts'
 import { type EffectiveRight, type Merged, mergePolicies } from '../policies/merge-policies.ts'
 import { flatRight, NARROWED_BY } from './scope-session.ts'
 import type { AccessDefinition, LimitFields, Policy, Session } from './session.ts'
@@ -99,7 +99,7 @@ function rightOnWire(right: EffectiveRight): JsonObject {
 function numbersOnWire(numbers: {
   readonly rate: Rate | undefined
   readonly quota: Quota | undefined
-  readonly throttle: Throttle
+  readonly throttle: ThrottleLimits
   readonly maxQueryDepth: number
 }): JsonObject {
   const all = {

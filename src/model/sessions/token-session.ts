@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../json/json.ts'
 import type { OAuthClient } from '../oauth-clients/oauth-client.ts'
 import { type TokenFacts, tokenFactsOf } from '../oauth-clients/oauth-token.ts'
 import { policyIdsOf } from '../policies/merge-policies.ts'
-import { NARROWED_BY, rulesOf } from './scope-session.ts'
+import { NARROWED_BY, rightsAndLimitsOf } from './scope-session.ts'
 import type { Session } from './session.ts'
 
 /** True when the token is one of this client: of its organisation, and not ended with all its tokens since. */
@@ -20,7 +20,7 @@ const NOTES: ReadonlySet<string> = new Set(['org_id', 'meta_data', 'date_created
 
 /** What the session of a user says about rights and limits of its tokens. Their metadata are those of the client, not of the user. */
 export function rulesOfUser(user: JsonObject): JsonObject {
-  const { meta_data: _own, ...rules } = rulesOf(user)
+  const { meta_data: _own, ...rules } = rightsAndLimitsOf(user)
   return rules
 }
 
@@ -31,7 +31,7 @@ export function rulesOfUser(user: JsonObject): JsonObject {
 export function withUserOfToday(body: JsonObject, user: JsonObject): JsonObject {
   const rules = rulesOfUser(user)
   if (isObject(body[NARROWED_BY] ?? null)) return { ...body, [NARROWED_BY]: rules }
-  const issued = rulesOf(body)
+  const issued = rightsAndLimitsOf(body)
   const names = [...new Set([...Object.keys(issued), ...Object.keys(rules)])].filter((name) => !NOTES.has(name))
   return names.every((name) => isDeepStrictEqual(issued[name], rules[name])) ? body : { ...body, [NARROWED_BY]: rules }
 }
@@ -60,7 +60,7 @@ export function sessionAtUse(body: JsonObject, client: OAuthClient): Session {
     ...(expires !== undefined && { expires }),
     ...(tags !== undefined && { tags }),
   }
-  const { apply_policies: named, ...rules } = rulesOf(body)
+  const { apply_policies: named, ...rules } = rightsAndLimitsOf(body)
   const own: JsonObject = hasPolicies && named !== undefined ? { ...rules, apply_policies: named } : rules
   const narrowed = { [NARROWED_BY]: isObject(before) ? { ...before, [NARROWED_BY]: own } : own }
   return { ...kept, ...narrowed, apply_policies, meta_data }

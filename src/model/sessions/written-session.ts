@@ -18,7 +18,7 @@ const GROUP_OF: ReadonlyMap<string, readonly string[]> = new Map(
 const NOTES: ReadonlySet<string> = new Set(['quota_remaining', 'quota_renews', 'last_updated'])
 
 /** How a stored session looks to a caller who reads it. */
-export interface ShownSession {
+export interface SessionReadback {
   readonly stored: JsonObject
   /** With everything applied that is in force. */
   readonly shown: JsonObject
@@ -30,7 +30,7 @@ export interface ShownSession {
  * becomes the session's own, and limits that several APIs share are not multiplied. Another list of policies is another session:
  * it is taken as sent.
  */
-export function writtenSession(sent: JsonObject, { stored, shown }: ShownSession): JsonObject {
+export function sessionToStore(sent: JsonObject, { stored, shown }: SessionReadback): JsonObject {
   if (!isSame(policiesOf(sent), policiesOf(shown))) return sent
   const written = members(sent, stored, shown)
   const { access_rights: rights, meta_data: metaData } = sent
@@ -53,7 +53,7 @@ function members(sent: JsonObject, stored: JsonObject, shown: JsonObject): JsonO
   return written
 }
 
-function rightsOf(sent: Json, { stored, shown }: ShownSession): Json | undefined {
+function rightsOf(sent: Json, { stored, shown }: SessionReadback): Json | undefined {
   const [was, seen] = [objectAt(stored, 'access_rights'), objectAt(shown, 'access_rights')]
   if (!isObject(sent)) return isSame(sent, seen) ? own(stored, 'access_rights') : sent
   const names = Object.keys(sent)
@@ -82,7 +82,7 @@ function rightOf(sent: JsonObject, stored: JsonObject, shown: JsonObject): JsonO
   return right
 }
 
-function metaDataOf(sent: Json, { stored, shown }: ShownSession): Json | undefined {
+function metaDataOf(sent: Json, { stored, shown }: SessionReadback): Json | undefined {
   const [was, seen] = [objectAt(stored, 'meta_data'), objectAt(shown, 'meta_data')]
   if (isSame(sent, seen)) return own(stored, 'meta_data')
   if (!isObject(sent)) return sent

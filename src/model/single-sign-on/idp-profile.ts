@@ -65,36 +65,36 @@ const TEXTS = [
 
 /** The profile in a body as it is stored. Never fails: what is not there is blank. */
 export function idpProfileOf(body: JsonObject): IdpProfile {
-  const constraints = objectAt(body, 'ProviderConstraints')
-  const token = objectAt(objectAt(body, 'IdentityHandlerConfig'), 'TokenAuth')
-  const mapping = Object.entries(objectAt(body, 'UserGroupMapping'))
+  const constraints = profileObject(body, 'ProviderConstraints')
+  const token = profileObject(profileObject(body, 'IdentityHandlerConfig'), 'TokenAuth')
+  const mapping = Object.entries(profileObject(body, 'UserGroupMapping'))
   const life = Number(token.Expires ?? 0)
   return {
-    id: textAt(body, 'ID'),
-    name: textAt(body, 'Name'),
-    orgId: textAt(body, 'OrgID'),
+    id: profileText(body, 'ID'),
+    name: profileText(body, 'Name'),
+    orgId: profileText(body, 'OrgID'),
     action: IDP_ACTIONS.find((action) => action === body.ActionType),
     provider: IDP_PROVIDERS.find((provider) => provider === body.ProviderName),
-    config: objectAt(body, 'ProviderConfig'),
-    policyId: textAt(body, 'MatchedPolicyID'),
-    emailField: textAt(body, 'CustomEmailField'),
-    userIdField: textAt(body, 'CustomUserIDField'),
-    groupField: textAt(body, 'CustomUserGroupField'),
-    groupSeparator: textAt(body, 'UserGroupSeparator') || ' ',
+    config: profileObject(body, 'ProviderConfig'),
+    policyId: profileText(body, 'MatchedPolicyID'),
+    emailField: profileText(body, 'CustomEmailField'),
+    userIdField: profileText(body, 'CustomUserIDField'),
+    groupField: profileText(body, 'CustomUserGroupField'),
+    groupSeparator: profileText(body, 'UserGroupSeparator') || ' ',
     groupMapping: new Map(mapping.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
-    defaultGroupId: textAt(body, 'DefaultUserGroupID'),
+    defaultGroupId: profileText(body, 'DefaultUserGroupID'),
     onlyRegistered: body.SSOOnlyForRegisteredUsers === true,
     trustUnverifiedEmail: body.TrustUnverifiedEmail === true,
-    domain: textAt(constraints, 'Domain').toLowerCase(),
-    group: textAt(constraints, 'Group'),
-    returnUrl: textAt(body, 'ReturnURL'),
+    domain: profileText(constraints, 'Domain').toLowerCase(),
+    group: profileText(constraints, 'Group'),
+    returnUrl: profileText(body, 'ReturnURL'),
     keyLifeS: Number.isSafeInteger(life) && life > 0 ? life : DAY_S,
   }
 }
 
 /** Changes whenever a profile lets in people whom it did not before, or on other proof: what it opened earlier has ended. */
 export function epochOf(body: JsonObject): string {
-  return textAt(body, 'epoch')
+  return profileText(body, 'epoch')
 }
 
 /** Members that say who is let in, on whose word, and by which policy keys are made; `UserGroupMapping` is read at each use. */
@@ -129,17 +129,18 @@ export function checkIdpProfile(body: JsonObject): void {
   const provider = readProviderName(body.ProviderName)
   if (body.Type !== undefined && body.Type !== '' && body.Type !== TYPES[provider])
     throw invalid('Type', `must be ${TYPES[provider]} for ${provider}`)
-  for (const [from, to] of Object.entries(objectAt(body, 'UserGroupMapping'))) checkText(`UserGroupMapping.${from}`, to)
+  for (const [from, to] of Object.entries(profileObject(body, 'UserGroupMapping')))
+    checkText(`UserGroupMapping.${from}`, to)
   // Read as something else it would let in whom it should keep out.
   for (const name of ['SSOOnlyForRegisteredUsers', 'TrustUnverifiedEmail'])
     if (body[name] !== undefined && typeof body[name] !== 'boolean') throw invalid(name, 'must be true or false')
   for (const name of ['Domain', 'Group']) {
-    const value = objectAt(body, 'ProviderConstraints')[name]
+    const value = profileObject(body, 'ProviderConstraints')[name]
     if (value !== undefined) checkText(`ProviderConstraints.${name}`, value)
   }
-  if (body.ActionType === 'GenerateTemporaryAuthToken' && textAt(body, 'MatchedPolicyID') === '')
+  if (body.ActionType === 'GenerateTemporaryAuthToken' && profileText(body, 'MatchedPolicyID') === '')
     throw invalid('MatchedPolicyID', 'is needed for GenerateTemporaryAuthToken')
-  CHECKS[provider](objectAt(body, 'ProviderConfig'))
+  CHECKS[provider](profileObject(body, 'ProviderConfig'))
 }
 
 function checkAction(action: Json | undefined): void {
@@ -159,7 +160,7 @@ function readProviderName(given: Json | undefined): IdpProviderName {
 const CHECKS: Readonly<Record<IdpProviderName, (config: JsonObject) => void>> = {
   SocialProvider(config) {
     checkTexts(config, ['CallbackBaseURL', 'FailureRedirect'])
-    if (objectAt(config, 'JWE').Enabled === true)
+    if (profileObject(config, 'JWE').Enabled === true)
       throw invalid('ProviderConfig.JWE', 'encrypted tokens are not supported')
     const providers = Array.isArray(config.UseProviders) ? config.UseProviders : []
     if (providers.length === 0) throw invalid('ProviderConfig.UseProviders', 'must name a provider')
@@ -173,17 +174,17 @@ const CHECKS: Readonly<Record<IdpProviderName, (config: JsonObject) => void>> = 
   SAMLProvider(config) {
     checkTexts(config, ['IDPMetadataURL', 'IDPMetadata', 'CertLocation', 'SAMLBaseURL', 'SAMLBinding', 'EntityId'])
     checkTexts(config, ['SAMLEmailClaim', 'SAMLForenameClaim', 'SAMLSurnameClaim', 'FailureRedirect'])
-    if (textAt(config, 'IDPMetadataURL') === '' && textAt(config, 'IDPMetadata') === '')
+    if (profileText(config, 'IDPMetadataURL') === '' && profileText(config, 'IDPMetadata') === '')
       throw invalid('ProviderConfig', 'needs IDPMetadataURL, or IDPMetadata with the document itself')
-    if (!/^(?:|urn:oasis:names:tc:SAML:2\.0:bindings:HTTP-Redirect)$/.test(textAt(config, 'SAMLBinding')))
+    if (!/^(?:|urn:oasis:names:tc:SAML:2\.0:bindings:HTTP-Redirect)$/.test(profileText(config, 'SAMLBinding')))
       throw invalid('ProviderConfig.SAMLBinding', 'requests go by HTTP-Redirect alone')
-    if (!/^[0-9a-f]*$/.test(textAt(config, 'CertLocation')))
+    if (!/^[0-9a-f]*$/.test(profileText(config, 'CertLocation')))
       throw invalid('ProviderConfig.CertLocation', 'must be the id of a stored certificate; files are not read')
   },
   ADProvider(config) {
     checkTexts(config, ['LDAPServer', 'LDAPUserDN', 'LDAPBaseDN', 'LDAPFilter', 'LDAPAdminUser', 'LDAPAdminPassword'])
     checkTexts(config, ['LDAPEmailAttribute', 'LDAPFirstNameAttribute', 'LDAPLastNameAttribute', 'DefaultDomain'])
-    if (!/^[A-Za-z0-9_.:[\]-]+$/.test(textAt(config, 'LDAPServer')))
+    if (!/^[A-Za-z0-9_.:[\]-]+$/.test(profileText(config, 'LDAPServer')))
       throw invalid('ProviderConfig.LDAPServer', 'must be a host name or address')
     const port = Number(config.LDAPPort ?? 389)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('ProviderConfig.LDAPPort', 'must be a port')
@@ -192,10 +193,10 @@ const CHECKS: Readonly<Record<IdpProviderName, (config: JsonObject) => void>> = 
       throw invalid('ProviderConfig.LDAPStartTLS', 'must be true or false')
     if (config.LDAPStartTLS === true && config.LDAPUseSSL === true)
       throw invalid('ProviderConfig.LDAPStartTLS', 'and LDAPUseSSL are two ways: choose one')
-    const admin = textAt(config, 'LDAPAdminUser') !== ''
-    if (!admin && !textAt(config, 'LDAPUserDN').includes('*USERNAME*'))
+    const admin = profileText(config, 'LDAPAdminUser') !== ''
+    if (!admin && !profileText(config, 'LDAPUserDN').includes('*USERNAME*'))
       throw invalid('ProviderConfig.LDAPUserDN', 'must hold *USERNAME* where there is no LDAPAdminUser')
-    if (admin && !textAt(config, 'LDAPFilter').includes('*USERNAME*'))
+    if (admin && !profileText(config, 'LDAPFilter').includes('*USERNAME*'))
       throw invalid('ProviderConfig.LDAPFilter', 'must hold *USERNAME*')
     const scope = Number(config.LDAPSearchScope ?? 2)
     if (![0, 1, 2].includes(scope)) throw invalid('ProviderConfig.LDAPSearchScope', 'must be 0, 1 or 2')
@@ -206,14 +207,14 @@ const CHECKS: Readonly<Record<IdpProviderName, (config: JsonObject) => void>> = 
 function checkOpenId(provider: JsonObject): string {
   const where = 'ProviderConfig.UseProviders'
   checkTexts(provider, ['Name', 'Key', 'Secret', 'DiscoverURL'])
-  const name = textAt(provider, 'Name')
+  const name = profileText(provider, 'Name')
   if (name !== 'openid-connect')
     throw invalid(
       where,
       `${name || 'a provider without Name'} is not supported: give openid-connect and its DiscoverURL`,
     )
-  if (textAt(provider, 'Key') === '') throw invalid(`${where}.Key`, 'is needed: the client id')
-  if (!URL.canParse(textAt(provider, 'DiscoverURL'))) throw invalid(`${where}.DiscoverURL`, 'must be a URL')
+  if (profileText(provider, 'Key') === '') throw invalid(`${where}.Key`, 'is needed: the client id')
+  if (!URL.canParse(profileText(provider, 'DiscoverURL'))) throw invalid(`${where}.DiscoverURL`, 'must be a URL')
   const { Scopes: scopes = null } = provider
   if (scopes !== null && !(Array.isArray(scopes) && scopes.every((scope) => /^[!#-[\]-~]+$/.test(String(scope)))))
     throw invalid(`${where}.Scopes`, 'must be a list of scopes')
@@ -234,13 +235,13 @@ function checkText(where: string, value: Json): void {
 const invalid = (where: string, why: string) => fault('profile_invalid', `${where}: ${why}`)
 
 /** A member that is an object; an empty one for anything else. */
-export function objectAt(body: JsonObject, name: string): JsonObject {
+export function profileObject(body: JsonObject, name: string): JsonObject {
   const value = Object.hasOwn(body, name) ? body[name] : undefined
   return isObject(value) ? value : {}
 }
 
 /** A member that is a text; '' for anything else. */
-export function textAt(body: JsonObject, name: string): string {
+export function profileText(body: JsonObject, name: string): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined
   return typeof value === 'string' ? value : ''
 }

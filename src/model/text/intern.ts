@@ -5,7 +5,7 @@ const copies = new Map<string, string>()
  * The same text, as others have it: what thousands of keys of one policy or organisation say is then one text in memory, which every
  * request finds in the processor's cache. For texts of which there are few.
  */
-export function oneCopy(text: string): string {
+export function intern(text: string): string {
   const known = copies.get(text)
   if (known !== undefined) return known
   if (copies.size >= KEPT) copies.clear()

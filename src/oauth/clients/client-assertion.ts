@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthCall } from '../endpoints/parts.ts'
 import { endpointUrl } from '../messages/endpoint-url.ts'
-import { type ProofParts, useOnce } from '../proofs/replay.ts'
+import { consumeOnce, type ProofParts } from '../proofs/replay.ts'
 import { type PublicKey, readPublicJwk } from '../signing-keys/jwk.ts'
 import { fitsAlgorithm, type Jwt, readJwt, verifyJwt } from '../signing-keys/jwt.ts'
 
@@ -35,7 +35,7 @@ export async function verifyAssertion(
   if (flaw !== undefined) throw refused(flaw)
   const { jti, exp } = jwt.claims as { jti: string; exp: number }
   const until = Math.ceil((exp + CLOCK_SKEW_S) * 1000)
-  const first = await useOnce(parts, { owner: `client:${client.client_id}`, id: jti, apiId: call.api.apiId, until })
+  const first = await consumeOnce(parts, { owner: `client:${client.client_id}`, id: jti, apiId: call.api.apiId, until })
   if (!first) throw refused('the assertion was used before')
 }
 

@@ -3,7 +3,7 @@ import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 const MOST_KEYS = 10_000
 
 /** Limits attempts per caller, against guessing. In memory: each node counts on its own. */
-export class Tries {
+export class AttemptLimiter {
   readonly #clock: Clock
   readonly #windowMs: number
   readonly #keys = new Map<string, { used: number; until: MonoMillis }>()

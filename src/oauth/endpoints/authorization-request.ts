@@ -7,7 +7,7 @@ import { findClient } from '../clients/clients.ts'
 import { redirectOf, sinceOf } from '../clients/redirect-uri.ts'
 import { withQuery } from '../messages/with-query.ts'
 import { readChallenge } from '../proofs/pkce.ts'
-import { useUp } from '../tokens/families.ts'
+import { consumeTicket } from '../tokens/families.ts'
 import { readScope } from '../tokens/scopes.ts'
 import type { RequestBody } from '../tokens/tickets.ts'
 import type { OAuthCall, OAuthParts } from './parts.ts'
@@ -79,7 +79,7 @@ export async function openRequest(
     if (sinceOf(client, open.redirectUri) !== since) throw fault('oauth_request_uri_unusable')
     return open
   } catch (error) {
-    await useUp(parts, { hash, sort: 'request' })
+    await consumeTicket(parts, { hash, sort: 'request' })
     throw error
   }
 }
@@ -90,7 +90,7 @@ export async function checkOpen(parts: OAuthParts, open: OpenRequest, rules: OAu
     checkPushed(open, rules)
     return checkRequest(open, rules)
   } catch (error) {
-    if (open.ticket !== undefined) await useUp(parts, { hash: open.ticket, sort: 'request' })
+    if (open.ticket !== undefined) await consumeTicket(parts, { hash: open.ticket, sort: 'request' })
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
-import { renderFault, statusOf, textOf } from '../../errors/render.ts'
+import { publicText, renderFault, statusOf } from '../../errors/render.ts'
 import { sinceOf } from '../clients/redirect-uri.ts'
 import { jsonAnswer, textAnswer } from '../messages/answer.ts'
 import { type Form, readForm } from '../messages/form.ts'
@@ -13,9 +13,9 @@ import {
   successAddress,
 } from './authorization-request.ts'
 import { decideDevice } from './device-decision.ts'
-import { narrowedScope, readKeyRules, readUsername, standsAlone } from './login-page.ts'
+import { narrowedScope, readSentKeyRules, readUsername, standaloneMark } from './login-page.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
-import { asUnusable, claimOf, commitUse } from './pushed.ts'
+import { commitUse, consumeRequestChange, toUnusableFault } from './pushed.ts'
 
 /** What a login page may tell the client instead of a consent (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). */
 const REPORTS = new Set([
@@ -57,7 +57,7 @@ export async function authorizeClient(parts: OAuthParts, call: OAuthCall): Promi
 async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: OpenRequest): Promise<OAuthAnswer> {
   const rules = call.api.oauth
   const { scope, challenge, jkt } = await checkOpen(parts, open, rules)
-  const keyRules = readKeyRules(form)
+  const keyRules = readSentKeyRules(form)
   const body = {
     epoch: open.client.epoch,
     redirect_uri: open.params.get('redirect_uri') ?? '',
@@ -68,11 +68,11 @@ async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: Op
     jkt,
     username: readUsername(form),
     ...(keyRules !== undefined && { key_rules: keyRules }),
-    ...standsAlone(open.client),
+    ...standaloneMark(open.client),
   }
-  const use = open.ticket === undefined ? [] : [claimOf(parts, open.ticket)]
+  const use = open.ticket === undefined ? [] : [consumeRequestChange(parts, open.ticket)]
   const code = await makeCode(parts, call.api, open.client, body, use).catch((error) => {
-    throw asUnusable(error)
+    throw toUnusableFault(error)
   })
   return jsonAnswer(200, { code, redirect_to: successAddress(open, call.issuer, code), ...stateOf(open) })
 }
@@ -82,7 +82,7 @@ async function reportError(parts: OAuthParts, call: OAuthCall, form: Form, open:
   const description = form.get('error_description') ?? ''
   if (!REPORTS.has(error)) throw fault('oauth_invalid_request', 'error is not one that a login page reports')
   if (!DESCRIPTION.test(description)) throw fault('oauth_invalid_request', 'error_description is not well-formed')
-  if (open.ticket !== undefined) await commitUse(parts, [claimOf(parts, open.ticket)])
+  if (open.ticket !== undefined) await commitUse(parts, [consumeRequestChange(parts, open.ticket)])
   const redirectTo = failureAddress(open, call.issuer, error, description)
   return jsonAnswer(200, { error, redirect_to: redirectTo, ...stateOf(open) })
 }
@@ -98,7 +98,7 @@ function tellClient(parts: OAuthParts, call: OAuthCall, open: OpenRequest, refus
   if (name === undefined || refusal.code === 'oauth_request_uri_unusable') throw refusal
   const legacy = parts.config.compat.legacy_statuses
   const body = JSON.parse(renderFault(refusal, legacy ? 'legacy-oauth' : 'oauth'))
-  const redirectTo = failureAddress(open, call.issuer, name, textOf(refusal))
+  const redirectTo = failureAddress(open, call.issuer, name, publicText(refusal))
   return jsonAnswer(statusOf(refusal, legacy), { ...body, redirect_to: redirectTo })
 }
 

@@ -1,7 +1,7 @@
 import { toFault } from '../../errors/fault.ts'
-import { textOf } from '../../errors/render.ts'
+import { publicText } from '../../errors/render.ts'
 import { redirectAnswer } from '../messages/answer.ts'
-import { readRequest } from '../messages/form.ts'
+import { readAuthorizationRequest } from '../messages/form.ts'
 import { queryNames, withQuery } from '../messages/with-query.ts'
 import {
   carriedParams,
@@ -12,7 +12,7 @@ import {
   openRequest,
 } from './authorization-request.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
-import { claimOf, commitUse, passToLogin } from './pushed.ts'
+import { commitUse, consumeRequestChange, passToLogin } from './pushed.ts'
 
 /**
  * Begins an authorization (RFC 6749 section 4.1.1): 307 to the API's login page, the parameters of the request in its query,
@@ -25,13 +25,13 @@ import { claimOf, commitUse, passToLogin } from './pushed.ts'
  * @throws Fault `oauth_unknown_client`, `oauth_invalid_request`, `oauth_request_uri_unusable`
  */
 export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
-  const form = await readRequest(call)
+  const form = await readAuthorizationRequest(call)
   const open = await openRequest(parts, call, form, 'pushed')
   const refused = await refusalOf(parts, open, call)
   if (refused !== undefined) return redirectAnswer(303, refused)
   const loginPage = call.api.oauth.loginRedirect
   if (loginPage === '') {
-    if (open.ticket !== undefined) await commitUse(parts, [claimOf(parts, open.ticket)])
+    if (open.ticket !== undefined) await commitUse(parts, [consumeRequestChange(parts, open.ticket)])
     return redirectAnswer(307, open.redirectUri)
   }
   const params = carriedParams(open.params)
@@ -54,6 +54,6 @@ async function refusalOf(parts: OAuthParts, open: OpenRequest, call: OAuthCall):
     const refusal = toFault(error)
     const name = errorName(refusal)
     if (name === undefined) throw refusal
-    return failureAddress(open, call.issuer, name, textOf(refusal))
+    return failureAddress(open, call.issuer, name, publicText(refusal))
   }
 }

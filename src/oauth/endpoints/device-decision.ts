@@ -6,12 +6,12 @@ import type { Change, TicketRow } from '../../store/ports/ports.ts'
 import { findClient } from '../clients/clients.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import type { Form } from '../messages/form.ts'
-import { lostRace, useUp } from '../tokens/families.ts'
+import { consumeTicket, isConflict } from '../tokens/families.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
 import type { DeviceBody } from '../tokens/tickets.ts'
-import { Tries } from './attempts.ts'
+import { AttemptLimiter } from './attempts.ts'
 import { readUserCode, userCodeHash } from './device.ts'
-import { narrowedScope, readKeyRules, readUsername, standsAlone } from './login-page.ts'
+import { narrowedScope, readSentKeyRules, readUsername, standaloneMark } from './login-page.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 
 const WINDOW_MS = 600_000
@@ -28,7 +28,7 @@ interface Waiting {
   readonly client: OAuthClient
 }
 
-const triesOf = new WeakMap<object, Tries>()
+const triesOf = new WeakMap<object, AttemptLimiter>()
 
 /**
  * The user's decision about a device (RFC 8628 section 3.3), from the login page: `user_code` and `decision` = `approve` or
@@ -55,7 +55,7 @@ export async function decideDevice(parts: OAuthParts, call: OAuthCall, form: For
 function takeTry(parts: OAuthParts, call: OAuthCall, form: Form): () => void {
   const told = form.get('user_address')
   if (told !== undefined && isIP(told) === 0) throw fault('oauth_invalid_request', 'user_address is not an IP address')
-  const tries = triesOf.get(parts) ?? new Tries(parts.clock, WINDOW_MS)
+  const tries = triesOf.get(parts) ?? new AttemptLimiter(parts.clock, WINDOW_MS)
   triesOf.set(parts, tries)
   const key = told === undefined ? `page ${visitorOf(call.clientAddress)}` : `user ${visitorOf(told)}`
   if (!tries.take(key, told === undefined ? TRIES_OF_PAGE : TRIES_OF_USER))
@@ -73,7 +73,7 @@ async function findWaiting(parts: OAuthParts, call: OAuthCall, typed: string): P
   const client = await findClient(parts, device.clientId, call.api)
   if (client === undefined || client.epoch !== device.body.epoch) throw fault('oauth_user_code_unknown')
   if (!isStillGranted(String(device.body.scope), client, call.api.oauth)) {
-    await useUp(parts, device)
+    await consumeTicket(parts, device)
     throw fault('oauth_user_code_unknown')
   }
   return { userCode, device, client }
@@ -96,7 +96,7 @@ async function decide(
       await parts.documents.commit(changesOf(parts, call, waiting, body), undefined)
       return { waiting, body }
     } catch (error) {
-      if (!lostRace(error) || attempt === ATTEMPTS) throw error
+      if (!isConflict(error) || attempt === ATTEMPTS) throw error
     }
     waiting = await findWaiting(parts, call, first.userCode)
   }
@@ -105,14 +105,14 @@ async function decide(
 function decided(form: Form, { device, client }: Waiting): DeviceBody {
   const pending = device.body as unknown as DeviceBody
   if (form.get('decision') === 'deny') return { ...pending, state: 'denied' }
-  const keyRules = readKeyRules(form)
+  const keyRules = readSentKeyRules(form)
   return {
     ...pending,
     state: 'approved',
     scope: narrowedScope(pending.scope, form),
     username: readUsername(form),
     ...(keyRules !== undefined && { key_rules: keyRules }),
-    ...standsAlone(client),
+    ...standaloneMark(client),
   }
 }
 

@@ -14,7 +14,7 @@ import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { confirmationOf } from '../tokens/jwt-access-token.ts'
 import type { RefreshBody } from '../tokens/tickets.ts'
-import { findTokenUser, userOf } from '../tokens/user-rules.ts'
+import { findTokenUser, tokenUserOf } from '../tokens/user-rules.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 
 const INACTIVE: JsonObject = { active: false }
@@ -89,7 +89,7 @@ async function refreshClaims(
   // Nothing comes of it any more: see `sessionBody`.
   if (caller.policies.length === 0 && body.stands_alone !== true) return undefined
   if (row.claimedAt !== 0 || row.expiresAt <= parts.clock.wall() || epoch !== caller.epoch) return undefined
-  const user = userOf(body)
+  const user = tokenUserOf(body)
   const api = user && parts.findApi(row.apiId)
   if (user !== undefined && (api === undefined || (await findTokenUser(parts, api, user)) === undefined))
     return undefined

@@ -2,9 +2,9 @@ import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { repeatsMember } from '../../model/json/repeated-member.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { rulesOf } from '../../model/sessions/scope-session.ts'
+import { rightsAndLimitsOf } from '../../model/sessions/scope-session.ts'
 import { checkSession } from '../../model/sessions/session.ts'
-import type { StandsAlone } from '../tokens/tickets.ts'
+import type { StandaloneRules } from '../tokens/tickets.ts'
 import type { Params } from './authorization-request.ts'
 
 const MAX_USERNAME = 256
@@ -14,13 +14,13 @@ const MAX_USERNAME = 256
  * sent. Passwords, lifetimes and what is ours to say (who counts, whose token it is) are taken out. The issue of the token narrows
  * it to the client's policies. @throws Fault `oauth_invalid_request` naming the path of each fault
  */
-export function readKeyRules(form: Params): JsonObject | undefined {
+export function readSentKeyRules(form: Params): JsonObject | undefined {
   const text = form.get('key_rules')
   if (text === undefined || text === '') return undefined
   const value = parse(text)
   if (!isObject(value)) throw fault('oauth_invalid_request', 'key_rules must be a JSON object, no member named twice')
   try {
-    return checkSession(rulesOf(value), 'limits')
+    return checkSession(rightsAndLimitsOf(value), 'limits')
   } catch (error) {
     if (error instanceof Fault && error.code === 'key_invalid')
       throw fault('oauth_invalid_request', `key_rules: ${error.message}`, error)
@@ -29,7 +29,7 @@ export function readKeyRules(form: Params): JsonObject | undefined {
 }
 
 /** What a ticket notes of a client whose rules may stand alone: it has no policies now, when the user decides. */
-export function standsAlone({ policies }: OAuthClient): { readonly stands_alone?: StandsAlone } {
+export function standaloneMark({ policies }: OAuthClient): { readonly stands_alone?: StandaloneRules } {
   return policies.length === 0 ? { stands_alone: true } : {}
 }
 

@@ -4,7 +4,7 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import type { Awaitable, Documents, Outbox, OwedSessions, Tokens } from '../../store/ports/ports.ts'
+import type { Awaitable, Documents, Outbox, PendingSessions, Tokens } from '../../store/ports/ports.ts'
 
 /** The parts of the authorization server that a path below a listen path leads to. */
 export type Endpoint =
@@ -88,7 +88,7 @@ export interface OAuthParts {
   /** True for an access token that was signed with a key that was retired at once; absent = none was. */
   readonly isRetired?: (token: string) => boolean
   /** What may be issued while the store is away; absent = nothing. */
-  readonly owed?: OwedSessions
+  readonly owed?: PendingSessions
   /** To be called after a commit with a message for the outbox, so that it is sent at once; absent = found within a second. */
   readonly wakeDeliveries?: () => void
 }

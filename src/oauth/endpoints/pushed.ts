@@ -7,7 +7,7 @@ import { sinceOf } from '../clients/redirect-uri.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { readBinding } from '../proofs/dpop.ts'
-import { lostRace } from '../tokens/families.ts'
+import { isConflict } from '../tokens/families.ts'
 import type { RequestBody } from '../tokens/tickets.ts'
 import { carriedParams, checkRequest, openWith, type Params, REQUEST_URN } from './authorization-request.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
@@ -56,12 +56,12 @@ export async function passToLogin(
   const params = Object.fromEntries(carriedParams(pushed.params))
   const since = sinceOf(client, pushed.redirectUri) ?? ''
   const { uri, change } = newRequest(parts, call, client, { stage: 'login', since, params })
-  await commitUse(parts, [claimOf(parts, pushed.ticket), change])
+  await commitUse(parts, [consumeRequestChange(parts, pushed.ticket), change])
   return uri
 }
 
 /** The change that uses a pushed request up. */
-export function claimOf(parts: OAuthParts, ticket: Uint8Array): Change {
+export function consumeRequestChange(parts: OAuthParts, ticket: Uint8Array): Change {
   return { op: 'claimTicket', hash: ticket, sort: 'request', now: parts.clock.wall() }
 }
 
@@ -70,13 +70,13 @@ export async function commitUse(parts: OAuthParts, changes: readonly Change[]): 
   try {
     await parts.documents.commit(changes, undefined)
   } catch (error) {
-    throw asUnusable(error)
+    throw toUnusableFault(error)
   }
 }
 
 /** What a failed commit of such changes means to the caller. */
-export function asUnusable(error: unknown): unknown {
-  return lostRace(error) ? fault('oauth_request_uri_unusable') : error
+export function toUnusableFault(error: unknown): unknown {
+  return isConflict(error) ? fault('oauth_request_uri_unusable') : error
 }
 
 function newRequest(

@@ -1,7 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
-import { owedTicket } from '../../model/oauth-clients/pending-token.ts'
+import { pendingTicket } from '../../model/oauth-clients/pending-token.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
 import { jsonAnswer } from '../messages/answer.ts'
@@ -10,7 +10,7 @@ import { readPublicJwk } from '../signing-keys/jwk.ts'
 import { readJwt, verifyJwt } from '../signing-keys/jwt.ts'
 import { publishedKeys } from '../signing-keys/keys.ts'
 import { endFamily } from '../tokens/families.ts'
-import { KEPT_S } from '../tokens/issue.ts'
+import { RETENTION_S } from '../tokens/issue.ts'
 import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
 
 /**
@@ -20,7 +20,7 @@ import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
  * `token_type_hint` says where to look first; both places are looked at in any case.
  * @throws Fault `oauth_invalid_client`, `oauth_invalid_request` without `token`, `oauth_foreign_token`, `store_away`, `store_full`
  */
-export async function revoke(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+export async function revokeRequest(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const form = await readForm(call)
   const client = await authenticateClient(parts, call, form)
   const token = form.get('token')
@@ -55,7 +55,7 @@ async function revokeOwed(parts: OAuthParts, { api }: OAuthCall, client: OAuthCl
   const hash = hashKey(token)
   try {
     await parts.documents.commit(
-      [{ op: 'putTicket', ...owedTicket(hash, api.apiId, signed.endsAt), ifAbsent: true }],
+      [{ op: 'putTicket', ...pendingTicket(hash, api.apiId, signed.endsAt), ifAbsent: true }],
       undefined,
     )
   } catch (error) {
@@ -79,7 +79,7 @@ async function signedByUs(
   const key = readPublicJwk(keys.find(({ kid }) => kid === jwt.header.kid)?.jwk)?.key
   const { exp, client_id: clientId } = jwt.claims
   if (key === undefined || !verifyJwt(jwt, key) || typeof exp !== 'number') return undefined
-  return { clientId, endsAt: (exp + KEPT_S) * 1000 }
+  return { clientId, endsAt: (exp + RETENTION_S) * 1000 }
 }
 
 async function revokeAccess(parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {

@@ -10,21 +10,21 @@ import { jwks } from './jwks.ts'
 import { metadata } from './metadata.ts'
 import type { Endpoint, OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import { pushRequest } from './pushed.ts'
-import { revoke } from './revoke.ts'
+import { revokeRequest } from './revoke.ts'
 import { revokeAll } from './revoke-all.ts'
 import { token } from './token.ts'
 
-export interface Route {
+export interface EndpointRoute {
   readonly methods: readonly string[]
   readonly serve: (parts: OAuthParts, call: OAuthCall) => OAuthAnswer | Promise<OAuthAnswer>
 }
 
 /** All endpoints of an authorization server. */
-export const ROUTES: Readonly<Record<Endpoint, Route>> = {
+export const ROUTES: Readonly<Record<Endpoint, EndpointRoute>> = {
   authorize: { methods: ['GET', 'POST'], serve: authorize },
   authorize_client: { methods: ['POST'], serve: authorizeClient },
   token: { methods: ['POST'], serve: token },
-  revoke: { methods: ['POST'], serve: revoke },
+  revoke: { methods: ['POST'], serve: revokeRequest },
   revoke_all: { methods: ['POST'], serve: revokeAll },
   introspect: { methods: ['POST'], serve: introspect },
   jwks: { methods: ['GET', 'HEAD'], serve: jwks },

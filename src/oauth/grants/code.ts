@@ -8,7 +8,7 @@ import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import type { Form } from '../messages/form.ts'
 import type { Binding } from '../proofs/dpop.ts'
 import { verifierFits } from '../proofs/pkce.ts'
-import { lostRace, refuseReplay, useUp } from '../tokens/families.ts'
+import { consumeTicket, isConflict, refuseReplay } from '../tokens/families.ts'
 import { issueTokens } from '../tokens/issue.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
 import type { CodeBody } from '../tokens/tickets.ts'
@@ -36,7 +36,7 @@ export async function codeGrant(
   if (row.expiresAt <= now || body.epoch !== client.epoch) throw fault('oauth_invalid_grant')
   const withdrawn = withdrawnOf(call, client, body)
   if (withdrawn !== undefined) {
-    await useUp(parts, row)
+    await consumeTicket(parts, row)
     throw fault('oauth_invalid_grant', withdrawn)
   }
   // A thief who has the code, but not what it is bound to, does not use it up for the client that has both.
@@ -57,7 +57,7 @@ export async function codeGrant(
       notify: { authCode: code, oldRefreshToken: '', type: 'new' },
     })
   } catch (error) {
-    if (!lostRace(error)) throw error
+    if (!isConflict(error)) throw error
     // Somebody used it between our look and our commit; unless it lapsed or was ended just then, that is a second use.
     const late = await parts.tokens.getTicket(hash)
     throw late === undefined || late.claimedAt === 0

@@ -6,7 +6,7 @@ import { givesRefresh } from '../clients/clients.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import type { Form } from '../messages/form.ts'
 import type { Binding } from '../proofs/dpop.ts'
-import { lostRace, useUp } from '../tokens/families.ts'
+import { consumeTicket, isConflict } from '../tokens/families.ts'
 import { issueTokens } from '../tokens/issue.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
 import type { DeviceBody } from '../tokens/tickets.ts'
@@ -37,7 +37,7 @@ export async function deviceGrant(
   const now = parts.clock.wall()
   if (ticket.expiresAt <= now) throw fault('oauth_expired_token')
   if (!isStillGranted(body.scope, client, call.api.oauth)) {
-    await useUp(parts, ticket)
+    await consumeTicket(parts, ticket)
     throw fault('oauth_invalid_grant', 'a scope was withdrawn')
   }
   if (body.state === 'denied') throw fault('oauth_access_denied')
@@ -61,7 +61,7 @@ async function notePoll(parts: OAuthParts, ticket: TicketRow, body: DeviceBody, 
     await parts.documents.commit([{ op: 'putTicket', hash, row: noted, ifVersion: version }], undefined)
   } catch (error) {
     // the user decided just now, or another poll was faster: the next one will see
-    if (!lostRace(error)) throw error
+    if (!isConflict(error)) throw error
   }
   return fault(early ? 'oauth_slow_down' : 'oauth_authorization_pending')
 }
@@ -86,6 +86,6 @@ async function issue(
       notify: { authCode: '', oldRefreshToken: '', type: 'new' },
     })
   } catch (error) {
-    throw lostRace(error) ? fault('oauth_invalid_grant') : error
+    throw isConflict(error) ? fault('oauth_invalid_grant') : error
   }
 }

@@ -2,7 +2,7 @@ import { Fault, fault } from '../../errors/fault.ts'
 import { generationOf } from '../../model/keys/key.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { rulesOfUser } from '../../model/sessions/token-session.ts'
-import { checkUser } from '../../publish/keys/basic-auth-users.ts'
+import { checkBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { givesRefresh } from '../clients/clients.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import type { Form } from '../messages/form.ts'
@@ -33,7 +33,7 @@ export async function passwordGrant(
   if (username === undefined) throw fault('oauth_grant_incomplete', 'username is missing')
   if (password === undefined) throw fault('oauth_grant_incomplete', 'password is missing')
   const scope = readScope(form.get('scope'), client, api.oauth)
-  const user = await checkUser(parts, api.orgId, username, password, call.clientAddress)
+  const user = await checkBasicUser(parts, api.orgId, username, password, call.clientAddress)
   if (user instanceof Fault) throw user
   if (user === undefined || !isUsable(parts, api, user)) throw fault('oauth_wrong_password')
   return issueTokens(parts, call, {

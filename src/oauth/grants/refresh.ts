@@ -7,12 +7,12 @@ import { givesRefresh } from '../clients/clients.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import type { Form } from '../messages/form.ts'
 import type { Binding } from '../proofs/dpop.ts'
-import { lostRace, refuseReplay } from '../tokens/families.ts'
+import { isConflict, refuseReplay } from '../tokens/families.ts'
 import { type Issued, issueTokens, tokenAnswer } from '../tokens/issue.ts'
 import { openAnswer, sealAnswer } from '../tokens/rotate.ts'
 import { scopeLeft } from '../tokens/scopes.ts'
 import type { RefreshBody } from '../tokens/tickets.ts'
-import { userOf, userRules } from '../tokens/user-rules.ts'
+import { tokenUserOf, userRules } from '../tokens/user-rules.ts'
 
 /**
  * Refreshes (RFC 6749 section 6): the refresh token is used up, the access token that came with it ends and new ones are issued
@@ -38,7 +38,7 @@ export async function refreshGrant(
   try {
     return await rotate(use, row!, body)
   } catch (error) {
-    if (!lostRace(error)) throw error
+    if (!isConflict(error)) throw error
     const late = await parts.tokens.getTicket(hash)
     if (late === undefined || late.claimedAt === 0) throw fault('oauth_invalid_grant')
     return again(use, late)
@@ -74,7 +74,7 @@ async function rotate(use: Use, row: TicketRow, body: RefreshBody): Promise<OAut
   const scope = narrowed(use.asked, scopeLeft(body.scope, client, call.api.oauth))
   const now = parts.clock.wall()
   const graceS = call.api.oauth.refreshReuseGraceS
-  const user = userOf(body)
+  const user = tokenUserOf(body)
   const keyRules = user === undefined ? body.key_rules : await userRules(parts, call.api, user)
   return issueTokens(parts, call, {
     client,
@@ -115,7 +115,7 @@ async function again(use: Use, row: TicketRow): Promise<OAuthAnswer> {
   if (!within || typeof sealed !== 'string') throw await refuseReplay(parts, call, row)
   const issued = openAnswer(parts, hash, sealed)
   // A successor that was used already says that the first answer arrived: then this is no repetition, but somebody else.
-  const user = userOf(row.body as unknown as RefreshBody)
+  const user = tokenUserOf(row.body as unknown as RefreshBody)
   if (user !== undefined) await userRules(parts, call.api, user)
   const next = issued.refreshToken === '' ? undefined : await parts.tokens.getTicket(hashKey(issued.refreshToken))
   if (next === undefined || next.claimedAt !== 0) throw await refuseReplay(parts, call, row)

@@ -75,7 +75,7 @@ function refuseQuery(call: OAuthCall, body: Form): void {
  * its redirect URI (RFC 6749 section 4.1.2.1), so the form refuses it when it is asked for.
  * @throws Fault `oauth_invalid_request`
  */
-export async function readRequest(call: OAuthCall): Promise<Form> {
+export async function readAuthorizationRequest(call: OAuthCall): Promise<Form> {
   if (call.method === 'GET') return parseForm(call.query)
   const form = await readBody(call)
   refuseQuery(call, form)

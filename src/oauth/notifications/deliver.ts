@@ -3,7 +3,7 @@ import { type EventMessage, eventTarget, openEvent } from '../../publish/events/
 import type { DeliveryOutcome, DeliveryRow } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 import type { Lease } from '../tokens/lease.ts'
-import { announcement, eventAnnouncement, openDelivery } from './notify.ts'
+import { eventMessage, openDelivery, webhookMessage } from './notify.ts'
 import { type PostOptions, WebhookClient } from './post-webhook.ts'
 
 export type DeliveryParts = Pick<OAuthParts, 'documents' | 'outbox' | 'clock' | 'log' | 'sealKey' | 'findApi'> & {
@@ -157,7 +157,7 @@ export class Deliveries {
       const rules = findApi(row.queue)?.oauth
       if (rules === undefined || rules.notifyUrl === '') return 'the API names no address for notifications'
       const body = openDelivery(sealKey, row)
-      const message = announcement(rules.notifySecret, body, Math.floor(clock.wall() / 1000))
+      const message = webhookMessage(rules.notifySecret, body, Math.floor(clock.wall() / 1000))
       return await this.#client.post(rules.notifyUrl, message)
     } catch (error) {
       return toFault(error).entry.text
@@ -168,7 +168,7 @@ export class Deliveries {
   async #sendEvent(event: EventMessage): Promise<string> {
     const to = await eventTarget(this.#parts, event)
     if (to === undefined) return ''
-    return this.#client.post(to.target, eventAnnouncement(to, event.body, Math.floor(this.#parts.clock.wall() / 1000)))
+    return this.#client.post(to.target, eventMessage(to, event.body, Math.floor(this.#parts.clock.wall() / 1000)))
   }
 
   #outcome(row: DeliveryRow, error: string): DeliveryOutcome {

@@ -5,7 +5,7 @@ import type { Change, DeliveryInput } from '../../store/ports/ports.ts'
 import type { OAuthApi, OAuthParts } from '../endpoints/parts.ts'
 
 /** What the receiver of an API is told about tokens that were given out. All members are there, '' where they do not apply. */
-export interface Notice {
+export interface TokenNotification {
   readonly auth_code: string
   readonly new_oauth_token: string
   readonly refresh_token: string
@@ -14,7 +14,7 @@ export interface Notice {
 }
 
 /** One announcement as it is sent. `headers` holds secrets: it is for the wire alone. */
-export interface Announcement {
+export interface WebhookMessage {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** POST unless given; GET and DELETE carry no body. */
@@ -31,7 +31,7 @@ const EVENT_USER_AGENT = 'Svc-Dash-Hookshot'
 export function deliveryOf(
   parts: Pick<OAuthParts, 'sealKey' | 'clock'>,
   api: OAuthApi,
-  notice: Notice,
+  notice: TokenNotification,
 ): Change | undefined {
   if (api.oauth.notifyUrl === '') return undefined
   const place = { queue: api.apiId, createdAt: parts.clock.wall() }
@@ -47,7 +47,7 @@ export function openDelivery(sealKey: Uint8Array, row: DeliveryInput): string {
  * What goes over the wire for a body at a time of sending (Unix seconds). Without a shared secret there is nothing to sign with,
  * and neither of the two fields that prove the sender is there.
  */
-export function announcement(sharedSecret: string, body: string, atS: number): Announcement {
+export function webhookMessage(sharedSecret: string, body: string, atS: number): WebhookMessage {
   const headers = { 'Content-Type': 'application/json', 'User-Agent': USER_AGENT }
   if (sharedSecret === '') return { headers, body }
   return {
@@ -61,8 +61,8 @@ export function announcement(sharedSecret: string, body: string, atS: number): A
 }
 
 /** What goes over the wire for an event: its own fields do not take the place of ours. */
-export function eventAnnouncement({ method, headers, secret }: EventTarget, body: string, atS: number): Announcement {
-  const signed = announcement(secret, body, atS)
+export function eventMessage({ method, headers, secret }: EventTarget, body: string, atS: number): WebhookMessage {
+  const signed = webhookMessage(secret, body, atS)
   return { method, body, headers: { ...headers, ...signed.headers, 'User-Agent': EVENT_USER_AGENT } }
 }
 
@@ -76,7 +76,7 @@ export function signatureOf(sharedSecret: string, body: string, atS: number): st
 }
 
 /** Exactly these members in this order, whatever else the caller's object holds. */
-function bodyOf(notice: Notice): string {
+function bodyOf(notice: TokenNotification): string {
   const { auth_code, new_oauth_token, refresh_token, old_refresh_token, notification_type } = notice
   return JSON.stringify({ auth_code, new_oauth_token, refresh_token, old_refresh_token, notification_type })
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { Fault } from '../../errors/fault.ts'
 import { readWebhookTarget } from '../../model/webhooks/webhook-target.ts'
 import { type PinnedOptions, pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
-import type { Announcement } from './notify.ts'
+import type { WebhookMessage } from './notify.ts'
 
 export interface PostOptions extends PinnedOptions {
   /** Longest wait for a connection, the name's resolution and the TLS handshake included. */
@@ -34,7 +34,7 @@ export class WebhookClient {
    * Posts one message and answers '' when the receiver took it (any 2xx; redirects are not followed), else why not, in a few
    * words that hold nothing of the message, the address or the answer's text. Never throws.
    */
-  async post(target: string, message: Announcement): Promise<string> {
+  async post(target: string, message: WebhookMessage): Promise<string> {
     const endsAt = performance.now() + this.#options.totalMs
     try {
       const url = readWebhookTarget(target, this.#options)
@@ -55,7 +55,12 @@ export class WebhookClient {
     this.#tls.destroy()
   }
 
-  #try(url: URL, { headers, body, method = 'POST' }: Announcement, endsAt: number, mayReuse: boolean): Promise<string> {
+  #try(
+    url: URL,
+    { headers, body, method = 'POST' }: WebhookMessage,
+    endsAt: number,
+    mayReuse: boolean,
+  ): Promise<string> {
     const tls = url.protocol === 'https:'
     const kept = tls ? this.#tls : this.#plain
     return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { readPublicJwk } from '../signing-keys/jwk.ts'
 import { readJwt, verifyJwt } from '../signing-keys/jwt.ts'
 import { certificateThumbprint } from './mtls.ts'
 import { comparableUrl } from './proof-url.ts'
-import { type ProofParts, useOnce } from './replay.ts'
+import { consumeOnce, type ProofParts } from './replay.ts'
 
 /** What tokens are bound to: the thumbprint of a DPoP key and that of a certificate; '' = not bound that way. */
 export type Binding = { readonly jkt: string; readonly x5t: string }
@@ -82,7 +82,7 @@ export async function checkTokenProof(
   if (typeof proof === 'string') return refusal(proof)
   if (!equalSecrets(proof.jkt, jkt)) return MISSING
   try {
-    return (await useOnce(parts, onceOf(proof, apiId))) ? undefined : refusal(USED)
+    return (await consumeOnce(parts, onceOf(proof, apiId))) ? undefined : refusal(USED)
   } catch (error) {
     return toFault(error)
   }
@@ -97,7 +97,7 @@ async function useProof(parts: ProofParts, call: OAuthCall, proofs: readonly str
   const expected = { method: call.method, urls: [url, `${url}/`], token: '' }
   const proof = readProof(proofs, expected, parts.clock.wall())
   if (typeof proof === 'string') throw fault('oauth_invalid_proof', proof)
-  if (!(await useOnce(parts, onceOf(proof, call.api.apiId)))) throw fault('oauth_invalid_proof', USED)
+  if (!(await consumeOnce(parts, onceOf(proof, call.api.apiId)))) throw fault('oauth_invalid_proof', USED)
   return proof.jkt
 }
 

@@ -7,7 +7,7 @@ import type { OAuthParts } from '../endpoints/parts.ts'
 export type ProofParts = Pick<OAuthParts, 'documents' | 'clock'>
 
 /** Something that may be used once: the `jti` of a proof or of an assertion. */
-export interface OnceOnly {
+export interface SingleUseId {
   /** Whose id it is: ids of different owners never meet. */
   readonly owner: string
   readonly id: string
@@ -23,7 +23,7 @@ const CLOCK_SKEW_MS = 60_000
  * Uses an id up for all connections and all nodes. False when it was used before. One write, which the store commits together
  * with whatever else arrives meanwhile. @throws Fault `store_away`, `store_full` (503): the caller must then refuse too
  */
-export async function useOnce({ documents }: Pick<ProofParts, 'documents'>, once: OnceOnly): Promise<boolean> {
+export async function consumeOnce({ documents }: Pick<ProofParts, 'documents'>, once: SingleUseId): Promise<boolean> {
   const forgottenAt = once.until + CLOCK_SKEW_MS
   // The length in front keeps `a` + `bc` and `ab` + `c` apart.
   const hash = hashKey(`once:${once.owner.length}:${once.owner}:${once.id}`)

@@ -75,7 +75,7 @@ export function ringId(orgId: string, algorithm: SigningAlgorithm): DocumentId {
 }
 
 /** Makes a key pair of this algorithm: P-256, or RSA of 2,048 bits (which takes some 100 ms, on another thread). */
-export async function makeKey(
+export async function makeSigningKey(
   algorithm: SigningAlgorithm,
   sealKey: Uint8Array,
   { signsFrom, now }: { readonly signsFrom: Millis; readonly now: Millis },
@@ -113,7 +113,7 @@ export function publishedAt(ring: StoredRing, now: Millis): StoredKey[] {
 }
 
 /** The ring without one of its keys, for which nothing signs or is published any more. Another must sign in its place. */
-export function withoutKey(ring: StoredRing, { kid, date_created }: StoredKey, now: Millis): StoredRing {
+export function ringWithoutKey(ring: StoredRing, { kid, date_created }: StoredKey, now: Millis): StoredRing {
   const retired = { kid, date_created, retired_at: new Date(now).toISOString() }
   const keys = ring.keys.filter((key) => key.kid !== kid)
   return { ...ring, keys, retired: [...(ring.retired ?? []), retired] }

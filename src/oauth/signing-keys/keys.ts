@@ -5,10 +5,11 @@ import type { Millis, MonoMillis } from '../../model/time/clock.ts'
 import type { AuditEntry, Documents, Revision } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 import {
-  makeKey,
+  makeSigningKey,
   privateKeyOf,
   publishedAt,
   ringId,
+  ringWithoutKey,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
   type SigningKeyView,
@@ -16,7 +17,6 @@ import {
   type StoredRing,
   signingAt,
   viewsOf,
-  withoutKey,
 } from './key-ring.ts'
 
 /** What signing keys are kept with. */
@@ -52,7 +52,7 @@ interface RingChange<Result> {
 }
 
 /** A result, and the revision from which on it holds. */
-export interface Changed<Result> {
+export interface KeyRingChange<Result> {
   readonly result: Result
   readonly revision: Revision
 }
@@ -109,13 +109,13 @@ export function rotateKeys(
   orgId: string,
   algorithm: SigningAlgorithm,
   actor: string,
-): Promise<Changed<{ readonly kid: string; readonly signsFrom: Millis }>> {
+): Promise<KeyRingChange<{ readonly kid: string; readonly signsFrom: Millis }>> {
   return changeRing(parts, orgId, algorithm, async (stored, now) => {
     const youngest = stored?.keys.at(-1)
     if (youngest !== undefined && youngest.signs_from > now)
       return { result: { kid: youngest.kid, signsFrom: youngest.signs_from } }
     const signsFrom = stored === undefined ? now : now + PUBLISHED_AHEAD_MS
-    const made = await makeKey(algorithm, parts.sealKey, { signsFrom, now })
+    const made = await makeSigningKey(algorithm, parts.sealKey, { signsFrom, now })
     const keys = [...(stored === undefined ? [] : publishedAt(stored, now)), made]
     return {
       ring: { ...(stored ?? { org_id: orgId, algorithm }), keys },
@@ -135,13 +135,13 @@ export async function retireKey(
   orgId: string,
   kid: string,
   actor: string,
-): Promise<Changed<SigningAlgorithm>> {
+): Promise<KeyRingChange<SigningAlgorithm>> {
   const algorithm = await algorithmOf(parts, orgId, kid)
   if (algorithm === undefined) throw fault('not_found', 'there is no signing key of this kid')
   return changeRing(parts, orgId, algorithm, async (stored, now) => {
     const key = stored?.keys.find((entry) => entry.kid === kid)
     if (stored === undefined || key === undefined) return { result: algorithm }
-    const rest = withoutKey(stored, key, now)
+    const rest = ringWithoutKey(stored, key, now)
     const keys = kid === signingAt(stored, now).kid ? await withSigner(parts, rest, now) : rest.keys
     const signs = signingAt({ ...rest, keys }, now).kid
     return {
@@ -208,7 +208,7 @@ async function algorithmOf(parts: KeyParts, orgId: string, kid: string): Promise
 async function withSigner(parts: KeyParts, { algorithm, keys }: StoredRing, now: Millis): Promise<StoredKey[]> {
   const next = keys.findIndex((key) => key.signs_from > now)
   if (next !== -1) return keys.map((key, index) => (index === next ? { ...key, signs_from: now } : key))
-  return [...keys, await makeKey(algorithm, parts.sealKey, { signsFrom: now, now })]
+  return [...keys, await makeSigningKey(algorithm, parts.sealKey, { signsFrom: now, now })]
 }
 
 /** Changes a ring as it is stored now, again when somebody else was faster. @throws Fault `revision_conflict` (409) */
@@ -217,7 +217,7 @@ async function changeRing<Result>(
   orgId: string,
   algorithm: SigningAlgorithm,
   change: (stored: StoredRing | undefined, now: Millis) => Promise<RingChange<Result>>,
-): Promise<Changed<Result>> {
+): Promise<KeyRingChange<Result>> {
   for (let tries = 0; tries < TRIES; tries++) {
     const ring = await loadRing(parts, orgId, algorithm)
     const { ring: next, audit, result } = await change(ring?.stored, parts.clock.wall())
@@ -243,7 +243,7 @@ async function ringOf(parts: KeyParts, orgId: string, algorithm: SigningAlgorith
 
 async function makeRing(parts: KeyParts, orgId: string, algorithm: SigningAlgorithm): Promise<Ring> {
   const now = parts.clock.wall()
-  const first = await makeKey(algorithm, parts.sealKey, { signsFrom: now, now })
+  const first = await makeSigningKey(algorithm, parts.sealKey, { signsFrom: now, now })
   const ring = { org_id: orgId, algorithm, keys: [first] }
   await write(parts, ring, 0, auditOf(now, 'gateway', 'oauth_key.create', orgId, { algorithm, kid: first.kid }))
   // All nodes use what is stored now, whichever node wrote it.

@@ -28,15 +28,18 @@ export async function refuseReplay(
  * Uses up what is refused for good: a code, a pushed request or a device code is worth one try, whatever comes of it. Nothing happens where
  * somebody else has used it meanwhile. @throws Fault `store_away`, `store_full`
  */
-export async function useUp(parts: OAuthParts, { hash, sort }: Pick<TicketRow, 'hash' | 'sort'>): Promise<void> {
+export async function consumeTicket(
+  parts: OAuthParts,
+  { hash, sort }: Pick<TicketRow, 'hash' | 'sort'>,
+): Promise<void> {
   try {
     await parts.documents.commit([{ op: 'claimTicket', hash, sort, now: parts.clock.wall() }], undefined)
   } catch (error) {
-    if (!lostRace(error)) throw error
+    if (!isConflict(error)) throw error
   }
 }
 
 /** True for the fault of a commit that lost the race for a ticket. */
-export function lostRace(error: unknown): boolean {
+export function isConflict(error: unknown): boolean {
   return error instanceof Fault && error.code === 'ticket_unusable'
 }

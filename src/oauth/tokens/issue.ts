@@ -4,7 +4,7 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { TOKEN_FACTS, type TokenFacts, type TokenUser } from '../../model/oauth-clients/oauth-token.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
-import type { Change, OwedSession, SessionInput } from '../../store/ports/ports.ts'
+import type { Change, PendingSession, SessionInput } from '../../store/ports/ports.ts'
 import { isPublic } from '../clients/clients.ts'
 import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import { jsonAnswer } from '../messages/answer.ts'
@@ -16,14 +16,14 @@ import type { RefreshBody } from './tickets.ts'
 import { sessionBody } from './token-session.ts'
 
 /** What a grant has come to: who gets tokens, for what, and what must be committed together with them. */
-export interface Grant {
+export interface TokenGrant {
   readonly client: OAuthClient
   readonly scope: string
   /** Scope of the refresh token where the access token has a narrower one (RFC 6749 section 6). */
   readonly refreshScope?: string
   /** Session that the login page or the user gives: narrows what the client's policies give, or stands alone without any. */
   readonly keyRules?: JsonObject | undefined
-  /** True: `keyRules` were given while the client had no policies, so they may stand alone. See `standsAlone`. */
+  /** True: `keyRules` were given while the client had no policies, so they may stand alone. See `standaloneMark`. */
   readonly standsAlone?: boolean | undefined
   readonly username: string
   /** The user of a password grant, whose session `keyRules` are; absent for other grants. */
@@ -56,14 +56,14 @@ export interface Issued {
 }
 
 /** Most seconds that a lapsed token is kept, so that its use is answered as expired, and clocks of nodes may differ. */
-export const KEPT_S = 60
+export const RETENTION_S = 60
 
 /**
  * Issues tokens: what the grant uses up, the session that is the access token, the refresh token and the announcement are one
  * commit, durable before the answer (RFC 6749 section 5.1).
  * @throws Fault `oauth_no_policy`, `ticket_unusable` when a claim lost its race, `store_away`, `store_full`
  */
-export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Grant): Promise<OAuthAnswer> {
+export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: TokenGrant): Promise<OAuthAnswer> {
   const { api } = call
   const { client, binding, scope, username } = grant
   const now = parts.clock.wall()
@@ -97,7 +97,7 @@ export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Gra
 async function commitOrOwe(
   { documents, owed: later }: OAuthParts,
   changes: readonly Change[],
-  owed: OwedSession | undefined,
+  owed: PendingSession | undefined,
 ): Promise<void> {
   if (owed !== undefined && later?.away === true && later.keep(owed)) return
   try {
@@ -138,7 +138,12 @@ const plainRows = new WeakMap<OAuthClient, PlainRow>()
  * The row of a token. Tokens of one second that a client got for itself differ in nothing but their hash: they share a frozen row,
  * which the store then reads once. A changed client is another object, so is a changed API, and so is their row.
  */
-function plainRow(api: OAuthApi, grant: Grant, policies: readonly (Policy | undefined)[], life: Life): SessionInput {
+function plainRow(
+  api: OAuthApi,
+  grant: TokenGrant,
+  policies: readonly (Policy | undefined)[],
+  life: Life,
+): SessionInput {
   const { client, family, scope, keyRules, binding } = grant
   const plain = family === '' && keyRules === undefined && binding.jkt === '' && binding.x5t === ''
   if (!plain || grant.username !== '') return sessionRow(api, grant, policies, life)
@@ -156,7 +161,7 @@ function isSame(a: Life, b: Life): boolean {
 
 function sessionRow(
   api: OAuthApi,
-  grant: Grant,
+  grant: TokenGrant,
   policies: readonly (Policy | undefined)[],
   { issuedAtS, expiresAtS }: Life,
 ): SessionInput {
@@ -188,7 +193,7 @@ function sessionRow(
     apiIds: Object.keys((rules.access_rights ?? {}) as JsonObject),
     policyIds: (rules.apply_policies ?? []) as string[],
     clientId: client.client_id,
-    evictAt: (expiresAtS + KEPT_S) * 1000,
+    evictAt: (expiresAtS + RETENTION_S) * 1000,
     ...(family !== '' && { family }),
   }
 }
@@ -196,7 +201,7 @@ function sessionRow(
 function refreshChange(
   parts: OAuthParts,
   api: OAuthApi,
-  grant: Grant,
+  grant: TokenGrant,
   refreshToken: string,
   accessHash: Buffer,
 ): Change {
@@ -218,19 +223,19 @@ function refreshChange(
     clientId: client.client_id,
     family: grant.family,
     expiresAt,
-    keepUntil: expiresAt + KEPT_S * 1000,
+    keepUntil: expiresAt + RETENTION_S * 1000,
     body: asJson(body),
   } as const
   return { op: 'putTicket', hash: hashKey(refreshToken), row, ifAbsent: true }
 }
 
 /** What a refresh starts from: the rules as they were given, or the user, whose rules may change meanwhile. */
-function keptRules({ user, keyRules }: Grant): Pick<RefreshBody, 'user_hash' | 'user_generation' | 'key_rules'> {
+function keptRules({ user, keyRules }: TokenGrant): Pick<RefreshBody, 'user_hash' | 'user_generation' | 'key_rules'> {
   if (user !== undefined) return { user_hash: user.hash, user_generation: user.generation }
   return keyRules === undefined ? {} : { key_rules: keyRules }
 }
 
-function announcementOf(parts: OAuthParts, api: OAuthApi, grant: Grant, issued: Issued): Change | undefined {
+function announcementOf(parts: OAuthParts, api: OAuthApi, grant: TokenGrant, issued: Issued): Change | undefined {
   const { notify } = grant
   if (notify === undefined) return undefined
   return deliveryOf(parts, api, {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../model/json/json.ts'
  * There where the client had no policies when the user decided: then rules may stand alone. Rules that were meant to narrow policies
  * must not open more than these once the client has lost its last one.
  */
-export type StandsAlone = true
+export type StandaloneRules = true
 
 /** An authorization code (RFC 6749 section 4.1), found by the SHA-256 of its text. */
 export interface CodeBody {
@@ -24,7 +24,7 @@ export interface CodeBody {
   readonly jkt: string
   /** Session that the login page gave; undefined = the client's policies alone. */
   readonly key_rules?: JsonObject
-  readonly stands_alone?: StandsAlone
+  readonly stands_alone?: StandaloneRules
   /** Who allowed it, where the login page told; else ''. */
   readonly username: string
 }
@@ -35,7 +35,7 @@ export interface RefreshBody {
   readonly scope: string
   /** Session that the first issue carried besides the client's policies. */
   readonly key_rules?: JsonObject
-  readonly stands_alone?: StandsAlone
+  readonly stands_alone?: StandaloneRules
   readonly username: string
   /** SHA-256 (hex) under which the user of a password grant is stored: read anew at each refresh; absent for other grants. */
   readonly user_hash?: string
@@ -61,7 +61,7 @@ export interface DeviceBody {
   readonly polled_at: number
   readonly jkt: string
   readonly key_rules?: JsonObject
-  readonly stands_alone?: StandsAlone
+  readonly stands_alone?: StandaloneRules
   readonly username: string
 }
 

@@ -1,13 +1,13 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { hasRights, NARROWED_BY, rulesOf } from '../../model/sessions/scope-session.ts'
+import { hasRights, NARROWED_BY, rightsAndLimitsOf } from '../../model/sessions/scope-session.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
 
 /**
  * What the session of an access token says about rights and limits. Policies of the client are named, not copied, so that an
  * edited one reaches live tokens; rules that the login page or a user gave can only narrow them, and stand alone where the
- * client had none when they were given (`standsAlone`). Its metadata are those of the rules, and of the client what they do not name.
+ * client had none when they were given (`standaloneMark`). Its metadata are those of the rules, and of the client what they do not name.
  * @throws Fault `oauth_no_policy` when neither gives any right
  */
 export function sessionBody(
@@ -18,7 +18,7 @@ export function sessionBody(
     standsAlone = false,
   }: { readonly keyRules?: JsonObject | undefined; readonly standsAlone?: boolean | undefined },
 ): JsonObject {
-  const { meta_data: own, ...rules } = keyRules === undefined ? {} : rulesOf(keyRules)
+  const { meta_data: own, ...rules } = keyRules === undefined ? {} : rightsAndLimitsOf(keyRules)
   const meta_data = { ...client.metadata, ...(isObject(own) && own) }
   if (client.policies.length > 0) {
     if (policies.every((policy) => policy === undefined)) throw fault('oauth_no_policy')

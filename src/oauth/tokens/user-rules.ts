@@ -25,7 +25,7 @@ export function isUsable(parts: OAuthParts, api: { readonly orgId: string }, use
 }
 
 /** The user that a refresh token was given for; undefined for other grants than that of a password. */
-export function userOf({ user_hash: hash, user_generation: generation = '' }: RefreshBody): TokenUser | undefined {
+export function tokenUserOf({ user_hash: hash, user_generation: generation = '' }: RefreshBody): TokenUser | undefined {
   return hash === undefined ? undefined : { hash, generation }
 }
 

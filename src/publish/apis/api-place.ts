@@ -1,7 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import { placeKeys, placeOf } from '../../model/apis/definition/stored-api.ts'
-import { areApart, collides } from '../../model/apis/definition/template.ts'
+import { areDisjointByTags, collides } from '../../model/apis/definition/template.ts'
 import {
   isShared,
   pathsOverlap,
@@ -45,7 +45,7 @@ const MOST_PLACES = 1000
  * The paths of the product itself are refused when a definition is read, but for those that depend on settings.
  * `except`: documents that are no obstacle, because they are replaced or deleted at the same time.
  * Answers what belongs into the commit of the API: with it, of two saves that were checked at the same time on different threads
- * or processes the later one fails and must be checked again (`retriedInTurn`).
+ * or processes the later one fails and must be checked again (`retryOnConflictWithLock`).
  * @throws Fault `listen_path_taken` (409) naming what is in its place; of other organisations' APIs it names nothing
  */
 export async function checkPlace(
@@ -126,7 +126,7 @@ async function foreignNeighbour(
         }
         if (mayCollide || !territoriesOverlap(widest, atPlace(placeOf(other)!), hosts)) continue
         if (owned) return `the domain ${api.domain} is used by another organisation`
-        if (areApart(api.tags, other.tags) || !pathsOverlap(territory, territoryOf(other))) continue
+        if (areDisjointByTags(api.tags, other.tags) || !pathsOverlap(territory, territoryOf(other))) continue
         return `${whereabouts(api)} overlaps a listen path of another organisation`
       }
   }
@@ -233,7 +233,7 @@ const segmentsOf = (path: string) => path.split('/').filter((segment) => segment
 const whereabouts = ({ listenPath, domain }: Api) => (domain === '' ? listenPath : `${listenPath} at ${domain}`)
 
 /** Does the work, and does it again when the turn that it took at a place was taken by another in between. */
-export async function retriedInTurn<T>(work: () => Promise<T>): Promise<T> {
+export async function retryOnConflictWithLock<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await work()

@@ -1,7 +1,7 @@
 import { toFault } from '../../errors/fault.ts'
 import { servedClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import { besideOf, categoriesOf } from '../../model/apis/definition/api-metadata.ts'
+import { categoriesOf, metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { restoreExtension } from '../../model/apis/definition/extension.ts'
 import { slugOf, summaryOf } from '../../model/apis/definition/fill-ids.ts'
 import { textOf, textsOf } from '../../model/apis/definition/members.ts'
@@ -14,7 +14,7 @@ const NO_DATE = '0001-01-01T00:00:00Z'
 /** A stored API in the classic calls' words; `alias` names the extension of its OpenAPI document, undefined = ours. */
 export function wrapperOf({ id, body }: StoredDocument, alias: string | undefined): JsonObject {
   const document = documentOf(body)
-  const { hook_references = [], user_owners = [], user_group_owners = [] } = besideOf(body)
+  const { hook_references = [], user_owners = [], user_group_owners = [] } = metadataOfApi(body)
   return {
     api_model: {},
     api_definition: shownDefinition(id, document),

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import { type ApiBeside, besideOf, mergeBeside } from '../../model/apis/definition/api-metadata.ts'
+import { type ApiMetadata, mergeMetadata, metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { fillIds } from '../../model/apis/definition/fill-ids.ts'
 import { textsOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
@@ -8,12 +8,12 @@ import { readNewApi } from '../../model/apis/read/read.ts'
 import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
 import { idsOf, withIds } from './api-ids.ts'
-import { checkPlace, type PlaceRules, retriedInTurn } from './api-place.ts'
+import { checkPlace, type PlaceRules, retryOnConflictWithLock } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 
@@ -26,7 +26,7 @@ export interface ApiDraft {
   /** Of a new API: which other one it is a version of, from the same commit on. */
   readonly version?: VersionOf
   /** What stands beside the definition from now on; what is absent stays as it is. */
-  readonly beside?: ApiBeside
+  readonly beside?: ApiMetadata
   /** Given: the organisation that it belongs to, whatever the definition says; refusals then name no API of others. */
   readonly orgId?: string
   /** True = store it even where its listen path is taken. The setting of the gateway allows it for everybody. */
@@ -69,7 +69,9 @@ type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
  * `version_query_invalid` (422)
  */
 export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedApi> {
-  return inTurn(parts.documents, () => retriedInTurn(async () => commit(parts, await prepare(parts, draft))))
+  return withLock(parts.documents, () =>
+    retryOnConflictWithLock(async () => commit(parts, await prepare(parts, draft))),
+  )
 }
 
 /** What `publishApi` would store, with the same refusals, without storing it. */
@@ -92,7 +94,7 @@ export interface Removal {
  * @throws Fault `not_found` (404), `not_owner` (401) for a version that may not be removed
  */
 export function removeApi(parts: SecretParts, removal: Removal): Promise<PublishedApi> {
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const stored = await findApi(parts, removal.apiId)
     const document = documentOf(stored.body)
     const versions = removal.purge ? await versionsToGo(parts, stored, removal) : []
@@ -123,15 +125,15 @@ export function removeApi(parts: SecretParts, removal: Removal): Promise<Publish
 }
 
 /** Changes what stands beside a definition, which stays as it is. @throws Fault `not_found` (404) */
-export function changeBeside(
+export function changeMetadata(
   parts: PublishParts,
   apiId: string,
-  beside: ApiBeside,
+  beside: ApiMetadata,
   audit: { readonly actor: string; readonly action: string },
 ): Promise<PublishedApi> {
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const stored = await findApi(parts, apiId)
-    const body = { ...stored.body, ...mergeBeside(besideOf(stored.body), beside) }
+    const body = { ...stored.body, ...mergeMetadata(metadataOfApi(stored.body), beside) }
     const change = { op: 'put', kind: 'api', id: stored.id, body, ifRevision: stored.revision } as const
     const document = documentOf(stored.body)
     const entry = auditOf(parts, audit.actor, audit.action, document.org_id, { api_id: apiId })
@@ -147,7 +149,7 @@ export function rebaseApi(
   parts: PublishParts,
   { baseId, nextId, actor }: { readonly baseId: string; readonly nextId: string; readonly actor: string },
 ): Promise<PublishedApi> {
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const [base, next] = [await findApi(parts, baseId), await findApi(parts, nextId)]
     const [baseDocument, nextDocument] = [documentOf(base.body), documentOf(next.body)]
     const swapped = rebasedDefinitions(baseDocument, nextDocument)

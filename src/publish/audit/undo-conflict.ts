@@ -1,14 +1,14 @@
 import { type Fault, fault } from '../../errors/fault.ts'
-import type { AuditStanding } from '../../store/ports/ports.ts'
+import type { AuditEntryState } from '../../store/ports/ports.ts'
 
 /** @throws Fault `undo_refused` (409) naming the entry that changed a document since */
-export function checkStanding(standing: readonly AuditStanding[]): void {
+export function checkUnchangedSince(standing: readonly AuditEntryState[]): void {
   const changed = standing.find(({ current }) => !current)
   if (changed !== undefined) throw changedSince(changed)
 }
 
 /** The refusal of undoing what was changed since. */
-export function changedSince({ kind, id, laterId }: AuditStanding): Fault {
+export function changedSince({ kind, id, laterId }: AuditEntryState): Fault {
   const by = laterId === undefined ? 'by a change that is not recorded' : `by audit entry ${laterId}`
   return fault('undo_refused', `${kind} ${id} was changed since ${by}`)
 }

@@ -4,12 +4,12 @@ import type { Json, JsonObject } from '../../model/json/json.ts'
 import { type User, userOf } from '../../model/people/user.ts'
 import { groupOf, type UserGroup } from '../../model/people/user-group.ts'
 import { SECRET_USER_MEMBERS } from '../../model/people/user-security.ts'
-import type { Audit, AuditChange, AuditStanding, Revision } from '../../store/ports/ports.ts'
+import type { Audit, AuditChange, AuditEntryState, Revision } from '../../store/ports/ports.ts'
 import { auditOf, type SecretParts } from '../documents/parts.ts'
 import { removeLabel, updateLabel } from '../labels/labels.ts'
 import { deleteGroup, findGroup, updateGroup } from '../people/groups.ts'
 import { deleteUser, findByEmail, type UserEdit, updateUser } from '../people/users.ts'
-import { changedSince, checkStanding } from './undo-conflict.ts'
+import { changedSince, checkUnchangedSince } from './undo-conflict.ts'
 
 export interface UndoParts extends SecretParts {
   /** True when an email address may have an account in other organisations too. */
@@ -18,7 +18,7 @@ export interface UndoParts extends SecretParts {
 }
 
 /** Undoes one change of a document whose own rules say what it may be. */
-type UndoOne = (parts: UndoParts, change: AuditChange, standing: AuditStanding, actor: string) => Promise<Revision>
+type UndoOne = (parts: UndoParts, change: AuditChange, standing: AuditEntryState, actor: string) => Promise<Revision>
 
 /** Kinds that are put back through the functions that publish them. */
 export const PEOPLE: Readonly<Record<string, UndoOne>> = Object.assign(Object.create(null), {
@@ -39,10 +39,10 @@ const OWN_MEMBERS: readonly string[] = [
 /** Sign-ins that are passed over. */
 const MOST_LATER = 1000
 
-async function undoUser(parts: UndoParts, change: AuditChange, standing: AuditStanding, actor: string) {
+async function undoUser(parts: UndoParts, change: AuditChange, standing: AuditEntryState, actor: string) {
   const { before, after, id } = change
   if (after === null) {
-    checkStanding([standing])
+    checkUnchangedSince([standing])
     return bringUserBack(parts, id as DocumentId, before ?? {}, actor)
   }
   if (!standing.current) await checkOwnAlone(parts, standing)
@@ -58,10 +58,10 @@ async function undoUser(parts: UndoParts, change: AuditChange, standing: AuditSt
 }
 
 /** Passes over later entries about signing in and credentials alone. @throws Fault `undo_refused` (409) naming another one */
-async function checkOwnAlone({ audit }: UndoParts, first: AuditStanding): Promise<void> {
-  let standing: AuditStanding | undefined = first
+async function checkOwnAlone({ audit }: UndoParts, first: AuditEntryState): Promise<void> {
+  let standing: AuditEntryState | undefined = first
   for (let seen = 0; standing?.laterId !== undefined; seen++) {
-    const { kind, id, laterId }: AuditStanding = standing
+    const { kind, id, laterId }: AuditEntryState = standing
     const later = await audit.get(laterId)
     const change = later?.changes.find((one) => one.kind === kind && one.id === id)
     const own = change?.before && change.after && sameText(withoutOwn(change.before), withoutOwn(change.after))
@@ -82,16 +82,16 @@ async function bringUserBack(parts: UndoParts, id: DocumentId, body: JsonObject,
   return parts.documents.commit([{ op: 'put', kind: 'user', id, body, ifRevision: 0 }], audit)
 }
 
-async function undoGroup(parts: UndoParts, { id, before }: AuditChange, standing: AuditStanding, actor: string) {
-  checkStanding([standing])
+async function undoGroup(parts: UndoParts, { id, before }: AuditChange, standing: AuditEntryState, actor: string) {
+  checkUnchangedSince([standing])
   const stored = await parts.documents.get('user_group', id as DocumentId)
   if (stored === undefined) return putBack(parts, 'user_group', id, before ?? {}, actor)
   if (before === null) return deleteGroup(parts, groupOf(stored), actor)
   return (await updateGroup(parts, groupOf(stored), before as unknown as UserGroup, actor)).revision
 }
 
-async function undoLabel(parts: UndoParts, { id, before }: AuditChange, standing: AuditStanding, actor: string) {
-  checkStanding([standing])
+async function undoLabel(parts: UndoParts, { id, before }: AuditChange, standing: AuditEntryState, actor: string) {
+  checkUnchangedSince([standing])
   const stored = await parts.documents.get('label', id as DocumentId)
   if (stored === undefined) return putBack(parts, 'label', id, before ?? {}, actor)
   if (before === null) await removeLabel(parts, stored, actor)

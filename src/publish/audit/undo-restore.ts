@@ -13,8 +13,8 @@ import { checkIdsStillFree } from '../documents/own-ids.ts'
 import { clockOf, type SecretParts } from '../documents/parts.ts'
 import { newEpoch } from '../oauth-clients/oauth-client-draft.ts'
 import { bodyOf, clientOf } from '../oauth-clients/oauth-client-parts.ts'
-import { endOfPortalSessions, isSwitchedOff } from '../portal/developers/developers-write.ts'
-import { endOfKeys, endOfSignIns, withNewEpoch } from '../single-sign-on/idp-profiles.ts'
+import { endPortalSessionsChange, isDeactivation } from '../portal/developers/developers-write.ts'
+import { revokeKeysChange, revokeSignInsChanges, withNewEpoch } from '../single-sign-on/idp-profiles.ts'
 
 /** What an entry is undone with. */
 interface RestoreParts extends SecretParts {
@@ -118,7 +118,7 @@ async function restoreAsset(parts: SecretParts, { id, before, after }: AuditChan
 
 /** Sessions and keys that ended with a profile, or with what it was, stay so. The user who undoes answers for its sign-ins. */
 function restoreProfile({ also, voucher = {} }: RestoreParts, { id, before }: AuditChange): JsonObject | null {
-  also.push(endOfKeys(id))
+  also.push(revokeKeysChange(id))
   return before === null ? null : withNewEpoch({ ...before, ...voucher })
 }
 
@@ -135,7 +135,7 @@ async function restoreOrganisation(
   if (taken) throw fault('portal_taken', 'Another organisation has this host')
   if (before === null) return null
   const isSwitchedOff = after?.sso_enabled === true && before.sso_enabled !== true
-  if (isSwitchedOff) parts.also.push(...(await endOfSignIns(parts, id)))
+  if (isSwitchedOff) parts.also.push(...(await revokeSignInsChanges(parts, id)))
   return { ...before, sso_epoch: isSwitchedOff ? randomUUID() : (after?.sso_epoch ?? '') }
 }
 
@@ -161,7 +161,7 @@ async function restoreClient(
 /** Ways in are not put back, nor developers themselves: what hangs on them is not among the changes. */
 function restoreDeveloper({ also }: RestoreParts, { id, before, after }: AuditChange): JsonObject {
   if (before === null || after === null) throw fault('undo_refused', 'a developer was made or deleted')
-  if (isSwitchedOff(after, before)) also.push(endOfPortalSessions(id))
+  if (isDeactivation(after, before)) also.push(endPortalSessionsChange(id))
   const kept = WAYS_IN.filter((name) => Object.hasOwn(after, name)).map((name) => [name, after[name]!] as const)
   return { ...before, ...Object.fromEntries(kept) }
 }

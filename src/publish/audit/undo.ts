@@ -4,16 +4,16 @@ import type { JsonObject } from '../../model/json/json.ts'
 import type {
   Audit,
   AuditChange,
+  AuditEntryState,
   AuditRow,
-  AuditStanding,
   Change,
   Documents,
   Revision,
 } from '../../store/ports/ports.ts'
-import { type PlaceRules, retriedInTurn } from '../apis/api-place.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { type PlaceRules, retryOnConflictWithLock } from '../apis/api-place.ts'
+import { withLock } from '../documents/mutex.ts'
 import { auditOf, type SecretParts } from '../documents/parts.ts'
-import { checkStanding } from './undo-conflict.ts'
+import { checkUnchangedSince } from './undo-conflict.ts'
 import { PEOPLE, type UndoParts } from './undo-people.ts'
 import { RESTORE } from './undo-restore.ts'
 
@@ -21,7 +21,7 @@ import { RESTORE } from './undo-restore.ts'
 export interface Undoing {
   readonly row: AuditRow
   /** Of each of its changes, in their order. */
-  readonly standing: readonly AuditStanding[]
+  readonly standing: readonly AuditEntryState[]
   readonly audit: Audit
   readonly actor: string
   /** True when an email address may have an account in other organisations too. */
@@ -44,7 +44,7 @@ const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate',
  */
 export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {
   // In turn with other writers of this process: what was checked is still so when it is written.
-  return inTurn(parts.documents, () => retriedInTurn(() => undo(parts, undoing)))
+  return withLock(parts.documents, () => retryOnConflictWithLock(() => undo(parts, undoing)))
 }
 
 async function undo(
@@ -59,7 +59,7 @@ async function undo(
   const [only] = changes
   const people = changes.length === 1 ? PEOPLE[only!.kind] : undefined
   if (people !== undefined) return people(parts, only!, standing[0]!, actor)
-  checkStanding(standing)
+  checkUnchangedSince(standing)
   const back: Change[] = []
   for (const [index, change] of changes.entries()) {
     const restore = RESTORE[change.kind]
@@ -71,7 +71,7 @@ async function undo(
 }
 
 /** The change that takes one back. `body` = what the document is to be; undefined = it is to be gone. */
-function changeBack(change: AuditChange, body: AuditChange['before'], { revision }: AuditStanding): Change {
+function changeBack(change: AuditChange, body: AuditChange['before'], { revision }: AuditEntryState): Change {
   if (change.kind === 'session') return sessionBack(change, body)
   const document = { kind: change.kind, id: change.id as DocumentId, ifRevision: revision }
   return body === null ? { op: 'delete', ...document } : { op: 'put', ...document, body }

@@ -96,7 +96,7 @@ export async function keyOfCertificate(parts: SecretParts, body: JsonObject): Pr
 }
 
 /** The private key of a stored certificate in PEM; undefined when it has none. @throws Fault `seal_broken` */
-export function privateKeyOf(body: JsonObject, sealKey: Uint8Array): string | undefined {
+export function certificateKeyOf(body: JsonObject, sealKey: Uint8Array): string | undefined {
   const { cert_id: id, sealed_key: sealed } = body as Partial<StoredCertificate>
   if (typeof id !== 'string' || typeof sealed !== 'string') return undefined
   return unseal(sealKey, Buffer.from(sealed, 'base64'), sealContext(id)).toString('utf8')

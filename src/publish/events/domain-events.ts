@@ -11,11 +11,11 @@ import { type ApiEventName, handlerName } from '../../model/webhooks/event-handl
 import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '../../store/ports/ports.ts'
 import { wrapperOf } from '../apis/api-wrapper.ts'
 import { catalogueOf } from '../portal/catalogue/catalogue.ts'
-import { requestSeen } from '../portal/key-requests/request-view.ts'
+import { toRequestView } from '../portal/key-requests/request-view.ts'
 import {
-  addressIn,
   type EventReceiver,
-  type EventSort,
+  type EventType,
+  eventAddress,
   eventDelivery,
   mailAddressIn,
   referencedHook,
@@ -50,7 +50,7 @@ type Did = 'created' | 'updated' | 'deleted' | 'submitted' | 'approved'
 
 /** Something that a commit does and somebody may want to know. */
 interface Happening {
-  readonly sorts: readonly EventSort[]
+  readonly sorts: readonly EventType[]
   readonly did: Did
   readonly orgId: string
   /** The APIs whose webhooks are told as well. */
@@ -58,7 +58,7 @@ interface Happening {
   readonly data: Json
 }
 
-const KEY_SORTS: readonly EventSort[] = ['key_event', 'hashed_key_event']
+const KEY_SORTS: readonly EventType[] = ['key_event', 'hashed_key_event']
 /** What APIs call a change of a key. */
 const TOKEN_EVENTS: Readonly<Partial<Record<Did, ApiEventName>>> = {
   created: 'TokenCreated',
@@ -109,7 +109,7 @@ async function requestHappening(parts: EventParts, change: DocumentChange): Prom
   const did = before === undefined ? 'submitted' : approved ? 'approved' : didOf(change, before)
   const orgId = orgOf(now.body)
   const entries = entriesOf((await catalogueOf(parts, orgId))?.body)
-  const data = redact(await requestSeen(parts, now, entries))
+  const data = redact(await toRequestView(parts, now, entries))
   return { sorts: ['key_request_event'], did, orgId, apis: [], data }
 }
 
@@ -152,7 +152,7 @@ async function told(parts: EventParts, { sorts, did, orgId, apis, data }: Happen
     const event = `${sort}.${did}`
     const body = JSON.stringify({ event, data })
     const receivers = await hooksFor(parts, orgId, apis, [sort, event])
-    if (organisation !== undefined && addressIn(organisation.body, sort) !== '') receivers.push({ sort, orgId })
+    if (organisation !== undefined && eventAddress(organisation.body, sort) !== '') receivers.push({ sort, orgId })
     changes.push(...receivers.map((to) => eventDelivery(parts.sealKey, { to, body }, now)))
     const to = organisation === undefined ? undefined : mailAddressIn(organisation.body, sort)
     if (to !== undefined) mails.push({ to, orgId, event, data })
@@ -204,7 +204,7 @@ function orgOf({ org_id }: JsonObject): string {
 }
 
 /** Wraps documents so that a commit with an audit entry also raises its events, in the same commit. */
-export function tellingDocuments(parts: EventParts): Documents {
+export function withEvents(parts: EventParts): Documents {
   const { documents } = parts
   return {
     get: (kind, id) => documents.get(kind, id),

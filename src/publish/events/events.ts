@@ -8,15 +8,15 @@ import { seal, unseal } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { type EventHandler, handlerName } from '../../model/webhooks/event-handlers.ts'
 import type { Change, DeliveryInput, Documents } from '../../store/ports/ports.ts'
-import { secretsOf } from '../webhooks/hooks.ts'
+import { hookSecretsOf } from '../webhooks/hooks.ts'
 
 /** Sorts of events that somebody can be told of. */
-export type EventSort = 'key_event' | 'hashed_key_event' | 'key_request_event' | 'api_event'
+export type EventType = 'key_event' | 'hashed_key_event' | 'key_request_event' | 'api_event'
 
 /** Who is told: a stored webhook, the address that the organisation names for a sort of event, or a handler of an API (`handlerName`). */
 export type EventReceiver =
   | { readonly hook: string; readonly orgId: string }
-  | { readonly sort: EventSort; readonly orgId: string }
+  | { readonly sort: EventType; readonly orgId: string }
   | { readonly handler: string; readonly apiId: string; readonly orgId: string }
 
 /** A message about something that happened. */
@@ -82,12 +82,12 @@ export async function eventTarget(
   if (!isDocumentId(id)) return undefined
   if (!('hook' in to)) {
     const organisation = await parts.documents.get('organisation', id)
-    return organisation && toAddress(addressIn(organisation.body, to.sort))
+    return organisation && toAddress(eventAddress(organisation.body, to.sort))
   }
   const found = await parts.documents.get('hook', id)
   if (found === undefined || found.body.org_id !== to.orgId) return undefined
   const { target_path: target, method } = found.body
-  const { header_map: headers, shared_secret: secret } = secretsOf(parts, found)
+  const { header_map: headers, shared_secret: secret } = hookSecretsOf(parts, found)
   return { target, method, headers, secret }
 }
 
@@ -101,17 +101,17 @@ function handlerTarget(
 }
 
 /** The address that an organisation names for a sort of event; '' = none. */
-export function addressIn(organisation: JsonObject, sort: EventSort): string {
+export function eventAddress(organisation: JsonObject, sort: EventType): string {
   const { webhook } = optionIn(organisation, sort)
   return typeof webhook === 'string' ? webhook : ''
 }
 
 /** The mail address that an organisation names for a sort of event; undefined = none, or no address. */
-export function mailAddressIn(organisation: JsonObject, sort: EventSort): string | undefined {
+export function mailAddressIn(organisation: JsonObject, sort: EventType): string | undefined {
   return toEmail(optionIn(organisation, sort).email)
 }
 
-function optionIn({ event_options: options }: JsonObject, sort: EventSort): JsonObject {
+function optionIn({ event_options: options }: JsonObject, sort: EventType): JsonObject {
   const option = isObject(options) && Object.hasOwn(options, sort) ? options[sort] : undefined
   return isObject(option) ? option : {}
 }

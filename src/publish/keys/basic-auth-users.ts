@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type Fault, fault, waitFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { generationOf, passwordHashOf, USER_GENERATION, USER_NAME, withoutHidden } from '../../model/keys/key.ts'
-import { nameBrake, Throttle } from '../../model/limits/throttle.ts'
+import { perNameThrottle, Throttle } from '../../model/limits/throttle.ts'
 import { KnownAddresses } from '../../model/network/known-addresses.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../../model/passwords/password-rules.ts'
@@ -15,7 +15,7 @@ import { clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
 
 /** A user: a session that is found by a name and used with a password, never by itself as a key. */
-export interface UserDraft {
+export interface BasicUserDraft {
   readonly name: string
   /** As on the wire, the password in `basic_auth_data.password`. */
   readonly session: JsonObject
@@ -26,7 +26,7 @@ export interface UserDraft {
 }
 
 /** What checking a password needs: what keys are published with fits, and what authorization servers stand on. */
-export interface UserParts {
+export interface BasicUserParts {
   readonly tokens: Tokens
   readonly sealKey: Uint8Array
   readonly clock?: Clock
@@ -37,19 +37,23 @@ const LONGEST_NAME = 256
 /**
  * What a user is stored under: an HMAC, so that no credential that anybody could send as a key leads to a user.
  */
-export function userHash({ sealKey }: Pick<UserParts, 'sealKey'>, orgId: string, name: string): Buffer {
+export function basicUserHash({ sealKey }: Pick<BasicUserParts, 'sealKey'>, orgId: string, name: string): Buffer {
   const place = JSON.stringify(['user', orgId, normaliseText(name)])
   return createHmac('sha256', sealKey).update(place).digest()
 }
 
 /** The stored session of a user; undefined when there is none. @throws Fault `store_away` */
-export async function findUser(parts: UserParts, orgId: string, name: string): Promise<SessionRow | undefined> {
-  const row = await parts.tokens.getSession(userHash(parts, orgId, name))
-  return row === undefined || !isUser(row) ? undefined : row
+export async function findBasicUser(
+  parts: BasicUserParts,
+  orgId: string,
+  name: string,
+): Promise<SessionRow | undefined> {
+  const row = await parts.tokens.getSession(basicUserHash(parts, orgId, name))
+  return row === undefined || !isBasicUser(row) ? undefined : row
 }
 
 /** True for the session of a user. */
-export function isUser({ body }: Pick<SessionRow, 'body'>): boolean {
+export function isBasicUser({ body }: Pick<SessionRow, 'body'>): boolean {
   return typeof body[USER_NAME] === 'string'
 }
 
@@ -63,20 +67,20 @@ export function bringsPassword({ basic_auth_data: data }: JsonObject): boolean {
  * kept as argon2id, and must meet the rules unless it comes as an argon2id or bcrypt hash already.
  * @throws Fault `key_invalid`, `rights_missing`, `password_invalid` (400), `passwords_busy` (503)
  */
-export async function createUser(
+export async function createBasicUser(
   parts: SecretParts,
-  { name, session, keepQuota, moved = false, actor }: UserDraft,
+  { name, session, keepQuota, moved = false, actor }: BasicUserDraft,
 ): Promise<SavedKey> {
   checkName(name)
   const orgId = orgOf(parts, session.org_id)
   const { basic_auth_data: data, ...rest } = session
-  const kept = !bringsPassword(session) && (await findUser(parts, orgId, name)) !== undefined
+  const kept = !bringsPassword(session) && (await findBasicUser(parts, orgId, name)) !== undefined
   if (!kept && (!isObject(data) || !bringsPassword(session)))
     throw fault('key_invalid', 'basic_auth_data.password: is missing')
   const own = kept ? {} : { [USER_NAME]: name, basic_auth_data: await keptPassword(parts, data as JsonObject) }
   return createKey(parts, {
     session: orgId === '' ? rest : { ...rest, org_id: orgId },
-    user: { hash: userHash(parts, orgId, name), own },
+    user: { hash: basicUserHash(parts, orgId, name), own },
     keepQuota,
     moved,
     actor,
@@ -87,9 +91,9 @@ export async function createUser(
  * Replaces the session of a user; the password stays unless another one is sent. The organisation cannot change.
  * @throws Fault `not_found` (404), `key_invalid`, `rights_missing`, `password_invalid` (400), `passwords_busy` (503)
  */
-export async function updateUser(
+export async function updateBasicUser(
   parts: SecretParts,
-  { row, session, keepQuota, actor }: Omit<UserDraft, 'name'> & { readonly row: SessionRow },
+  { row, session, keepQuota, actor }: Omit<BasicUserDraft, 'name'> & { readonly row: SessionRow },
 ): Promise<SavedKey> {
   const { basic_auth_data: data, ...rest } = session
   if (rest.org_id !== undefined && rest.org_id !== '' && rest.org_id !== row.orgId)
@@ -107,15 +111,15 @@ export async function updateUser(
  * network of 64 bits in IPv6. A success takes back what failed of the user from the address, of all else only itself.
  * @throws Fault `passwords_busy` (503), `store_away`
  */
-export async function checkUser(
-  parts: UserParts,
+export async function checkBasicUser(
+  parts: BasicUserParts,
   orgId: string,
   username: string,
   password: string,
   clientAddress: string,
 ): Promise<SessionRow | undefined | Fault> {
   const { pairs, users, addresses, known } = throttlesOf(parts)
-  const hash = userHash(parts, orgId, username.slice(0, LONGEST_NAME + 1))
+  const hash = basicUserHash(parts, orgId, username.slice(0, LONGEST_NAME + 1))
   const [user, address] = [hash.toString('base64'), visitorOf(clientAddress)]
   const pair = `${user} ${address}`
   const counts = [
@@ -134,7 +138,7 @@ export async function checkUser(
   try {
     const row = await parts.tokens.getSession(hash)
     const right = await verifyPassword(row && (passwordHashOf(row.body) || undefined), password)
-    if (!right || row === undefined || !isUser(row)) return undefined
+    if (!right || row === undefined || !isBasicUser(row)) return undefined
     giveBack()
     pairs.succeed(pair, { all: true })
     known.add(user, address)
@@ -161,14 +165,14 @@ const FORGET_MS = 900_000
 const ENTRIES = 10_000
 
 /** One pair for each store of the process. */
-function throttlesOf({ tokens }: UserParts): Throttles {
+function throttlesOf({ tokens }: BasicUserParts): Throttles {
   const known = throttles.get(tokens)
   if (known !== undefined) return known
   const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, entries: ENTRIES }
   const made = {
     pairs: new Throttle({ ...rules, free: 5, longestWaitMs: 60_000 }),
     // Anyone who knows a name can make its owner wait where that is not known.
-    users: new Throttle(nameBrake(50)),
+    users: new Throttle(perNameThrottle(50)),
     // Many users may come from one address: that of an app's own server.
     addresses: new Throttle({ ...rules, free: 60, longestWaitMs: FORGET_MS }),
     known: new KnownAddresses(),

@@ -2,7 +2,7 @@ import { isKeyHash } from '../../model/keys/key.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import type { SecretParts } from '../documents/parts.ts'
-import { findUser } from './basic-auth-users.ts'
+import { findBasicUser } from './basic-auth-users.ts'
 import { rawKeyOf } from './keys.ts'
 
 /** How a caller names a key: by itself, by its hash, by either (itself first), or a basic user by name. */
@@ -32,6 +32,6 @@ export async function findKey(
     const row = isKeyHash(name) ? await parts.tokens.getSession(Buffer.from(name, 'hex')) : undefined
     if (row !== undefined) return { row, key: rawKeyOf(parts, row) ?? '', by: 'hash' }
   }
-  const row = naming === 'hash' ? undefined : await findUser(parts, orgId, name)
+  const row = naming === 'hash' ? undefined : await findBasicUser(parts, orgId, name)
   return row && { row, key: name, by: 'username' }
 }

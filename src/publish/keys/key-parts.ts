@@ -7,12 +7,12 @@ import type { SessionRow, StoredDocument, Tokens } from '../../store/ports/ports
 import type { SecretParts } from '../documents/parts.ts'
 
 /** Whose key it is, as it is stored; undefined = nobody's. */
-export interface Held {
+export interface KeyHolder {
   readonly developer: StoredDocument | undefined
 }
 
 /** The key as it is now: what it is to a developer may have changed since it was read. @throws Fault `not_found` (404) */
-export async function stillThere(parts: { readonly tokens: Tokens }, { hash }: SessionRow): Promise<SessionRow> {
+export async function rereadKey(parts: { readonly tokens: Tokens }, { hash }: SessionRow): Promise<SessionRow> {
   const row = await parts.tokens.getSession(hash)
   if (row === undefined) throw fault('not_found', 'no such key')
   return row
@@ -25,7 +25,7 @@ export function sealedKeyOf(parts: SecretParts, key: string | undefined, hash: U
 }
 
 /** Who holds a key, for the audit. */
-export function holderNamed(session: JsonObject): JsonObject {
+export function holderForAudit(session: JsonObject): JsonObject {
   const id = session[DEVELOPER_ID]
   return typeof id === 'string' ? { developer: id } : {}
 }

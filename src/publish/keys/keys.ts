@@ -19,11 +19,17 @@ import { expiresByPolicies } from '../../model/time/expiry.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
-import { deletedWith, isFormer, isHeld, lifeOf, savedWith } from '../portal/developers/keys-of-developer.ts'
-import { resetQuotas, writtenOver } from '../sessions/quotas.ts'
+import {
+  changesWithDeletion,
+  changesWithSave,
+  isDeveloperKey,
+  isFormerKey,
+  keyLifeOf,
+} from '../portal/developers/keys-of-developer.ts'
+import { resetQuotas, sessionUpdateOf } from '../sessions/quotas.ts'
 import { applyPolicies, evictionOf, type Prepared, sessionOrg } from '../sessions/sessions.ts'
 import { checkCertificateStays, placeOfCertificate } from './certificate-keys.ts'
-import { type Held, hexOf, holderNamed, sealedKeyOf, stillThere } from './key-parts.ts'
+import { hexOf, holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
 
 /** A key as it was stored. */
 export interface SavedKey {
@@ -59,7 +65,7 @@ export interface KeyDraft {
 }
 
 /** A key of a developer that is to be made. */
-export interface HeldKeyDraft {
+export interface DeveloperKeyDraft {
   readonly session: JsonObject
   /** The developer as it is stored: the key is made only while it is so. */
   readonly developer: StoredDocument
@@ -95,12 +101,12 @@ export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<Sa
 async function create(
   parts: SecretParts,
   draft: KeyDraft,
-  { key, hash, stored, developer }: Place & Held & { readonly stored: SessionRow | undefined },
+  { key, hash, stored, developer }: Place & KeyHolder & { readonly stored: SessionRow | undefined },
 ): Promise<SavedKey> {
   if (stored !== undefined && draft.within !== undefined && stored.orgId !== draft.within) throw fault('key_not_owned')
   const here = stored === undefined ? draft.session : ofOrganisation(draft.session, stored)
   const isSentBack = stored !== undefined && !draft.moved
-  const written = isSentBack ? await writtenOver(parts, here, stored) : here
+  const written = isSentBack ? await sessionUpdateOf(parts, here, stored) : here
   const sent = ofHolder(withHidden(written, stored?.body), developer)
   const prepared = await prepare(parts, { ...sent, ...draft.user?.own, ...draft.own })
   const madeAt = stored?.body.date_created
@@ -122,7 +128,7 @@ async function create(
  * Stores a new random key of a developer, and what it means in the developer's record, in one transaction.
  * @throws Fault `key_invalid` (400), `revision_conflict` (409) when the developer was changed meanwhile
  */
-export async function createHeldKey(parts: SecretParts, draft: HeldKeyDraft): Promise<SavedKey> {
+export async function createDeveloperKey(parts: SecretParts, draft: DeveloperKeyDraft): Promise<SavedKey> {
   const { developer, actor, beside, detail } = draft
   const key = newSecret()
   const hash = hashKey(key)
@@ -165,14 +171,14 @@ export interface KeyChange {
  */
 export async function updateKey(parts: SecretParts, change: KeyChange): Promise<SavedKey> {
   return withHolder(parts, change.row.body, async (developer) => {
-    const row = developer === undefined ? change.row : await stillThere(parts, change.row)
+    const row = developer === undefined ? change.row : await rereadKey(parts, change.row)
     return update(parts, { ...change, row }, developer)
   })
 }
 
-async function update(parts: SecretParts, change: KeyChange, developer: Held['developer']): Promise<SavedKey> {
+async function update(parts: SecretParts, change: KeyChange, developer: KeyHolder['developer']): Promise<SavedKey> {
   const { row, keepQuota, actor } = change
-  const written = await writtenOver(parts, ofOrganisation(change.session, row), row)
+  const written = await sessionUpdateOf(parts, ofOrganisation(change.session, row), row)
   checkCertificateStays(parts, row, written)
   const sent = ofHolder(withHidden(written, row.body), developer)
   const prepared = await prepare(parts, { ...sent, ...change.own })
@@ -202,16 +208,16 @@ export interface PolicyChange extends Pick<KeyChange, 'row' | 'actor' | 'action'
  * @throws Fault `not_found` (404), `key_invalid` (400)
  */
 export async function setKeyPolicies(parts: SecretParts, change: PolicyChange): Promise<SavedKey> {
-  return withHolder(parts, change.row.body, (developer) => setHeldPolicies(parts, change, developer))
+  return withHolder(parts, change.row.body, (developer) => setDeveloperKeyPolicies(parts, change, developer))
 }
 
 /** The same for a key whose developer was read; a single try. @throws besides Fault `revision_conflict` (409) */
-export async function setHeldPolicies(
+export async function setDeveloperKeyPolicies(
   parts: SecretParts,
   { policies, ...change }: PolicyChange,
-  developer: Held['developer'],
+  developer: KeyHolder['developer'],
 ): Promise<SavedKey> {
-  const row = developer === undefined ? change.row : await stillThere(parts, change.row)
+  const row = developer === undefined ? change.row : await rereadKey(parts, change.row)
   const { apply_policy_id: _older, ...rest } = withoutHidden(row.body)
   const session = { ...rest, apply_policies: [...policies] }
   return update(parts, { ...change, row, session, keepQuota: true, keepEviction: true }, developer)
@@ -229,12 +235,12 @@ export async function deleteKey(
 ): Promise<Revision> {
   const keyHash = hexOf(given.hash)
   return withHolder(parts, given.body, async (developer) => {
-    const row = (isHeld(given.body) ? await parts.tokens.getSession(given.hash) : undefined) ?? given
-    const held = await deletedWith(parts.tokens, developer, row)
-    const audit = auditOf(parts, actor, action, row.orgId, { key_hash: keyHash, ...holderNamed(row.body) })
+    const row = (isDeveloperKey(given.body) ? await parts.tokens.getSession(given.hash) : undefined) ?? given
+    const held = await changesWithDeletion(parts.tokens, developer, row)
+    const audit = auditOf(parts, actor, action, row.orgId, { key_hash: keyHash, ...holderForAudit(row.body) })
     const revision = await parts.documents.commit([{ op: 'deleteSession', hash: row.hash }, ...held], audit)
     // The counts of one that was rotated are those of its successor.
-    if (!isFormer(row.body))
+    if (!isFormerKey(row.body))
       await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, keyHash), { whatever: true })
     return revision
   })
@@ -301,9 +307,9 @@ function ofOrganisation(session: JsonObject, { orgId }: SessionRow): JsonObject 
  * A key of a developer stays in the developer's organisation, and one that was rotated has what its successor has.
  * @throws Fault `key_invalid` (400)
  */
-function ofHolder(session: JsonObject, developer: Held['developer']): JsonObject {
+function ofHolder(session: JsonObject, developer: KeyHolder['developer']): JsonObject {
   if (developer === undefined) return session
-  if (isFormer(session)) throw fault('key_invalid', 'another key took the place of this one')
+  if (isFormerKey(session)) throw fault('key_invalid', 'another key took the place of this one')
   const orgId = developer.body.org_id ?? ''
   if (session.org_id !== undefined && session.org_id !== '' && session.org_id !== orgId)
     throw fault('key_invalid', 'org_id: the key of a developer cannot move to another organisation')
@@ -323,7 +329,7 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   }
   const policyIds = policyIdsOf(prepared.session)
   const forgetAt = write.evictAt ?? (await evictionOf(parts, said, prepared, now))
-  const life = lifeOf(hash, said, { forgetAt, isNew: stored === undefined, kept: write.evictAt !== undefined })
+  const life = keyLifeOf(hash, said, { forgetAt, isNew: stored === undefined, kept: write.evictAt !== undefined })
   const { session, evictAt } = life
   const apiIds = Object.keys(prepared.session.access_rights ?? {})
   const clientId = prepared.session.oauth_client_id ?? ''
@@ -333,10 +339,10 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   const changes: Change[] = [{ op: 'putSession', hash, row, ...must }, ...life.changes]
   if (developer !== undefined) {
     const known = policyIds.filter((_id, index) => prepared.policies[index] !== undefined)
-    const held = await savedWith(parts.tokens, developer, { hash, row, policies: known }, stored)
+    const held = await changesWithSave(parts.tokens, developer, { hash, row, policies: known }, stored)
     changes.push(...held.changes, ...(write.beside?.(held.developerBody) ?? []))
   }
-  const detail = { key_hash: keyHash, policies: policyIds, apis: apiIds, ...holderNamed(session), ...write.detail }
+  const detail = { key_hash: keyHash, policies: policyIds, apis: apiIds, ...holderForAudit(session), ...write.detail }
   const revision = await parts.documents.commit(changes, auditOf(parts, write.actor, action, orgId, detail))
   if (!write.keepQuota) await resetQuotas(parts, session, orgId, counterIdOf(session, keyHash), { whatever: false })
   return { keyHash, session, revision }

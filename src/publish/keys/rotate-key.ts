@@ -5,9 +5,14 @@ import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import type { Change, SessionRow } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
-import { endId, isFormer, isHeld, rotatedWith } from '../portal/developers/keys-of-developer.ts'
+import {
+  changesWithRotation,
+  isDeveloperKey,
+  isFormerKey,
+  keyExpiryId,
+} from '../portal/developers/keys-of-developer.ts'
 import { isCertificateKey } from './certificate-keys.ts'
-import { type Held, hexOf, holderNamed, sealedKeyOf, stillThere } from './key-parts.ts'
+import { hexOf, holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
 import type { SavedKey } from './keys.ts'
 
 /** How a key is rotated. */
@@ -32,18 +37,21 @@ export async function rotateKey(
   if (isCertificateKey(parts, row))
     throw fault('key_invalid', 'the key is a client certificate: it cannot be rotated here')
   return withHolder(parts, row.body, async (developer) =>
-    rotateHeld(parts, developer === undefined ? row : await stillThere(parts, row), actor, { ...rotation, developer }),
+    rotateKeyOfHolder(parts, developer === undefined ? row : await rereadKey(parts, row), actor, {
+      ...rotation,
+      developer,
+    }),
   )
 }
 
 /** The same for a key whose developer was read; a single try. @throws besides Fault `revision_conflict` (409) */
-export async function rotateHeld(
+export async function rotateKeyOfHolder(
   parts: SecretParts,
   row: SessionRow,
   actor: string,
-  { developer, overlapS = 0, action = 'key.rotate' }: Rotation & Held,
+  { developer, overlapS = 0, action = 'key.rotate' }: Rotation & KeyHolder,
 ): Promise<SavedKey> {
-  if (isFormer(row.body)) throw fault('key_invalid', 'another key took the place of this one already')
+  if (isFormerKey(row.body)) throw fault('key_invalid', 'another key took the place of this one already')
   const key = newSecret()
   const hash = hashKey(key)
   const keyHash = hexOf(hash)
@@ -53,18 +61,18 @@ export async function rotateHeld(
     ...row.body,
     counter_id: counterIdOf(row.body, oldHash),
     last_updated: String(Math.floor(now / 1000)),
-    ...(isHeld(row.body) && { [ROTATED_FROM]: oldHash, date_created: new Date(now).toISOString() }),
+    ...(isDeveloperKey(row.body) && { [ROTATED_FROM]: oldHash, date_created: new Date(now).toISOString() }),
   }
   const { hash: _old, sealedKey: _sealed, ...columns } = row
   const sealedKey = sealedKeyOf(parts, key, hash)
-  const untilMs = overlapS === 0 || !isHeld(row.body) ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
-  const filed = isHeld(row.body) ? await parts.documents.get('key_end', endId(row.hash)) : undefined
+  const untilMs = overlapS === 0 || !isDeveloperKey(row.body) ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
+  const filed = isDeveloperKey(row.body) ? await parts.documents.get('key_end', keyExpiryId(row.hash)) : undefined
   const filedAt = filed === undefined ? 0 : Date.parse(String(filed.body.at))
   const changes: Change[] = [
     { op: 'putSession', hash, row: { ...columns, body: session, ...(sealedKey && { sealedKey }) }, ifAbsent: true },
-    ...(await rotatedWith(parts, developer, { row, next: hash, untilMs }, filedAt)),
+    ...(await changesWithRotation(parts, developer, { row, next: hash, untilMs }, filedAt)),
   ]
-  const detail = { key_hash: keyHash, before: oldHash, ...holderNamed(row.body) }
+  const detail = { key_hash: keyHash, before: oldHash, ...holderForAudit(row.body) }
   const revision = await parts.documents.commit(changes, auditOf(parts, actor, action, row.orgId, detail))
   return { keyHash, key, session, revision, created: true }
 }

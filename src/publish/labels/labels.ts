@@ -1,5 +1,5 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { labelFiled } from '../../model/apis/definition/api-metadata.ts'
+import { labelIndexEntry } from '../../model/apis/definition/api-metadata.ts'
 import { type DocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { foldCase } from '../../model/text/fold.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { AuditEntry, Change, StoredDocument } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type PublishParts } from '../documents/parts.ts'
 
 /** Most labels of one API. */
@@ -60,7 +60,7 @@ export function updateLabel(
   actor: string,
 ): Promise<SavedLabel> {
   // In turn with those who apply labels: the value that is taken away is not given out meanwhile.
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const before = stored.body
     const label: Label = { ...before, ...readLabel({ name: before.name, key: before.key, ...body }) }
     if (label.key !== before.key) throw fault('label_invalid', 'key: cannot be changed')
@@ -75,7 +75,7 @@ export function updateLabel(
 
 /** Deletes a label that no API carries. @throws Fault `label_in_use` (409), `revision_conflict` (409) */
 export function removeLabel(parts: PublishParts, stored: StoredDocument<'label'>, actor: string): Promise<void> {
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const label = stored.body
     const number = await carriers(parts, label)
     if (number > 0) throw inUse(number, '')
@@ -110,7 +110,7 @@ export function applyLabels(
 }
 
 /** Takes a label off an API; `named` is its key or name. @throws Fault `not_found` (404) when the API does not carry it */
-export function takeLabelOff(
+export function detachLabel(
   parts: PublishParts,
   apiDocument: DocumentId,
   named: string,
@@ -130,7 +130,7 @@ async function relabel(
   actor: string,
   edit: (carried: readonly AppliedLabel[], orgId: string) => Promise<AppliedLabel[]>,
 ): Promise<AppliedLabel[]> {
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const stored = await parts.documents.get('api', id)
     if (stored === undefined) throw fault('not_found', 'API not found')
     const { body, revision } = stored
@@ -143,7 +143,7 @@ async function relabel(
       body: { ...body, labels: labels.map((label) => ({ ...label })) },
       ifRevision: revision,
     }
-    const detail = { api_id: String(body.api_id), labels: labels.map(({ key, value }) => labelFiled(key, value)) }
+    const detail = { api_id: String(body.api_id), labels: labels.map(({ key, value }) => labelIndexEntry(key, value)) }
     await parts.documents.commit([put], auditOf(parts, actor, 'api.label', orgId, detail))
     return labels
   })
@@ -162,7 +162,8 @@ async function carriers(
   { org_id, key }: Label,
   values?: readonly string[],
 ): Promise<number> {
-  const carried = values === undefined ? { label_key: key } : { label: values.map((value) => labelFiled(key, value)) }
+  const carried =
+    values === undefined ? { label_key: key } : { label: values.map((value) => labelIndexEntry(key, value)) }
   return (await documents.list('api', { where: { org_id, ...carried }, limit: 1 })).total
 }
 

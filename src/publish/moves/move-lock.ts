@@ -22,7 +22,7 @@ const LOST: ReadonlySet<string> = new Set(['already_exists', 'ticket_unusable'])
  * releasing it expires. Answers until when it is held.
  * @throws Fault `move_running` (409) naming who holds it
  */
-export async function takeMoveTurn(parts: LockParts, move: MoveRun & { readonly seconds: number }): Promise<Millis> {
+export async function takeMoveLock(parts: LockParts, move: MoveRun & { readonly seconds: number }): Promise<Millis> {
   const hash = lockHash(move.orgId)
   const now = clockOf(parts).wall()
   const held = await parts.tokens.getTicket(hash)
@@ -43,7 +43,7 @@ export async function takeMoveTurn(parts: LockParts, move: MoveRun & { readonly 
 }
 
 /** Releases the lock; a lock that another run holds by now is left alone. */
-export async function endMoveTurn(parts: LockParts, { orgId, run }: Omit<MoveRun, 'actor'>): Promise<void> {
+export async function releaseMoveLock(parts: LockParts, { orgId, run }: Omit<MoveRun, 'actor'>): Promise<void> {
   const hash = lockHash(orgId)
   const held = await parts.tokens.getTicket(hash)
   if (held?.body.run === run) await parts.documents.commit([{ op: 'deleteTicket', hash }], undefined)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import type { GatewayOrder } from '../../model/nodes/gateway-command.ts'
+import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
 import type { Revision } from '../../store/ports/ports.ts'
 import { clockOf, type PublishParts } from '../documents/parts.ts'
 
@@ -11,9 +11,9 @@ const ORDER_KIND = 'order'
  * Tells every gateway of the store, by the feed. One document stands for all orders of the same words: it is written anew each time.
  * Answers the revision from which on it has been obeyed. @throws Fault `store_away`, `store_full`
  */
-export function orderGateways(
+export function sendGatewayCommand(
   parts: Pick<PublishParts, 'documents' | 'clock'>,
-  { order, subject }: GatewayOrder,
+  { order, subject }: GatewayCommand,
 ): Promise<Revision> {
   const id = createHash('sha256').update(`order ${order} ${subject}`).digest('hex').slice(0, 24) as DocumentId
   const body: JsonObject = { order, subject, at: new Date(clockOf(parts).wall()).toISOString() }

@@ -79,7 +79,7 @@ const HIDDEN = new Set([
  * A client as callers see it. `policy_id` is the first of `policies`, `redirect_uri` the first of `redirect_uris`, `meta_data`
  * and `metadata` are one. `secret` is blank unless `withSecret`. @throws Fault `seal_broken`
  */
-export function showClient(
+export function clientViewFor(
   parts: ClientParts,
   client: OAuthClient,
   { withSecret }: { readonly withSecret: boolean },

@@ -6,9 +6,9 @@ import { type ClientFields, checkClientText, readClientFields } from '../../mode
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { equalSecrets, newSecret } from '../../model/secrets/secret.ts'
 import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf } from '../documents/parts.ts'
-import { clientWith } from '../portal/developers/apps-of-developer.ts'
+import { changesWithClient } from '../portal/developers/apps-of-developer.ts'
 import {
   checkRegistration,
   needsSecret,
@@ -65,7 +65,7 @@ const TRIES = 5
  */
 export function createClient(parts: ClientParts, draft: ClientDraft): Promise<SavedClient> {
   // In turn with deletions of APIs and policies: what was checked is still there when the client is written.
-  return inTurn(parts.documents, () => create(parts, draft))
+  return withLock(parts.documents, () => create(parts, draft))
 }
 
 async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClient> {
@@ -105,7 +105,7 @@ export function updateClient(
   clientId: string,
   draft: Omit<ClientDraft, 'apiId' | 'orgId'>,
 ): Promise<SavedClient> {
-  return inTurn(parts.documents, () => update(parts, clientId, draft))
+  return withLock(parts.documents, () => update(parts, clientId, draft))
 }
 
 async function update(
@@ -155,7 +155,7 @@ export async function deleteClient(
       ? { ...putOf(stored, { ...client, api_ids: rest, epoch }) }
       : { op: 'delete', kind: CLIENT_KIND, id: stored.id, ifRevision: stored.revision }
     try {
-      const held = stays ? [] : await clientWith(parts, client, undefined)
+      const held = stays ? [] : await changesWithClient(parts, client, undefined)
       const revision = await commit(parts, [change, ...held], actor, 'oauth_client.delete', client)
       sweepSessions(parts, clientId, stays ? epoch : undefined)
       return revision
@@ -222,7 +222,7 @@ async function rewrite(
     const before = stored.body
     const client = withMarkedRedirects(before, await edit(before), clockOf(parts).wall())
     try {
-      const held = await clientWith(parts, before, client)
+      const held = await changesWithClient(parts, before, client)
       const revision = await commit(parts, [putOf(stored, client), ...held], actor, action, client)
       return { client, before, secret: currentSecret(parts, client), revision }
     } catch (error) {

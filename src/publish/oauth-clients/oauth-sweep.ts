@@ -22,7 +22,7 @@ export function sweepSessions(parts: ClientParts, clientId: string, epoch: strin
 }
 
 /** Resolves when no sweep is under way in this process. */
-export async function swept(parts: Pick<ClientParts, 'tokens'>): Promise<void> {
+export async function sweepsDone(parts: Pick<ClientParts, 'tokens'>): Promise<void> {
   for (;;) {
     const running = [...(sweeps.get(parts.tokens) ?? [])]
     if (running.length === 0) return

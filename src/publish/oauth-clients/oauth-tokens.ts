@@ -117,7 +117,7 @@ export async function provenClient(parts: ClientParts, clientId: string, secret:
 const purges = new WeakMap<object, Promise<number>>()
 
 /** Deletes tokens that have lapsed or are void, of every client; answers how many. One run at a time: callers share it. */
-export function purgeLapsedTokens(parts: ClientParts): Promise<number> {
+export function purgeExpiredTokens(parts: ClientParts): Promise<number> {
   const running = purges.get(parts.tokens)
   if (running !== undefined) return running
   const purge = purgeAll(parts).finally(() => purges.delete(parts.tokens))

@@ -97,7 +97,7 @@ export function setupToken({ sealKey }: Pick<SecretParts, 'sealKey'>): string {
 }
 
 /** True when the token is that of the set-up link and the link is open. */
-export function opensSetup(installation: Pick<Installation, 'setup_hash'> | undefined, token: string): boolean {
+export function isSetupToken(installation: Pick<Installation, 'setup_hash'> | undefined, token: string): boolean {
   const expected = installation?.setup_hash ?? ''
   return equalSecrets(hashOf(token), expected) && expected !== ''
 }

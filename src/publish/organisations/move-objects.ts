@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { USER_NAME } from '../../model/keys/key.ts'
 import type { Change, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import type { SecretParts } from '../documents/parts.ts'
-import { userHash } from '../keys/basic-auth-users.ts'
+import { basicUserHash } from '../keys/basic-auth-users.ts'
 
 /** What the gateway keeps for an organisation. */
 export const OBJECT_KINDS = [
@@ -76,6 +76,6 @@ function movedSession(parts: SecretParts, { hash, ...row }: SessionRow, to: stri
   if (typeof name !== 'string') return [{ op: 'putSession', hash, row: moved, ifPresent: true }]
   return [
     { op: 'deleteSession', hash },
-    { op: 'putSession', hash: userHash(parts, to, name), row: moved },
+    { op: 'putSession', hash: basicUserHash(parts, to, name), row: moved },
   ]
 }

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentId } from '../../model/documents/ids.ts'
-import { KINDS } from '../../model/documents/kinds.ts'
+import { DOCUMENT_KINDS } from '../../model/documents/kinds.ts'
 import { loginFamily } from '../../model/people/user-security.ts'
 import type { Change, Kind, StoredDocument } from '../../store/ports/ports.ts'
 import type { SecretParts } from '../documents/parts.ts'
-import { endOfDeveloper } from '../portal/developers/developer-keys.ts'
+import { deleteDeveloperChanges } from '../portal/developers/developer-keys.ts'
 import { OBJECT_KINDS } from './move-objects.ts'
 
 /** Rows a commit: other writers get their turn in between. */
@@ -17,7 +17,7 @@ type Parts = Pick<SecretParts, 'documents' | 'tokens'>
 /** What has no organisation of its own and goes with another document of one. */
 const FOLLOWERS: Readonly<Record<Kind, (parts: Parts, document: StoredDocument) => Promise<Change[]> | Change[]>> = {
   user: (_parts, { id }) => [{ op: 'endFamily', family: loginFamily(id) }],
-  developer: async (parts, developer) => [...(await endOfDeveloper(parts, developer))],
+  developer: async (parts, developer) => [...(await deleteDeveloperChanges(parts, developer))],
   portal_documentation: (_parts, { id }) => [{ op: 'delete', kind: 'portal_documentation_text', id }],
 }
 
@@ -31,7 +31,7 @@ export async function* belongingsOf(
   { keepObjects }: { readonly keepObjects: boolean },
 ): AsyncGenerator<Change[]> {
   const stays: readonly Kind[] = keepObjects ? OBJECT_KINDS : []
-  const rest = Object.keys(KINDS).filter((kind) => !FIRST.includes(kind))
+  const rest = Object.keys(DOCUMENT_KINDS).filter((kind) => !FIRST.includes(kind))
   for (const kind of [...FIRST, ...rest]) if (!stays.includes(kind)) yield* documentsOf(parts, kind, orgId)
   if (keepObjects) return
   for (;;) {
@@ -43,7 +43,7 @@ export async function* belongingsOf(
 }
 
 async function* documentsOf(parts: Parts, kind: Kind, orgId: DocumentId): AsyncGenerator<Change[]> {
-  const { unique, lookup } = KINDS[kind]!
+  const { unique, lookup } = DOCUMENT_KINDS[kind]!
   if ('org_id' in unique) {
     const found = await parts.documents.find(kind, 'org_id', orgId)
     if (found !== undefined) yield [...(await followersOf(parts, found)), gone(found)]

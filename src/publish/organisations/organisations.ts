@@ -8,10 +8,10 @@ import {
   type StoredOrganisation,
 } from '../../model/organisations/organisation.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { defaultLabels } from '../labels/labels.ts'
-import { endOfSignIns } from '../single-sign-on/idp-profiles.ts'
+import { revokeSignInsChanges } from '../single-sign-on/idp-profiles.ts'
 import { putInstallation, readInstallation } from './installation.ts'
 import { moveObjects, movesWithin } from './move-objects.ts'
 import { belongingsOf } from './organisation-belongings.ts'
@@ -36,7 +36,7 @@ export function newOrganisation(
   sent: JsonObject,
   { id: wanted, actor }: { readonly id?: DocumentId; readonly actor: string },
 ): Promise<SavedOrganisation> {
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const { id, body, changes, from } = await prepareOrganisation(parts, sent, wanted)
     const revision = await parts.documents.commit(changes, auditOf(parts, actor, 'organisation.create', id, { id }))
     // What another thread made between the look and the commit.
@@ -97,7 +97,7 @@ export async function updateOrganisation(
   const read = { ...readOrganisation(sent), developer_count: count }
   const body: JsonObject = { ...(kept !== undefined && { additional_permissions: kept }), ...read }
   const isSwitchedOff = old.sso_enabled === true && body.sso_enabled !== true
-  const ends = isSwitchedOff ? await endOfSignIns(parts, id) : []
+  const ends = isSwitchedOff ? await revokeSignInsChanges(parts, id) : []
   if (isSwitchedOff) body.sso_epoch = randomUUID()
   else if (old.sso_epoch !== undefined) body.sso_epoch = old.sso_epoch
   return save(parts, { id, revision: before, body }, 'organisation.update', actor, ends)
@@ -143,7 +143,7 @@ export async function deleteOrganisation(
   const entry = (action: string) => auditOf(parts, actor, action, id, { id })
   for await (const changes of belongingsOf(parts, id, { keepObjects }))
     await parts.documents.commit(changes, entry('organisation.empty'))
-  return inTurn(parts.documents, () => {
+  return withLock(parts.documents, () => {
     const own: Change = { op: 'delete', kind: 'organisation', id, ifRevision: revision }
     return parts.documents.commit([own], entry('organisation.delete'))
   })

@@ -1,10 +1,10 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { toEmail } from '../../model/people/user.ts'
 import type { Change } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { auditOf, type SecretParts } from '../documents/parts.ts'
 import { prepareUser, type SavedUser } from '../people/users.ts'
-import { closeSetup, opensSetup, readInstallation, setupToken } from './installation.ts'
+import { closeSetup, isSetupToken, readInstallation, setupToken } from './installation.ts'
 import { prepareOrganisation } from './organisations.ts'
 
 /** The first organisation and the first user, as set-up asks for them. */
@@ -28,12 +28,12 @@ export async function setUp(
   wanted: SetUp,
 ): Promise<SavedUser & { readonly accessKey: string }> {
   // Before anything that costs time.
-  if (!opensSetup(await readInstallation(parts), token)) throw fault('setup_closed')
+  if (!isSetupToken(await readInstallation(parts), token)) throw fault('setup_closed')
   const email = toEmail(wanted.email)
   if (email === undefined) throw fault('setup_invalid', 'email: must be an email address')
   if (wanted.organisation.trim() === '') throw fault('setup_invalid', 'organisation: must have a name')
   if (wanted.password === '') throw fault('password_invalid', 'must not be empty')
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const closing = await closeSetup(parts)
     if (closing.length === 0) throw fault('setup_closed')
     const { orgId, changes } = await organisationFor(parts, wanted.organisation)
@@ -52,7 +52,7 @@ export async function setUp(
 /** Sets the installation up where nobody did yet, as the settings say; answers false where it is. @throws Fault as `setUp` */
 export async function setUpUnattended(parts: SecretParts, wanted: SetUp): Promise<boolean> {
   const token = setupToken(parts)
-  const isOpen = async () => opensSetup(await readInstallation(parts), token)
+  const isOpen = async () => isSetupToken(await readInstallation(parts), token)
   if (!(await isOpen())) return false
   try {
     await setUp(parts, token, wanted)

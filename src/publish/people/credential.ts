@@ -7,10 +7,10 @@ import type { SecretParts } from '../documents/parts.ts'
 const KEY_BYTES = 32
 
 /** An API credential as it is kept: what it is found by, and sealed, so that it can be shown again. */
-export type KeptCredential = Pick<User, 'access_hmac' | 'access_sealed'>
+export type StoredCredential = Pick<User, 'access_hmac' | 'access_sealed'>
 
 /** Credential fields of a user without an API credential. */
-export const NO_CREDENTIAL: KeptCredential = { access_hmac: '', access_sealed: '' }
+export const NO_CREDENTIAL: StoredCredential = { access_hmac: '', access_sealed: '' }
 
 /** What an API credential is found by. An HMAC, so that a copy of the store is no list of credentials to try. */
 export function accessHmac({ sealKey }: Pick<SecretParts, 'sealKey'>, accessKey: string): string {
@@ -25,11 +25,11 @@ export function newAccessKey(): string {
 }
 
 /** What is stored of an API credential. */
-export function keepCredential(
+export function storeCredential(
   parts: Pick<SecretParts, 'sealKey'>,
   userId: DocumentId,
   accessKey: string,
-): KeptCredential {
+): StoredCredential {
   return {
     access_hmac: accessHmac(parts, accessKey),
     access_sealed: seal(parts.sealKey, accessKey, contextOf(userId)).toString('base64'),

@@ -18,13 +18,13 @@ type Rights = Pick<User, 'org_id' | 'active' | 'group_id' | 'user_permissions'>
  * inactive. A group that is gone, or of another organisation, gives nothing.
  */
 export async function effective(parts: Pick<PublishParts, 'documents'>, user: Rights): Promise<Effective> {
-  if (user.group_id === '') return inForce(user, undefined)
+  if (user.group_id === '') return effectiveWithGroup(user, undefined)
   const stored = isDocumentId(user.group_id) ? await parts.documents.get('user_group', user.group_id) : undefined
-  return inForce(user, stored && groupOf(stored))
+  return effectiveWithGroup(user, stored && groupOf(stored))
 }
 
 /** The same where the group is at hand; undefined = there is none of the id that the user names. */
-export function inForce(user: Rights, group: StoredGroup | undefined): Effective {
+export function effectiveWithGroup(user: Rights, group: StoredGroup | undefined): Effective {
   if (user.group_id === '') return { permissions: user.user_permissions, active: user.active }
   if (group === undefined || group.org_id !== user.org_id) return { permissions: NOTHING, active: user.active }
   return { permissions: groupPermissions(group), active: user.active && group.active }

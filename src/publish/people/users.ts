@@ -6,11 +6,11 @@ import type { Permissions } from '../../model/people/permission.ts'
 import { administers, NEVER, type StoredUser, type User, userOf } from '../../model/people/user.ts'
 import { loginFamily } from '../../model/people/user-security.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { closeSetup } from '../organisations/installation.ts'
 import { newUserPassword } from '../sign-in/passwords.ts'
-import { accessHmac, keepCredential, NO_CREDENTIAL, newAccessKey } from './credential.ts'
+import { accessHmac, NO_CREDENTIAL, newAccessKey, storeCredential } from './credential.ts'
 import { effective } from './effective.ts'
 
 /** A new user, with what was said of it checked already. */
@@ -69,7 +69,7 @@ export async function newUser(
   actor: string,
 ): Promise<SavedUser & { readonly accessKey: string }> {
   const prepared = await prepareUser(parts, draft)
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     await checkPlace(parts, draft.orgId, draft.groupId)
     await checkEmail(parts, prepared.body, undefined, draft.sharedEmail)
     const audit = auditOf(parts, actor, 'user.create', draft.orgId, { id: prepared.id })
@@ -106,7 +106,7 @@ export async function prepareUser(parts: SecretParts, draft: UserDraft): Promise
     last_login_date: NEVER,
     PWHistory: [],
     ...(await keepPassword(parts, draft)),
-    ...keepCredential(parts, id, accessKey),
+    ...storeCredential(parts, id, accessKey),
   }
   const change: Change = { op: 'put', kind: 'user', id, body: asJson(body), ifRevision: 0 }
   return { id, body, accessKey, change }
@@ -135,7 +135,7 @@ const MOST_SAME = 4
  * @throws Fault `email_taken` (403), `user_invalid` (400, no such group), `last_admin` (400), `revision_conflict` (409)
  */
 export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit, rules: EditRules): Promise<SavedUser> {
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const { id, revision: before, ...body } = user
     const after: User = { ...body, ...edit }
     if (after.group_id !== body.group_id) await checkPlace(parts, after.org_id, after.group_id)
@@ -156,7 +156,7 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
 
 /** Gives a user another API credential; the one before is dead when this resolves. @throws Fault `revision_conflict` (409) */
 export async function renewCredential(parts: SecretParts, user: StoredUser, actor: string): Promise<SavedUser> {
-  const kept = keepCredential(parts, user.id, newAccessKey())
+  const kept = storeCredential(parts, user.id, newAccessKey())
   return updateUser(parts, user, kept, { ...PLAIN, actor, action: 'user.key_reset' })
 }
 
@@ -170,7 +170,7 @@ const PLAIN = { mayLeaveNoAdmin: true, sharedEmail: true } as const
 
 /** Deletes a user and ends its sessions. @throws Fault `last_admin` (400), `revision_conflict` (409) */
 export function deleteUser(parts: SecretParts, user: StoredUser, actor: string): Promise<Revision> {
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     await checkLastAdmin(parts, user, undefined)
     const changes: Change[] = [
       { op: 'delete', kind: 'user', id: user.id, ifRevision: user.revision },

@@ -4,11 +4,11 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { checkPolicy } from '../../model/policies/policy.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Revision, StoredDocument } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { checkIdsFree, findByEitherId } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
 import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
-import { again } from '../portal/developers/developer-change.ts'
+import { retryOnConflict } from '../portal/developers/developer-change.ts'
 import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
 
 /** A policy as it was stored. `id` is what keys name it by. */
@@ -42,7 +42,7 @@ export function createPolicy(
   rules: PolicyRules = {},
 ): Promise<SavedPolicy> {
   // In turn, so that of two policies of one name only one gets through.
-  return inTurn(parts.documents, () => create(parts, body, actor, rules))
+  return withLock(parts.documents, () => create(parts, body, actor, rules))
 }
 
 async function create(
@@ -81,7 +81,7 @@ export function updatePolicy(
   actor: string,
   rules: PolicyRules = {},
 ): Promise<SavedPolicy> {
-  return inTurn(parts.documents, () => update(parts, wanted, body, actor, rules))
+  return withLock(parts.documents, () => update(parts, wanted, body, actor, rules))
 }
 
 async function update(
@@ -123,7 +123,7 @@ export function removePolicy(
   wanted: { readonly id: string; readonly orgId?: string },
   actor: string,
 ): Promise<SavedPolicy> {
-  return inTurn(parts.documents, () => remove(parts, wanted, actor))
+  return withLock(parts.documents, () => remove(parts, wanted, actor))
 }
 
 async function remove(
@@ -131,7 +131,7 @@ async function remove(
   wanted: { readonly id: string; readonly orgId?: string },
   actor: string,
 ): Promise<SavedPolicy> {
-  const removed = await again(async () => {
+  const removed = await retryOnConflict(async () => {
     const { id: documentId, body } = await findPolicy(parts, wanted.id, wanted.orgId)
     const id = typeof body.id === 'string' ? body.id : documentId
     const policy = { id, orgId: orgText(body) }

@@ -5,11 +5,11 @@ import type { Limit } from '../../model/limits/limit.ts'
 import type { Merged } from '../../model/policies/merge-policies.ts'
 import { compileGrant } from '../../model/sessions/grant.ts'
 import { checkSession } from '../../model/sessions/session.ts'
-import { writtenSession } from '../../model/sessions/written-session.ts'
+import { sessionToStore } from '../../model/sessions/written-session.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { clockOf, type SessionParts } from '../documents/parts.ts'
-import { inForce, shownOf, type Withheld } from './session-in-force.ts'
-import { rulesOf } from './sessions.ts'
+import { effectiveView, sessionInForce, type Withheld } from './session-in-force.ts'
+import { keyRulesOf } from './sessions.ts'
 
 /**
  * Starts the quotas of a stored session anew; those that count for an API with `dont_set_quota_on_create` only with `whatever`.
@@ -22,13 +22,13 @@ export async function resetQuotas(
   counterId: string,
   { whatever }: { readonly whatever: boolean },
 ): Promise<void> {
-  const { merged } = await inForce(parts, body, orgId)
+  const { merged } = await sessionInForce(parts, body, orgId)
   if (merged instanceof Fault) return
   const quotas = quotasOf(merged, counterId)
   const ids = new Set([...quotas.values()].flat().map(({ id }) => id))
   if (ids.size === 0) return
   if (!whatever) {
-    for (const { apiId, keepQuota } of await rulesOf(parts, [...quotas.keys()]))
+    for (const { apiId, keepQuota } of await keyRulesOf(parts, [...quotas.keys()]))
       if (keepQuota) for (const { id } of quotas.get(apiId)!) ids.delete(id)
   }
   for (const id of ids) await parts.counters.resetQuota(id)
@@ -45,12 +45,12 @@ interface UsedElsewhere {
  * `allowance_scope`, '' = everything together; each with `used` and perhaps `ends_in_ms`. Nothing is done where its policies cannot
  * be used.
  */
-export async function useQuotas(
+export async function importQuotas(
   parts: SessionParts,
   row: { readonly body: JsonObject; readonly orgId: string; readonly counterId: string },
   sent: JsonObject,
 ): Promise<void> {
-  const { merged } = await inForce(parts, row.body, row.orgId)
+  const { merged } = await sessionInForce(parts, row.body, row.orgId)
   if (merged instanceof Fault) return
   const counts = new Map(Object.entries(sent).map(([scope, said]) => [scope, usedElsewhere(said)]))
   const together = counts.get('') ?? NOTHING_USED
@@ -82,24 +82,24 @@ function mostUsed(counts: readonly UsedElsewhere[]): UsedElsewhere {
  * A stored session as callers see it: as it is in force, policies and what narrows it applied where they can be, and
  * `quota_remaining` and `quota_renews` (Unix seconds) as they are now.
  */
-export async function showSession(
+export async function sessionView(
   parts: SessionParts,
   body: JsonObject,
   orgId: string,
   counterId: string,
   withheld?: Withheld,
 ): Promise<JsonObject> {
-  const inUse = await inForce(parts, body, orgId, withheld)
+  const inUse = await sessionInForce(parts, body, orgId, withheld)
   const { merged } = inUse
   // Its policies are gone or do not go together: the key is refused, and what is stored is all there is to show.
   if (merged instanceof Fault) return withoutHidden(body)
-  return withoutHidden(await withCounts(parts, shownOf(body, inUse), merged, counterId))
+  return withoutHidden(await withCounts(parts, effectiveView(body, inUse), merged, counterId))
 }
 
 /**
- * What a caller who has read a session wants stored of it: see `writtenSession`. `withheld` as for the read. @throws Fault `key_invalid` (400), `store_away`
+ * What a caller who has read a session wants stored of it: see `sessionToStore`. `withheld` as for the read. @throws Fault `key_invalid` (400), `store_away`
  */
-export async function writtenOver(
+export async function sessionUpdateOf(
   parts: SessionParts,
   sent: JsonObject,
   row: SessionRow,
@@ -107,7 +107,10 @@ export async function writtenOver(
 ): Promise<JsonObject> {
   const checked = checkSession(sent, 'limits')
   const stored = row.body
-  return writtenSession(checked, { stored, shown: shownOf(stored, await inForce(parts, stored, row.orgId, withheld)) })
+  return sessionToStore(checked, {
+    stored,
+    shown: effectiveView(stored, await sessionInForce(parts, stored, row.orgId, withheld)),
+  })
 }
 
 async function withCounts(

@@ -27,7 +27,7 @@ export interface InForce {
 export type Withheld = (policy: Policy) => boolean
 
 /** Applies policies, client and what narrows a session, as the gateway does when it is used. @throws Fault `store_away` */
-export async function inForce(
+export async function sessionInForce(
   parts: SessionParts,
   body: JsonObject,
   orgId: string,
@@ -45,7 +45,7 @@ export async function inForce(
 }
 
 /** A stored session as a read shows it: what is in force in the place of what is stored, without live counts. */
-export function shownOf(body: JsonObject, { body: today, session, policies, merged }: InForce): JsonObject {
+export function effectiveView(body: JsonObject, { body: today, session, policies, merged }: InForce): JsonObject {
   if (merged instanceof Fault) return body
   const shown = previewMerged(session, policies, merged)
   if (!Object.hasOwn(body, TOKEN_FACTS)) return shown

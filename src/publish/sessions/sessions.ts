@@ -63,7 +63,7 @@ export async function evictionOf(
   now: number,
 ): Promise<number> {
   const shown = previewSession(session as Session, policies)
-  const rules = await rulesOf(parts, [...merged.rights.keys()])
+  const rules = await keyRulesOf(parts, [...merged.rights.keys()])
   return evictAt(shown, now, {
     forcedLifetimeS: 0,
     apiLifetimesS: rules.map(({ lifetimeS }) => lifetimeS),
@@ -72,7 +72,7 @@ export async function evictionOf(
 }
 
 /** What the stored APIs among these say about keys. */
-export async function rulesOf(
+export async function keyRulesOf(
   parts: PublishParts,
   apiIds: readonly string[],
 ): Promise<(KeyRules & { readonly apiId: string })[]> {

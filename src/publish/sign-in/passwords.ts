@@ -5,7 +5,7 @@ import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwo
 import { looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
 import { loginFamily, passwordStamp, securityOf } from '../../model/people/user-security.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { putUser } from './rewrite-user.ts'
 
@@ -76,7 +76,7 @@ export async function changePassword(
     password_hash: await hashPassword(password),
     password_updated: new Date(clockOf(parts).wall()).toISOString(),
   }
-  await inTurn(parts.documents, () => writeAll(parts, users, fresh, { history, actor, asRead, changes }))
+  await withLock(parts.documents, () => writeAll(parts, users, fresh, { history, actor, asRead, changes }))
 }
 
 async function writeAll(

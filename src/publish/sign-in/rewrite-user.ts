@@ -2,7 +2,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
-import { inTurn } from '../documents/mutex.ts'
+import { withLock } from '../documents/mutex.ts'
 import { auditOf, type PublishParts } from '../documents/parts.ts'
 
 const TRIES = 5
@@ -27,7 +27,7 @@ export function rewriteUser(
   rewrite: Rewrite,
   edit: (body: JsonObject) => JsonObject,
 ): Promise<JsonObject> {
-  return inTurn(parts.documents, () => rewritten(parts, id, rewrite, edit))
+  return withLock(parts.documents, () => rewritten(parts, id, rewrite, edit))
 }
 
 async function rewritten(

@@ -7,10 +7,10 @@ import {
   checkIdpProfile,
   epochOf,
   HIDDEN_MEMBERS,
-  objectAt,
   profileFamily,
+  profileObject,
+  profileText,
   provesAlike,
-  textAt,
 } from '../../model/single-sign-on/idp-profile.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
@@ -52,7 +52,7 @@ export async function updateProfile(
   const named = sent.ID === undefined || sent.ID === '' ? { ...sent, ID: stored.body.ID! } : sent
   if (named.ID !== stored.body.ID) throw fault('profile_invalid', 'ID: is not the one in the path')
   const body = prepare(parts, stored.id, named, author, stored.body)
-  const ends = epochOf(body) === epochOf(stored.body) ? [] : [endOfKeys(stored.id)]
+  const ends = epochOf(body) === epochOf(stored.body) ? [] : [revokeKeysChange(stored.id)]
   return save(parts, { id: stored.id, body, ifRevision: stored.revision }, 'idp_profile.update', author, ends)
 }
 
@@ -60,12 +60,12 @@ export async function updateProfile(
 export async function deleteProfile(parts: SecretParts, stored: StoredDocument, author: ProfileAuthor): Promise<void> {
   const change = { op: 'delete', kind: 'idp_profile', id: stored.id, ifRevision: stored.revision } as const
   const detail = { id: stored.id, profile: String(stored.body.ID) }
-  const changes: Change[] = [change, endOfKeys(stored.id)]
+  const changes: Change[] = [change, revokeKeysChange(stored.id)]
   await parts.documents.commit(changes, auditOf(parts, author.actor, 'idp_profile.delete', author.orgId, detail))
 }
 
 /** The change that ends the keys which sign-ins by a profile made. */
-export function endOfKeys(documentId: string): Change {
+export function revokeKeysChange(documentId: string): Change {
   return { op: 'endFamily', family: profileFamily(documentId) }
 }
 
@@ -75,13 +75,13 @@ export function withNewEpoch(body: JsonObject): JsonObject {
 }
 
 /** The changes that end what all profiles of an organisation opened. */
-export async function endOfSignIns({ documents }: PublishParts, orgId: string): Promise<Change[]> {
+export async function revokeSignInsChanges({ documents }: PublishParts, orgId: string): Promise<Change[]> {
   const changes: Change[] = []
   for await (const batch of documents.each('idp_profile', { where: { org_id: orgId } }))
     for (const { id, revision, body } of batch)
       changes.push(
         { op: 'put', kind: 'idp_profile', id, body: withNewEpoch(body), ifRevision: revision },
-        endOfKeys(id),
+        revokeKeysChange(id),
       )
   return changes
 }
@@ -136,7 +136,7 @@ const ENVELOPE = ['Status', 'Data'] as const
 
 /** Where a secret is sent to. */
 function targetOf(profile: JsonObject, path: string): string {
-  const config = objectAt(profile, 'ProviderConfig')
+  const config = profileObject(profile, 'ProviderConfig')
   if (path === '/ProviderConfig/LDAPAdminPassword')
     return JSON.stringify([
       config.LDAPServer,
@@ -147,7 +147,7 @@ function targetOf(profile: JsonObject, path: string): string {
     ])
   const [, , , name] = path.split('/')
   const providers = Array.isArray(config.UseProviders) ? (config.UseProviders as JsonObject[]) : []
-  const provider = providers.find((entry) => textAt(entry, 'Name') === name)
+  const provider = providers.find((entry) => profileText(entry, 'Name') === name)
   return path.startsWith('/ProviderConfig/UseProviders/') ? JSON.stringify(provider?.DiscoverURL ?? '') : ''
 }
 
@@ -169,4 +169,4 @@ async function save(
   }
 }
 
-const sealedOf = (body: JsonObject) => objectAt(body, 'sealed_secrets') as SealedSecrets
+const sealedOf = (body: JsonObject) => profileObject(body, 'sealed_secrets') as SealedSecrets

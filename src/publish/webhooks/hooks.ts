@@ -34,7 +34,7 @@ export async function updateHook(
   actor: string,
 ): Promise<void> {
   const orgId = String(before.org_id ?? '')
-  const body = bodyOf(parts, id, orgId, draft, secretsOf(parts, { id, body: before }).shared_secret)
+  const body = bodyOf(parts, id, orgId, draft, hookSecretsOf(parts, { id, body: before }).shared_secret)
   const audit = auditOf(parts, actor, 'hook.update', orgId, { id })
   await parts.documents.commit([{ op: 'put', kind: HOOK, id, body, ifRevision: revision }], audit)
 }
@@ -50,7 +50,7 @@ export async function removeHook(
 }
 
 /** What of a stored webhook is sealed. @throws Fault `seal_broken` */
-export function secretsOf(
+export function hookSecretsOf(
   { sealKey }: Pick<SecretParts, 'sealKey'>,
   { id, body }: Pick<StoredDocument<'hook'>, 'id' | 'body'>,
 ): HookSecrets {

@@ -22,7 +22,7 @@ export function rowName(row: Pick<Hit, 'hour' | 'status'> & HitDimensions): stri
 }
 
 /** The query narrowed down to what some of its rows are made of, and perhaps others. */
-export function narrowed(query: UsageQuery, rows: readonly Hit[]): UsageQuery {
+export function narrowUsageQuery(query: UsageQuery, rows: readonly Hit[]): UsageQuery {
   const where: Partial<Record<keyof HitDimensions, readonly string[]>> = { ...query.where }
   for (const name of query.by) {
     if (name === 'status' || name === 'tag') continue

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { toFault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { Log } from '../../model/logs/log.ts'
-import type { Kind, OwedSession, Revision, SessionRow, StoredDocument } from '../ports/ports.ts'
+import type { Kind, PendingSession, Revision, SessionRow, StoredDocument } from '../ports/ports.ts'
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS document (kind TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, body TEXT NOT NULL,
@@ -148,13 +148,13 @@ export class CopyFile {
   }
 
   /** What this node still has to bring to the store. */
-  owed(): OwedSession[] {
+  owed(): PendingSession[] {
     return this.statements.allOwed.all().map(({ hash, body }) => {
       return { ...JSON.parse(body as string), hash: new Uint8Array(hash as Uint8Array) }
     })
   }
 
-  noteOwed({ hash, row, apiId }: OwedSession): void {
+  noteOwed({ hash, row, apiId }: PendingSession): void {
     this.note(({ putOwed }) => putOwed.run(hash, JSON.stringify({ row, apiId })))
   }
 

@@ -15,7 +15,7 @@ import type {
 } from '../ports/ports.ts'
 import { ThreadFeed } from '../prepare/feed.ts'
 import { CopyFile } from './file.ts'
-import { Owed } from './pending-revocations.ts'
+import { PendingTokens } from './pending-revocations.ts'
 
 /** Kinds that are read again as soon as they change: until that is done an old one serves better than none. */
 const READ_AT_ONCE: ReadonlySet<Kind> = new Set(['api', 'policy', 'org_session'])
@@ -40,7 +40,7 @@ export function openCopy(file: string, keptSessions: number, log: Log): CopyFile
 export function withCopy(store: Store, copy: CopyFile, log: Log): Store {
   const feed = new ThreadFeed()
   const revoked = (hash: Uint8Array) => feed.publish({ revision: 0, changes: [], sessions: [hash] })
-  const owed = new Owed({ documents: store.documents, copy, log, revoked })
+  const owed = new PendingTokens({ documents: store.documents, copy, log, revoked })
   const beside = new Beside(store.documents, store.tokens, copy, owed)
   const unsubscribe = store.feed.subscribe((event) => {
     beside.changed(event)
@@ -90,7 +90,7 @@ class Beside {
   /** True while answers come from the copy. */
   behind = false
   private readonly copy: CopyFile
-  private readonly owed: Owed
+  private readonly owed: PendingTokens
   private readonly reads = new Reads()
   private readonly store: Documents
   /** As the store said before the APIs were read, so that what changes meanwhile counts as newer. */
@@ -98,7 +98,7 @@ class Beside {
   readonly documents: Documents
   readonly tokens: Tokens
 
-  constructor(documents: Documents, tokens: Tokens, copy: CopyFile, owed: Owed) {
+  constructor(documents: Documents, tokens: Tokens, copy: CopyFile, owed: PendingTokens) {
     this.copy = copy
     this.owed = owed
     this.store = documents

@@ -1,8 +1,8 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
-import { owedTicket } from '../../model/oauth-clients/pending-token.ts'
-import type { Documents, OwedSession, OwedSessions, SessionRow } from '../ports/ports.ts'
+import { pendingTicket } from '../../model/oauth-clients/pending-token.ts'
+import type { Documents, PendingSession, PendingSessions, SessionRow } from '../ports/ports.ts'
 import type { CopyFile } from './file.ts'
 
 const TRY_EVERY_MS = 1_000
@@ -13,7 +13,7 @@ const MOST = 50_000
 /** Faults that pass. */
 const LATER: ReadonlySet<FaultCode> = new Set(['store_away', 'store_full', 'store_read_only'])
 
-export interface OwedParts {
+export interface PendingTokensParts {
   readonly documents: Documents
   readonly copy: CopyFile
   readonly log: Log
@@ -22,24 +22,24 @@ export interface OwedParts {
 }
 
 /** Sessions that were given out while the store was away, on this node alone until it has them. */
-export class Owed implements OwedSessions {
+export class PendingTokens implements PendingSessions {
   /** True from the first that is owed until one of them could be stored. */
   away = false
-  private readonly parts: OwedParts
-  private readonly waiting = new Map<string, OwedSession>()
+  private readonly parts: PendingTokensParts
+  private readonly waiting = new Map<string, PendingSession>()
   /** Those that are being stored: callers who ask for one share the result. */
   private readonly storing = new Map<string, Promise<boolean>>()
   private timer: NodeJS.Timeout | undefined
   private closed = false
 
-  constructor(parts: OwedParts) {
+  constructor(parts: PendingTokensParts) {
     this.parts = parts
     for (const owed of parts.copy.owed()) this.waiting.set(nameOf(owed.hash), owed)
     this.away = this.waiting.size > 0
     if (this.away) this.tryLater()
   }
 
-  keep(owed: OwedSession): boolean {
+  keep(owed: PendingSession): boolean {
     if (this.waiting.size >= MOST) return false
     this.waiting.set(nameOf(owed.hash), owed)
     this.parts.copy.noteOwed(owed)
@@ -95,7 +95,7 @@ export class Owed implements OwedSessions {
   }
 
   /** False when the store does not take it now. */
-  private store(owed: OwedSession): Promise<boolean> {
+  private store(owed: PendingSession): Promise<boolean> {
     const name = nameOf(owed.hash)
     const running = this.storing.get(name)
     if (running !== undefined) return running
@@ -104,11 +104,11 @@ export class Owed implements OwedSessions {
     return begun
   }
 
-  private async storeOne(name: string, { hash, row, apiId }: OwedSession): Promise<boolean> {
+  private async storeOne(name: string, { hash, row, apiId }: PendingSession): Promise<boolean> {
     const { documents, copy, log, revoked } = this.parts
     try {
       if (row.evictAt > Date.now()) {
-        const ticket = { op: 'putTicket', ...owedTicket(hash, apiId, row.evictAt), ifAbsent: true } as const
+        const ticket = { op: 'putTicket', ...pendingTicket(hash, apiId, row.evictAt), ifAbsent: true } as const
         await documents.commit([ticket, { op: 'putSession', hash, row, ifAbsent: true }], undefined)
         this.away = false
       }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Millis } from '../../model/time/clock.ts'
-import type { Audit, AuditQuery, AuditRow, AuditStanding, Revision } from '../ports/ports.ts'
+import type { Audit, AuditEntryState, AuditQuery, AuditRow, Revision } from '../ports/ports.ts'
 import { type AuditedChange, readBodies, toAuditChange } from '../prepare/audited.ts'
 import { pageSize, wholeOffset } from '../prepare/list-query.ts'
 import { auditId, type PreparedAudit, type PreparedAuditQuery, prepareAuditQuery } from '../prepare/prepare-audit.ts'
@@ -59,7 +59,7 @@ export class MemoryAudit implements Audit {
     }
   }
 
-  standing(id: string): AuditStanding[] | undefined {
+  standing(id: string): AuditEntryState[] | undefined {
     const held = this.find(id)
     return held?.changes.map((change) => this.standingOf(held, change))
   }
@@ -71,7 +71,7 @@ export class MemoryAudit implements Audit {
     return gone
   }
 
-  private standingOf({ number, revision }: Held, { kind, id, bodies }: AuditedChange): AuditStanding {
+  private standingOf({ number, revision }: Held, { kind, id, bodies }: AuditedChange): AuditEntryState {
     const touches = (row: Held) => row.changes.some((other) => other.kind === kind && other.id === id)
     const later = this.rows.find((row) => row.number > number && touches(row))
     const now = this.current(kind, id)

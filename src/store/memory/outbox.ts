@@ -1,5 +1,5 @@
 import type { Millis } from '../../model/time/clock.ts'
-import { DEAD_KEPT_MS, type DeliveryOutcome, type DeliveryRow, type Outbox } from '../ports/ports.ts'
+import { DEAD_RETENTION_MS, type DeliveryOutcome, type DeliveryRow, type Outbox } from '../ports/ports.ts'
 import { hashBytes, wellFormed } from '../prepare/cells.ts'
 import type { PreparedDelivery, PreparedSettlement } from '../prepare/prepare-tickets.ts'
 import type { Undo } from './order.ts'
@@ -56,7 +56,7 @@ export class MemoryOutbox implements Outbox {
   purge(now: Millis): number {
     let gone = 0
     for (const { id, dead, createdAt } of this.rows.values()) {
-      if (!dead || createdAt >= now - DEAD_KEPT_MS) continue
+      if (!dead || createdAt >= now - DEAD_RETENTION_MS) continue
       this.rows.delete(id)
       gone++
     }

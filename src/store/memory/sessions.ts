@@ -5,7 +5,7 @@ import type { SessionFacts } from '../prepare/audited.ts'
 import { hashBytes, hashText } from '../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../prepare/list-query.ts'
 import type { PreparedRow, PreparedSession } from '../prepare/prepare.ts'
-import { keyFiled, prepareSessionFilter, type RefSort } from '../prepare/session-filter.ts'
+import { keyIndexEntries, prepareSessionFilter, type SessionRefType } from '../prepare/session-filter.ts'
 import { Families } from './families.ts'
 import type { Undo } from './order.ts'
 import { Sweep } from './sweep.ts'
@@ -114,12 +114,12 @@ export class MemorySessions implements Omit<Tokens, 'getTicket' | 'familyTickets
   }
 }
 
-function refsOf(row: PreparedRow, sort: RefSort): readonly string[] {
+function refsOf(row: PreparedRow, sort: SessionRefType): readonly string[] {
   if (sort === 'api') return row.apiIds
   if (sort === 'policy') return row.policyIds
   if (sort === 'org') return [row.orgId]
   if (sort === 'client') return [row.clientId]
-  return row.clientId === '' ? keyFiled(row.orgId) : []
+  return row.clientId === '' ? keyIndexEntries(row.orgId) : []
 }
 
 function isEvicted(row: PreparedRow, now: Millis): boolean {

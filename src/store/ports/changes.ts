@@ -43,7 +43,7 @@ export type Change =
    */
   | { op: 'putTicket'; hash: Uint8Array; row: TicketInput; ifAbsent?: boolean; ifVersion?: number }
   /** Uses a ticket up. Fails with `ticket_unusable` when there is none of the sort, it has lapsed by `now`, or it was used before. */
-  | { op: 'claimTicket'; hash: Uint8Array; sort: TicketSort; now: Millis }
+  | { op: 'claimTicket'; hash: Uint8Array; sort: TicketType; now: Millis }
   | { op: 'deleteTicket'; hash: Uint8Array }
   /** Deletes all sessions and all tickets of a family, used ones too; the feed names the sessions. */
   | { op: 'endFamily'; family: string }
@@ -57,7 +57,7 @@ export type Change =
  * device code and the user code that stands for it, a pushed request, the id of a proof that was seen; and the turn of whoever
  * gives an API its listen path.
  */
-export type TicketSort =
+export type TicketType =
   | 'code'
   | 'refresh'
   | 'device'
@@ -65,10 +65,10 @@ export type TicketSort =
   | 'request'
   | 'proof'
   | 'place'
-  | DashboardTicketSort
+  | DashboardTicketType
 
 /** A browser session, a sign-in on its way, the link of a mail, a challenge or secret that a browser must answer to, single sign-on, the session of a developer at the portal. */
-export type DashboardTicketSort =
+export type DashboardTicketType =
   | 'login'
   | 'sign_in'
   | 'password_link'
@@ -78,7 +78,7 @@ export type DashboardTicketSort =
   | 'portal_access'
 
 export interface TicketInput {
-  readonly sort: TicketSort
+  readonly sort: TicketType
   readonly apiId: string
   /** '' for proofs. */
   readonly clientId: string

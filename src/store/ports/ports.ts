@@ -17,7 +17,7 @@ import type { Records } from './records.ts'
 
 export type {
   Change,
-  DashboardTicketSort,
+  DashboardTicketType,
   DeliveryInput,
   DeliveryOutcome,
   DeliveryRow,
@@ -28,7 +28,7 @@ export type {
   StoredDocument,
   TicketInput,
   TicketRow,
-  TicketSort,
+  TicketType,
 } from './changes.ts'
 export type {
   HitBatch,
@@ -115,7 +115,7 @@ export interface AuditQuery {
 }
 
 /** Whether what an audit row wrote is still what the store holds. */
-export interface AuditStanding {
+export interface AuditEntryState {
   readonly kind: Kind
   readonly id: string
   /** True when nothing has changed it since. */
@@ -135,7 +135,7 @@ export interface Audit {
   /** All that match, in batches, for export; rows that come meanwhile are left out. */
   scan(query: AuditQuery): AsyncIterable<AuditRow[]>
   /** For each change of a row, in order, whether it can still be undone; undefined when there is no such row. */
-  standing(id: string): Awaitable<readonly AuditStanding[] | undefined>
+  standing(id: string): Awaitable<readonly AuditEntryState[] | undefined>
   /** Forgets what happened before, in rounds that leave room for others; answers how many rows. @throws Fault `store_full`, `store_away` */
   purgeAudit(before: Millis): Promise<number>
 }
@@ -254,7 +254,7 @@ export interface Tokens {
 }
 
 /** How long after it was accepted a message that was given up is forgotten. */
-export const DEAD_KEPT_MS = 30 * 86_400_000
+export const DEAD_RETENTION_MS = 30 * 86_400_000
 
 /** Messages that were accepted and not yet delivered. Written by commits, so that what a message tells of and the message itself are there together. */
 export interface Outbox {
@@ -308,7 +308,7 @@ export interface FeedEvent {
 }
 
 /** A session that is to be stored when the store is back. */
-export interface OwedSession {
+export interface PendingSession {
   readonly hash: Uint8Array
   readonly row: SessionInput
   /** The API whose authorization server gave it out. */
@@ -316,11 +316,11 @@ export interface OwedSession {
 }
 
 /** Sessions that this node gave out while the store was away. `getSession` finds them here, and nowhere else, until they are stored. */
-export interface OwedSessions {
+export interface PendingSessions {
   /** True when the store was away when something was owed last, and has not been reached since: nobody need wait to find out. */
   readonly away: boolean
-  /** Keeps one; false when too many wait. It is stored with its ticket (`owedTicket`), or not at all where that is there already. */
-  keep(owed: OwedSession): boolean
+  /** Keeps one; false when too many wait. It is stored with its ticket (`pendingTicket`), or not at all where that is there already. */
+  keep(owed: PendingSession): boolean
 }
 
 /** Tells every part of the installation what was committed, in order, each commit once. */
@@ -343,7 +343,7 @@ export interface Store {
   /** True while the store refuses what it is to keep because it is full, as of the last second; absent = not known. */
   readonly full?: () => Promise<boolean>
   /** What may be given out while the store is away; absent = nothing. */
-  readonly owed?: OwedSessions
+  readonly owed?: PendingSessions
   /** Finishes what was accepted, saves quota counts, lets go of files and sockets. */
   close(): Promise<void>
 }

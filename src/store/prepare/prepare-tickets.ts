@@ -1,12 +1,12 @@
 import { fault } from '../../errors/fault.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import type { Change, DeliveryInput, DeliveryOutcome, TicketSort } from '../ports/ports.ts'
+import type { Change, DeliveryInput, DeliveryOutcome, TicketType } from '../ports/ports.ts'
 import { bodyText, hashText, latin1, wellFormed, wholeNumber } from './cells.ts'
 
 /** Stands for "no condition" where a version is expected; the versions of tickets begin at 1. */
 export const ANY_VERSION = 0
 
-const SORTS: ReadonlySet<TicketSort> = new Set([
+const SORTS: ReadonlySet<TicketType> = new Set([
   ...(['code', 'refresh', 'device', 'user_code', 'request', 'proof', 'place'] as const),
   ...(['login', 'sign_in', 'password_link', 'challenge', 'sso', 'portal_login', 'portal_access'] as const),
 ])
@@ -15,7 +15,7 @@ export interface PreparedTicket {
   readonly op: 'putTicket'
   /** 32 characters, one a byte. */
   readonly hash: string
-  readonly sort: TicketSort
+  readonly sort: TicketType
   readonly apiId: string
   readonly clientId: string
   readonly family: string
@@ -31,7 +31,7 @@ export interface PreparedTicket {
 export interface PreparedClaim {
   readonly op: 'claimTicket'
   readonly hash: string
-  readonly sort: TicketSort
+  readonly sort: TicketType
   /** 1 or more: 0 stands for "not used". */
   readonly now: Millis
 }
@@ -140,7 +140,7 @@ function prepareOutcome(outcome: DeliveryOutcome): DeliveryOutcome {
   }
 }
 
-function sortOf(sort: TicketSort): TicketSort {
+function sortOf(sort: TicketType): TicketType {
   if (!SORTS.has(sort)) throw fault('internal', 'a ticket of an unknown sort')
   return sort
 }

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId } from '../../model/documents/ids.ts'
-import { apartIndex, apartPrefix, KINDS, type KindIndexes } from '../../model/documents/kinds.ts'
+import { DOCUMENT_KINDS, type KindIndexes, partitionedIndex, partitionPrefix } from '../../model/documents/kinds.ts'
 import { asJson, type JsonObject } from '../../model/json/json.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { AuditEntry, Change, FeedEvent, Kind, Revision, SessionInput } from '../ports/ports.ts'
@@ -86,8 +86,8 @@ export interface PreparedCommit {
 
 /** The declared indexes of a kind. @throws Fault `internal` for a kind that is not declared */
 export function indexesOf(kind: Kind): KindIndexes {
-  if (!Object.hasOwn(KINDS, kind)) throw fault('internal', `no such kind of document: ${kind}`)
-  return KINDS[kind]!
+  if (!Object.hasOwn(DOCUMENT_KINDS, kind)) throw fault('internal', `no such kind of document: ${kind}`)
+  return DOCUMENT_KINDS[kind]!
 }
 
 /** Checks that an index is declared for the kind. @throws Fault `internal` */
@@ -117,10 +117,10 @@ export function indexEntries(kind: Kind, body: JsonObject): IndexEntry[] {
   for (const { by, sorted: names } of apart) {
     const value = lookup[by]?.(body)
     if (typeof value !== 'string') continue
-    const prefix = apartPrefix(wellFormed(value))
+    const prefix = partitionPrefix(wellFormed(value))
     for (const name of names) {
       const own = wellFormed(sorted[name]?.(body) ?? '')
-      entries.push({ name: apartIndex(by, name), value: prefix + own, unique: false })
+      entries.push({ name: partitionedIndex(by, name), value: prefix + own, unique: false })
     }
   }
   return entries

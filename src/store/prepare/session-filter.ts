@@ -3,12 +3,12 @@ import { foldCase } from '../../model/text/fold.ts'
 import type { SessionFilter, SessionReach } from '../ports/ports.ts'
 import { wellFormed } from './cells.ts'
 
-/** What sessions can be listed by. `key`: those that are no tokens of clients, as `keyFiled` says. */
-export type RefSort = 'client' | 'policy' | 'api' | 'key' | 'org'
+/** What sessions can be listed by. `key`: those that are no tokens of clients, as `keyIndexEntries` says. */
+export type SessionRefType = 'client' | 'policy' | 'api' | 'key' | 'org'
 
 /** A session matches when it is filed under the value. */
 export interface SessionCondition {
-  readonly sort: RefSort
+  readonly sort: SessionRefType
   readonly value: string
 }
 
@@ -27,7 +27,7 @@ const ALL_KEYS = [''] as const
 /** Checks and copies a filter. @throws Fault `internal` for a malformed one (a mistake of the calling code) */
 export function prepareSessionFilter(filter: SessionFilter): PreparedSessionFilter {
   const refs: SessionCondition[] = []
-  const add = (sort: RefSort, value: string | undefined) => {
+  const add = (sort: SessionRefType, value: string | undefined) => {
     if (value !== undefined) refs.push({ sort, value: wellFormed(value) })
   }
   add('client', filter.clientId)
@@ -42,7 +42,7 @@ export function prepareSessionFilter(filter: SessionFilter): PreparedSessionFilt
 }
 
 /** What a key is filed under: all of them under one value, and each under its organisation. */
-export function keyFiled(orgId: string): readonly string[] {
+export function keyIndexEntries(orgId: string): readonly string[] {
   return [...ALL_KEYS, ofOrg(orgId)]
 }
 

@@ -25,7 +25,7 @@ type Client = ReturnType<typeof makeClient>
  * The connection to Redis, made anew for ever when it is lost, with growing waits that differ from node to node. Nothing waits
  * for it: while it is away every call fails at once.
  */
-export class Connection {
+export class RedisConnection {
   private readonly options: RedisOptions
   private client: Client
   private trouble: Fault | undefined = fault('store_away', 'Redis: not connected yet')

@@ -66,7 +66,7 @@ export class Count {
   private firstUntilMs: MonoMillis = 0
   /** Of the limit that was met last. */
   windowMs = 0
-  /** How much longer than the least a lease of it lasts: see `aheadOf`. */
+  /** How much longer than the least a lease of it lasts: see `leaseAheadOf`. */
   aheadMs: Millis = 0
   /** Permits used by all nodes, when Redis was last asked. */
   used = 0

@@ -2,14 +2,14 @@ import type { Fault } from '../../errors/fault.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
 import { type Clock, type MonoMillis, systemClock } from '../../model/time/clock.ts'
 import type { Counters } from '../ports/ports.ts'
-import { Connection, type RedisOptions } from './connection.ts'
+import { RedisConnection, type RedisOptions } from './connection.ts'
 import type { Count } from './count.ts'
-import { Counts, tell } from './counts.ts'
-import { Alone } from './degraded-counters.ts'
-import { keysOf, scanOwned } from './keys.ts'
-import { aheadOf } from './lease-ahead.ts'
-import { Holders } from './lease-holders.ts'
-import { Rounds } from './permit-batcher.ts'
+import { Counts, writeLimitState } from './counts.ts'
+import { DegradedCounters } from './degraded-counters.ts'
+import { counterNames, scanOwned } from './keys.ts'
+import { leaseAheadOf } from './lease-ahead.ts'
+import { LeaseHolders } from './lease-holders.ts'
+import { PermitBatcher } from './permit-batcher.ts'
 import { CARRY, RESET } from './scripts.ts'
 
 /** While Redis is away what is owed to it is looked at so often. */
@@ -30,7 +30,7 @@ export interface RedisCountersOptions extends RedisOptions {
 /**
  * Counters of a cluster in Redis or Valkey. A count that is used rarely is asked for call by call; of a busy one the node leases
  * permits ahead for 20 ms to 24 s and answers at once. A lease lasts 45 ms from when it was asked for, and longer where the window is
- * long or little of the limit is used (`aheadOf`); Redis counts the use of a rate for its window and 50 ms, and as much longer: so
+ * long or little of the limit is used (`leaseAheadOf`); Redis counts the use of a rate for its window and 50 ms, and as much longer: so
  * all nodes together never exceed it by time of use. While counts cannot be had `take` and `peek` fail with `store_away`,
  * `store_full`, `store_read_only` or `store_refused`.
  */
@@ -38,11 +38,11 @@ export class RedisCounters implements Counters {
   private readonly clock: Clock
   private readonly ownTime: boolean
   private readonly prefix: string
-  private readonly connection: Connection
+  private readonly connection: RedisConnection
   private readonly counts: Counts
-  private readonly rounds: Rounds
-  private readonly alone: Alone
-  private readonly holders: Holders
+  private readonly rounds: PermitBatcher
+  private readonly alone: DegradedCounters
+  private readonly holders: LeaseHolders
   private readonly sweeper: NodeJS.Timeout
   /** The counts that a call meets, in the order of its limits; what stands behind them is of earlier calls. */
   private readonly met: Count[] = []
@@ -61,14 +61,14 @@ export class RedisCounters implements Counters {
       if (trouble !== undefined) this.counts.shorten(this.clock.mono() + WITHOUT_REDIS_MS)
       redis.onChange?.(trouble)
     }
-    this.connection = new Connection({ ...redis, onChange })
-    this.holders = new Holders(
+    this.connection = new RedisConnection({ ...redis, onChange })
+    this.holders = new LeaseHolders(
       () => this.clock.mono(),
       (count) => this.expire(count),
     )
     this.counts = new Counts(prefix, clock)
-    this.alone = new Alone(this.counts)
-    this.rounds = new Rounds({
+    this.alone = new DegradedCounters(this.counts)
+    this.rounds = new PermitBatcher({
       ...{ connection: this.connection, counts: this.counts, clock, prefix, ownTime },
       onLease: (count, untilMs) => this.holders.add(count, untilMs),
       onAnswer: () => this.alone.ended(),
@@ -101,13 +101,13 @@ export class RedisCounters implements Counters {
       met[i] = count
       count.expire(now)
       count.windowMs = limit.windowMs
-      count.aheadMs = aheadOf(limit, count)
+      count.aheadMs = leaseAheadOf(limit, count)
       if (!count.arrive(now, limit.max)) busy = false
       if (refused < 0 && count.isRefused(limit.max, now)) refused = i
     }
     if (refused < 0 && busy) this.fetchAhead(limits, met, now)
     if (refused < 0 && !(busy && this.useHeld(limits, met, now))) return this.ask(limits, now)
-    tell(limits, met, refused, now)
+    writeLimitState(limits, met, refused, now)
     return refused
   }
 
@@ -118,7 +118,7 @@ export class RedisCounters implements Counters {
     const refused = await this.rounds.look(limits, counts)
     const now = this.clock.mono()
     for (const count of counts) count.expire(now)
-    tell(limits, counts, refused, now)
+    writeLimitState(limits, counts, refused, now)
     return refused
   }
 
@@ -134,7 +134,7 @@ export class RedisCounters implements Counters {
 
   async resetQuota(id: string, used = 0, endsInMs = 0): Promise<void> {
     const permits = Math.max(0, Math.floor(used))
-    const key = keysOf(this.prefix, id).quota
+    const key = counterNames(this.prefix, id).quota
     const lastsMs = permits === 0 ? 0 : Math.max(0, Math.ceil(endsInMs))
     const args = [this.time(), String(permits), String(lastsMs)]
     const [generation, ends] = (await this.connection.run(RESET, [key], args)) as [number, number]
@@ -151,8 +151,8 @@ export class RedisCounters implements Counters {
     const ids = new Set([from])
     if (!from.includes('|')) for (const id of await scanOwned(this.connection, this.prefix, from)) ids.add(id)
     for (const id of ids) {
-      const source = keysOf(this.prefix, id)
-      const target = keysOf(this.prefix, to + id.slice(from.length))
+      const source = counterNames(this.prefix, id)
+      const target = counterNames(this.prefix, to + id.slice(from.length))
       await this.connection.run(CARRY, [source.rate, source.quota, target.rate, target.quota], [this.time()])
     }
   }

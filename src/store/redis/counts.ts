@@ -2,7 +2,7 @@ import type { Limit } from '../../model/limits/limit.ts'
 import { Windows } from '../../model/limits/window.ts'
 import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 import { Count } from './count.ts'
-import { keysOf } from './keys.ts'
+import { counterNames } from './keys.ts'
 
 /** What a node knows of a quota is kept so long after its last use: it may have to tell a Redis that has lost it. */
 const QUOTA_KEPT_MS = 60_000
@@ -85,7 +85,7 @@ export class Counts {
 
   private claim(limit: Limit, now: MonoMillis): Count {
     const isRate = limit.kind === 'rate'
-    const keys = keysOf(this.prefix, limit.id)
+    const keys = counterNames(this.prefix, limit.id)
     const count = new Count(
       limit,
       {
@@ -111,7 +111,12 @@ export class Counts {
 }
 
 /** Writes what callers are told of limits, of which `counts` are the counts. `refused`: the place of the limit that refused, or -1. */
-export function tell(limits: readonly Limit[], counts: readonly Count[], refused: number, now: MonoMillis): void {
+export function writeLimitState(
+  limits: readonly Limit[],
+  counts: readonly Count[],
+  refused: number,
+  now: MonoMillis,
+): void {
   for (let i = 0; i < limits.length; i++) {
     const limit = limits[i]!
     const count = counts[i]!

@@ -7,7 +7,7 @@ import type { Counts } from './counts.ts'
 const LARGEST_PART = 20
 
 /** What a node admits by itself while Redis is away. */
-export class Alone {
+export class DegradedCounters {
   private readonly counts: Counts
   /** Which absence of Redis this is; its shares are settled once. */
   private absence = 1

@@ -6,7 +6,7 @@ const BATCH = 500
 const CONNECT_MS = 5_000
 
 /** A text in somebody else's Redis. */
-export interface ForeignEntry {
+export interface IncumbentEntry {
   readonly name: string
   readonly text: string
   /** Milliseconds until it goes by itself; 0 = never. */
@@ -18,7 +18,7 @@ export interface ForeignEntry {
  * passed over. Nothing is written. Memory: everything that is wanted.
  * @throws Fault `setting_invalid` for what is no address, `store_away`, `store_refused`
  */
-export async function readForeignKeys(url: string, wants: (name: string) => boolean): Promise<ForeignEntry[]> {
+export async function readIncumbentKeys(url: string, wants: (name: string) => boolean): Promise<IncumbentEntry[]> {
   const client = foreignClient(url)
   // It is told of by the command that fails.
   client.on('error', () => {})
@@ -30,7 +30,7 @@ export async function readForeignKeys(url: string, wants: (name: string) => bool
       for (const name of batch) if (!names.has(name) && wants(name)) names.add(name)
     }
     const all = [...names]
-    const found: ForeignEntry[] = []
+    const found: IncumbentEntry[] = []
     for (let start = 0; start < all.length; start += BATCH) {
       const part = all.slice(start, start + BATCH)
       const read = await Promise.all(part.map((name) => entryOf(client, name)))
@@ -47,7 +47,7 @@ export async function readForeignKeys(url: string, wants: (name: string) => bool
 type Client = ReturnType<typeof foreignClient>
 
 /** undefined for what has gone meanwhile, and for what is no text. */
-async function entryOf(client: Client, name: string): Promise<ForeignEntry | undefined> {
+async function entryOf(client: Client, name: string): Promise<IncumbentEntry | undefined> {
   try {
     const [text, endsInMs] = await Promise.all([client.get(name), client.pTTL(name)])
     return text === null ? undefined : { name, text, endsInMs: Math.max(0, endsInMs) }

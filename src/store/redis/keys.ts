@@ -1,14 +1,14 @@
-import type { Connection } from './connection.ts'
+import type { RedisConnection } from './connection.ts'
 
 const SCAN_KEYS = '1000'
 
 /** The names under which the counts of an id are kept. */
-export function keysOf(prefix: string, id: string): { rate: string; quota: string } {
+export function counterNames(prefix: string, id: string): { rate: string; quota: string } {
   return { rate: `${prefix}rate:${id}`, quota: `${prefix}quota:${id}` }
 }
 
 /** The ids of all counts of an owner (`owner|...`). Looks at every key that Redis has, a thousand at a time. */
-export async function scanOwned(connection: Connection, prefix: string, owner: string): Promise<Set<string>> {
+export async function scanOwned(connection: RedisConnection, prefix: string, owner: string): Promise<Set<string>> {
   const ids = new Set<string>()
   for (const start of [`${prefix}rate:`, `${prefix}quota:`]) {
     let cursor = '0'

@@ -20,7 +20,7 @@ const PLENTY_LEFT = 1_000
  * them so much longer too. The longer the window, and the less of a rate is used, the less that takes away from it. Quotas lose
  * nothing, as what is left is given back, but the end of one should not wait for it.
  */
-export function aheadOf({ kind, max, windowMs }: Limit, { used, mostUsed, callsPerSecond }: Count): Millis {
+export function leaseAheadOf({ kind, max, windowMs }: Limit, { used, mostUsed, callsPerSecond }: Count): Millis {
   const rate = Math.max(1, callsPerSecond)
   if (kind === 'quota') {
     const whileLittleMs = ((max - used) / PLENTY_LEFT / rate) * 1000

@@ -4,7 +4,7 @@ import type { Count } from './count.ts'
 const EVERY_MS = 20
 
 /** Counts of which permits are held, by when those end: what is not used by then is given back. */
-export class Holders {
+export class LeaseHolders {
   private readonly due = new Map<number, Set<Count>>()
   private readonly now: () => MonoMillis
   private readonly onDue: (count: Count) => void

@@ -6,7 +6,7 @@ import type { Count } from './count.ts'
 export const SLACK_MS = 50
 
 /** When a round was sent and answered, by the node's clock. */
-export interface Answered {
+export interface BatchTiming {
   readonly sentMs: MonoMillis
   readonly now: MonoMillis
   /** When Redis gave it, by its own clock. */
@@ -16,7 +16,7 @@ export interface Answered {
 }
 
 /** What is asked of Redis in one call with others. */
-export interface Ask {
+export interface PermitRequest {
   readonly limits: readonly Limit[]
   /** Of each limit. */
   readonly counts: readonly Count[]
@@ -25,7 +25,7 @@ export interface Ask {
   /** How much longer Redis is to count what it gives, as it may be used so much later. */
   readonly aheadMs: Millis
   /** `passed` of the calls; `refuses`: place of the limit that refuses the next one, or -1. The counts know what Redis said. */
-  settle(passed: number, refuses: number, when: Answered): void
+  settle(passed: number, refuses: number, when: BatchTiming): void
   fail(error: unknown): void
 }
 
@@ -42,8 +42,8 @@ interface Place extends Pick<Count, 'back' | 'unused' | 'toldTo' | 'aloneUses'> 
 }
 
 /** One call of the script that takes permits: what it is told, and what its answer means. */
-export class Round {
-  readonly asks: readonly Ask[]
+export class PermitBatch {
+  readonly asks: readonly PermitRequest[]
   readonly keys: string[]
   readonly args: string[]
   private readonly places = new Map<Count, Place>()
@@ -51,7 +51,7 @@ export class Round {
 
   /** `mark`: of the memory of Redis as the caller knows it. `own`: how often this node used a rate in the last window. */
   constructor(
-    asks: readonly Ask[],
+    asks: readonly PermitRequest[],
     returning: Iterable<Count>,
     { prefix, mark, newMark, nowMs }: { prefix: string; mark: string; newMark: string; nowMs: number | undefined },
     own: (count: Count, windowMs: number, max: number) => number,

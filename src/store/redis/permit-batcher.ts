@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import type { Limit } from '../../model/limits/limit.ts'
 import type { Clock, Millis, MonoMillis } from '../../model/time/clock.ts'
-import type { Connection } from './connection.ts'
+import type { RedisConnection } from './connection.ts'
 import type { Count } from './count.ts'
-import { type Counts, tell } from './counts.ts'
-import { type Answered, type Ask, Round, SLACK_MS } from './permit-batch.ts'
+import { type Counts, writeLimitState } from './counts.ts'
+import { type BatchTiming, PermitBatch, type PermitRequest, SLACK_MS } from './permit-batch.ts'
 import { TAKE } from './scripts.ts'
-import { type Waiter, Waiting } from './waiting.ts'
+import { type WaitingCall, WaitingCalls } from './waiting.ts'
 
 /**
  * How long after its call was sent a permit may be used that was not asked for ahead: less than Redis counts it longer, so that
@@ -31,8 +31,8 @@ const GATHER_PART = 250
 const LONGEST_GATHER_MS = 20
 
 /** What a round needs of the node. */
-export interface RoundParts {
-  readonly connection: Connection
+export interface PermitBatcherParts {
+  readonly connection: RedisConnection
   readonly counts: Counts
   readonly clock: Clock
   readonly prefix: string
@@ -45,10 +45,10 @@ export interface RoundParts {
 }
 
 /** Gathers what is asked of Redis in one turn of the event loop, and sends it together. */
-export class Rounds {
-  private readonly parts: RoundParts
-  private readonly waiting = new Waiting()
-  private others: Ask[] = []
+export class PermitBatcher {
+  private readonly parts: PermitBatcherParts
+  private readonly waiting = new WaitingCalls()
+  private others: PermitRequest[] = []
   private returning = new Set<Count>()
   /** Of the memory of Redis: it changes when Redis has lost what it knew. */
   private mark = ''
@@ -62,7 +62,7 @@ export class Rounds {
   private gatheredAtMs: MonoMillis = 0
   private onQuiet: (() => void) | undefined
 
-  constructor(parts: RoundParts) {
+  constructor(parts: PermitBatcherParts) {
     this.parts = parts
   }
 
@@ -77,7 +77,7 @@ export class Rounds {
   /** Brings what is known of the counts up to date; answers as `take`. */
   look(limits: readonly Limit[], counts: readonly Count[]): Promise<number> {
     return new Promise((resolve, reject) => {
-      const settle: Ask['settle'] = (_passed, refuses) => resolve(refuses)
+      const settle: PermitRequest['settle'] = (_passed, refuses) => resolve(refuses)
       this.others.push({ limits, counts, calls: 0, aheadMs: 0, settle, fail: reject })
       this.schedule()
     })
@@ -87,7 +87,7 @@ export class Rounds {
   fetch(limit: Limit, count: Count, permits: number): void {
     const { aheadMs } = count
     count.fetching = true
-    const settle: Ask['settle'] = (passed, _refuses, when) => {
+    const settle: PermitRequest['settle'] = (passed, _refuses, when) => {
       count.fetching = false
       if (when.now - when.sentMs >= LEASE_MS + aheadMs) count.giveBack(passed, when.givenAt + aheadMs)
       else if (passed > 0) this.lease(count, passed, aheadMs, when)
@@ -118,11 +118,11 @@ export class Rounds {
     })
   }
 
-  private enqueue(waiter: Waiter, counts: readonly Count[]): void {
+  private enqueue(waiter: WaitingCall, counts: readonly Count[]): void {
     this.waiting.add(waiter, counts)
   }
 
-  private lease(count: Count, permits: number, aheadMs: Millis, { sentMs, givenAt }: Answered): void {
+  private lease(count: Count, permits: number, aheadMs: Millis, { sentMs, givenAt }: BatchTiming): void {
     // A window of a quota ends no sooner than this: Redis was asked later than the call was sent.
     const { ends } = count.known
     const endsMs = count.kind === 'quota' && ends > 0 ? sentMs + count.freeInMs : Number.POSITIVE_INFINITY
@@ -164,7 +164,7 @@ export class Rounds {
     }
     const { clock, counts, connection, prefix, ownTime } = this.parts
     const sentMs = clock.mono()
-    const round = new Round(
+    const round = new PermitBatch(
       asks,
       returning,
       {
@@ -184,7 +184,7 @@ export class Rounds {
     if (this.waiting.size > 0) this.schedule()
   }
 
-  private answered(round: Round, returning: ReadonlySet<Count>, sentMs: MonoMillis, reply: unknown): void {
+  private answered(round: PermitBatch, returning: ReadonlySet<Count>, sentMs: MonoMillis, reply: unknown): void {
     this.open--
     const now = this.parts.clock.mono()
     if (typeof reply === 'string') {
@@ -209,7 +209,7 @@ export class Rounds {
     this.goOn()
   }
 
-  private failed(round: Round, error: unknown): void {
+  private failed(round: PermitBatch, error: unknown): void {
     this.open--
     round.unheard()
     for (const ask of round.asks) {
@@ -229,7 +229,7 @@ export class Rounds {
   }
 
   /** Calls that meet the same limits, as one ask. */
-  private askOf(waiters: readonly Waiter[], counts: readonly Count[]): Ask {
+  private askOf(waiters: readonly WaitingCall[], counts: readonly Count[]): PermitRequest {
     const { limits } = waiters[0]!
     const once = (count: Count, i: number) => counts.indexOf(count) === i
     return {
@@ -252,19 +252,19 @@ export class Rounds {
     }
   }
 
-  private admit(waiter: Waiter, counts: readonly Count[], now: MonoMillis): void {
+  private admit(waiter: WaitingCall, counts: readonly Count[], now: MonoMillis): void {
     for (const [i, limit] of waiter.limits.entries())
       if (counts.indexOf(counts[i]!) === i) this.parts.counts.noteUse(counts[i]!, limit, now)
     this.answer(waiter, counts, -1, now)
   }
 
-  private answer(waiter: Waiter, counts: readonly Count[], refused: number, now: MonoMillis): void {
-    tell(waiter.limits, counts, refused, now)
+  private answer(waiter: WaitingCall, counts: readonly Count[], refused: number, now: MonoMillis): void {
+    writeLimitState(waiter.limits, counts, refused, now)
     waiter.resolve(refused)
   }
 
   /** The permits came too late to be used. */
-  private again(waiter: Waiter, counts: readonly Count[], now: MonoMillis): void {
+  private again(waiter: WaitingCall, counts: readonly Count[], now: MonoMillis): void {
     if (now - waiter.sinceMs < PATIENCE_MS) this.enqueue(waiter, counts)
     else waiter.reject(fault('store_away', `Redis: answers take more than ${LEASE_MS} ms`))
   }

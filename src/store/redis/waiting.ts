@@ -3,7 +3,7 @@ import type { MonoMillis } from '../../model/time/clock.ts'
 import type { Count } from './count.ts'
 
 /** A call that waits for Redis. */
-export interface Waiter {
+export interface WaitingCall {
   readonly limits: readonly Limit[]
   readonly sinceMs: MonoMillis
   resolve(refused: number): void
@@ -13,18 +13,18 @@ export interface Waiter {
 /** Calls that meet the same limits and wait for the same answer. */
 export interface Group {
   readonly counts: readonly Count[]
-  readonly waiters: Waiter[]
+  readonly waiters: WaitingCall[]
 }
 
 /** The calls that go with the next round, alike ones together. */
-export class Waiting {
+export class WaitingCalls {
   private groups = new Map<string, Group>()
 
   get size(): number {
     return this.groups.size
   }
 
-  add(waiter: Waiter, counts: readonly Count[]): void {
+  add(waiter: WaitingCall, counts: readonly Count[]): void {
     let name = ''
     for (const [i, { max, windowMs }] of waiter.limits.entries())
       name += `${counts[i]!.slot} ${counts[i]!.kind} ${max} ${windowMs} `

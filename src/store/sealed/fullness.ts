@@ -12,7 +12,7 @@ const MOST_BYTES = 1_000_000
  * something as large is taken. While it counts, a question causes a trial write, at most one a second, so that the answer follows the
  * store without a write of others.
  */
-export class Fullness {
+export class StoreCapacity {
   readonly #documents: Documents
   /** Of the largest write that was refused and not followed by one as large that was taken; 0 = none. */
   #refusedBytes = 0

@@ -14,7 +14,7 @@ import {
   type TicketInput,
   type Tokens,
 } from '../ports/ports.ts'
-import { Fullness } from './fullness.ts'
+import { StoreCapacity } from './fullness.ts'
 import { definitionPlaces, documentPlaces, placesBelow, sessionPlaces, ticketPlaces } from './places.ts'
 import { sealMembers, unsealMembers } from './seal-members.ts'
 
@@ -45,7 +45,7 @@ const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = n
 export function sealedStore(store: Store, sealKey: Uint8Array): Store {
   const rows = new SealedRows(sealKey)
   const { outbox, counters, feed, hits, records, owed } = store
-  const fullness = new Fullness(store.documents)
+  const fullness = new StoreCapacity(store.documents)
   return {
     ...{ outbox, counters, feed, hits, records },
     documents: sealedDocuments(store.documents, rows, fullness),
@@ -137,7 +137,7 @@ function isWellFormed(change: Change): boolean {
   return !('row' in change && 'hash' in change) || (isObject(change.row?.body) && change.hash instanceof Uint8Array)
 }
 
-function sealedDocuments(documents: Documents, rows: SealedRows, fullness: Fullness): Documents {
+function sealedDocuments(documents: Documents, rows: SealedRows, fullness: StoreCapacity): Documents {
   const one = <K extends string>(found: StoredDocument<K> | undefined) => found && rows.openDocument(found)
   return {
     get: (kind, id) => later(documents.get(kind, id), one),

@@ -1,5 +1,5 @@
 /** The body of an answer that is kept back until all of it is there. */
-export class HeldBody {
+export class BufferedBody {
   readonly #limitBytes: number
   readonly #parts: Buffer[] = []
   #size = 0

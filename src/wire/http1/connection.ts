@@ -9,7 +9,7 @@ import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
 import type { ConnectionOwner } from './connection-owner.ts'
 import type { ExchangeLink, WireExchange } from './exchange.ts'
 import { parseRequestHead } from './head.ts'
-import { Collector, Discard, Intake } from './intake.ts'
+import { Collector, Discard, RequestIntake } from './intake.ts'
 import { Outlet, resetSocket } from './outlet.ts'
 import type { Accepted } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
@@ -28,14 +28,14 @@ const CLOSING = 5
 const DEAD = 6
 
 /** One connection of a client: reads heads, hands exchanges to the handler, writes answers, in order, one at a time. */
-export class Connection<X extends WireExchange> implements Timed, ExchangeLink, RelaySide {
+export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLink, RelaySide {
   sweepIndex = -1
   readonly x: X
   readonly accepted: Accepted
   readonly socket: Accepted['socket']
   readonly outlet: Outlet
   private readonly owner: ConnectionOwner<X>
-  private readonly intake: Intake
+  private readonly intake: RequestIntake
   private readonly relay = new Relay(this)
   private readonly discard: Discard
   private state = READING
@@ -63,7 +63,7 @@ export class Connection<X extends WireExchange> implements Timed, ExchangeLink, 
     x.secure = secured !== undefined
     x.serverName = secured?.serverName ?? ''
     x.peerCertificate = secured?.peerCertificate ?? ''
-    this.intake = new Intake(x, this.outlet, owner.limits.bodyIdleMs)
+    this.intake = new RequestIntake(x, this.outlet, owner.limits.bodyIdleMs)
     this.discard = new Discard(
       () => this.nextRequest(),
       () => this.close(),

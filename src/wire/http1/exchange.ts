@@ -27,7 +27,7 @@ export interface WireHandler<X extends WireExchange> {
 }
 
 /** Looks at bodies as they pass. Copies what it keeps: the bytes stand in a buffer that the next read overwrites. */
-export interface BodyTap {
+export interface BodyObserver {
   /** Decoded bytes of the request, as they are handed on. */
   requestPart(chunk: Uint8Array, from: number, to: number): void
   /** Decoded bytes of the upstream's answer, as they are sent to the client. */
@@ -35,7 +35,7 @@ export interface BodyTap {
 }
 
 /** Takes what passes of the upstream's answer for another purpose than to send it. Copies what it keeps. */
-export interface AnswerTaker {
+export interface BodyConsumer {
   /** Decoded bytes of the body. */
   take(chunk: Buffer, from: number, to: number): void
 }
@@ -103,13 +103,13 @@ export class WireExchange implements Trailing {
   /** Largest body of an answer that is read whole and given to `held`, of which nothing is sent yet; 0 = answers stream. */
   holdLimitBytes = 0
   /** Who looks at the bodies of this exchange; forgotten at its end. */
-  tap: BodyTap | undefined
+  bodyObserver: BodyObserver | undefined
   /** Trailer lines of the request, from one HTTP/2 side to the other. */
   requestTrailers = ''
   /** Trailer lines of the answer; undefined when none can come. */
   answerTrailers: string | undefined
   /** Who keeps the upstream's answer; forgotten at the end of the exchange. */
-  taker: AnswerTaker | undefined
+  bodyConsumer: BodyConsumer | undefined
   /** Called once when the client leaves while the handler has the exchange; forgotten at its end. */
   onClientGone: (() => void) | undefined
 
@@ -162,8 +162,8 @@ export class WireExchange implements Trailing {
     this.upgrade = ''
     this.bodyFault = undefined
     this.body = undefined
-    this.tap = undefined
-    this.taker = undefined
+    this.bodyObserver = undefined
+    this.bodyConsumer = undefined
     this.onClientGone = undefined
     this.request.clear('')
     this.response.clear('')

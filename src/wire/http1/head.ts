@@ -8,9 +8,9 @@ import {
   type HeadBounds,
   INCOMPLETE,
   isChunked,
+  noteRefused,
   readConnection,
   readLength,
-  refuse,
   SAYS_CLOSE,
   SAYS_KEEP_ALIVE,
   SAYS_UPGRADE,
@@ -59,24 +59,24 @@ export function parseRequestHead(bytes: Uint8Array, text: string, x: WireExchang
   if (line <= 0) return tooLarge(line, text, bounds)
   const end = scanFields(x.request, bytes, line, HOP, bounds)
   if (end <= 0) return tooLarge(end, text, bounds)
-  if (end > bounds.maxHeadBytes) return refuse(REFUSAL.headTooLarge)
+  if (end > bounds.maxHeadBytes) return noteRefused(REFUSAL.headTooLarge)
   if (bounds.allowUnderscores) x.request.hideSpellings()
   const fault = readMeaning(x, bytes)
-  return fault === undefined ? end : refuse(fault)
+  return fault === undefined ? end : noteRefused(fault)
 }
 
 function skipEmptyLine(text: string): number {
   const first = text.charCodeAt(0)
-  if (first === LF) return refuse(REFUSAL.lineEnd)
+  if (first === LF) return noteRefused(REFUSAL.lineEnd)
   if (first !== CR) return 0
   if (text.length === 1) return 1
-  if (text.charCodeAt(1) !== LF) return refuse(REFUSAL.lineEnd)
+  if (text.charCodeAt(1) !== LF) return noteRefused(REFUSAL.lineEnd)
   const next = text.charCodeAt(2)
-  return next === CR || next === LF ? refuse(REFUSAL.emptyLines) : 2
+  return next === CR || next === LF ? noteRefused(REFUSAL.emptyLines) : 2
 }
 
 function tooLarge(end: number, text: string, bounds: HeadBounds): number {
-  return end === INCOMPLETE && text.length >= bounds.maxHeadBytes ? refuse(REFUSAL.headTooLarge) : end
+  return end === INCOMPLETE && text.length >= bounds.maxHeadBytes ? noteRefused(REFUSAL.headTooLarge) : end
 }
 
 /** Bits of `seen`: fields that may stand only once. */

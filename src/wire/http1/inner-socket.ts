@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { Secured } from '../listen/handshake.ts'
 import type { WireLimits } from '../listen/limits.ts'
-import { Connection } from './connection.ts'
+import { HttpConnection } from './connection.ts'
 import type { ConnectionOwner } from './connection-owner.ts'
 import type { WireExchange, WireHandler } from './exchange.ts'
 import { byEvents } from './read-buffer.ts'
@@ -76,6 +76,6 @@ export function openInner<X extends WireExchange>(
   const owner: ConnectionOwner<X> = { handler, limits, draining: false, closed() {} }
   // A connection asks of its socket what an InnerSocket has; the type asks for all of net.Socket.
   const socket = ours as Duplex as Socket
-  new Connection(byEvents(socket), owner, secured as Secured | undefined)
+  new HttpConnection(byEvents(socket), owner, secured as Secured | undefined)
   return theirs
 }

@@ -5,7 +5,7 @@ import type { OriginUser } from '../connect/origin.ts'
 import type { Origin, OriginOutlet } from '../connect/origin-port.ts'
 import type { Upstream } from '../connect/upstream.ts'
 import { connectionLine, dateLine, isBodiless, lengthLine, statusLine } from './answer.ts'
-import { HeldBody } from './buffered-body.ts'
+import { BufferedBody } from './buffered-body.ts'
 import type { WireExchange } from './exchange.ts'
 import { FIELD, type Fields } from './fields.ts'
 import type { BodySink } from './intake.ts'
@@ -67,7 +67,7 @@ export class Relay implements OriginUser, BodySink {
   private chunked = false
   private keep = false
   private tunnel = false
-  private held: HeldBody | undefined
+  private held: BufferedBody | undefined
   private originEnded = false
   private clientEnded = false
 
@@ -150,7 +150,7 @@ export class Relay implements OriginUser, BodySink {
   private sendWhole(origin: Origin, body: Buffer, now: number): void {
     this.requestDone = true
     // Once, however often it is sent.
-    if (this.side.x.bodyUntouched) this.side.x.tap?.requestPart(body, 0, body.length)
+    if (this.side.x.bodyUntouched) this.side.x.bodyObserver?.requestPart(body, 0, body.length)
     origin.outlet!.body(`${this.head}Content-Length: ${body.length}\r\n\r\n`, false, body, 0, body.length, true)
     this.side.x.bodyUntouched = false
     origin.sent(now)
@@ -164,7 +164,7 @@ export class Relay implements OriginUser, BodySink {
     this.unsent = ''
     const chunked = x.bodyLength < 0
     if (to > from) x.bodyUntouched = false
-    x.tap?.requestPart(chunk, from, to)
+    x.bodyObserver?.requestPart(chunk, from, to)
     if (first !== '' && last && to - from <= SMALL_BYTES && !origin.framing) {
       this.sendOnce(origin, first, chunk.toString('latin1', from, to), chunked)
       return
@@ -210,7 +210,7 @@ export class Relay implements OriginUser, BodySink {
       return
     }
     if (x.holdLimitBytes > 0 && head.status !== 101) {
-      this.held = new HeldBody(x.holdLimitBytes)
+      this.held = new BufferedBody(x.holdLimitBytes)
       return
     }
     let extra = ''
@@ -267,8 +267,8 @@ export class Relay implements OriginUser, BodySink {
     const before = this.unsentAnswer
     this.unsentAnswer = ''
     x.bytesOut += before.length + (end - from)
-    x.tap?.answerPart(chunk, from, end)
-    x.taker?.take(chunk, from, end)
+    x.bodyObserver?.answerPart(chunk, from, end)
+    x.bodyConsumer?.take(chunk, from, end)
     const ready = side.outlet.body(before, this.chunked, chunk, from, end, finished)
     if (!ready) side.writeStalled()
     if (finished) {

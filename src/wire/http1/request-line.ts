@@ -3,7 +3,7 @@ import { CLASS, CR, LF, PCHAR, PERCENT, QUERY, QUESTION, SLASH, SP, TOKEN } from
 import type { WireExchange } from './exchange.ts'
 import { needsNormalising, readPath } from './path.ts'
 import { REFUSAL } from './refusals.ts'
-import { INCOMPLETE, REFUSED, refuse, verdict } from './scan.ts'
+import { INCOMPLETE, noteRefused, REFUSED, verdict } from './scan.ts'
 import { hostLength, isEscape } from './target.ts'
 
 /** Longest method; the longest registered one has 17 characters. */
@@ -28,11 +28,11 @@ export function scanRequestLine(x: WireExchange, bytes: Uint8Array, text: string
 function scanMethod(bytes: Uint8Array, text: string, at: number): number {
   let i = at
   while (i < text.length && (CLASS[bytes[i]!]! & TOKEN) !== 0) i++
-  if (i - at > MAX_METHOD) return refuse(REFUSAL.methodTooLong)
+  if (i - at > MAX_METHOD) return noteRefused(REFUSAL.methodTooLong)
   if (i === text.length) return INCOMPLETE
   const code = text.charCodeAt(i)
   if (code === SP && i > at) return checkMethod(text, at, i)
-  return refuse(code === LF || code === CR ? REFUSAL.requestLine : REFUSAL.method)
+  return noteRefused(code === LF || code === CR ? REFUSAL.requestLine : REFUSAL.method)
 }
 
 /** The methods of the IANA registry, but for CONNECT. */
@@ -50,8 +50,8 @@ function checkMethod(text: string, start: number, end: number): number {
   if (text.startsWith('GET ', start) || text.startsWith('POST ', start)) return end
   const method = text.slice(start, end)
   const upper = method.toUpperCase()
-  if (upper === 'CONNECT') return refuse(REFUSAL.connect)
-  return upper !== method && REGISTERED.has(upper) ? refuse(REFUSAL.methodCase) : end
+  if (upper === 'CONNECT') return noteRefused(REFUSAL.connect)
+  return upper !== method && REGISTERED.has(upper) ? noteRefused(REFUSAL.methodCase) : end
 }
 
 /** Answers the Fault that refuses a request line with this method; undefined when the wire takes it. */
@@ -81,9 +81,9 @@ function scanTarget(x: WireExchange, bytes: Uint8Array, text: string, lineStart:
 
 /** `*`, for OPTIONS only (RFC 9112 section 3.2.4). */
 function scanAsterisk(x: WireExchange, text: string, lineStart: number, start: number): number {
-  if (!text.startsWith('OPTIONS ', lineStart)) return refuse(REFUSAL.target)
+  if (!text.startsWith('OPTIONS ', lineStart)) return noteRefused(REFUSAL.target)
   if (start + 1 >= text.length) return INCOMPLETE
-  if (text.charCodeAt(start + 1) !== SP) return refuse(REFUSAL.target)
+  if (text.charCodeAt(start + 1) !== SP) return noteRefused(REFUSAL.target)
   x.path = '*'
   x.sentPath = '*'
   x.query = ''
@@ -104,15 +104,15 @@ function scanOrigin(x: WireExchange, bytes: Uint8Array, text: string, start: num
     if (needsNormalising(code, bytes[i + 1]!)) plain = false
     if (code === SLASH) continue
     if (i + 2 >= length) return incompleteTarget(i, targetStart)
-    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return refuse(REFUSAL.targetEscape)
+    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return noteRefused(REFUSAL.targetEscape)
   }
   if (i === length) return incompleteTarget(i, targetStart)
   const pathEnd = i
   x.hasQuery = code === QUESTION
   const end = x.hasQuery ? scanQuery(bytes, text, i + 1, targetStart) : i
   if (end <= 0) return end
-  if (end - targetStart > MAX_TARGET_BYTES) return refuse(REFUSAL.targetTooLong)
-  if (bytes[end]! !== SP) return refuse(badTarget(bytes[end]!))
+  if (end - targetStart > MAX_TARGET_BYTES) return noteRefused(REFUSAL.targetTooLong)
+  if (bytes[end]! !== SP) return noteRefused(badTarget(bytes[end]!))
   x.query = x.hasQuery ? text.slice(pathEnd + 1, end) : ''
   const path = text.slice(start, pathEnd)
   if (plain) {
@@ -121,7 +121,7 @@ function scanOrigin(x: WireExchange, bytes: Uint8Array, text: string, start: num
     return end
   }
   const forms = readPath(path)
-  if (forms instanceof Error) return refuse(forms)
+  if (forms instanceof Error) return noteRefused(forms)
   x.path = forms.path
   x.sentPath = forms.sent
   return end
@@ -134,13 +134,13 @@ function scanQuery(bytes: Uint8Array, text: string, start: number, targetStart: 
     if ((CLASS[code]! & QUERY) !== 0) continue
     if (code !== PERCENT) break
     if (i + 2 >= text.length) return incompleteTarget(i, targetStart)
-    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return refuse(REFUSAL.targetEscape)
+    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return noteRefused(REFUSAL.targetEscape)
   }
   return i === text.length ? incompleteTarget(i, targetStart) : i
 }
 
 function incompleteTarget(at: number, targetStart: number): number {
-  return at - targetStart > MAX_TARGET_BYTES ? refuse(REFUSAL.targetTooLong) : INCOMPLETE
+  return at - targetStart > MAX_TARGET_BYTES ? noteRefused(REFUSAL.targetTooLong) : INCOMPLETE
 }
 
 function badTarget(code: number) {
@@ -151,16 +151,16 @@ function badTarget(code: number) {
 function scanAbsolute(x: WireExchange, bytes: Uint8Array, text: string, start: number): number {
   const space = text.indexOf(' ', start)
   const end = space < 0 ? text.length : space
-  if (end - start > MAX_TARGET_BYTES) return refuse(REFUSAL.targetTooLong)
+  if (end - start > MAX_TARGET_BYTES) return noteRefused(REFUSAL.targetTooLong)
   const scheme = schemeLength(text.slice(start, Math.min(end, start + 8)).toLowerCase())
-  if (scheme < 0 || (scheme === 0 && space >= 0)) return refuse(REFUSAL.target)
+  if (scheme < 0 || (scheme === 0 && space >= 0)) return noteRefused(REFUSAL.target)
   if (scheme === 0) return INCOMPLETE
   const from = start + scheme
   const to = authorityEnd(text, from, end)
-  if (to < 0) return refuse(REFUSAL.target)
+  if (to < 0) return noteRefused(REFUSAL.target)
   if (space < 0) return incompleteAbsolute(x, bytes, text, to, end, start)
   x.authority = text.slice(from, to)
-  if (hostLength(x.authority) < 0) return refuse(REFUSAL.target)
+  if (hostLength(x.authority) < 0) return noteRefused(REFUSAL.target)
   if (to < end && text.charCodeAt(to) === SLASH) return scanOrigin(x, bytes, text, to, start)
   return scanPathless(x, bytes, text, to, end, start)
 }
@@ -176,7 +176,7 @@ function incompleteAbsolute(
 ): number {
   if (to === end) return INCOMPLETE
   if (text.charCodeAt(to) === SLASH) return scanOrigin(x, bytes, text, to, start)
-  return scanQuery(bytes, text, to + 1, start) === INCOMPLETE ? INCOMPLETE : refuse(REFUSAL.target)
+  return scanQuery(bytes, text, to + 1, start) === INCOMPLETE ? INCOMPLETE : noteRefused(REFUSAL.target)
 }
 
 /** `http://host` and `http://host?query`: an empty path is `/` (RFC 9110 section 4.2.3). */
@@ -192,7 +192,7 @@ function scanPathless(
   if (x.hasQuery) {
     const queryEnd = scanQuery(bytes, text, to + 1, targetStart)
     if (queryEnd <= 0) return queryEnd
-    if (queryEnd !== end) return refuse(REFUSAL.target)
+    if (queryEnd !== end) return noteRefused(REFUSAL.target)
   }
   x.query = x.hasQuery ? text.slice(to + 1, end) : ''
   x.path = '/'
@@ -234,14 +234,14 @@ function scanVersion(x: WireExchange, text: string, at: number): number {
 
 function refuseVersion(rest: string): number {
   const seen = Math.min(rest.length, 5)
-  if (rest.slice(0, seen) !== HTTP_1.slice(0, seen)) return refuse(REFUSAL.requestLine)
-  if (rest.length > 5 && !isDigit(rest, 5)) return refuse(REFUSAL.requestLine)
-  if (rest.length > 6 && rest[6] !== '.') return refuse(REFUSAL.requestLine)
-  if (rest.length > 7 && !isDigit(rest, 7)) return refuse(REFUSAL.requestLine)
+  if (rest.slice(0, seen) !== HTTP_1.slice(0, seen)) return noteRefused(REFUSAL.requestLine)
+  if (rest.length > 5 && !isDigit(rest, 5)) return noteRefused(REFUSAL.requestLine)
+  if (rest.length > 6 && rest[6] !== '.') return noteRefused(REFUSAL.requestLine)
+  if (rest.length > 7 && !isDigit(rest, 7)) return noteRefused(REFUSAL.requestLine)
   if (rest.length < 8) return INCOMPLETE
-  if (rest[5] !== '1' || (rest[7] !== '0' && rest[7] !== '1')) return refuse(REFUSAL.version)
-  if (rest.length > 8 && rest[8] !== '\r') return refuse(rest[8] === '\n' ? REFUSAL.lineEnd : REFUSAL.requestLine)
-  return rest.length > 9 ? refuse(REFUSAL.lineEnd) : INCOMPLETE
+  if (rest[5] !== '1' || (rest[7] !== '0' && rest[7] !== '1')) return noteRefused(REFUSAL.version)
+  if (rest.length > 8 && rest[8] !== '\r') return noteRefused(rest[8] === '\n' ? REFUSAL.lineEnd : REFUSAL.requestLine)
+  return rest.length > 9 ? noteRefused(REFUSAL.lineEnd) : INCOMPLETE
 }
 
 function isDigit(text: string, at: number): boolean {

@@ -20,7 +20,7 @@ export const REFUSED = -1
 export const verdict: { fault: Fault } = { fault: REFUSAL.requestLine }
 
 /** Notes why a scan ends. */
-export function refuse(fault: Fault): typeof REFUSED {
+export function noteRefused(fault: Fault): typeof REFUSED {
   verdict.fault = fault
   return REFUSED
 }
@@ -60,8 +60,8 @@ export function scanFields(
       if (i === length) return INCOMPLETE
       code = bytes[i]!
     }
-    if (code !== COLON || i === nameStart) return refuse(badName(code, i === nameStart))
-    if (fields.count >= maxFields) return refuse(REFUSAL.tooManyFields)
+    if (code !== COLON || i === nameStart) return noteRefused(badName(code, i === nameStart))
+    if (fields.count >= maxFields) return noteRefused(REFUSAL.tooManyFields)
     const nameEnd = i
     i++
     while (i < length && isBlank(bytes[i]!)) i++
@@ -96,9 +96,9 @@ function endOfHead(fields: Fields, bytes: Uint8Array, at: number): number {
 /** The offset behind the CRLF at `at`, INCOMPLETE when the `length` bytes end within it, REFUSED for anything else. */
 export function lineEnd(bytes: Uint8Array, at: number, length: number): number {
   if (at >= length) return INCOMPLETE
-  if (bytes[at] !== CR) return refuse(bytes[at] === LF ? REFUSAL.lineEnd : REFUSAL.fieldValue)
+  if (bytes[at] !== CR) return noteRefused(bytes[at] === LF ? REFUSAL.lineEnd : REFUSAL.fieldValue)
   if (at + 1 >= length) return INCOMPLETE
-  return bytes[at + 1] === LF ? at + 2 : refuse(REFUSAL.lineEnd)
+  return bytes[at + 1] === LF ? at + 2 : noteRefused(REFUSAL.lineEnd)
 }
 
 /**

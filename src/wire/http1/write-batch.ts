@@ -1,5 +1,5 @@
 /** What has writes that wait for the end of a turn. */
-export interface Held {
+export interface DeferredWrite {
   /** Writes them. */
   flush(): void
 }
@@ -18,7 +18,7 @@ const WRITES_UNSEEN = 4096
  * connections. With few there is little to gather, and the end of the turn itself costs 2 µs a write (Linux 6.18, Node 26.10, loopback).
  */
 export class TurnEnd {
-  private waiting: Held[] = []
+  private waiting: DeferredWrite[] = []
   private scheduled = false
   /** True while waiting is tried, or has paid. */
   private gathering = true
@@ -39,7 +39,7 @@ export class TurnEnd {
   }
 
   /** Has `one` flushed at the end of this turn, at the latest. */
-  flush(one: Held): void {
+  flush(one: DeferredWrite): void {
     if (this.waiting.length === MAX_WAITING) this.flushWaiting()
     this.waiting.push(one)
     if (this.scheduled) return

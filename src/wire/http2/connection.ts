@@ -10,7 +10,7 @@ import { PREFACE } from '../listen/preface.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
 import { CODE, DEFAULT_WINDOW_BYTES, SETTING } from './codes.ts'
 import { Lane, type LaneOwner } from './lane.ts'
-import { Session } from './session.ts'
+import { Http2Session } from './session.ts'
 import type { SessionOptions, SessionOwner } from './session-port.ts'
 import type { FramedStream } from './stream.ts'
 
@@ -32,7 +32,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
   private readonly owner: ConnectionOwner<X>
   private readonly address: string
   private readonly secured: Secured | undefined
-  private readonly session: Session
+  private readonly session: Http2Session
   private readonly busy = new Set<Lane<X>>()
   private readonly spare: Lane<X>[] = []
   /** Bytes of the preface that are still to come. */
@@ -54,7 +54,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
     socket.on('close', () => this.onClose())
     // Half a connection is of no use to HTTP/2.
     socket.on('end', () => this.destroy())
-    this.session = new Session(socket, sessionOptions(owner.limits), this)
+    this.session = new Http2Session(socket, sessionOptions(owner.limits), this)
     read((bytes) => this.take(bytes))
   }
 

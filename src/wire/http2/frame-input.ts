@@ -1,7 +1,7 @@
 import { FRAME_HEAD_BYTES, TYPE } from './codes.ts'
 
 /** Who is told of frames. Bytes stand in a buffer that the next read overwrites. */
-export interface FrameTaker {
+export interface FrameConsumer {
   /** A frame has begun. False when nothing more is to be read. */
   frameBegins(type: number, flags: number, stream: number, size: number): boolean
   /** The whole of a frame other than DATA. */
@@ -12,14 +12,14 @@ export interface FrameTaker {
 
 /** Cuts what arrives into frames (RFC 9113 section 4.1), however the bytes come. DATA is passed on as it comes. */
 export class FrameInput {
-  private readonly taker: FrameTaker
+  private readonly taker: FrameConsumer
   /** Bytes of a frame that is not complete. */
   private partial: Buffer | undefined
   private inData = false
   private dataLeft = 0
   private stopped = false
 
-  constructor(taker: FrameTaker) {
+  constructor(taker: FrameConsumer) {
     this.taker = taker
   }
 

@@ -12,7 +12,7 @@ import { DRAIN_BYTES, LINGER_MS, type WireLimits } from '../listen/limits.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
 import { CODE } from './codes.ts'
 import { requestTrailerLines } from './header-list.ts'
-import { isMalformed, readRequest } from './request-text.ts'
+import { isMalformed, readStreamRequest } from './request-text.ts'
 import type { FramedStream, StreamUser } from './stream.ts'
 import { StreamIntake } from './stream-intake.ts'
 import { StreamOutlet } from './stream-outlet.ts'
@@ -82,7 +82,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     x.answerTrailers = undefined
     this.intake.start(stream, ended)
     sweep.add(this)
-    const refused = tooLarge ? REFUSAL.headTooLarge : readRequest(x, fields, ended, owner.limits)
+    const refused = tooLarge ? REFUSAL.headTooLarge : readStreamRequest(x, fields, ended, owner.limits)
     if (refused === undefined) this.begin(stream)
     else if (isMalformed(refused)) stream.session.streamError(stream.id, CODE.protocol)
     else this.refuse(refused)

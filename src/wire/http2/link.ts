@@ -5,7 +5,7 @@ import { ENTRY_OVERHEAD_BYTES } from '../hpack/field.ts'
 import { MAX_ANSWER_FIELDS, MAX_ANSWER_HEAD_BYTES } from '../http1/response-head.ts'
 import { LINGER_MS } from '../listen/limits.ts'
 import { SETTING } from './codes.ts'
-import { Session } from './session.ts'
+import { Http2Session } from './session.ts'
 import type { SessionOwner } from './session-port.ts'
 
 /** Streams at once on one session, where the upstream allows them. */
@@ -27,7 +27,7 @@ export interface LinkPool {
 
 /** An open session of an upstream. */
 export class Link implements SessionOwner {
-  readonly session: Session
+  readonly session: Http2Session
   private readonly socket: Socket
   private readonly pool: LinkPool
   /** Requests that have a place here. */
@@ -42,7 +42,7 @@ export class Link implements SessionOwner {
     this.socket = socket
     this.pool = pool
     socket.on('close', () => this.session.destroy())
-    this.session = new Session(
+    this.session = new Http2Session(
       socket,
       {
         server: false,

@@ -1,5 +1,5 @@
 import { CODE, FLAG, MAX_FRAME_BYTES, TYPE } from './codes.ts'
-import type { FrameTaker } from './frame-input.ts'
+import type { FrameConsumer } from './frame-input.ts'
 import type { FramedStream } from './stream.ts'
 
 /** What the frames of a peer mean to its connection. Each may end it. */
@@ -33,7 +33,7 @@ export interface FrameMeaning {
 const MAX_CONTINUATIONS = 32
 
 /** Checks each frame as far as that needs no state but the frames before it (RFC 9113 section 6), and says what it means. */
-export class Receiving implements FrameTaker {
+export class Receiving implements FrameConsumer {
   private readonly meaning: FrameMeaning
   private readonly maxBlockBytes: number
   private begun = false

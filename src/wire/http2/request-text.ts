@@ -24,7 +24,7 @@ export function isMalformed(refused: Fault | typeof MALFORMED): refused is typeo
  * Reads the fields of a stream (RFC 9113 section 8.3) into an exchange: written as a head of HTTP/1.1, and read by its very rules, so that
  * what is refused there is refused here. `ended` = there is no body. Answers the Fault that refuses it, undefined when it is valid.
  */
-export function readRequest(
+export function readStreamRequest(
   x: WireExchange,
   fields: readonly Field[],
   ended: boolean,

@@ -30,7 +30,7 @@ const DRAIN_PING = 0x64726169
 const NOTHING = Buffer.alloc(0)
 
 /** One connection of HTTP/2 (RFC 9113), seen from either end: its streams, its settings, its end. */
-export class Session implements StreamSession, FrameMeaning {
+export class Http2Session implements StreamSession, FrameMeaning {
   readonly encoder = new HeaderEncoder()
   readonly peer = new PeerSettings()
   readonly streams = new Map<number, FramedStream>()

@@ -1,6 +1,6 @@
 import { type BlockList, createServer, type Server, type Socket } from 'node:net'
 import { fault } from '../../errors/fault.ts'
-import { Connection } from '../http1/connection.ts'
+import { HttpConnection } from '../http1/connection.ts'
 import type { ConnectionOwner, GivenUp, OpenConnection } from '../http1/connection-owner.ts'
 import type { WireExchange, WireHandler } from '../http1/exchange.ts'
 import { type Accepted, acceptReading, byEvents, releaseReading } from '../http1/read-buffer.ts'
@@ -29,7 +29,7 @@ export interface ListenOptions<X extends WireExchange> {
   readonly proxies?: BlockList | undefined
 }
 
-export interface Listener {
+export interface PortListener {
   readonly port: number
   /** Open connections now. */
   connections(): number
@@ -42,7 +42,7 @@ const BACKLOG = 4096
 const CUT_WITHIN_MS = 1000
 
 /** Opens a listener. @throws Fault `port_in_use` naming the port */
-export async function listen<X extends WireExchange>(options: ListenOptions<X>): Promise<Listener> {
+export async function listen<X extends WireExchange>(options: ListenOptions<X>): Promise<PortListener> {
   const gate = new Gate(options)
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, pauseOnConnect: true }, (socket) =>
     gate.accept(socket),
@@ -130,7 +130,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   }
 
   private serve(accepted: Accepted): void {
-    this.open.add(new Connection(accepted, this, undefined))
+    this.open.add(new HttpConnection(accepted, this, undefined))
   }
 
   private shakeHands(socket: Socket, tls: ChooseTls, address: string): void {
@@ -148,7 +148,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
     const accepted = { ...byEvents(socket), address }
     return socket.alpnProtocol === 'h2'
       ? new Http2Connection(accepted, this, secured)
-      : new Connection(accepted, this, secured)
+      : new HttpConnection(accepted, this, secured)
   }
 
   private takeOver(given: GivenUp, bytes: Buffer): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
-import { KINDS } from '../../../src/model/documents/kinds.ts'
+import { DOCUMENT_KINDS } from '../../../src/model/documents/kinds.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classicApi, oasApi } from '../../worlds/dashboard/api-samples.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
@@ -62,8 +62,8 @@ const CROSSINGS: Readonly<Record<string, Crossing>> = {
 }
 
 test('every kind with an id of its own is walked over', () => {
-  const twoIds = Object.keys(KINDS).filter((kind) =>
-    Object.keys(KINDS[kind]!.unique).some((index) => index === 'api_id' || index === `org_${kind}`),
+  const twoIds = Object.keys(DOCUMENT_KINDS).filter((kind) =>
+    Object.keys(DOCUMENT_KINDS[kind]!.unique).some((index) => index === 'api_id' || index === `org_${kind}`),
   )
   assert.deepEqual(new Set(NOUNS.map(({ kind }) => kind)), new Set(twoIds))
 })

@@ -30,17 +30,17 @@ function routes({ documents }: DashboardParts): Route[] {
     access: { permission: 'apis' },
     summary: 'All',
     answers: { 200: Type.Unknown() },
-    async run({ sight }) {
-      const apis = await documents.list('api', { where: sight.where(), limit: 100 })
-      const policies = await documents.list('policy', { where: sight.whereOrg(), limit: 100 })
+    async run({ visibility }) {
+      const apis = await documents.list('api', { where: visibility.where(), limit: 100 })
+      const policies = await documents.list('policy', { where: visibility.whereOrg(), limit: 100 })
       return bare({
         apis: ids(apis.rows, 'api_id'),
         policies: ids(
-          policies.rows.filter((row) => sight.policy(row)),
+          policies.rows.filter((row) => visibility.policy(row)),
           'id',
         ),
-        apiIds: sight.apiIds()?.toSorted() ?? null,
-        everything: sight.everything,
+        apiIds: visibility.apiIds()?.toSorted() ?? null,
+        everything: visibility.everything,
       })
     },
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NODE_BEAT_MS, type NodeStatus, standingOf } from '../../../src/model/nodes/node.ts'
+import { NODE_BEAT_MS, type NodeStatus, syncStatusOf } from '../../../src/model/nodes/node.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { forgetNodes, listNodes, writeNodeStatus } from '../../../src/publish/nodes/node-status.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
@@ -109,7 +109,7 @@ test('nodes write nothing more while nothing changes', async (t) => {
 test('how an API stands, from what a node says', () => {
   const api = { apiId: 'a', revision: 7, active: true, tags: ['eu'] }
   const stand = (node: Partial<NodeStatus>, more: Partial<typeof api> = {}, now = NOW) => {
-    const { state, revision } = standingOf({ ...api, ...more }, status(node), now)
+    const { state, revision } = syncStatusOf({ ...api, ...more }, status(node), now)
     return [state, revision]
   }
   const trouble = { api_id: 'a', state: 'stale', reason: 'r', revision: 5 } as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { laidOver } from '../../../src/model/assets/asset.ts'
+import { mergedOverTemplate } from '../../../src/model/assets/asset.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 import { assertRefused, bodyOf } from '../../worlds/dashboard/people.ts'
@@ -128,13 +128,13 @@ test('laid over a template a document keeps all that it says, and the template i
   fc.assert(
     fc.property(object, object, (template, document) => {
       const before = JSON.stringify(template)
-      const both = laidOver(template as JsonObject, document as JsonObject)
-      assert.deepEqual(laidOver(both, document as JsonObject), both)
+      const both = mergedOverTemplate(template as JsonObject, document as JsonObject)
+      assert.deepEqual(mergedOverTemplate(both, document as JsonObject), both)
       for (const name of Object.keys(template)) assert.ok(Object.hasOwn(both, name))
       for (const [name, value] of Object.entries(document))
         if (typeof value !== 'object') assert.deepEqual(both[name], value)
       assert.equal(JSON.stringify(template), before)
     }),
   )
-  assert.equal(Object.getPrototypeOf(laidOver(JSON.parse('{"__proto__":{"a":1}}'), {})), Object.prototype)
+  assert.equal(Object.getPrototypeOf(mergedOverTemplate(JSON.parse('{"__proto__":{"a":1}}'), {})), Object.prototype)
 })

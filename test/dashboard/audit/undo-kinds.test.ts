@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KINDS } from '../../../src/model/documents/kinds.ts'
+import { DOCUMENT_KINDS } from '../../../src/model/documents/kinds.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { PERMISSION_KEYS } from '../../../src/model/people/permission.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
@@ -19,7 +19,7 @@ const NOBODYS = ['installation', 'oauth_key', 'node', 'order', 'org_session']
 
 test('every kind of document is tried', () => {
   const tried = [...NOUNS.map(({ kind }) => kind), ...ELSEWHERE, ...NOBODYS]
-  assert.deepEqual(tried.toSorted(), [...Object.keys(KINDS), 'session'].toSorted())
+  assert.deepEqual(tried.toSorted(), [...Object.keys(DOCUMENT_KINDS), 'session'].toSorted())
 })
 
 test('a developer gets back what was changed, never ways in; requests for keys stay as they were decided', async (t) => {

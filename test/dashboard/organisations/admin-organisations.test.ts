@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DocumentId } from '../../../src/model/documents/ids.ts'
-import { KINDS } from '../../../src/model/documents/kinds.ts'
+import { DOCUMENT_KINDS } from '../../../src/model/documents/kinds.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { Change } from '../../../src/store/ports/ports.ts'
 import { assertDone, assertRefused, bodyOf, dashboardFor } from '../../worlds/dashboard/people.ts'
@@ -24,7 +24,7 @@ const ORG = {
 /** What gateways say and are told is of the installation. */
 const OF_NONE = ['organisation', 'installation', 'node', 'order']
 /** Every kind of document but those that belong to no organisation: a new kind is among them. */
-const OF_ORGANISATIONS = Object.keys(KINDS).filter((kind) => !OF_NONE.includes(kind))
+const OF_ORGANISATIONS = Object.keys(DOCUMENT_KINDS).filter((kind) => !OF_NONE.includes(kind))
 
 /** A document of every kind, and a key, of one organisation. */
 function fill(orgId: string, which: number): Change[] {

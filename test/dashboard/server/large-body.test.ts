@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { turnForLarge } from '../../../src/dashboard/server/large-body.ts'
+import { largeBodyTurn } from '../../../src/dashboard/server/large-body.ts'
 import { ValueSchemas } from '../../../src/model/apis/check/value-schema.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
@@ -17,7 +17,7 @@ test('parts of the work on large bodies never share a turn of the event loop; sm
   const work = async (size: number) => {
     const body = new Uint8Array(size)
     for (let part = 0; part < 3; part++) {
-      await turnForLarge(body)
+      await largeBodyTurn(body)
       turns.push(turn)
     }
   }

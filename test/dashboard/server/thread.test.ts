@@ -9,7 +9,7 @@ import { startAll } from '../../../src/compose.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { silentLog } from '../../../src/model/logs/log.ts'
-import { keepThread } from '../../../src/process/keep-thread.ts'
+import { superviseThread } from '../../../src/process/keep-thread.ts'
 import { call } from '../../worlds/base/client.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
@@ -204,7 +204,7 @@ const THREAD = new URL(
 test('a thread that ends is started again with seeds of its own each time, whatever its starts fail of', async (t) => {
   const doings = ['ends', 'no seed', 'throws', 'no seed', 'fails', 'exits', 'no transfer', 'ends', 'throws', 'listens']
   let starts = 0
-  const thread = await keepThread({
+  const thread = await superviseThread({
     module: THREAD,
     name: 'test',
     data() {
@@ -263,7 +263,7 @@ test('a thread that ends while no descriptors are left is started again once the
 
 test('a thread that cannot even start the first time says why', async () => {
   const start = (does: string) =>
-    keepThread({ module: THREAD, name: 'test', data: () => ({ workerData: { start: 1, does } }), log: silentLog })
+    superviseThread({ module: THREAD, name: 'test', data: () => ({ workerData: { start: 1, does } }), log: silentLog })
   await assert.rejects(start('fails'), { code: 'store_away' })
   await assert.rejects(start('throws'), { code: 'internal' })
   await assert.rejects(start('exits'), { code: 'internal' })
@@ -272,7 +272,7 @@ test('a thread that cannot even start the first time says why', async () => {
 for (const again of ['hangs', 'throws', 'fails', 'listens'])
   test(`a thread that is stopped while it is started again and ${again} is no more, and stays away`, async () => {
     let starts = 0
-    const thread = await keepThread({
+    const thread = await superviseThread({
       module: THREAD,
       name: 'test',
       data: () => ({ workerData: { start: ++starts, does: starts === 1 ? 'ends' : again } }),
@@ -285,7 +285,7 @@ for (const again of ['hangs', 'throws', 'fails', 'listens'])
     // Longer than the wait for a next start.
     const another = { start: 1, does: 'listens' }
     await (
-      await keepThread({ module: THREAD, name: 'test', data: () => ({ workerData: another }), log: silentLog })
+      await superviseThread({ module: THREAD, name: 'test', data: () => ({ workerData: another }), log: silentLog })
     ).stop()
     assert.deepEqual([thread.up(), starts], [false, stood])
   })

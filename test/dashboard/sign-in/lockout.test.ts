@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { GuessBrake, mustWait } from '../../../src/dashboard/sign-in/guess-brake.ts'
+import { isThrottled, LoginThrottle } from '../../../src/dashboard/sign-in/guess-brake.ts'
 import { KnownAddresses } from '../../../src/model/network/known-addresses.ts'
-import { SecretBrake } from '../../../src/model/secrets/secret-brake.ts'
+import { AdminSecretThrottle } from '../../../src/model/secrets/secret-brake.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { ADMIN_SECRET } from '../../worlds/dashboard/harness.ts'
 import { Browser, cheapHash, PASSWORD, person, signInWorld } from '../../worlds/dashboard/sign-in-world.ts'
@@ -22,11 +22,11 @@ test('strangers keep nobody out where they came from before, and guess no more t
   fc.assert(
     fc.property(tries, (list) => {
       const clock = new FakeClock()
-      const brake = new GuessBrake(clock, LIMITS)
+      const brake = new LoginThrottle(clock, LIMITS)
       const home = (name: string) => `home of ${name}`
       for (const name of NAMES) {
         const begun = brake.begin({ name, address: home(name) })
-        assert.ok(!mustWait(begun))
+        assert.ok(!isThrottled(begun))
         begun.succeed()
       }
       const wrong = {
@@ -36,7 +36,7 @@ test('strangers keep nobody out where they came from before, and guess no more t
       }
       const more = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
       for (const { name, address } of list) {
-        if (mustWait(brake.begin({ name, address }))) continue
+        if (isThrottled(brake.begin({ name, address }))) continue
         more(wrong.pair, `${name} ${address}`)
         more(wrong.name, name)
         more(wrong.address, address)
@@ -44,7 +44,7 @@ test('strangers keep nobody out where they came from before, and guess no more t
       for (const count of wrong.pair.values()) assert.ok(count <= LIMITS.pair)
       for (const count of wrong.name.values()) assert.ok(count <= LIMITS.pair * 10 + 1)
       for (const count of wrong.address.values()) assert.ok(count <= LIMITS.address)
-      for (const name of NAMES) assert.ok(!mustWait(brake.begin({ name, address: home(name) })), name)
+      for (const name of NAMES) assert.ok(!isThrottled(brake.begin({ name, address: home(name) })), name)
     }),
   )
 })
@@ -58,13 +58,13 @@ test('strangers make a new address wait half a minute at most, and guess about 3
   fc.assert(
     fc.property(rests, fc.integer({ min: 1, max: 200 }), (rests, burst) => {
       const clock = new FakeClock()
-      const brake = new GuessBrake(clock, { pair: 10, address: 100, windowMs: WINDOW_MS })
+      const brake = new LoginThrottle(clock, { pair: 10, address: 100, windowMs: WINDOW_MS })
       let [looked, address] = [0, 0]
       for (let turn = 0; clock.mono() < DAY_MS && turn < 20_000; turn++) {
         let waitMs = 0
         for (let i = 0; i < burst && waitMs === 0; i++) {
           const begun = brake.begin({ name: 'ada', address: `address ${++address}` })
-          if (mustWait(begun)) waitMs = begun.waitMs
+          if (isThrottled(begun)) waitMs = begun.waitMs
           else looked++
         }
         assert.ok(waitMs <= 30_000)
@@ -72,7 +72,7 @@ test('strangers make a new address wait half a minute at most, and guess about 3
       }
       assert.ok(looked <= 2880 + 100 + 10, `${looked} guesses`)
       clock.advance(30_000)
-      assert.ok(!mustWait(brake.begin({ name: 'ada', address: 'new' })))
+      assert.ok(!isThrottled(brake.begin({ name: 'ada', address: 'new' })))
     }),
     { numRuns: 20 },
   )
@@ -154,7 +154,7 @@ test('developers are not locked out of the portal by strangers, nor by those who
 
 test('guesses at a secret of the installation are slowed down, and an address that has shown it is not', () => {
   const clock = new FakeClock()
-  const brake = new SecretBrake(clock)
+  const brake = new AdminSecretThrottle(clock)
   assert.equal(brake.waitMs('good', true), 0)
   for (const address of ['good', 'bad'])
     for (let i = 0; i < 101; i++) assert.equal(brake.waitMs(address, false), 0, `${address} ${i}`)

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
-import { privateKeyOf } from '../../../src/publish/certificates/certificates.ts'
+import { certificateKeyOf } from '../../../src/publish/certificates/certificates.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { selfSigned } from '../../worlds/wire/engine-certificate.ts'
 
@@ -23,8 +23,8 @@ test('a certificate is kept with its key sealed, listed, described and deleted',
   assert.deepEqual(seen(added), { id, status: 'ok', message: 'Certificate added' })
   const stored = await gate.store.documents.find('certificate', 'cert_id', id)
   assert.ok(!JSON.stringify(stored).includes('PRIVATE KEY'))
-  assert.match(String(privateKeyOf(stored!.body, Buffer.alloc(32, 7))), /PRIVATE KEY/)
-  assert.throws(() => privateKeyOf(stored!.body, Buffer.alloc(32, 8)), { code: 'seal_broken' })
+  assert.match(String(certificateKeyOf(stored!.body, Buffer.alloc(32, 7))), /PRIVATE KEY/)
+  assert.throws(() => certificateKeyOf(stored!.body, Buffer.alloc(32, 8)), { code: 'seal_broken' })
   assert.deepEqual(seen(await gate.svc('GET', '/svc/certs')), { certs: [id] })
   assert.deepEqual(seen(await gate.svc('GET', '/svc/certs?org_id=two')), { certs: [] })
   const one = await gate.svc('GET', `/svc/certs/${id}`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { KINDS } from '../../../src/model/documents/kinds.ts'
+import { DOCUMENT_KINDS } from '../../../src/model/documents/kinds.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { classicApi, oasApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
@@ -169,7 +169,7 @@ async function stored({ store }: TestGateway): Promise<Map<string, JsonObject>> 
     const { revision: _revision, version: _version, ...kept } = JSON.parse(JSON.stringify(value)) as JsonObject
     all.set(name, lasting(kept) as JsonObject)
   }
-  for (const kind of Object.keys(KINDS))
+  for (const kind of Object.keys(DOCUMENT_KINDS))
     if (kind !== 'node')
       for await (const batch of store.documents.scan(kind)) for (const each of batch) note(`${kind} ${each.id}`, each)
   const { rows } = await store.tokens.listSessions({ limit: 1000 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
-import { checkUser, createUser } from '../../../src/publish/keys/basic-auth-users.ts'
+import { checkBasicUser, createBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
 import { startTestGateway, TEST_SECRET } from '../../worlds/base/harness.ts'
 import { openParts } from '../../worlds/publish/stored.ts'
 
@@ -46,9 +46,14 @@ test('strangers keep no user of an API out where the user came from before', asy
   // `correct horse`, at the least cost that argon2 has.
   const hash = '$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$MjZP1+1U9JUbDWvDvtLyEsZiNXOKEUxfi6O2oe46uxA'
   const basic_auth_data = { password: hash }
-  await createUser(parts, { name: 'ada', session: { ...session, basic_auth_data }, keepQuota: true, actor: 'test' })
+  await createBasicUser(parts, {
+    name: 'ada',
+    session: { ...session, basic_auth_data },
+    keepQuota: true,
+    actor: 'test',
+  })
   const tryFrom = async (address: string, password: string) => {
-    const found = await checkUser(parts, '', 'ada', password, address)
+    const found = await checkBasicUser(parts, '', 'ada', password, address)
     return found instanceof Fault ? 'wait' : found === undefined ? 'wrong' : 'in'
   }
   assert.equal(await tryFrom('203.0.113.1', 'correct horse'), 'in')

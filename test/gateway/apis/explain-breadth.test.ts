@@ -194,7 +194,7 @@ test('an API that uses nothing of the breadth has the steps of a bare one, whate
   const [one, other] = [apis.get('bare')!, apis.get('idle')!]
   const names = (steps: readonly { readonly name: string }[]) => steps.map(({ name }) => name)
   assert.deepEqual(names(one.main.steps), ['takePermits', 'forward'])
-  for (const list of ['steps', 'ledTo', 'inner'] as const)
+  for (const list of ['steps', 'redirectedSteps', 'inner'] as const)
     assert.deepEqual(names(other.main[list]), names(one.main[list]), list)
   assert.equal(other.entry.length, one.entry.length)
   for (const part of ['modules', 'cache', 'responseHeaders', 'apiRate'] as const)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { orderGateways } from '../../../src/publish/nodes/gateway-commands.ts'
+import { sendGatewayCommand } from '../../../src/publish/nodes/gateway-commands.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 import {
   claims,
@@ -110,7 +110,7 @@ test('a key that nobody knows has the set read again, once for all and not more 
   assert.equal((await get(fresh(a, 'a', 'ES384'))).status, 401)
   assert.equal(from.seen.length, 3)
   // As a dashboard says it, or a gateway elsewhere.
-  await orderGateways({ documents: gate.store.documents }, { order: 'key_sets', subject: '' })
+  await sendGatewayCommand({ documents: gate.store.documents }, { order: 'key_sets', subject: '' })
   await eventually('it has forgotten', async () => (await get(fresh(b))).status === 200 && from.seen.length === 4)
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { userHash } from '../../../src/publish/keys/basic-auth-users.ts'
+import { basicUserHash } from '../../../src/publish/keys/basic-auth-users.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { oasApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
@@ -24,7 +24,8 @@ const user = (more: JsonObject = {}): JsonObject => ({
   basic_auth_data: { password: PASSWORD },
   ...more,
 })
-const hashOf = (name: string, orgId = '') => userHash({ sealKey: Buffer.alloc(32, 7) }, orgId, name).toString('hex')
+const hashOf = (name: string, orgId = '') =>
+  basicUserHash({ sealKey: Buffer.alloc(32, 7) }, orgId, name).toString('hex')
 
 test('a session with a password under a name is a user: stored, shown, changed and deleted by the name', async (t) => {
   const gate = await withApi(t)

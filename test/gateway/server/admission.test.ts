@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Admission } from '../../../src/gateway/record/admission.ts'
+import { RecordSampler } from '../../../src/gateway/record/admission.ts'
 
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 5000 : 200 }
 
@@ -11,7 +11,7 @@ test('never more than the bound are admitted of a second that begins with the fi
       fc.integer({ min: 1, max: 50 }),
       fc.array(fc.double({ min: 0, max: 40, noNaN: true }), { minLength: 1, maxLength: 400 }),
       (perSecond, waits) => {
-        const admission = new Admission(perSecond)
+        const admission = new RecordSampler(perSecond)
         let now = 5000
         let from = Number.NEGATIVE_INFINITY
         let taken = 0
@@ -34,7 +34,7 @@ test('never more than the bound are admitted of a second that begins with the fi
 })
 
 test('of a busy second the sample speaks of all of it', () => {
-  const admission = new Admission(100)
+  const admission = new RecordSampler(100)
   const admitted: number[] = []
   for (let now = 0; now < 3000; now += 0.1) if (admission.admit(1000 + now)) admitted.push(now)
   for (let second = 0; second < 3; second++) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BOUNDS, type Bound, boundFlaws, MOST_EXPRESSIONS } from '../../../src/model/apis/check/bounds.ts'
+import { API_BOUNDS, type Bound, boundFlaws, MOST_EXPRESSIONS } from '../../../src/model/apis/check/bounds.ts'
 import { readApi, readNewApi } from '../../../src/model/apis/read/read.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { classic, oas } from '../../worlds/model/api-samples.ts'
@@ -34,7 +34,7 @@ function at(path: readonly string[], values: readonly Json[]): Json {
 }
 
 for (const format of ['classic', 'oas'] as const)
-  for (const bound of BOUNDS[format])
+  for (const bound of API_BOUNDS[format])
     test(`${format}: ${bound.at} holds at most ${bound.most}${bound.together ? ' together' : ''} ${bound.counts ?? ''}`, () => {
       const flawsOf = (count: number) => {
         const definition = at(bound.at.split('.'), heldBy(bound, count)) as JsonObject

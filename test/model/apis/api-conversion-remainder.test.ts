@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { keptOf, layOver } from '../../../src/model/apis/convert/conversion-remainder.ts'
+import { preservedMembersOf, restorePreserved } from '../../../src/model/apis/convert/conversion-remainder.ts'
 import { toClassic, toOas } from '../../../src/model/apis/convert/convert.ts'
 import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
 import { copyTree, getAt, putAt, removeAt } from '../../../src/model/apis/definition/tree.ts'
@@ -18,9 +18,9 @@ const tree = fc
 test('what is kept turns any tree into any other', () => {
   fc.assert(
     fc.property(tree, tree, (original, made) => {
-      const kept = keptOf(original, made)
+      const kept = preservedMembersOf(original, made)
       const copy = copyTree(made)
-      assert.deepEqual(layOver(kept, copy), [])
+      assert.deepEqual(restorePreserved(kept, copy), [])
       assert.deepEqual(copy, original)
     }),
     { numRuns: RUNS },
@@ -33,7 +33,7 @@ test('laying anything over anything throws nothing and pollutes nothing', () => 
       fc.dictionary(fc.constantFrom('/a', '/a/0', '/__proto__/x', 'x', '', '/c~1d'), fc.jsonValue()),
       tree,
       (kept, made) => {
-        layOver(JSON.parse(JSON.stringify(kept)), copyTree(made))
+        restorePreserved(JSON.parse(JSON.stringify(kept)), copyTree(made))
         assert.equal(({} as JsonObject).x, undefined)
       },
     ),

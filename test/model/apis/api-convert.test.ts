@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Fault } from '../../../src/errors/fault.ts'
-import { oasWishes } from '../../../src/model/apis/check/check-parts.ts'
-import { wishesOf } from '../../../src/model/apis/check/unsupported.ts'
+import { unsupportedOasSchemes } from '../../../src/model/apis/check/check-parts.ts'
+import { unsupportedFeaturesOf } from '../../../src/model/apis/check/unsupported.ts'
 import { toClassic, toOas } from '../../../src/model/apis/convert/convert.ts'
 import type { Api } from '../../../src/model/apis/definition/api.ts'
 import { EXTENSION, extensionOf } from '../../../src/model/apis/definition/extension.ts'
@@ -64,9 +64,9 @@ test('a conversion does not change what it converts', () => {
 function servable(definition: JsonObject, format: 'classic' | 'oas'): JsonObject {
   const copy = copyTree(definition)
   const wishes = () => {
-    if (format === 'classic') return wishesOf(copy, 'classic')
+    if (format === 'classic') return unsupportedFeaturesOf(copy, 'classic')
     const extension = extensionOf(copy)!
-    return [...wishesOf(extension, 'oas', [EXTENSION]), ...oasWishes(copy, extension)]
+    return [...unsupportedFeaturesOf(extension, 'oas', [EXTENSION]), ...unsupportedOasSchemes(copy, extension)]
   }
   for (const { at } of wishes()) removeAt(copy, at)
   return copy

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { isRiskyPattern } from '../../../src/model/apis/check/risky-pattern.ts'
 import {
   collides,
-  type Place,
-  parseTemplate,
+  type ListenPlace,
+  parsePathTemplate,
   templateFault,
   templateKey,
 } from '../../../src/model/apis/definition/template.ts'
@@ -13,7 +13,7 @@ import {
 const any = (name: string) => ({ name, pattern: undefined })
 
 describe('listen paths', () => {
-  const good: readonly [string, ReturnType<typeof parseTemplate>][] = [
+  const good: readonly [string, ReturnType<typeof parsePathTemplate>][] = [
     ['/', []],
     ['/a', ['a']],
     ['/a/', ['a']],
@@ -25,7 +25,7 @@ describe('listen paths', () => {
   ]
   for (const [path, segments] of good) {
     test(`${path} is read`, () => {
-      assert.deepEqual(parseTemplate(path), segments)
+      assert.deepEqual(parsePathTemplate(path), segments)
       assert.equal(templateFault(path), undefined)
     })
   }
@@ -72,12 +72,12 @@ describe('listen paths', () => {
   }
 
   test('parseTemplate throws what templateFault says', () => {
-    assert.throws(() => parseTemplate('/a//b'), { name: 'Fault', code: 'definition_invalid' })
+    assert.throws(() => parsePathTemplate('/a//b'), { name: 'Fault', code: 'definition_invalid' })
   })
 })
 
 describe('collisions', () => {
-  const base: Place = {
+  const base: ListenPlace = {
     listenPath: '/a/',
     domain: '',
     ignoreCase: false,
@@ -85,7 +85,7 @@ describe('collisions', () => {
     internal: false,
     tags: undefined,
   }
-  const cases: readonly [name: string, a: Partial<Place>, b: Partial<Place>, expected: boolean][] = [
+  const cases: readonly [name: string, a: Partial<ListenPlace>, b: Partial<ListenPlace>, expected: boolean][] = [
     ['the same path', {}, {}, true],
     ['with and without the last slash', {}, { listenPath: '/a' }, true],
     ['another path', {}, { listenPath: '/b/' }, false],

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { FUNCTIONS } from '../../../src/model/body-templates/functions.ts'
-import { parseTemplate } from '../../../src/model/body-templates/parse.ts'
+import { parseBodyTemplate } from '../../../src/model/body-templates/parse.ts'
 import { MAX_RENDERED, RenderFlaw, renderTemplate } from '../../../src/model/body-templates/render.ts'
 import { TemplateFlaw } from '../../../src/model/body-templates/tokens.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 
-const rendered = (template: string, root: JsonObject = {}) => renderTemplate(parseTemplate(template), root)
+const rendered = (template: string, root: JsonObject = {}) => renderTemplate(parseBodyTemplate(template), root)
 
 const ROOT: JsonObject = {
   name: 'Ann "A" \\ B\n',
@@ -95,7 +95,7 @@ const FLAWS: readonly (readonly [template: string, flaw: RegExp])[] = [
 for (const [template, flaw] of FLAWS) {
   test(`a template is refused with its place: ${template.slice(0, 60)}`, () => {
     assert.throws(
-      () => parseTemplate(template),
+      () => parseBodyTemplate(template),
       (error) => error instanceof TemplateFlaw && flaw.test(error.message),
     )
   })
@@ -184,7 +184,7 @@ test('any template over any JSON is written within bounds, or names its fault', 
 })
 
 test('no value becomes structure: what is printed is one value, where it stands', () => {
-  const template = parseTemplate('{"in": "<{{ .a }}>", "out": {{ .a }}, "keys": {"k{{ .b }}": 1}, "last": true}')
+  const template = parseBodyTemplate('{"in": "<{{ .a }}>", "out": {{ .a }}, "keys": {"k{{ .b }}": 1}, "last": true}')
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (a, b) => {
       const made = JSON.parse(renderTemplate(template, { a: a as JsonObject, b })) as JsonObject

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { addressList } from '../../../src/model/network/address.ts'
-import { addressIn, forwardedClient } from '../../../src/model/network/forwarded-for.ts'
+import { forwardedAddress, forwardedClient } from '../../../src/model/network/forwarded-for.ts'
 
 const TRUSTED = addressList(['10.0.0.0/8', 'fd00::/8'])
 const PEER = '10.0.0.1'
@@ -42,7 +42,7 @@ test('an entry is an address with or without a port, in any of its forms', () =>
     '192.0.2.1\u00a0': undefined,
     '': undefined,
   }
-  for (const [entry, address] of Object.entries(read)) assert.equal(addressIn(entry), address, entry)
+  for (const [entry, address] of Object.entries(read)) assert.equal(forwardedAddress(entry), address, entry)
 })
 
 test('the client is the first from the right that is no trusted proxy; what is left of garbage is nobody', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { replaceSeen } from '../../../src/model/portal/catalogue/catalogue.ts'
+import { replaceVisible } from '../../../src/model/portal/catalogue/catalogue.ts'
 import {
   configurationFor,
   configurationOf,
@@ -31,7 +31,7 @@ test('what somebody does not see of a list stays, in its order; what they send i
   const list = fc.array(fc.record({ mine: fc.boolean(), at: fc.nat() }), { maxLength: 12 })
   const sent = fc.array(fc.record({ mine: fc.constant(true), at: fc.nat() }), { maxLength: 12 })
   const check = (before: { mine: boolean; at: number }[], own: { mine: boolean; at: number }[]) => {
-    const after = replaceSeen(before, ({ mine }) => mine, own)
+    const after = replaceVisible(before, ({ mine }) => mine, own)
     assert.deepEqual(
       after.filter((entry) => own.includes(entry)),
       own,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { MASK } from '../../../src/model/secrets/redact.ts'
-import { maskIn, secretsOf, withoutSecrets, withSecretsKept } from '../../../src/model/secrets/secret-places.ts'
+import { maskIn, mergeSecrets, secretsOf, withoutSecrets } from '../../../src/model/secrets/secret-places.ts'
 
 const SECRET = 'canary-5b7d'
 
@@ -73,10 +73,10 @@ test('what is sent back masked or blank is what it was; another secret is the on
   fc.assert(
     fc.property(documents, fc.constantFrom(MASK, ''), (document, sent) => {
       const shown = JSON.parse(JSON.stringify(document).replaceAll(SECRET, sent))
-      assert.deepEqual(withSecretsKept(shown, document), document)
-      assert.equal(maskIn(withSecretsKept(shown, document)), undefined)
+      assert.deepEqual(mergeSecrets(shown, document), document)
+      assert.equal(maskIn(mergeSecrets(shown, document)), undefined)
       const other = JSON.parse(JSON.stringify(document).replaceAll(SECRET, 'another'))
-      assert.deepEqual(withSecretsKept(other, document), other)
+      assert.deepEqual(mergeSecrets(other, document), other)
     }),
   )
 })
@@ -86,8 +86,8 @@ test('entries of lists are known by their names, and a mask without a secret is 
     transformRequestHeaders: { add: entries.map(([name, value]) => ({ name, value })) },
   })
   const before = edits(['A', 'one'], ['B', 'two'])
-  assert.deepEqual(withSecretsKept(edits(['B', MASK], ['A', '']), before), edits(['B', 'two'], ['A', 'one']))
-  const renamed = withSecretsKept(edits(['C', MASK]), before)
+  assert.deepEqual(mergeSecrets(edits(['B', MASK], ['A', '']), before), edits(['B', 'two'], ['A', 'one']))
+  const renamed = mergeSecrets(edits(['C', MASK]), before)
   assert.deepEqual(maskIn(renamed)?.join('.'), 'transformRequestHeaders.add.0.value')
 })
 
@@ -95,7 +95,7 @@ test('a user and a password in an address are masked alone, and come back', () =
   const document = { proxy: { target_url: 'https://user:pass@up.test/x' } }
   const shown = withoutSecrets(document)
   assert.deepEqual(shown, { proxy: { target_url: 'https://***@up.test/x' } })
-  assert.deepEqual(withSecretsKept(shown, document), document)
+  assert.deepEqual(mergeSecrets(shown, document), document)
   assert.deepEqual(maskIn(shown), ['proxy', 'target_url'])
 })
 
@@ -136,7 +136,7 @@ test('credentials in the query of an address are masked alone, and come back', (
   const stored = hook('https://a.test/?key=one', 'https://a.test/?key=two', 'https://b.test/?key=three')
   const shown = withoutSecrets(stored)
   assert.deepEqual(shown, hook('https://a.test/?key=***', 'https://a.test/?key=***', 'https://b.test/?key=***'))
-  assert.deepEqual(withSecretsKept(shown, stored), stored)
+  assert.deepEqual(mergeSecrets(shown, stored), stored)
   const moved = hook('https://c.test/?key=***')
-  assert.deepEqual(maskIn(withSecretsKept(moved, stored)), ['targets', 0, 'url'])
+  assert.deepEqual(maskIn(mergeSecrets(moved, stored)), ['targets', 0, 'url'])
 })

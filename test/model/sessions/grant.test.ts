@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLimit, quotaLimit, rateLimit } from '../../../src/model/limits/limit.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
-import { compileGrant, type Grant, type GrantOptions } from '../../../src/model/sessions/grant.ts'
+import { compileGrant, type GrantOptions, type SessionGrant } from '../../../src/model/sessions/grant.ts'
 import type { AccessDefinition, Session } from '../../../src/model/sessions/session.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { MemoryCounters } from '../../../src/store/memory/counters.ts'
 import { merge } from '../../worlds/model/merging.ts'
 
 /** What a session with this right at API `A` (and `B`, without a limit) is granted at `A`. */
-function grant(right: Partial<AccessDefinition>, top: Session = {}, options: GrantOptions = {}): Grant {
+function grant(right: Partial<AccessDefinition>, top: Session = {}, options: GrantOptions = {}): SessionGrant {
   const merged = merge([], { ...top, access_rights: { A: { api_id: 'A', ...right }, B: { api_id: 'B' } } })
   return compileGrant(merged, 'A', 'key', options)!
 }

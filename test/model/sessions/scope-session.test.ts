@@ -4,8 +4,14 @@ import fc from 'fast-check'
 import { Fault } from '../../../src/errors/fault.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../../../src/model/policies/merge-policies.ts'
-import { compileGrant, type Grant } from '../../../src/model/sessions/grant.ts'
-import { hasRights, mergeSession, NARROWED_BY, narrow, rulesOf } from '../../../src/model/sessions/scope-session.ts'
+import { compileGrant, type SessionGrant } from '../../../src/model/sessions/grant.ts'
+import {
+  hasRights,
+  intersectRights,
+  mergeSession,
+  NARROWED_BY,
+  rightsAndLimitsOf,
+} from '../../../src/model/sessions/scope-session.ts'
 import type { Policy, Session } from '../../../src/model/sessions/session.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { MemoryCounters } from '../../../src/store/memory/counters.ts'
@@ -132,7 +138,7 @@ test('a call is let through exactly when both would let it through, and counts w
       clock.advance(waitMs)
       const [first, second, both] = grants.get(apiId)!
       if (first === undefined || second === undefined || both === undefined) continue
-      const ask = (grant: Grant, counters: MemoryCounters, way: 'take' | 'peek') =>
+      const ask = (grant: SessionGrant, counters: MemoryCounters, way: 'take' | 'peek') =>
         counters[way](grant.limitsFor(method, path, newPatternWork()), { wall: clock.wallMs, mono: clock.monoMs }) ===
         -1
       const allowed = ask(first, one, 'peek') && ask(second, other, 'peek')
@@ -168,8 +174,8 @@ test('narrowed twice is what all three allow', () => {
         const [a, b, c] = all
         fc.pre(a !== undefined && b !== undefined && c !== undefined)
         if (a instanceof Fault || b instanceof Fault || c instanceof Fault) return
-        const left = narrow(narrow(a, b), c)
-        const right = narrow(a, narrow(b, c))
+        const left = intersectRights(intersectRights(a, b), c)
+        const right = intersectRights(a, intersectRights(b, c))
         for (const apiId of APIS)
           for (const path of PATHS) {
             const expected: boolean = [a, b, c].every(
@@ -273,7 +279,7 @@ test('credentials, lifetime and what is ours never go over', () => {
   const session = JSON.parse(
     '{"__proto__":{"x":1},"rate":1,"expires":5,"counter_id":"a","oauth_token":{},"narrowed_by":{},"basic_auth_data":{"password":"p"},"oauth_client_id":"c"}',
   )
-  const rules = rulesOf(session)
+  const rules = rightsAndLimitsOf(session)
   assert.deepEqual(Object.keys(rules), ['__proto__', 'rate'])
   assert.equal(Object.getPrototypeOf(rules), Object.prototype)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import crypto, { createHash, randomUUID } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { type TestContext, test } from 'node:test'
-import { createUser } from '../../../src/publish/keys/basic-auth-users.ts'
+import { createBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
 import { call } from '../../worlds/base/client.ts'
 import { TEST_SECRET } from '../../worlds/base/harness.ts'
 import { LOGIN_PAGE, REDIRECT, SECRET, startOAuthWorld } from '../../worlds/flows/oauth-world.ts'
@@ -111,7 +111,7 @@ test('an unknown user and a wrong password are the same work and the same answer
   }
   const settings = { gateway, compat: { vendor_aliases: [] } }
   const session = { org_id: 'org', access_rights: { orders: { api_id: 'orders', versions: ['Default'] } } }
-  await createUser(
+  await createBasicUser(
     { ...world.parts, counters: world.store.counters, config: settings, defaultOrg: () => 'org' },
     { name: 'ann', session: { ...session, basic_auth_data: { password: PASSWORD } }, keepQuota: true, actor: 'test' },
   )

@@ -4,7 +4,7 @@ import { visitorOf } from '../../../src/model/network/visitor.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
-import { Tries } from '../../../src/oauth/endpoints/attempts.ts'
+import { AttemptLimiter } from '../../../src/oauth/endpoints/attempts.ts'
 import { authorizeClient } from '../../../src/oauth/endpoints/authorize-client.ts'
 import { authorizeDevice, readUserCode } from '../../../src/oauth/endpoints/device.ts'
 import { deviceGrant } from '../../../src/oauth/grants/device.ts'
@@ -367,7 +367,7 @@ test('a user code is read as people type it', () => {
 
 test('tries come back with the end of their window, and no number of visitors fills the memory', () => {
   const clock = new FakeClock()
-  const tries = new Tries(clock, 1000)
+  const tries = new AttemptLimiter(clock, 1000)
   assert.deepEqual([tries.take('a', 2), tries.take('a', 2), tries.take('a', 2)], [true, true, false])
   tries.giveBack('a')
   assert.ok(tries.take('a', 2))

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { announcement } from '../../../src/oauth/notifications/notify.ts'
+import { webhookMessage } from '../../../src/oauth/notifications/notify.ts'
 import { type PostOptions, WebhookClient } from '../../../src/oauth/notifications/post-webhook.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 import { type Receiver, startReceiver } from '../../worlds/oauth/receiver.ts'
 import { makeCertificate } from '../../worlds/wire/certificates.ts'
 
-const MESSAGE = announcement('the shared secret', '{"new_oauth_token":"tok-1"}', 1_700_000_000)
+const MESSAGE = webhookMessage('the shared secret', '{"new_oauth_token":"tok-1"}', 1_700_000_000)
 
 async function receiverOf(t: TestContext, options: Parameters<typeof startReceiver>[0] = {}): Promise<Receiver> {
   const receiver = await startReceiver(options)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FakeClock } from '../../../src/model/time/clock.ts'
-import { useOnce } from '../../../src/oauth/proofs/replay.ts'
+import { consumeOnce } from '../../../src/oauth/proofs/replay.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
 import { makeWorld } from '../../worlds/oauth/proof-world.ts'
 
@@ -13,13 +13,13 @@ const MINUTE_MS = 60_000
 test('an id is used up for its owner until it would no longer be accepted by the slowest clock, then forgotten', async (t) => {
   const world = makeWorld(t.after.bind(t))
   const once = { owner: 'a', id: 'bc', apiId: 'orders', until: world.clock.wall() + MINUTE_MS }
-  assert.equal(await useOnce(world, once), true)
-  assert.equal(await useOnce(world, { ...once, owner: 'ab', id: 'c' }), true)
-  assert.equal(await useOnce(world, { ...once, apiId: 'other' }), false)
+  assert.equal(await consumeOnce(world, once), true)
+  assert.equal(await consumeOnce(world, { ...once, owner: 'ab', id: 'c' }), true)
+  assert.equal(await consumeOnce(world, { ...once, apiId: 'other' }), false)
   world.clock.advance(2 * MINUTE_MS - 1)
-  assert.equal(await useOnce(world, once), false)
+  assert.equal(await consumeOnce(world, once), false)
   world.clock.advance(1)
-  assert.equal(await useOnce(world, { ...once, until: world.clock.wall() + MINUTE_MS }), true)
+  assert.equal(await consumeOnce(world, { ...once, until: world.clock.wall() + MINUTE_MS }), true)
 })
 
 test('an id that was used is known after a restart; of 100 uses at once one is the first', async (t) => {
@@ -28,10 +28,10 @@ test('an id that was used is known after a restart; of 100 uses at once one is t
   const clock = new FakeClock(Date.now())
   const once = { owner: 'a', id: 'b', apiId: 'orders', until: clock.wall() + MINUTE_MS }
   const before = await openStore({ path, clock })
-  const answers = await Promise.all(Array.from({ length: 100 }, () => useOnce(before, once)))
+  const answers = await Promise.all(Array.from({ length: 100 }, () => consumeOnce(before, once)))
   await before.close()
   assert.equal(answers.filter((first) => first).length, 1)
   const after = await openStore({ path, clock })
   t.after(() => after.close())
-  assert.equal(await useOnce(after, once), false)
+  assert.equal(await consumeOnce(after, once), false)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
-import { createUser, findUser, updateUser } from '../../../src/publish/keys/basic-auth-users.ts'
+import { createBasicUser, findBasicUser, updateBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
 import { openWorld, STORES, type World } from '../../worlds/oauth/core-world.ts'
 
 const [memory] = STORES
@@ -25,7 +25,7 @@ function publish({ parts, store }: World) {
 }
 
 async function addUser(world: World, session: JsonObject = {}): Promise<void> {
-  await createUser(publish(world), {
+  await createBasicUser(publish(world), {
     name: 'ann',
     session: {
       org_id: 'org',
@@ -41,8 +41,8 @@ async function addUser(world: World, session: JsonObject = {}): Promise<void> {
 }
 
 async function changeUser(world: World, session: JsonObject): Promise<void> {
-  const row = (await findUser(world.parts, 'org', 'ann'))!
-  await updateUser(publish(world), { row, session: { ...row.body, ...session }, keepQuota: true, actor: 'test' })
+  const row = (await findBasicUser(world.parts, 'org', 'ann'))!
+  await updateBasicUser(publish(world), { row, session: { ...row.body, ...session }, keepQuota: true, actor: 'test' })
 }
 
 const sessionOf = async (world: World, body: JsonObject) =>
@@ -125,7 +125,7 @@ test('a refresh takes the rules of the user as they are now, and ends with the u
   assert.equal(((await sessionOf(world, third)).narrowed_by as JsonObject).rate, 2)
   await changeUser(world, { is_inactive: true })
   assert.equal((await world.token(refresh(third))).body.error, 'invalid_grant')
-  const { hash } = (await findUser(world.parts, 'org', 'ann'))!
+  const { hash } = (await findBasicUser(world.parts, 'org', 'ann'))!
   await world.store.documents.commit([{ op: 'deleteSession', hash }], undefined)
   assert.equal((await world.token(refresh(third))).body.error, 'invalid_grant')
 })

@@ -4,7 +4,12 @@ import { hashSync } from 'bcryptjs'
 import { Fault } from '../../../src/errors/fault.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { Throttle } from '../../../src/model/limits/throttle.ts'
-import { checkUser, createUser, findUser, updateUser } from '../../../src/publish/keys/basic-auth-users.ts'
+import {
+  checkBasicUser,
+  createBasicUser,
+  findBasicUser,
+  updateBasicUser,
+} from '../../../src/publish/keys/basic-auth-users.ts'
 import { setKeyPolicies, updateKey } from '../../../src/publish/keys/keys.ts'
 import { openParts, putPolicy, type Stored } from '../../worlds/publish/stored.ts'
 
@@ -20,7 +25,7 @@ function opened(t: TestContext): Stored {
 }
 
 const save = (parts: Stored, name: string, session: JsonObject = {}) =>
-  createUser(parts, {
+  createBasicUser(parts, {
     name,
     session: { access_rights: rights, basic_auth_data: { password: CHEAP }, ...session },
     keepQuota: true,
@@ -28,18 +33,18 @@ const save = (parts: Stored, name: string, session: JsonObject = {}) =>
   })
 
 const tryAs = (parts: Stored, name: string, password: string, address = '192.0.2.1', orgId = '') =>
-  checkUser(parts, orgId, name, password, address)
+  checkBasicUser(parts, orgId, name, password, address)
 
 test('a user is found with the password, and what comes back does not hold it', async (t) => {
   const parts = opened(t)
-  const saved = await createUser(parts, {
+  const saved = await createBasicUser(parts, {
     name: 'zoë',
     session: { access_rights: rights, basic_auth_data: { password: PASSWORD, note: 'kept' }, alias: 'z' },
     keepQuota: true,
     actor: 'test',
   })
   assert.equal(saved.key, undefined)
-  const row = (await findUser(parts, '', 'zoe\u0308'))!
+  const row = (await findBasicUser(parts, '', 'zoe\u0308'))!
   assert.match(String((row.body.basic_auth_data as JsonObject).password), /^\$argon2id\$/)
   assert.ok(!JSON.stringify(row).includes(PASSWORD))
   const found = await tryAs(parts, 'zoë', PASSWORD)
@@ -55,7 +60,7 @@ test('a password that misses the rules, or a hash that we cannot check, is refus
   const parts = opened(t)
   const refusal = async (password: string, more: JsonObject = {}) => {
     const session = { access_rights: rights, basic_auth_data: { password, ...more } }
-    const error: unknown = await createUser(parts, { name: 'u', session, keepQuota: true, actor: 'test' }).catch(
+    const error: unknown = await createBasicUser(parts, { name: 'u', session, keepQuota: true, actor: 'test' }).catch(
       (e) => e,
     )
     assert.ok(error instanceof Fault)
@@ -76,8 +81,8 @@ test('a bcrypt hash of another product is taken over, and opens with its passwor
   const parts = opened(t)
   const password = hashSync(PASSWORD, 4)
   const session = { access_rights: rights, basic_auth_data: { password } }
-  await createUser(parts, { name: 'moved', session, keepQuota: true, actor: 'test' })
-  const row = await findUser(parts, '', 'moved')
+  await createBasicUser(parts, { name: 'moved', session, keepQuota: true, actor: 'test' })
+  const row = await findBasicUser(parts, '', 'moved')
   assert.deepEqual(row?.body.basic_auth_data, { password, hash_type: 'bcrypt' })
   assert.ok((await tryAs(parts, 'moved', PASSWORD)) !== undefined)
   assert.equal(await tryAs(parts, 'moved', password), undefined)
@@ -86,27 +91,27 @@ test('a bcrypt hash of another product is taken over, and opens with its passwor
 test('a user keeps name, organisation and password whatever is sent, unless it is another password', async (t) => {
   const parts = opened(t)
   await save(parts, 'ann', { org_id: 'one' })
-  const row = (await findUser(parts, 'one', 'ann'))!
+  const row = (await findBasicUser(parts, 'one', 'ann'))!
   const change = { row, keepQuota: true, actor: 'test' }
-  await updateUser(parts, {
+  await updateBasicUser(parts, {
     ...change,
     session: { access_rights: rights, user_name: 'bob', basic_auth_data: {}, tags: ['t'] },
   })
-  const after = (await findUser(parts, 'one', 'ann'))!
+  const after = (await findBasicUser(parts, 'one', 'ann'))!
   assert.deepEqual([after.body.user_name, after.body.tags, after.body.org_id], ['ann', ['t'], 'one'])
   assert.deepEqual(after.body.basic_auth_data, row.body.basic_auth_data)
-  await updateUser(parts, {
+  await updateBasicUser(parts, {
     ...change,
     session: { access_rights: rights, basic_auth_data: { password: 'another password' } },
   })
   assert.equal(await tryAs(parts, 'ann', PASSWORD, '192.0.2.1', 'one'), undefined)
   assert.ok(await tryAs(parts, 'ann', 'another password', '192.0.2.1', 'one'))
   await assert.rejects(
-    updateUser(parts, { ...change, session: { access_rights: rights, org_id: 'two' } }),
+    updateBasicUser(parts, { ...change, session: { access_rights: rights, org_id: 'two' } }),
     /cannot move/,
   )
   await putPolicy(parts.store, 'gold', ['orders'], 'one')
-  await setKeyPolicies(parts, { row: (await findUser(parts, 'one', 'ann'))!, policies: ['gold'], actor: 'test' })
+  await setKeyPolicies(parts, { row: (await findBasicUser(parts, 'one', 'ann'))!, policies: ['gold'], actor: 'test' })
   assert.ok(await tryAs(parts, 'ann', 'another password', '192.0.2.1', 'one'))
 })
 

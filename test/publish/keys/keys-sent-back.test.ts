@@ -11,13 +11,13 @@ import { counterIdOf } from '../../../src/model/keys/key.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
 import type { Merged } from '../../../src/model/policies/merge-policies.ts'
-import { compileGrant, type Grant } from '../../../src/model/sessions/grant.ts'
+import { compileGrant, type SessionGrant } from '../../../src/model/sessions/grant.ts'
 import type { Policy, Session } from '../../../src/model/sessions/session.ts'
 import { sessionAtUse } from '../../../src/model/sessions/token-session.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { sessionBody } from '../../../src/oauth/tokens/token-session.ts'
 import { createKey, updateKey } from '../../../src/publish/keys/keys.ts'
-import { showSession } from '../../../src/publish/sessions/quotas.ts'
+import { sessionView } from '../../../src/publish/sessions/quotas.ts'
 import { MemoryCounters } from '../../../src/store/memory/counters.ts'
 import type { SessionRow } from '../../../src/store/ports/ports.ts'
 import { openParts, type Stored } from '../../worlds/publish/stored.ts'
@@ -173,7 +173,7 @@ function merged({ client, policies }: Scene, body: JsonObject): Merged | Fault {
 }
 
 const stored = async ({ parts }: Scene) => (await parts.tokens.getSession(HASH))!
-const read = ({ parts }: Scene, { body }: SessionRow) => showSession(parts, body, 'o', counterIdOf(body, 'hash'))
+const read = ({ parts }: Scene, { body }: SessionRow) => sessionView(parts, body, 'o', counterIdOf(body, 'hash'))
 
 /** Without what every write notes. */
 function lasting({ version: _version, ...row }: SessionRow & { version?: number }): JsonObject {
@@ -237,8 +237,8 @@ test('what a read shows is in force: no more calls, paths, APIs or versions than
       assert.deepEqual(alone.metaData, inForce.metaData)
       assert.deepEqual([...alone.tags].sort(), [...inForce.tags].sort())
       for (const { apiId, method, path } of PROBES) {
-        const here: Grant | undefined = compileGrant(alone, apiId, 'who')
-        const there: Grant | undefined = compileGrant(inForce, apiId, 'who')
+        const here: SessionGrant | undefined = compileGrant(alone, apiId, 'who')
+        const there: SessionGrant | undefined = compileGrant(inForce, apiId, 'who')
         if (here === undefined || there === undefined) continue
         assert.deepEqual(here.versions, there.versions)
         const right = inForce.rights.get(apiId)!
@@ -261,7 +261,7 @@ test('what a read shows is in force: no more calls, paths, APIs or versions than
 const MOST_CALLS = 12
 
 /** How many calls are let through before the first is refused. */
-function callsAtOnce(grant: Grant, method: string, path: string): number {
+function callsAtOnce(grant: SessionGrant, method: string, path: string): number {
   const clock = new FakeClock()
   const counters = new MemoryCounters(clock)
   const now = { wall: clock.wallMs, mono: clock.monoMs }
@@ -285,7 +285,7 @@ test('one number that is changed is changed, and nothing else', async () => {
   const key = 'a key of at least sixteen'.replaceAll(' ', '-')
   const made = await createKey(parts, { key, session, keepQuota: true, actor: 'test' })
   const row = async () => (await parts.tokens.getSession(Buffer.from(made.keyHash, 'hex')))!
-  const shown = await showSession(parts, (await row()).body, '', made.keyHash)
+  const shown = await sessionView(parts, (await row()).body, '', made.keyHash)
   const rights = shown.access_rights as Record<string, { limit: JsonObject }>
   // Both share the rate of the key: sent back as a number of each, it would count for each alone.
   assert.equal(rights.b!.limit.rate, 10)

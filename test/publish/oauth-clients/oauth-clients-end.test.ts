@@ -13,7 +13,7 @@ import {
   rotateClient,
   updateClient,
 } from '../../../src/publish/oauth-clients/oauth-clients.ts'
-import { swept } from '../../../src/publish/oauth-clients/oauth-sweep.ts'
+import { sweepsDone } from '../../../src/publish/oauth-clients/oauth-sweep.ts'
 import { removePolicy } from '../../../src/publish/policies/policies.ts'
 import { actor, made, now, opened, REDIRECT, refused } from '../../worlds/publish/client-world.ts'
 import { putPolicy, putToken } from '../../worlds/publish/stored.ts'
@@ -70,7 +70,7 @@ test('a client that is deleted takes its tokens with it, and one of the same id 
   const { client } = await made(parts, { client_id: 'app' })
   await putToken(parts, 'token-1', { clientId: 'app', epoch: client.epoch, apiId: 'orders' })
   assert.ok(await deleteClient(parts, 'app', { actor }))
-  await swept(parts)
+  await sweepsDone(parts)
   assert.equal(await parts.tokens.getSession(hashKey('token-1')), undefined)
   assert.equal(await deleteClient(parts, 'app', { actor }), undefined)
   const { client: next } = await made(parts, { client_id: 'app' })
@@ -89,7 +89,7 @@ test('an API that is deleted goes out of its clients, ends their tokens, and tak
   for (const each of [only, two, byPolicy, other])
     await putToken(parts, each.client_id, { clientId: each.client_id, epoch: each.epoch, apiId: 'orders' })
   await removeApi(parts, { apiId: 'orders', actor })
-  await swept(parts)
+  await sweepsDone(parts)
   assert.equal(await now(parts, only.client_id), undefined)
   assert.deepEqual((await now(parts, two.client_id))?.api_ids, ['stock'])
   assert.notEqual((await now(parts, byPolicy.client_id))?.epoch, byPolicy.epoch)
@@ -108,7 +108,7 @@ test('a policy that is deleted ends the tokens of its clients, and takes those w
   for (const each of [named, byPolicy, free])
     await putToken(parts, each.client_id, { clientId: each.client_id, epoch: each.epoch, apiId: 'orders' })
   await removePolicy(parts, { id: 'gold' }, actor)
-  await swept(parts)
+  await sweepsDone(parts)
   const after = await now(parts, named.client_id)
   assert.notEqual(after?.epoch, named.epoch)
   // Without any policy, key_rules would stand alone: the name stays, and the client gets nothing by it.

@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import { hashKey, unseal } from '../../../src/model/secrets/secret.ts'
-import { showClient } from '../../../src/publish/oauth-clients/oauth-client-lists.ts'
+import { clientViewFor } from '../../../src/publish/oauth-clients/oauth-client-lists.ts'
 import { endAllTokens, rotateClient, updateClient } from '../../../src/publish/oauth-clients/oauth-clients.ts'
-import { swept } from '../../../src/publish/oauth-clients/oauth-sweep.ts'
+import { sweepsDone } from '../../../src/publish/oauth-clients/oauth-sweep.ts'
 import type { AuditEntry } from '../../../src/store/ports/ports.ts'
 import { actor, made, now, opened, REDIRECT, refused } from '../../worlds/publish/client-world.ts'
 import { putToken, type Stored } from '../../worlds/publish/stored.ts'
@@ -130,7 +130,7 @@ test('policies, metadata and redirect URIs are taken and shown under both names'
     client_name: 'kept as it is',
     date_created: '2020-01-02T03:04:05Z',
   })
-  const shown = showClient(parts, client, { withSecret: true })
+  const shown = clientViewFor(parts, client, { withSecret: true })
   assert.deepEqual(
     { ...shown },
     {
@@ -152,7 +152,7 @@ test('policies, metadata and redirect URIs are taken and shown under both names'
       date_created: '2020-01-02T03:04:05Z',
     },
   )
-  assert.equal(showClient(parts, client, { withSecret: false }).secret, '')
+  assert.equal(clientViewFor(parts, client, { withSecret: false }).secret, '')
   const list = await made(parts, { redirect_uri: uris })
   assert.deepEqual(list.client.redirect_uris, uris)
 })
@@ -237,14 +237,14 @@ test('neither other policies nor the same ones end the tokens of a client', asyn
   const clientId = client.client_id
   await putToken(parts, 'token-1', { clientId, epoch: client.epoch, apiId: 'orders' })
   await updateClient(parts, clientId, { body: { redirect_uri: REDIRECT, policy_id: 'gold' }, actor })
-  await swept(parts)
+  await sweepsDone(parts)
   assert.ok(await parts.tokens.getSession(hashKey('token-1')))
   const { client: after } = await updateClient(parts, clientId, {
     body: { redirect_uri: REDIRECT, policies: ['gold', 'silver'] },
     actor,
   })
   assert.deepEqual([after.policies, after.epoch], [['gold', 'silver'], client.epoch])
-  await swept(parts)
+  await sweepsDone(parts)
   assert.ok(await parts.tokens.getSession(hashKey('token-1')))
 })
 
@@ -288,7 +288,7 @@ test('revoking all makes another epoch and deletes the rows in chunks, but no ke
   const after = await now(parts, clientId)
   assert.notEqual(after?.epoch, client.epoch)
   await putToken(parts, 'fresh', { clientId, epoch: after!.epoch, apiId: 'orders' })
-  await swept(parts)
+  await sweepsDone(parts)
   const { rows } = await parts.tokens.listSessions({ clientId, limit: 1000 })
   assert.deepEqual(
     rows.map(({ hash }) => Buffer.from(hash).toString('hex')).sort(),

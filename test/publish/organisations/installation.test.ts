@@ -4,7 +4,7 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { publishApi } from '../../../src/publish/apis/apis.ts'
 import type { SecretParts } from '../../../src/publish/documents/parts.ts'
-import { createUser, findUser } from '../../../src/publish/keys/basic-auth-users.ts'
+import { createBasicUser, findBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
 import { createKey } from '../../../src/publish/keys/keys.ts'
 import {
   openInstallation,
@@ -50,7 +50,7 @@ async function fill(parts: SecretParts): Promise<void> {
     actor: 'test',
   })
   const session = { access_rights, basic_auth_data: { password: 'correct horse' } }
-  await createUser(parts, { name: 'bob', session, keepQuota: true, actor: 'test' })
+  await createBasicUser(parts, { name: 'bob', session, keepQuota: true, actor: 'test' })
 }
 
 /** Organisations of everything that is stored. */
@@ -80,8 +80,8 @@ test('objects of a store without organisations are given to the default organisa
   assert.match(orgId, /^[0-9a-f]{24}$/)
   assert.match(setup_hash, /^[0-9a-f]{64}$/)
   assert.deepEqual(await organisationsOf(parts), all(orgId))
-  assert.ok(await findUser(parts, orgId, 'bob'), 'a user is found under the new organisation')
-  assert.equal(await findUser(parts, '', 'bob'), undefined)
+  assert.ok(await findBasicUser(parts, orgId, 'bob'), 'a user is found under the new organisation')
+  assert.equal(await findBasicUser(parts, '', 'bob'), undefined)
   const before = await parts.documents.revision()
   assert.deepEqual(await openInstallation(parts), { ...(await readInstallation(parts))! })
   assert.equal(await parts.documents.revision(), before, 'a second start writes nothing')

@@ -7,7 +7,7 @@ import type { Change, FeedEvent } from '../../../src/store/ports/ports.ts'
 import { makePool, readAddress } from '../../../src/store/postgres/connection/connect.ts'
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/connection/open.ts'
 import { PoolDb } from '../../../src/store/postgres/connection/pool-db.ts'
-import { Reach } from '../../../src/store/postgres/connection/reachability.ts'
+import { Reachability } from '../../../src/store/postgres/connection/reachability.ts'
 import { shortenFeed } from '../../../src/store/postgres/writer/maintenance.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 import { freshDatabase, runSql } from '../../worlds/servers/postgres.ts'
@@ -166,6 +166,6 @@ test('the feed is shortened by what is older than an hour, oldest first, and not
     `INSERT INTO feed(upto, first, writer, events, at)
       SELECT n, n, 'x', '[]', now() - (10 - n) * interval '20 minutes' FROM generate_series(1, 9) n`,
   )
-  assert.equal(await shortenFeed(new PoolDb(pool, new Reach())), 7)
+  assert.equal(await shortenFeed(new PoolDb(pool, new Reachability())), 7)
   assert.deepEqual(await runSql(url, 'SELECT upto::int FROM feed ORDER BY upto'), [{ upto: 8 }, { upto: 9 }])
 })

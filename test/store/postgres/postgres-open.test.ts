@@ -5,7 +5,7 @@ import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import type { Change } from '../../../src/store/ports/ports.ts'
 import { readAddress } from '../../../src/store/postgres/connection/connect.ts'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
-import { STEPS } from '../../../src/store/postgres/migrations/migrate.ts'
+import { SCHEMA_STEPS } from '../../../src/store/postgres/migrations/migrate.ts'
 import { runSql } from '../../worlds/servers/postgres.ts'
 
 const SECRET = 'not-to-be-told/@:'
@@ -87,7 +87,7 @@ test('four processes that start on one empty database at once make its tables on
   assert.deepEqual(revisions.sort(), [1, 2, 3, 4])
   assert.deepEqual(
     await runSql(url, 'SELECT version, needs FROM gatehouse_version ORDER BY version'),
-    STEPS.map((_, i) => ({ version: i + 1, needs: 1 })),
+    SCHEMA_STEPS.map((_, i) => ({ version: i + 1, needs: 1 })),
   )
 })
 
@@ -96,7 +96,7 @@ test('old and new programs work side by side, until a step needs the new one', a
   const old = await openPostgresStore({ url })
   t.after(() => old.close())
   await old.documents.commit([put('a')], undefined)
-  const added = [...STEPS, { statements: ['CREATE TABLE added(one int)'] }]
+  const added = [...SCHEMA_STEPS, { statements: ['CREATE TABLE added(one int)'] }]
   const newer = await openPostgresStore({ url, steps: added })
   await newer.documents.commit([put('b')], undefined)
   assert.equal(await old.documents.commit([put('c')], undefined), 3)
@@ -122,7 +122,7 @@ test('tables of another program, and a step that fails, leave the database as it
     runSql<{ relname: string }>(url, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace`)
   assert.deepEqual(await tables(), [{ relname: 'document' }])
   await runSql(url, 'DROP TABLE document')
-  const failing = [...STEPS, { statements: ['CREATE TABLE half(x int)', 'CREATE TABLE half(x int) nonsense'] }]
+  const failing = [...SCHEMA_STEPS, { statements: ['CREATE TABLE half(x int)', 'CREATE TABLE half(x int) nonsense'] }]
   await assert.rejects(openPostgresStore({ url, steps: failing }), { code: 'internal' })
   assert.deepEqual(await tables(), [])
 })

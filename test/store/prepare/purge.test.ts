@@ -9,7 +9,7 @@ import { prepareCommit } from '../../../src/store/prepare/prepare.ts'
 import { auditRows } from '../../../src/store/sqlite/audit/apply-audit.ts'
 import { openReadable, openWritable } from '../../../src/store/sqlite/connection/database.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
-import { Uncut } from '../../../src/store/sqlite/hits/uncut.ts'
+import { ThreadEndGuard } from '../../../src/store/sqlite/hits/uncut.ts'
 import { deliveryRows } from '../../../src/store/sqlite/tokens/apply-delivery.ts'
 import { sessionRows } from '../../../src/store/sqlite/tokens/apply-session.ts'
 import { ticketRows } from '../../../src/store/sqlite/tokens/apply-ticket.ts'
@@ -99,7 +99,7 @@ test('no round of a purge keeps the writer from others for more than 20 ms', (t)
   const db = openWritable({ file: join(temporaryFolder(t), 'gatehouse.db'), limitBytes: 0 })
   t.after(() => db.close())
   const [sessions, tickets, deliveries] = [sessionRows(db), ticketRows(db), deliveryRows(db)]
-  const apply = commitApplier(db, { sessions, tickets, deliveries, audit: auditRows(db, new Uncut()) })
+  const apply = commitApplier(db, { sessions, tickets, deliveries, audit: auditRows(db, new ThreadEndGuard()) })
   const now = new FakeClock().wall()
   const transaction = <T>(work: () => T): T => {
     db.exec('BEGIN IMMEDIATE')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Uncut } from '../../../src/store/sqlite/hits/uncut.ts'
+import { ThreadEndGuard } from '../../../src/store/sqlite/hits/uncut.ts'
 import { startChild } from '../../worlds/store/child.ts'
 
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 400 : 60
@@ -13,7 +13,7 @@ test(`${KILLS} threads that are ended amid packing take their process down with 
 })
 
 test('a turn that is never given back is waited for within a bound', () => {
-  const uncut = new Uncut()
+  const uncut = new ThreadEndGuard()
   uncut.take()
   uncut.take(1)
   assert.equal(Atomics.load(uncut.cell, 0), 1)

@@ -1,10 +1,10 @@
-import { KINDS } from '../../../src/model/documents/kinds.ts'
+import { DOCUMENT_KINDS } from '../../../src/model/documents/kinds.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { PERMISSION_KEYS } from '../../../src/model/people/permission.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { publishApi } from '../../../src/publish/apis/apis.ts'
 import { addCertificate } from '../../../src/publish/certificates/certificates.ts'
-import { createHeldKey, createKey } from '../../../src/publish/keys/keys.ts'
+import { createDeveloperKey, createKey } from '../../../src/publish/keys/keys.ts'
 import { createClient } from '../../../src/publish/oauth-clients/oauth-clients.ts'
 import { createPolicy } from '../../../src/publish/policies/policies.ts'
 import { developerById } from '../../../src/publish/portal/developers/developer-change.ts'
@@ -211,7 +211,7 @@ async function makeHeld({ parts }: TestDashboard, id: string, policy: string) {
   const draft = { actor: 'test', action: 'test', detail: {}, expires: undefined }
   const developer = (await developerById(parts, id))!
   const session = { org_id: developer.body.org_id!, apply_policies: [policy] }
-  const { keyHash } = await createHeldKey(parts, { ...draft, session, developer, beside: () => [] })
+  const { keyHash } = await createDeveloperKey(parts, { ...draft, session, developer, beside: () => [] })
   const oauth = { redirect_uri: 'https://app.test/cb' }
   const made = await issueAccess(parts, { developer, policies: [policy], oauth, actor: 'test', action: 'test' })
   return { held_key: keyHash, app: made.kind === 'oauth' ? made.clientId : '' }
@@ -288,7 +288,8 @@ interface Kept {
 
 async function everything({ store }: TestDashboard): Promise<Kept> {
   const documents: StoredDocument[] = []
-  for (const kind of Object.keys(KINDS)) for await (const batch of store.documents.scan(kind)) documents.push(...batch)
+  for (const kind of Object.keys(DOCUMENT_KINDS))
+    for await (const batch of store.documents.scan(kind)) documents.push(...batch)
   const { rows: sessions } = await store.tokens.listSessions({ limit: 1000 })
   return { revision: await store.documents.revision(), documents, sessions }
 }

@@ -12,7 +12,7 @@ import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
 import type { LogFields } from '../../../src/model/logs/log.ts'
 import { NEVER } from '../../../src/model/people/user.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
-import { keepCredential } from '../../../src/publish/people/credential.ts'
+import { storeCredential } from '../../../src/publish/people/credential.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 import { sealedStore } from '../../../src/store/sealed/sealed-store.ts'
@@ -132,7 +132,7 @@ export async function startTestDashboard({
       last_login_date: NEVER,
       password_hash: '',
       PWHistory: [],
-      ...keepCredential(parts, id, key),
+      ...storeCredential(parts, id, key),
     }
     await put('user', body, id)
     return { id, orgId: org, email, key }

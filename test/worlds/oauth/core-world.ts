@@ -9,7 +9,7 @@ import { seal } from '../../../src/model/secrets/secret.ts'
 import type { Policy } from '../../../src/model/sessions/session.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { ClientCache } from '../../../src/oauth/clients/client-cache.ts'
-import { standsAlone } from '../../../src/oauth/endpoints/login-page.ts'
+import { standaloneMark } from '../../../src/oauth/endpoints/login-page.ts'
 import type { Endpoint, OAuthApi, OAuthCall, OAuthParts } from '../../../src/oauth/endpoints/parts.ts'
 import { AuthorizationServer } from '../../../src/oauth/endpoints/server.ts'
 import { makeCode } from '../../../src/oauth/tokens/code.ts'
@@ -142,7 +142,7 @@ export async function openWorld(t: TestContext, adapter: Adapter, options: World
         scope: '',
         jkt: '',
         username: '',
-        ...standsAlone(client),
+        ...standaloneMark(client),
         ...changes,
       }),
     async look(token) {

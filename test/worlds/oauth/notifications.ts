@@ -3,7 +3,7 @@ import type { Log, LogFields } from '../../../src/model/logs/log.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { OAuthApi } from '../../../src/oauth/endpoints/parts.ts'
 import { Deliveries, type DeliveryBounds, type DeliveryParts } from '../../../src/oauth/notifications/deliver.ts'
-import { deliveryOf, type Notice } from '../../../src/oauth/notifications/notify.ts'
+import { deliveryOf, type TokenNotification } from '../../../src/oauth/notifications/notify.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { DeliveryRow, Store } from '../../../src/store/ports/ports.ts'
 import { eventually } from '../base/eventually.ts'
@@ -33,7 +33,7 @@ export function apiOf(apiId: string, notifyUrl: string, notifySecret = SHARED_SE
 }
 
 /** The notice of a first token. */
-export function noticeOf(token: string): Notice {
+export function noticeOf(token: string): TokenNotification {
   return {
     auth_code: `code of ${token}`,
     new_oauth_token: token,

@@ -5,7 +5,7 @@ import { WireExchange, type WireHandler } from '../../../src/wire/http1/exchange
 import { FIELD } from '../../../src/wire/http1/fields.ts'
 import { Http2Upstream } from '../../../src/wire/http2/upstream.ts'
 import { Admission } from '../../../src/wire/listen/admission.ts'
-import { type Listener, type ListenOptions, listen, type WireLimits } from '../../../src/wire/listen/listen.ts'
+import { type ListenOptions, listen, type PortListener, type WireLimits } from '../../../src/wire/listen/listen.ts'
 
 /** Generous bounds: a suite that sees one of them act has failed. */
 export const LIMITS: WireLimits = {
@@ -37,7 +37,7 @@ const UPSTREAM: Omit<UpstreamOptions, 'port'> = {
 /** A listener that forwards everything to one upstream, and what its handler was told. */
 export interface Gate {
   readonly port: number
-  readonly listener: Listener
+  readonly listener: PortListener
   readonly upstream: Upstream
   /** Fault codes of refused heads. */
   readonly refused: string[]

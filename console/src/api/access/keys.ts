@@ -68,7 +68,7 @@ export interface KeyEntry {
   readonly facts: KeyFacts
 }
 
-export interface KeyTold extends KeyEntry {
+export interface KeyDetails extends KeyEntry {
   /** As it is stored: what is changed. */
   readonly own: KeySession
 }
@@ -101,7 +101,7 @@ export function listKeys(
 }
 
 /** @throws CallError 404 */
-export function readKey(hash: string, signal?: AbortSignal): Promise<KeyTold> {
+export function readKey(hash: string, signal?: AbortSignal): Promise<KeyDetails> {
   return call('GET', at(hash), { query: { ...BY_HASH, facts: 1 }, ...(signal && { signal }) })
 }
 

@@ -24,7 +24,7 @@ export interface ApiFacts {
 }
 
 /** One API as pages about it know it. */
-export interface ApiSeen {
+export interface ApiView {
   /** `api_id`, which everything else names it by. */
   readonly id: string
   readonly name: string
@@ -89,7 +89,7 @@ interface Wrapper {
 }
 
 /** One API with its definition. @throws CallError 400 when there is none, 401 when it is not yours */
-export async function readApi(id: string, signal?: AbortSignal): Promise<ApiSeen> {
+export async function readApi(id: string, signal?: AbortSignal): Promise<ApiView> {
   const wrapper = await call<Wrapper>('GET', at(id), { query: { extension: 'svc' }, ...(signal && { signal }) })
   const classic = wrapper.api_definition
   const proxy = isRecord(classic.proxy) ? classic.proxy : {}
@@ -112,7 +112,7 @@ export async function readApi(id: string, signal?: AbortSignal): Promise<ApiSeen
 }
 
 /** Puts a definition, of the format that the API has, in the place of the stored one. @throws CallError */
-export function saveDefinition({ id, isOas }: Pick<ApiSeen, 'id' | 'isOas'>, definition: Definition): Promise<unknown> {
+export function saveDefinition({ id, isOas }: Pick<ApiView, 'id' | 'isOas'>, definition: Definition): Promise<unknown> {
   return isOas
     ? call('PUT', oasAt(id), { body: definition })
     : call('PUT', at(id), { body: { api_definition: definition } })

@@ -1,7 +1,7 @@
 import { call } from '../calls/call.ts'
 
 /** A label of the organisation, as a word that APIs may carry. */
-export interface LabelSeen {
+export interface LabelView {
   readonly id: string
   readonly name: string
   readonly key: string
@@ -18,9 +18,9 @@ export interface Carried {
 export const LABELS_KEY = ['labels'] as const
 
 /** All labels of the organisation. @throws CallError */
-export async function listLabels(signal?: AbortSignal): Promise<readonly LabelSeen[]> {
+export async function listLabels(signal?: AbortSignal): Promise<readonly LabelView[]> {
   const sent = { query: { p: -1 }, ...(signal && { signal }) }
-  return (await call<{ labels: LabelSeen[] }>('GET', '/api/labels', sent)).labels
+  return (await call<{ labels: LabelView[] }>('GET', '/api/labels', sent)).labels
 }
 
 /** The values that APIs carry, by key, and how many carry each. @throws CallError */

@@ -1,7 +1,7 @@
 import { call } from '../calls/call.ts'
 
 /** One version of an API; the first of a list is the base itself. */
-export interface VersionSeen {
+export interface VersionView {
   readonly id: string
   readonly name: string
   readonly versionName: string
@@ -12,9 +12,9 @@ export interface VersionSeen {
 }
 
 /** The versions of an API. @throws CallError */
-export async function listVersions(id: string, signal?: AbortSignal): Promise<readonly VersionSeen[]> {
+export async function listVersions(id: string, signal?: AbortSignal): Promise<readonly VersionView[]> {
   const path = `/api/apis/${encodeURIComponent(id)}/versions`
-  return (await call<{ apis: VersionSeen[] }>('GET', path, { ...(signal && { signal }) })).apis
+  return (await call<{ apis: VersionView[] }>('GET', path, { ...(signal && { signal }) })).apis
 }
 
 /** Makes a version of an API the base of the others. @throws CallError */

@@ -37,6 +37,6 @@ export async function allOrganisations(signal: AbortSignal): Promise<readonly Or
 }
 
 /** Looks at one organisation from now on, in this session; '' for all. @throws CallError 403 for whoever belongs to one */
-export function lookAtOrganisation(id: string): Promise<unknown> {
+export function chooseOrganisation(id: string): Promise<unknown> {
   return call('PUT', '/api/session/organisation', { body: { org_id: id } })
 }

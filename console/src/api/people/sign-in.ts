@@ -27,7 +27,7 @@ export async function signIn(email: string, password: string): Promise<SignInSte
 }
 
 /** Goes on with what was needed. @throws CallError */
-export async function goOn(ticket: string, given: Readonly<Record<string, unknown>>): Promise<SignInStep> {
+export async function continueSignIn(ticket: string, given: Readonly<Record<string, unknown>>): Promise<SignInStep> {
   return (await call<Envelope<SignInStep>>('POST', '/api/login/continue', { body: { ticket, ...given } })).Meta
 }
 
@@ -69,6 +69,6 @@ async function asJson(asked: Promise<Credential | null>): Promise<unknown> {
 }
 
 /** True for a sign-in that took too long or had too many wrong answers: it has to begin again. */
-export function hasLapsed(error: unknown): boolean {
+export function isExpired(error: unknown): boolean {
   return error instanceof CallError && error.code === 'sign_in_void'
 }

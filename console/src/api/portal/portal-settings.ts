@@ -3,8 +3,8 @@ import { call } from '../calls/call.ts'
 /** A field of a form of the portal: its name, or more about it. */
 export type PortalField = string | { readonly name: string }
 
-export const MAIL_SORTS = ['welcome_email', 'key_email', 'reset_password_email'] as const
-export type MailSort = (typeof MAIL_SORTS)[number]
+export const MAIL_TYPES = ['welcome_email', 'key_email', 'reset_password_email'] as const
+export type MailType = (typeof MAIL_TYPES)[number]
 
 /** How one of the mails is worded; '' = as Gatehouse words it. */
 export interface MailCopy {
@@ -35,7 +35,7 @@ export interface PortalSettings {
   readonly mail_options: {
     readonly mail_from_name: string
     readonly mail_from_email: string
-    readonly email_copy: Readonly<Record<MailSort, MailCopy>>
+    readonly email_copy: Readonly<Record<MailType, MailCopy>>
   }
 }
 

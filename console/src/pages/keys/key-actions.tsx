@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { PencilIcon, PowerIcon, RefreshCwIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
-import { deleteKey, KEYS_KEY, type KeySession, type KeyTold, readKey, saveKey } from '../../api/access/keys.ts'
+import { deleteKey, KEYS_KEY, type KeyDetails, type KeySession, readKey, saveKey } from '../../api/access/keys.ts'
 import { useMay } from '../../api/people/session.ts'
 import { notifyDone } from '../../parts/display/notify.ts'
 import { Ask } from '../../parts/forms/ask.tsx'
@@ -15,7 +15,7 @@ import { isOfCertificate } from './key-proofs.ts'
 import { RotateKey } from './rotate-key.tsx'
 
 /** What can be done with a key, for those who may write keys. */
-export function KeyActions({ told, onEdit }: { readonly told: KeyTold; readonly onEdit: () => void }) {
+export function KeyActions({ told, onEdit }: { readonly told: KeyDetails; readonly onEdit: () => void }) {
   const [asked, setAsked] = useState<'rotate' | 'switch' | 'delete'>()
   const mayWrite = useMay('keys', 'write')
   const client = useQueryClient()

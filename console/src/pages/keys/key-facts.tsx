@@ -1,7 +1,7 @@
 import { Anchor, Badge, Card, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { KeyTold } from '../../api/access/keys.ts'
+import type { KeyDetails } from '../../api/access/keys.ts'
 import { useMay } from '../../api/people/session.ts'
 import { CopyText } from '../../parts/display/copy.tsx'
 import { When } from '../../parts/display/when.tsx'
@@ -10,7 +10,7 @@ import { say } from '../../texts/say.ts'
 import { isOfCertificate } from './key-proofs.ts'
 
 /** What is known of a key besides its rights. */
-export function KeyFactsCard({ told }: { readonly told: KeyTold }) {
+export function KeyFactsCard({ told }: { readonly told: KeyDetails }) {
   const { data, facts, key_hash: hash } = told
   const nameOf = usePolicyNames(facts.policies)
   const mayOpenDevelopers = useMay('portal')

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { ChartLineIcon, GaugeIcon } from 'lucide-react'
 import { useState } from 'react'
-import { KEYS_KEY, type KeySession, type KeyTold, readKey, resetKeyQuota, saveKey } from '../../api/access/keys.ts'
+import { KEYS_KEY, type KeyDetails, type KeySession, readKey, resetKeyQuota, saveKey } from '../../api/access/keys.ts'
 import { useMay } from '../../api/people/session.ts'
 import { useAddress } from '../../app/address.ts'
 import { notifyDone, notifyFault } from '../../parts/display/notify.ts'
@@ -80,7 +80,7 @@ function Loaded({ hash }: { readonly hash: string }) {
   )
 }
 
-function Applied({ told: { data } }: { readonly told: KeyTold }) {
+function Applied({ told: { data } }: { readonly told: KeyDetails }) {
   return (
     <Card withBorder component="section" padding="lg">
       <Title order={2} size="h4">
@@ -94,7 +94,7 @@ function Applied({ told: { data } }: { readonly told: KeyTold }) {
   )
 }
 
-function Limits({ told: { data, key_hash: hash } }: { readonly told: KeyTold }) {
+function Limits({ told: { data, key_hash: hash } }: { readonly told: KeyDetails }) {
   const client = useQueryClient()
   const maySeeTraffic = useMay('analytics')
   const isPerApi = hasQuotaPerApi(data)
@@ -151,7 +151,7 @@ function Limits({ told: { data, key_hash: hash } }: { readonly told: KeyTold }) 
   )
 }
 
-function Edit({ told, onClose }: { readonly told: KeyTold; readonly onClose: () => void }) {
+function Edit({ told, onClose }: { readonly told: KeyDetails; readonly onClose: () => void }) {
   const client = useQueryClient()
   const [secret, setSecret] = useState<string>()
   const { key_hash: hash, own } = told

@@ -1,14 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { KEYS_KEY, type KeyMade, type KeyTold, rotateKey } from '../../api/access/keys.ts'
+import { KEYS_KEY, type KeyDetails, type KeyMade, rotateKey } from '../../api/access/keys.ts'
 import { fullTime } from '../../parts/display/when.tsx'
 import { OverlapDialog } from '../../parts/forms/overlap-dialog.tsx'
 import { say } from '../../texts/say.ts'
 import { KeyOnce } from './key-once.tsx'
 
 /** Puts a new key in the place of one, and shows it once. */
-export function RotateKey(props: { readonly told: KeyTold; readonly opened: boolean; readonly onClose: () => void }) {
+export function RotateKey(props: {
+  readonly told: KeyDetails
+  readonly opened: boolean
+  readonly onClose: () => void
+}) {
   const { told, opened, onClose } = props
   const [made, setMade] = useState<KeyMade & { readonly valid_until: string }>()
   const client = useQueryClient()

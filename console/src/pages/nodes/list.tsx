@@ -9,7 +9,7 @@ import { say } from '../../texts/say.ts'
 import { NodeTable } from './node-table.tsx'
 import { NowhereAlert } from './nowhere-alert.tsx'
 import { LOOK_AGAIN_MS } from './refresh-interval.ts'
-import { StandingTable } from './sync-status-table.tsx'
+import { SyncStatusTable } from './sync-status-table.tsx'
 
 /** Gateway nodes, and how each API stands on them. */
 export default function Nodes() {
@@ -21,7 +21,7 @@ export default function Nodes() {
         <Stack gap="lg">
           {mayApis && <NowhereAlert />}
           <Table />
-          {mayApis && <StandingTable />}
+          {mayApis && <SyncStatusTable />}
         </Stack>
       </Guarded>
     </>

@@ -32,7 +32,7 @@ const COLOURS: Readonly<Record<SyncState, string>> = {
 }
 
 /** How each API stands on each node. */
-export function StandingTable() {
+export function SyncStatusTable() {
   const [{ q, p, out_of_sync: outOfSync }, set] = useAddress(ABSENT)
   const page = Number(p) || 1
   const onlyOutOfSync = outOfSync === '1'

@@ -4,7 +4,7 @@ import { Building2Icon, EyeIcon } from 'lucide-react'
 import { listOrganisations, ORGANISATIONS_KEY, type Organisation } from '../../api/people/organisations.ts'
 import { useSession } from '../../api/people/session.ts'
 import { useAddress } from '../../app/address.ts'
-import { useLook } from '../../app/organisation-switch.tsx'
+import { useChooseOrganisation } from '../../app/organisation-switch.tsx'
 import { CopyText } from '../../parts/display/copy.tsx'
 import { Empty } from '../../parts/display/empty.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'
@@ -49,7 +49,7 @@ export default function Organisations() {
 }
 
 function Unbounded({ name }: { readonly name: string | undefined }) {
-  const look = useLook()
+  const look = useChooseOrganisation()
   return (
     <Alert
       icon={<EyeIcon aria-hidden />}
@@ -70,7 +70,7 @@ function Unbounded({ name }: { readonly name: string | undefined }) {
 }
 
 function LookButton({ organisation: { id, owner_name: name } }: { readonly organisation: Organisation }) {
-  const look = useLook()
+  const look = useChooseOrganisation()
   return (
     <Button
       size="xs"

@@ -1,7 +1,7 @@
 import { Badge, Box, Button, Group, Paper, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
 import { useRef } from 'react'
 import { useSession } from '../../api/people/session.ts'
-import type { MailCopy, MailSort, PortalSettings } from '../../api/portal/portal-settings.ts'
+import type { MailCopy, MailType, PortalSettings } from '../../api/portal/portal-settings.ts'
 import type { Field, FormValues } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { PLACEHOLDERS, sampled } from './mail-placeholders.ts'
@@ -10,7 +10,7 @@ import { SettingsForm } from './settings-form.tsx'
 type Form = Parameters<Extract<Field, { kind: 'part' }>['draw']>[0]
 
 /** How one of the mails is worded, with what arrives beside it. */
-export function MailForm({ sort, settings }: { readonly sort: MailSort; readonly settings: PortalSettings }) {
+export function MailForm({ sort, settings }: { readonly sort: MailType; readonly settings: PortalSettings }) {
   return (
     <SettingsForm
       settings={settings}
@@ -30,7 +30,7 @@ export function MailForm({ sort, settings }: { readonly sort: MailSort; readonly
   )
 }
 
-function fieldsOf(sort: MailSort): readonly Field[] {
+function fieldsOf(sort: MailType): readonly Field[] {
   const check = (value: unknown) => checkWords(sort, String(value))
   return [
     { kind: 'switch', name: 'enabled', label: say('portal.mailEnabled'), hint: say(`portal.mailHint.${sort}`) },
@@ -64,13 +64,13 @@ function fieldsOf(sort: MailSort): readonly Field[] {
   ]
 }
 
-function checkWords(sort: MailSort, text: string): string | undefined {
+function checkWords(sort: MailType, text: string): string | undefined {
   const known = PLACEHOLDERS[sort]
   const unknown = [...text.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].find(([, name]) => !known.includes(name!))
   return unknown && say('portal.unknownPlaceholder', { name: unknown[0], known: known.join(', ') })
 }
 
-function Body(props: { readonly sort: MailSort; readonly form: Form; readonly readOnly: boolean }) {
+function Body(props: { readonly sort: MailType; readonly form: Form; readonly readOnly: boolean }) {
   const { sort, form, readOnly } = props
   const area = useRef<HTMLTextAreaElement>(null)
   const { value, onChange, error } = form.getInputProps('body')
@@ -118,7 +118,7 @@ function Body(props: { readonly sort: MailSort; readonly form: Form; readonly re
 }
 
 /** What arrives, with a sample developer. */
-function Preview({ sort, form }: { readonly sort: MailSort; readonly form: Form }) {
+function Preview({ sort, form }: { readonly sort: MailType; readonly form: Form }) {
   const organisation = useSession().organisation?.name ?? ''
   const { subject, body, sign_off: signOff, enabled } = form.values
   const shown = (text: unknown, usual: string) =>

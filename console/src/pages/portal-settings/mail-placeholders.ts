@@ -1,9 +1,9 @@
-import type { MailSort } from '../../api/portal/portal-settings.ts'
+import type { MailType } from '../../api/portal/portal-settings.ts'
 
 const EVERYWHERE = ['name', 'email', 'organisation'] as const
 
 /** What may stand between `{{` and `}}` in each mail; the dashboard refuses anything else. */
-export const PLACEHOLDERS: Readonly<Record<MailSort, readonly string[]>> = {
+export const PLACEHOLDERS: Readonly<Record<MailType, readonly string[]>> = {
   welcome_email: EVERYWHERE,
   key_email: [...EVERYWHERE, 'api', 'key', 'client_id', 'secret', 'link'],
   reset_password_email: [...EVERYWHERE, 'link'],

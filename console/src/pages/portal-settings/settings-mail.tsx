@@ -1,5 +1,5 @@
 import { SegmentedControl, Stack } from '@mantine/core'
-import { MAIL_SORTS, type PortalSettings } from '../../api/portal/portal-settings.ts'
+import { MAIL_TYPES, type PortalSettings } from '../../api/portal/portal-settings.ts'
 import { useAddress } from '../../app/address.ts'
 import type { Field } from '../../parts/forms/record-form.tsx'
 import { checkEmail } from '../../parts/portal/checks.ts'
@@ -13,7 +13,7 @@ const ABSENT = { mail: 'from' }
 /** Who mails come from, and how each is worded. */
 export function SettingsMail({ settings }: { readonly settings: PortalSettings }) {
   const [{ mail }, setAddress] = useAddress(ABSENT)
-  const sort = MAIL_SORTS.find((one) => one === mail)
+  const sort = MAIL_TYPES.find((one) => one === mail)
   return (
     <Stack>
       <NoMail />
@@ -21,7 +21,7 @@ export function SettingsMail({ settings }: { readonly settings: PortalSettings }
         aria-label={say('portal.whichMail')}
         value={sort ?? 'from'}
         onChange={(to) => setAddress({ mail: to })}
-        data={['from' as const, ...MAIL_SORTS].map((value) => ({ value, label: say(`portal.mail.${value}`) }))}
+        data={['from' as const, ...MAIL_TYPES].map((value) => ({ value, label: say(`portal.mail.${value}`) }))}
         style={{ alignSelf: 'flex-start', maxWidth: '100%' }}
         styles={{ root: { flexWrap: 'wrap' } }}
         withItemsBorders={false}

@@ -1,7 +1,7 @@
 import { Button, Divider, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { askPasskey, goOn, hasLapsed } from '../../api/people/sign-in.ts'
+import { askPasskey, continueSignIn, isExpired } from '../../api/people/sign-in.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { TotpSecret } from '../../parts/display/totp-secret.tsx'
 import { OneTimeCode } from '../../parts/forms/one-time-code.tsx'
@@ -15,15 +15,15 @@ export function SecondFactorStep({ step, onStep, onLapse }: StepProps) {
   const hasCode = isEnrolment || methods.includes('code')
   const [isRecovery, setRecovery] = useState(false)
   const onError = (error: unknown) => {
-    if (hasLapsed(error)) onLapse(error)
+    if (isExpired(error)) onLapse(error)
   }
   const going = useMutation({
-    mutationFn: (given: Record<string, unknown>) => goOn(step.ticket, given),
+    mutationFn: (given: Record<string, unknown>) => continueSignIn(step.ticket, given),
     onSuccess: onStep,
     onError,
   })
   const passkey = useMutation({
-    mutationFn: async () => goOn(step.ticket, { passkey: await askPasskey(step.passkey_options) }),
+    mutationFn: async () => continueSignIn(step.ticket, { passkey: await askPasskey(step.passkey_options) }),
     onSuccess: onStep,
     onError,
   })

@@ -3,7 +3,13 @@ import { say } from '../../texts/say.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 /** Over a page whose session has ended: the page below keeps what was typed. */
-export default function SignInAgain({ email, onDone }: { readonly email: string; readonly onDone: () => void }) {
+export default function ReauthenticateDialog({
+  email,
+  onDone,
+}: {
+  readonly email: string
+  readonly onDone: () => void
+}) {
   return (
     <Modal
       opened

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/people/endpoints.ts'
-import { goOn, type Needs, type SignInStep, signIn } from '../../api/people/sign-in.ts'
+import { continueSignIn, type Needs, type SignInStep, signIn } from '../../api/people/sign-in.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { SecretOnce } from '../../parts/display/secret-once.tsx'
 import { RecordForm } from '../../parts/forms/record-form.tsx'
@@ -40,7 +40,7 @@ export function SignInForm({ email = '', ticket = '', stays = false, onDone }: P
     queryKey: ['sign-in', ticket],
     enabled: ticket !== '',
     queryFn: async () => {
-      take(await goOn(ticket, {}))
+      take(await continueSignIn(ticket, {}))
       return true
     },
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,7 +1,7 @@
 import { Anchor, Button, Radio, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { goOn, hasLapsed } from '../../api/people/sign-in.ts'
+import { continueSignIn, isExpired } from '../../api/people/sign-in.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
@@ -30,9 +30,9 @@ function Need(props: StepProps) {
 function ChooseOrganisation({ step, onStep, onLapse }: StepProps) {
   const [chosen, setChosen] = useState(step.organisations?.[0]?.id ?? '')
   const going = useMutation({
-    mutationFn: () => goOn(step.ticket, { org_id: chosen }),
+    mutationFn: () => continueSignIn(step.ticket, { org_id: chosen }),
     onSuccess: onStep,
-    onError: (error) => hasLapsed(error) && onLapse(error),
+    onError: (error) => isExpired(error) && onLapse(error),
   })
   return (
     <form
@@ -75,9 +75,9 @@ function NewPassword({ step, onStep, onLapse }: StepProps) {
         initial={{ password: '' }}
         submit={async ({ password }) => {
           try {
-            onStep(await goOn(step.ticket, { new_password: password }))
+            onStep(await continueSignIn(step.ticket, { new_password: password }))
           } catch (error) {
-            if (!hasLapsed(error)) throw error
+            if (!isExpired(error)) throw error
             onLapse(error)
           }
         }}

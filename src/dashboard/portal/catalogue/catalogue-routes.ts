@@ -7,16 +7,16 @@ import {
   catalogueOf,
   createCatalogue,
   saveCatalogue,
-  seenEntries,
+  visibleEntries,
 } from '../../../publish/portal/catalogue/catalogue.ts'
 import { checkReferences } from '../../access/references.ts'
-import { secretsKept, secretsSeen } from '../../access/secrets-view.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from '../settings/spellings.ts'
+import { withPortalAlias } from '../settings/spellings.ts'
 
 const PATH = '/api/portal/catalogue'
 const READ = { permission: 'portal', intent: 'read' } as const
@@ -47,7 +47,7 @@ const Body = Type.Object({}, { description: 'A catalogue: `apis` are its entries
 
 /** What the portal offers: `/api/portal/catalogue`. Callers see and write the entries of policies and APIs that they may see. */
 export function catalogueRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([
+  return withPortalAlias([
     {
       method: 'GET',
       path: PATH,
@@ -55,7 +55,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       summary: 'Read the catalogue',
       query: { or_empty: Type.Boolean({ description: 'true: before it is made, an empty one instead of a 404.' }) },
       answers: { 200: Shape },
-      standing: (call) => catalogueOf(parts, call.actor!.orgId),
+      entityVersion: (call) => catalogueOf(parts, call.actor!.orgId),
       run: async (call) => {
         const { orgId } = call.actor!
         const stored = await catalogueOf(parts, orgId)
@@ -63,8 +63,8 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
           return bare({ id: '', org_id: orgId, email: '', apis: [] })
         if (stored === undefined) throw fault('not_found', 'API catalogue not found')
         const { email, apis: _apis, org_id: _org, ...rest } = stored.body
-        const apis: JsonObject[] = await seenEntries(parts, orgId, entriesOf(stored.body), call.sight)
-        return bare(secretsSeen(call, 'portal', { id: stored.id, org_id: orgId, email: email ?? '', apis, ...rest }))
+        const apis: JsonObject[] = await visibleEntries(parts, orgId, entriesOf(stored.body), call.visibility)
+        return bare(maskSecretsFor(call, 'portal', { id: stored.id, org_id: orgId, email: email ?? '', apis, ...rest }))
       },
     },
     {
@@ -82,8 +82,8 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Replace the catalogue entries that the caller can see; others are kept in place',
       body: Body,
-      answers: { 200: Done },
-      standing: (call) => catalogueOf(parts, call.actor!.orgId),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => catalogueOf(parts, call.actor!.orgId),
       run: async (call) => {
         await saveCatalogue(parts, changeOf(parts, call, await seenCatalogue(parts, call)))
         return ok('Data updated')
@@ -93,15 +93,21 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
 }
 
 /** What of the stored catalogue the caller sees: the secrets of other entries are none to keep. */
-async function seenCatalogue(parts: DashboardParts, { actor, sight }: Call): Promise<JsonObject | undefined> {
+async function seenCatalogue(parts: DashboardParts, { actor, visibility }: Call): Promise<JsonObject | undefined> {
   const { orgId } = actor!
   const stored = await catalogueOf(parts, orgId)
-  return stored && { ...stored.body, apis: await seenEntries(parts, orgId, entriesOf(stored.body), sight) }
+  return stored && { ...stored.body, apis: await visibleEntries(parts, orgId, entriesOf(stored.body), visibility) }
 }
 
 function changeOf(parts: DashboardParts, call: Call, before: JsonObject | undefined): CatalogueChange {
   const { orgId, email: actor } = call.actor!
   const checkNamed: CatalogueChange['checkNamed'] = (after, named) =>
     checkReferences(parts, call, 'catalogue', after, named, { code: 'not_owner' })
-  return { orgId, sent: secretsKept(call.object(), before, 'portal_invalid'), sight: call.sight, checkNamed, actor }
+  return {
+    orgId,
+    sent: restoreMaskedSecrets(call.object(), before, 'portal_invalid'),
+    visibility: call.visibility,
+    checkNamed,
+    actor,
+  }
 }

@@ -12,12 +12,12 @@ import { checkReferences } from '../../access/references.ts'
 import { policyApisFor, visiblePolicies } from '../../policies/policy-apis.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from '../settings/spellings.ts'
+import { withPortalAlias } from '../settings/spellings.ts'
 
 const PATH = '/api/portal/documentation'
 const ONE = `${PATH}/{id}`
@@ -41,7 +41,7 @@ const Body = Type.Object(
 
 /** Documentation of APIs, for the portal to render: `/api/portal/documentation`. */
 export function documentationRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([...collectionRoutes(parts), ...oneRoutes(parts)])
+  return withPortalAlias([...collectionRoutes(parts), ...oneRoutes(parts)])
 }
 
 function collectionRoutes(parts: DashboardParts): Route[] {
@@ -56,10 +56,10 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       query: { p: Type.Integer() },
       answers: { 200: Type.Object({ Data: Type.Array(Type.Object(Head)), Pages: Type.Integer() }) },
       run: async (call) => {
-        const visible = await visiblePolicies(apis, call.actor!.orgId, call.sight)
-        const named = [...(call.sight.apiIds() ?? []), ...(visible ?? []), '']
-        const and: Where[] = call.sight.everything ? [] : [{ api_id: named }]
-        const query = { where: call.sight.whereOrg(), and }
+        const visible = await visiblePolicies(apis, call.actor!.orgId, call.visibility)
+        const named = [...(call.visibility.apiIds() ?? []), ...(visible ?? []), '']
+        const and: Where[] = call.visibility.everything ? [] : [{ api_id: named }]
+        const query = { where: call.visibility.whereOrg(), and }
         const list = { name: 'Data', pages: 'Pages', shape }
         return listed(parts.documents, 'portal_documentation', query, pageOf(call), list)
       },
@@ -101,7 +101,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       summary: 'Delete documentation',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         await removeDocumentation(parts, await known(parts, call), call.actor!.email)
         return ok('Data deleted')
@@ -114,6 +114,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
 async function known(parts: DashboardParts, call: Call): Promise<StoredDocument> {
   const id = call.param('id')
   const stored = isDocumentId(id) ? await parts.documents.get('portal_documentation', id) : undefined
-  if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', 'Could not retrieve portal object.')
+  if (stored === undefined || !call.visibility.org(stored))
+    throw fault('not_found', 'Could not retrieve portal object.')
   return stored
 }

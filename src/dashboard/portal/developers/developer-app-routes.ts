@@ -6,13 +6,13 @@ import { appOf, appPolicyOf } from '../../../publish/portal/developers/apps-of-d
 import { withRedirects, withRest } from '../../oauth-clients/client-shape.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from '../settings/spellings.ts'
+import { withPortalAlias } from '../settings/spellings.ts'
 import { overlapSent, RotationBody } from './access-body.ts'
 import { NewApp } from './developer-key-routes.ts'
-import { appAt } from './holding-view.ts'
+import { appInPath } from './holding-view.ts'
 
 const ONE = '/api/portal/developers/oauth/{appId}'
 const READ = { permission: 'portal', intent: 'read' } as const
@@ -40,7 +40,7 @@ const MEMBERS = ['redirect_uri', 'redirect_uris', 'client_name', 'app_descriptio
 
 /** OAuth apps of developers, by client id. They are made as keys are, by an OAuth policy. */
 export function developerAppRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([
+  return withPortalAlias([
     {
       method: 'GET',
       path: ONE,
@@ -48,7 +48,7 @@ export function developerAppRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read an OAuth app of a developer',
       answers: { 200: App },
-      run: async (call) => bare(appSeen(await appAt(parts, call))),
+      run: async (call) => bare(appSeen(await appInPath(parts, call))),
     },
     {
       method: 'PUT',
@@ -57,7 +57,7 @@ export function developerAppRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Update redirect URI, name or description of an OAuth app; omitted fields are kept',
       body: Type.Object({}, { description: MEMBERS.join(', ') }),
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: (call) => change(parts, call),
     },
     {
@@ -66,8 +66,8 @@ export function developerAppRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       summary: 'Delete an OAuth app and revoke its tokens',
-      answers: { 200: Done },
-      run: async (call) => removeApp(parts, call, await appAt(parts, call)),
+      answers: { 200: DoneEnvelope },
+      run: async (call) => removeApp(parts, call, await appInPath(parts, call)),
     },
     {
       method: 'POST',
@@ -90,7 +90,7 @@ export async function removeApp(parts: DashboardParts, call: Call, client: OAuth
 }
 
 async function change(parts: DashboardParts, call: Call): Promise<Answer> {
-  const client = await appAt(parts, call)
+  const client = await appInPath(parts, call)
   const body = call.object()
   const said = MEMBERS.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]!] as const)
   const sent: JsonObject = withRest(client, withRedirects(parts, Object.fromEntries(said)))
@@ -99,7 +99,7 @@ async function change(parts: DashboardParts, call: Call): Promise<Answer> {
 }
 
 async function rotate(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { client_id: clientId } = await appAt(parts, call)
+  const { client_id: clientId } = await appInPath(parts, call)
   const overlapS = overlapSent(call)
   const { client, secret } = await rotateClient(parts, clientId, { overlapS, actor: call.actor!.email })
   const until = client.secrets[1]?.until ?? 0

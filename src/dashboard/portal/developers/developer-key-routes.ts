@@ -4,25 +4,25 @@ import { keysOf } from '../../../model/portal/developers/holdings.ts'
 import { hexOf } from '../../../publish/keys/key-parts.ts'
 import { deleteKey } from '../../../publish/keys/keys.ts'
 import {
-  accessSeen,
-  changeHeldKey,
+  changeDeveloperKey,
   issueAccess,
-  rotateHeldKey,
+  rotateDeveloperKey,
+  toAccessView,
 } from '../../../publish/portal/developers/developer-keys.ts'
-import { formersOf } from '../../../publish/portal/developers/keys-of-developer.ts'
+import { formerKeysOf } from '../../../publish/portal/developers/keys-of-developer.ts'
 import { resetQuotas } from '../../../publish/sessions/quotas.ts'
 import type { SessionRow, StoredDocument } from '../../../store/ports/ports.ts'
 import { seesSession } from '../../access/owned.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import { pageAnswer } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from '../settings/spellings.ts'
+import { withPortalAlias } from '../settings/spellings.ts'
 import { AccessBody, accessSent, overlapSent, PoliciesBody, policiesSent, RotationBody } from './access-body.ts'
-import { checkGiven, developerAt, heldKeyAt } from './holding-view.ts'
+import { checkPoliciesGrantable, developerInPath, developerKeyAt } from './holding-view.ts'
 import { KeyEntry, keyEntry } from './key-entry.ts'
 
 const DEVELOPER = '/api/portal/developers/{id}'
@@ -61,7 +61,7 @@ export function developerKeyRoutes(parts: DashboardParts): Route[] {
       run: (call) => addAccess(parts, call),
     }),
   )
-  return bothSpellings([...add, ...readRoutes(parts), ...changeRoutes(parts)])
+  return withPortalAlias([...add, ...readRoutes(parts), ...changeRoutes(parts)])
 }
 
 function readRoutes(parts: DashboardParts): Route[] {
@@ -96,7 +96,7 @@ function changeRoutes(parts: DashboardParts): Route[] {
       owned: { ...OWNED, keepsOthers: true },
       summary: 'Replace the policies of a developer key; its subscriptions follow',
       body: PoliciesBody,
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => changePolicies(parts, call, await held(parts, call), policiesSent(call.object())),
     },
     {
@@ -105,8 +105,8 @@ function changeRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       summary: 'Revoke a key of a developer and the keys that it replaced',
-      answers: { 200: Done },
-      run: async (call) => revoke(parts, call, await held(parts, call)),
+      answers: { 200: DoneEnvelope },
+      run: async (call) => revokeDeveloperKey(parts, call, await held(parts, call)),
     },
     {
       method: 'POST',
@@ -114,7 +114,7 @@ function changeRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       summary: 'Reset the quotas of a key',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => resetQuota(parts, await held(parts, call)),
     },
     {
@@ -132,56 +132,60 @@ function changeRoutes(parts: DashboardParts): Route[] {
 }
 
 /** A key of a developer, and whose it is. */
-export interface HeldHere {
+export interface DeveloperKeyContext {
   readonly developer: StoredDocument
   readonly row: SessionRow
 }
 
-/** Gives a key other policies. @throws Fault as `changeHeldKey`; `not_owner` (401) */
+/** Gives a key other policies. @throws Fault as `changeDeveloperKey`; `not_owner` (401) */
 export async function changePolicies(
   parts: DashboardParts,
   call: Call,
-  { developer, row }: HeldHere,
+  { developer, row }: DeveloperKeyContext,
   policies: readonly string[],
 ): Promise<Answer> {
-  await checkGiven(parts, call, String(developer.body.org_id), policies, row.policyIds)
-  await changeHeldKey(parts, { row, policies, actor: call.actor!.email })
+  await checkPoliciesGrantable(parts, call, String(developer.body.org_id), policies, row.policyIds)
+  await changeDeveloperKey(parts, { row, policies, actor: call.actor!.email })
   return ok('Data updated')
 }
 
 /** Deletes a key. */
-export async function revoke(parts: DashboardParts, call: Call, { row }: HeldHere): Promise<Answer> {
+export async function revokeDeveloperKey(
+  parts: DashboardParts,
+  call: Call,
+  { row }: DeveloperKeyContext,
+): Promise<Answer> {
   await deleteKey(parts, row, call.actor!.email)
   return ok('Data deleted')
 }
 
 /** Starts the quotas of a key anew. */
-export async function resetQuota(parts: DashboardParts, { row }: HeldHere): Promise<Answer> {
+export async function resetQuota(parts: DashboardParts, { row }: DeveloperKeyContext): Promise<Answer> {
   await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)), { whatever: true })
   return ok('Quota reset')
 }
 
-async function held(parts: DashboardParts, call: Call): Promise<HeldHere> {
-  const developer = await developerAt(parts, call)
-  return { developer, row: await heldKeyAt(parts, call, developer) }
+async function held(parts: DashboardParts, call: Call): Promise<DeveloperKeyContext> {
+  const developer = await developerInPath(parts, call)
+  return { developer, row: await developerKeyAt(parts, call, developer) }
 }
 
 async function addAccess(parts: DashboardParts, call: Call): Promise<Answer> {
-  const developer = await developerAt(parts, call)
+  const developer = await developerInPath(parts, call)
   const sent = accessSent(parts, call)
-  await checkGiven(parts, call, String(developer.body.org_id), sent.policies)
+  await checkPoliciesGrantable(parts, call, String(developer.body.org_id), sent.policies)
   const issued = await issueAccess(parts, {
     ...sent,
     developer,
     actor: call.actor!.email,
     action: 'developer.access',
   })
-  return bare(accessSeen(issued))
+  return bare(toAccessView(issued))
 }
 
 async function listKeys(parts: DashboardParts, call: Call): Promise<Answer> {
-  const developer = await developerAt(parts, call)
-  const look = { parts, sight: call.sight, orgId: String(developer.body.org_id) }
+  const developer = await developerInPath(parts, call)
+  const look = { parts, visibility: call.visibility, orgId: String(developer.body.org_id) }
   const held: SessionRow[] = []
   for (const keyHash of keysOf(developer.body).keys()) {
     const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
@@ -191,7 +195,7 @@ async function listKeys(parts: DashboardParts, call: Call): Promise<Answer> {
   const page = pageOf(call)
   const asked = page === 'all' ? held : held.slice(page.offset, page.offset + page.limit)
   const rows: SessionRow[] = []
-  for (const row of asked) rows.push(row, ...(await formersOf(parts.tokens, row)))
+  for (const row of asked) rows.push(row, ...(await formerKeysOf(parts.tokens, row)))
   return pageAnswer(rows, held.length, page, {
     ...{ name: 'Data', pages: 'Pages' },
     shape: (row) => keyEntry(parts, call, row),
@@ -201,7 +205,7 @@ async function listKeys(parts: DashboardParts, call: Call): Promise<Answer> {
 async function rotate(parts: DashboardParts, call: Call): Promise<Answer> {
   const { row } = await held(parts, call)
   const overlapS = overlapSent(call)
-  const saved = await rotateHeldKey(parts, { row, overlapS, actor: call.actor!.email })
+  const saved = await rotateDeveloperKey(parts, { row, overlapS, actor: call.actor!.email })
   const old = overlapS === 0 ? undefined : await parts.tokens.getSession(row.hash)
   return bare({
     ...{ RawKey: saved.key ?? '', Password: '', key_id: saved.keyHash, rotated_from: hexOf(row.hash) },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { fault, toFault } from '../../../errors/fault.ts'
-import { textOf } from '../../../errors/render.ts'
+import { publicText } from '../../../errors/render.ts'
 import { isObject, type Json, type JsonObject } from '../../../model/json/json.ts'
 import { mergePatch } from '../../../model/json/merge-patch.ts'
 import { mayDo } from '../../../model/people/permission.ts'
@@ -16,20 +16,27 @@ import {
 } from '../../../publish/portal/developers/developers-write.ts'
 import type { ListQuery, StoredDocument } from '../../../store/ports/ports.ts'
 import { isUnbounded } from '../../access/actor.ts'
-import { secretsKept } from '../../access/secrets-view.ts'
+import { restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { apiDocumentOf } from '../../apis/api-document.ts'
 import { type Answer, bare, ok, refused } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from '../settings/spellings.ts'
+import { withPortalAlias } from '../settings/spellings.ts'
 import { provenDeveloper } from '../sign-in/session-credentials.ts'
-import { DeveloperBody, DeveloperPage, DeveloperPatch, DeveloperShape, MadeShape, Updated } from './developer-shapes.ts'
-import { developerAt } from './holding-view.ts'
-import { checkHeldAlone, developerShown, heldByOthersKept } from './holdings.ts'
+import {
+  CreatedDeveloperShape,
+  DeveloperBody,
+  DeveloperPage,
+  DeveloperPatch,
+  DeveloperShape,
+  Updated,
+} from './developer-shapes.ts'
+import { developerInPath } from './holding-view.ts'
+import { checkSoleHolder, preserveForeignHoldings, toVisibleDeveloper } from './holdings.ts'
 
 const PATH = '/api/portal/developers'
 const ONE = `${PATH}/{id}`
@@ -42,7 +49,7 @@ const MOST_SAME = 1000
 
 /** Developers of the portal: `/api/portal/developers`. Their keys and apps are nouns of their own. */
 export function developerRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([...readRoutes(parts), ...writeRoutes(parts), ...credentialRoutes(parts)])
+  return withPortalAlias([...readRoutes(parts), ...writeRoutes(parts), ...credentialRoutes(parts)])
 }
 
 function readRoutes(parts: DashboardParts): Route[] {
@@ -61,7 +68,7 @@ function readRoutes(parts: DashboardParts): Route[] {
         sort: Type.String({ pattern: '^-?(?:email|date_created)$' }),
       },
       answers: { 200: DeveloperPage },
-      run: (call) => list(parts, call, { where: call.sight.whereOrg(), ...searched(call), ...sorted(call) }),
+      run: (call) => list(parts, call, { where: call.visibility.whereOrg(), ...searched(call), ...sorted(call) }),
     },
     {
       method: 'GET',
@@ -84,7 +91,7 @@ function readRoutes(parts: DashboardParts): Route[] {
         return shown(
           parts,
           call,
-          rows.find((row) => call.sight.org(row)),
+          rows.find((row) => call.visibility.org(row)),
         )
       },
     },
@@ -104,7 +111,7 @@ function readRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read a developer',
       answers: { 200: DeveloperShape },
-      standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
+      entityVersion: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
       run: async (call) => shown(parts, call, await developerIn(parts, call.actor!.orgId, call.param('id'))),
     },
   ]
@@ -119,7 +126,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       summary: 'Create a developer; the password may be a bcrypt hash, or missing',
       body: DeveloperBody,
       bodyIs: 'any',
-      answers: { 200: MadeShape },
+      answers: { 200: CreatedDeveloperShape },
       run: async (call) => ok((await createDeveloper(parts, call.object(), rulesOf(parts, call))).id),
     },
     {
@@ -131,7 +138,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       body: DeveloperBody,
       bodyIs: 'any',
       answers: { 200: Updated },
-      standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
+      entityVersion: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
       run: (call) => {
         const sent = call.object()
         return replace(parts, call, sent.keys, () => sent)
@@ -145,7 +152,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       body: DeveloperPatch,
       bodyIs: 'any',
       answers: { 200: Updated },
-      standing: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
+      entityVersion: (call) => developerIn(parts, call.actor!.orgId, call.param('id')),
       run: (call) => {
         const patch = call.object()
         const patched = ({ password: _stored, ...body }: JsonObject) => mergePatch(body, patch) as JsonObject
@@ -157,9 +164,9 @@ function writeRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       summary: 'Delete a developer with all keys, OAuth apps, tokens, key requests and sessions',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
-        await checkHeldAlone(parts, call, await developerAt(parts, call))
+        await checkSoleHolder(parts, call, await developerInPath(parts, call))
         await deleteDeveloper(parts, call.param('id'), rulesOf(parts, call))
         return ok('Data deleted')
       },
@@ -182,7 +189,7 @@ function credentialRoutes(parts: DashboardParts): Route[] {
           Type.String({ description: 'IP address of the visitor: what strangers guess then keeps nobody else out.' }),
         ),
       }),
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: (call) => verify(parts, call),
     },
     {
@@ -220,7 +227,7 @@ async function verify(parts: DashboardParts, call: Call): Promise<Answer> {
   } catch (error) {
     const found = toFault(error)
     if (found.code !== 'sign_in_failed' && found.code !== 'sign_in_throttled') throw error
-    const answer = refused(401, textOf(found))
+    const answer = refused(401, publicText(found))
     return found.waitS === 0 ? answer : { ...answer, headers: { 'retry-after': String(found.waitS) } }
   }
   return ok('Credentials verified')
@@ -233,7 +240,7 @@ async function replace(
   sentKeys: Json | undefined,
   recordOf: (body: JsonObject) => JsonObject,
 ): Promise<Answer> {
-  const keep = await heldByOthersKept(parts, call, await developerAt(parts, call), sentKeys)
+  const keep = await preserveForeignHoldings(parts, call, await developerInPath(parts, call), sentKeys)
   const rules = rulesOf(parts, call)
   const unlisted = await replaceDeveloper(
     parts,
@@ -241,7 +248,7 @@ async function replace(
     (body) => keep(fieldsKept(recordOf(body), body)),
     rules,
   )
-  const { oauth_clients: apps } = await seen(parts, call, await developerAt(parts, call))
+  const { oauth_clients: apps } = await seen(parts, call, await developerInPath(parts, call))
   const visible = new Set(appIdsOf({ oauth_clients: apps ?? null }))
   const kept = unlisted.filter((clientId) => visible.has(clientId))
   return ok('Data updated', kept.length === 0 ? null : { kept: { oauth_clients: kept } })
@@ -251,14 +258,14 @@ async function replace(
 function fieldsKept(record: JsonObject, { fields: before }: JsonObject): JsonObject {
   const { fields } = record
   if (!isObject(fields ?? null)) return record
-  return { ...record, fields: secretsKept(fields!, before, 'developer_invalid') }
+  return { ...record, fields: restoreMaskedSecrets(fields!, before, 'developer_invalid') }
 }
 
 /** Who may write a developer may see the nonce, which opens its session: they could set one. */
 function seen(parts: DashboardParts, call: Call, developer: StoredDocument): Promise<JsonObject> {
   const { actor } = call
   const writes = actor !== undefined && !isUnbounded(actor) && mayDo(actor.permissions, 'portal', 'write')
-  return developerShown(parts, call, developer, { withNonce: writes })
+  return toVisibleDeveloper(parts, call, developer, { withNonce: writes })
 }
 
 async function shown(parts: DashboardParts, call: Call, developer: StoredDocument | undefined): Promise<Answer> {

@@ -40,7 +40,7 @@ export const Updated = Type.Object({
 })
 
 /** The answer of a creation: the new id is the message. */
-export const MadeShape = Type.Object({
+export const CreatedDeveloperShape = Type.Object({
   Status: Type.Literal('OK'),
   Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
   Meta: Type.Null(),

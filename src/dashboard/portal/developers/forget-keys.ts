@@ -4,7 +4,7 @@ import type { DashboardParts } from '../../server/parts.ts'
 const EVERY_MS = 60_000
 
 /** Forgets ended keys of developers now and once a minute. Answers the function that ends it. */
-export function keepKeysCurrent(parts: DashboardParts): () => Promise<void> {
+export function scheduleKeyExpiry(parts: DashboardParts): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
   const forget = () => {
     running = running

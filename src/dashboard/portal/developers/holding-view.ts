@@ -3,33 +3,42 @@ import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
 import { policyApisOf } from '../../../model/policies/policy-index.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
 import { storedClient } from '../../../publish/oauth-clients/oauth-client-parts.ts'
-import { heldKey } from '../../../publish/portal/developers/developer-keys.ts'
+import { findDeveloperKey } from '../../../publish/portal/developers/developer-keys.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
 import { policyNamed } from '../../../publish/portal/developers/policy-named.ts'
 import type { SessionRow, StoredDocument } from '../../../store/ports/ports.ts'
-import { checkAlone } from '../../access/co-owned.ts'
+import { checkSoleOwner } from '../../access/co-owned.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
 /** The developer that the path names, of the caller's organisation. @throws Fault `not_found` (404) */
-export async function developerAt(parts: DashboardParts, call: Call, placeholder = 'id'): Promise<StoredDocument> {
+export async function developerInPath(parts: DashboardParts, call: Call, placeholder = 'id'): Promise<StoredDocument> {
   const found = await developerIn(parts, call.actor!.orgId, call.param(placeholder))
   if (found === undefined) throw fault('not_found', 'Developer not found')
   return found
 }
 
 /** The key that the path names, where it is the developer's. @throws Fault `not_found` (404) */
-export async function heldKeyAt(parts: DashboardParts, call: Call, developer: StoredDocument): Promise<SessionRow> {
-  const row = await heldKey(parts, developer, call.param('keyId'))
+export async function developerKeyAt(
+  parts: DashboardParts,
+  call: Call,
+  developer: StoredDocument,
+): Promise<SessionRow> {
+  const row = await findDeveloperKey(parts, developer, call.param('keyId'))
   if (row === undefined) throw fault('not_found', 'Could not retrieve key detail.')
   return row
 }
 
 /** The OAuth app that the path names, where it is a developer's. @throws Fault `not_found` (404) */
-export async function appAt(parts: DashboardParts, call: Call): Promise<OAuthClient> {
+export async function appInPath(parts: DashboardParts, call: Call): Promise<OAuthClient> {
   const stored = await storedClient(parts, call.param('appId'))
   const client = stored?.body
-  if (stored === undefined || client === undefined || !call.sight.org(stored) || client[DEVELOPER_ID] === undefined)
+  if (
+    stored === undefined ||
+    client === undefined ||
+    !call.visibility.org(stored) ||
+    client[DEVELOPER_ID] === undefined
+  )
     throw fault('not_found', 'Could not retrieve app detail')
   return client
 }
@@ -38,19 +47,19 @@ export async function appAt(parts: DashboardParts, call: Call): Promise<OAuthCli
  * Nobody gives a developer policies with APIs that others own, nor takes such from a key; those that it has already may stay. What is
  * not there is refused alike. @throws Fault `not_owner` (401), `shared_with_others` (403)
  */
-export async function checkGiven(
+export async function checkPoliciesGrantable(
   parts: DashboardParts,
-  { sight }: Call,
+  { visibility }: Call,
   orgId: string,
   policies: readonly string[],
   had: readonly string[] = [],
 ): Promise<void> {
-  if (sight.everything) return
+  if (visibility.everything) return
   const changed = [...policies.filter((id) => !had.includes(id)), ...had.filter((id) => !policies.includes(id))]
   for (const id of changed) {
     const policy = await policyNamed(parts, orgId, id)
     if (policy === undefined && had.includes(id)) continue
-    if (policy === undefined || !sight.policy(policy)) throw fault('not_owner')
-    checkAlone(sight, 'The policy', policyApisOf(policy.body))
+    if (policy === undefined || !visibility.policy(policy)) throw fault('not_owner')
+    checkSoleOwner(visibility, 'The policy', policyApisOf(policy.body))
   }
 }

@@ -4,14 +4,14 @@ import { invalid } from '../../../model/portal/developers/developer-fields.ts'
 import { appIdsOf, appsOf, keysOf } from '../../../model/portal/developers/holdings.ts'
 import { requestedPolicies } from '../../../model/portal/key-requests/key-request.ts'
 import { storedClient } from '../../../publish/oauth-clients/oauth-client-parts.ts'
-import { developerSeen } from '../../../publish/portal/developers/developers.ts'
+import { toDeveloperView } from '../../../publish/portal/developers/developers.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import { apisOfAccess, apisOfSession } from '../../access/co-owned.ts'
-import { isSeenPolicy, policyApisFor } from '../../policies/policy-apis.ts'
+import { isVisiblePolicy, policyApisFor } from '../../policies/policy-apis.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
-type Reader = Pick<Call, 'sight'>
+type Reader = Pick<Call, 'visibility'>
 
 /** What of a developer's keys (by hash) and OAuth apps (by client id) is based on APIs that others own. */
 interface OthersHoldings {
@@ -22,13 +22,17 @@ interface OthersHoldings {
 }
 
 /** @throws Fault `store_away` */
-async function othersHoldings(parts: DashboardParts, { sight }: Reader, body: JsonObject): Promise<OthersHoldings> {
+async function othersHoldings(
+  parts: DashboardParts,
+  { visibility }: Reader,
+  body: JsonObject,
+): Promise<OthersHoldings> {
   const unseen = new Set<string>()
   const shared = new Set<string>()
-  if (sight.everything) return { unseen, shared }
+  if (visibility.everything) return { unseen, shared }
   const file = (name: string, apiIds: readonly string[]) => {
-    if (!sight.anyApi(apiIds)) unseen.add(name)
-    else if (sight.hidden(apiIds) > 0) shared.add(name)
+    if (!visibility.anyApi(apiIds)) unseen.add(name)
+    else if (visibility.hidden(apiIds) > 0) shared.add(name)
   }
   for (const keyHash of keysOf(body).keys()) {
     const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
@@ -42,14 +46,14 @@ async function othersHoldings(parts: DashboardParts, { sight }: Reader, body: Js
 }
 
 /** A developer as a caller sees it: without the keys and apps for APIs that others own. @throws Fault `store_away` */
-export async function developerShown(
+export async function toVisibleDeveloper(
   parts: DashboardParts,
   reader: Reader,
   developer: Pick<StoredDocument, 'id' | 'body'>,
   view: { readonly withNonce: boolean },
 ): Promise<JsonObject> {
   const { unseen } = await othersHoldings(parts, reader, developer.body)
-  return developerSeen({ id: developer.id, body: without(developer.body, unseen) }, view)
+  return toDeveloperView({ id: developer.id, body: without(developer.body, unseen) }, view)
 }
 
 /**
@@ -57,13 +61,13 @@ export async function developerShown(
  * @throws Fault `developer_invalid` (400) for a key that the caller does not see, `shared_with_others` (403) for other labels on one
  * that others need as well, `not_owner` (401) for a label that names a policy of others
  */
-export async function heldByOthersKept(
+export async function preserveForeignHoldings(
   parts: DashboardParts,
   call: Call,
   { body }: StoredDocument,
   sentKeys: Json | undefined,
 ): Promise<(record: JsonObject) => JsonObject> {
-  if (call.sight.everything) return (record) => record
+  if (call.visibility.everything) return (record) => record
   const { unseen, shared } = await othersHoldings(parts, call, body)
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
   const held = keysOf(body)
@@ -78,7 +82,11 @@ export async function heldByOthersKept(
         'A key of the developer also gives access to APIs that others own: list it as it was',
       )
     for (const id of label)
-      if (typeof id === 'string' && !before.includes(id) && !isSeenPolicy(policies, call.sight, call.actor!.orgId, id))
+      if (
+        typeof id === 'string' &&
+        !before.includes(id) &&
+        !isVisiblePolicy(policies, call.visibility, call.actor!.orgId, id)
+      )
         throw fault('not_owner')
   }
   const kept = new Set([...unseen, ...shared])
@@ -92,13 +100,13 @@ export async function heldByOthersKept(
  * Refuses to delete a developer who has keys, OAuth apps or key requests for APIs that others own. Says how many, not which.
  * @throws Fault `shared_with_others` (403)
  */
-export async function checkHeldAlone(
+export async function checkSoleHolder(
   parts: DashboardParts,
   call: Call,
   { id, body }: Pick<StoredDocument, 'id' | 'body'>,
 ) {
-  const { sight } = call
-  if (sight.everything) return
+  const { visibility } = call
+  if (visibility.everything) return
   const { unseen, shared } = await othersHoldings(parts, call, body)
   const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
   const apps = new Set(appIdsOf(body))
@@ -108,7 +116,7 @@ export async function checkHeldAlone(
   for await (const batch of parts.documents.each('key_request', { where: { by_user: id } }))
     for (const request of batch) {
       const apiIds = requestedPolicies(request.body).flatMap((policy) => policies.of(call.actor!.orgId, policy))
-      if (request.body.org_id === body.org_id && sight.hidden(apiIds) > 0) requests++
+      if (request.body.org_id === body.org_id && visibility.hidden(apiIds) > 0) requests++
     }
   const obstacles = [
     [others.length - ofApps, 'key'],

@@ -8,9 +8,9 @@ import type { Session } from '../../../model/sessions/session.ts'
 import { DAY_MS } from '../../../model/time/calendar.ts'
 import { isExpired } from '../../../model/time/expiry.ts'
 import { hexOf } from '../../../publish/keys/key-parts.ts'
-import { showSession } from '../../../publish/sessions/quotas.ts'
+import { sessionView } from '../../../publish/sessions/quotas.ts'
 import type { SessionRow } from '../../../store/ports/ports.ts'
-import { secretsSeen } from '../../access/secrets-view.ts'
+import { maskSecretsFor } from '../../access/secrets-view.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
@@ -49,7 +49,7 @@ export const KeyFacts = Type.Object({
 export async function keyEntry(parts: DashboardParts, call: Pick<Call, 'actor'>, row: SessionRow): Promise<JsonObject> {
   const keyHash = hexOf(row.hash)
   const { body, orgId } = row
-  const shown = await showSession(parts, body, orgId, counterIdOf(body, keyHash))
+  const shown = await sessionView(parts, body, orgId, counterIdOf(body, keyHash))
   const {
     status,
     policies,
@@ -60,7 +60,7 @@ export async function keyEntry(parts: DashboardParts, call: Pick<Call, 'actor'>,
   } = await keyFacts(parts, row, shown)
   return {
     ...{ key_id: keyHash, policies, alias: textOf(body.alias) },
-    fields: secretsSeen(call, 'portal', isObject(body.meta_data) ? body.meta_data : {}),
+    fields: maskSecretsFor(call, 'portal', isObject(body.meta_data) ? body.meta_data : {}),
     ...{ status, date_created },
     expires: Math.max(0, numberOf(body.expires, 0)),
     last_used,

@@ -4,29 +4,29 @@ import { isDocumentId } from '../../../model/documents/ids.ts'
 import type { Json, JsonObject } from '../../../model/json/json.ts'
 import { policyApisOf } from '../../../model/policies/policy-index.ts'
 import {
-  type Asking,
   approveRequest,
   NOT_FOUND,
+  type RequestCaller,
   removeRequest,
   requestIn,
   submitRequest,
   updateRequest,
 } from '../../../publish/portal/key-requests/requests.ts'
 import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
-import { checkAlone } from '../../access/co-owned.ts'
+import { checkSoleOwner } from '../../access/co-owned.ts'
 import { checkReferences } from '../../access/references.ts'
-import { secretsKept, secretsSeen } from '../../access/secrets-view.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { policyApisFor, visiblePolicies } from '../../policies/policy-apis.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { checkCollectable } from '../settings/portal-mails.ts'
-import { bothSpellings } from '../settings/spellings.ts'
-import { tellDeveloper } from './request-mails.ts'
+import { withPortalAlias } from '../settings/spellings.ts'
+import { notifyDeveloper } from './request-mails.ts'
 import { requestViews } from './request-view.ts'
 
 const PATH = '/api/portal/requests'
@@ -70,7 +70,7 @@ const Approved = Type.Union(
   [
     Type.Object({ RawKey: text, Password: text }),
     Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text }),
-    Done,
+    DoneEnvelope,
   ],
   { description: 'The key or OAuth client; the envelope when the developer collects it by the link of a mail.' },
 )
@@ -78,7 +78,7 @@ const Body = Type.Object({}, { description: 'A key request: by_user, apply_polic
 
 /** Key requests of developers: `/api/portal/requests`. */
 export function keyRequestRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([...listRoutes(parts), ...oneRoutes(parts)])
+  return withPortalAlias([...listRoutes(parts), ...oneRoutes(parts)])
 }
 
 function listRoutes(parts: DashboardParts): Route[] {
@@ -93,12 +93,12 @@ function listRoutes(parts: DashboardParts): Route[] {
       answers: { 200: List },
       run: async (call) => {
         const and: Where[] = []
-        const visible = await visiblePolicies(apis, call.actor!.orgId, call.sight)
+        const visible = await visiblePolicies(apis, call.actor!.orgId, call.visibility)
         if (visible !== undefined) and.push({ policy: visible })
         if (call.query('by_user') !== '') and.push({ by_user: call.query('by_user') })
         const query = { where: whereState(call), and, order: 'date_created', descending: true }
-        const view = requestViews(parts, call.sight)
-        const shape = async (request: StoredDocument) => secretsSeen(call, 'portal', await view(request))
+        const view = requestViews(parts, call.visibility)
+        const shape = async (request: StoredDocument) => maskSecretsFor(call, 'portal', await view(request))
         return listed(parts.documents, 'key_request', query, pageOf(call), { name: 'Data', pages: 'Pages', shape })
       },
     },
@@ -112,7 +112,7 @@ function listRoutes(parts: DashboardParts): Route[] {
       run: async (call) => {
         await checkSubject(parts, call, call.object())
         const outcome = await submitRequest(parts, askingOf(parts, call), call.object())
-        await tellDeveloper(parts, outcome)
+        await notifyDeveloper(parts, outcome)
         return ok(outcome.id, outcome.access ?? goTo(outcome.redirectTo))
       },
     },
@@ -121,7 +121,7 @@ function listRoutes(parts: DashboardParts): Route[] {
 
 /** Organisation and state, by one index where both are asked for. */
 function whereState(call: Call): Where {
-  const where = call.sight.whereOrg()
+  const where = call.visibility.whereOrg()
   const approved = call.query('approved')
   if (approved === '') return where
   return typeof where.org_id === 'string' ? { org_approved: `${where.org_id}/${approved}` } : { ...where, approved }
@@ -137,7 +137,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read a key request',
       answers: { 200: RequestShape },
       run: async (call) =>
-        bare(secretsSeen(call, 'portal', await requestViews(parts, call.sight)(await known(parts, call)))),
+        bare(maskSecretsFor(call, 'portal', await requestViews(parts, call.visibility)(await known(parts, call)))),
     },
     {
       method: 'PUT',
@@ -146,12 +146,12 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Update a key request; omitted fields are kept',
       body: Body,
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { id, body } = await known(parts, call)
         // Shown beside the request, and no part of it.
         const { portal_developer: _by, catalogue_entry: _for, catalogues: _offers, ...own } = call.object()
-        const sent = secretsKept(own, body, 'request_refused')
+        const sent = restoreMaskedSecrets(own, body, 'request_refused')
         await checkSubject(parts, call, sent, body)
         await updateRequest(parts, askingOf(parts, call), id, sent)
         return ok('Data updated')
@@ -163,7 +163,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       summary: 'Decline a pending key request, or delete an approved one; its key is kept',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { id } = await known(parts, call, 'Could not retrieve object for deletion')
         await removeRequest(parts, askingOf(parts, call), id)
@@ -185,7 +185,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
 async function approve(parts: DashboardParts, call: Call): Promise<Answer> {
   const { id } = await known(parts, call)
   const outcome = await approveRequest(parts, askingOf(parts, call), id)
-  await tellDeveloper(parts, outcome)
+  await notifyDeveloper(parts, outcome)
   return outcome.access === undefined
     ? ok('The developer gets a link by mail to collect the key')
     : bare(outcome.access)
@@ -198,14 +198,14 @@ function checkSubject(parts: DashboardParts, call: Call, { for_api: api }: JsonO
 }
 
 /** Policies that others own cannot be asked for, and look like those that are not there. */
-function askingOf(parts: DashboardParts, { actor, sight }: Call): Asking {
+function askingOf(parts: DashboardParts, { actor, visibility }: Call): RequestCaller {
   return {
     orgId: actor!.orgId,
     actor: actor!.email,
     mayUse: (policy) => {
-      if (policy === undefined && sight.everything) return
-      if (policy === undefined || !sight.policy(policy)) throw fault('not_owner')
-      checkAlone(sight, 'The policy', policyApisOf(policy.body))
+      if (policy === undefined && visibility.everything) return
+      if (policy === undefined || !visibility.policy(policy)) throw fault('not_owner')
+      checkSoleOwner(visibility, 'The policy', policyApisOf(policy.body))
     },
     canSendLink: () => checkCollectable(parts, actor!.orgId),
   }

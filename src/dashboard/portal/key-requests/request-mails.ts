@@ -3,7 +3,7 @@ import { entriesOf, offersOf } from '../../../model/portal/catalogue/catalogue.t
 import { requestedPolicies } from '../../../model/portal/key-requests/key-request.ts'
 import { catalogueOf } from '../../../publish/portal/catalogue/catalogue.ts'
 import { policyNamed } from '../../../publish/portal/developers/policy-named.ts'
-import { type Outcome, requestIn, withdrawLink } from '../../../publish/portal/key-requests/requests.ts'
+import { type RequestOutcome, requestIn, withdrawLink } from '../../../publish/portal/key-requests/requests.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { sendCollectLink, sendPortalMail } from '../settings/portal-mails.ts'
 
@@ -12,7 +12,7 @@ import { sendCollectLink, sendPortalMail } from '../settings/portal-mails.ts'
  * for, as nothing else leads to the key. @throws Fault `mail_off` (409), `mail_failed` (502) when the link cannot be sent: approving
  * again then sends another one
  */
-export async function tellDeveloper(parts: DashboardParts, outcome: Outcome): Promise<void> {
+export async function notifyDeveloper(parts: DashboardParts, outcome: RequestOutcome): Promise<void> {
   const { id, developer, code, access } = outcome
   if (access !== undefined && outcome.fresh === true) {
     void apiNameOf(parts, outcome)
@@ -30,7 +30,7 @@ export async function tellDeveloper(parts: DashboardParts, outcome: Outcome): Pr
 }
 
 /** What the developer knows as the thing asked for: the name of the catalogue's entry, else of the policy. */
-async function apiNameOf(parts: DashboardParts, { id, developer }: Outcome): Promise<string> {
+async function apiNameOf(parts: DashboardParts, { id, developer }: RequestOutcome): Promise<string> {
   const orgId = String(developer.body.org_id)
   const request = await requestIn(parts, orgId, id)
   const ids = request === undefined ? [] : requestedPolicies(request.body)

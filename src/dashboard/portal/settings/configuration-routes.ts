@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import type { JsonObject } from '../../../model/json/json.ts'
 import { readConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
 import { createConfiguration, saveConfiguration } from '../../../publish/portal/settings/configuration.ts'
-import { soleOf } from '../../../publish/portal/settings/single-document.ts'
-import { secretsKept, secretsSeen } from '../../access/secrets-view.ts'
+import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
+import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from './spellings.ts'
+import { withPortalAlias } from './spellings.ts'
 
 const PATH = '/api/portal/configuration'
 const READ = { permission: 'portal', intent: 'read' } as const
@@ -53,19 +53,19 @@ const Created = Type.Object({
 
 /** How the portal behaves: `/api/portal/configuration`. */
 export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([
+  return withPortalAlias([
     {
       method: 'GET',
       path: PATH,
       access: READ,
       summary: 'Read the portal configuration, or its defaults',
       answers: { 200: Shape },
-      standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
+      entityVersion: (call) => findSingleton(parts, 'portal_configuration', call.actor!.orgId),
       run: async (call) => {
         const { orgId } = call.actor!
-        const stored = await soleOf(parts, 'portal_configuration', orgId)
+        const stored = await findSingleton(parts, 'portal_configuration', orgId)
         const HashKeys = parts.config.gateway.hash_keys
-        const said = secretsSeen(call, 'portal', readConfiguration(stored?.body ?? {}))
+        const said = maskSecretsFor(call, 'portal', readConfiguration(stored?.body ?? {}))
         return bare({ id: stored?.id ?? '', org_id: orgId, ...said, HashKeys })
       },
     },
@@ -75,12 +75,12 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Update the portal configuration; omitted fields are kept. The body may be empty',
       bodyIs: 'any',
-      answers: { 200: Done },
-      standing: (call) => soleOf(parts, 'portal_configuration', call.actor!.orgId),
+      answers: { 200: DoneEnvelope },
+      entityVersion: (call) => findSingleton(parts, 'portal_configuration', call.actor!.orgId),
       run: async (call) => {
         const { orgId, email: actor } = call.actor!
-        const stored = await soleOf(parts, 'portal_configuration', orgId)
-        const sent = secretsKept(sentOf(call), stored?.body, 'portal_invalid')
+        const stored = await findSingleton(parts, 'portal_configuration', orgId)
+        const sent = restoreMaskedSecrets(sentOf(call), stored?.body, 'portal_invalid')
         await saveConfiguration(parts, { orgId, sent, actor })
         return ok('Data updated')
       },
@@ -94,7 +94,7 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run: async (call) => {
         const { orgId, email: actor } = call.actor!
-        const sent = secretsKept(sentOf(call), undefined, 'portal_invalid')
+        const sent = restoreMaskedSecrets(sentOf(call), undefined, 'portal_invalid')
         return ok(await createConfiguration(parts, { orgId, sent, actor }))
       },
     },

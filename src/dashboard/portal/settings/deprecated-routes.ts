@@ -5,13 +5,18 @@ import { policyNamed } from '../../../publish/portal/developers/policy-named.ts'
 import { apiNamed } from '../../apis/api-document.ts'
 import { type Answer, refused } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { removeApp } from '../developers/developer-app-routes.ts'
-import { changePolicies, type HeldHere, resetQuota, revoke } from '../developers/developer-key-routes.ts'
-import { appAt, developerAt, heldKeyAt } from '../developers/holding-view.ts'
-import { bothSpellings } from './spellings.ts'
+import {
+  changePolicies,
+  type DeveloperKeyContext,
+  resetQuota,
+  revokeDeveloperKey,
+} from '../developers/developer-key-routes.ts'
+import { appInPath, developerInPath, developerKeyAt } from '../developers/holding-view.ts'
+import { withPortalAlias } from './spellings.ts'
 
 const DEVELOPERS = '/api/portal/developers'
 const KEY = `${DEVELOPERS}/key/{apiOrPolicyId}/{keyId}/{id}`
@@ -21,7 +26,7 @@ const OWNED = { noun: 'key', by: 'keyId' } as const
 
 /** Calls of older portals for what the calls of keys and apps do. */
 export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([
+  return withPortalAlias([
     {
       method: 'GET',
       path: `${DEVELOPERS}/{id}/{keyId}/{policyId}`,
@@ -30,7 +35,7 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Change the policy of a key; off unless `portal.allow_unsafe_get`',
       deprecated: `PUT ${HELD_KEY}`,
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: (call) => changeByGet(parts, call),
     },
     {
@@ -40,8 +45,8 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Revoke a key of a developer',
       deprecated: `DELETE ${HELD_KEY}`,
-      answers: { 200: Done },
-      run: async (call) => revoke(parts, call, await keyFor(parts, call)),
+      answers: { 200: DoneEnvelope },
+      run: async (call) => revokeDeveloperKey(parts, call, await keyFor(parts, call)),
     },
     {
       method: 'POST',
@@ -50,7 +55,7 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Reset the quotas of a key',
       deprecated: `POST ${HELD_KEY}/reset_quota`,
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => resetQuota(parts, await keyFor(parts, call)),
     },
     {
@@ -60,7 +65,7 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       owned: { noun: 'oauth_client', by: 'appId' },
       summary: 'Delete an OAuth app of a developer',
       deprecated: `DELETE ${DEVELOPERS}/oauth/{appId}`,
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: (call) => removeAt(parts, call),
     },
   ])
@@ -71,15 +76,15 @@ async function changeByGet(parts: DashboardParts, call: Call): Promise<Answer> {
   const replacement = `${DEVELOPERS}/${call.param('id')}/keys/${call.param('keyId')}`
   if (!parts.config.portal.allow_unsafe_get || call.actor?.sessionId !== undefined)
     return refused(405, `GET does not change a key: use PUT ${replacement} with apply_policies`)
-  const developer = await developerAt(parts, call)
-  const row = await heldKeyAt(parts, call, developer)
+  const developer = await developerInPath(parts, call)
+  const row = await developerKeyAt(parts, call, developer)
   return changePolicies(parts, call, { developer, row }, [call.param('policyId')])
 }
 
 /** The key that the path names, where it is for the API or policy that the path names. @throws Fault `not_found` (404) */
-async function keyFor(parts: DashboardParts, call: Call): Promise<HeldHere> {
-  const developer = await developerAt(parts, call)
-  const row = await heldKeyAt(parts, call, developer)
+async function keyFor(parts: DashboardParts, call: Call): Promise<DeveloperKeyContext> {
+  const developer = await developerInPath(parts, call)
+  const row = await developerKeyAt(parts, call, developer)
   const named = await apiIdNamed(parts, call, call.param('apiOrPolicyId'))
   const names = new Set<string>([...row.policyIds, ...row.apiIds])
   for (const id of row.policyIds) {
@@ -91,7 +96,7 @@ async function keyFor(parts: DashboardParts, call: Call): Promise<HeldHere> {
 }
 
 async function removeAt(parts: DashboardParts, call: Call): Promise<Answer> {
-  const client = await appAt(parts, call)
+  const client = await appInPath(parts, call)
   const names = [...client.policies, ...(await apisOfClient(parts, client.client_id, client.org_id))]
   if (!names.includes(await apiIdNamed(parts, call, call.param('apiId'))))
     throw fault('not_found', 'Could not retrieve app detail')
@@ -99,7 +104,7 @@ async function removeAt(parts: DashboardParts, call: Call): Promise<Answer> {
 }
 
 /** The id by which an API is known where a path gives its storage id; anything else as it stands. */
-async function apiIdNamed({ documents }: DashboardParts, { sight }: Call, name: string): Promise<string> {
-  const stored = await apiNamed(documents, sight, name)
+async function apiIdNamed({ documents }: DashboardParts, { visibility }: Call, name: string): Promise<string> {
+  const stored = await apiNamed(documents, visibility, name)
   return typeof stored?.body.api_id === 'string' ? stored.body.api_id : name
 }

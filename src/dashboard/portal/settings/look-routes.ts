@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
 import { saveCname, saveCss, saveJs } from '../../../publish/portal/settings/look.ts'
-import { soleOf } from '../../../publish/portal/settings/single-document.ts'
+import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from './spellings.ts'
+import { withPortalAlias } from './spellings.ts'
 
 const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
@@ -21,7 +21,7 @@ const Created = Type.Object({
 
 /** How the portal looks, and where it is reached: `/api/portal/css`, `/api/portal/js`, `/api/portal/cname`. */
 export function portalLookRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([
+  return withPortalAlias([
     ...textRoutes(parts, {
       path: '/api/portal/css',
       names: ['page_css', 'email_css'],
@@ -52,7 +52,7 @@ function textRoutes(parts: DashboardParts, { path, names, save, what }: TextRout
       answers: { 200: shape },
       run: async (call) => {
         const { orgId } = call.actor!
-        const stored = await soleOf(parts, 'portal_look', orgId)
+        const stored = await findSingleton(parts, 'portal_look', orgId)
         const own = names.map((name) => [name, stored?.body[name] ?? ''] as const)
         return bare({ id: stored?.id ?? '', org_id: orgId, ...Object.fromEntries(own) })
       },
@@ -72,7 +72,7 @@ function textRoutes(parts: DashboardParts, { path, names, save, what }: TextRout
       access: WRITE,
       summary: `Write the ${what} of the portal; omitted fields are kept`,
       body: Type.Object({}),
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         await saved(call)
         return ok('Data updated')
@@ -88,7 +88,7 @@ function cnameRoute(parts: DashboardParts): Route {
     access: WRITE,
     summary: 'Set the host (and port) of the portal; takes effect at once',
     body: Type.Object({}, { description: '`cname`, also spelled `CNAME`.' }),
-    answers: { 200: Done },
+    answers: { 200: DoneEnvelope },
     run: async (call) => {
       const { cname, CNAME } = call.object()
       const host = cname ?? CNAME

@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { NO_MENUS } from '../../../model/portal/settings/portal-menu.ts'
 import { saveMenus } from '../../../publish/portal/settings/look.ts'
-import { soleOf } from '../../../publish/portal/settings/single-document.ts'
+import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from './spellings.ts'
+import { withPortalAlias } from './spellings.ts'
 
 const PATH = '/api/portal/menus'
 const READ = { permission: 'portal', intent: 'read' } as const
@@ -26,7 +26,7 @@ const Created = Type.Object({
 export function portalMenuRoutes(parts: DashboardParts): Route[] {
   const save = (call: Call) =>
     saveMenus(parts, { orgId: call.actor!.orgId, sent: call.object(), actor: call.actor!.email })
-  return bothSpellings([
+  return withPortalAlias([
     {
       method: 'GET',
       path: PATH,
@@ -35,7 +35,7 @@ export function portalMenuRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Shape },
       run: async (call) => {
         const { orgId } = call.actor!
-        const stored = await soleOf(parts, 'portal_menu', orgId)
+        const stored = await findSingleton(parts, 'portal_menu', orgId)
         return bare({ id: stored?.id ?? '', org_id: orgId, ...NO_MENUS, ...stored?.body })
       },
     },
@@ -54,7 +54,7 @@ export function portalMenuRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Replace the menus of the portal',
       body: Type.Object({}),
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         await save(call)
         return ok('Data updated')

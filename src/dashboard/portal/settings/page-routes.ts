@@ -1,17 +1,17 @@
 import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
-import { pageShape } from '../../../model/portal/settings/portal-page.ts'
+import { portalPageShape } from '../../../model/portal/settings/portal-page.ts'
 import { createPage, removePage, updatePage } from '../../../publish/portal/settings/pages.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { bothSpellings } from './spellings.ts'
+import { withPortalAlias } from './spellings.ts'
 
 const PATH = '/api/portal/pages'
 const ONE = `${PATH}/{id}`
@@ -37,11 +37,11 @@ const Body = Type.Object({}, { description: 'A page: slug, title, is_homepage, t
 
 /** Pages of the portal: `/api/portal/pages`. */
 export function portalPageRoutes(parts: DashboardParts): Route[] {
-  return bothSpellings([...collectionRoutes(parts), ...oneRoutes(parts)])
+  return withPortalAlias([...collectionRoutes(parts), ...oneRoutes(parts)])
 }
 
 function collectionRoutes(parts: DashboardParts): Route[] {
-  const shape = ({ id, body }: StoredDocument) => pageShape(id, body)
+  const shape = ({ id, body }: StoredDocument) => portalPageShape(id, body)
   return [
     {
       method: 'GET',
@@ -51,7 +51,7 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       query: { p: Type.Integer() },
       answers: { 200: Type.Object({ Data: Type.Array(PageShape), Pages: Type.Integer() }) },
       run: (call) => {
-        const query = { where: call.sight.whereOrg(), order: 'title_folded' }
+        const query = { where: call.visibility.whereOrg(), order: 'title_folded' }
         return listed(parts.documents, 'portal_page', query, pageOf(call), { name: 'Data', pages: 'Pages', shape })
       },
     },
@@ -80,7 +80,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: PageShape },
       run: async (call) => {
         const { id, body } = await known(parts, call)
-        return bare(pageShape(id, body))
+        return bare(portalPageShape(id, body))
       },
     },
     {
@@ -89,7 +89,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Replace a page of the portal',
       body: Body,
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         await updatePage(parts, await known(parts, call), call.object(), call.actor!.email)
         return ok('Data updated')
@@ -100,7 +100,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       summary: 'Delete a page of the portal',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         await removePage(parts, await known(parts, call), call.actor!.email)
         return ok('Data deleted')
@@ -113,6 +113,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
 async function known({ documents }: DashboardParts, call: Call): Promise<StoredDocument> {
   const id = call.param('id')
   const stored = isDocumentId(id) ? await documents.get('portal_page', id) : undefined
-  if (stored === undefined || !call.sight.org(stored)) throw fault('not_found', 'Could not retrieve portal object.')
+  if (stored === undefined || !call.visibility.org(stored))
+    throw fault('not_found', 'Could not retrieve portal object.')
   return stored
 }

@@ -2,7 +2,7 @@ import { fault, toFault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
 import { isObject } from '../../../model/json/json.ts'
 import type { PortalConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
-import { filled, type MailCopy, oneLine, type PortalMailSort } from '../../../model/portal/settings/portal-mail.ts'
+import { filled, type MailCopy, oneLine, type PortalMailType } from '../../../model/portal/settings/portal-mail.ts'
 import { trimTrailing } from '../../../model/text/trim-trailing.ts'
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
@@ -11,7 +11,7 @@ import type { DashboardParts } from '../../server/parts.ts'
 
 /** A mail to a developer. `values` fill the placeholders of the sort; names that it does not know are passed over. */
 export interface PortalMail {
-  readonly sort: PortalMailSort
+  readonly sort: PortalMailType
   readonly developer: Pick<StoredDocument, 'body'>
   readonly values: Readonly<Record<string, string>>
 }
@@ -21,7 +21,7 @@ interface Wording {
   readonly body: string
 }
 
-const USUAL: Readonly<Record<PortalMailSort, Wording>> = {
+const USUAL: Readonly<Record<PortalMailType, Wording>> = {
   welcome_email: {
     subject: 'Welcome to the developer portal of {{organisation}}',
     body: 'Hello {{name}},\n\nyour account at the developer portal of {{organisation}} is ready. You sign in as {{email}}.',
@@ -91,7 +91,7 @@ async function post(parts: DashboardParts, configuration: PortalConfiguration, m
 }
 
 /** Subject and text of a mail: the organisation's words where it has some, else ours, and what the developer needs. */
-function worded(sort: PortalMailSort, copy: MailCopy, given: Readonly<Record<string, string>>) {
+function worded(sort: PortalMailType, copy: MailCopy, given: Readonly<Record<string, string>>) {
   const hidden = ['key', 'client_id', 'secret']
   const entries = Object.entries(given).map(([name, value]) => [
     name,

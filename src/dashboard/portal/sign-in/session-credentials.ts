@@ -9,7 +9,7 @@ import { rewriteDeveloper } from '../../../publish/portal/developers/developers-
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { beginPortalTry, type PortalCaller } from './session-throttle.ts'
+import { beginPortalAttempt, type PortalCaller } from './session-throttle.ts'
 
 /**
  * No refusal is sent earlier. Who has no account costs an argon2id hash, an imported password a bcrypt hash, and the difference must
@@ -40,7 +40,7 @@ export async function provenDeveloper(
   changes: (developer: StoredDocument) => readonly Change[] = () => [],
 ): Promise<StoredDocument> {
   const earliest = afterwards(REFUSAL_MS)
-  const begun = beginPortalTry(parts, nameOf(sent), sent.by, call)
+  const begun = beginPortalAttempt(parts, nameOf(sent), sent.by, call)
   if ('waitMs' in begun) {
     if (!parts.config.dashboard.security.hide_login_failure_limit_error) throw throttled(begun.waitMs)
     await verifyPassword(undefined, sent.password)

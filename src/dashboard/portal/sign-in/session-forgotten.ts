@@ -7,18 +7,18 @@ import { setDeveloperPassword } from '../../../publish/portal/developers/develop
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { LinkDesk } from '../../sign-in/mail-link-queue.ts'
+import { MailLinkQueue } from '../../sign-in/mail-link-queue.ts'
 import { ticketHash } from '../../sign-in/sessions.ts'
 import { portalAddress, sendPortalMail } from '../settings/portal-mails.ts'
 
 /** How long the link of a mail is valid, by the specification. */
 const LINK_MS = 1_000_000
 
-const desks = new WeakMap<object, LinkDesk>()
+const desks = new WeakMap<object, MailLinkQueue>()
 
-function deskOf(parts: DashboardParts): LinkDesk {
+function deskOf(parts: DashboardParts): MailLinkQueue {
   const { feed } = parts.store
-  const desk = desks.get(feed) ?? new LinkDesk(parts, LINK_MS)
+  const desk = desks.get(feed) ?? new MailLinkQueue(parts, LINK_MS)
   desks.set(feed, desk)
   return desk
 }
@@ -43,7 +43,7 @@ export function portalLinksSent(parts: DashboardParts): Promise<void> {
 
 async function sendLink(
   parts: DashboardParts,
-  desk: LinkDesk,
+  desk: MailLinkQueue,
   { orgId, address }: { readonly orgId: string; readonly address: string },
 ): Promise<void> {
   const developer = await developerByEmail(parts, orgId, address)

@@ -7,7 +7,7 @@ import { provenClient, revokeToken } from '../../../publish/oauth-clients/oauth-
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { Done } from '../../routes/envelope.ts'
+import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import { fieldsOf } from '../../server/form-or-json.ts'
 import type { DashboardParts } from '../../server/parts.ts'
@@ -67,7 +67,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       path: '/portal/logout',
       access: 'public',
       summary: 'Sign out of the portal',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { end } = await writingPortalSession(parts, call)
         await parts.documents.commit([end], undefined)
@@ -117,7 +117,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Request a password reset mail; the response is the same for every address',
       body: Type.Object({ email: Type.String(), org_id: ORG }),
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         checkOrigin(parts, call)
         const { email, org_id: named } = call.object()
@@ -135,7 +135,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
         token: Type.String({ description: 'What stands behind `#` in the link.' }),
         new_password: Type.String(),
       }),
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         checkOrigin(parts, call)
         const { token, new_password: password } = call.object()
@@ -155,7 +155,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       summary: 'Revoke a token of an OAuth app of the signed-in developer (CSRF token in `Authorization`)',
       body: Type.Object({}, { description: '`token`, `token_type_hint`: a form or JSON.' }),
       bodyIs: 'any',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { clientId, actor } = await ownApp(parts, call)
         const fields = fieldsOf(call)
@@ -172,7 +172,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       summary: 'Revoke all tokens of an OAuth app of the signed-in developer (CSRF token in `Authorization`)',
       body: Type.Object({}, { description: '`client_secret`: a form or JSON.' }),
       bodyIs: 'any',
-      answers: { 200: Done },
+      answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { clientId, actor } = await ownApp(parts, call)
         const secret = fieldsOf(call).get('client_secret')

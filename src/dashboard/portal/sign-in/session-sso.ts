@@ -4,7 +4,7 @@ import { portalConfiguration } from '../../../publish/portal/settings/configurat
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { openerNow } from '../../sign-in/opener.ts'
+import { readSsoSource } from '../../sign-in/opener.ts'
 import { findNonce } from '../../single-sign-on/nonce.ts'
 import { newPortalSession, type OpenedPortalSession } from './session.ts'
 
@@ -20,7 +20,7 @@ export async function enterPortalByNonce(
 ): Promise<OpenedPortalSession & { readonly orgId: string }> {
   const { person, claim } = await findNonce(parts, nonce, 'portal')
   const { orgId, opener } = person
-  if (opener !== undefined && !(await openerNow(parts, opener)).holds) throw fault('sso_nonce_void')
+  if (opener !== undefined && !(await readSsoSource(parts, opener)).holds) throw fault('sso_nonce_void')
   if ((await portalConfiguration(parts, orgId)).disable_login) throw fault('portal_login_off')
   const { rows } = await parts.documents.list('developer', { where: { nonce }, limit: 2 })
   const [developer] = rows

@@ -4,11 +4,11 @@ import { visitorOf } from '../../../model/network/visitor.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { visitorBy } from '../../sign-in/attempts.ts'
-import { GuessBrake, type Try, type Wait } from '../../sign-in/guess-brake.ts'
+import { type Attempt, LoginThrottle, type Throttled } from '../../sign-in/guess-brake.ts'
 import { FailureThrottle } from '../../sign-in/throttle.ts'
 
 interface Throttles {
-  readonly passwords: GuessBrake
+  readonly passwords: LoginThrottle
   readonly signUps: FailureThrottle
 }
 
@@ -22,7 +22,7 @@ function throttlesOf({ store: { feed }, clock, config }: DashboardParts): Thrott
   const windowMs = security.login_failure_expiration * 1000
   const { login_failure_username_limit: pair, login_failure_ip_limit: address } = security
   const made = {
-    passwords: new GuessBrake(clock, { pair, address, windowMs }),
+    passwords: new LoginThrottle(clock, { pair, address, windowMs }),
     signUps: new FailureThrottle(clock, { limit: security.signup_ip_limit, windowMs }),
   }
   throttles.set(feed, made)
@@ -34,8 +34,13 @@ export type PortalCaller = 'browser' | 'portal' | { readonly visitor: string }
 
 type Caller = Pick<Call, 'clientAddress' | 'peerAddress'>
 
-/** Begins a check of a password under a name: `GuessBrake`. @throws Fault `body_invalid` (400) where the visitor has no IP address */
-export function beginPortalTry(parts: DashboardParts, name: string, by: PortalCaller, call: Caller): Try | Wait {
+/** Begins a check of a password under a name: `LoginThrottle`. @throws Fault `body_invalid` (400) where the visitor has no IP address */
+export function beginPortalAttempt(
+  parts: DashboardParts,
+  name: string,
+  by: PortalCaller,
+  call: Caller,
+): Attempt | Throttled {
   const { passwords } = throttlesOf(parts)
   if (by === 'portal' || by === 'browser')
     return passwords.begin({ name, address: visitorBy(parts, call), crowd: by === 'portal' })

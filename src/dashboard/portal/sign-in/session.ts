@@ -5,11 +5,11 @@ import { portalFamily } from '../../../model/portal/developers/developer.ts'
 import { equalSecrets, newSecret } from '../../../model/secrets/secret.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
-import { twoPeople } from '../../access/two-credentials.ts'
+import { conflictingIdentities } from '../../access/two-credentials.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { PORTAL_COOKIE, readSessionCookie, sessionCookie } from '../../sign-in/cookie.ts'
-import { type Opener, openerBody, openerNow, openerOf } from '../../sign-in/opener.ts'
+import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from '../../sign-in/opener.ts'
 import { cameByTls } from '../../sign-in/origin.ts'
 import { ticketHash } from '../../sign-in/sessions.ts'
 
@@ -41,7 +41,7 @@ interface OpenedBy {
   readonly orgId: string
   readonly via: string
   /** What single sign-on let the developer in by: the session ends with it. */
-  readonly opener?: Opener | undefined
+  readonly opener?: SsoSource | undefined
 }
 
 /** Prepares a session of a developer under a new id, whatever the browser held before. It ends with its life, never later. */
@@ -55,7 +55,7 @@ export function newPortalSession(
   const lifeS = parts.config.dashboard.portal_session_lifetime
   const expiresAt = now + lifeS * 1000
   const body: JsonObject = { developer: developerId, org: orgId, via, created: now, address: call.clientAddress }
-  if (opener !== undefined) body.opener = openerBody(opener)
+  if (opener !== undefined) body.opener = ssoSourceBody(opener)
   const family = portalFamily(developerId)
   const row = { sort: 'portal_login', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
   return {
@@ -78,8 +78,8 @@ export async function portalSessionOf(parts: DashboardParts, call: Calling): Pro
   const row = await parts.tokens.getTicket(hash)
   const open = row?.sort === 'portal_login' && row.claimedAt === 0 && row.expiresAt > parts.clock.wall()
   if (row === undefined || !open) throw fault('portal_session_needed')
-  const opener = openerOf(row.body.opener)
-  if (opener !== undefined && !(await openerNow(parts, opener)).holds) {
+  const opener = ssoSourceOf(row.body.opener)
+  if (opener !== undefined && !(await readSsoSource(parts, opener)).holds) {
     await parts.documents.commit([{ op: 'deleteTicket', hash }], undefined)
     throw fault('portal_session_needed')
   }
@@ -90,7 +90,7 @@ export async function portalSessionOf(parts: DashboardParts, call: Calling): Pro
   const sent = bare(call.header('authorization') ?? call.header('x-api-key'))
   if (sent !== '' && !equalSecrets(sent, csrf)) {
     const isUser = call.actor !== undefined && call.actor.sessionId === undefined
-    throw isUser ? twoPeople() : fault('portal_csrf_wrong')
+    throw isUser ? conflictingIdentities() : fault('portal_csrf_wrong')
   }
   return { developer, orgId, csrf, end: { op: 'deleteTicket', hash } }
 }

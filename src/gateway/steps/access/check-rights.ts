@@ -1,6 +1,6 @@
 import { prebuilt } from '../../../errors/fault.ts'
 import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
-import type { Grant } from '../../../model/sessions/grant.ts'
+import type { SessionGrant } from '../../../model/sessions/grant.ts'
 import type { Exchange, Step } from '../../server/exchange.ts'
 
 const NO_API = prebuilt('api_not_in_rights')
@@ -22,7 +22,7 @@ export function checkRights(): Step {
 }
 
 /** Whatever a path may be for the upstream must be allowed. */
-function allows(grant: Grant, x: Exchange): boolean {
+function allows(grant: SessionGrant, x: Exchange): boolean {
   const { method, apiPath: path } = x
   const readable = readablePath(path)
   if (!grant.allows(method, readable, x)) return false

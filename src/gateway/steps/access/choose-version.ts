@@ -3,7 +3,7 @@ import type { Versioning } from '../../../model/apis/definition/api.ts'
 import { readablePath } from '../../../model/patterns/readable-path.ts'
 import { behindSegments, holdsEncodedSlash } from '../../../wire/http1/path.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
-import type { Chain, Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { Chain, Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import { run } from '../../server/run.ts'
 import { cors, isPreflight } from '../answers/cors.ts'
 import { singleParameter, withoutQuery } from '../authentication/read-credential.ts'
@@ -13,7 +13,7 @@ const UNKNOWN = prebuilt('version_unknown')
 const REPEATED = prebuilt('version_repeated')
 
 /** Walks the steps of a chain from within another, as its end. Explain walks them itself. */
-function enter(x: Exchange, chain: Chain): Outcome | Promise<Outcome> {
+function enter(x: Exchange, chain: Chain): StepOutcome | Promise<StepOutcome> {
   x.chain = chain
   return x.dry ? undefined : run(chain.steps, x)
 }
@@ -46,10 +46,10 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
     return urlPattern === undefined || urlPattern.test(segment) ? segment : ''
   }
 
-  const refuse = (x: Exchange, refusal: Fault): Outcome | Promise<Outcome> => ownCors?.(x) ?? refusal
+  const refuse = (x: Exchange, refusal: Fault): StepOutcome | Promise<StepOutcome> => ownCors?.(x) ?? refusal
 
   /** Both the API and its version must take encoded slashes. A version that says nothing of CORS has the rules of its API. */
-  const lead = (x: Exchange, chain: Chain): Outcome | Promise<Outcome> => {
+  const lead = (x: Exchange, chain: Chain): StepOutcome | Promise<StepOutcome> => {
     if (main.api.allowEncodedSlashes && !chain.api.allowEncodedSlashes && holdsEncodedSlash(x.path))
       return refuse(x, ENCODED_SLASH)
     return (chain.api.cors === undefined ? ownCors?.(x) : undefined) ?? enter(x, chain)

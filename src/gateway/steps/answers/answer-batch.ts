@@ -5,7 +5,7 @@ import type { InnerPeer } from '../../../wire/http1/inner-socket.ts'
 import { readPath } from '../../../wire/http1/path.ts'
 import { methodFault } from '../../../wire/http1/request-line.ts'
 import { isBatch } from '../../routing/own-paths.ts'
-import type { Exchange, Outcome, Reply, Step } from '../../server/exchange.ts'
+import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import type { InnerAnswer, InnerCalls, InnerRequest } from '../../server/inner-calls.ts'
 import { readTrafficJson } from '../../server/json-flaw.ts'
 import { contextFieldsOf } from '../../telemetry/traced-exchange.ts'
@@ -62,9 +62,9 @@ export function answerBatch(calls: InnerCalls): Step {
   }
 }
 
-async function answer(x: Exchange, calls: InnerCalls): Promise<Outcome> {
+async function answer(x: Exchange, calls: InnerCalls): Promise<StepOutcome> {
   // The body holds the credentials of its parts, which are recorded by themselves.
-  x.tap = undefined
+  x.bodyObserver = undefined
   const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_BODY_BYTES, MAX_BODY_BYTES))
   const { parts, oneByOne } = partsOf(x, bytes)
   const peer: InnerPeer = {

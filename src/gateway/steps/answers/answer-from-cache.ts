@@ -1,15 +1,15 @@
 import { prebuilt } from '../../../errors/fault.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
-import type { Asked } from '../../cache/answer-draft.ts'
+import type { UpstreamRequest } from '../../cache/answer-draft.ts'
 import type { Flight } from '../../cache/api-responses.ts'
 import { CacheVisit, Invalidation } from '../../cache/cache-visit.ts'
 import type { ChainCache } from '../../cache/chain-cache.ts'
-import { give } from '../../cache/give.ts'
+import { serveStored } from '../../cache/give.ts'
 import { Refresh } from '../../cache/refresh.ts'
 import { ASKS, asksOf, readWants, satisfies, WANTS_NOTHING, type Wants } from '../../cache/request-asks.ts'
-import type { StoredAnswer, Way } from '../../cache/stored-answer.ts'
+import type { RequestProfile, StoredAnswer } from '../../cache/stored-answer.ts'
 import { CORS_FIELDS } from '../../server/cors-fields.ts'
-import { type Exchange, type Outcome, SENT, type Step, type Targets } from '../../server/exchange.ts'
+import { type Exchange, SENT, type Step, type StepOutcome, type Targets } from '../../server/exchange.ts'
 import { requestFields, requestHead } from '../forward/forward.ts'
 
 const NOTHING_STORED = prebuilt('nothing_stored')
@@ -21,7 +21,7 @@ const HARMLESS: ReadonlySet<string> = new Set(['OPTIONS', 'TRACE'])
 interface Lookup {
   readonly uri: string
   readonly caller: string
-  readonly way: Way
+  readonly way: RequestProfile
   readonly guarded: boolean
   readonly asks: number
 }
@@ -40,9 +40,9 @@ export function answerFromCache(
     return found !== undefined && guarded && !found.parts.life.open ? undefined : found
   }
 
-  const answer = (x: Exchange, found: StoredAnswer, asks: number, now: number): Outcome => {
+  const answer = (x: Exchange, found: StoredAnswer, asks: number, now: number): StepOutcome => {
     if (x.dry) return { status: found.status, fields: '', body: undefined }
-    give(x, found, pool, asks, now)
+    serveStored(x, found, pool, asks, now)
     return SENT
   }
 
@@ -63,7 +63,7 @@ export function answerFromCache(
     return undefined
   }
 
-  const wait = async (x: Exchange, lookup: Lookup, flight: Flight): Promise<Outcome> => {
+  const wait = async (x: Exchange, lookup: Lookup, flight: Flight): Promise<StepOutcome> => {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, pool.bounds.waitMs)
@@ -78,10 +78,14 @@ export function answerFromCache(
     const known = found !== undefined && prepare(x, found) ? found : undefined
     const alone = waited || !mayWait(x, lookup) || (known === undefined && (lookup.asks & ASKS.condition) !== 0)
     const flight = alone ? undefined : responses.takeOff(lookup.uri, lookup.caller)
-    x.taker = new CacheVisit(asked(x, lookup, known), lookup.asks, preserveHost, flight)
+    x.bodyConsumer = new CacheVisit(asked(x, lookup, known), lookup.asks, preserveHost, flight)
   }
 
-  const asked = (x: Exchange, { uri, caller, way, guarded }: Lookup, known: StoredAnswer | undefined): Asked => ({
+  const asked = (
+    x: Exchange,
+    { uri, caller, way, guarded }: Lookup,
+    known: StoredAnswer | undefined,
+  ): UpstreamRequest => ({
     ...{ cache, uri, caller, way, guarded, known },
     operation: x.operation?.cache,
     edits: [x.operation?.responseHeaders, x.chain!.responseHeaders].filter((edit) => edit !== undefined),
@@ -102,7 +106,7 @@ export function answerFromCache(
   return function answerFromCache(x) {
     const { method, operation } = x
     if (method !== 'GET' && method !== 'HEAD') {
-      if (!HARMLESS.has(method) && !x.dry) x.taker = new Invalidation(responses, uriOf(x))
+      if (!HARMLESS.has(method) && !x.dry) x.bodyConsumer = new Invalidation(responses, uriOf(x))
       return undefined
     }
     // Templates and modules make what they make for one caller.
@@ -127,10 +131,10 @@ export function answerFromCache(
 }
 
 const PLAIN = { requestEdits: '', answerEdits: undefined, targets: undefined }
-const PLAIN_WAY: Way = { ...PLAIN, upstreamCors: true }
-const CORS_WAY: Way = { ...PLAIN, upstreamCors: false }
+const PLAIN_WAY: RequestProfile = { ...PLAIN, upstreamCors: true }
+const CORS_WAY: RequestProfile = { ...PLAIN, upstreamCors: false }
 
-function wayOf({ operation, corsFields, requestEdits }: Exchange): Way {
+function wayOf({ operation, corsFields, requestEdits }: Exchange): RequestProfile {
   const upstreamCors = corsFields === CORS_FIELDS.upstream
   if (operation === undefined && requestEdits === '') return upstreamCors ? PLAIN_WAY : CORS_WAY
   return { requestEdits, answerEdits: operation?.responseHeaders, targets: operation?.targets, upstreamCors }

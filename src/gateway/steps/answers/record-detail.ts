@@ -9,7 +9,7 @@ export function recordDetail(plan: RecordPlan | undefined, book: RecordBook | un
   return function recordDetail(x) {
     if (x.dry) return undefined
     x.recording = book.admit(x.startedAt) ? 'admitted' : 'left out'
-    if (x.recording === 'admitted') x.tap = new Detail(x, book.detailBytes)
+    if (x.recording === 'admitted') x.bodyObserver = new Detail(x, book.detailBytes)
     return undefined
   }
 }

@@ -4,9 +4,9 @@ import type { Api } from '../../../model/apis/definition/api.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { passwordHashOf } from '../../../model/keys/key.ts'
 import { trimTrailing } from '../../../model/text/trim-trailing.ts'
-import { Recent } from '../../authentication/recent.ts'
+import { RecentCache } from '../../authentication/recent.ts'
 import type { Users } from '../../authentication/users.ts'
-import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 
@@ -40,16 +40,16 @@ interface Proved {
  */
 export function authenticateBasic(scheme: SchemeRules, { orgId }: Api, sessions: Sessions, users: Users): Step {
   const { cacheMs } = scheme.basic!
-  const proved = new Recent<Proved>(REMEMBERED)
+  const proved = new RecentCache<Proved>(REMEMBERED)
 
-  const accept = (x: Exchange, session: LiveSession | undefined): Outcome => {
+  const accept = (x: Exchange, session: LiveSession | undefined): StepOutcome => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return asked(x, WRONG)
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return asked(x, WRONG)
     x.session = session
     return undefined
   }
 
-  const check = async (x: Exchange, keyHash: string, place: string, given: Credentials): Promise<Outcome> => {
+  const check = async (x: Exchange, keyHash: string, place: string, given: Credentials): Promise<StepOutcome> => {
     const row = await users.check(orgId, given.name, given.password, x.clientAddress)
     if (row instanceof Fault) return row
     if (row === undefined) return asked(x, WRONG)

@@ -4,7 +4,7 @@ import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import type { PeerCertificate } from '../../../wire/listen/peer-certificate.ts'
 import { flawOfDates } from '../../authentication/certificate-dates.ts'
 import type { CertificateKeys } from '../../authentication/users.ts'
-import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 
@@ -19,7 +19,7 @@ export function authenticateCertificate(
   { orgId }: Api,
   { sessions, certificateKeys, byKey }: { sessions: Sessions; certificateKeys: CertificateKeys; byKey: Step },
 ): Step {
-  const accept = (x: Exchange, certificate: PeerCertificate, session: LiveSession | undefined): Outcome => {
+  const accept = (x: Exchange, certificate: PeerCertificate, session: LiveSession | undefined): StepOutcome => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
     const flaw = flawOfDates(certificate, x.wall)

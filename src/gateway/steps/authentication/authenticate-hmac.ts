@@ -8,7 +8,7 @@ import {
   readMessageSignature,
   signatureText,
 } from '../../authentication/message-signature.ts'
-import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 
@@ -53,7 +53,7 @@ interface Signature {
 export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, sessions: Sessions): Step {
   const { algorithms, skewMs } = scheme.hmac!
 
-  const check = (x: Exchange, session: LiveSession | undefined, claim: Claim): Outcome => {
+  const check = (x: Exchange, session: LiveSession | undefined, claim: Claim): StepOutcome => {
     const secret = secretOf(session)
     const made = createHmac(claim.digest, secret === '' ? NOBODYS : secret)
       .update(claim.text ?? '')

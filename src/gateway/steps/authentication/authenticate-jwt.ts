@@ -5,12 +5,18 @@ import { readStaticKey, verifySignature } from '../../../model/authentication/jw
 import type { JwtRules, SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { type Confirmation, isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
 import { type CompactJwt, readCompact } from '../../../oauth/signing-keys/jwt.ts'
-import { CLAIM_FLAWS, clientOf, flawOfClaims, identityOf, policiesOf } from '../../authentication/claims.ts'
+import {
+  CLAIM_FLAWS,
+  clientFromClaims,
+  flawOfClaims,
+  identityFromClaims,
+  policiesFromClaims,
+} from '../../authentication/claims.ts'
 import { allOf, type KeySets, type KeySource, oneKey } from '../../authentication/key-sets.ts'
-import { Recent } from '../../authentication/recent.ts'
+import { RecentCache } from '../../authentication/recent.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
 import { admitBound, type BindingParts } from '../../oauth/check-binding.ts'
-import type { Exchange, Outcome, Snapshot, Step } from '../../server/exchange.ts'
+import type { Exchange, Snapshot, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession, SessionSource, Sessions } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
@@ -72,8 +78,8 @@ export function authenticateJwt(
 ): Step {
   const rules = scheme.jwt!
   const keys = keySourceOf(rules, keySets)
-  const tokens = new Recent<Verified>(REMEMBERED)
-  const callers = new Recent<LiveSession>(REMEMBERED)
+  const tokens = new RecentCache<Verified>(REMEMBERED)
+  const callers = new RecentCache<LiveSession>(REMEMBERED)
 
   const sessionOf = ({ source, keyHash, place }: Caller, snapshot: Snapshot): LiveSession => {
     const known = callers.get(place)
@@ -83,7 +89,7 @@ export function authenticateJwt(
     return made
   }
 
-  const enter = (x: Exchange, verified: Verified): Outcome => {
+  const enter = (x: Exchange, verified: Verified): StepOutcome => {
     const snapshot = x.snapshot!
     if (verified.live?.policyGeneration !== snapshot.policyGeneration)
       verified.live = sessionOf(verified.caller, snapshot)
@@ -100,7 +106,7 @@ export function authenticateJwt(
     return admitBound(bindings, x, api, { confirmation, ...presented }, { dpop: 'off', admit })
   }
 
-  const accept = (x: Exchange, verified: Verified, presented: Presented): Outcome | Promise<Outcome> => {
+  const accept = (x: Exchange, verified: Verified, presented: Presented): StepOutcome | Promise<StepOutcome> => {
     if (verified.endsAt <= x.wall) return challenged(x, EXPIRED, presented.word, 'off')
     if (verified.plain && presented.word !== 'dpop') return enter(x, verified)
     const stored = verified.own ? sessions.find(presented.text, x.snapshot!, x.wall) : undefined
@@ -117,7 +123,7 @@ export function authenticateJwt(
     const flaw = flawOfClaims(jwt.claims, rules, x.wall)
     if (flaw === 'expired') return challenged(x, EXPIRED, 'bearer', 'off')
     if (flaw !== undefined) return refused(x, CLAIM_FLAWS[flaw])
-    const policies = policiesOf(jwt.claims, rules)
+    const policies = policiesFromClaims(jwt.claims, rules)
     if (policies.length === 0) return challenged(x, NO_POLICY, presented.word, 'off')
     const confirmation = readConfirmation(jwt.claims.cnf)
     const own = bindings.ownKeys.has(signer.key)
@@ -192,10 +198,10 @@ function keySourceOf({ key, family, keySets }: JwtRules, sets: KeySets): KeySour
  * an issuer of one cannot exhaust the limits of another one's callers.
  */
 function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, policies: readonly string[]): Caller {
-  const identity = identityOf(claims, rules)
+  const identity = identityFromClaims(claims, rules)
   const issuer = [rules.keySets.map(({ url }) => url), hash('sha256', rules.key, 'base64'), claims.iss ?? '']
   const keyHash = hash('sha256', `jwt ${JSON.stringify([orgId, issuer, identity])}`, 'hex')
-  const clientId = clientOf(claims, rules)
+  const clientId = clientFromClaims(claims, rules)
   const body = { org_id: orgId, alias: identity, apply_policies: [...policies] }
   return {
     source: { body, orgId, clientId, evictAt: 0 },

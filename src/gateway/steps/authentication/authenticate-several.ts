@@ -1,5 +1,5 @@
 import { Fault } from '../../../errors/fault.ts'
-import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 
 /** What a request was like before the first try, and what it is told when none succeeds. */
 interface Tries {
@@ -25,7 +25,7 @@ function attempt(
   which: number,
   from: number,
   tries: Tries,
-): Outcome | Promise<Outcome> {
+): StepOutcome | Promise<StepOutcome> {
   const steps = alternatives[which]!
   for (let at = from; at < steps.length; at++) {
     const end = steps[at]!(x)
@@ -43,9 +43,9 @@ function next(
   x: Exchange,
   alternatives: readonly (readonly Step[])[],
   which: number,
-  end: Outcome,
+  end: StepOutcome,
   { before, unproved: known }: Tries,
-): Outcome | Promise<Outcome> {
+): StepOutcome | Promise<StepOutcome> {
   // Of several credentials in one scheme nobody can say which counts, also where another scheme is met.
   if (!(end instanceof Fault) || end.code === 'credential_repeated') return end
   const unproved = known ?? (isUnproved(end) ? { refusal: end, fields: x.answerExtra } : undefined)

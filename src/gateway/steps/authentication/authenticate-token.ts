@@ -4,7 +4,7 @@ import type { OAuthApi } from '../../../oauth/endpoints/parts.ts'
 import { isBound } from '../../../oauth/proofs/confirmation.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
 import { admitBound, type BindingParts, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
-import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
 import { type PresentedToken, readToken } from './read-token.ts'
 
@@ -29,7 +29,7 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Se
     x: Exchange,
     session: LiveSession | undefined,
     presented: PresentedToken,
-  ): Outcome | Promise<Outcome> => {
+  ): StepOutcome | Promise<StepOutcome> => {
     const refusal = flawOf(x, session, api)
     if (refusal !== undefined) return refuse(x, refusal, presented.word)
     const { confirmation } = session!.token!
@@ -39,7 +39,7 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Se
     return undefined
   }
 
-  const prove = (x: Exchange, session: LiveSession, token: BoundToken): Outcome | Promise<Outcome> => {
+  const prove = (x: Exchange, session: LiveSession, token: BoundToken): StepOutcome | Promise<StepOutcome> => {
     const admit = () => {
       x.session = session
       return undefined

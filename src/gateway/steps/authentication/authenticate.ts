@@ -3,7 +3,7 @@ import type { Api } from '../../../model/apis/definition/api.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { isBound, UNBOUND } from '../../../oauth/proofs/confirmation.ts'
 import { admitBound, type BindingParts, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
-import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
@@ -21,7 +21,7 @@ const EXPIRED = prebuilt('key_expired')
 export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, parts: BindingParts): Step {
   const { orgId } = api
   const bindsAll = requiresBinding(api)
-  const accept = (x: Exchange, session: LiveSession | undefined, sent: string): Outcome | Promise<Outcome> => {
+  const accept = (x: Exchange, session: LiveSession | undefined, sent: string): StepOutcome | Promise<StepOutcome> => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
     const { token } = session
@@ -32,7 +32,7 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
     x.session = session
     return undefined
   }
-  const prove = (x: Exchange, session: LiveSession, token: BoundToken): Outcome | Promise<Outcome> => {
+  const prove = (x: Exchange, session: LiveSession, token: BoundToken): StepOutcome | Promise<StepOutcome> => {
     const admit = () => {
       x.session = session
       return undefined

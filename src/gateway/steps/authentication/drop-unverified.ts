@@ -9,12 +9,12 @@ import {
   unique,
   withoutPlaces,
 } from '../../authentication/credential-places.ts'
-import type { Exchange, SeenCredentials, Step } from '../../server/exchange.ts'
+import type { Exchange, KnownCredentials, Step } from '../../server/exchange.ts'
 import { withoutCookie, withoutQuery } from './read-credential.ts'
 
 /** What becomes of the credentials of a request: of fields with one spelling that the wire knows, `known` has the numbers. */
 interface Verdict {
-  readonly seen: SeenCredentials
+  readonly seen: KnownCredentials
   readonly known: readonly number[]
   readonly others: readonly CredentialPlace[]
 }

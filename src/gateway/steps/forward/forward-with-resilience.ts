@@ -1,14 +1,14 @@
 import { prebuilt } from '../../../errors/fault.ts'
-import { type Exchange, type Outcome, SENT, type Step, type Targets } from '../../server/exchange.ts'
-import type { UpstreamCare } from '../../upstream/resilience.ts'
-import { requestFields, send } from './forward.ts'
+import { type Exchange, SENT, type Step, type StepOutcome, type Targets } from '../../server/exchange.ts'
+import type { UpstreamResilience } from '../../upstream/resilience.ts'
+import { requestFields, sendToTarget } from './forward.ts'
 
 const ALL_DOWN = prebuilt('upstream_all_down')
 const NONE_FOUND = prebuilt('upstream_unresolved', 'DNS names no target')
 
 /** `forward` of an API whose upstream is taken care of: to the next target that is not down, with an eye on what becomes of it. */
-export function forwardWithCare(care: UpstreamCare, targets: Targets, preserveHost: boolean): Step {
-  const hand = (x: Exchange, chosen: Targets): Outcome => {
+export function forwardWithRetries(resilience: UpstreamResilience, targets: Targets, preserveHost: boolean): Step {
+  const hand = (x: Exchange, chosen: Targets): StepOutcome => {
     // What is explained takes no turn.
     const target = x.dry ? chosen.after(chosen.list[0]!) : chosen.next()
     if (target === undefined) {
@@ -16,8 +16,8 @@ export function forwardWithCare(care: UpstreamCare, targets: Targets, preserveHo
       return chosen.list.length === 0 ? NONE_FOUND : ALL_DOWN
     }
     if (x.dry) return SENT
-    care.begin(x)
-    send(x, target, preserveHost)
+    resilience.begin(x)
+    sendToTarget(x, target, preserveHost)
     return SENT
   }
   return function forward(x) {

@@ -1,5 +1,5 @@
 import { FIELD, FIELD_NAMES } from '../../../wire/http1/fields.ts'
-import { copyText } from '../../record/flatten-string.ts'
+import { flattenString } from '../../record/flatten-string.ts'
 import { type Exchange, SENT, type Step, type Target, type Targets } from '../../server/exchange.ts'
 
 /** Hands the request to the next target in turn. Always the last step. */
@@ -7,13 +7,13 @@ export function forward(targets: Targets, preserveHost: boolean): Step {
   return function forward(x) {
     x.requestHead = requestFields(x)
     if (x.dry) return SENT
-    send(x, (x.operation?.targets ?? targets).next()!, preserveHost)
+    sendToTarget(x, (x.operation?.targets ?? targets).next()!, preserveHost)
     return SENT
   }
 }
 
 /** Hands the request to this target; again, when the one before could not be reached. */
-export function send(x: Exchange, target: Target, preserveHost: boolean): void {
+export function sendToTarget(x: Exchange, target: Target, preserveHost: boolean): void {
   x.target = target
   x.attempts++
   const method = x.operation?.toMethod || x.method
@@ -50,8 +50,8 @@ export function requestFields(x: Exchange): string {
 function ownLines(x: Exchange): string {
   const { told, authority } = x
   if (told.lines === '' || told.authority !== authority) {
-    told.authority = copyText(authority)
-    told.lines = copyText(forLine(x.peerAddress) + protoLine(x) + hostLine(x))
+    told.authority = flattenString(authority)
+    told.lines = flattenString(forLine(x.peerAddress) + protoLine(x) + hostLine(x))
   }
   return told.lines
 }

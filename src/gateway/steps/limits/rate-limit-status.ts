@@ -1,22 +1,22 @@
 import type { Limit } from '../../../model/limits/limit.ts'
 import type { Counters } from '../../../store/ports/ports.ts'
 import { isRateLimits } from '../../routing/own-paths.ts'
-import type { Exchange, Outcome, Reply, Step } from '../../server/exchange.ts'
-import { limitFields, limitToTell, namedRates, resetAt, secondsOf } from '../../server/limit-fields.ts'
+import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
+import { limitFields, namedRates, reportedLimit, resetAt, wholeSeconds } from '../../server/limit-fields.ts'
 import { run } from '../../server/run.ts'
-import { LedOn } from '../transforms/redirect-internally.ts'
+import { InternalRedirect } from '../transforms/redirect-internally.ts'
 import { limitsOf, organisationOf } from './take-permits.ts'
 
 /**
  * Tells callers of an API with authentication what their rate and quota are and what is left, without taking of either, at
  * `{listen path}/svc/rate-limits/`. `identify` are the steps that say who is calling and whether they may.
  */
-export function tellLimits(counters: Counters, identify: readonly (Step | undefined)[]): Step | undefined {
+export function answerRateLimits(counters: Counters, identify: readonly (Step | undefined)[]): Step | undefined {
   if (identify.length === 0) return undefined
   const steps = [...identify.filter((step) => step !== undefined), limitsTold(counters)]
   return function tellLimits(x) {
     if (!isRateLimits(x.rest, 0) || (x.method !== 'GET' && x.method !== 'HEAD')) return undefined
-    return x.dry ? new LedOn(steps) : run(steps, x)
+    return x.dry ? new InternalRedirect(steps) : run(steps, x)
   }
 }
 
@@ -27,15 +27,15 @@ function limitsTold(counters: Counters): Step {
     const refused = counters.peek(limits, x)
     return typeof refused === 'number'
       ? replyOf(x, limits, refused)
-      : refused.then((late): Outcome => replyOf(x, limits, late))
+      : refused.then((late): StepOutcome => replyOf(x, limits, late))
   }
 }
 
 /** -1 = without bound. `refused` is the place of the limit that would refuse a call now, -1 = none. */
 function replyOf(x: Exchange, limits: readonly Limit[], refused: number): Reply {
   x.limitFields = limitFields(limits, x.wall, refused)
-  const quota = limitToTell(limits, 'quota', refused)
-  const rate = limitToTell(limits, 'rate', refused)
+  const quota = reportedLimit(limits, 'quota', refused)
+  const rate = reportedLimit(limits, 'rate', refused)
   const body = {
     quota: {
       quota_max: quota?.max ?? -1,
@@ -48,7 +48,7 @@ function replyOf(x: Exchange, limits: readonly Limit[], refused: number): Reply 
       requests: limit.max,
       per_unit: limit.windowMs / 1000,
       remaining: limit.remaining,
-      resets_in: secondsOf(limit.resetMs),
+      resets_in: wholeSeconds(limit.resetMs),
     })),
   }
   const fields = 'Content-Type: application/json\r\nCache-Control: no-store\r\n'

@@ -1,12 +1,12 @@
 import { Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Limit } from '../../../model/limits/limit.ts'
 import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
-import type { Grant } from '../../../model/sessions/grant.ts'
+import type { SessionGrant } from '../../../model/sessions/grant.ts'
 import type { Clock } from '../../../model/time/clock.ts'
 import type { Counters } from '../../../store/ports/ports.ts'
 import type { WatchLimits } from '../../events/events.ts'
-import type { Exchange, OrgLimits, Outcome, Step } from '../../server/exchange.ts'
-import { limitFields, secondsOf } from '../../server/limit-fields.ts'
+import type { Exchange, OrgLimits, Step, StepOutcome } from '../../server/exchange.ts'
+import { limitFields, wholeSeconds } from '../../server/limit-fields.ts'
 
 const API_RATE = prebuilt('api_rate_exceeded')
 const RATE = prebuilt('rate_exceeded')
@@ -57,14 +57,14 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
     return conclude(x, limits, counters.takeAlone(limits, x))
   }
 
-  const refuse = (x: Exchange, fault: Fault | undefined): Outcome => {
+  const refuse = (x: Exchange, fault: Fault | undefined): StepOutcome => {
     if (fault !== undefined && sendRetryAfter) {
-      x.answerExtra += `Retry-After: ${secondsOf(x.retryAfterMs)}\r\n`
+      x.answerExtra += `Retry-After: ${wholeSeconds(x.retryAfterMs)}\r\n`
     }
     return fault
   }
 
-  const throttle = async (x: Exchange, limits: readonly Limit[], grant: Grant): Promise<Outcome> => {
+  const throttle = async (x: Exchange, limits: readonly Limit[], grant: SessionGrant): Promise<StepOutcome> => {
     throttled++
     try {
       let fault: Fault | undefined = RATE
@@ -110,7 +110,7 @@ export function organisationOf(x: Exchange): OrgLimits | undefined {
 }
 
 /** The limits of a request, in the order in which they are checked. Allocates only for organisations and operations with limits. */
-export function limitsOf(x: Exchange, grant: Grant | undefined, org: OrgLimits | undefined): readonly Limit[] {
+export function limitsOf(x: Exchange, grant: SessionGrant | undefined, org: OrgLimits | undefined): readonly Limit[] {
   const chain = x.chain!
   const own = grant === undefined ? chain.openLimits : limitsOfGrant(x, grant)
   const operation = x.operation?.rates ?? NO_LIMITS
@@ -119,7 +119,7 @@ export function limitsOf(x: Exchange, grant: Grant | undefined, org: OrgLimits |
 }
 
 /** Those of every path that this one may be for the upstream. */
-function limitsOfGrant(x: Exchange, grant: Grant): readonly Limit[] {
+function limitsOfGrant(x: Exchange, grant: SessionGrant): readonly Limit[] {
   const { method, rest } = x
   const readable = rest === '' ? '/' : readablePath(rest)
   const limits = grant.limitsFor(method, readable, x)

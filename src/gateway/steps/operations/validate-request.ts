@@ -1,5 +1,5 @@
 import { prebuilt } from '../../../errors/fault.ts'
-import { MAX_TOLD } from '../../../model/apis/check/value-schema.ts'
+import { MAX_REPORTED } from '../../../model/apis/check/value-schema.ts'
 import type {
   BodyCheck,
   ParameterCheck,
@@ -10,7 +10,7 @@ import type {
 import { otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
 import { PathPattern } from '../../routing/path-pattern.ts'
-import type { Exchange, Outcome, Reply, Step } from '../../server/exchange.ts'
+import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { readTrafficJson } from '../../server/json-flaw.ts'
 import { cookieValue, queryValues } from '../authentication/read-credential.ts'
 
@@ -50,7 +50,7 @@ export function validateRequest(checks: readonly (readonly RequestCheck[])[]): S
   }
 }
 
-async function validateBodies(x: Exchange, checks: readonly RequestCheck[]): Promise<Outcome> {
+async function validateBodies(x: Exchange, checks: readonly RequestCheck[]): Promise<StepOutcome> {
   for (const check of checks) {
     if (check.body === undefined) continue
     const flaws = await bodyFlaws(x, check.body)
@@ -62,7 +62,7 @@ async function validateBodies(x: Exchange, checks: readonly RequestCheck[]): Pro
 /** The definition says with which status, so this is an answer and no fault, though it is noted as one. */
 function refusal(x: Exchange, { status }: RequestCheck, flaws: readonly RequestFlaw[]): Reply {
   x.fault = INVALID
-  const body = JSON.stringify({ error: INVALID.message, faults: flaws.slice(0, MAX_TOLD) })
+  const body = JSON.stringify({ error: INVALID.message, faults: flaws.slice(0, MAX_REPORTED) })
   return { status, fields: 'Content-Type: application/json\r\n', body }
 }
 

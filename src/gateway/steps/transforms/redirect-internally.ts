@@ -3,7 +3,7 @@ import { encodedPath, readablePath } from '../../../model/patterns/readable-path
 import { holdsEncodedSlash, type PathForms, readPath } from '../../../wire/http1/path.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
 import { CORS_FIELDS } from '../../server/cors-fields.ts'
-import type { Chain, Exchange, Outcome, Reply, Step } from '../../server/exchange.ts'
+import type { Chain, Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { run } from '../../server/run.ts'
 
 const LOOP = prebuilt('loop_detected')
@@ -14,7 +14,7 @@ const CLIMBS = prebuilt('request_malformed', 'the path climbs')
 const MAX_HOPS = 5
 
 /** Ends the walk of a request that is explained rather than served: it goes on with these steps. */
-export class LedOn implements Reply {
+export class InternalRedirect implements Reply {
   readonly status = 0
   readonly fields = ''
   readonly body = undefined
@@ -29,12 +29,12 @@ export class LedOn implements Reply {
  * Goes on with a request in another API of the organisation (its id, or `self`), without a socket. An internal API, which has no other
  * way in, and the API itself ask nothing of the caller again; every other one asks all that it asks of those who come to it directly.
  */
-export function leadOn(
+export function redirectInternally(
   x: Exchange,
   apiId: string,
   path: string,
   query: string | undefined,
-): Outcome | Promise<Outcome> {
+): StepOutcome | Promise<StepOutcome> {
   const from = x.chain!
   const chain = apiId === 'self' ? from : x.snapshot!.apis.get(apiId)?.main
   // An id may come to belong to another organisation, whose APIs nobody else leads traffic to.
@@ -45,8 +45,8 @@ export function leadOn(
   if (holdsEncodedSlash(forms.path) && !chain.api.allowEncodedSlashes) return ENCODED_SLASH
   x.hops++
   enter(x, chain, forms, query)
-  const steps = chain === from || chain.api.internal ? chain.inner : chain.ledTo
-  return x.dry ? new LedOn(steps) : run(steps, x)
+  const steps = chain === from || chain.api.internal ? chain.inner : chain.redirectedSteps
+  return x.dry ? new InternalRedirect(steps) : run(steps, x)
 }
 
 function enter(x: Exchange, chain: Chain, { path, sent }: PathForms, query: string | undefined): void {
@@ -75,10 +75,10 @@ function below({ api }: Chain, rest: string): string {
 }
 
 /** Stands in the place of `forward` at an API whose upstream is another API: `svc://<api_id>/base`. */
-export function leadUpstream(url: string): Step {
+export function forwardToApi(url: string): Step {
   const [, apiId = '', base = ''] = /^svc:\/\/([^/?]*)([^?]*)/i.exec(url) ?? []
   const before = base.replace(/\/$/, '')
   return function leadUpstream(x) {
-    return leadOn(x, apiId, `${before}${x.forwardPath}` || '/', x.hasQuery ? x.forwardQuery : undefined)
+    return redirectInternally(x, apiId, `${before}${x.forwardPath}` || '/', x.hasQuery ? x.forwardQuery : undefined)
   }
 }

@@ -11,12 +11,12 @@ import type {
   CompiledTrigger,
   CompiledTriggerRule,
   Exchange,
-  Outcome,
   Step,
+  StepOutcome,
 } from '../../server/exchange.ts'
 import { openValues } from '../authentication/drop-unverified.ts'
 import { queryValues } from '../authentication/read-credential.ts'
-import { leadOn } from './redirect-internally.ts'
+import { redirectInternally } from './redirect-internally.ts'
 
 const UNCLEAR = prebuilt('request_malformed', 'with its encoded slashes decoded the path is rewritten in another way')
 const CLIMBS = prebuilt('request_malformed', 'the path climbs')
@@ -60,7 +60,7 @@ function matchesOf(x: Exchange, { matcher }: CompiledRewrite): Match[] {
   })
 }
 
-async function withBody(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]): Promise<Outcome> {
+async function withBody(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]): Promise<StepOutcome> {
   const limit = Math.min(x.bodyLimitBytes || MAX_SEARCHED_BYTES, MAX_SEARCHED_BYTES)
   const body = x.body === undefined && x.bodyLength === 0 ? '' : (await x.readBody(limit)).toString('utf8')
   return choose(x, rewrite, matches, body)
@@ -154,7 +154,7 @@ function apply(x: Exchange, target: CompiledTarget, text: string | undefined) {
   const query = mark === -1 ? undefined : text.slice(mark + 1)
   // What callers send must not lead out of the place that the definition names.
   if (DOT_SEGMENT.test(path) || /%(?![0-9a-f]{2})/i.test(path) || readPath(path) instanceof Error) return CLIMBS
-  if (target.api !== '') return leadOn(x, target.api, path, query)
+  if (target.api !== '') return redirectInternally(x, target.api, path, query)
   x.forwardPath = path
   x.hasQuery = query !== undefined
   x.forwardQuery = query ?? ''

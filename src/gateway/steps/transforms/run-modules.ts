@@ -3,10 +3,10 @@ import type { Api } from '../../../model/apis/definition/api.ts'
 import type { ModulePhase } from '../../../model/apis/definition/module-rules.ts'
 import type { SecretNames } from '../../../model/secrets/redact-traffic.ts'
 import { readPath } from '../../../wire/http1/path.ts'
-import type { FieldEdit, FieldPairs, Outcome as Made } from '../../modules/messages.ts'
+import type { FieldEdit, FieldPairs, ModuleOutcome as Made } from '../../modules/messages.ts'
 import type { ModuleSet } from '../../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../../modules/views.ts'
-import type { Exchange, Outcome, Reply, Step } from '../../server/exchange.ts'
+import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { forwardPathOf } from './redirect-internally.ts'
 import { putBody } from './transform-body.ts'
 
@@ -52,7 +52,7 @@ async function callModules(
   phase: RequestPhase,
   { names, limitBytes }: Shown,
   x: Exchange,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   const { open, hidden } = splitQuery(x.forwardQuery, names)
   const path = (phase === 'post' ? x.forwardPath : x.rest) || '/'
   const fields = openFields([...x.request.entries(), ...pairsOf(x.requestExtra)], names)
@@ -75,7 +75,7 @@ async function bodyOf(x: Exchange, limitBytes: number): Promise<Uint8Array> {
   return ownBytes(bytes)
 }
 
-function take(x: Exchange, phase: RequestPhase, made: Made, hiddenQuery: string): Outcome {
+function take(x: Exchange, phase: RequestPhase, made: Made, hiddenQuery: string): StepOutcome {
   x.moduleContext = made.context
   if (made.refusal !== undefined || made.reply !== undefined) return replyOf(x, made)
   for (const edit of made.edits) editField(x, edit)

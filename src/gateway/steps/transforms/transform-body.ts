@@ -1,7 +1,7 @@
 import { prebuilt } from '../../../errors/fault.ts'
 import type { BodyRule } from '../../../model/apis/definition/operation.ts'
 import { MAX_RENDERED } from '../../../model/body-templates/render.ts'
-import type { Exchange, Outcome, Step } from '../../server/exchange.ts'
+import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import { type TransformFaults, transformed } from '../../server/template-values.ts'
 
 const ENCODED = prebuilt('transform_body_malformed', 'must not be encoded (Content-Encoding)')
@@ -24,7 +24,7 @@ export function transformBody(rules: readonly (BodyRule | undefined)[]): Step | 
   }
 }
 
-async function transform(x: Exchange, rule: BodyRule): Promise<Outcome> {
+async function transform(x: Exchange, rule: BodyRule): Promise<StepOutcome> {
   if (!/^(?:identity)?$/i.test(x.request.get('content-encoding') ?? '')) return ENCODED
   const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_RENDERED, MAX_RENDERED))
   const made = transformed(x, rule, bytes, FAULTS)

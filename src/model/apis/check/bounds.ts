@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { METHODS } from '../convert/convert-operations.ts'
+import { PATH_METHODS } from '../convert/convert-operations.ts'
 import type { Api } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from './validate.ts'
@@ -51,7 +51,7 @@ const each = (most: number, ...places: readonly string[]): Bound[] => places.map
  * The bounds of each format beyond those of its schema. They hold for what is saved: what is stored already stays served. Each entry
  * costs memory on every node, and many cost every request, so that one tenant's lists would hold up the requests of others.
  */
-export const BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> = {
+export const API_BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> = {
   classic: [
     { at: `${LISTS}.*`, most: OPERATIONS },
     { at: `${LISTS}.*`, most: LISTED, together: true },
@@ -128,7 +128,7 @@ export const BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> = {
 
 /** Where a definition holds more than may be saved. */
 export function boundFlaws(format: 'classic' | 'oas', definition: JsonObject, root: readonly string[] = []): Flaw[] {
-  return BOUNDS[format].flatMap((bound) =>
+  return API_BOUNDS[format].flatMap((bound) =>
     overBound(bound, definition).map(({ at, reason }) => ({ at: [...root, ...at], reason })),
   )
 }
@@ -184,7 +184,7 @@ function countsOf(value: Json, place: readonly string[], counts: Bound['counts']
 }
 
 function operationsIn(item: JsonObject | readonly Json[]): number {
-  return METHODS.filter((method) => Object.hasOwn(item, method)).length
+  return PATH_METHODS.filter((method) => Object.hasOwn(item, method)).length
 }
 
 function placeholdersIn(path: string): number {

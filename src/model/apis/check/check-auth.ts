@@ -7,7 +7,7 @@ import type { Pair } from '../convert/convert-table.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
-import { METHODS, methodOfIdentity, methodsOf, schemeNames } from '../read/read-auth.ts'
+import { AUTH_SWITCHES, methodOfIdentity, methodsOf, schemeNames } from '../read/read-auth.ts'
 import { HMAC_ALGORITHMS, readJwtRules, scopePoliciesOf } from '../read/read-schemes.ts'
 import type { Flaw } from './validate.ts'
 
@@ -47,7 +47,7 @@ function jwtFlaws(classic: JsonObject): Flaw[] {
 /** Only a key can be a certificate: the other methods have proofs of their own. */
 function certificateFlaws(classic: JsonObject, methods: readonly string[]): Flaw[] {
   const configs = objectOf(classic, 'auth_configs')
-  const at = METHODS.filter(
+  const at = AUTH_SWITCHES.filter(
     ({ on, config }) => on !== 'use_standard_auth' && methods.includes(on) && Object.hasOwn(configs, config),
   )
     .filter(({ config }) => flagOf(objectOf(configs, config), 'use_certificate'))

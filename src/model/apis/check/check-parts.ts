@@ -12,7 +12,7 @@ import { classicEventFlaws, oasEventFlaws } from './check-events.ts'
 import { classicOAuthFlaws, oasOAuthFlaws } from './check-oauth.ts'
 import { classicOperationFlaws, oasOperationFlaws } from './check-operations.ts'
 import { classicUpstreamFlaws, oasUpstreamFlaws } from './check-upstream.ts'
-import { type SchemeKind, schemeKind, schemeWish, type Wish } from './unsupported.ts'
+import { type SchemeKind, schemeKind, type UnsupportedFeature, unsupportedScheme } from './unsupported.ts'
 import type { Flaw } from './validate.ts'
 
 /** What a classic definition says in two places that do not fit together. */
@@ -67,17 +67,17 @@ export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
 }
 
 /** Schemes that are asked for and not served: of another kind, or a second one of a kind. */
-export function oasWishes(document: JsonObject, extension: JsonObject): Wish[] {
+export function unsupportedOasSchemes(document: JsonObject, extension: JsonObject): UnsupportedFeature[] {
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
   const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
   const at = (name: string) => [EXTENSION, 'server', 'authentication', 'securitySchemes', name]
-  const wishes: Wish[] = []
+  const wishes: UnsupportedFeature[] = []
   const kinds = new Set<SchemeKind>()
   for (const name of enabledSchemes(authentication)) {
     const declaration = member(declared, name)
     if (declaration === undefined || !isObject(declaration)) continue
     const kind = schemeKind(declaration)
-    const feature = schemeWish(kind) ?? (kinds.has(kind) ? 'several security schemes of one kind' : undefined)
+    const feature = unsupportedScheme(kind) ?? (kinds.has(kind) ? 'several security schemes of one kind' : undefined)
     if (feature !== undefined) wishes.push({ at: at(name), feature })
     kinds.add(kind)
   }

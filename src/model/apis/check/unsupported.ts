@@ -33,7 +33,7 @@ export function schemeKind(declared: JsonObject): SchemeKind {
 }
 
 /** The feature that APIs with such a scheme ask for and do not get; undefined when the scheme is served. */
-export function schemeWish(kind: SchemeKind): string | undefined {
+export function unsupportedScheme(kind: SchemeKind): string | undefined {
   return UNSUPPORTED.find((row) => row.scheme === kind)?.feature
 }
 
@@ -291,7 +291,7 @@ export const UNSUPPORTED: readonly Row[] = [
 ]
 
 /** A thing that is asked for and not served: where, and what it is called. */
-export interface Wish {
+export interface UnsupportedFeature {
   readonly at: TreePath
   readonly feature: string
 }
@@ -300,8 +300,12 @@ export interface Wish {
 const OPAQUE = new Set(['config_data', 'oas', 'classic'])
 
 /** Every unsupported thing that a classic definition or an extension turns on. Switched off, it is no wish. */
-export function wishesOf(definition: JsonObject, format: 'classic' | 'oas', root: TreePath = []): Wish[] {
-  const wishes: Wish[] = []
+export function unsupportedFeaturesOf(
+  definition: JsonObject,
+  format: 'classic' | 'oas',
+  root: TreePath = [],
+): UnsupportedFeature[] {
+  const wishes: UnsupportedFeature[] = []
   for (const row of UNSUPPORTED) {
     for (const probe of row[format]) {
       probeAt(definition, definition, probe, 0, root, (path) => wishes.push({ at: path, feature: row.feature }))
@@ -318,7 +322,7 @@ export function wishesOf(definition: JsonObject, format: 'classic' | 'oas', root
 }
 
 /** @throws Fault `definition_unsupported` naming the first 20 wishes; returns when there are none */
-export function refuseWishes(wishes: readonly Wish[]): void {
+export function refuseUnsupported(wishes: readonly UnsupportedFeature[]): void {
   if (wishes.length === 0) return
   const seen = new Set<string>()
   for (const { at: path, feature } of wishes) seen.add(`${toWords(path)}: ${feature} (not served by this gateway yet)`)
@@ -349,7 +353,7 @@ function probeAt(
   for (const each of Object.keys(value)) probeAt(member(value, each), value, probe, depth + 1, [...path, each], found)
 }
 
-function findReferences(value: Json, path: TreePath, wishes: Wish[]): void {
+function findReferences(value: Json, path: TreePath, wishes: UnsupportedFeature[]): void {
   if (typeof value === 'string') {
     if (isReference(value)) wishes.push({ at: path, feature: 'values kept elsewhere (env://, secrets://, ...)' })
     return

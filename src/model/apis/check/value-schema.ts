@@ -10,7 +10,7 @@ import { type CompileWork, charged, meter, PATTERNS } from './schema-work.ts'
 import { refuseFlaws } from './validate.ts'
 
 /** Flaws of one request that are told. */
-export const MAX_TOLD = 20
+export const MAX_REPORTED = 20
 /** Values with more texts, numbers and so on are told only the first flaw: to find all of them costs memory by the flaw. */
 const MAX_SEARCHED = 20_000
 
@@ -101,7 +101,7 @@ function checkOf(first: ValidateFunction, compileAll: () => ValidateFunction): V
       try {
         all ??= compileAll()
         all(value)
-        return (all.errors ?? []).slice(0, MAX_TOLD).map(toRequestFlaw)
+        return (all.errors ?? []).slice(0, MAX_REPORTED).map(toRequestFlaw)
       } catch {
         // It is refused already: only the other flaws take too much work to find.
         return firstFlaws

@@ -18,11 +18,11 @@ import {
  * An entry is laid over the result of the way back only where that still is as it `was`, so that whoever edits
  * the visible part of a converted document is heeded.
  */
-export type Kept = JsonObject
+export type PreservedMembers = JsonObject
 
 /** What must be kept for `made` to become `original` again. */
-export function keptOf(original: JsonObject, made: JsonObject): Kept {
-  const kept: Kept = {}
+export function preservedMembersOf(original: JsonObject, made: JsonObject): PreservedMembers {
+  const kept: PreservedMembers = {}
   compareObjects(original, made, [], kept)
   return kept
 }
@@ -31,7 +31,7 @@ export function keptOf(original: JsonObject, made: JsonObject): Kept {
  * Lays what was kept over `made`, in place. Answers the pointers of what found no place: there the document
  * now says something else, and neither can stand for both.
  */
-export function layOver(kept: Json | undefined, made: JsonObject): string[] {
+export function restorePreserved(kept: Json | undefined, made: JsonObject): string[] {
   if (kept === undefined) return []
   if (!isObject(kept)) return ['/']
   return Object.keys(kept).filter((pointer) => {
@@ -42,20 +42,20 @@ export function layOver(kept: Json | undefined, made: JsonObject): string[] {
 }
 
 /** Pointers of members that only the original's format can name. */
-export function namesOf(kept: Kept): string[] {
+export function preservedPointers(kept: PreservedMembers): string[] {
   return Object.keys(kept).filter((pointer) => {
     const entry = kept[pointer]!
     return !isEmpty(member(entry, 'is')) || member(entry, 'put') !== undefined
   })
 }
 
-function compareObjects(original: JsonObject, made: JsonObject, path: TreePath, kept: Kept): void {
+function compareObjects(original: JsonObject, made: JsonObject, path: TreePath, kept: PreservedMembers): void {
   for (const name of new Set([...Object.keys(original), ...Object.keys(made)])) {
     compare(member(original, name), member(made, name), [...path, name], kept)
   }
 }
 
-function compare(is: Json | undefined, was: Json | undefined, path: TreePath, kept: Kept): void {
+function compare(is: Json | undefined, was: Json | undefined, path: TreePath, kept: PreservedMembers): void {
   if (sameTree(is, was)) return
   if (is !== undefined && was !== undefined && isObject(is) && isObject(was)) {
     compareObjects(is, was, path, kept)

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { getAt, member, pathOf, putAt, sameTree, setMember } from '../definition/tree.ts'
-import { METHODS } from '../read/read-auth.ts'
+import { AUTH_SWITCHES } from '../read/read-auth.ts'
 import { defaultScopesToClassic, defaultScopesToOas, oauthToClassic, oauthToOas } from './convert-oauth.ts'
 import { groupsOf, hmacToClassic, hmacToOas, offersChoice, SCHEME_PAIRS, writeGroups } from './convert-schemes.ts'
 import { copyPairs, type Pair } from './convert-table.ts'
@@ -55,7 +55,7 @@ const SCHEMES = ['server', 'authentication', 'securitySchemes']
 /** Writes methods and their settings as security schemes: declared in the document, asked for in `security`, set up in the extension. */
 export function authToOas(classic: JsonObject, document: JsonObject, extension: JsonObject): void {
   const keyless = flagOf(classic, 'use_keyless')
-  const none = !METHODS.some((method) => flagOf(classic, method.on))
+  const none = !AUTH_SWITCHES.some((method) => flagOf(classic, method.on))
   const asked: string[] = []
   const used = new Set<string>()
   let oauth: string | undefined

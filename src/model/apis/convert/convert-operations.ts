@@ -5,7 +5,7 @@ import { TRIGGERS } from './convert-rewrite.ts'
 import { type Codec, copyPairs, DURATION, HEADERS, type Pair } from './convert-table.ts'
 
 /** Methods that a path of an OpenAPI document can have, as its keys spell them. */
-export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
+export const PATH_METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 
 interface ListTwin {
   /** List of `extended_paths`. */
@@ -105,7 +105,7 @@ export interface Operation {
 export function operationsOf(document: JsonObject): Operation[] {
   const paths = objectOf(document, 'paths')
   return Object.keys(paths).flatMap((path) =>
-    METHODS.flatMap((method) => {
+    PATH_METHODS.flatMap((method) => {
       const object = member(paths[path], method)
       if (object === undefined || !isObject(object)) return []
       return [{ path, method: method.toUpperCase(), id: textOf(object, 'operationId'), object }]
@@ -146,7 +146,7 @@ export function operationsToOas(version: JsonObject, document: JsonObject, exten
   for (const { list, section, pairs } of OPERATION_TWINS) {
     for (const entry of objectsOf(lists, list)) {
       const path = textOf(entry, 'path')
-      const method = METHODS.find((each) => each.toUpperCase() === textOf(entry, 'method'))
+      const method = PATH_METHODS.find((each) => each.toUpperCase() === textOf(entry, 'method'))
       if (method === undefined || !path.startsWith('/')) continue
       const id = ids.get(`${method} ${path}`) ?? addOperation(document, ids, path, method)
       const at = ['middleware', 'operations', id, section]
@@ -167,7 +167,7 @@ function idsOf(document: JsonObject): Map<string, string> {
 }
 
 /** The operation of the document at a path, made where there is none. */
-export function operationAt(document: JsonObject, path: string, method: (typeof METHODS)[number]): JsonObject {
+export function operationAt(document: JsonObject, path: string, method: (typeof PATH_METHODS)[number]): JsonObject {
   const known = getAt(document, ['paths', path, method])
   if (known !== undefined && isObject(known)) return known
   addOperation(document, idsOf(document), path, method)

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, pathOf, sameTree, setMember } from '../definition/tree.ts'
 import { askedScopes, listedScopes } from '../read/oauth-members.ts'
-import { METHODS, operationAt, operationsOf } from './convert-operations.ts'
+import { operationAt, operationsOf, PATH_METHODS } from './convert-operations.ts'
 
 /** List of `extended_paths` that names scopes; ours, the incumbent has none. */
 const LIST = 'oauth_scopes'
@@ -42,7 +42,7 @@ export function scopesToOas(version: JsonObject, document: JsonObject, extension
   const seen = new Set<string>()
   for (const entry of objectsOf(objectOf(version, 'extended_paths'), LIST)) {
     const path = textOf(entry, 'path')
-    const method = METHODS.find((each) => each.toUpperCase() === textOf(entry, 'method'))
+    const method = PATH_METHODS.find((each) => each.toUpperCase() === textOf(entry, 'method'))
     const scopes = listedScopes(member(entry, 'scopes'))
     if (method === undefined || !path.startsWith('/') || scopes === undefined || entry.disabled === true) continue
     if (seen.has(`${method} ${path}`)) continue

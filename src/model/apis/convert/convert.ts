@@ -4,7 +4,7 @@ import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import { objectOf, textOf } from '../definition/members.ts'
 import { copyTree, member, pathOf, putAt, sameTree, setMember, type TreePath } from '../definition/tree.ts'
 import { hasInlineVersions, mainVersion } from '../read/read-classic.ts'
-import { keptOf, layOver, namesOf } from './conversion-remainder.ts'
+import { preservedMembersOf, preservedPointers, restorePreserved } from './conversion-remainder.ts'
 import { authToClassic, authToOas } from './convert-auth.ts'
 import { eventsToClassic, eventsToOas } from './convert-events.ts'
 import { operationsToClassic, operationsToOas } from './convert-operations.ts'
@@ -15,7 +15,7 @@ import { upstreamToClassic, upstreamToOas } from './convert-upstream.ts'
 const DEFAULT_VERSION = 'Default'
 
 /** What a conversion could not say in the other format's own words. */
-export interface Losses {
+export interface ConversionLosses {
   /** RFC 6901 pointers of what the way back would not restore. */
   readonly lost: string[]
   /** Pointers of what has no twin and is carried in the reserved member only. */
@@ -27,13 +27,13 @@ export interface Losses {
  * and what an earlier conversion carried in `oas` takes its place again.
  * @throws Fault `definition_invalid` when the definition does not fit its schema
  */
-export function toOas(classic: JsonObject): { document: JsonObject } & Losses {
+export function toOas(classic: JsonObject): { document: JsonObject } & ConversionLosses {
   checkBounds(classic)
   refuseFlaws(flawsOf('classic', classic))
   const document = writeOas(classic)
   const again = writeClassic(document)
-  const lost = Object.keys(keptOf(without(classic, 'oas'), without(again, 'oas')))
-  return { document, lost, carried: namesOf(objectOf(reserved(document), 'kept')) }
+  const lost = Object.keys(preservedMembersOf(without(classic, 'oas'), without(again, 'oas')))
+  return { document, lost, carried: preservedPointers(objectOf(reserved(document), 'kept')) }
 }
 
 /**
@@ -41,13 +41,13 @@ export function toOas(classic: JsonObject): { document: JsonObject } & Losses {
  * are carried in `oas`, and what an earlier conversion carried in `x-svc-api-gateway.classic` takes its place again.
  * @throws Fault `definition_invalid` when the document does not fit its schema, or contradicts what it carries
  */
-export function toClassic(document: JsonObject): { definition: JsonObject } & Losses {
+export function toClassic(document: JsonObject): { definition: JsonObject } & ConversionLosses {
   checkBounds(document)
   refuseFlaws([...flawsOf('openapi', document), ...flawsOf('extension', document[EXTENSION] ?? null, [EXTENSION])])
   const definition = writeClassic(document)
   const again = writeOas(definition)
-  const lost = Object.keys(keptOf(withoutReserved(document), withoutReserved(again)))
-  return { definition, lost, carried: namesOf(objectOf(objectOf(definition, 'oas'), 'kept')) }
+  const lost = Object.keys(preservedMembersOf(withoutReserved(document), withoutReserved(again)))
+  return { definition, lost, carried: preservedPointers(objectOf(objectOf(definition, 'oas'), 'kept')) }
 }
 
 /**
@@ -59,7 +59,7 @@ export function servedClassic(document: JsonObject): JsonObject {
   const classic = coreToClassic(document)
   const { kept } = reserved(document)
   const ownRules = classic.version_data !== undefined
-  const clashes = layOver(kept, classic)
+  const clashes = restorePreserved(kept, classic)
   // Rules of the document would hold for none of the versions that it carries.
   const versions = member(member(kept, '/version_data'), 'is')
   if (ownRules && versions !== undefined && hasInlineVersions({ ...classic, version_data: versions }))
@@ -77,12 +77,12 @@ function writeOas(classic: JsonObject): JsonObject {
   const bare = without(classic, 'oas')
   const held = objectOf(classic, 'oas')
   const document = coreToOas(bare, member(held, 'document') as JsonObject | undefined)
-  layOver(held.kept, document)
+  restorePreserved(held.kept, document)
   const extension = objectOf(document, EXTENSION)
   delete extension.classic
   const main = mainVersion(bare)
   const named = main === undefined || main === DEFAULT_VERSION ? {} : { version: main }
-  const kept = keptOf(bare, coreToClassic(document, main))
+  const kept = preservedMembersOf(bare, coreToClassic(document, main))
   const carry = { ...named, ...(Object.keys(kept).length > 0 ? { kept } : {}) }
   if (Object.keys(carry).length > 0) extension.classic = carry
   return document
@@ -94,7 +94,7 @@ function writeClassic(document: JsonObject): JsonObject {
   const outside = without(original, EXTENSION)
   const plain = coreToOas(classic)
   const derived = sameTree(without(plain, EXTENSION), outside)
-  const kept = keptOf(original, derived ? plain : coreToOas(classic, outside))
+  const kept = preservedMembersOf(original, derived ? plain : coreToOas(classic, outside))
   const carry = {
     ...(derived ? {} : { document: copyTree(outside) }),
     ...(Object.keys(kept).length > 0 ? { kept } : {}),

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { textOf, textsOf } from './members.ts'
 
 /** What people keep beside a definition, whatever its format: not part of it, and not changed by another one. */
-export interface ApiBeside {
+export interface ApiMetadata {
   readonly user_owners?: readonly string[]
   readonly user_group_owners?: readonly string[]
   readonly categories?: readonly string[]
@@ -11,7 +11,7 @@ export interface ApiBeside {
   readonly hook_references?: readonly JsonObject[]
 }
 
-const MEMBERS: readonly (keyof ApiBeside)[] = [
+const MEMBERS: readonly (keyof ApiMetadata)[] = [
   'user_owners',
   'user_group_owners',
   'categories',
@@ -20,13 +20,13 @@ const MEMBERS: readonly (keyof ApiBeside)[] = [
 ]
 
 /** What a stored API has beside its definition: members that are there. */
-export function besideOf(body: JsonObject): ApiBeside {
+export function metadataOfApi(body: JsonObject): ApiMetadata {
   const held = MEMBERS.flatMap((name) => (Array.isArray(body[name]) ? [[name, body[name]]] : []))
-  return Object.fromEntries(held) as ApiBeside
+  return Object.fromEntries(held) as ApiMetadata
 }
 
 /** The members that are given take the place of those before; the others stay. */
-export function mergeBeside(before: ApiBeside, given: ApiBeside): JsonObject {
+export function mergeMetadata(before: ApiMetadata, given: ApiMetadata): JsonObject {
   const merged = MEMBERS.flatMap((name) => {
     const value = given[name] ?? before[name]
     return value === undefined ? [] : [[name, structuredClone(value) as unknown as Json] as const]
@@ -40,9 +40,9 @@ export function categoriesOf(body: JsonObject): string[] {
   return [...new Set([...textsOf(body, 'categories'), ...inName.map((word) => word.slice(1))])]
 }
 
-/** The labels of a stored API as the list index has them: `labelFiled` of each. */
+/** The labels of a stored API as the list index has them: `labelIndexEntry` of each. */
 export function labelsOf(body: JsonObject): string[] {
-  return labelPairs(body).map(({ key, value }) => labelFiled(key, value))
+  return labelPairs(body).map(({ key, value }) => labelIndexEntry(key, value))
 }
 
 /** The keys of the labels of a stored API. */
@@ -56,7 +56,7 @@ export function labelValuesOf(body: JsonObject): string[] {
 }
 
 /** How the index `label` of APIs files a label. Keys hold no `=`. */
-export function labelFiled(key: string, value: string): string {
+export function labelIndexEntry(key: string, value: string): string {
   return `${key}=${value}`
 }
 

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { Api, ApiDocument } from './api.ts'
-import { type ApiBeside, besideOf, mergeBeside } from './api-metadata.ts'
+import { type ApiMetadata, mergeMetadata, metadataOfApi } from './api-metadata.ts'
 import { textOf, textsOf } from './members.ts'
-import { type Place, templateKey } from './template.ts'
+import { type ListenPlace, templateKey } from './template.ts'
 import { isUnownable } from './territory.ts'
 
 /** An API document with what the store finds it by and what stands beside its definition; written by `storedBody` alone. */
 export type StoredApi = ApiDocument &
-  ApiBeside & {
+  ApiMetadata & {
     readonly active: boolean
     /** `rest`, or `internal`. */
     readonly api_type: string
@@ -33,7 +33,7 @@ export type StoredApi = ApiDocument &
  * The text that APIs at one place have in common: host, and path without regard to case and names of placeholders. An API that is
  * switched off keeps its place, so that no other organisation receives its callers meanwhile.
  */
-export function placeOf(api: Place): string | undefined {
+export function placeOf(api: ListenPlace): string | undefined {
   if (api.internal) return undefined
   return `${api.domain} ${templateKey(api.listenPath, true)}`
 }
@@ -59,7 +59,7 @@ export interface StoredMore {
   /** The body before, of which what stands beside the definition is kept. */
   readonly before?: JsonObject | undefined
   /** What stands beside the definition from now on; what is absent stays. */
-  readonly beside?: ApiBeside | undefined
+  readonly beside?: ApiMetadata | undefined
   /** Given: the APIs that this one is a version of. Else as before. */
   readonly baseIds?: readonly string[]
   /** When the definition was changed; absent = it was not. */
@@ -87,7 +87,7 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
     ...(place !== undefined && api.active && sinceActive(before, place, now)),
     ...(versionIds.length > 0 && { version_ids: versionIds }),
     ...(baseIds.length > 0 && { base_ids: [...baseIds] }),
-    ...mergeBeside(besideOf(before), beside),
+    ...mergeMetadata(metadataOfApi(before), beside),
   }
 }
 

@@ -17,7 +17,7 @@ const MAX_LENGTH = 1024
  * Reads a listen path such as `/orders/` or `/t/{tenant}/{id:[0-9]+}/`. Slashes at the end do not count.
  * @throws Fault `definition_invalid` with the reason
  */
-export function parseTemplate(path: string): Segment[] {
+export function parsePathTemplate(path: string): Segment[] {
   const { segments, reason } = readTemplate(path)
   if (reason !== undefined) throw fault('definition_invalid', `listen path ${reason}`)
   return segments
@@ -100,7 +100,7 @@ export function placeholderExpression(pattern: string, ignoreCase: boolean): Reg
 }
 
 /** What decides where an API answers. */
-export interface Place {
+export interface ListenPlace {
   readonly listenPath: string
   /** Lower case; '' = every host. */
   readonly domain: string
@@ -115,9 +115,9 @@ export interface Place {
  * True when two APIs would answer at the same place of one gateway: equal domain, paths that match the same
  * (names of placeholders do not matter), and no tags that keep them apart. What is inactive or internal is at no place.
  */
-export function collides(a: Place, b: Place): boolean {
+export function collides(a: ListenPlace, b: ListenPlace): boolean {
   if (!a.active || !b.active || a.internal || b.internal) return false
-  if (a.domain !== b.domain || areApart(a.tags, b.tags)) return false
+  if (a.domain !== b.domain || areDisjointByTags(a.tags, b.tags)) return false
   const fold = a.ignoreCase || b.ignoreCase
   return templateKey(a.listenPath, fold) === templateKey(b.listenPath, fold)
 }
@@ -127,7 +127,7 @@ export function collides(a: Place, b: Place): boolean {
  * @throws Fault `definition_invalid` when it is not a listen path
  */
 export function templateKey(path: string, ignoreCase = false): string {
-  const pieces = parseTemplate(path).map((segment) => {
+  const pieces = parsePathTemplate(path).map((segment) => {
     if (typeof segment !== 'string') return `{${segment.pattern ?? ''}}`
     return ignoreCase ? foldLetters(segment) : segment
   })
@@ -135,7 +135,7 @@ export function templateKey(path: string, ignoreCase = false): string {
 }
 
 /** True when tags keep two APIs from being loaded by one gateway, unless it is one that loads everything. */
-export function areApart(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
+export function areDisjointByTags(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
   if (a === undefined || b === undefined || a.length === 0 || b.length === 0) return false
   return !a.some((tag) => b.includes(tag))
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { encodedPath, readablePath } from '../../patterns/readable-path.ts'
 import { foldLetters, foldPath } from '../../text/fold-letters.ts'
-import { parseTemplate, placeholderExpression } from './template.ts'
+import { parsePathTemplate, placeholderExpression } from './template.ts'
 
 /** A segment of a listen path, ready to be compared: a literal in the normal form of requests, or a placeholder; without `pattern` it takes any segment. */
 export type TerritorySegment = string | { readonly pattern: RegExp | undefined }
@@ -23,7 +23,7 @@ export function territoryOf(api: {
   readonly domain: string
   readonly ignoreCase: boolean
 }): Territory {
-  const segments = parseTemplate(api.listenPath).map((segment): TerritorySegment => {
+  const segments = parsePathTemplate(api.listenPath).map((segment): TerritorySegment => {
     if (typeof segment === 'string') return encodedPath(segment)
     return {
       pattern: segment.pattern === undefined ? undefined : placeholderExpression(segment.pattern, api.ignoreCase),

@@ -44,7 +44,10 @@ export function follow(document: JsonObject, from: TreePath): Found {
 }
 
 /** The object at a place, references followed; an empty one where there is none. */
-export function objectAt(document: JsonObject, from: TreePath): { readonly object: JsonObject; readonly at: TreePath } {
+export function describedAt(
+  document: JsonObject,
+  from: TreePath,
+): { readonly object: JsonObject; readonly at: TreePath } {
   const { value, at } = follow(document, from)
   return { object: value !== undefined && isObject(value) ? value : {}, at }
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import { member, setMember, type TreePath } from '../definition/tree.ts'
-import { objectAt } from './described.ts'
+import { describedAt } from './described.ts'
 
 const MAX_DEPTH = 10
 /** Values that one example may hold, so that a schema that refers to itself widely stays small. */
@@ -15,7 +15,7 @@ export function exampleOfSchema(document: JsonObject, at: TreePath): Json {
 }
 
 function valueAt(document: JsonObject, from: TreePath, depth: number, budget: { left: number }): Json {
-  const { object: schema, at } = objectAt(document, from)
+  const { object: schema, at } = describedAt(document, from)
   if (depth > MAX_DEPTH || --budget.left < 0) return null
   const said = ownExample(schema)
   if (said !== undefined) return said
@@ -31,7 +31,7 @@ function valueAt(document: JsonObject, from: TreePath, depth: number, budget: { 
     for (const name of Object.keys(part)) setMember(made, name, part[name]!)
   }
   if (schema.type === 'array') return schema.items === undefined ? [] : [inner('items')]
-  const { object: properties } = objectAt(document, [...at, 'properties'])
+  const { object: properties } = describedAt(document, [...at, 'properties'])
   for (const name of Object.keys(properties)) setMember(made, name, inner('properties', name))
   if (isObject) return made
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type

@@ -9,7 +9,7 @@ import { readBasicRules, readHmacRules, readJwtRules } from './read-schemes.ts'
 const DEFAULT_HEADER = 'Authorization'
 
 /** Switch of each method in a classic definition, and the member of `auth_configs` that says where it reads. */
-export const METHODS: readonly { readonly on: string; readonly config: string }[] = [
+export const AUTH_SWITCHES: readonly { readonly on: string; readonly config: string }[] = [
   { on: 'use_standard_auth', config: 'authToken' },
   { on: 'use_oauth2', config: 'oauth' },
   { on: 'enable_jwt', config: 'jwt' },
@@ -40,7 +40,7 @@ const SERVED: readonly Served[] = [
 /** Switches that are on; a definition that turns none on and is not keyless means the auth token. */
 export function methodsOf(classic: JsonObject): string[] {
   if (flagOf(classic, 'use_keyless')) return []
-  const on = METHODS.filter((method) => flagOf(classic, method.on)).map((method) => method.on)
+  const on = AUTH_SWITCHES.filter((method) => flagOf(classic, method.on)).map((method) => method.on)
   if (flagOf(objectOf(classic, 'external_oauth'), 'enabled')) on.push('external_oauth')
   return on.length === 0 ? ['use_standard_auth'] : on
 }

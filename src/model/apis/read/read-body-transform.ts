@@ -1,4 +1,4 @@
-import { parseTemplate } from '../../body-templates/parse.ts'
+import { parseBodyTemplate } from '../../body-templates/parse.ts'
 import { TemplateFlaw } from '../../body-templates/tokens.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Flaw } from '../check/validate.ts'
@@ -32,7 +32,7 @@ function readTemplate(entry: JsonObject): BodyRule | string {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(source)) return 'must be a template in base64'
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(source, 'base64'))
-    return { template: parseTemplate(text), session: flagOf(data, 'enable_session') }
+    return { template: parseBodyTemplate(text), session: flagOf(data, 'enable_session') }
   } catch (error) {
     return error instanceof TemplateFlaw ? error.message : 'must be a template in UTF-8'
   }

@@ -4,7 +4,7 @@ import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
 import type { MockAnswer, MockExample, MockRule } from '../definition/operation.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { VALUES } from '../definition/values.ts'
-import { type DescribedOperation, follow, objectAt } from '../openapi/described.ts'
+import { type DescribedOperation, describedAt, follow } from '../openapi/described.ts'
 import { exampleOfSchema } from '../openapi/example-of-schema.ts'
 
 const DEFAULT_STATUS = 200
@@ -64,11 +64,11 @@ function readAnswer(holder: JsonObject, body: string): MockAnswer {
 
 function examplesOf({ document, root, at }: DescribedOperation): MockExample[] {
   const examples: MockExample[] = []
-  const { object: responses, at: responsesAt } = objectAt(document, [...at, 'responses'])
+  const { object: responses, at: responsesAt } = describedAt(document, [...at, 'responses'])
   for (const code of Object.keys(responses)) {
     const status = statusOf(code)
     if (status === undefined) continue
-    const { object: response, at: responseAt } = objectAt(document, [...responsesAt, code])
+    const { object: response, at: responseAt } = describedAt(document, [...responsesAt, code])
     const headers = headersOf(document, root, responseAt)
     const types = Object.keys(objectOf(response, 'content'))
     if (types.length === 0) examples.push({ status, headers, body: '', name: '', mediaType: '' })
@@ -99,8 +99,8 @@ function statusOf(code: string): number | undefined {
 
 /** Values of a media type: its named examples, else its only one, else one made from its schema. */
 function valuesOf(document: JsonObject, at: TreePath): [name: string, value: Json][] {
-  const { object: media } = objectAt(document, at)
-  const { object: named, at: namedAt } = objectAt(document, [...at, 'examples'])
+  const { object: media } = describedAt(document, at)
+  const { object: named, at: namedAt } = describedAt(document, [...at, 'examples'])
   const values = Object.keys(named).flatMap((name): [string, Json][] => {
     const value = member(follow(document, [...namedAt, name]).value, 'value')
     return value === undefined ? [] : [[name, value]]
@@ -111,12 +111,12 @@ function valuesOf(document: JsonObject, at: TreePath): [name: string, value: Jso
 }
 
 function headersOf(document: JsonObject, root: TreePath, at: TreePath): [string, string][] {
-  const { object: headers, at: headersAt } = objectAt(document, [...at, 'headers'])
+  const { object: headers, at: headersAt } = describedAt(document, [...at, 'headers'])
   const made: [string, string][] = []
   for (const name of Object.keys(headers)) {
     // OpenAPI has the type of the content say this.
     if (name.toLowerCase() === 'content-type') continue
-    const { object: header, at: headerAt } = objectAt(document, [...headersAt, name])
+    const { object: header, at: headerAt } = describedAt(document, [...headersAt, name])
     const value = member(header, 'example') ?? exampleOfSchema(document, [...headerAt, 'schema'])
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     const reason = answerHeaderFault(name, text)

@@ -5,7 +5,7 @@ import { ValueSchemas } from '../check/value-schema.ts'
 import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
 import type { BodyCheck, ParameterCheck, RequestCheck, ValueCheck } from '../definition/operation.ts'
 import { member, type TreePath } from '../definition/tree.ts'
-import { type DescribedOperation, objectAt } from '../openapi/described.ts'
+import { type DescribedOperation, describedAt } from '../openapi/described.ts'
 import { isJsonType } from './read-mock.ts'
 
 const DEFAULT_STATUS = 422
@@ -84,7 +84,7 @@ function fromBase64(text: string, at: TreePath): JsonObject {
 }
 
 function bodyOf({ document, at }: DescribedOperation, schemas: ValueSchemas): BodyCheck | undefined {
-  const { object: body, at: bodyAt } = objectAt(document, [...at, 'requestBody'])
+  const { object: body, at: bodyAt } = describedAt(document, [...at, 'requestBody'])
   const content = objectOf(body, 'content')
   if (Object.keys(content).length === 0) return undefined
   const types = new Map<string, ValueCheck | undefined>()
@@ -104,7 +104,7 @@ function parametersOf(operation: DescribedOperation, schemas: ValueSchemas): Par
   const { document, at, itemAt } = operation
   const found = new Map<string, ParameterCheck>()
   for (const holderAt of [itemAt, at]) {
-    const list = objectAt(document, holderAt).object.parameters
+    const list = describedAt(document, holderAt).object.parameters
     if (!Array.isArray(list)) continue
     for (const index of list.keys()) {
       const parameter = parameterAt(operation, [...holderAt, 'parameters', String(index)], schemas)
@@ -119,7 +119,7 @@ function parameterAt(
   from: TreePath,
   schemas: ValueSchemas,
 ): ParameterCheck | undefined {
-  const { object, at } = objectAt(document, from)
+  const { object, at } = describedAt(document, from)
   const refuse = (reason: string): never => refuseFlaws([{ at: [...root, ...from], reason } satisfies Flaw]) as never
   const place = textOf(object, 'in')
   const name = textOf(object, 'name')
@@ -139,7 +139,7 @@ function parameterAt(
   }
   const shape = shapeAt(document, [...at, 'schema'])
   if (shape === 'object') return refuse('is an object, which is checked only where its content is JSON')
-  const items = shape === 'list' ? shapeAt(document, [...objectAt(document, [...at, 'schema']).at, 'items']) : 'text'
+  const items = shape === 'list' ? shapeAt(document, [...describedAt(document, [...at, 'schema']).at, 'items']) : 'text'
   if (items === 'list' || items === 'object') return refuse('is a list of lists or objects, which is not checked')
   const separator = separatorOf(object, place)
   if (separator === undefined) return refuse(`has the style ${textOf(object, 'style')}, which is not checked`)
@@ -152,7 +152,7 @@ function isPlace(text: string): text is ParameterCheck['in'] {
 
 /** What a text is read as before its schema judges it. */
 function shapeAt(document: JsonObject, at: TreePath): 'text' | 'number' | 'boolean' | 'list' | 'object' {
-  const { object: schema } = objectAt(document, at)
+  const { object: schema } = describedAt(document, at)
   const types = [schema.type].flat().filter((type) => type !== 'null')
   if (types.length !== 1) return 'text'
   if (types[0] === 'integer' || types[0] === 'number') return 'number'

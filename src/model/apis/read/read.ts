@@ -1,13 +1,13 @@
 import { asJson, type JsonObject } from '../../json/json.ts'
 import { eventRules } from '../../webhooks/event-handlers.ts'
 import { boundFlaws, expressionFlaws } from '../check/bounds.ts'
-import { classicFlaws, oasFlaws, oasWishes } from '../check/check-parts.ts'
+import { classicFlaws, oasFlaws, unsupportedOasSchemes } from '../check/check-parts.ts'
 import { pathFlaws } from '../check/path-flaws.ts'
-import { refuseWishes, wishesOf } from '../check/unsupported.ts'
+import { refuseUnsupported, unsupportedFeaturesOf } from '../check/unsupported.ts'
 import { checkBounds, type Flaw, flawsOf, refuseFlaws } from '../check/validate.ts'
 import { servedClassic } from '../convert/convert.ts'
 import type { Api, ApiDocument } from '../definition/api.ts'
-import { besideOf } from '../definition/api-metadata.ts'
+import { metadataOfApi } from '../definition/api-metadata.ts'
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import { flagOf, isEmpty, objectOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
@@ -24,7 +24,7 @@ import { readClassic } from './read-classic.ts'
  */
 export function readApi(document: ApiDocument): Api {
   const classic = document.format === 'oas' ? checkedOas(document.definition) : checkedClassic(document.definition)
-  const events = eventRules(classic, [...(besideOf(asJson(document)).hook_references ?? [])])
+  const events = eventRules(classic, [...(metadataOfApi(asJson(document)).hook_references ?? [])])
   return {
     ...readClassic(classic, document.format, describedIn(document)),
     ...(events !== undefined && { events }),
@@ -66,7 +66,7 @@ function checkedClassic(definition: JsonObject): JsonObject {
   checkBounds(definition)
   refuseFlaws(flawsOf('classic', definition))
   refuseFlaws(classicFlaws(definition))
-  refuseWishes(wishesOf(definition, 'classic'))
+  refuseUnsupported(unsupportedFeaturesOf(definition, 'classic'))
   return definition
 }
 
@@ -76,7 +76,10 @@ function checkedOas(document: JsonObject): JsonObject {
   refuseFlaws([...flawsOf('openapi', document), ...extensionFlaws(document)])
   const extension = extensionOf(document)!
   refuseFlaws(oasFlaws(document, extension))
-  refuseWishes([...wishesOf(extension, 'oas', [EXTENSION]), ...oasWishes(document, extension)])
+  refuseUnsupported([
+    ...unsupportedFeaturesOf(extension, 'oas', [EXTENSION]),
+    ...unsupportedOasSchemes(document, extension),
+  ])
   const classic = servedClassic(document)
   if (!isEmpty(objectOf(extension, 'classic').kept)) checkCarried(classic)
   return classic
@@ -87,8 +90,8 @@ function checkCarried(classic: JsonObject): void {
   const root = [EXTENSION, 'classic']
   refuseFlaws(flawsOf('classic', classic, root))
   refuseFlaws(classicFlaws(classic).map(({ at, reason }) => ({ at: [...root, ...at], reason })))
-  const wishes = wishesOf(classic, 'classic')
-  refuseWishes(wishes.map(({ at, feature }) => ({ at: [...root, ...at], feature })))
+  const wishes = unsupportedFeaturesOf(classic, 'classic')
+  refuseUnsupported(wishes.map(({ at, feature }) => ({ at: [...root, ...at], feature })))
 }
 
 function extensionFlaws(document: JsonObject): Flaw[] {

@@ -15,7 +15,7 @@ import {
   whole,
 } from './schema.ts'
 import { CLASSIC_AUTH } from './schema-auth.ts'
-import { CLASSIC_CARE, CLASSIC_PROXY_CARE } from './schema-upstream.ts'
+import { CLASSIC_PROXY_RESILIENCE, CLASSIC_RESILIENCE } from './schema-upstream.ts'
 
 const headerMap = () => map(text('fieldValue'), 'fieldName')
 const eventHandler = () =>
@@ -183,7 +183,7 @@ const proxy = () =>
       target_list: list(text('target'), 10_000),
       check_host_against_uptime_tests: bool(),
       disable_strip_slash: bool(),
-      ...CLASSIC_PROXY_CARE(),
+      ...CLASSIC_PROXY_RESILIENCE(),
       transport: object({
         proxy_url: text(),
         ssl_insecure_skip_verify: bool(),
@@ -257,7 +257,7 @@ export const CLASSIC_SCHEMA: Schema = object(
     }),
     version_data: object({ not_versioned: bool(), default_version: text(), versions: map(version()) }),
     proxy: proxy(),
-    ...CLASSIC_CARE(),
+    ...CLASSIC_RESILIENCE(),
     disable_rate_limit: bool(),
     disable_quota: bool(),
     on_store_failure: oneOf('', 'refuse', 'allow'),

@@ -16,7 +16,7 @@ import {
   whole,
 } from './schema.ts'
 import { OAS_HMAC, OAS_SCHEME_AUTH } from './schema-auth.ts'
-import { OAS_CARE } from './schema-upstream.ts'
+import { OAS_RESILIENCE } from './schema-upstream.ts'
 
 const switched = (members: Readonly<Record<string, Schema>> = {}) => object({ enabled: bool(), ...members })
 
@@ -159,7 +159,7 @@ const upstream = () =>
       }),
       proxy: switched({ url: text() }),
       authentication: switched(),
-      ...OAS_CARE(),
+      ...OAS_RESILIENCE(),
     },
     ['url'],
   )

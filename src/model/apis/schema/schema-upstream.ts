@@ -8,7 +8,7 @@ const MAX_CHECKS = 20
 const switched = (members: Readonly<Record<string, Schema>>) => object({ enabled: bool(), ...members })
 
 /** Members of `proxy` of a classic definition. */
-export const CLASSIC_PROXY_CARE = (): Readonly<Record<string, Schema>> => ({
+export const CLASSIC_PROXY_RESILIENCE = (): Readonly<Record<string, Schema>> => ({
   outlier_ejection: switched({
     consecutive_failures: whole(MAX_THRESHOLD),
     base_time: number(86_400),
@@ -25,7 +25,7 @@ export const CLASSIC_PROXY_CARE = (): Readonly<Record<string, Schema>> => ({
 })
 
 /** Members of a classic definition itself. */
-export const CLASSIC_CARE = (): Readonly<Record<string, Schema>> => ({
+export const CLASSIC_RESILIENCE = (): Readonly<Record<string, Schema>> => ({
   uptime_tests: object({
     disabled: bool(),
     check_list: list(
@@ -53,7 +53,7 @@ export const CLASSIC_CARE = (): Readonly<Record<string, Schema>> => ({
 })
 
 /** Members of `upstream` of the extension. */
-export const OAS_CARE = (): Readonly<Record<string, Schema>> => ({
+export const OAS_RESILIENCE = (): Readonly<Record<string, Schema>> => ({
   mutualTLS: switched({ domainToCertificates: list(object({ domain: text(), certificate: text() })) }),
   certificatePinning: switched({
     domainToPublicKeysMapping: list(object({ domain: text(), publicKeys: list(text()) })),

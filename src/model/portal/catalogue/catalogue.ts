@@ -54,7 +54,7 @@ export function offersOf(
  * The list that somebody sent over the part of a list that they saw: what they did not see stays where it is, what they sent goes
  * into the places of what they saw, in their order, and what is more comes last.
  */
-export function replaceSeen<Entry>(
+export function replaceVisible<Entry>(
   before: readonly Entry[],
   sees: (entry: Entry) => boolean,
   sent: readonly Entry[],

@@ -9,7 +9,7 @@ const LONGEST_TEXT = 4096
 const SAID = ['client_name', 'app_description', 'use_case'] as const
 
 /** Hashes of keys that a record names and the developer does not have. @throws Fault `developer_invalid` (400) */
-export function unheldKeys(body: JsonObject, sent: Json | undefined): string[] {
+export function keysWithoutHolder(body: JsonObject, sent: Json | undefined): string[] {
   const held = keysOf(body)
   return Object.keys(objectOf(sent, 'keys')).filter((hash) => !held.has(hash))
 }

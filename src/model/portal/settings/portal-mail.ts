@@ -3,7 +3,7 @@ import { flagMember, objectMember, refuseMember, textMember } from './portal-fie
 
 /** The mails that developers get. */
 const MAIL_SORTS = ['welcome_email', 'key_email', 'reset_password_email'] as const
-export type PortalMailSort = (typeof MAIL_SORTS)[number]
+export type PortalMailType = (typeof MAIL_SORTS)[number]
 
 /** How an organisation words one of its mails. */
 export interface MailCopy {
@@ -21,13 +21,13 @@ export interface MailOptions {
   /** '' = as the installation says. */
   readonly mail_from_name: string
   readonly mail_from_email: string
-  readonly email_copy: Readonly<Record<PortalMailSort, MailCopy>>
+  readonly email_copy: Readonly<Record<PortalMailType, MailCopy>>
 }
 
 /** Names that every mail knows: of the developer, the address, and the organisation. */
 const EVERYWHERE = ['name', 'email', 'organisation'] as const
 /** What may stand between `{{` and `}}` in each mail. */
-const PLACEHOLDERS: Readonly<Record<PortalMailSort, readonly string[]>> = {
+const PLACEHOLDERS: Readonly<Record<PortalMailType, readonly string[]>> = {
   welcome_email: [...EVERYWHERE],
   key_email: [...EVERYWHERE, 'api', 'key', 'client_id', 'secret', 'link'],
   reset_password_email: [...EVERYWHERE, 'link'],
@@ -80,7 +80,7 @@ export function oneLine(text: string): string {
     .slice(0, LONGEST_VALUE)
 }
 
-function readCopy(sort: PortalMailSort, sent: JsonObject): JsonObject {
+function readCopy(sort: PortalMailType, sent: JsonObject): JsonObject {
   const at = `mail_options.email_copy.${sort}`
   const copy: JsonObject = {
     ...sent,
@@ -97,7 +97,7 @@ function readCopy(sort: PortalMailSort, sent: JsonObject): JsonObject {
   return copy
 }
 
-function checkPlaceholders(sort: PortalMailSort, at: string, template: string): void {
+function checkPlaceholders(sort: PortalMailType, at: string, template: string): void {
   const known = PLACEHOLDERS[sort]
   for (const [, name] of template.matchAll(PLACEHOLDER)) {
     if (!known.includes(name!))

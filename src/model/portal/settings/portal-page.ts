@@ -21,7 +21,7 @@ export function readPage(sent: JsonObject): JsonObject {
 }
 
 /** A page as callers see it. */
-export function pageShape(id: string, { org_id, is_homepage, slug, title, ...rest }: JsonObject): JsonObject {
+export function portalPageShape(id: string, { org_id, is_homepage, slug, title, ...rest }: JsonObject): JsonObject {
   return { id, _id: id, org_id: org_id!, is_homepage: is_homepage!, slug: slug!, title: title!, ...rest }
 }
 

@@ -3,18 +3,18 @@ import { fault } from '../../../errors/fault.ts'
 import type { DocumentId } from '../../../model/documents/ids.ts'
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { policyApisOf } from '../../../model/policies/policy-index.ts'
-import { entriesOf, readEntries, replaceSeen } from '../../../model/portal/catalogue/catalogue.ts'
+import { entriesOf, readEntries, replaceVisible } from '../../../model/portal/catalogue/catalogue.ts'
 import { textMember } from '../../../model/portal/settings/portal-fields.ts'
 import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
 import type { PublishParts } from '../../documents/parts.ts'
 import { areKeyless } from '../../keys/keyless.ts'
 import { policyNamed } from '../developers/policy-named.ts'
-import { makeSole, saveSole, soleOf } from '../settings/single-document.ts'
+import { createSingleton, findSingleton, saveSingleton } from '../settings/single-document.ts'
 
 const KIND = 'catalogue'
 
 /** What of policies and APIs somebody may see. */
-export interface CatalogueSight {
+export interface CatalogueVisibility {
   readonly everything: boolean
   api(document: Pick<StoredDocument, 'body'>): boolean
   policy(document: Pick<StoredDocument, 'body'>): boolean
@@ -26,7 +26,7 @@ export interface CatalogueSight {
 export interface CatalogueChange {
   readonly orgId: string
   readonly sent: JsonObject
-  readonly sight: CatalogueSight
+  readonly visibility: CatalogueVisibility
   /** Throws for entries that name what the writer does not see; `before` are those that were seen. */
   readonly checkNamed: (after: JsonObject, before: JsonObject) => Promise<void>
   readonly actor: string
@@ -37,18 +37,18 @@ export function catalogueOf(
   parts: { readonly documents: Pick<Documents, 'find'> },
   orgId: string,
 ): Promise<StoredDocument | undefined> {
-  return soleOf(parts, KIND, orgId)
+  return findSingleton(parts, KIND, orgId)
 }
 
 /** The entries that somebody may see, in order: those of policies and APIs that others own are left out. */
-export async function seenEntries(
+export async function visibleEntries(
   parts: PublishParts,
   orgId: string,
   entries: readonly JsonObject[],
-  sight: CatalogueSight,
+  visibility: CatalogueVisibility,
 ): Promise<JsonObject[]> {
-  if (sight.everything) return [...entries]
-  const seen = await Promise.all(entries.map((entry) => isSeen(parts, orgId, entry, sight)))
+  if (visibility.everything) return [...entries]
+  const seen = await Promise.all(entries.map((entry) => isSeen(parts, orgId, entry, visibility)))
   return entries.filter((_entry, index) => seen[index])
 }
 
@@ -60,25 +60,25 @@ export async function seenEntries(
  */
 export function saveCatalogue(
   parts: PublishParts,
-  { orgId, sent, sight, checkNamed, actor }: CatalogueChange,
+  { orgId, sent, visibility, checkNamed, actor }: CatalogueChange,
 ): Promise<DocumentId> {
-  return saveSole(parts, {
+  return saveSingleton(parts, {
     kind: KIND,
     orgId,
     actor,
     edit: async (body) => {
       const before = entriesOf(body)
-      const visible = new Set(await seenEntries(parts, orgId, before, sight))
+      const visible = new Set(await visibleEntries(parts, orgId, before, visibility))
       const seen = before.filter((entry) => visible.has(entry))
       const entries = readEntries(sent)
       await checkNamed({ apis: entries }, { apis: seen })
       const own = await checked(parts, orgId, entries, before)
-      await checkSharedKept(parts, orgId, { before: seen, after: own, sight })
+      await checkSharedKept(parts, orgId, { before: seen, after: own, visibility })
       return {
         ...rest(body ?? {}),
         ...rest(sent),
         ...head(sent, body),
-        apis: replaceSeen(before, (entry) => visible.has(entry), own),
+        apis: replaceVisible(before, (entry) => visible.has(entry), own),
       }
     },
   })
@@ -87,9 +87,9 @@ export function saveCatalogue(
 /** Makes a catalogue. @throws Fault as `saveCatalogue`, `portal_taken` (409) when there is another one already */
 export function createCatalogue(
   parts: PublishParts,
-  { orgId, sent, sight, checkNamed, actor }: CatalogueChange,
+  { orgId, sent, visibility, checkNamed, actor }: CatalogueChange,
 ): Promise<DocumentId> {
-  return makeSole(parts, {
+  return createSingleton(parts, {
     kind: KIND,
     orgId,
     actor,
@@ -99,7 +99,7 @@ export function createCatalogue(
       const entries = readEntries(sent)
       await checkNamed({ apis: entries }, {})
       const apis = await checked(parts, orgId, entries, [])
-      await checkSharedKept(parts, orgId, { before: [], after: apis, sight })
+      await checkSharedKept(parts, orgId, { before: [], after: apis, visibility })
       return { ...rest(sent), ...head(sent, undefined), apis }
     },
   })
@@ -109,14 +109,18 @@ export function createCatalogue(
 async function checkSharedKept(
   parts: PublishParts,
   orgId: string,
-  { before, after, sight }: { before: readonly JsonObject[]; after: readonly JsonObject[]; sight: CatalogueSight },
+  {
+    before,
+    after,
+    visibility,
+  }: { before: readonly JsonObject[]; after: readonly JsonObject[]; visibility: CatalogueVisibility },
 ): Promise<void> {
-  if (sight.everything) return
+  if (visibility.everything) return
   const shared = async (entries: readonly JsonObject[]) => {
     const found: JsonObject[] = []
     for (const entry of entries) {
       const policy = await policyNamed(parts, orgId, String(entry.policy_id ?? ''))
-      if (policy !== undefined && sight.hidden(policyApisOf(policy.body)) > 0) found.push(entry)
+      if (policy !== undefined && visibility.hidden(policyApisOf(policy.body)) > 0) found.push(entry)
     }
     return found
   }
@@ -142,12 +146,12 @@ async function isSeen(
   parts: PublishParts,
   orgId: string,
   { policy_id, api_id }: JsonObject,
-  sight: CatalogueSight,
+  visibility: CatalogueVisibility,
 ): Promise<boolean> {
   const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, String(policy_id ?? ''))
-  if (policy !== undefined) return sight.policy(policy)
+  if (policy !== undefined) return visibility.policy(policy)
   const api = await apiNamed(parts, orgId, String(api_id ?? ''))
-  return api === undefined || sight.api(api)
+  return api === undefined || visibility.api(api)
 }
 
 async function checked(

@@ -5,10 +5,10 @@ import type { PublishParts } from '../../documents/parts.ts'
 import { policyNamed } from './policy-named.ts'
 
 /** What a policy gives a developer: a key, or an OAuth client. */
-export type AccessSort = 'key' | 'oauth'
+export type AccessType = 'key' | 'oauth'
 
 /** Words of policies and APIs for the sorts that are served, in lower case. */
-const SORTS: ReadonlyMap<string, AccessSort> = new Map([
+const SORTS: ReadonlyMap<string, AccessType> = new Map([
   ['authtoken', 'key'],
   ['auth_token', 'key'],
   ['oauth', 'oauth'],
@@ -49,10 +49,10 @@ export function policyIdOf({ id, body }: StoredDocument): string {
  * @throws Fault `key_needless` (400) when no credential is asked for, `access_unserved` (400) naming the sort,
  * `subscription_refused` (400) when they are of several sorts
  */
-export async function accessSortOf(
+export async function accessTypeOf(
   parts: { readonly documents: Pick<Documents, 'find'> },
   policies: readonly StoredDocument[],
-): Promise<AccessSort> {
+): Promise<AccessType> {
   const types = new Map<string, string>()
   for (const { body } of policies) {
     const own = [...policyAuthTypesOf(body), ...(await typesOfApis(parts, policyApisOf(body)))]

@@ -22,7 +22,7 @@ export async function withHolder<T>(
 ): Promise<T> {
   const id = body[DEVELOPER_ID]
   if (typeof id !== 'string') return work(undefined)
-  return oneAtATime(parts.documents, id, () => again(async () => work(await developerById(parts, id))))
+  return oneAtATime(parts.documents, id, () => retryOnConflict(async () => work(await developerById(parts, id))))
 }
 
 /** A developer by storage id, in any organisation; undefined when there is none. */
@@ -39,7 +39,7 @@ export function developerChange({ id, revision }: StoredDocument, body: JsonObje
 }
 
 /** Runs `work` anew as long as what it read was changed before it wrote. @throws Fault `revision_conflict` (409) after twelve tries */
-export async function again<T>(work: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()

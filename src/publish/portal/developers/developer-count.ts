@@ -8,7 +8,7 @@ import { findOrganisation } from '../../organisations/organisations.ts'
  * time, so that nothing that went wrong before stays wrong. None where there is no organisation document.
  * @throws Fault `developer_quota_reached` (403) when one comes and there are as many as may be already
  */
-export async function counted(parts: SecretParts, orgId: string, by: 1 | -1): Promise<Change[]> {
+export async function developerCountChange(parts: SecretParts, orgId: string, by: 1 | -1): Promise<Change[]> {
   const organisation = await findOrganisation(parts, orgId)
   if (organisation === undefined) return []
   const { total } = await parts.documents.list('developer', { where: { org_id: orgId }, limit: 1 })

@@ -7,16 +7,16 @@ import type { Change, Revision, SessionRow, StoredDocument } from '../../../stor
 import { clockOf, type PublishParts, type SecretParts } from '../../documents/parts.ts'
 import { findKey } from '../../keys/find-key.ts'
 import { hexOf } from '../../keys/key-parts.ts'
-import { createHeldKey, type SavedKey, setHeldPolicies } from '../../keys/keys.ts'
-import { rotateHeld } from '../../keys/rotate-key.ts'
+import { createDeveloperKey, type SavedKey, setDeveloperKeyPolicies } from '../../keys/keys.ts'
+import { rotateKeyOfHolder } from '../../keys/rotate-key.ts'
 import { CLIENT_KIND, storedClient } from '../../oauth-clients/oauth-client-parts.ts'
 import { readPolicies } from '../../policies/policies.ts'
 import { portalConfiguration } from '../settings/configuration.ts'
 import type { AccessDraft, IssuedAccess } from './access.ts'
-import { accessSortOf, policyIdOf, wantedPolicies } from './access-sort.ts'
+import { accessTypeOf, policyIdOf, wantedPolicies } from './access-sort.ts'
 import { makeApp } from './developer-apps.ts'
 import { withHolder } from './developer-change.ts'
-import { formersOf, isFormer } from './keys-of-developer.ts'
+import { formerKeysOf, isFormerKey } from './keys-of-developer.ts'
 import { endSubscriptions } from './policy-removed.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function issueAccess(parts: SecretParts, draft: AccessDraft): Promi
     if (developer === undefined) throw fault('not_found', 'Developer not found')
     const orgId = orgIdOf(developer)
     const policies = await wantedPolicies(parts, orgId, draft.policies)
-    const sort = await accessSortOf(parts, policies)
+    const sort = await accessTypeOf(parts, policies)
     const configuration = await portalConfiguration(parts, orgId)
     const policyIds = policies.map(policyIdOf)
     const metaData = metaDataOf(parts, developer, configuration, draft.fields ?? {})
@@ -44,7 +44,7 @@ export async function issueAccess(parts: SecretParts, draft: AccessDraft): Promi
 }
 
 /** What a developer gets to see of new access, once. */
-export function accessSeen(issued: IssuedAccess): JsonObject {
+export function toAccessView(issued: IssuedAccess): JsonObject {
   if (issued.kind === 'key') return { RawKey: issued.rawKey, Password: '' }
   const { clientId, secret, policyId, redirectUri } = issued
   return { client_id: clientId, secret, policy_id: policyId, redirect_uri: redirectUri }
@@ -54,7 +54,7 @@ export function accessSeen(issued: IssuedAccess): JsonObject {
  * A key of a developer by its hash, or where keys are kept by itself; also one that was rotated and is still good. Undefined for
  * the key of somebody else. @throws Fault `store_away`
  */
-export async function heldKey(
+export async function findDeveloperKey(
   parts: SecretParts,
   developer: StoredDocument,
   name: string,
@@ -68,7 +68,7 @@ export async function heldKey(
  * Gives a key of a developer other policies; its subscriptions follow. Counts and expiry stay.
  * @throws Fault `not_found` (404), `subscription_refused`, `access_unserved`, `key_needless`, `key_invalid` (400)
  */
-export async function changeHeldKey(
+export async function changeDeveloperKey(
   parts: SecretParts,
   {
     row,
@@ -80,14 +80,14 @@ export async function changeHeldKey(
   const made = await withHolder(parts, row.body, async (developer) => {
     const now = await parts.tokens.getSession(row.hash)
     if (developer === undefined || now === undefined) throw fault('not_found', 'Could not retrieve key detail.')
-    if (isFormer(now.body)) throw fault('subscription_refused', 'another key took the place of this one')
+    if (isFormerKey(now.body)) throw fault('subscription_refused', 'another key took the place of this one')
     const orgId = orgIdOf(developer)
     const wanted = await wantedPolicies(parts, orgId, named)
-    if ((await accessSortOf(parts, wanted)) !== 'key')
+    if ((await accessTypeOf(parts, wanted)) !== 'key')
       throw fault('subscription_refused', 'apply_policies: they ask for an OAuth client')
     const policies = wanted.map(policyIdOf)
     checkNew(developer, policies, keyHash)
-    return { saved: await setHeldPolicies(parts, { row: now, policies, actor }, developer), orgId, policies }
+    return { saved: await setDeveloperKeyPolicies(parts, { row: now, policies, actor }, developer), orgId, policies }
   })
   await checkStillThere(parts, made.orgId, made.policies, actor)
   return made.saved
@@ -98,7 +98,7 @@ export async function changeHeldKey(
  * The old one is good for `overlapS` more.
  * @throws Fault `not_found` (404), `subscription_refused` (400) for one that has expired, `key_invalid` (400) for one that was rotated
  */
-export function rotateHeldKey(
+export function rotateDeveloperKey(
   parts: SecretParts,
   { row, overlapS, actor }: { readonly row: SessionRow; readonly overlapS: number; readonly actor: string },
 ): Promise<SavedKey> {
@@ -108,7 +108,7 @@ export function rotateHeldKey(
     const { expires } = now.body
     if (typeof expires === 'number' && expires > 0 && expires * 1000 <= clockOf(parts).wall())
       throw fault('subscription_refused', 'the key has expired')
-    return rotateHeld(parts, now, actor, { developer, overlapS })
+    return rotateKeyOfHolder(parts, now, actor, { developer, overlapS })
   })
 }
 
@@ -116,7 +116,7 @@ export function rotateHeldKey(
  * What ends with a developer, for the commit that deletes it: keys, those that they took the place of, OAuth clients and their
  * tokens. The tokens of a client beyond a thousand are void with it, and lapse by themselves. @throws Fault `store_away`
  */
-export async function endOfDeveloper(
+export async function deleteDeveloperChanges(
   parts: Pick<SecretParts, 'documents' | 'tokens'>,
   developer: StoredDocument,
 ): Promise<readonly Change[]> {
@@ -124,7 +124,8 @@ export async function endOfDeveloper(
   for (const keyHash of keysOf(developer.body).keys()) {
     const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
     if (row?.body[DEVELOPER_ID] !== developer.id) continue
-    for (const { hash } of [row, ...(await formersOf(parts.tokens, row))]) changes.push({ op: 'deleteSession', hash })
+    for (const { hash } of [row, ...(await formerKeysOf(parts.tokens, row))])
+      changes.push({ op: 'deleteSession', hash })
   }
   for await (const batch of parts.documents.each('key_end', { where: { developer_id: developer.id } }))
     for (const { kind, id } of batch) changes.push({ op: 'delete', kind, id })
@@ -161,7 +162,7 @@ async function issueKey(parts: SecretParts, draft: AccessDraft, metaData: JsonOb
   const issued = (rawKey: string, keyHash: string, revision: Revision): IssuedAccess => ({
     ...{ kind: 'key', rawKey, keyHash, revision },
   })
-  const saved = await createHeldKey(parts, {
+  const saved = await createDeveloperKey(parts, {
     ...{ session, developer, actor, action },
     expires: draft.expires,
     detail: version === undefined ? {} : { version },

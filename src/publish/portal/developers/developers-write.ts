@@ -5,16 +5,16 @@ import { isKeyHash } from '../../../model/keys/key.ts'
 import { NEVER } from '../../../model/people/user.ts'
 import { portalFamily } from '../../../model/portal/developers/developer.ts'
 import { invalid, readDeveloper, sentDate, sentPassword } from '../../../model/portal/developers/developer-fields.ts'
-import { relabelled, unheldKeys, withAppsListed } from '../../../model/portal/developers/developer-holdings.ts'
+import { keysWithoutHolder, relabelled, withAppsListed } from '../../../model/portal/developers/developer-holdings.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
-import { inTurn } from '../../documents/mutex.ts'
+import { withLock } from '../../documents/mutex.ts'
 import { auditOf, clockOf, type SecretParts } from '../../documents/parts.ts'
-import { requestsEnd } from '../key-requests/requests.ts'
-import { again } from './developer-change.ts'
-import { counted } from './developer-count.ts'
-import { endOfDeveloper } from './developer-keys.ts'
+import { deleteRequestsChanges } from '../key-requests/requests.ts'
+import { retryOnConflict } from './developer-change.ts'
+import { developerCountChange } from './developer-count.ts'
+import { deleteDeveloperChanges } from './developer-keys.ts'
 import { developerByEmail, developerIn, putDeveloper } from './developers.ts'
-import { type KeptPassword, keepDeveloperPassword } from './passwords.ts'
+import { type StoredPassword, storeDeveloperPassword } from './passwords.ts'
 
 /** Who writes, and how. */
 export interface DeveloperRules {
@@ -56,11 +56,11 @@ export async function createDeveloper(
     ...((await newPassword(parts, {}, sent, rules)) ?? { password: '', password_updated: NEVER, PWHistory: [] }),
   }
   const put: Change = { op: 'put', kind: 'developer', id, body, ifRevision: 0 }
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const revision = await tried(async () => {
       if ((await developerByEmail(parts, rules.orgId, String(body.email))) !== undefined)
         throw fault('developer_email_taken')
-      const count = await counted(parts, rules.orgId, 1)
+      const count = await developerCountChange(parts, rules.orgId, 1)
       const audit = auditOf(parts, rules.actor, 'developer.create', rules.orgId, { id })
       return parts.documents.commit([put, ...count, ...(rules.also?.(id) ?? [])], audit)
     })
@@ -87,15 +87,15 @@ export async function replaceDeveloper(
   await checkUnheld(parts, rules.orgId, first.body, sent)
   const kept = await newPassword(parts, first.body, sent, rules)
   let unlisted: readonly string[] = []
-  await inTurn(parts.documents, () =>
+  await withLock(parts.documents, () =>
     tried(async () => {
       const stored = await found(parts, rules.orgId, id)
       const record = stored.revision === first.revision ? sent : recordOf(stored.body)
       const edited = { ...stored.body, ...readDeveloper(record, stored.body), ...checkedPassword(first, stored, kept) }
       const listed = withAppsListed(relabelled(edited, record.keys), record.oauth_clients)
       unlisted = listed.unlisted
-      const ends = kept !== undefined || isSwitchedOff(stored.body, listed.body)
-      const changes: Change[] = [putDeveloper(stored, listed.body), ...(ends ? [endOfPortalSessions(id)] : [])]
+      const ends = kept !== undefined || isDeactivation(stored.body, listed.body)
+      const changes: Change[] = [putDeveloper(stored, listed.body), ...(ends ? [endPortalSessionsChange(id)] : [])]
       return parts.documents.commit(changes, auditOf(parts, rules.actor, 'developer.update', rules.orgId, { id }))
     }),
   )
@@ -118,7 +118,7 @@ export async function setDeveloperPassword(
     throw fault('revision_conflict', 'the developer was changed meanwhile')
   }
   checkUnchanged(first)
-  const kept = await keepDeveloperPassword(parts, first.body, { ...rules, password })
+  const kept = await storeDeveloperPassword(parts, first.body, { ...rules, password })
   await rewriteDeveloper(
     parts,
     id,
@@ -127,7 +127,7 @@ export async function setDeveloperPassword(
       checkUnchanged(stored)
       return { ...stored.body, ...checkedPassword(first, stored, kept) }
     },
-    [...(rules.also?.(id) ?? []), endOfPortalSessions(id)],
+    [...(rules.also?.(id) ?? []), endPortalSessionsChange(id)],
   )
 }
 
@@ -140,15 +140,15 @@ export function deleteDeveloper(
   id: string,
   { orgId, actor }: Pick<DeveloperRules, 'orgId' | 'actor'>,
 ): Promise<Revision> {
-  return inTurn(parts.documents, () =>
+  return withLock(parts.documents, () =>
     tried(async () => {
       const stored = await found(parts, orgId, id)
       const changes: Change[] = [
         { op: 'delete', kind: 'developer', id: stored.id, ifRevision: stored.revision },
-        ...(await endOfDeveloper(parts, stored)),
-        ...(await requestsEnd(parts, stored.id)),
-        endOfPortalSessions(stored.id),
-        ...(await counted(parts, orgId, -1)),
+        ...(await deleteDeveloperChanges(parts, stored)),
+        ...(await deleteRequestsChanges(parts, stored.id)),
+        endPortalSessionsChange(stored.id),
+        ...(await developerCountChange(parts, orgId, -1)),
       ]
       return parts.documents.commit(changes, auditOf(parts, actor, 'developer.delete', orgId, { id: stored.id }))
     }),
@@ -166,7 +166,7 @@ export function rewriteDeveloper(
   edit: (stored: StoredDocument) => JsonObject,
   changes: readonly Change[] = [],
 ): Promise<StoredDocument> {
-  return inTurn(parts.documents, () =>
+  return withLock(parts.documents, () =>
     tried(async () => {
       const stored = await found(parts, orgId, id)
       const body = edit(stored)
@@ -178,12 +178,12 @@ export function rewriteDeveloper(
 }
 
 /** True for a change that makes a developer inactive. */
-export function isSwitchedOff(before: JsonObject, after: JsonObject): boolean {
+export function isDeactivation(before: JsonObject, after: JsonObject): boolean {
   return after.inactive === true && before.inactive !== true
 }
 
 /** The change that ends all portal sessions of a developer. */
-export function endOfPortalSessions(id: string): Change {
+export function endPortalSessionsChange(id: string): Change {
   return { op: 'endFamily', family: portalFamily(id) }
 }
 
@@ -198,15 +198,15 @@ function newPassword(
   body: JsonObject,
   sent: JsonObject,
   { history, imported }: DeveloperRules,
-): Promise<KeptPassword> | undefined {
+): Promise<StoredPassword> | undefined {
   const password = sentPassword(sent)
   // Sending an exported record back changes no password.
   if (password === '' || password === body.password) return undefined
-  return keepDeveloperPassword(parts, body, { password, history, imported })
+  return storeDeveloperPassword(parts, body, { password, history, imported })
 }
 
 /** What was checked against a password that another one has replaced meanwhile is void. */
-function checkedPassword(first: StoredDocument, now: StoredDocument, kept: KeptPassword | undefined): JsonObject {
+function checkedPassword(first: StoredDocument, now: StoredDocument, kept: StoredPassword | undefined): JsonObject {
   if (kept === undefined) return {}
   if (first.body.password !== now.body.password) throw fault('revision_conflict', 'the password was changed meanwhile')
   return { ...kept }
@@ -214,7 +214,7 @@ function checkedPassword(first: StoredDocument, now: StoredDocument, kept: KeptP
 
 /** A key that is there and not the developer's is not taken over by naming it; one that is gone is passed over. */
 async function checkUnheld(parts: SecretParts, orgId: string, body: JsonObject, sent: JsonObject): Promise<void> {
-  const unheld = unheldKeys(body, sent.keys)
+  const unheld = keysWithoutHolder(body, sent.keys)
   if (unheld.length > MOST_UNHELD) throw invalid(`keys: more than ${MOST_UNHELD} are not the developer's`)
   for (const hash of unheld) {
     const row = isKeyHash(hash) ? await parts.tokens.getSession(Buffer.from(hash, 'hex')) : undefined
@@ -225,7 +225,7 @@ async function checkUnheld(parts: SecretParts, orgId: string, body: JsonObject, 
 /** Begins anew where somebody else was first. @throws Fault `developer_email_taken` (403) where that was a developer of the address */
 async function tried<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await again(work)
+    return await retryOnConflict(work)
   } catch (error) {
     const { code, message } = toFault(error)
     const taken = code === 'already_exists' && message.includes('org_email')

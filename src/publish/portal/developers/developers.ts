@@ -53,7 +53,7 @@ const SHOWN: Readonly<Record<string, Json>> = {
  * A developer as callers see it, with both `id` and `_id`. Neither the password nor former ones are in it; the nonce, which opens
  * a session, only `withNonce`.
  */
-export function developerSeen(
+export function toDeveloperView(
   { id, body }: Pick<StoredDocument, 'id' | 'body'>,
   { withNonce = false }: { readonly withNonce?: boolean } = {},
 ): JsonObject {

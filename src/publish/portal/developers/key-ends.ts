@@ -3,7 +3,7 @@ import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../../documents/parts.ts'
 import { withHolder } from './developer-change.ts'
-import { deletedWith, isFormer } from './keys-of-developer.ts'
+import { changesWithDeletion, isFormerKey } from './keys-of-developer.ts'
 
 const BATCH = 100
 /** Whom the audit names. */
@@ -32,9 +32,9 @@ function forget(parts: SecretParts, { id, body: { developer_id: developerId } }:
     if (end === undefined || !isDue(parts, end)) return false
     const hash = Buffer.from(String(end.body.key_hash), 'hex')
     const row = await parts.tokens.getSession(hash)
-    const held = row !== undefined && row.body[DEVELOPER_ID] === developerId && !isFormer(row.body)
+    const held = row !== undefined && row.body[DEVELOPER_ID] === developerId && !isFormerKey(row.body)
     const changes: Change[] = held
-      ? [{ op: 'deleteSession', hash }, ...(await deletedWith(parts.tokens, developer, row))]
+      ? [{ op: 'deleteSession', hash }, ...(await changesWithDeletion(parts.tokens, developer, row))]
       : [{ op: 'delete', kind: 'key_end', id, ifRevision: end.revision }]
     const detail = { key_hash: end.body.key_hash ?? '', developer: developerId ?? '' }
     await parts.documents.commit(changes, auditOf(parts, ACTOR, 'key.forget', String(end.body.org_id ?? ''), detail))

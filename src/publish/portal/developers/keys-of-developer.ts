@@ -14,17 +14,17 @@ import { developerChange } from './developer-change.ts'
 const MOST_FORMER = 4
 
 /** True for the session of a developer's key. */
-export function isHeld(body: JsonObject): boolean {
+export function isDeveloperKey(body: JsonObject): boolean {
   return typeof body[DEVELOPER_ID] === 'string'
 }
 
 /** True for a key that another took the place of. */
-export function isFormer(body: JsonObject): boolean {
+export function isFormerKey(body: JsonObject): boolean {
   return typeof body[ROTATED_TO] === 'string'
 }
 
 /** The keys that a key took the place of and that are still good, the latest first. @throws Fault `store_away` */
-export async function formersOf(tokens: Tokens, row: SessionRow): Promise<SessionRow[]> {
+export async function formerKeysOf(tokens: Tokens, row: SessionRow): Promise<SessionRow[]> {
   const formers: SessionRow[] = []
   for (let at = row; formers.length <= MOST_FORMER; ) {
     const from = at.body[ROTATED_FROM]
@@ -49,27 +49,27 @@ export interface KeyLife {
  * in time instead, and is filed to be forgotten together with its place in the record. `isNew`: nothing is filed yet. `kept` leaves
  * what is filed as it is.
  */
-export function lifeOf(
+export function keyLifeOf(
   hash: Uint8Array,
   session: JsonObject,
   { forgetAt, isNew, kept }: { readonly forgetAt: number; readonly isNew: boolean; readonly kept: boolean },
 ): KeyLife {
-  if (!isHeld(session)) return { session, evictAt: forgetAt, changes: [] }
+  if (!isDeveloperKey(session)) return { session, evictAt: forgetAt, changes: [] }
   if (kept) return { session, evictAt: 0, changes: [] }
   if (forgetAt > 0)
     return { session: endingBy(session, forgetAt), evictAt: 0, changes: [putEnd(hash, session, forgetAt)] }
-  return { session, evictAt: 0, changes: isNew ? [] : [deleteEnd(hash)] }
+  return { session, evictAt: 0, changes: isNew ? [] : [deleteKeyExpiry(hash)] }
 }
 
 /** What goes with the writing of a key: the record, and the keys that it took the place of, which give what it gives. */
-export async function savedWith(
+export async function changesWithSave(
   tokens: Tokens,
   developer: StoredDocument,
   saved: { readonly hash: Uint8Array; readonly row: SessionInput; readonly policies: readonly string[] },
   before: SessionRow | undefined,
 ): Promise<{ readonly developerBody: JsonObject; readonly changes: Change[] }> {
   const developerBody = withKey(developer.body, hexOf(saved.hash), saved.policies)
-  const formers = before === undefined ? [] : await formersOf(tokens, before)
+  const formers = before === undefined ? [] : await formerKeysOf(tokens, before)
   const mirrored = formers.map((former): Change => {
     const { sealedKey: _sealed, ...columns } = saved.row
     const body = endingBy(mirroredBody(saved.row.body, former), former.evictAt)
@@ -81,49 +81,49 @@ export async function savedWith(
 }
 
 /** What goes with the deletion of a key: its place in the record, and the keys that it took the place of. */
-export async function deletedWith(
+export async function changesWithDeletion(
   tokens: Tokens,
   developer: StoredDocument | undefined,
   row: SessionRow,
 ): Promise<Change[]> {
-  if (!isHeld(row.body)) return []
-  const formers = await formersOf(tokens, row)
+  if (!isDeveloperKey(row.body)) return []
+  const formers = await formerKeysOf(tokens, row)
   const ended = formers.map(({ hash }): Change => ({ op: 'deleteSession', hash }))
-  if (isFormer(row.body)) return ended
-  const changes = [...ended, deleteEnd(row.hash)]
+  if (isFormerKey(row.body)) return ended
+  const changes = [...ended, deleteKeyExpiry(row.hash)]
   if (developer === undefined) return changes
   return [...changes, developerChange(developer, withoutKey(developer.body, hexOf(row.hash)))]
 }
 
 /** What goes with a rotation: what becomes of the old key and of those before it, and the record. `untilMs` 0 = they end now. */
-export async function rotatedWith(
+export async function changesWithRotation(
   parts: { readonly tokens: Tokens },
   developer: StoredDocument | undefined,
   { row, next, untilMs }: { readonly row: SessionRow; readonly next: Uint8Array; readonly untilMs: number },
   filedAt: number,
 ): Promise<Change[]> {
   const old = untilMs === 0 ? ended(row) : overlapping(row, untilMs, hexOf(next))
-  if (!isHeld(row.body)) return [old]
-  const formers = await formersOf(parts.tokens, row)
+  if (!isDeveloperKey(row.body)) return [old]
+  const formers = await formerKeysOf(parts.tokens, row)
   const older = formers.map((former, index) =>
     untilMs === 0 || index + 1 >= MOST_FORMER
       ? ended(former)
       : overlapping(former, untilMs, String(former.body[ROTATED_TO])),
   )
-  const changes = [old, ...older, deleteEnd(row.hash)]
+  const changes = [old, ...older, deleteKeyExpiry(row.hash)]
   if (filedAt > 0) changes.push(putEnd(next, row.body, filedAt))
   if (developer === undefined) return changes
   return [...changes, developerChange(developer, withRotatedKey(developer.body, hexOf(row.hash), hexOf(next)))]
 }
 
 /** Under what the end of a key is filed. */
-export function endId(hash: Uint8Array): DocumentId {
+export function keyExpiryId(hash: Uint8Array): DocumentId {
   return hexOf(hash).slice(0, 24) as DocumentId
 }
 
 /** Takes away what is filed about the end of a key. */
-export function deleteEnd(hash: Uint8Array): Change {
-  return { op: 'delete', kind: 'key_end', id: endId(hash) }
+export function deleteKeyExpiry(hash: Uint8Array): Change {
+  return { op: 'delete', kind: 'key_end', id: keyExpiryId(hash) }
 }
 
 function putEnd(hash: Uint8Array, session: JsonObject, at: number): Change {
@@ -133,7 +133,7 @@ function putEnd(hash: Uint8Array, session: JsonObject, at: number): Change {
     key_hash: hexOf(hash),
     at: new Date(at).toISOString(),
   }
-  return { op: 'put', kind: 'key_end', id: endId(hash), body }
+  return { op: 'put', kind: 'key_end', id: keyExpiryId(hash), body }
 }
 
 function ended({ hash }: SessionRow): Change {

@@ -15,7 +15,7 @@ const MOST_FORMER = 24
 const fallbackRules = passwordRules(DEVELOPER_PASSWORD_SCHEMA)
 
 /** What is stored of a password. */
-export type KeptPassword = Pick<JsonObject, 'password' | 'password_updated' | 'PWHistory'>
+export type StoredPassword = Pick<JsonObject, 'password' | 'password_updated' | 'PWHistory'>
 
 /** A password that was sent for a developer. */
 export interface SentPassword {
@@ -31,11 +31,11 @@ export interface SentPassword {
  * developer as it is now; `{}` for a new one.
  * @throws Fault `developer_password_invalid` (400) naming the rule that it breaks, `passwords_busy` (503)
  */
-export async function keepDeveloperPassword(
+export async function storeDeveloperPassword(
   parts: SecretParts,
   body: JsonObject,
   { password, history, imported }: SentPassword,
-): Promise<KeptPassword> {
+): Promise<StoredPassword> {
   const hashed = imported && isPasswordHash(password)
   if (imported && !hashed && looksLikeBcrypt(password))
     throw fault(

@@ -4,8 +4,8 @@ import { appsOf, keysOf, withoutKey, withoutPolicy } from '../../../model/portal
 import type { Change, Documents, SessionRow, StoredDocument, Tokens } from '../../../store/ports/ports.ts'
 import { auditOf, type PublishParts, type SecretParts } from '../../documents/parts.ts'
 import { CLIENT_KIND, storedClient } from '../../oauth-clients/oauth-client-parts.ts'
-import { again, developerChange } from './developer-change.ts'
-import { deleteEnd, formersOf } from './keys-of-developer.ts'
+import { developerChange, retryOnConflict } from './developer-change.ts'
+import { deleteKeyExpiry, formerKeysOf } from './keys-of-developer.ts'
 
 /** Developers whose subscriptions end in one commit. */
 const CHUNK = 200
@@ -25,7 +25,7 @@ export async function subscriptionsWithout(parts: SecretParts, policy: GonePolic
   for (;;) {
     const rows = await holdersOf(parts, policy)
     if (rows.length <= CHUNK) return endOf(parts, policy, rows)
-    await again(async () => {
+    await retryOnConflict(async () => {
       const first = (await holdersOf(parts, policy)).slice(0, CHUNK)
       if (first.length === 0) return
       const changes = await endOf(parts, policy, first)
@@ -40,7 +40,7 @@ export async function subscriptionsWithout(parts: SecretParts, policy: GonePolic
 
 /** Ends the subscriptions that somebody made while the policy was being deleted. */
 export async function endSubscriptions(parts: SecretParts, policy: GonePolicy, actor: string): Promise<void> {
-  await again(async () => {
+  await retryOnConflict(async () => {
     const rows = await holdersOf(parts, policy)
     if (rows.length === 0) return
     const changes = await endOf(parts, policy, rows)
@@ -69,13 +69,13 @@ async function endOf(
       if (!policies.includes(policy.id)) continue
       const row = await tokens.getSession(Buffer.from(keyHash, 'hex'))
       const own = row !== undefined && row.body[DEVELOPER_ID] === developer.id
-      const rows = own ? [row, ...(await formersOf(tokens, row))] : []
+      const rows = own ? [row, ...(await formerKeysOf(tokens, row))] : []
       const rests = rows.map((each) => withoutIt(each, policy.id))
       changes.push(...rests.map(({ change }) => change))
       // A key that the record lists and that is not there, or somebody else's, is not for us to end.
       if (own ? rests[0]!.stays : policies.length > 1) continue
       body = withoutKey(body, keyHash)
-      if (own) changes.push(deleteEnd(row.hash))
+      if (own) changes.push(deleteKeyExpiry(row.hash))
     }
     changes.push(developerChange(developer, body))
   }

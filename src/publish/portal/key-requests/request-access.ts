@@ -17,7 +17,7 @@ const FRESH_MS = 60_000
 const SORT = 'portal_access'
 
 /** The change that keeps the key of a request, sealed, until it is fetched. */
-export function keepAccess(parts: SecretParts, id: DocumentId, access: JsonObject): Change {
+export function storeAccess(parts: SecretParts, id: DocumentId, access: JsonObject): Change {
   const sealed = seal(parts.sealKey, JSON.stringify(access), contextOf(id)).toString('base64')
   return putTicket(parts, id, { sealed }, AGAIN_MS)
 }
@@ -26,7 +26,7 @@ export function keepAccess(parts: SecretParts, id: DocumentId, access: JsonObjec
  * Takes the kept key of a request out: one caller gets it, all others undefined, and it is gone from the store.
  * @throws Fault `seal_broken`, `store_away`
  */
-export async function takeAccess(parts: SecretParts, id: DocumentId): Promise<JsonObject | undefined> {
+export async function takeStoredAccess(parts: SecretParts, id: DocumentId): Promise<JsonObject | undefined> {
   const hash = hashOf(id)
   const row = await parts.tokens.getTicket(hash)
   const now = clockOf(parts).wall()
@@ -34,7 +34,7 @@ export async function takeAccess(parts: SecretParts, id: DocumentId): Promise<Js
     return undefined
   const access = unseal(parts.sealKey, Buffer.from(row.body.sealed, 'base64'), contextOf(id)).toString('utf8')
   try {
-    await parts.documents.commit([{ op: 'claimTicket', hash, sort: SORT, now }, forgetAccess(id)], undefined)
+    await parts.documents.commit([{ op: 'claimTicket', hash, sort: SORT, now }, deleteStoredAccess(id)], undefined)
   } catch {
     return undefined
   }
@@ -42,7 +42,7 @@ export async function takeAccess(parts: SecretParts, id: DocumentId): Promise<Js
 }
 
 /** The change that forgets whatever is kept of a request. */
-export function forgetAccess(id: DocumentId): Change {
+export function deleteStoredAccess(id: DocumentId): Change {
   return { op: 'deleteTicket', hash: hashOf(id) }
 }
 
@@ -66,7 +66,7 @@ export async function spendLink(parts: SecretParts, id: DocumentId, code: string
   const now = clockOf(parts).wall()
   if (row === undefined || row.claimedAt > 0 || row.expiresAt <= now) return undefined
   if (typeof row.body.code_hash !== 'string' || !equalSecrets(hashCode(id, code), row.body.code_hash)) return undefined
-  return [{ op: 'claimTicket', hash, sort: SORT, now }, forgetAccess(id)]
+  return [{ op: 'claimTicket', hash, sort: SORT, now }, deleteStoredAccess(id)]
 }
 
 function putTicket(parts: SecretParts, id: DocumentId, body: JsonObject, lifeMs: number): Change {

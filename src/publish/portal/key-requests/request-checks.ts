@@ -7,12 +7,12 @@ import { configurationFor, type PortalConfiguration } from '../../../model/porta
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import type { PublishParts } from '../../documents/parts.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
-import { accessSortOf, policyIdOf, wantedPolicies } from '../developers/access-sort.ts'
+import { accessTypeOf, policyIdOf, wantedPolicies } from '../developers/access-sort.ts'
 import { policyNamed } from '../developers/policy-named.ts'
 import { portalConfiguration } from '../settings/configuration.ts'
 
 /** What a request asks for, looked up. */
-export interface Wanted {
+export interface RequestedAccess {
   readonly policies: readonly StoredDocument[]
   /** By the `id` that keys name them by, each once. */
   readonly policyIds: readonly string[]
@@ -30,12 +30,12 @@ export interface Wanted {
  * Looks up what a request names, and refuses what no key could be made of. `mayUse` throws for policies that the caller must not use.
  * @throws Fault `subscription_refused` (400) naming what is wrong, `access_unserved` (400) naming the sort of key, `key_needless` (400)
  */
-export async function checkWanted(
+export async function resolveRequest(
   parts: PublishParts,
   orgId: string,
   named: readonly string[],
   mayUse: (policy: StoredDocument | undefined) => void,
-): Promise<Wanted> {
+): Promise<RequestedAccess> {
   for (const id of named) {
     // Before anything else is said of it.
     mayUse(await policyNamed(parts, orgId, id))
@@ -46,7 +46,7 @@ export async function checkWanted(
   const all = entriesOf((await catalogueOf(parts, orgId))?.body)
   const entries = offersOf(all, policies)
   if (entries.some((entry) => entry.is_keyless === true)) throw fault('key_needless')
-  const sort = await accessSortOf(parts, policies)
+  const sort = await accessTypeOf(parts, policies)
   const rules = entries.map(({ config }) => configurationFor(configuration, isObject(config) ? config : {}))
   const every = rules.length === 0 ? [configuration] : rules
   const redirect = every.find((each) => each.redirect_on_key_request)
@@ -58,7 +58,7 @@ export async function checkWanted(
 }
 
 /** @throws Fault `request_refused` (400) for several policies where the portal offers one at a time */
-export function checkSelection({ policies, configuration }: Wanted): void {
+export function checkSelection({ policies, configuration }: RequestedAccess): void {
   if (policies.length > 1 && !configuration.enable_multi_selection)
     throw fault('request_refused', 'apply_policies: one policy at a time, enable_multi_selection is off')
 }
@@ -67,8 +67,8 @@ export function checkSelection({ policies, configuration }: Wanted): void {
  * Refuses what the developer has already, or may not have, before it waits for somebody: a second subscription to a policy, an OAuth
  * app without a redirect URI or beyond the limit. @throws Fault `subscription_refused` (400)
  */
-export function checkMayHave(
-  { sort, policyIds, configuration }: Wanted,
+export function checkEligible(
+  { sort, policyIds, configuration }: RequestedAccess,
   { body }: StoredDocument,
   redirectUri: string,
 ): void {

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../../model/json/json.ts'
 import { offersOf } from '../../../model/portal/catalogue/catalogue.ts'
 import { requestedPolicies, requestShape } from '../../../model/portal/key-requests/key-request.ts'
 import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
-import { developerIn, developerSeen } from '../developers/developers.ts'
+import { developerIn, toDeveloperView } from '../developers/developers.ts'
 
 /** A request as callers and receivers of events see it: with its developer, and with what these entries of the catalogue offer for it. */
-export async function requestSeen(
+export async function toRequestView(
   parts: { readonly documents: Documents },
   { id, body }: Pick<StoredDocument, 'id' | 'body'>,
   entries: readonly JsonObject[],
-  show: (developer: StoredDocument) => JsonObject | Promise<JsonObject> = (found) => developerSeen(found),
+  show: (developer: StoredDocument) => JsonObject | Promise<JsonObject> = (found) => toDeveloperView(found),
 ): Promise<JsonObject> {
   const orgId = String(body.org_id)
   const developer = await developerIn(parts, orgId, String(body.by_user))

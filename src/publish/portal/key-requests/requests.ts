@@ -8,16 +8,23 @@ import {
 } from '../../../model/portal/key-requests/key-request.ts'
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../../documents/parts.ts'
-import { again } from '../developers/developer-change.ts'
-import { accessSeen, issueAccess } from '../developers/developer-keys.ts'
+import { retryOnConflict } from '../developers/developer-change.ts'
+import { issueAccess, toAccessView } from '../developers/developer-keys.ts'
 import { developerIn, putDeveloper } from '../developers/developers.ts'
-import { forgetAccess, hasFreshLink, keepAccess, newLink, spendLink, takeAccess } from './request-access.ts'
-import { checkMayHave, checkSelection, checkWanted, type Wanted } from './request-checks.ts'
+import {
+  deleteStoredAccess,
+  hasFreshLink,
+  newLink,
+  spendLink,
+  storeAccess,
+  takeStoredAccess,
+} from './request-access.ts'
+import { checkEligible, checkSelection, type RequestedAccess, resolveRequest } from './request-checks.ts'
 
 const KIND = 'key_request'
 
 /** Who wants something of a request. `mayUse` throws for policies that they may not use; undefined = there is none of the name. */
-export interface Asking {
+export interface RequestCaller {
   readonly orgId: string
   readonly actor: string
   readonly mayUse: (policy: StoredDocument | undefined) => void
@@ -26,7 +33,7 @@ export interface Asking {
 }
 
 /** What became of a request. */
-export interface Outcome {
+export interface RequestOutcome {
   readonly id: DocumentId
   readonly developer: StoredDocument
   /** What the developer gets, as callers see it; undefined while there is nothing. */
@@ -44,18 +51,18 @@ export interface Outcome {
  * request are written together, or nothing is. One that waits already for the same developer and policies is answered in its place.
  * @throws Fault `portal_invalid`, `request_refused`, `access_unserved`, `key_needless` (400), and what `issueAccess` refuses
  */
-export function submitRequest(parts: SecretParts, asking: Asking, sent: JsonObject): Promise<Outcome> {
-  return again(() => submit(parts, asking, sent))
+export function submitRequest(parts: SecretParts, asking: RequestCaller, sent: JsonObject): Promise<RequestOutcome> {
+  return retryOnConflict(() => submit(parts, asking, sent))
 }
 
-async function submit(parts: SecretParts, asking: Asking, sent: JsonObject): Promise<Outcome> {
+async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObject): Promise<RequestOutcome> {
   const { orgId, actor } = asking
   const draft = readKeyRequest(sent)
   const developer = await developerIn(parts, orgId, draft.by_user)
   if (developer === undefined) throw fault('request_refused', 'by_user: there is no such developer')
-  const wanted = await checkWanted(parts, orgId, draft.policies, asking.mayUse)
+  const wanted = await resolveRequest(parts, orgId, draft.policies, asking.mayUse)
   checkSelection(wanted)
-  checkMayHave(wanted, developer, redirectOf(draft.body))
+  checkEligible(wanted, developer, redirectOf(draft.body))
   const now = clockOf(parts).wall()
   const id = newDocumentId(now)
   const date_created = draft.body.date_created || new Date(now).toISOString()
@@ -72,8 +79,12 @@ async function submit(parts: SecretParts, asking: Asking, sent: JsonObject): Pro
  * approved itself less than ten minutes ago is answered once more, once.
  * @throws Fault `request_processed` (400), `request_refused` (400) when developer or policy are gone, and as `submitRequest`
  */
-export function approveRequest(parts: SecretParts, asking: Asking, requestId: DocumentId): Promise<Outcome> {
-  return again(async () => {
+export function approveRequest(
+  parts: SecretParts,
+  asking: RequestCaller,
+  requestId: DocumentId,
+): Promise<RequestOutcome> {
+  return retryOnConflict(async () => {
     const { actor, orgId } = asking
     const stored = await requestIn(parts, orgId, requestId)
     if (stored === undefined) throw fault('not_found', NOT_FOUND)
@@ -81,9 +92,9 @@ export function approveRequest(parts: SecretParts, asking: Asking, requestId: Do
     if (found === undefined) throw fault('request_refused', 'by_user: there is no such developer')
     const at: Place = { parts, actor, stored, developer: found }
     if (stored.body.approved === true) return approvedBefore(asking, at)
-    const wanted = await checkWanted(parts, orgId, requestedPolicies(stored.body), asking.mayUse)
+    const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), asking.mayUse)
     try {
-      checkMayHave(wanted, found, redirectOf(stored.body))
+      checkEligible(wanted, found, redirectOf(stored.body))
       return await (wanted.configuration.secure_key_approval
         ? sendLink(asking, at)
         : issue(at, wanted, { keep: false }))
@@ -104,8 +115,8 @@ export function collectAccess(
   parts: SecretParts,
   developer: StoredDocument,
   { id, code }: { readonly id: DocumentId; readonly code: string },
-): Promise<Outcome> {
-  return again(async () => {
+): Promise<RequestOutcome> {
+  return retryOnConflict(async () => {
     const orgId = String(developer.body.org_id)
     const stored = await requestIn(parts, orgId, id)
     if (stored === undefined || stored.body.by_user !== developer.id || stored.body.collected !== false)
@@ -114,8 +125,8 @@ export function collectAccess(
     const now = await developerIn(parts, orgId, developer.id)
     if (used === undefined || now === undefined) throw fault('link_unusable')
     const actor = String(developer.body.email)
-    const wanted = await checkWanted(parts, orgId, requestedPolicies(stored.body), () => {})
-    checkMayHave(wanted, now, redirectOf(stored.body))
+    const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), () => {})
+    checkEligible(wanted, now, redirectOf(stored.body))
     try {
       return await issue({ parts, actor, stored, developer: now }, wanted, { keep: false, used })
     } catch (error) {
@@ -131,11 +142,11 @@ export function collectAccess(
  */
 export function updateRequest(
   parts: SecretParts,
-  asking: Asking,
+  asking: RequestCaller,
   requestId: DocumentId,
   sent: JsonObject,
 ): Promise<void> {
-  return again(async () => {
+  return retryOnConflict(async () => {
     const { orgId, actor } = asking
     const stored = await requestIn(parts, orgId, requestId)
     if (stored === undefined) throw fault('not_found', NOT_FOUND)
@@ -144,7 +155,7 @@ export function updateRequest(
     if (draft.by_user !== before.by_user) throw fault('request_refused', 'by_user: cannot be changed')
     const kept = { org_id: before.org_id!, approved: before.approved === true, by_user: before.by_user! }
     const changed = draft.policies.join('\n') !== requestedPolicies(before).join('\n')
-    const wanted = changed ? await checkWanted(parts, orgId, draft.policies, asking.mayUse) : undefined
+    const wanted = changed ? await resolveRequest(parts, orgId, draft.policies, asking.mayUse) : undefined
     if (wanted !== undefined) checkSelection(wanted)
     const own = { apply_policies: before.apply_policies!, for_plan: before.for_plan! }
     const named = wanted === undefined ? own : policyMembers(wanted)
@@ -160,29 +171,33 @@ export function updateRequest(
 }
 
 /** Deletes a request, which declines one that waits; the key of one that was approved stays. @throws Fault `not_found` (404) */
-export function removeRequest(parts: SecretParts, { orgId, actor }: Asking, requestId: DocumentId): Promise<void> {
-  return again(async () => {
+export function removeRequest(
+  parts: SecretParts,
+  { orgId, actor }: RequestCaller,
+  requestId: DocumentId,
+): Promise<void> {
+  return retryOnConflict(async () => {
     const stored = await requestIn(parts, orgId, requestId)
     if (stored === undefined) throw fault('not_found', 'Could not retrieve object for deletion')
     const { id, revision } = stored
-    const changes: Change[] = [{ op: 'delete', kind: KIND, id, ifRevision: revision }, forgetAccess(id)]
+    const changes: Change[] = [{ op: 'delete', kind: KIND, id, ifRevision: revision }, deleteStoredAccess(id)]
     await commit({ parts, actor, stored }, 'delete', changes)
   })
 }
 
 /** Forgets the link of a request, so that approving it again makes another one at once. @throws Fault `store_away`, `store_full` */
 export async function withdrawLink({ documents }: Pick<SecretParts, 'documents'>, id: DocumentId): Promise<void> {
-  await documents.commit([forgetAccess(id)], undefined)
+  await documents.commit([deleteStoredAccess(id)], undefined)
 }
 
 /** The changes that take away all requests of a developer who goes. They belong into that commit. */
-export async function requestsEnd(
+export async function deleteRequestsChanges(
   { documents }: Pick<SecretParts, 'documents'>,
   developerId: string,
 ): Promise<readonly Change[]> {
   const changes: Change[] = []
   for await (const batch of documents.each(KIND, { where: { by_user: developerId } }))
-    for (const { id } of batch) changes.push({ op: 'delete', kind: KIND, id }, forgetAccess(id))
+    for (const { id } of batch) changes.push({ op: 'delete', kind: KIND, id }, deleteStoredAccess(id))
   return changes
 }
 
@@ -207,7 +222,7 @@ interface Place {
 }
 
 /** Keeps a request until somebody approves it. The developer is written too, so that none goes meanwhile and leaves it behind. */
-async function wait(at: Place): Promise<Outcome> {
+async function wait(at: Place): Promise<RequestOutcome> {
   const { parts, stored, developer } = at
   try {
     await commit(at, 'create', [putRequest(stored, stored.body), putDeveloper(developer, developer.body)])
@@ -226,9 +241,9 @@ async function wait(at: Place): Promise<Outcome> {
 /** Makes key or client, in one transaction with developer and request. */
 async function issue(
   { parts, actor, stored, developer }: Place,
-  { sort }: Wanted,
+  { sort }: RequestedAccess,
   { keep, used = [] }: { readonly keep: boolean; readonly used?: readonly Change[] },
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { id, body } = stored
   const after = { ...body, approved: true, ...(used.length > 0 && { collected: true }) }
   const { fields, redirect, app } = detailsOf(body)
@@ -240,13 +255,17 @@ async function issue(
     version: String(body.version),
     actor,
     action: 'key_request.approve',
-    beside: (made) => [putRequest(stored, after), ...(keep ? [keepAccess(parts, id, accessSeen(made))] : []), ...used],
+    beside: (made) => [
+      putRequest(stored, after),
+      ...(keep ? [storeAccess(parts, id, toAccessView(made))] : []),
+      ...used,
+    ],
   })
-  return { id, developer, access: accessSeen(issued), fresh: true }
+  return { id, developer, access: toAccessView(issued), fresh: true }
 }
 
 /** Marks a request as approved, its key not yet made, with a new code for the link. */
-async function sendLink(asking: Asking, at: Place): Promise<Outcome> {
+async function sendLink(asking: RequestCaller, at: Place): Promise<RequestOutcome> {
   await asking.canSendLink()
   const { parts, stored, developer } = at
   const { code, change } = newLink(parts, stored.id)
@@ -255,11 +274,11 @@ async function sendLink(asking: Asking, at: Place): Promise<Outcome> {
   return { id: stored.id, developer, code }
 }
 
-async function approvedBefore(asking: Asking, at: Place): Promise<Outcome> {
+async function approvedBefore(asking: RequestCaller, at: Place): Promise<RequestOutcome> {
   const { parts, stored, developer } = at
   const { id, body } = stored
   if (body.collected === false) return (await hasFreshLink(parts, id)) ? { id, developer } : sendLink(asking, at)
-  const access = await takeAccess(parts, id)
+  const access = await takeStoredAccess(parts, id)
   if (access === undefined) throw fault('request_processed')
   return { id, developer, access, fresh: false }
 }
@@ -275,17 +294,17 @@ function redirectOf({ oauth_info: info }: JsonObject): string {
   return isObject(info) && typeof info.redirect_uri === 'string' ? info.redirect_uri : ''
 }
 
-function bodyOf({ body, by_user }: KeyRequestDraft, wanted: Wanted): JsonObject {
+function bodyOf({ body, by_user }: KeyRequestDraft, wanted: RequestedAccess): JsonObject {
   const { collected: _collected, ...rest } = body
   return { ...rest, ...policyMembers(wanted), by_user }
 }
 
-function policyMembers({ policyIds }: Wanted): JsonObject {
+function policyMembers({ policyIds }: RequestedAccess): JsonObject {
   return { for_plan: policyIds[0] ?? '', apply_policies: [...policyIds] }
 }
 
 /** Where the developer goes, with the ids that the third party needs to approve the request. */
-function redirectOfRequest({ redirectTo, policyIds }: Wanted, id: string, developerId: string) {
+function redirectOfRequest({ redirectTo, policyIds }: RequestedAccess, id: string, developerId: string) {
   if (redirectTo === '') return {}
   const url = new URL(redirectTo)
   url.searchParams.set('key_request_id', id)

@@ -7,7 +7,7 @@ import {
 } from '../../../model/portal/settings/portal-configuration.ts'
 import type { Documents } from '../../../store/ports/ports.ts'
 import type { PublishParts } from '../../documents/parts.ts'
-import { makeSole, saveSole, soleOf } from './single-document.ts'
+import { createSingleton, findSingleton, saveSingleton } from './single-document.ts'
 
 const KIND = 'portal_configuration'
 
@@ -16,7 +16,7 @@ export async function portalConfiguration(
   parts: { readonly documents: Pick<Documents, 'find'> },
   orgId: string,
 ): Promise<PortalConfiguration> {
-  return configurationOf(orgId, (await soleOf(parts, KIND, orgId))?.body)
+  return configurationOf(orgId, (await findSingleton(parts, KIND, orgId))?.body)
 }
 
 /** Who says what about a portal. */
@@ -31,7 +31,7 @@ export function saveConfiguration(
   parts: PublishParts,
   { orgId, sent, actor }: ConfigurationChange,
 ): Promise<DocumentId> {
-  return saveSole(parts, { kind: KIND, orgId, actor, edit: (before) => readConfiguration(sent, before) })
+  return saveSingleton(parts, { kind: KIND, orgId, actor, edit: (before) => readConfiguration(sent, before) })
 }
 
 /** Makes the configuration of a portal. @throws Fault `portal_invalid` (400), `portal_taken` (409) when there is another one already */
@@ -42,5 +42,5 @@ export function createConfiguration(
   const { org_id: _org, ...said } = sent
   const saysNothing = Object.keys(said).length === 0
   const edit = () => readConfiguration(sent)
-  return makeSole(parts, { kind: KIND, orgId, actor, edit, saysNothing, name: 'portal configuration' })
+  return createSingleton(parts, { kind: KIND, orgId, actor, edit, saysNothing, name: 'portal configuration' })
 }

@@ -5,9 +5,9 @@ import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
 import { NO_LOOK, readCss, readJs } from '../../../model/portal/settings/portal-look.ts'
 import { readMenus } from '../../../model/portal/settings/portal-menu.ts'
 import { foldCase } from '../../../model/text/fold.ts'
-import { inTurn } from '../../documents/mutex.ts'
+import { withLock } from '../../documents/mutex.ts'
 import { auditOf, type PublishParts } from '../../documents/parts.ts'
-import { saveSole } from './single-document.ts'
+import { saveSingleton } from './single-document.ts'
 
 /** Who writes what of the look of a portal. */
 export interface LookChange {
@@ -21,18 +21,18 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Z
 /** Writes style sheets. Answers the id of the look. @throws Fault `portal_invalid` (400), `revision_conflict` (409) */
 export function saveCss(parts: PublishParts, { orgId, sent, actor }: LookChange) {
   const edit = (before: JsonObject = NO_LOOK) => readCss(sent, before)
-  return saveSole(parts, { kind: 'portal_look', orgId, actor, edit })
+  return saveSingleton(parts, { kind: 'portal_look', orgId, actor, edit })
 }
 
 /** Writes the script of the pages. Answers the id of the look. @throws Fault `portal_invalid` (400), `revision_conflict` (409) */
 export function saveJs(parts: PublishParts, { orgId, sent, actor }: LookChange) {
   const edit = (before: JsonObject = NO_LOOK) => readJs(sent, before)
-  return saveSole(parts, { kind: 'portal_look', orgId, actor, edit })
+  return saveSingleton(parts, { kind: 'portal_look', orgId, actor, edit })
 }
 
 /** Writes the menus. Answers their id. @throws Fault `portal_invalid` (400), `revision_conflict` (409) */
 export function saveMenus(parts: PublishParts, { orgId, sent, actor }: LookChange) {
-  return saveSole(parts, { kind: 'portal_menu', orgId, actor, edit: () => readMenus(sent) })
+  return saveSingleton(parts, { kind: 'portal_menu', orgId, actor, edit: () => readMenus(sent) })
 }
 
 /**
@@ -42,7 +42,7 @@ export function saveMenus(parts: PublishParts, { orgId, sent, actor }: LookChang
 export function saveCname(parts: PublishParts, { orgId, cname, actor }: Omit<LookChange, 'sent'> & { cname: string }) {
   checkHost(cname)
   // In turn, so that of two organisations that want one host only one gets it.
-  return inTurn(parts.documents, async () => {
+  return withLock(parts.documents, async () => {
     const stored = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
     if (stored === undefined) throw fault('not_found', 'Could not retrieve org detail')
     const where = { cname: foldCase(cname) }

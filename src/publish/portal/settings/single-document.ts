@@ -5,22 +5,22 @@ import type { Awaitable, Documents, StoredDocument } from '../../../store/ports/
 import { auditOf, clockOf, type PublishParts } from '../../documents/parts.ts'
 
 /** Kinds of which an organisation has one document. */
-export type SoleKind = 'portal_configuration' | 'catalogue' | 'portal_menu' | 'portal_look'
+export type SingletonKind = 'portal_configuration' | 'catalogue' | 'portal_menu' | 'portal_look'
 
 const TRIES = 5
 
 /** The one document of a kind that an organisation has; undefined before it is made. */
-export async function soleOf(
+export async function findSingleton(
   { documents }: { readonly documents: Pick<Documents, 'find'> },
-  kind: SoleKind,
+  kind: SingletonKind,
   orgId: string,
 ): Promise<StoredDocument | undefined> {
   return documents.find(kind, 'org_id', orgId)
 }
 
 /** What is to be written, and who writes it. */
-export interface SoleChange {
-  readonly kind: SoleKind
+export interface SingletonChange {
+  readonly kind: SingletonKind
   readonly orgId: string
   readonly actor: string
   /** The new body, of the one before; called again when somebody else was first. */
@@ -28,9 +28,12 @@ export interface SoleChange {
 }
 
 /** Writes the one document of a kind, new or over the one before. Answers its id. @throws Fault `revision_conflict` (409) after five tries */
-export async function saveSole(parts: PublishParts, { kind, orgId, actor, edit }: SoleChange): Promise<DocumentId> {
+export async function saveSingleton(
+  parts: PublishParts,
+  { kind, orgId, actor, edit }: SingletonChange,
+): Promise<DocumentId> {
   for (let attempt = 1; ; attempt++) {
-    const stored = await soleOf(parts, kind, orgId)
+    const stored = await findSingleton(parts, kind, orgId)
     const id = stored?.id ?? newDocumentId(clockOf(parts).wall())
     const body = { ...(await edit(stored?.body)), org_id: orgId }
     const audit = auditOf(parts, actor, `${kind}.${stored === undefined ? 'create' : 'update'}`, orgId, { id })
@@ -48,12 +51,12 @@ export async function saveSole(parts: PublishParts, { kind, orgId, actor, edit }
  * Makes the one document of a kind. Where there is one already, a call that says nothing is answered with its id, so that a set-up
  * can be repeated. @throws Fault `portal_taken` (409) for a call that says something
  */
-export async function makeSole(
+export async function createSingleton(
   parts: PublishParts,
-  change: SoleChange & { readonly saysNothing: boolean; readonly name: string },
+  change: SingletonChange & { readonly saysNothing: boolean; readonly name: string },
 ): Promise<DocumentId> {
-  const there = await soleOf(parts, change.kind, change.orgId)
-  if (there === undefined) return saveSole(parts, change)
+  const there = await findSingleton(parts, change.kind, change.orgId)
+  if (there === undefined) return saveSingleton(parts, change)
   if (change.saysNothing) return there.id
   throw fault('portal_taken', `There is a ${change.name} already: change it with PUT`)
 }

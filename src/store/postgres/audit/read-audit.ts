@@ -1,5 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AUDITED_SESSION, type Audit, type AuditChange, type AuditRow, type AuditStanding } from '../../ports/ports.ts'
+import {
+  AUDITED_SESSION,
+  type Audit,
+  type AuditChange,
+  type AuditEntryState,
+  type AuditRow,
+} from '../../ports/ports.ts'
 import { unpackBodies } from '../../prepare/audit-bodies.ts'
 import { toAuditChange } from '../../prepare/audited.ts'
 import { wholeNumber } from '../../prepare/cells.ts'
@@ -66,7 +72,7 @@ export function auditReader(db: Db): Audit {
       // All changes are looked at in one moment.
       return db.transact(
         async (tx) => {
-          const standing: AuditStanding[] = []
+          const standing: AuditEntryState[] = []
           for (const change of row.changes) standing.push(await standingOf(tx, row, change))
           return standing
         },
@@ -96,7 +102,7 @@ export function auditReader(db: Db): Audit {
   }
 }
 
-async function standingOf(tx: Tx, row: AuditRow, { kind, id, after }: AuditChange): Promise<AuditStanding> {
+async function standingOf(tx: Tx, row: AuditRow, { kind, id, after }: AuditChange): Promise<AuditEntryState> {
   const [next] = await tx.query<{ number: number; at_ms: number }>(
     `SELECT a.number, a.at_ms FROM audit_change c JOIN audit a ON a.number = c.audit
       WHERE c.kind = $1 AND c.id = $2 AND c.audit > $3 ORDER BY c.audit LIMIT 1`,

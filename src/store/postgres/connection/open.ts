@@ -13,7 +13,7 @@ import { Follow } from '../feed/follow.ts'
 import { HitJournal } from '../hits/hit-journal.ts'
 import { HitWriter } from '../hits/hit-writer.ts'
 import { openHits } from '../hits/hits.ts'
-import { migrate, STEPS, type Step } from '../migrations/migrate.ts'
+import { migrate, SCHEMA_STEPS, type SchemaStep } from '../migrations/migrate.ts'
 import { openRecords } from '../records/records.ts'
 import { outboxReader } from '../tokens/read-outbox.ts'
 import { tokenReader } from '../tokens/read-tokens.ts'
@@ -24,7 +24,7 @@ import { type Address, addressText, makePool, readAddress } from './connect.ts'
 import type { Db } from './db.ts'
 import { postgresFault } from './faults.ts'
 import { PoolDb } from './pool-db.ts'
-import { Reach } from './reachability.ts'
+import { Reachability } from './reachability.ts'
 
 const POOL_SIZE = 10
 const STALL_MS = 8_000
@@ -54,7 +54,7 @@ export interface PostgresOptions {
    */
   readonly foldAfterMs?: Millis
   /** For tests of upgrades. */
-  readonly steps?: readonly Step[]
+  readonly steps?: readonly SchemaStep[]
 }
 
 /** A store that several processes share. */
@@ -76,11 +76,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const { clock = systemClock, log = silentLog, stallMs = STALL_MS, foldAfterMs = FOLD_AFTER_MS } = options
   const address = readAddress(options.url)
   const listenAddress = options.listenUrl ? readAddress(options.listenUrl, 'storage.postgres_listen_url') : address
-  const reach = new Reach(options.patienceMs)
+  const reach = new Reachability(options.patienceMs)
   const pool = makePool(address, options.poolSize ?? POOL_SIZE, log)
   const db = new PoolDb(pool, reach)
   try {
-    const refiling = await prepare(db, address, options.steps ?? STEPS)
+    const refiling = await prepare(db, address, options.steps ?? SCHEMA_STEPS)
     await checkClock(db, clock, log)
     const documents = documentReader(db, stallMs)
     const feed = new ThreadFeed()
@@ -136,7 +136,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   }
 }
 
-async function prepare(db: Db, address: Address, steps: readonly Step[]) {
+async function prepare(db: Db, address: Address, steps: readonly SchemaStep[]) {
   try {
     await migrate(db, steps)
     return await declare(db)

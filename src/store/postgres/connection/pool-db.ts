@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg'
-import { BOUNDS } from '../migrations/schema.ts'
+import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
 import type { Db, TransactOptions, Tx } from './db.ts'
 import { isLost, postgresFault } from './faults.ts'
-import type { Reach } from './reachability.ts'
+import type { Reachability } from './reachability.ts'
 
 /** A server that has not answered for so long, or a network that swallows what is sent. */
 const LONGEST_STATEMENT_MS = 60_000
@@ -12,9 +12,9 @@ const CURSOR_BOUNDS = 'SET LOCAL idle_in_transaction_session_timeout = 120000'
 /** `Db` on a pool. */
 export class PoolDb implements Db {
   private readonly pool: Pool
-  private readonly reach: Reach
+  private readonly reach: Reachability
 
-  constructor(pool: Pool, reach: Reach) {
+  constructor(pool: Pool, reach: Reachability) {
     this.pool = pool
     this.reach = reach
   }
@@ -42,7 +42,7 @@ export class PoolDb implements Db {
   transact<T>(run: (tx: Tx) => Promise<T>, options: TransactOptions = {}): Promise<T> {
     const level = options.isolation === 'snapshot' ? ' ISOLATION LEVEL REPEATABLE READ READ ONLY' : ''
     return this.lend(async (tx) => {
-      await tx.run(`BEGIN${level}; ${BOUNDS}`)
+      await tx.run(`BEGIN${level}; ${TRANSACTION_BOUNDS}`)
       try {
         const result = await run(tx)
         await tx.run('COMMIT')

@@ -10,7 +10,7 @@ const LONGEST_REST_MS = 400
  * Whether the server can be reached, as all connections of this process see it. While it is away for a short time whoever
  * asks waits; after that he is told at once, until somebody has reached it again.
  */
-export class Reach {
+export class Reachability {
   private readonly patienceMs: number
   /** By the clock of the process; undefined while the server answers. */
   private awaySince: number | undefined

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fault } from '../../../errors/fault.ts'
-import { KINDS } from '../../../model/documents/kinds.ts'
+import { DOCUMENT_KINDS } from '../../../model/documents/kinds.ts'
 import { indexEntries } from '../../prepare/prepare.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { sqlState } from '../connection/faults.ts'
@@ -66,7 +66,7 @@ async function refileSome(tx: Tx, number: number): Promise<number> {
   )
   const documents = rows.map(({ kind, id, body }) => ({
     ...{ kind, id },
-    entries: Object.hasOwn(KINDS, kind) ? indexEntries(kind, JSON.parse(body)) : [],
+    entries: Object.hasOwn(DOCUMENT_KINDS, kind) ? indexEntries(kind, JSON.parse(body)) : [],
   }))
   const names = [rows.map(({ kind }) => kind), rows.map(({ id }) => id)]
   const ofDocuments = 'unnest($1::text[], $2::text[]) w(kind, id) WHERE t.kind = w.kind AND t.id = w.id'
@@ -84,7 +84,7 @@ async function refileSome(tx: Tx, number: number): Promise<number> {
 
 /** Stands for the declared indexes. One counts as another by its name and its text; one that changes in neither must change its name. */
 function declarationHash(): string {
-  const kinds = Object.entries(KINDS).map(([kind, { unique, lookup, sorted = {} }]) => {
+  const kinds = Object.entries(DOCUMENT_KINDS).map(([kind, { unique, lookup, sorted = {} }]) => {
     const texts = (index: Readonly<Record<string, unknown>>) =>
       Object.entries(index).map(([name, of]) => `${name}=${of}`)
     return [kind, ...texts(unique), '|', ...texts(lookup), '|', ...texts(sorted)].join(' ')

@@ -1,7 +1,7 @@
 import type { Kind } from '../../ports/ports.ts'
 import type { ListCondition, ListPart, PreparedList } from '../../prepare/list-query.ts'
 import type { Sql } from '../connection/db.ts'
-import { filed, toCell } from './texts.ts'
+import { indexedValue, toCell } from './texts.ts'
 
 // Statements that list documents. The planner chooses what to read from: it knows how often values are.
 
@@ -80,8 +80,8 @@ function conditionSql(kind: Kind, { name, values }: ListCondition, given: Values
   const [one] = values
   const which = `w.kind = ${given.add(kind)} AND w.name = ${given.add(name)}`
   if (values.length === 1)
-    return `SELECT w.id FROM document_index w WHERE ${which} AND w.value = ${given.add(filed(one!))}`
-  const any = given.add(values.map(filed))
+    return `SELECT w.id FROM document_index w WHERE ${which} AND w.value = ${given.add(indexedValue(one!))}`
+  const any = given.add(values.map(indexedValue))
   return `SELECT DISTINCT w.id FROM document_index w WHERE ${which} AND w.value = ANY(${any}::text[])`
 }
 

@@ -5,7 +5,7 @@ import { type PreparedList, prepareList } from '../../prepare/list-query.ts'
 import { checkIndex } from '../../prepare/prepare.ts'
 import type { Db, Sql } from '../connection/db.ts'
 import { pageSql, valuesBySql, valuesSql } from './document-sql.ts'
-import { filed, fromCell } from './texts.ts'
+import { fromCell, indexedValue } from './texts.ts'
 
 const SCAN_BATCH = 256
 const EACH_BATCH = 64
@@ -44,7 +44,7 @@ export function documentReader(db: Db, stallMs: number): Omit<Documents, 'commit
       const [row] = await db.read<DocumentRow>(
         `SELECT d.id, d.revision, d.body FROM document_index i JOIN document d ON d.kind = i.kind AND d.id = i.id
           WHERE i.kind = $1 AND i.name = $2 AND i.value = $3 AND i.uniq`,
-        [kind, index, filed(wellFormed(value))],
+        [kind, index, indexedValue(wellFormed(value))],
         stallMs,
       )
       return row && toDocument(kind, row)

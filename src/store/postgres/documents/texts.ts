@@ -19,7 +19,7 @@ export function fromCell(cell: string): string {
 }
 
 /** A value as it stands in an index: a long one is its beginning and a hash of all, so that two are equal when their values are. */
-export function filed(value: string): string {
+export function indexedValue(value: string): string {
   const cell = toCell(value)
   if (cell.length <= HEAD_CHARACTERS || Buffer.byteLength(cell) <= FILED_BYTES) return cell
   const hash = createHash('sha256').update(cell).digest('hex')

@@ -3,7 +3,7 @@ import type { Address } from '../connection/connect.ts'
 import type { Db } from '../connection/db.ts'
 import { postgresFault } from '../connection/faults.ts'
 import type { FeedLine } from './feed-line.ts'
-import { Listener } from './listener.ts'
+import { NotificationListener } from './listener.ts'
 
 /** So that what was revoked elsewhere is refused here within a second, although a notice was lost. */
 const POLL_MS = 400
@@ -24,7 +24,7 @@ export interface FollowParts {
 /** Keeps the feed of this process up to date with what others commit: notices, and a poll of the revision. */
 export class Follow {
   private readonly parts: FollowParts
-  private readonly listener: Listener
+  private readonly listener: NotificationListener
   private pollTimer: NodeJS.Timeout | undefined
   private noticeTimer: NodeJS.Timeout | undefined
   private failures = 0
@@ -32,7 +32,7 @@ export class Follow {
 
   constructor(parts: FollowParts) {
     this.parts = parts
-    this.listener = new Listener(parts.address, parts.log, (revision) => this.hear(revision))
+    this.listener = new NotificationListener(parts.address, parts.log, (revision) => this.hear(revision))
   }
 
   /** True while notices of other processes are heard. */

@@ -12,7 +12,7 @@ const LONGEST_REST_MS = 10_000
  * A lost one is made again, sooner or later, not by all at the same moment; meanwhile, and where a notice is lost, polling finds
  * out.
  */
-export class Listener {
+export class NotificationListener {
   private readonly address: Address
   private readonly log: Log
   private readonly onNotice: (revision: number) => void

@@ -15,7 +15,7 @@ export function storedTexts(of: HitDimensions): string[] {
 }
 
 /** The numbers of sets of dimensions, by their texts; those that have none get one. */
-export async function numbersOf(tx: Tx, sets: readonly (readonly string[])[]): Promise<number[]> {
+export async function dimensionNumbersOf(tx: Tx, sets: readonly (readonly string[])[]): Promise<number[]> {
   if (sets.length === 0) return []
   const hashes = sets.map(hashOf)
   const names = hashes.map((hash) => hash.toString('latin1'))
@@ -139,7 +139,7 @@ async function coarseOf(tx: Tx, sets: readonly number[]): Promise<Map<number, nu
   const texts = rows.map((row) =>
     DIMENSION_COLUMNS.map((column, i) => (OF_CALLERS.includes(DIMENSIONS[i]!) ? '' : row[column]!)),
   )
-  const numbers = await numbersOf(tx, texts)
+  const numbers = await dimensionNumbersOf(tx, texts)
   return new Map(rows.map(({ number }, i) => [number, numbers[i]!]))
 }
 

@@ -6,7 +6,7 @@ import { SampleSums } from '../../hits/sample-sums.ts'
 import type { HitBatch } from '../../ports/ports.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { postgresFault } from '../connection/faults.ts'
-import { dayOfHour, type HitRow, type HitWriter, isNew, rowOf } from './hit-writer.ts'
+import { dayOfHour, type HitRow, type HitWriter, isNew, toHitRow } from './hit-writer.ts'
 
 /** A fold takes entries until it has so many requests, or rows to write: bounds of its memory and of its transaction. */
 const FOLDED_SAMPLES = 1_000_000
@@ -159,6 +159,6 @@ function rowsOf(sums: SampleSums): HitRow[] {
   return Array.from({ length: sums.size }, (_, row) => {
     const numbers: number[] = []
     sums.write(row, numbers, 0)
-    return rowOf(numbers, sums.dimension(row))
+    return toHitRow(numbers, sums.dimension(row))
   })
 }

@@ -182,7 +182,7 @@ function arrayOf(rows: readonly (readonly number[])[], column: number): string {
 }
 
 /** A row from the numbers of a `HitPack`, the first of which is the hour, and the number of its dimensions. */
-export function rowOf(numbers: ArrayLike<number>, dimension: number): HitRow {
+export function toHitRow(numbers: ArrayLike<number>, dimension: number): HitRow {
   const [hour = 0, ...rest] = Array.from(numbers)
   return [hour, dimension, ...rest]
 }

@@ -5,11 +5,11 @@ import type { Hits } from '../../ports/ports.ts'
 import { wellFormed, wholeNumber } from '../../prepare/cells.ts'
 import type { Db } from '../connection/db.ts'
 import { toHit } from './hit-columns.ts'
-import { numbersOf, storedTexts } from './hit-dimensions.ts'
+import { dimensionNumbersOf, storedTexts } from './hit-dimensions.ts'
 import type { HitJournal } from './hit-journal.ts'
 import { purgeHits } from './hit-purge.ts'
 import { sumSql, usageCountSql, usageSql } from './hit-usage.ts'
-import { type HitWriter, rowOf } from './hit-writer.ts'
+import { type HitWriter, toHitRow } from './hit-writer.ts'
 
 type Row = Record<string, unknown>
 
@@ -21,7 +21,7 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
   return {
     async number(dimensions) {
       const texts = dimensions.map(storedTexts)
-      return texts.length === 0 ? [] : db.transact((tx) => numbersOf(tx, texts))
+      return texts.length === 0 ? [] : db.transact((tx) => dimensionNumbersOf(tx, texts))
     },
     async append(samples, batch) {
       checkSamples(samples)
@@ -31,8 +31,8 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
       const { numbers } = packHits(rows)
       const texts = rows.map(storedTexts)
       if (rows.length === 0) return
-      const sets = await db.transact((tx) => numbersOf(tx, texts))
-      const own = sets.map((set, i) => rowOf(numbers.subarray(i * ROW_NUMBERS, (i + 1) * ROW_NUMBERS), set))
+      const sets = await db.transact((tx) => dimensionNumbersOf(tx, texts))
+      const own = sets.map((set, i) => toHitRow(numbers.subarray(i * ROW_NUMBERS, (i + 1) * ROW_NUMBERS), set))
       await writer.add(own, batch)
     },
     async sum(query) {

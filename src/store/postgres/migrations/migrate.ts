@@ -5,7 +5,7 @@ import { HIT_JOURNAL, HITS_SCHEMA, RECORDS_COVERED } from '../hits/hit-schema.ts
 import { FIRST } from './schema.ts'
 
 /** One version of the schema. */
-export interface Step {
+export interface SchemaStep {
   readonly statements: readonly string[]
   /**
    * True when programs of the version before cannot go on beside it. Others can: during a rolling upgrade both work with the
@@ -15,7 +15,7 @@ export interface Step {
 }
 
 /** One that was released never changes: append. */
-export const STEPS: readonly Step[] = [
+export const SCHEMA_STEPS: readonly SchemaStep[] = [
   { statements: [...FIRST, ...HITS_SCHEMA] },
   { statements: RECORDS_COVERED },
   { statements: HIT_JOURNAL },
@@ -36,7 +36,7 @@ interface Version {
  * it is when that version says that programs of this one can work with it.
  * @throws Fault `store_newer` when they cannot, `store_damaged` when the tables are another program's, `store_refused`, `store_away`
  */
-export async function migrate(db: Db, steps: readonly Step[] = STEPS): Promise<void> {
+export async function migrate(db: Db, steps: readonly SchemaStep[] = SCHEMA_STEPS): Promise<void> {
   if (isNewest(await readVersion(db), steps)) return
   await db.transact(async (tx) => {
     // For this transaction, so that it holds behind a pooler as well.
@@ -50,12 +50,12 @@ export async function migrate(db: Db, steps: readonly Step[] = STEPS): Promise<v
 }
 
 /** @throws Fault `store_newer` when a program that knows so many versions must not write */
-export function checkNeeds(needs: number, known = STEPS.length): void {
+export function checkNeeds(needs: number, known = SCHEMA_STEPS.length): void {
   if (needs <= known) return
   throw fault('store_newer', `the database needs a program of version ${needs} or later, this one knows ${known}`)
 }
 
-function isNewest({ version, needs }: Version, steps: readonly Step[]): boolean {
+function isNewest({ version, needs }: Version, steps: readonly SchemaStep[]): boolean {
   checkNeeds(needs, steps.length)
   return version >= steps.length
 }
@@ -79,7 +79,7 @@ async function begin(tx: Tx): Promise<void> {
   )
 }
 
-async function runStep(tx: Tx, step: Step, version: number): Promise<void> {
+async function runStep(tx: Tx, step: SchemaStep, version: number): Promise<void> {
   try {
     for (const statement of step.statements) await tx.run(statement)
   } catch (error) {
@@ -95,6 +95,6 @@ async function runStep(tx: Tx, step: Step, version: number): Promise<void> {
   await tx.run('INSERT INTO gatehouse_version(version, needs) VALUES ($1, $2)', [version, needs])
 }
 
-function neededBy(steps: readonly Step[]): number {
+function neededBy(steps: readonly SchemaStep[]): number {
   return 1 + steps.findLastIndex(({ breaks }, i) => i > 0 && breaks === true) || 1
 }

@@ -2,7 +2,7 @@
 // the database. Everywhere NOT NULL.
 
 /** Bounds of a transaction: what is stuck must not hold others up for ever. */
-export const BOUNDS = 'SET LOCAL lock_timeout = 5000; SET LOCAL idle_in_transaction_session_timeout = 5000'
+export const TRANSACTION_BOUNDS = 'SET LOCAL lock_timeout = 5000; SET LOCAL idle_in_transaction_session_timeout = 5000'
 
 const C = 'text COLLATE "C" NOT NULL'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../model/time/clock.ts'
-import type { SessionRow, TicketRow, TicketSort, Tokens } from '../../ports/ports.ts'
+import type { SessionRow, TicketRow, TicketType, Tokens } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
 import { prepareSessionFilter } from '../../prepare/session-filter.ts'
@@ -7,7 +7,7 @@ import type { Db } from '../connection/db.ts'
 import { fromCell, toCell } from '../documents/texts.ts'
 import { isEvicted } from '../writer/group-apply.ts'
 import { sessionFacts } from '../writer/group-load.ts'
-import { countSql, pageSql } from './session-sql.ts'
+import { countSql, sessionPageSql } from './session-sql.ts'
 
 type Row = Record<string, unknown>
 
@@ -33,7 +33,12 @@ export function tokenReader(db: Db, clock: Clock, stallMs: number): Tokens {
       const filter = prepareSessionFilter(query)
       const limit = pageSize(query.limit)
       const after = query.after === undefined ? 0 : await numberAfter(query.after)
-      const { text, values } = pageSql(filter, { after, offset: wholeOffset(query.offset), limit, now: clock.wall() })
+      const { text, values } = sessionPageSql(filter, {
+        after,
+        offset: wholeOffset(query.offset),
+        limit,
+        now: clock.wall(),
+      })
       const rows = await db.read<Row>(text, values)
       const last = rows.length < limit ? undefined : rows.at(-1)
       return { rows: rows.map(toSession), next: last && String(last.number) }
@@ -73,7 +78,7 @@ function toSession(row: Row): SessionRow {
 function toTicket(row: Row): TicketRow {
   return {
     hash: row.hash as Uint8Array,
-    sort: row.sort as TicketSort,
+    sort: row.sort as TicketType,
     apiId: fromCell(row.api_id as string),
     clientId: fromCell(row.client_id as string),
     family: fromCell(row.family as string),

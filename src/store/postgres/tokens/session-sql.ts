@@ -1,7 +1,7 @@
 import type { Millis } from '../../../model/time/clock.ts'
 import type { PreparedSessionFilter, SessionCondition } from '../../prepare/session-filter.ts'
 import type { Sql } from '../connection/db.ts'
-import { filed, toCell } from '../documents/texts.ts'
+import { indexedValue, toCell } from '../documents/texts.ts'
 import { REF } from './write-sessions.ts'
 
 export interface SessionPage {
@@ -16,7 +16,7 @@ export interface SessionPage {
 const DUE = 'EXISTS (SELECT 1 FROM session e WHERE e.number = f.session AND e.evict_at > 0 AND e.evict_at <= $1)'
 
 /** A page in order of creation. The first condition's rows stand in that order, and are read until the page is full. */
-export function pageSql(filter: PreparedSessionFilter, { after, offset, limit, now }: SessionPage): Sql {
+export function sessionPageSql(filter: PreparedSessionFilter, { after, offset, limit, now }: SessionPage): Sql {
   const found = foundSql(filter, 4)
   return {
     text: `SELECT s.number, s.hash, s.org_id, s.client_id, s.links, s.evict_at, s.sealed_key, s.family, s.body
@@ -37,10 +37,11 @@ export function countSql(filter: PreparedSessionFilter, now: Millis): Sql {
 function foundSql({ refs, reach, part }: PreparedSessionFilter, given: number): Sql {
   const values: unknown[] = []
   const add = (value: unknown) => `$${given + values.push(value)}`
-  const refSql = ({ sort, value }: SessionCondition) => `r.sort = ${REF[sort]} AND r.value = ${add(filed(value))}`
+  const refSql = ({ sort, value }: SessionCondition) =>
+    `r.sort = ${REF[sort]} AND r.value = ${add(indexedValue(value))}`
   const reachSql = ({ apiIds, policyIds }: NonNullable<typeof reach>) => {
     const any = (sort: number, ids: readonly string[]) =>
-      `SELECT r.session FROM session_ref r WHERE r.sort = ${sort} AND r.value = ANY(${add(ids.map(filed))}::text[])`
+      `SELECT r.session FROM session_ref r WHERE r.sort = ${sort} AND r.value = ANY(${add(ids.map(indexedValue))}::text[])`
     return `${any(REF.api, apiIds)} UNION ${any(REF.policy, policyIds)}`
   }
   const [first, ...others] = refs

@@ -1,13 +1,13 @@
 import type { SessionFacts } from '../../prepare/audited.ts'
 import { hashBytes } from '../../prepare/cells.ts'
-import { keyFiled, type RefSort } from '../../prepare/session-filter.ts'
+import { keyIndexEntries, type SessionRefType } from '../../prepare/session-filter.ts'
 import type { Sql } from '../connection/db.ts'
-import { filed, toCell } from '../documents/texts.ts'
+import { indexedValue, toCell } from '../documents/texts.ts'
 import { type Changed, columns } from '../writer/draft.ts'
 import type { SessionDraft } from '../writer/group-rows.ts'
 
-/** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyFiled`. */
-export const REF: Readonly<Record<RefSort, number>> = { org: 1, api: 2, policy: 3, client: 4, key: 5 }
+/** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyIndexEntries`. */
+export const REF: Readonly<Record<SessionRefType, number>> = { org: 1, api: 2, policy: 3, client: 4, key: 5 }
 
 /** What makes the stored sessions, and what they are listed by, what their drafts say. */
 export function sessionWrites(changed: readonly Changed<SessionDraft>[]): Sql[] {
@@ -89,7 +89,7 @@ function sameRefs(a: SessionDraft | undefined, b: SessionDraft | undefined): boo
 
 /** What a session is listed under: sort and filed value, each once. */
 function refEntries({ orgId, clientId, apiIds, policyIds }: SessionFacts): (readonly [number, string])[] {
-  const whose = clientId === '' ? keyFiled(orgId).map((value) => [REF.key, value] as const) : []
+  const whose = clientId === '' ? keyIndexEntries(orgId).map((value) => [REF.key, value] as const) : []
   const entries = [
     [REF.org, orgId] as const,
     ...whose,
@@ -97,7 +97,7 @@ function refEntries({ orgId, clientId, apiIds, policyIds }: SessionFacts): (read
     ...apiIds.map((id) => [REF.api, id] as const),
     ...policyIds.map((id) => [REF.policy, id] as const),
   ]
-  const once = new Map(entries.map(([sort, value]) => [`${sort} ${value}`, [sort, filed(value)] as const]))
+  const once = new Map(entries.map(([sort, value]) => [`${sort} ${value}`, [sort, indexedValue(value)] as const]))
   return [...once.values()]
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../prepare/prepare.ts'
 import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
 import { ANY_VERSION, type PreparedTicket } from '../../prepare/prepare-tickets.ts'
-import { filed } from '../documents/texts.ts'
+import { indexedValue } from '../documents/texts.ts'
 import type { Undo } from './draft.ts'
 import { documentKey, type GroupState, holderKey, type SessionDraft } from './group-rows.ts'
 
@@ -23,7 +23,7 @@ export type Work =
   | { readonly sort: 'note'; readonly entry: PreparedAudit }
 
 /** What became of a piece of work: the revision, or why nothing of it was written. */
-export type Outcome = Revision | Fault
+export type CommitOutcome = Revision | Fault
 
 export interface AuditDraft {
   readonly number: number
@@ -33,8 +33,8 @@ export interface AuditDraft {
 }
 
 /** What a group has done to its state. */
-export interface Applied {
-  readonly outcomes: readonly Outcome[]
+export interface AppliedGroup {
+  readonly outcomes: readonly CommitOutcome[]
   readonly events: readonly FeedEvent[]
   readonly audits: readonly AuditDraft[]
 }
@@ -51,8 +51,8 @@ interface Place {
  * Applies the commits of a group one after the other. One whose condition does not hold leaves nothing, and the others go on.
  * The store is locked meanwhile, so what was read is what is there.
  */
-export function applyGroup(works: readonly Work[], state: GroupState): Applied {
-  const outcomes: Outcome[] = []
+export function applyGroup(works: readonly Work[], state: GroupState): AppliedGroup {
+  const outcomes: CommitOutcome[] = []
   const events: FeedEvent[] = []
   const audits: AuditDraft[] = []
   const before = standing(state)
@@ -155,7 +155,7 @@ function putDocument(change: PreparedPut, { state, revision, undo }: Place): voi
   const { kind, id, entries, text } = change
   checkRevision(change, state)
   const unique = entries.filter((entry) => entry.unique)
-  const holds = unique.map(({ name, value }) => holderKey(kind, name, filed(value)))
+  const holds = unique.map(({ name, value }) => holderKey(kind, name, indexedValue(value)))
   for (const [i, { name }] of unique.entries()) {
     const holder = state.holders.get(holds[i]!)
     if (holder !== undefined && holder !== id) throw fault('already_exists', `another ${kind} has this ${name}`)

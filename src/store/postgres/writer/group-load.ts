@@ -1,8 +1,8 @@
-import type { TicketSort } from '../../ports/ports.ts'
+import type { TicketType } from '../../ports/ports.ts'
 import { hashBytes, latin1 } from '../../prepare/cells.ts'
 import type { PreparedChange } from '../../prepare/prepare.ts'
 import type { Sql } from '../connection/db.ts'
-import { filed, fromCell, toCell } from '../documents/texts.ts'
+import { fromCell, indexedValue, toCell } from '../documents/texts.ts'
 import type { Work } from './group-apply.ts'
 import { documentKey, type GroupState, holderKey } from './group-rows.ts'
 
@@ -57,7 +57,7 @@ function addName(names: Names, change: PreparedChange, audited: boolean): void {
       want(names.documents, documentKey(change.kind, change.id))
       for (const { name, value, unique } of change.entries) {
         if (!unique) continue
-        const cell = filed(value)
+        const cell = indexedValue(value)
         names.holders.set(holderKey(change.kind, name, cell), [change.kind, name, cell])
       }
       return
@@ -199,7 +199,7 @@ function takeTickets(rows: readonly Record<string, unknown>[], { tickets }: Grou
     if (tickets.get(hash) !== undefined) continue
     tickets.load(hash, {
       hash,
-      sort: row.sort as TicketSort,
+      sort: row.sort as TicketType,
       family: fromCell(row.family as string),
       expiresAt: row.expires_at as number,
       keepUntil: row.keep_until as number,

@@ -1,5 +1,5 @@
 import type { Millis } from '../../../model/time/clock.ts'
-import type { DeliveryOutcome, Revision, TicketSort } from '../../ports/ports.ts'
+import type { DeliveryOutcome, Revision, TicketType } from '../../ports/ports.ts'
 import type { SessionFacts } from '../../prepare/audited.ts'
 import type { IndexEntry, PreparedRow } from '../../prepare/prepare.ts'
 import { Draft } from './draft.ts'
@@ -30,7 +30,7 @@ export interface SessionDraft {
 export interface TicketDraft {
   readonly hash: string
   readonly family: string
-  readonly sort: TicketSort
+  readonly sort: TicketType
   readonly expiresAt: Millis
   readonly keepUntil: Millis
   readonly version: number

@@ -1,11 +1,11 @@
 import { packBodies } from '../../prepare/audit-bodies.ts'
 import type { Sql } from '../connection/db.ts'
-import { filed, toCell } from '../documents/texts.ts'
+import { indexedValue, toCell } from '../documents/texts.ts'
 import { packEvents } from '../feed/events.ts'
 import { sessionWrites } from '../tokens/write-sessions.ts'
 import { deliveryWrites, ticketWrites } from '../tokens/write-tickets.ts'
 import { type Changed, columns } from './draft.ts'
-import type { Applied, AuditDraft } from './group-apply.ts'
+import type { AppliedGroup, AuditDraft } from './group-apply.ts'
 import type { DocumentDraft, GroupState } from './group-rows.ts'
 
 /** Channel on which the revision is told. */
@@ -15,7 +15,7 @@ interface Group {
   /** Revision before the group. */
   readonly before: number
   readonly state: GroupState
-  readonly applied: Applied
+  readonly applied: AppliedGroup
   /** Name of the group in the feed. */
   readonly writer: string
   /** By which declaration documents are filed. */
@@ -87,7 +87,7 @@ function upsertDocuments(rows: readonly DocumentDraft[], declaration: number): S
 /** What documents are filed under, in rows of `document_index`. */
 export function insertEntries(rows: readonly Pick<DocumentDraft, 'kind' | 'id' | 'entries'>[]): Sql {
   const entries = rows.flatMap(({ kind, id, entries = [] }) =>
-    entries.map(({ name, value, unique }) => ({ kind, id, name, value, unique, cell: filed(value) })),
+    entries.map(({ name, value, unique }) => ({ kind, id, name, value, unique, cell: indexedValue(value) })),
   )
   const values = columns(
     entries,

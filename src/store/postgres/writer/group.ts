@@ -4,8 +4,8 @@ import type { Revision } from '../../ports/ports.ts'
 import type { Sql } from '../connection/db.ts'
 import type { FeedRow } from '../feed/events.ts'
 import { checkNeeds } from '../migrations/migrate.ts'
-import { BOUNDS } from '../migrations/schema.ts'
-import { type Applied, applyGroup, type Work } from './group-apply.ts'
+import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
+import { type AppliedGroup, applyGroup, type Work } from './group-apply.ts'
 import { loadsOf } from './group-load.ts'
 import { emptyState, type GroupState } from './group-rows.ts'
 import { writesOf } from './group-write.ts'
@@ -24,14 +24,14 @@ export interface GroupOptions {
 }
 
 export interface Committed {
-  readonly applied: Applied
+  readonly applied: AppliedGroup
   /** Revisions of the group, and what it told; undefined = it told nothing. */
   readonly row: FeedRow | undefined
   /** What others told before it, as far as it was asked for. */
   readonly others: readonly FeedRow[]
 }
 
-const BEGIN = `BEGIN; ${BOUNDS}`
+const BEGIN = `BEGIN; ${TRANSACTION_BOUNDS}`
 // From here on no other process commits until this transaction ends.
 const LOCK = 'SELECT revision, last_session, last_delivery, last_audit, needs FROM store_state FOR UPDATE'
 const TOLD = `SELECT first, upto, events FROM feed WHERE upto > $1 ORDER BY upto LIMIT ${ALONG}`

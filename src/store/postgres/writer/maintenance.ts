@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../../../model/logs/log.ts'
 import type { Clock, Millis } from '../../../model/time/clock.ts'
-import { DEAD_KEPT_MS } from '../../ports/ports.ts'
+import { DEAD_RETENTION_MS } from '../../ports/ports.ts'
 import type { Db } from '../connection/db.ts'
 import { postgresFault } from '../connection/faults.ts'
 import type { Refiling } from '../documents/declaration.ts'
 import type { HitJournal } from '../hits/hit-journal.ts'
-import { BOUNDS } from '../migrations/schema.ts'
+import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
 import { removeRefs } from '../tokens/write-sessions.ts'
 import { sessionFacts } from './group-load.ts'
 import type { Writer } from './writer.ts'
@@ -134,7 +134,7 @@ export class Keeper {
     let deleted = 0
     await this.writer.between(async (client) => {
       deleted = 0
-      await client.query(`BEGIN; ${BOUNDS}`)
+      await client.query(`BEGIN; ${TRANSACTION_BOUNDS}`)
       if (shared && !(await client.query('SELECT pg_try_advisory_xact_lock($1) AS mine', [LOCK])).rows[0].mine) {
         return void (await client.query('ROLLBACK'))
       }
@@ -160,7 +160,7 @@ export class Keeper {
       )
       const messages = await client.query(
         `DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE dead AND created_at < $1 LIMIT ${STEP_ROWS})`,
-        [now - DEAD_KEPT_MS],
+        [now - DEAD_RETENTION_MS],
       )
       await client.query('COMMIT')
       deleted = sessions.rows.length + (tickets.rowCount ?? 0) + (messages.rowCount ?? 0)
@@ -173,7 +173,7 @@ export class Keeper {
       `SELECT EXISTS (SELECT 1 FROM session WHERE evict_at > 0 AND evict_at <= $1)
         OR EXISTS (SELECT 1 FROM ticket WHERE keep_until <= $1)
         OR EXISTS (SELECT 1 FROM delivery WHERE dead AND created_at < $2) AS due`,
-      [now, now - DEAD_KEPT_MS],
+      [now, now - DEAD_RETENTION_MS],
     )
     return row?.due === true
   }

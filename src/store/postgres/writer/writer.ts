@@ -4,10 +4,10 @@ import { Fault, fault } from '../../../errors/fault.ts'
 import type { Revision } from '../../ports/ports.ts'
 import { type Address, makeClient } from '../connection/connect.ts'
 import { isLost, postgresFault } from '../connection/faults.ts'
-import type { Reach } from '../connection/reachability.ts'
+import type { Reachability } from '../connection/reachability.ts'
 import type { FeedLine } from '../feed/feed-line.ts'
 import { type Committed, runGroup, wasCommitted } from './group.ts'
-import type { Outcome, Work } from './group-apply.ts'
+import type { CommitOutcome, Work } from './group-apply.ts'
 
 /** One transaction holds at most this many changes, or this much text, so that nobody waits long for a group of others. */
 const GROUP_CHANGES = 500
@@ -28,7 +28,7 @@ type Turn = (client: Client) => Promise<void>
  */
 export class Writer {
   private readonly address: Address
-  private readonly reach: Reach
+  private readonly reach: Reachability
   private readonly line: FeedLine
   private readonly declaration: number
   private readonly stallMs: number
@@ -39,7 +39,7 @@ export class Writer {
   private closed = false
 
   /** `stallMs`: a connection on which a statement has not been answered for so long is given up. */
-  constructor(parts: { address: Address; reach: Reach; line: FeedLine; declaration: number; stallMs: number }) {
+  constructor(parts: { address: Address; reach: Reachability; line: FeedLine; declaration: number; stallMs: number }) {
     this.stallMs = parts.stallMs
     this.address = parts.address
     this.reach = parts.reach
@@ -193,7 +193,7 @@ function takeGroup(queue: Waiting[]): Waiting[] {
   return queue.splice(0, end === -1 ? queue.length : end)
 }
 
-function settle(outcome: Outcome, resolve: (revision: Revision) => void, reject: (fault: Fault) => void): void {
+function settle(outcome: CommitOutcome, resolve: (revision: Revision) => void, reject: (fault: Fault) => void): void {
   if (outcome instanceof Fault) reject(outcome)
   else resolve(outcome)
 }

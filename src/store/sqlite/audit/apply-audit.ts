@@ -6,7 +6,7 @@ import { packBodies } from '../../prepare/audit-bodies.ts'
 import { type AuditedChange, type Before, Gathering } from '../../prepare/audited.ts'
 import { hashBytes, latin1 } from '../../prepare/cells.ts'
 import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
-import type { Uncut } from '../hits/uncut.ts'
+import type { ThreadEndGuard } from '../hits/uncut.ts'
 import { OF_HASH } from '../migrations/schema-sessions.ts'
 
 /** How long a round of purging may delete; what it changed must be committed as well. */
@@ -22,7 +22,7 @@ export interface AuditRows {
 }
 
 /** Prepares the statements that write audit entries inside an open transaction. */
-export function auditRows(db: DatabaseSync, uncut: Uncut): AuditRows {
+export function auditRows(db: DatabaseSync, uncut: ThreadEndGuard): AuditRows {
   const insert = db.prepare(`INSERT INTO
     audit(revision, at, actor, action, org_id, detail, request, user, method, path, ip, status)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)

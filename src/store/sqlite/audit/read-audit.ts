@@ -1,6 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AUDITED_SESSION, type Audit, type AuditChange, type AuditRow, type AuditStanding } from '../../ports/ports.ts'
+import {
+  AUDITED_SESSION,
+  type Audit,
+  type AuditChange,
+  type AuditEntryState,
+  type AuditRow,
+} from '../../ports/ports.ts'
 import { unpackBodies } from '../../prepare/audit-bodies.ts'
 import { toAuditChange } from '../../prepare/audited.ts'
 import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
@@ -51,7 +57,7 @@ export function auditReader(db: DatabaseSync): Omit<Audit, 'purgeAudit'> {
     const total = known ? found.length : (all(auditCountSql(plan))[0]!.n as number)
     return { numbers: found.slice(offset - skipped, offset - skipped + limit), total }
   }
-  const standingOf = (row: AuditRow, { kind, id, after }: AuditChange): AuditStanding => {
+  const standingOf = (row: AuditRow, { kind, id, after }: AuditChange): AuditEntryState => {
     const next = later.get(kind, id, auditNumber(row.id)!)
     const laterId = next && auditId(next.row as number, next.at as number)
     const isSession = kind === AUDITED_SESSION

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '../../../errors/fault.ts'
-import { KINDS } from '../../../model/documents/kinds.ts'
+import { DOCUMENT_KINDS } from '../../../model/documents/kinds.ts'
 import { indexEntries } from '../../prepare/prepare.ts'
 import { inTransaction, MIGRATIONS, migrate, readVersion } from '../migrations/schema.ts'
 import { sqliteCode, storeFault } from './faults.ts'
@@ -90,7 +90,7 @@ export function refreshIndexes(db: DatabaseSync): void {
     for (const row of db.prepare('SELECT kind, id, body FROM document').iterate()) {
       const kind = String(row.kind)
       const id = String(row.id)
-      if (!Object.hasOwn(KINDS, kind)) continue
+      if (!Object.hasOwn(DOCUMENT_KINDS, kind)) continue
       for (const { name, value, unique } of indexEntries(kind, JSON.parse(String(row.body)))) {
         insertEntry(() => insert.run(kind, name, value, unique ? '' : id, id), `${kind} ${id}: ${name} "${value}"`)
       }
@@ -109,7 +109,7 @@ function insertEntry(insert: () => void, what: string): void {
 }
 
 function declaration(): string {
-  const kinds = Object.entries(KINDS).map(([kind, { unique, lookup, sorted = {}, apart = [] }]) => {
+  const kinds = Object.entries(DOCUMENT_KINDS).map(([kind, { unique, lookup, sorted = {}, apart = [] }]) => {
     const texts = (index: Readonly<Record<string, unknown>>) =>
       Object.entries(index).map(([name, of]) => `${name}=${of}`)
     const kept = apart.map(({ by, sorted: names }) => `| ${by}/${names}`)

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../../model/time/clock.ts'
 import type { Counters, FeedEvent, Store } from '../../ports/ports.ts'
 import { ThreadFeed } from '../../prepare/feed.ts'
 import { UsageLink } from '../hits/usage-link.ts'
-import type { Ask, FromOwner, LimitNumbers, SharedStore, Taken, ToOwner } from '../quotas/share.ts'
+import type { FromOwner, LimitNumbers, OwnerRequest, SharedStore, Taken, ToOwner } from '../quotas/share.ts'
 import { unpackEvents } from '../writer/event-pack.ts'
 import { makeParts } from '../writer/parts.ts'
 import { openReadable } from './database.ts'
@@ -73,7 +73,7 @@ class OwnerLink {
    * @throws Fault of what was asked, `store_away` when the owner has closed the store, `write_unconfirmed` when a commit is not answered
    * in time: it may be made yet; `gateway_behind` when anything else is not, or is not asked because the owner answers nothing
    */
-  ask(what: Ask): Promise<number | Taken> {
+  ask(what: OwnerRequest): Promise<number | Taken> {
     if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
     const bounded = this.withinMs !== undefined && answersCaller(what)
     if (bounded && this.stuck) return Promise.reject(fault('gateway_behind'))
@@ -87,7 +87,7 @@ class OwnerLink {
     })
   }
 
-  private expire(number: number, what: Ask, reject: (fault: Fault) => void): void {
+  private expire(number: number, what: OwnerRequest, reject: (fault: Fault) => void): void {
     const timer = setTimeout(() => {
       if (!this.waiting.has(number)) return
       this.stuck = true
@@ -129,6 +129,6 @@ function remoteCounters(owner: OwnerLink): Counters {
 }
 
 /** True for what a call waits for; the rest is upkeep, which may take its time. */
-function answersCaller(ask: Ask): boolean {
+function answersCaller(ask: OwnerRequest): boolean {
   return ask.sort !== 'write' || ask.write.sort === 'commit' || ask.write.sort === 'note'
 }

@@ -11,14 +11,14 @@ import { savedQuotas } from '../quotas/quota-journal.ts'
 import { QuotaKeeper } from '../quotas/quota-keeper.ts'
 import { type SharedStore, Sharing } from '../quotas/share.ts'
 import { WriterLink } from '../writer/link.ts'
-import { Rounds } from '../writer/maintenance-schedule.ts'
+import { MaintenanceSchedule } from '../writer/maintenance-schedule.ts'
 import { makeParts, type Parts } from '../writer/parts.ts'
-import { keepWriter } from '../writer/writer-keeper.ts'
+import { superviseWriter } from '../writer/writer-keeper.ts'
 import { openReadable } from './database.ts'
 import { folderPaths, prepareFolder } from './folder.ts'
 import { lockFolder } from './lock.ts'
 
-export interface OpenOptions {
+export interface SqliteOptions {
   /** The data folder, `storage.path`. Made when it is missing. */
   readonly path: string
   readonly clock?: Clock
@@ -67,7 +67,7 @@ const WRITER_MEMORY: ResourceLimits = { maxOldGenerationSizeMb: 512 }
  * Opens the store in a data folder, for this process alone.
  * @throws Fault `data_folder_unwritable`, `data_folder_locked` (names the other process), `store_newer`, `store_damaged`, `store_full`
  */
-export async function openStore(options: OpenOptions): Promise<SqliteStore> {
+export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
   const { clock = systemClock, log = silentLog } = options
   const paths = folderPaths(options.path)
   prepareFolder(paths.folder)
@@ -91,11 +91,13 @@ export async function openStore(options: OpenOptions): Promise<SqliteStore> {
     counters.loadQuotas(savedQuotas(db))
     const write = link.write.bind(link)
     const quotas = new QuotaKeeper(counters, write)
-    const purge = new Rounds(PURGE_EVERY_MS, () => write({ sort: 'purge', now: clock.wall() }))
+    const purge = new MaintenanceSchedule(PURGE_EVERY_MS, () => write({ sort: 'purge', now: clock.wall() }))
     const usage = new UsageLink(paths.database)
     // Until then readers add up days.
-    const rollUp = new Rounds(ROLL_UP_EVERY_MS, () => write({ sort: 'rollUpHits', beforeDay: today(clock) }))
-    const stopKeeping = options.keepWriter === false ? () => {} : keepWriter(link, log)
+    const rollUp = new MaintenanceSchedule(ROLL_UP_EVERY_MS, () =>
+      write({ sort: 'rollUpHits', beforeDay: today(clock) }),
+    )
+    const stopKeeping = options.keepWriter === false ? () => {} : superviseWriter(link, log)
     let closing: Promise<void> | undefined
     const close = async () => {
       stopKeeping()

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { apartIndex, apartPrefix } from '../../../model/documents/kinds.ts'
+import { partitionedIndex, partitionPrefix } from '../../../model/documents/kinds.ts'
 import type { Kind } from '../../ports/ports.ts'
 import type { ListCondition, ListPart, PreparedList } from '../../prepare/list-query.ts'
 import { indexesOf } from '../../prepare/prepare.ts'
@@ -183,7 +183,7 @@ function walkOf(kind: Kind, { conditions }: PreparedList, name: string): Walk {
   for (const { by, sorted } of indexesOf(kind).apart ?? []) {
     const within = conditions.find((condition) => condition.name === by && condition.values.length === 1)
     if (within !== undefined && sorted.includes(name))
-      return { name: apartIndex(by, name), prefix: apartPrefix(within.values[0]!), within }
+      return { name: partitionedIndex(by, name), prefix: partitionPrefix(within.values[0]!), within }
   }
   return { name, prefix: '', within: undefined }
 }

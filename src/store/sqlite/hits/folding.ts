@@ -19,7 +19,7 @@ interface Asker {
   last: number | undefined
 }
 
-export interface Answer {
+export interface FoldResult {
   readonly number: number
   /** undefined when all went well. */
   readonly fault: Fault | undefined
@@ -51,7 +51,7 @@ export class Folding {
   }
 
   /** Answers those for whom all is worked in, or who cannot be helped now. */
-  step(): readonly Answer[] {
+  step(): readonly FoldResult[] {
     try {
       for (const asker of this.askers) asker.last ??= this.journal.last()
       if (this.running === undefined && this.journal.last() === 0) return this.end(Number.POSITIVE_INFINITY)
@@ -63,14 +63,14 @@ export class Folding {
     }
   }
 
-  private end(upTo: number): readonly Answer[] {
+  private end(upTo: number): readonly FoldResult[] {
     this.running = undefined
     const served = this.askers.filter(({ last = upTo }) => last <= upTo)
     this.askers = this.askers.filter(({ last = upTo }) => last > upTo)
     return answersTo(served, undefined)
   }
 
-  private fail(cause: Fault): readonly Answer[] {
+  private fail(cause: Fault): readonly FoldResult[] {
     this.running = undefined
     const lost = this.askers
     this.askers = []
@@ -78,12 +78,12 @@ export class Folding {
   }
 }
 
-function answersTo(askers: readonly Asker[], fault: Fault | undefined): Answer[] {
+function answersTo(askers: readonly Asker[], fault: Fault | undefined): FoldResult[] {
   return askers.flatMap(({ number }) => (number === undefined ? [] : [{ number, fault }]))
 }
 
 /** The bytes of a BLOB as numbers. @throws Fault `store_damaged` when they are no whole number of them */
-export function numbersOf<Numbers>(
+export function blobNumbers<Numbers>(
   blob: unknown,
   bytes: number,
   make: (buffer: ArrayBuffer, offset: number, length: number) => Numbers,

@@ -3,7 +3,7 @@ import { type HitSamples, SAMPLE_WORDS } from '../../../model/analytics/hit-samp
 import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
 import { type Folded, SampleSums } from '../../hits/sample-sums.ts'
 import { inTransaction } from '../migrations/schema.ts'
-import { type Journal, numbersOf } from './folding.ts'
+import { blobNumbers, type Journal } from './folding.ts'
 import { type HitTables, hitTables } from './hit-tables.ts'
 
 /** How much a fold does at once. */
@@ -132,7 +132,7 @@ function journalReader(db: DatabaseSync): (upTo: number) => Generator<Entry> {
       const found = next.get(row, upTo === 0 ? Number.MAX_SAFE_INTEGER : upTo)
       if (found === undefined) return
       row = found.row as number
-      const words = numbersOf(found.samples, 4, (...at) => new Uint32Array(...at))
+      const words = blobNumbers(found.samples, 4, (...at) => new Uint32Array(...at))
       yield { row, samples: { hour: found.hour as number, words } }
     }
   }

@@ -8,7 +8,7 @@ import { checkUsage } from '../../hits/usage-rows.ts'
 import type { Hits } from '../../ports/ports.ts'
 import { wholeNumber } from '../../prepare/cells.ts'
 import { reading } from '../connection/reading.ts'
-import { inRounds } from '../writer/maintenance-schedule.ts'
+import { runInSlices } from '../writer/maintenance-schedule.ts'
 import type { Write } from '../writer/messages.ts'
 import { findDimensionSql } from './apply-counts.ts'
 import { hitReader } from './read-hits.ts'
@@ -81,7 +81,7 @@ export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<nu
       const day = wholeNumber(beforeDay)
       // What waits in the journal may be as old.
       await journalLeft()
-      return inRounds(() => write({ sort: 'purgeHits', beforeDay: day }))
+      return runInSlices(() => write({ sort: 'purgeHits', beforeDay: day }))
     },
   }
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Hit } from '../../../model/analytics/hit.ts'
 import { monthOf, nextMonthOf } from '../../../model/time/calendar.ts'
 import { type HitTable, HOURS_PER_DAY, tableFor, timeColumn, timesOf } from '../../hits/hit-times.ts'
-import { narrowed, rowName } from '../../hits/usage-rows.ts'
+import { narrowUsageQuery, rowName } from '../../hits/usage-rows.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/prepare.ts'
 import { reading } from '../connection/reading.ts'
@@ -10,7 +10,7 @@ import { HIT_COLUMNS } from './hit-columns.ts'
 import { monthStateReader, wholeMonths } from './hit-months.ts'
 import { NO_NUMBERS, toHit } from './hit-row.ts'
 import { unfoldedTable } from './unfolded-table.ts'
-import { isPlain, type Source, setsSql, usageSql } from './usage-plan.ts'
+import { isPlain, setsSql, type UsageSource, usagePlanSql } from './usage-plan.ts'
 
 /** Looking one set of dimensions up at one time costs some microseconds: beyond so many it is cheaper to read them all. */
 const MOST_SEEKS = 400_000
@@ -37,7 +37,7 @@ export function usageReader(db: DatabaseSync): UsageReader {
   const knows = { keyHash: known('d.key_hash = ?'), clientId: known("d.client_id = ? AND d.client_id <> ''") }
 
   const monthState = monthStateReader(db)
-  const sources = (query: UsageQuery, journal: boolean, table: HitTable = tableFor(query)): readonly Source[] => {
+  const sources = (query: UsageQuery, journal: boolean, table: HitTable = tableFor(query)): readonly UsageSource[] => {
     const times = timesIn(db, query, table)
     if (times === undefined) return []
     const seek = (length: number) => isWorthSeeking(db, query, table, length)
@@ -50,7 +50,7 @@ export function usageReader(db: DatabaseSync): UsageReader {
   const order = (query: UsageQuery, journal: boolean, limit = -1, offset = 0): Hit[] & { total?: number } => {
     const from = sources(query, journal)
     if (from.length === 0) return []
-    const { sql, values } = usageSql(query, from, isPlain(query) ? 'both' : 'order')
+    const { sql, values } = usagePlanSql(query, from, isPlain(query) ? 'both' : 'order')
     const found = db.prepare(`${sql} LIMIT ? OFFSET ?`).all(...values, limit, offset)
     const total = found[0]?.rows
     const rows: Hit[] & { total?: number } = found.map((row) => toHit({ ...NO_NUMBERS, ...row, hour: row.bucket }))
@@ -59,10 +59,10 @@ export function usageReader(db: DatabaseSync): UsageReader {
   }
   const numbers = (query: UsageQuery, names: readonly Hit[], journal: boolean): Hit[] => {
     if (names.length === 0 || isPlain(query)) return [...names]
-    const narrow = narrowed(query, names)
+    const narrow = narrowUsageQuery(query, names)
     const from = sources(narrow, journal, tableFor(query))
     if (from.length === 0) return []
-    const { sql, values } = usageSql(narrow, from, 'numbers')
+    const { sql, values } = usagePlanSql(narrow, from, 'numbers')
     const found = new Map<string, Hit>()
     for (const row of db.prepare(sql).all(...values)) {
       const hit = toHit({ ...row, hour: row.bucket })
@@ -113,7 +113,7 @@ function withMonths(
   [first, last]: readonly [number, number],
   months: readonly number[],
   seek: (times: number) => boolean,
-): readonly Source[] {
+): readonly UsageSource[] {
   const firstMonth = months[0]!
   const lastMonth = months.at(-1)!
   const rest = [
@@ -124,7 +124,7 @@ function withMonths(
   const seeks = seek(days.reduce((sum, [from, to]) => sum + to - from + 1, months.length))
   return [
     { table: 'hit_month', from: 'hit_month', times: [firstMonth, lastMonth], each: months, seek: seeks },
-    ...days.map((times): Source => ({ table: 'hit_day', from: 'hit_day', times, seek: seeks })),
+    ...days.map((times): UsageSource => ({ table: 'hit_day', from: 'hit_day', times, seek: seeks })),
   ]
 }
 

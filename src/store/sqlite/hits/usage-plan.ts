@@ -8,13 +8,13 @@ import { wellFormed } from '../../prepare/prepare.ts'
 import { latencyColumns } from '../migrations/schema-latency.ts'
 
 /** Text and values of a statement, put together piece by piece. */
-export interface Sql {
+export interface UsageQuerySql {
   readonly sql: string
   readonly values: readonly SQLInputValue[]
 }
 
 /** From where some of the rows of a query are read. */
-export interface Source {
+export interface UsageSource {
   readonly table: HitTable
   /** A table, or a query in parentheses with the same columns. */
   readonly from: string
@@ -27,7 +27,7 @@ export interface Source {
 }
 
 /** The sets of dimensions that a query is about, by their numbers. */
-export function setsSql(query: UsageQuery): Sql {
+export function setsSql(query: UsageQuery): UsageQuerySql {
   const conditions = conditionsOn(query)
   return { sql: `SELECT d.row FROM hit_dimension d WHERE ${conditions.sql}`, values: conditions.values }
 }
@@ -68,7 +68,11 @@ export function isPlain({ by }: UsageQuery): boolean {
 }
 
 /** A query for the names of the rows alone, in order and with their number (`order`), for all their numbers in any order, or for both. */
-export function usageSql(query: UsageQuery, sources: readonly Source[], wanted: 'order' | 'numbers' | 'both'): Sql {
+export function usagePlanSql(
+  query: UsageQuery,
+  sources: readonly UsageSource[],
+  wanted: 'order' | 'numbers' | 'both',
+): UsageQuerySql {
   const sort = query.sort === 'time' ? undefined : SORT[query.sort]
   const sums = wanted !== 'order' ? SUMS : SUMS.filter(([name]) => sort?.columns.includes(name))
   const part = partSql(query, sources, sums)
@@ -105,7 +109,7 @@ function namesOf({ by }: UsageQuery): { name: HitDimension; sql: string }[] {
 }
 
 /** Sums for each source, bucket, set of dimensions and, where it is asked for, status: everything but the texts. */
-function partSql(query: UsageQuery, sources: readonly Source[], sums: typeof SUMS): Sql {
+function partSql(query: UsageQuery, sources: readonly UsageSource[], sums: typeof SUMS): UsageQuerySql {
   const sets = sources.some(({ seek }) => seek) ? setsSql(query) : undefined
   const picked = sets && { sql: `picked AS MATERIALIZED (${sets.sql}), `, values: sets.values }
   const some = sources.map((source, i) => sourceSql(query, source, sums, `times${i}`))
@@ -124,10 +128,10 @@ function partSql(query: UsageQuery, sources: readonly Source[], sums: typeof SUM
 /** The same of one source; `times`: the table that it looks rows up by, to be made before. */
 function sourceSql(
   query: UsageQuery,
-  { table, from, times, seek, each }: Source,
+  { table, from, times, seek, each }: UsageSource,
   sums: typeof SUMS,
   name: string,
-): Sql & { times?: Sql } {
+): UsageQuerySql & { times?: UsageQuerySql } {
   const time = timeColumn(table)
   const status = statusConditions(query)
   const shown = [
@@ -155,12 +159,12 @@ function sourceSql(
   }
 }
 
-const following = (name: string, times: readonly [number, number]): Sql => ({
+const following = (name: string, times: readonly [number, number]): UsageQuerySql => ({
   sql: `${name}(t) AS (VALUES (?) UNION ALL SELECT t + 1 FROM ${name} WHERE t < ?)`,
   values: times,
 })
 
-const listed = (name: string, each: readonly number[]): Sql => ({
+const listed = (name: string, each: readonly number[]): UsageQuerySql => ({
   sql: `${name}(t) AS MATERIALIZED (SELECT value FROM json_each(?))`,
   values: [JSON.stringify(each)],
 })
@@ -173,7 +177,7 @@ function bucketSql({ per }: UsageQuery, time: 'hour' | 'day'): string {
   return `${per === 'day' ? day : `gatehouse_month(${day})`} * ${HOURS_PER_DAY}`
 }
 
-function statusConditions({ status, errorsOnly }: UsageQuery): Sql {
+function statusConditions({ status, errorsOnly }: UsageQuery): UsageQuerySql {
   const some = status === undefined ? '' : ' AND h.status IN (SELECT value FROM json_each(?))'
   return {
     sql: some + (errorsOnly === true ? ' AND h.status >= 400' : ''),
@@ -182,7 +186,7 @@ function statusConditions({ status, errorsOnly }: UsageQuery): Sql {
 }
 
 /** What a query asks of the texts of `hit_dimension d`. */
-function conditionsOn({ where = {}, tags, has }: UsageQuery): Sql {
+function conditionsOn({ where = {}, tags, has }: UsageQuery): UsageQuerySql {
   const conditions = ['1']
   const values: SQLInputValue[] = []
   for (const [name, some] of Object.entries(where) as [keyof HitDimensions, readonly string[]][]) {

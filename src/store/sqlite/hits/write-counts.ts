@@ -4,7 +4,7 @@ import type { HitBatch } from '../../ports/ports.ts'
 import { type QuotaJournal, quotaJournal } from '../quotas/quota-journal.ts'
 import type { Write } from '../writer/messages.ts'
 import { batchKeeper, type HitRows, hitRows } from './apply-counts.ts'
-import { type Answer, Folding } from './folding.ts'
+import { Folding, type FoldResult } from './folding.ts'
 import { type HitJournal, hitJournal } from './hit-journal.ts'
 import { type HitPurge, hitPurge } from './hit-purge.ts'
 import { type HitTables, hitTables } from './hit-tables.ts'
@@ -101,7 +101,7 @@ export class CountWriter {
   }
 
   /** Works in a piece of what stands in the journals, some milliseconds long, outside of a transaction. */
-  step(): readonly Answer[] {
+  step(): readonly FoldResult[] {
     if (this.journalBytes >= FOLD_BYTES) this.foldAll()
     if (this.hitFolding.busy) return this.hitFolding.step()
     if (this.quotaFolding.busy) return this.quotaFolding.step()

@@ -10,7 +10,7 @@ import { SESSIONS_BY_HASH_HEAD } from './schema-sessions.ts'
 /** Stands in the header of the file ("Gath"), so that a database of another program is told apart. */
 export const APPLICATION_ID = 0x47617468
 
-/** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyFiled`. */
+/** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyIndexEntries`. */
 export const REF = { org: 1, api: 2, policy: 3, client: 4, key: 5 } as const
 
 /**

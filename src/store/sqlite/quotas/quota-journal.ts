@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { QUOTA_NUMBERS, type QuotaName, type SavedQuota } from '../../memory/quota-changes.ts'
-import { type Journal, numbersOf } from '../hits/folding.ts'
+import { blobNumbers, type Journal } from '../hits/folding.ts'
 import { inTransaction } from '../migrations/schema.ts'
 
 /** Counts in one entry: what a fold reads in one piece. */
@@ -69,7 +69,7 @@ export function quotaJournal(db: DatabaseSync, pieceRows = PIECE_ROWS): QuotaJou
 }
 
 function readEntry(blob: unknown, counts: Map<number, Count>): void {
-  const numbers = numbersOf(blob, 8, (...at) => new Float64Array(...at))
+  const numbers = blobNumbers(blob, 8, (...at) => new Float64Array(...at))
   for (let at = 0; at + QUOTA_NUMBERS <= numbers.length; at += QUOTA_NUMBERS) {
     counts.set(numbers[at]!, [numbers[at + 1]!, numbers[at + 2]!])
   }

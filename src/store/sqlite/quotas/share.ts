@@ -16,7 +16,7 @@ export interface SharedStore {
 export type LimitNumbers = readonly [kind: Limit['kind'], id: string, max: number, windowMs: number]
 
 /** What another thread asks of the one that owns the store. */
-export type Ask =
+export type OwnerRequest =
   | { readonly sort: 'write'; readonly write: Write }
   | { readonly sort: 'take' | 'peek'; readonly limits: readonly LimitNumbers[] }
   | { readonly sort: 'resetQuota'; readonly id: string; readonly used: number; readonly endsInMs?: number | undefined }
@@ -24,7 +24,7 @@ export type Ask =
 
 export interface ToOwner {
   readonly number: number
-  readonly ask: Ask
+  readonly ask: OwnerRequest
 }
 
 /** Answer of `take` and `peek`: which limit refuses, and `remaining` and `resetMs` of each. */
@@ -91,7 +91,7 @@ export class Sharing {
   }
 }
 
-async function answer({ write, counters, clock }: OwnerParts, ask: Ask): Promise<number | Taken> {
+async function answer({ write, counters, clock }: OwnerParts, ask: OwnerRequest): Promise<number | Taken> {
   switch (ask.sort) {
     case 'write':
       return write(ask.write)

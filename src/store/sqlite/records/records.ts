@@ -6,7 +6,7 @@ import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
 import { minutesOf, prepareDrop, prepareRecord, prepareRecordQuery, toRecord } from '../../prepare/prepare-records.ts'
 import { reading } from '../connection/reading.ts'
 import type { Sql } from '../documents/list-plan.ts'
-import { inRounds } from '../writer/maintenance-schedule.ts'
+import { runInSlices } from '../writer/maintenance-schedule.ts'
 import type { Write } from '../writer/messages.ts'
 import { statementsOf } from '../writer/statements.ts'
 import { recordAfterSql, recordBatchSql, recordCountSql, recordPageSql, recordPlan, recordsOf } from './record-plan.ts'
@@ -72,7 +72,7 @@ export function sqliteRecords(db: DatabaseSync, write: (write: Write) => Promise
       })
     },
     purgeRecords: async ({ before, keep }) =>
-      inRounds(() => write({ sort: 'purgeRecords', before: wholeNumber(before), keep: wholeNumber(keep) })),
+      runInSlices(() => write({ sort: 'purgeRecords', before: wholeNumber(before), keep: wholeNumber(keep) })),
   }
 }
 

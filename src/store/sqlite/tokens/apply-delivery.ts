@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Millis } from '../../../model/time/clock.ts'
-import { DEAD_KEPT_MS } from '../../ports/ports.ts'
+import { DEAD_RETENTION_MS } from '../../ports/ports.ts'
 import { hashBytes } from '../../prepare/cells.ts'
 import type { PreparedDelivery, PreparedSettlement } from '../../prepare/prepare-tickets.ts'
 
@@ -26,7 +26,7 @@ export function deliveryRows(db: DatabaseSync): DeliveryRows {
     'DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE dead = 1 AND created_at < ? LIMIT ?)',
   )
   return {
-    purge: (now, limit) => purge.run(now - DEAD_KEPT_MS, limit).changes as number,
+    purge: (now, limit) => purge.run(now - DEAD_RETENTION_MS, limit).changes as number,
     put({ queue, createdAt, sealed }) {
       insert.run(queue, createdAt, hashBytes(sealed))
     },

@@ -3,7 +3,7 @@ import { fault } from '../../../errors/fault.ts'
 import type { Millis } from '../../../model/time/clock.ts'
 import { hashBytes, latin1 } from '../../prepare/cells.ts'
 import type { PreparedRow, PreparedSession } from '../../prepare/prepare.ts'
-import { keyFiled } from '../../prepare/session-filter.ts'
+import { keyIndexEntries } from '../../prepare/session-filter.ts'
 import { REF } from '../migrations/schema.ts'
 import { OF_HASH } from '../migrations/schema-sessions.ts'
 
@@ -131,7 +131,7 @@ function cellsOf(row: PreparedRow): Cells {
 
 function entriesOf({ orgId, clientId, apiIds, policyIds }: Refs): Entry[] {
   const whose: Entry[] =
-    clientId === '' ? keyFiled(orgId).map((value): Entry => [REF.key, value]) : [[REF.client, clientId]]
+    clientId === '' ? keyIndexEntries(orgId).map((value): Entry => [REF.key, value]) : [[REF.client, clientId]]
   return [
     [REF.org, orgId],
     ...whose,

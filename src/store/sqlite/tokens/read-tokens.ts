@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock, Millis } from '../../../model/time/clock.ts'
-import type { SessionRow, TicketRow, TicketSort, Tokens } from '../../ports/ports.ts'
+import type { SessionRow, TicketRow, TicketType, Tokens } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
 import { type PreparedSessionFilter, prepareSessionFilter } from '../../prepare/session-filter.ts'
@@ -10,7 +10,14 @@ import { OF_HASH } from '../migrations/schema-sessions.ts'
 import { statementsOf } from '../writer/statements.ts'
 import { isEvicted } from './apply-session.ts'
 import { canWalk, dueSql, plainCountSql, ROW_SQL, type SessionPage, walkSql } from './session-plan.ts'
-import { dueNumbersSql, matchingNumbers, numbersOf, placeBehind, type SessionNumbers, without } from './session-sets.ts'
+import {
+  difference,
+  dueNumbersSql,
+  matchingNumbers,
+  parseNumbers,
+  placeBehind,
+  type SessionNumbers,
+} from './session-sets.ts'
 
 type Row = Record<string, unknown>
 
@@ -48,7 +55,7 @@ export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
     const { data_version: state } = version.get()!
     if (last?.of !== of || last.version !== state)
       last = { of, version: state, numbers: matchingNumbers(filter, found) }
-    return without(last.numbers, numbersOf(found(dueNumbersSql(now))))
+    return difference(last.numbers, parseNumbers(found(dueNumbersSql(now))))
   }
   const picked = (filter: PreparedSessionFilter, { after, offset, limit, now }: SessionPage): Row[] => {
     const numbers = matching(filter, now)
@@ -115,7 +122,7 @@ function toSession(row: Row): SessionRow {
 function toTicket(row: Row): TicketRow {
   return {
     hash: row.hash as Uint8Array,
-    sort: row.sort as TicketSort,
+    sort: row.sort as TicketType,
     apiId: row.api_id as string,
     clientId: row.client_id as string,
     family: row.family as string,

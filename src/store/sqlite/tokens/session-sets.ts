@@ -10,7 +10,7 @@ export type SessionNumbers = Float64Array
 export const FEW = 2_000
 
 /** What a filter asks for, each part by itself: `numbers` of all sessions that meet it, or of those among a few. */
-export interface Source {
+export interface FilterSource {
   /** How many entries it has, up to one more than `FEW`; undefined = not known without reading them all. */
   readonly entries: Sql | undefined
   readonly all: Sql
@@ -26,13 +26,14 @@ export interface Source {
  */
 export function matchingNumbers(filter: PreparedSessionFilter, read: (sql: Sql) => unknown): SessionNumbers {
   const sources = sourcesOf(filter)
-  const isFew = ({ entries }: Source) => entries !== undefined && (read(entries) as number) <= FEW
+  const isFew = ({ entries }: FilterSource) => entries !== undefined && (read(entries) as number) <= FEW
   // Aliases have no order that a part could be found by, so they are gone through once: before long lists, and not beside a short one.
   const first = sources.find(isFew) ?? sources.find(({ entries }) => entries === undefined) ?? sources[0]
-  let found = numbersOf(read(first?.all ?? EVERYTHING))
+  let found = parseNumbers(read(first?.all ?? EVERYTHING))
   for (const source of sources) {
     if (source === first || found.length === 0) continue
-    found = found.length <= FEW ? numbersOf(read(source.among(found))) : withinBoth(found, numbersOf(read(source.all)))
+    found =
+      found.length <= FEW ? parseNumbers(read(source.among(found))) : withinBoth(found, parseNumbers(read(source.all)))
   }
   return found
 }
@@ -46,7 +47,7 @@ export function dueNumbersSql(now: Millis): Sql {
 }
 
 /** The numbers of a set, from the JSON text that it was read as. */
-export function numbersOf(text: unknown): SessionNumbers {
+export function parseNumbers(text: unknown): SessionNumbers {
   const numbers = new Float64Array(JSON.parse(text as string) as number[])
   if (isAscending(numbers)) return numbers
   numbers.sort()
@@ -69,7 +70,7 @@ function withinBoth(a: SessionNumbers, b: SessionNumbers): SessionNumbers {
 }
 
 /** The numbers of the first set that are not in the second. */
-export function without(numbers: SessionNumbers, left: SessionNumbers): SessionNumbers {
+export function difference(numbers: SessionNumbers, left: SessionNumbers): SessionNumbers {
   if (left.length === 0) return numbers
   let j = 0
   return numbers.filter((number) => {
@@ -90,7 +91,7 @@ export function placeBehind(numbers: SessionNumbers, number: number): number {
 }
 
 /** What a filter asks for, those that leave fewest sessions first. */
-export function sourcesOf({ refs, reach, part }: PreparedSessionFilter): Source[] {
+export function sourcesOf({ refs, reach, part }: PreparedSessionFilter): FilterSource[] {
   const sources = refs.map(refSource)
   if (part !== '') sources.unshift(aliasSource(part))
   if (reach !== undefined) sources.unshift(reachSource(JSON.stringify(reach.apiIds), JSON.stringify(reach.policyIds)))
@@ -99,7 +100,7 @@ export function sourcesOf({ refs, reach, part }: PreparedSessionFilter): Source[
 
 const EVERYTHING: Sql = { text: 'SELECT json_group_array(row) AS found FROM session', values: [] }
 
-function refSource({ sort, value }: SessionCondition): Source {
+function refSource({ sort, value }: SessionCondition): FilterSource {
   const values = [REF[sort], value]
   const found = (from: string) => `SELECT json_group_array(r.session) AS found FROM ${from}`
   return {
@@ -112,7 +113,7 @@ function refSource({ sort, value }: SessionCondition): Source {
   }
 }
 
-function reachSource(apiIds: string, policyIds: string): Source {
+function reachSource(apiIds: string, policyIds: string): FilterSource {
   const entries = (sort: number) =>
     `SELECT r.session FROM json_each(?) v CROSS JOIN session_ref r WHERE r.sort = ${sort} AND r.value = v.value`
   const either = `(${entries(REF.api)} UNION ALL ${entries(REF.policy)})`
@@ -129,7 +130,7 @@ function reachSource(apiIds: string, policyIds: string): Source {
   }
 }
 
-function aliasSource(part: string): Source {
+function aliasSource(part: string): FilterSource {
   const found = (from: string) => `SELECT json_group_array(a.session) AS found FROM ${from}`
   return {
     entries: undefined,

@@ -2,7 +2,7 @@ import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { Fault, fault } from '../../../errors/fault.ts'
 import type { FeedEvent, Revision } from '../../ports/ports.ts'
 import { eventOf, type PreparedCommit } from '../../prepare/prepare.ts'
-import { Uncut } from '../hits/uncut.ts'
+import { ThreadEndGuard } from '../hits/uncut.ts'
 import {
   type FromWriter,
   type NumberedWrite,
@@ -39,7 +39,7 @@ export class WriterLink {
   private readonly options: LinkOptions
   private worker: Worker | undefined
   /** Of the thread that was started last. */
-  private uncut = new Uncut()
+  private uncut = new ThreadEndGuard()
   /** Set when that one is ended from here. */
   private ending: Promise<void> | undefined
   private closing: Promise<void> | undefined
@@ -165,7 +165,7 @@ export class WriterLink {
   private spawn(): Worker {
     const { file, limitBytes, resourceLimits } = this.options
     const cache = process.env.NODE_COMPILE_CACHE
-    this.uncut = new Uncut()
+    this.uncut = new ThreadEndGuard()
     this.ending = undefined
     return new Worker(new URL(import.meta.url.replace(/link\.([jt]s)$/, 'writer.$1')), {
       name: 'store-writer',

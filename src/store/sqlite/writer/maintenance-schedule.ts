@@ -7,7 +7,7 @@ const LONGEST_REST_MS = 100
 const REST = 3
 
 /** Has the writer do what is due, such as to forget what has expired, in short rounds, again every so often. */
-export class Rounds {
+export class MaintenanceSchedule {
   private readonly round: () => Promise<number>
   private readonly timer: NodeJS.Timeout
   private running: Promise<number> | undefined
@@ -25,7 +25,7 @@ export class Rounds {
   async run(): Promise<number> {
     // One that is under way may have asked for an earlier time.
     await this.running?.catch(() => {})
-    this.running ??= inRounds(async () => (this.closed ? 0 : this.round())).finally(() => {
+    this.running ??= runInSlices(async () => (this.closed ? 0 : this.round())).finally(() => {
       this.running = undefined
     })
     return this.running
@@ -41,7 +41,7 @@ export class Rounds {
  * Asks for rounds until one finds nothing more; answers the sum of them. After each the writer is left alone for three times as
  * long as it took, so that at least three quarters of it serve others.
  */
-export async function inRounds(round: () => Promise<number>): Promise<number> {
+export async function runInSlices(round: () => Promise<number>): Promise<number> {
   let done = 0
   while (true) {
     const startedAt = performance.now()

@@ -16,7 +16,7 @@ export interface WriterData {
 
 /** What the writer thread is started with. */
 export interface WriterStart extends WriterData {
-  /** The cell of `Uncut`. */
+  /** The cell of `ThreadEndGuard`. */
   readonly uncut: Int32Array
 }
 

@@ -12,7 +12,7 @@ import type { UsageLink } from '../hits/usage-link.ts'
 import { sqliteRecords } from '../records/records.ts'
 import { outboxReader } from '../tokens/read-outbox.ts'
 import { tokenReader } from '../tokens/read-tokens.ts'
-import { inRounds } from './maintenance-schedule.ts'
+import { runInSlices } from './maintenance-schedule.ts'
 import type { Write } from './messages.ts'
 
 /** The ports that read on a connection of their own thread and write through the one writer. */
@@ -40,7 +40,7 @@ export function makeParts(
     },
     audit: {
       ...auditReader(db),
-      purgeAudit: async (before) => inRounds(() => write({ sort: 'purgeAudit', before: wholeNumber(before) })),
+      purgeAudit: async (before) => runInSlices(() => write({ sort: 'purgeAudit', before: wholeNumber(before) })),
     },
     tokens: tokenReader(db, clock),
     outbox: outboxReader(db),

@@ -11,7 +11,7 @@ const SETTLED_MS = 60_000
  * Starts the writer, which runs now, again whenever it ends: after a second, then after twice as long each time, up to 30 s.
  * Answers the function that stops it; the writer itself is its owner's to close.
  */
-export function keepWriter(link: WriterLink, log: Log): () => void {
+export function superviseWriter(link: WriterLink, log: Log): () => void {
   let isFirst = true
   const supervisor = new Supervisor<void>({
     begin() {

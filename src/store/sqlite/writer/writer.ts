@@ -6,7 +6,7 @@ import { type AuditRows, auditRows } from '../audit/apply-audit.ts'
 import { openWritable, refreshIndexes } from '../connection/database.ts'
 import { storeFault } from '../connection/faults.ts'
 import { fillRollUps } from '../hits/hit-tables.ts'
-import { Uncut } from '../hits/uncut.ts'
+import { ThreadEndGuard } from '../hits/uncut.ts'
 import { type CountWrite, CountWriter, weightOf } from '../hits/write-counts.ts'
 import { type RecordRows, recordRows } from '../records/apply-records.ts'
 import { deliveryRows } from '../tokens/apply-delivery.ts'
@@ -51,7 +51,7 @@ class Writer {
   private closing = false
   private scheduled = false
 
-  constructor(db: DatabaseSync, port: MessagePort, uncut: Uncut) {
+  constructor(db: DatabaseSync, port: MessagePort, uncut: ThreadEndGuard) {
     this.db = db
     this.port = port
     const sessions = sessionRows(db)
@@ -234,7 +234,7 @@ function start(port: MessagePort, data: WriterStart): void {
     const db = openWritable(data)
     refreshIndexes(db)
     fillRollUps(db)
-    new Writer(db, port, new Uncut(data.uncut))
+    new Writer(db, port, new ThreadEndGuard(data.uncut))
   } catch (error) {
     port.postMessage({ type: 'refused', fault: plain(storeFault(error)) } satisfies FromWriter)
     port.close()

@@ -166,7 +166,7 @@ export function wordOf(classic: Definition, proof: Proof): string {
 }
 
 /** Where a document holds the settings of a proof. */
-export function heldAt(document: Definition, proof: Proof): readonly string[] {
+export function configuredAt(document: Definition, proof: Proof): readonly string[] {
   return proof === 'hmac' ? HMAC : [...AUTHENTICATION, 'securitySchemes', schemeOf(document, proof)]
 }
 

@@ -5,8 +5,8 @@ import { letInValues, memberPlaces, memberValues, withLetIn, withMembers, writte
 import {
   AUTHENTICATION,
   configAt,
+  configuredAt,
   declaredAs,
-  heldAt,
   methodOf,
   PROOFS,
   placeInOpenapi,
@@ -94,11 +94,11 @@ function inOpenapi(definition: Definition, { before, values }: Change): Definiti
   const schemes = proofs.map((proof) => schemeOf(next, proof))
   for (const other of Object.keys(objectAt(next, [...AUTHENTICATION, 'securitySchemes'])))
     if (!schemes.includes(other)) next = withAt(next, [...AUTHENTICATION, 'securitySchemes', other, 'enabled'], false)
-  if (!proofs.includes('hmac') && Object.keys(objectAt(next, heldAt(next, 'hmac'))).length > 0)
+  if (!proofs.includes('hmac') && Object.keys(objectAt(next, configuredAt(next, 'hmac'))).length > 0)
     next = withAt(next, [...AUTHENTICATION, 'hmac', 'enabled'], false)
   next = withAt(next, [...AUTHENTICATION, 'stripAuthorizationData'], values.strip === true)
   for (const proof of proofs) {
-    const held = heldAt(next, proof)
+    const held = configuredAt(next, proof)
     next = withAt(next, held, placeInOpenapi(objectAt(next, held), proof, values))
     next = withMembers(next, proof, held, { before, values })
     if (proof === 'hmac') continue
@@ -119,7 +119,7 @@ export function fieldPlaces(
   values: FormValues,
 ): (readonly [field: string, place: readonly string[]])[] {
   const places = PROOFS.flatMap((proof): (readonly [string, readonly string[]])[] => {
-    const held = isOas ? heldAt(definition, proof) : configAt(proof)
+    const held = isOas ? configuredAt(definition, proof) : configAt(proof)
     const names = isOas
       ? [['header', 'name'], ['query', 'name'], ['cookie', 'name'], ['enableClientCertificate']]
       : [['auth_header_name'], ['param_name'], ['cookie_name'], ['use_certificate']]

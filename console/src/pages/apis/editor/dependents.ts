@@ -1,4 +1,4 @@
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { listVersions } from '../../../api/apis/versions.ts'
 import { call } from '../../../api/calls/call.ts'
 
@@ -12,7 +12,7 @@ export interface Dependent {
 }
 
 /** What would stop working without an API. What the reader may not see is left out. */
-export async function readDependents(api: ApiSeen, signal: AbortSignal): Promise<readonly Dependent[]> {
+export async function readDependents(api: ApiView, signal: AbortSignal): Promise<readonly Dependent[]> {
   const id = encodeURIComponent(api.id)
   const sent = { signal, query: { p: -1 } }
   const found = await Promise.allSettled([

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { FileUpIcon } from 'lucide-react'
 import { type LazyExoticComponent, lazy, Suspense } from 'react'
-import { type ApiSeen, apiKey, readApi, readUrls } from '../../../api/apis/apis.ts'
+import { type ApiView, apiKey, readApi, readUrls } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { useAddress } from '../../../app/address.ts'
 import { CopyText } from '../../../parts/display/copy.tsx'
@@ -14,7 +14,7 @@ import { say, type TextName } from '../../../texts/say.ts'
 import { methodOf, proofsOf } from '../authentication/authentication-methods.ts'
 import { StateBadge } from '../list/badges.tsx'
 
-type Tab = LazyExoticComponent<(props: { readonly api: ApiSeen }) => React.ReactNode>
+type Tab = LazyExoticComponent<(props: { readonly api: ApiView }) => React.ReactNode>
 
 /** The tabs of an API; one with a permission is left out for who lacks it. */
 const TABS: readonly { readonly name: string; readonly Tab: Tab; readonly permission?: string }[] = [
@@ -49,7 +49,7 @@ function Loaded({ id }: { readonly id: string }) {
   return <Loader role="status" aria-label={say('part.loading')} />
 }
 
-function Page({ api }: { readonly api: ApiSeen }) {
+function Page({ api }: { readonly api: ApiView }) {
   const [{ tab }, setAddress] = useAddress<'tab' | 'view'>(ABSENT_VIEW)
   const tabs = useShownTabs(api)
   const shown = tabs.find(({ name }) => name === tab) ?? tabs[0]!
@@ -86,7 +86,7 @@ function Page({ api }: { readonly api: ApiSeen }) {
 
 const ABSENT_VIEW = { tab: 'settings', view: '' } as const
 
-function useShownTabs(api: ApiSeen) {
+function useShownTabs(api: ApiView) {
   const may: Readonly<Record<string, boolean>> = {
     analytics: useMay('analytics'),
     keys: useMay('keys'),
@@ -101,7 +101,7 @@ function useShownTabs(api: ApiSeen) {
   })
 }
 
-function Address({ api }: { readonly api: ApiSeen }) {
+function Address({ api }: { readonly api: ApiView }) {
   const { data } = useQuery({
     queryKey: [...apiKey(api.id), 'urls'],
     queryFn: ({ signal }) => readUrls(api.id, signal),
@@ -121,7 +121,7 @@ function Address({ api }: { readonly api: ApiSeen }) {
   )
 }
 
-function ImportButton({ api }: { readonly api: ApiSeen }) {
+function ImportButton({ api }: { readonly api: ApiView }) {
   if (!useMay('apis', 'write')) return null
   return (
     <Button

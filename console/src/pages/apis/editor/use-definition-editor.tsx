@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
-import { APIS_KEY, type ApiSeen, apiKey, type Definition, readApi, saveDefinition } from '../../../api/apis/apis.ts'
+import { APIS_KEY, type ApiView, apiKey, type Definition, readApi, saveDefinition } from '../../../api/apis/apis.ts'
 import { CallError } from '../../../api/calls/call.ts'
 import { notifyDone } from '../../../parts/display/notify.ts'
 import type { Mark } from '../../../parts/editors/editor-props.ts'
@@ -29,7 +29,7 @@ export interface DefinitionEditor {
 }
 
 /** Edits the definition of an API; what others save meanwhile is shown before it would be lost. */
-export function useDefinitionEditor(api: ApiSeen): DefinitionEditor {
+export function useDefinitionEditor(api: ApiView): DefinitionEditor {
   const client = useQueryClient()
   const [loaded, setLoaded] = useState(api.definition)
   const loadedText = useMemo(() => textOf(loaded), [loaded])
@@ -38,7 +38,7 @@ export function useDefinitionEditor(api: ApiSeen): DefinitionEditor {
   const [refused, setRefused] = useState<{ readonly definition: Definition; readonly error: CallError }>()
   const isDirty = way.text !== loadedText
 
-  const show = (definition: ApiSeen['definition']) => {
+  const show = (definition: ApiView['definition']) => {
     setLoaded(definition)
     way.reset(definition)
   }

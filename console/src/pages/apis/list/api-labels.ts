@@ -1,9 +1,9 @@
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { say } from '../../../texts/say.ts'
 import { textAt } from '../editor/tree.ts'
 
 /** Where an API forwards to. */
-export function upstreamOf({ classic }: Pick<ApiSeen, 'classic'>): string {
+export function upstreamOf({ classic }: Pick<ApiView, 'classic'>): string {
   return textAt(classic, ['proxy', 'target_url'])
 }
 

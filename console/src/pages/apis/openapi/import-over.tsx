@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import {
   APIS_KEY,
-  type ApiSeen,
+  type ApiView,
   apiKey,
   readApi,
   reimport,
@@ -61,7 +61,7 @@ function Loaded({ id }: { readonly id: string }) {
   )
 }
 
-function Over({ api, to }: { readonly api: ApiSeen; readonly to: '/' }) {
+function Over({ api, to }: { readonly api: ApiView; readonly to: '/' }) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [source, setSource] = useState<Source>()
@@ -126,7 +126,7 @@ function Over({ api, to }: { readonly api: ApiSeen; readonly to: '/' }) {
 }
 
 /** Which of its operations are let in by name: with one of them all others are refused. */
-function allowedOf({ definition }: ApiSeen): 'none' | 'some' | 'all' {
+function allowedOf({ definition }: ApiView): 'none' | 'some' | 'all' {
   const operations = operationsOf(definition)
   const allowed = operations.filter(({ settings }) => at(settings, ['allow', 'enabled']) === true)
   if (allowed.length === 0) return 'none'

@@ -2,14 +2,14 @@ import type { Definition, Json } from '../../../api/apis/apis.ts'
 import { at, EXTENSION, isObject, objectAt, withAt } from '../editor/tree.ts'
 
 /** A thing of a list as the form sees it, and where its format has it. */
-export interface Held {
+export interface LocatedItem {
   readonly entry: Definition
   readonly place: readonly string[]
 }
 
 /** How things of one kind are listed: as objects, whatever shape the format gives the list. */
 export interface Listing {
-  readonly read: (definition: Definition, isOas: boolean) => readonly Held[]
+  readonly read: (definition: Definition, isOas: boolean) => readonly LocatedItem[]
   readonly write: (definition: Definition, isOas: boolean, entries: readonly Definition[]) => Definition
   /** Where the list itself stands, for what is said of it as a whole. */
   readonly places: (isOas: boolean) => readonly (readonly string[])[]
@@ -22,7 +22,7 @@ const pathIn = ([oas, classic]: Ways, isOas: boolean) => (isOas ? [EXTENSION, ..
 const objectsIn = (list: Json | undefined): readonly Definition[] =>
   Array.isArray(list) ? list.filter((each): each is Definition => isObject(each)) : []
 
-const held = (list: Json | undefined, path: readonly string[]): readonly Held[] =>
+const held = (list: Json | undefined, path: readonly string[]): readonly LocatedItem[] =>
   objectsIn(list).map((entry, index) => ({ entry, place: [...path, String(index)] }))
 
 /** A list in its place; an empty one goes. */

@@ -2,7 +2,7 @@ import { Accordion, Alert, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { TriangleAlertIcon } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { EDGES_KEY, readEdges } from '../../../api/platform/nodes.ts'
 import { type Flaw, faultsAt, isBelow } from '../../../parts/editors/openapi-place.ts'
 import { LiveFields } from '../../../parts/forms/live-fields.tsx'
@@ -17,7 +17,7 @@ import { placesOf, SECTIONS, type Section, valuesOf, withValues } from './sectio
 import { fieldOf, headingOf, settingsIn } from './setting.ts'
 
 interface Props {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly editor: DefinitionEditor
   readonly mayWrite: boolean
 }

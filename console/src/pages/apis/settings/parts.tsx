@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { InfoIcon, TriangleAlertIcon } from 'lucide-react'
-import { type ApiSeen, forgetAnswers } from '../../../api/apis/apis.ts'
+import { type ApiView, forgetAnswers } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { CERTIFICATES_KEY, listEveryCertificate } from '../../../api/platform/certificates.ts'
 import { readSettings, SETTINGS_KEY } from '../../../api/platform/settings.ts'
@@ -16,7 +16,7 @@ import { EntryList } from './entry-list.tsx'
 import { isShown, type SettingPart } from './setting.ts'
 
 interface Props {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly editor: DefinitionEditor
 }
 

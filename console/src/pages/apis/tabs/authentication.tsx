@@ -1,7 +1,7 @@
 import { Alert, Paper, Stack } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { InfoIcon } from 'lucide-react'
-import { APIS_KEY, type ApiSeen, type Definition, readApi, saveDefinition } from '../../../api/apis/apis.ts'
+import { APIS_KEY, type ApiView, type Definition, readApi, saveDefinition } from '../../../api/apis/apis.ts'
 import { CallError } from '../../../api/calls/call.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { faultsByField } from '../../../parts/editors/openapi-place.ts'
@@ -13,7 +13,7 @@ import { authenticationFields } from '../authentication/authentication-fields.ts
 import { methodOf } from '../authentication/authentication-methods.ts'
 
 /** How callers of an API say who they are: each way with its settings, and all of its authorization server. */
-export default function AuthenticationTab({ api }: { readonly api: ApiSeen }) {
+export default function AuthenticationTab({ api }: { readonly api: ApiView }) {
   const mayWrite = useMay('apis', 'write')
   const client = useQueryClient()
   const isOther = methodOf(api.classic) === 'other'
@@ -48,9 +48,9 @@ export default function AuthenticationTab({ api }: { readonly api: ApiSeen }) {
   )
 }
 
-type Shapes = Pick<ApiSeen, 'definition' | 'classic'>
+type Shapes = Pick<ApiView, 'definition' | 'classic'>
 
 /** What is edited, and the classic words that the form is read from. */
-function shapesOf({ definition, classic }: ApiSeen): Shapes {
+function shapesOf({ definition, classic }: ApiView): Shapes {
   return { definition, classic }
 }

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { EyeIcon, PencilIcon, RefreshCwIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
 import { CLIENTS_KEY, deleteClient, type OAuthClient, rotateClient } from '../../../api/access/clients.ts'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { SecretOnce } from '../../../parts/display/secret-once.tsx'
 import { fullTime } from '../../../parts/display/when.tsx'
@@ -23,7 +23,7 @@ interface Shown {
 
 /** What can be done with a client, for those who may write clients. */
 export function ClientActions(props: {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly client: OAuthClient
   readonly onEdit: () => void
   readonly onGone: () => void

@@ -2,7 +2,7 @@ import { Paper, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { CLIENTS_KEY, createClient, type OAuthClient } from '../../../api/access/clients.ts'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { SecretOnce } from '../../../parts/display/secret-once.tsx'
 import { RecordForm } from '../../../parts/forms/record-form.tsx'
 import { say } from '../../../texts/say.ts'
@@ -10,7 +10,7 @@ import { clientFields, clientOf, clientValues } from './clients-fields.ts'
 
 /** Registers a client, and shows id and secret. */
 export function NewClient(props: {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly onDone: (clientId: string) => void
   readonly onCancel: () => void
 }) {

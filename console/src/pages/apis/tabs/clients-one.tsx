@@ -9,7 +9,7 @@ import {
   readClient,
   saveClient,
 } from '../../../api/access/clients.ts'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { CopyText } from '../../../parts/display/copy.tsx'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { When } from '../../../parts/display/when.tsx'
@@ -21,7 +21,7 @@ import { clientFields, clientOf, clientValues } from './clients-fields.ts'
 import { ClientTokens } from './clients-tokens.tsx'
 
 interface Props {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly clientId: string
   readonly onBack: () => void
 }
@@ -60,7 +60,7 @@ export function OneClient({ api, clientId, onBack }: Props) {
 }
 
 function Details(props: {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly client: OAuthClient
   readonly onEdit: () => void
   readonly onGone: () => void
@@ -135,7 +135,7 @@ function methodOf({ auth_method: method }: OAuthClient): Method {
   return (method ?? 'any') as Method
 }
 
-function Edit(props: { readonly api: ApiSeen; readonly client: OAuthClient; readonly onClose: () => void }) {
+function Edit(props: { readonly api: ApiView; readonly client: OAuthClient; readonly onClose: () => void }) {
   const { api, client, onClose } = props
   const cache = useQueryClient()
   return (

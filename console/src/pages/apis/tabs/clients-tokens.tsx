@@ -10,7 +10,7 @@ import {
   revokeAllTokens,
   revokeToken,
 } from '../../../api/access/clients.ts'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { CopyText } from '../../../parts/display/copy.tsx'
 import { Empty } from '../../../parts/display/empty.tsx'
@@ -21,7 +21,7 @@ import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
 
 /** What a client may call the API with now, and how to end it. */
-export function ClientTokens({ api, client }: { readonly api: ApiSeen; readonly client: OAuthClient }) {
+export function ClientTokens({ api, client }: { readonly api: ApiView; readonly client: OAuthClient }) {
   const [asked, setAsked] = useState<LiveToken | 'all'>()
   const mayWrite = useMay('oauth', 'write')
   const cache = useQueryClient()

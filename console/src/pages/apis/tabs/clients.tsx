@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { AppWindowIcon, PlusIcon } from 'lucide-react'
 import { CLIENTS_KEY, listClients, type OAuthClient } from '../../../api/access/clients.ts'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { useAddress } from '../../../app/address.ts'
 import { CopyText } from '../../../parts/display/copy.tsx'
@@ -22,7 +22,7 @@ const NEW = 'new'
 const ONE = 'client:'
 
 /** OAuth clients of an API: the list, a new one, or one of them with its tokens. */
-export default function ClientsTab({ api }: { readonly api: ApiSeen }) {
+export default function ClientsTab({ api }: { readonly api: ApiView }) {
   const [{ view }, set] = useAddress(ABSENT)
   const mayWrite = useMay('oauth', 'write')
   const open = (clientId: string) => set({ view: `${ONE}${clientId}` })
@@ -41,7 +41,7 @@ export default function ClientsTab({ api }: { readonly api: ApiSeen }) {
 }
 
 function List(props: {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly onOpen: (clientId: string) => void
   readonly onNew: () => void
 }) {

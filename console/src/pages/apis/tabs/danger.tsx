@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
   APIS_KEY,
-  type ApiSeen,
+  type ApiView,
   apiKey,
   deleteApi,
   migrateApi,
@@ -20,7 +20,7 @@ import { readDependents } from '../editor/dependents.ts'
 import { EXTENSION, withAt } from '../editor/tree.ts'
 
 /** What cannot be taken back, or stops callers at once. */
-export default function DangerTab({ api }: { readonly api: ApiSeen }) {
+export default function DangerTab({ api }: { readonly api: ApiView }) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [isAsked, setAsked] = useState(false)
@@ -86,7 +86,7 @@ function Act(props: {
 }
 
 /** Reads the definition afresh: the switch is all that changes. */
-async function setActive(api: ApiSeen, active: boolean): Promise<void> {
+async function setActive(api: ApiView, active: boolean): Promise<void> {
   const { definition } = await readApi(api.id)
   await saveDefinition(api, withAt(definition, api.isOas ? [EXTENSION, 'info', 'state', 'active'] : ['active'], active))
 }
@@ -96,7 +96,7 @@ async function migrate(id: string): Promise<void> {
   if (done?.status !== 'success') throw new Error(done?.reason ?? say('apis.migrateFailed'))
 }
 
-function DeleteApi(props: { readonly api: ApiSeen; readonly onDone: () => void; readonly onClose: () => void }) {
+function DeleteApi(props: { readonly api: ApiView; readonly onDone: () => void; readonly onClose: () => void }) {
   const { api } = props
   const [purge, setPurge] = useState(false)
   const dependents = useQuery({

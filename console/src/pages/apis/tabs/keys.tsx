@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import { KeyRoundIcon } from 'lucide-react'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { useAddress } from '../../../app/address.ts'
 import { Empty } from '../../../parts/display/empty.tsx'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
@@ -13,7 +13,7 @@ import { NewKey } from '../../keys/new-key-button.tsx'
 const ABSENT = { key: '', keys: '1' } as const
 
 /** Keys with access to an API, by themselves or by a policy. */
-export default function KeysTab({ api }: { readonly api: ApiSeen }) {
+export default function KeysTab({ api }: { readonly api: ApiView }) {
   const [{ key, keys }, set] = useAddress(ABSENT)
   return (
     <Guarded permission="keys">

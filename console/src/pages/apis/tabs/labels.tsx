@@ -2,12 +2,12 @@ import { ActionIcon, Anchor, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { TagsIcon, XIcon } from 'lucide-react'
-import { APIS_KEY, type ApiSeen, apiKey, saveCategories } from '../../../api/apis/apis.ts'
+import { APIS_KEY, type ApiView, apiKey, saveCategories } from '../../../api/apis/apis.ts'
 import {
   applyLabel,
   type Carried,
   LABELS_KEY,
-  type LabelSeen,
+  type LabelView,
   labelsOf,
   listLabels,
   takeLabelOff,
@@ -21,7 +21,7 @@ import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
 
 /** The labels that an API carries, and its categories. */
-export default function LabelsTab({ api }: { readonly api: ApiSeen }) {
+export default function LabelsTab({ api }: { readonly api: ApiView }) {
   const mayWrite = useMay('apis', 'write')
   const carried = useQuery({
     queryKey: [...apiKey(api.id), 'labels'],
@@ -58,7 +58,7 @@ export default function LabelsTab({ api }: { readonly api: ApiSeen }) {
 }
 
 function columnsOf(
-  api: ApiSeen,
+  api: ApiView,
   names: ReadonlyMap<string, string>,
   mayWrite: boolean,
   onDone: () => void,
@@ -82,7 +82,7 @@ function TakeOff({
   label,
   onDone,
 }: {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly label: Carried
   readonly onDone: () => void
 }) {
@@ -107,7 +107,7 @@ function TakeOff({
   )
 }
 
-function Apply(props: { readonly api: ApiSeen; readonly known: readonly LabelSeen[]; readonly onDone: () => void }) {
+function Apply(props: { readonly api: ApiView; readonly known: readonly LabelView[]; readonly onDone: () => void }) {
   const { api, known } = props
   const predefined = known.filter(({ values }) => values.length > 0)
   const fields: Field[] = [
@@ -147,7 +147,7 @@ function Apply(props: { readonly api: ApiSeen; readonly known: readonly LabelSee
   )
 }
 
-function Categories(props: { readonly api: ApiSeen; readonly readOnly: boolean; readonly onDone: () => void }) {
+function Categories(props: { readonly api: ApiView; readonly readOnly: boolean; readonly onDone: () => void }) {
   const { api } = props
   return (
     <Paper withBorder p="lg">

@@ -1,7 +1,7 @@
 import { Badge, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ServerIcon } from 'lucide-react'
-import { type ApiSeen, apiKey } from '../../../api/apis/apis.ts'
+import { type ApiView, apiKey } from '../../../api/apis/apis.ts'
 import { type NodeSyncStatus, readSyncStatus } from '../../../api/platform/nodes.ts'
 import { Empty } from '../../../parts/display/empty.tsx'
 import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
@@ -11,7 +11,7 @@ import { STATE_COLOUR } from '../editor/node-states.tsx'
 const POLL_MS = 3000
 
 /** Where an API is loaded: per gateway node, its revision, or why it is not. */
-export default function NodesTab({ api }: { readonly api: ApiSeen }) {
+export default function NodesTab({ api }: { readonly api: ApiView }) {
   const status = useQuery({
     queryKey: [...apiKey(api.id), 'nodes'],
     queryFn: ({ signal }) => readSyncStatus(api.id, signal),

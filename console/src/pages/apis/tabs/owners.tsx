@@ -1,7 +1,7 @@
 import { Alert, Paper, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { InfoIcon } from 'lucide-react'
-import { APIS_KEY, type ApiSeen, apiKey, listOwners, readAccess, saveAccess } from '../../../api/apis/apis.ts'
+import { APIS_KEY, type ApiView, apiKey, listOwners, readAccess, saveAccess } from '../../../api/apis/apis.ts'
 import { useMay, useSession } from '../../../api/people/session.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { GuardedForm } from '../../../parts/forms/guarded-form.tsx'
@@ -9,7 +9,7 @@ import type { Choice, FormValue } from '../../../parts/forms/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 
 /** Who owns an API. */
-export default function OwnersTab({ api }: { readonly api: ApiSeen }) {
+export default function OwnersTab({ api }: { readonly api: ApiView }) {
   const key = [...apiKey(api.id), 'access']
   const may = { users: useMay('users'), groups: useMay('user_groups') }
   const mayWrite = useMay('apis', 'write')

@@ -1,6 +1,6 @@
 import { Box, Grid, SegmentedControl, Stack } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { useAddress } from '../../../app/address.ts'
 import { CodeEditor } from '../../../parts/editors/code-editor.tsx'
@@ -13,7 +13,7 @@ import { SettingsForm } from '../settings/form.tsx'
 const ABSENT = { view: '' } as const
 
 /** Settings of an API as a form beside their text; each follows the other. */
-export default function SettingsTab({ api }: { readonly api: ApiSeen }) {
+export default function SettingsTab({ api }: { readonly api: ApiView }) {
   const mayWrite = useMay('apis', 'write')
   const editor = useDefinitionEditor(api)
   const isWide = useMediaQuery('(min-width: 75em)', true)

@@ -1,7 +1,7 @@
 import { Button, Group, SegmentedControl } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { ChartLineIcon, TextSearchIcon } from 'lucide-react'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { nextBucket } from '../../../parts/charts/time-range.tsx'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
@@ -11,7 +11,7 @@ import { Figures } from '../../analytics/figures.tsx'
 import { requestWords, type Scene, useScene } from '../../analytics/scene.ts'
 
 /** The numbers of an API today and in the last week. */
-export default function TrafficTab({ api }: { readonly api: ApiSeen }) {
+export default function TrafficTab({ api }: { readonly api: ApiView }) {
   return (
     <Guarded permission="analytics">
       <Traffic api={api} />
@@ -19,7 +19,7 @@ export default function TrafficTab({ api }: { readonly api: ApiSeen }) {
   )
 }
 
-function Traffic({ api }: { readonly api: ApiSeen }) {
+function Traffic({ api }: { readonly api: ApiView }) {
   const scene = useApiScene(api.id)
   const maySeeRequests = useMay('log')
   const { range } = scene.words

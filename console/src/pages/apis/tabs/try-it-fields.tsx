@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import type { Field, FormValues } from '../../../parts/forms/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 import { pairsField } from '../../developers/pairs-input.tsx'
@@ -15,7 +15,7 @@ import {
 } from './try-it-request.ts'
 
 /** What is said of a request that is tried. Choosing an operation fills in method and path. */
-export function tryFields(api: ApiSeen, onOperation: (key: string) => void): readonly Field[] {
+export function tryFields(api: ApiView, onOperation: (key: string) => void): readonly Field[] {
   const operations = triedOperations(api)
   const credential = credentialOf(api)
   const choose = (form: UseFormReturnType<FormValues>, key: string) => {

@@ -1,4 +1,4 @@
-import type { ApiSeen } from '../../../api/apis/apis.ts'
+import type { ApiView } from '../../../api/apis/apis.ts'
 import type { TrySent } from '../../../api/apis/try-it.ts'
 import type { FormValues } from '../../../parts/forms/record-form.tsx'
 import { textsOf } from '../../developers/pairs-input.tsx'
@@ -15,12 +15,12 @@ export function hasBody(method: unknown): boolean {
 }
 
 /** The operations that can be tried; none of a classic API, which does not say. */
-export function triedOperations({ isOas, definition }: ApiSeen): readonly Operation[] {
+export function triedOperations({ isOas, definition }: ApiView): readonly Operation[] {
   return isOas ? operationsOf(definition).filter(({ method }) => METHODS.some((each) => each === method)) : []
 }
 
 /** Where callers send an operation: its path below that of the API. */
-export function pathAt({ listenPath }: Pick<ApiSeen, 'listenPath'>, path: string): string {
+export function pathAt({ listenPath }: Pick<ApiView, 'listenPath'>, path: string): string {
   return `${listenPath.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
 }
 
@@ -42,7 +42,7 @@ export interface CredentialPlace {
 const PREFIXES = { token: '', oauth: 'Bearer ', jwt: 'Bearer ', basic: 'Basic ' } as const
 
 /** Where an API reads its credential, a header before other places; undefined where it asks for none, or for more than one word. */
-export function credentialOf({ classic }: ApiSeen): CredentialPlace | undefined {
+export function credentialOf({ classic }: ApiView): CredentialPlace | undefined {
   const method = methodOf(classic)
   if (method === 'keyless' || method === 'other' || method === 'several' || method === 'hmac') return undefined
   const config = placeOf(classic, method)
@@ -60,7 +60,7 @@ export function credentialOf({ classic }: ApiSeen): CredentialPlace | undefined 
 }
 
 /** The credential of the form as it is sent, without what stands before it: what a command must not show. */
-export function secretOf(api: ApiSeen, { credential }: FormValues): string {
+export function secretOf(api: ApiView, { credential }: FormValues): string {
   const given = String(credential).trim()
   const place = credentialOf(api)
   if (place?.isLogin !== true || !given.includes(':')) return given
@@ -68,7 +68,7 @@ export function secretOf(api: ApiSeen, { credential }: FormValues): string {
 }
 
 /** The request that the form describes. */
-export function requestOf(api: ApiSeen, values: FormValues): TrySent {
+export function requestOf(api: ApiView, values: FormValues): TrySent {
   const credential = credentialOf(api)
   const given = secretOf(api, values)
   const headers = Object.entries(textsOf(values.headers)).map(([name, value]) => ({ name, value }))

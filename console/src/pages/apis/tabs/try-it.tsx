@@ -2,7 +2,7 @@ import { Alert, Card, Grid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { InfoIcon } from 'lucide-react'
 import { useState } from 'react'
-import { type ApiSeen, apiKey, readUrl } from '../../../api/apis/apis.ts'
+import { type ApiView, apiKey, readUrl } from '../../../api/apis/apis.ts'
 import { type Tried, type TrySent, tryRequest } from '../../../api/apis/try-it.ts'
 import { useAddress } from '../../../app/address.ts'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
@@ -24,7 +24,7 @@ interface Outcome {
 }
 
 /** Sends a request to an API through the gateway, and shows what became of it. */
-export default function TryItTab({ api }: { readonly api: ApiSeen }) {
+export default function TryItTab({ api }: { readonly api: ApiView }) {
   return (
     <Guarded permission="apis" intent="write">
       {!api.active && <Note text={say('try.inactive')} />}
@@ -41,7 +41,7 @@ function Note({ text }: { readonly text: string }) {
   )
 }
 
-function TryIt({ api }: { readonly api: ApiSeen }) {
+function TryIt({ api }: { readonly api: ApiView }) {
   const [{ view }, set] = useAddress(ABSENT)
   const [outcome, setOutcome] = useState<Outcome>()
   const url = useQuery({ queryKey: [...apiKey(api.id), 'url'], queryFn: ({ signal }) => readUrl(api.id, signal) })

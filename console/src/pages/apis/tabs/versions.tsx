@@ -3,8 +3,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { EllipsisVerticalIcon, GitBranchIcon, PlusIcon } from 'lucide-react'
 import { useState } from 'react'
-import { APIS_KEY, type ApiSeen, apiKey, deleteApi } from '../../../api/apis/apis.ts'
-import { listVersions, rebase, type VersionSeen } from '../../../api/apis/versions.ts'
+import { APIS_KEY, type ApiView, apiKey, deleteApi } from '../../../api/apis/apis.ts'
+import { listVersions, rebase, type VersionView } from '../../../api/apis/versions.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { Empty } from '../../../parts/display/empty.tsx'
 import { notifyDone, notifyFault } from '../../../parts/display/notify.ts'
@@ -18,10 +18,10 @@ import { NewVersion, RenameVersion } from '../versions/version-forms.tsx'
 import { detached, useChangeVersions, withDefault } from '../versions/versioning.ts'
 
 /** The versions of an API: which there are, and which one a caller gets who asks for none. */
-export default function VersionsTab({ api }: { readonly api: ApiSeen }) {
+export default function VersionsTab({ api }: { readonly api: ApiView }) {
   const key = [...apiKey(api.id), 'versions']
   const versions = useQuery({ queryKey: key, queryFn: ({ signal }) => listVersions(api.id, signal) })
-  const [open, setOpen] = useState<'new' | VersionSeen>()
+  const [open, setOpen] = useState<'new' | VersionView>()
   const close = () => setOpen(undefined)
   const rows = versions.data
   const isPlain = rows !== undefined && rows.length === 1 && rows[0]!.versionName === ''
@@ -59,16 +59,16 @@ export default function VersionsTab({ api }: { readonly api: ApiSeen }) {
 }
 
 function Rows(props: {
-  readonly api: ApiSeen
-  readonly rows: readonly VersionSeen[] | undefined
+  readonly api: ApiView
+  readonly rows: readonly VersionView[] | undefined
   readonly error: unknown
   readonly retry: () => void
-  readonly onRename: (version: VersionSeen) => void
+  readonly onRename: (version: VersionView) => void
 }) {
   const { api } = props
   const mayWrite = useMay('apis', 'write')
-  const [going, setGoing] = useState<VersionSeen>()
-  const columns: Column<VersionSeen>[] = [
+  const [going, setGoing] = useState<VersionView>()
+  const columns: Column<VersionView>[] = [
     { name: 'version', title: say('apis.version'), cell: (row) => <VersionName row={row} baseId={api.id} /> },
     {
       name: 'api',
@@ -108,7 +108,7 @@ function Rows(props: {
   )
 }
 
-function VersionName({ row, baseId }: { readonly row: VersionSeen; readonly baseId: string }) {
+function VersionName({ row, baseId }: { readonly row: VersionView; readonly baseId: string }) {
   return (
     <Group gap={6}>
       <Text span fw={600} size="sm" className="wrap-anywhere">
@@ -134,10 +134,10 @@ function VersionName({ row, baseId }: { readonly row: VersionSeen; readonly base
 }
 
 function Actions(props: {
-  readonly api: ApiSeen
-  readonly row: VersionSeen
-  readonly onRename: (version: VersionSeen) => void
-  readonly onDelete: (version: VersionSeen) => void
+  readonly api: ApiView
+  readonly row: VersionView
+  readonly onRename: (version: VersionView) => void
+  readonly onDelete: (version: VersionView) => void
 }) {
   const { api, row } = props
   const client = useQueryClient()

@@ -2,7 +2,7 @@ import { ActionIcon, Anchor, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { WebhookIcon, XIcon } from 'lucide-react'
-import { type ApiSeen, apiKey } from '../../../api/apis/apis.ts'
+import { type ApiView, apiKey } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import {
   changeHookReferences,
@@ -27,7 +27,7 @@ const EVENTS = [
 ] as const
 
 /** The webhooks that an API tells of what happens to it, at it, and to keys for it. */
-export default function WebhooksTab({ api }: { readonly api: ApiSeen }) {
+export default function WebhooksTab({ api }: { readonly api: ApiView }) {
   const mayWrite = useMay('apis', 'write')
   const mayReadHooks = useMay('hooks')
   const key = [...apiKey(api.id), 'webhooks']
@@ -66,7 +66,7 @@ export default function WebhooksTab({ api }: { readonly api: ApiSeen }) {
 }
 
 function columnsOf(
-  api: ApiSeen,
+  api: ApiView,
   hooks: readonly Webhook[] | undefined,
   mayWrite: boolean,
   onDone: () => Promise<void>,
@@ -104,7 +104,7 @@ function eventText(name: string): string {
 }
 
 function Stop(props: {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly hooks: readonly Webhook[] | undefined
   readonly reference: HookReference
   readonly onDone: () => Promise<void>
@@ -135,7 +135,7 @@ function Stop(props: {
 }
 
 function Tell(props: {
-  readonly api: ApiSeen
+  readonly api: ApiView
   readonly hooks: readonly Webhook[]
   readonly onDone: () => Promise<void>
 }) {

@@ -1,6 +1,6 @@
 import { Paper } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { APIS_KEY, type ApiSeen } from '../../../api/apis/apis.ts'
+import { APIS_KEY, type ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { type Field, type FormValues, type Heading, RecordForm } from '../../../parts/forms/record-form.tsx'
 import { say } from '../../../texts/say.ts'
@@ -25,7 +25,7 @@ const FIELDS = (): readonly (Field | Heading)[] => [
 ]
 
 /** Where callers name the version that they want, and what becomes of those who name one that is not there. */
-export function VersionCalling({ api }: { readonly api: ApiSeen }) {
+export function VersionCalling({ api }: { readonly api: ApiView }) {
   const client = useQueryClient()
   const change = useChangeVersions(api)
   const mayWrite = useMay('apis', 'write')

@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { APIS_KEY, type ApiSeen, createApi } from '../../../api/apis/apis.ts'
-import type { VersionSeen } from '../../../api/apis/versions.ts'
+import { APIS_KEY, type ApiView, createApi } from '../../../api/apis/apis.ts'
+import type { VersionView } from '../../../api/apis/versions.ts'
 import { type Field, RecordForm } from '../../../parts/forms/record-form.tsx'
 import { say } from '../../../texts/say.ts'
 import { upstreamOf } from '../list/api-labels.ts'
 import { copyFor, renamed, useChangeVersions } from './versioning.ts'
 
 /** Makes a version of an API: a copy at a path of its own, which callers reach by the name of the version too. */
-export function NewVersion(props: { readonly api: ApiSeen; readonly baseName: string; readonly onDone: () => void }) {
+export function NewVersion(props: { readonly api: ApiView; readonly baseName: string; readonly onDone: () => void }) {
   const { api, baseName } = props
   const client = useQueryClient()
   const fields: Field[] = [
@@ -60,8 +60,8 @@ export function NewVersion(props: { readonly api: ApiSeen; readonly baseName: st
 
 /** Gives a version another name; callers ask for it by that from then on. */
 export function RenameVersion(props: {
-  readonly api: ApiSeen
-  readonly version: VersionSeen
+  readonly api: ApiView
+  readonly version: VersionView
   readonly onDone: () => void
 }) {
   const { api, version } = props

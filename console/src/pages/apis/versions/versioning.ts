@@ -1,11 +1,11 @@
-import { type ApiSeen, type Definition, type Json, readApi, saveDefinition } from '../../../api/apis/apis.ts'
+import { type ApiView, type Definition, type Json, readApi, saveDefinition } from '../../../api/apis/apis.ts'
 import type { FormValues } from '../../../parts/forms/record-form.tsx'
 import { at, EXTENSION, isObject, objectAt, textAt, withAt } from '../editor/tree.ts'
 
 const place = (isOas: boolean) => (isOas ? [EXTENSION, 'info', 'versioning'] : ['definition'])
 
 /** Changes what the stored definition of a base API says about its versions. Reads it afresh, so that nobody's change is lost. */
-export function useChangeVersions(api: ApiSeen): (change: (definition: Definition) => Definition) => Promise<unknown> {
+export function useChangeVersions(api: ApiView): (change: (definition: Definition) => Definition) => Promise<unknown> {
   return async (change) => {
     const { definition } = await readApi(api.id)
     return saveDefinition(api, change(definition))
@@ -59,7 +59,7 @@ export function renamed(definition: Definition, isOas: boolean, id: string, name
 }
 
 /** A copy of a definition for a new API: without ids, versions and owners, at a path of its own. */
-export function copyFor(api: ApiSeen, name: string, listenPath: string, upstream: string): Definition {
+export function copyFor(api: ApiView, name: string, listenPath: string, upstream: string): Definition {
   const { isOas } = api
   const info = isOas ? [EXTENSION, 'info'] : []
   let copy = api.definition
@@ -79,7 +79,7 @@ const CALLING = [
 ] as const
 
 /** How callers name a version, as the form shows it. */
-export function callingOf({ definition, isOas }: ApiSeen): FormValues {
+export function callingOf({ definition, isOas }: ApiView): FormValues {
   const said = objectAt(definition, place(isOas))
   return {
     location: textAt(said, ['location']) || 'header',
