@@ -101,7 +101,7 @@ test('a writer that ends comes back by itself', async (t) => {
   await dead
   while (!store.writerUp) await wait(5)
   await store.documents.commit([put('a')], undefined)
-  assert.match(lines.join('\n'), /the store writer ended[\s\S]*takes writes again/)
+  assert.match(lines.join('\n'), /the store writer ended[\s\S]*accepts writes again/)
 })
 
 test('a writer out of its memory ends alone', async (t) => {
