@@ -79,9 +79,9 @@ export function redactDocument(document: Json): Json {
 
 /** The document as somebody reads it who may not know its secrets; the same object where it has none. */
 export function withoutSecrets<Document extends Json>(document: Document): Document {
-  let masked: Json = document
-  for (const place of secretsOf(document)) masked = withTextAt(masked, place.path, place.masked)
-  return masked as Document
+  const edited = new EditedCopy(document)
+  for (const { path, masked } of secretsOf(document)) edited.put(path, masked)
+  return edited.value as Document
 }
 
 /**
@@ -89,14 +89,14 @@ export function withoutSecrets<Document extends Json>(document: Document): Docum
  * them. Entries of lists are known by their names or ids, else by their places.
  */
 export function mergeSecrets<Document extends Json>(sent: Document, stored: Json): Document {
-  let kept: Json = sent
+  const edited = new EditedCopy(sent)
+  const entries = new EntryIndex()
   for (const { path, masked } of secretsOf(stored)) {
-    const there = twinOf(sent, stored, path)
+    const there = twinOf(sent, stored, path, entries)
     const text = there && textAt(sent, there)
-    if (there !== undefined && (text === '' || text === masked))
-      kept = withTextAt(kept, there, String(textAt(stored, path)))
+    if (there !== undefined && (text === '' || text === masked)) edited.put(there, String(textAt(stored, path)))
   }
-  return kept as Document
+  return edited.value as Document
 }
 
 /** Where a document has the mask in the place of a secret; undefined = nowhere. */
@@ -164,24 +164,49 @@ function childOf(value: Json | undefined, step: string | number): Json | undefin
   return value !== undefined && isObject(value) && Object.hasOwn(value, String(step)) ? value[String(step)] : undefined
 }
 
-function withTextAt(value: Json, path: SecretPath, text: string): Json {
-  const [step, ...rest] = path
-  if (step === undefined) return text
-  if (Array.isArray(value)) return value.map((item, index) => (index === step ? withTextAt(item, rest, text) : item))
-  if (!isObject(value)) return value
-  return { ...value, [step]: withTextAt(value[String(step)] ?? null, rest, text) }
+/** A value with other texts in some places. What is on the way to them is copied once, however many they are. */
+class EditedCopy {
+  readonly #copies = new Set<Json>()
+  readonly #top: { value: Json }
+
+  constructor(value: Json) {
+    this.#top = { value }
+  }
+
+  get value(): Json {
+    return this.#top.value
+  }
+
+  /** Every step of the path must be there. */
+  put(path: SecretPath, text: string): void {
+    let holder: Record<string | number, Json> = this.#top
+    let at: string | number = 'value'
+    for (const step of path) {
+      holder = holder[at] = this.#copyOf(holder[at]!) as Record<string | number, Json>
+      at = step
+    }
+    holder[at] = text
+  }
+
+  #copyOf(value: Json): Json {
+    if (this.#copies.has(value)) return value
+    const copy = Array.isArray(value) ? [...value] : { ...(value as JsonObject) }
+    this.#copies.add(copy)
+    return copy
+  }
 }
 
 /** What entries of lists are known by. */
 const KNOWN_BY = ['name', 'id', 'path', 'url', 'method'] as const
 
 /** Where `sent` has what `stored` has at `path`; undefined = nowhere. */
-function twinOf(sent: Json, stored: Json, path: SecretPath): SecretPath | undefined {
+function twinOf(sent: Json, stored: Json, path: SecretPath, entries: EntryIndex): SecretPath | undefined {
   const twin: (string | number)[] = []
   let [left, right]: [Json | undefined, Json | undefined] = [sent, stored]
   for (const step of path) {
     const original: Json | undefined = childOf(right, step)
-    const at: string | number = typeof step === 'number' && Array.isArray(left) ? entryLike(left, original, step) : step
+    const at: string | number =
+      typeof step === 'number' && Array.isArray(left) ? entries.like(left, original, step) : step
     left = childOf(left, at)
     if (left === undefined) return undefined
     right = original
@@ -190,17 +215,43 @@ function twinOf(sent: Json, stored: Json, path: SecretPath): SecretPath | undefi
   return twin
 }
 
-function entryLike(list: readonly Json[], original: Json | undefined, place: number): number {
-  if (original === undefined || !isObject(original)) return place
-  const said = KNOWN_BY.filter((name) => typeof original[name] === 'string')
-  if (said.length === 0) return place
-  // An address may be sent as it was shown: without what is secret of it.
-  const shown = said.map((name) => redactText(String(original[name])))
-  const fits = (entry: Json | undefined) =>
-    isObject(entry ?? null) &&
-    said.every((name, at) => {
-      const text = (entry as JsonObject)[name]
-      return text === original[name] || text === shown[at]
-    })
-  return fits(list[place]) ? place : list.findIndex(fits)
+/** Finds entries of lists by what they are known by. Each list is walked once, however many of its entries are sought. */
+class EntryIndex {
+  readonly #places = new Map<readonly Json[], Map<string, ReadonlyMap<string, number>>>()
+
+  /** The place of the entry that is known by the same, the one in this place before others; -1 = none. */
+  like(list: readonly Json[], original: Json | undefined, place: number): number {
+    if (original === undefined || !isObject(original)) return place
+    const said = KNOWN_BY.filter((name) => typeof original[name] === 'string')
+    if (said.length === 0) return place
+    // An address may be sent as it was shown: without what is secret of it.
+    const texts = said.map((name) => new Set([String(original[name]), redactText(String(original[name]))]))
+    const there = list[place] ?? null
+    if (isObject(there) && said.every((name, at) => texts[at]!.has(there[name] as string))) return place
+    const places = this.#placesIn(list, said)
+    let keys: string[][] = [[]]
+    for (const each of texts) keys = keys.flatMap((key) => [...each].map((text) => [...key, text]))
+    const found = keys.map((key) => places.get(JSON.stringify(key))).filter((at) => at !== undefined)
+    return found.length === 0 ? -1 : Math.min(...found)
+  }
+
+  /** The first place of each, by the texts of these members. */
+  #placesIn(list: readonly Json[], said: readonly string[]): ReadonlyMap<string, number> {
+    let bySaid = this.#places.get(list)
+    if (bySaid === undefined) {
+      bySaid = new Map()
+      this.#places.set(list, bySaid)
+    }
+    const members = said.join(' ')
+    const known = bySaid.get(members)
+    if (known !== undefined) return known
+    const places = new Map<string, number>()
+    for (const [at, entry] of list.entries()) {
+      if (!isObject(entry)) continue
+      const key = JSON.stringify(said.map((name) => entry[name] ?? null))
+      if (!places.has(key)) places.set(key, at)
+    }
+    bySaid.set(members, places)
+    return places
+  }
 }

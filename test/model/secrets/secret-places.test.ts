@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../../src/model/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/model/json/json.ts'
 import { MASK } from '../../../src/model/secrets/redact.ts'
 import { maskIn, mergeSecrets, secretsOf, withoutSecrets } from '../../../src/model/secrets/secret-places.ts'
+import { assertLinear } from '../../worlds/base/growth.ts'
 
 const SECRET = 'canary-5b7d'
 
@@ -139,4 +140,42 @@ test('credentials in the query of an address are masked alone, and come back', (
   assert.deepEqual(mergeSecrets(shown, stored), stored)
   const moved = hook('https://c.test/?key=***')
   assert.deepEqual(maskIn(mergeSecrets(moved, stored)), ['targets', 0, 'url'])
+})
+
+test('definitions with many secrets are masked and put together in a time that grows with their size', async () => {
+  const fields = (count: number, of: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => ({ name: of(index), value: `v${index}` }))
+  const shapes: Record<string, (count: number) => JsonObject> = {
+    'one list': (count) => ({ transformRequestHeaders: { add: fields(count, (index) => `X-${index}`) } }),
+    'one name': (count) => ({ transformRequestHeaders: { add: fields(count, () => 'X') } }),
+    'a list for each operation': (count) => ({
+      operations: Object.fromEntries(
+        Array.from({ length: count / 4 }, (_, at) => [
+          `o${at}`,
+          { transformRequestHeaders: { add: fields(4, (index) => `X-${index}`) } },
+        ]),
+      ),
+    }),
+    'a map': (count) => ({
+      global_headers: Object.fromEntries(
+        fields(count, (index) => `X-${index}`).map(({ name, value }) => [name, value]),
+      ),
+    }),
+    'members with secrets': (count) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, { secret: 's' }])),
+  }
+  const reversed = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(reversed).reverse()
+    if (!isObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, reversed(item)]))
+  }
+  for (const [name, make] of Object.entries(shapes)) {
+    const text = (count: number) => JSON.stringify(make(count))
+    await assertLinear(name, (sent) => withoutSecrets(JSON.parse(sent) as JsonObject), text, 4096)
+    const put = (sent: string) => {
+      const stored = JSON.parse(sent) as JsonObject
+      return mergeSecrets(reversed(withoutSecrets(stored)) as JsonObject, stored)
+    }
+    await assertLinear(`${name}, sent back`, put, text, 4096)
+  }
 })
