@@ -9,7 +9,6 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   linksSent: 'waits for mails that a call left running; a test may not sleep',
   portalLinksSent: 'the same for the portal',
   sweepsDone: 'waits for a sweep that a call left running',
-  rotateKeys: 'has its calls soon',
 }
 
 /** Exported values of the product that no other file imports, and those that nothing but tests uses. Types cost nothing. */
