@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { counterIdOf } from '../../model/keys/key.ts'
-import { hexOf } from '../../publish/keys/key-parts.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import { rotateKey } from '../../publish/keys/rotate-key.ts'
 import { resetQuotas } from '../../publish/sessions/quotas.ts'
 import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'

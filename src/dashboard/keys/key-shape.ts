@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { counterIdOf } from '../../model/keys/key.ts'
-import { hexOf } from '../../publish/keys/key-parts.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import type { Withheld } from '../../publish/sessions/session-in-force.ts'

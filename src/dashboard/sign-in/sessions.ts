@@ -3,6 +3,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { loginFamily } from '../../model/people/user-security.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { auditOf } from '../../publish/documents/parts.ts'
 import type { Change, TicketInput, TicketRow } from '../../store/ports/ports.ts'
@@ -276,7 +277,7 @@ const isOpen = ({ sort, claimedAt, expiresAt }: TicketRow, now: Millis) =>
 
 function listed({ hash, expiresAt, body }: TicketRow): ListedSession {
   return {
-    id: Buffer.from(hash).toString('hex'),
+    id: hexOf(hash),
     via: String(body.via),
     address: String(body.address ?? ''),
     agent: String(body.agent ?? ''),

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { counterIdOf, isKeyHash, USER_NAME } from '../../model/keys/key.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { checkSession } from '../../model/sessions/session.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import {
   bringsPassword,
   createBasicUser,
@@ -179,8 +180,4 @@ async function findNamed(parts: AdminParts, request: AdminRequest, named: string
   const row = await findBasicUser(publish, orgId, named)
   if (row !== undefined || orgId === '' || !named.startsWith(orgId)) return row
   return findBasicUser(publish, orgId, named.slice(orgId.length))
-}
-
-function hexOf(hash: Uint8Array): string {
-  return Buffer.from(hash).toString('hex')
 }

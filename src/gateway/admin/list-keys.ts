@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { isKeyHash } from '../../model/keys/key.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
 import { type AdminAnswer, json } from './answer.ts'
 import { type AdminParts, publishParts } from './parts.ts'
@@ -46,7 +47,7 @@ async function take(
     const { rows } = await parts.store.tokens.listSessions({ ...where, ...(after !== '' && { after }), limit: BATCH })
     for (const row of rows) {
       if (keys.length === bounds.most) return { keys, next: after }
-      const hash = Buffer.from(row.hash).toString('hex')
+      const hash = hexOf(row.hash)
       after = hash
       const name = rawKeyOf(publish, row) ?? hash
       if (name.startsWith(filter) && skip-- <= 0) keys.push(name)

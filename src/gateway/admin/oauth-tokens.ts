@@ -1,5 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
 import { apiPlaceOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
@@ -109,7 +110,7 @@ async function removeRefresh(parts: AdminParts, request: AdminRequest): Promise<
 }
 
 function nameOf(parts: AdminParts, { row }: ListedToken): string {
-  return rawKeyOf(publishParts(parts), row) ?? Buffer.from(row.hash).toString('hex')
+  return rawKeyOf(publishParts(parts), row) ?? hexOf(row.hash)
 }
 
 /** `page` or `p` of the query: anything but a number from 1 on counts as 1; undefined when none was sent. */

@@ -5,6 +5,7 @@ import { type Limit, makeLimit } from '../../model/limits/limit.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { type GatewayCommand, gatewayCommandOf } from '../../model/nodes/gateway-command.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import type { Documents, Feed, FeedEvent, StoredDocument } from '../../store/ports/ports.ts'
 import type { OrgLimits, Snapshot } from '../server/exchange.ts'
@@ -171,7 +172,7 @@ export class LiveConfig {
 
   #onEvent(event: FeedEvent): void {
     // At once, also while something else is taken over: what was revoked must not be used once more.
-    for (const hash of event.sessions) this.#parts.sessions.drop(Buffer.from(hash).toString('hex'))
+    for (const hash of event.sessions) this.#parts.sessions.drop(hexOf(hash))
     if (event.missed) {
       this.#readAnew()
       return

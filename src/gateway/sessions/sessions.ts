@@ -9,6 +9,7 @@ import type { Merged } from '../../model/policies/merge-policies.ts'
 import { compileGrant } from '../../model/sessions/grant.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import { intern } from '../../model/text/intern.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { LegacyKeys } from '../../publish/keys/legacy-keys.ts'
@@ -329,7 +330,7 @@ export class Sessions {
     if (found === undefined) return undefined
     // The feed would tell of its old place only, so it is not kept under the new one.
     if (!found.rehashed) this.#reading.delete(keyHash)
-    return this.#make(found.row, found.rehashed ? keyHash : Buffer.from(found.row.hash).toString('hex'), snapshot)
+    return this.#make(found.row, found.rehashed ? keyHash : hexOf(found.row.hash), snapshot)
   }
 
   /** Derives a session from its row; a token also from its client, as this node knows it now. */

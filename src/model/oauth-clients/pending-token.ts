@@ -1,4 +1,5 @@
 import { hashKey } from '../secrets/secret.ts'
+import { hexOf } from '../text/hex.ts'
 import type { Millis } from '../time/clock.ts'
 
 /**
@@ -8,7 +9,7 @@ import type { Millis } from '../time/clock.ts'
  */
 export function pendingTicket(tokenHash: Uint8Array, apiId: string, endsAt: Millis) {
   return {
-    hash: hashKey(`owed:${Buffer.from(tokenHash).toString('hex')}`),
+    hash: hashKey(`owed:${hexOf(tokenHash)}`),
     row: { sort: 'proof', apiId, clientId: '', family: '', expiresAt: endsAt, keepUntil: endsAt, body: {} },
   } as const
 }

@@ -2,6 +2,7 @@ import { Fault, fault } from '../../errors/fault.ts'
 import { generationOf } from '../../model/keys/key.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { rulesOfUser } from '../../model/sessions/token-session.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import { checkBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { givesRefresh } from '../clients/clients.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
@@ -41,7 +42,7 @@ export async function passwordGrant(
     scope,
     keyRules: rulesOfUser(user.body),
     standsAlone: client.policies.length === 0,
-    user: { hash: Buffer.from(user.hash).toString('hex'), generation: generationOf(user.body) },
+    user: { hash: hexOf(user.hash), generation: generationOf(user.body) },
     username,
     family: newFamily(),
     withRefresh: givesRefresh(api, client),

@@ -6,6 +6,7 @@ import { withoutHidden } from '../../model/keys/key.ts'
 import { entriesOf } from '../../model/portal/catalogue/catalogue.ts'
 import { redact } from '../../model/secrets/redact.ts'
 import { redactDocument } from '../../model/secrets/secret-places.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { type ApiEventName, handlerName } from '../../model/webhooks/event-handlers.ts'
 import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '../../store/ports/ports.ts'
@@ -132,7 +133,7 @@ async function keyHappening(
   const row: SessionInput | undefined = change.op === 'putSession' ? change.row : before
   if (row === undefined || row.clientId !== '') return undefined
   const did = change.op === 'deleteSession' ? 'deleted' : before === undefined ? 'created' : 'updated'
-  const keyHash = Buffer.from(change.hash).toString('hex')
+  const keyHash = hexOf(change.hash)
   const apis = await Promise.all(
     row.apiIds.slice(0, MOST_APIS).map(async (apiId) => (await documents.find('api', 'api_id', apiId))?.body),
   )

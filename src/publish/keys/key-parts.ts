@@ -3,6 +3,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { keySealContext } from '../../model/keys/key.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { seal } from '../../model/secrets/secret.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import type { SessionRow, StoredDocument, Tokens } from '../../store/ports/ports.ts'
 import type { SecretParts } from '../documents/parts.ts'
 
@@ -28,9 +29,4 @@ export function sealedKeyOf(parts: SecretParts, key: string | undefined, hash: U
 export function holderForAudit(session: JsonObject): JsonObject {
   const id = session[DEVELOPER_ID]
   return typeof id === 'string' ? { developer: id } : {}
-}
-
-/** A hash as it is written: lower-case hex. */
-export function hexOf(hash: Uint8Array): string {
-  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
 }

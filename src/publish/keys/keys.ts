@@ -15,6 +15,7 @@ import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { hashKey, newSecret, unseal } from '../../model/secrets/secret.ts'
 import { checkSession } from '../../model/sessions/session.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import { expiresByPolicies } from '../../model/time/expiry.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
@@ -29,7 +30,7 @@ import {
 import { resetQuotas, sessionUpdateOf } from '../sessions/quotas.ts'
 import { applyPolicies, evictionOf, type Prepared, sessionOrg } from '../sessions/sessions.ts'
 import { checkCertificateStays, placeOfCertificate } from './certificate-keys.ts'
-import { hexOf, holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
+import { holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
 
 /** A key as it was stored. */
 export interface SavedKey {

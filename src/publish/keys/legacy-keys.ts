@@ -3,9 +3,10 @@ import { counterIdOf } from '../../model/keys/key.ts'
 import { isLegacyAlgorithm, LEGACY_KEY, type LegacyAlgorithm, legacyPlaces } from '../../model/keys/legacy-hash.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import type { Change, SessionRow } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
-import { hexOf, sealedKeyOf } from './key-parts.ts'
+import { sealedKeyOf } from './key-parts.ts'
 
 /** The earlier product whose keys are still known by its hashes. */
 export interface LegacyRules {

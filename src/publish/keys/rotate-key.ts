@@ -2,6 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { counterIdOf, ROTATED_FROM, USER_NAME } from '../../model/keys/key.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import type { Change, SessionRow } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
@@ -12,7 +13,7 @@ import {
   keyExpiryId,
 } from '../portal/developers/keys-of-developer.ts'
 import { isCertificateKey } from './certificate-keys.ts'
-import { hexOf, holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
+import { holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
 import type { SavedKey } from './keys.ts'
 
 /** How a key is rotated. */

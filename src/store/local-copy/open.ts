@@ -1,6 +1,7 @@
 import { rmSync, truncateSync } from 'node:fs'
 import { toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import type {
   AuditEntry,
   Change,
@@ -133,7 +134,7 @@ class Beside {
       if (op === 'delete' || !READ_AT_ONCE.has(kind)) this.copy.noteDocument(kind, id, undefined)
     }
     for (const hash of sessions) {
-      this.reads.change(Buffer.from(hash).toString('hex'))
+      this.reads.change(hexOf(hash))
       this.copy.noteSession(hash, undefined)
     }
     if (!missed && this.copy.filled) this.copy.noteRevision(revision)
@@ -194,7 +195,7 @@ class Beside {
     return this.orElse(
       () =>
         this.reads.of(
-          Buffer.from(hash).toString('hex'),
+          hexOf(hash),
           () => tokens.getSession(hash),
           (found) => this.copy.noteSession(hash, found),
         ),

@@ -1,5 +1,6 @@
 import type { TreePath } from '../../model/apis/definition/tree.ts'
 import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import {
   AUDITED_SESSION,
   type Audit,
@@ -186,8 +187,4 @@ function later<Found, Made>(found: Awaitable<Found>, make: (found: Found) => Mad
 
 async function* batches<Row>(rows: AsyncIterable<Row[]>, open: (row: Row) => Row): AsyncIterable<Row[]> {
   for await (const batch of rows) yield batch.map(open)
-}
-
-function hexOf(hash: Uint8Array): string {
-  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { counterIdOf } from '../../../model/keys/key.ts'
 import { keysOf } from '../../../model/portal/developers/holdings.ts'
-import { hexOf } from '../../../publish/keys/key-parts.ts'
+import { hexOf } from '../../../model/text/hex.ts'
 import { deleteKey } from '../../../publish/keys/keys.ts'
 import {
   changeDeveloperKey,

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../model/json/json.ts'
 import { ROTATED_FROM, ROTATED_TO, withHidden } from '../../../model/keys/key.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
 import { withKey, withoutKey, withRotatedKey } from '../../../model/portal/developers/holdings.ts'
+import { hexOf } from '../../../model/text/hex.ts'
 import type { Change, SessionInput, SessionRow, StoredDocument, Tokens } from '../../../store/ports/ports.ts'
 import { developerChange } from './developer-change.ts'
 
@@ -158,8 +159,4 @@ function endingBy(session: JsonObject, at: number): JsonObject {
   const latest = Math.floor(at / 1000)
   const expires = typeof session.expires === 'number' && session.expires > 0 ? session.expires : latest
   return { ...session, expires: Math.min(expires, latest) }
-}
-
-function hexOf(hash: Uint8Array): string {
-  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
 }
