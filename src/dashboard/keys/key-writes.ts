@@ -89,7 +89,7 @@ async function checkReplaced(parts: DashboardParts, call: Call, before: SessionR
 async function draftOf(parts: DashboardParts, call: Call): Promise<JsonObject> {
   const session = await withinVisibility(parts, call, checkedOf(call.object()), undefined)
   const { merged } = await applyPolicies(parts, session as Session)
-  if (await areKeyless(parts.documents, merged.rights.keys())) throw fault('key_needless')
+  if (await areKeyless(parts.documents, call.actor!.orgId, merged.rights.keys())) throw fault('key_needless')
   return session
 }
 

@@ -73,10 +73,10 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       body: Body,
       answers: { 200: ClientShape },
       run: async (call) => {
-        const { apiId } = await clientPlaceInPath(parts, call, fault('query_invalid', 'API Reference not found'))
+        const { apiId, orgId } = await clientPlaceInPath(parts, call, fault('query_invalid', 'API Reference not found'))
         const body = withRedirects(parts, call.object())
         await checkPoliciesGiven(parts, call, body, undefined)
-        const { client } = await createClient(parts, { body, apiId, actor: call.actor!.email })
+        const { client } = await createClient(parts, { body, apiId, orgId, actor: call.actor!.email })
         return bare(clientView(parts, call, client, 'maker'))
       },
     },

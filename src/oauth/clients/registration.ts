@@ -64,6 +64,7 @@ async function create(parts: OAuthParts, call: OAuthCall, initial: string): Prom
     createClient(parts, {
       body: { ...body, client_id: clientId },
       apiId: call.api.apiId,
+      orgId: call.api.orgId,
       redirectOptional: true,
       registration,
       actor: actorOf(clientId),

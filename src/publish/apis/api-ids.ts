@@ -3,6 +3,7 @@ import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION, extensionOf } from '../../model/apis/definition/extension.ts'
 import { objectOf } from '../../model/apis/definition/members.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import type { Documents, StoredDocument } from '../../store/ports/ports.ts'
 
 /** The ids that a definition names; '' where it names none. */
 export interface ApiIds {
@@ -35,6 +36,19 @@ export function withIds(
   if (extension === undefined) return definition
   const info = { ...objectOf(extension, 'info'), id: apiId, orgId, dbId: documentId }
   return { ...definition, [EXTENSION]: { ...extension, info } }
+}
+
+/**
+ * The stored API that an organisation means by an id; undefined also where another organisation has it: ids of APIs are unique
+ * across organisations, and no reference leads from one to another. @throws Fault `store_away`
+ */
+export async function apiOfOrg(
+  documents: Pick<Documents, 'find'>,
+  orgId: string,
+  apiId: string,
+): Promise<StoredDocument<'api'> | undefined> {
+  const found = apiId === '' ? undefined : await documents.find('api', 'api_id', apiId)
+  return found?.body.org_id === orgId ? found : undefined
 }
 
 function textAt(holder: JsonObject, name: string, path: string): string {

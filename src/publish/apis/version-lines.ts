@@ -2,6 +2,7 @@ import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import type { Documents, StoredDocument } from '../../store/ports/ports.ts'
+import { apiOfOrg } from './api-ids.ts'
 import { versionsOf } from './api-versions.ts'
 
 /** One version of an API as lists show it. */
@@ -15,7 +16,7 @@ export interface VersionLine {
   readonly isDefaultVersion: boolean
 }
 
-/** An API and the APIs that are versions of it, those of them that `shows` lets through. */
+/** An API and the APIs of its organisation that are versions of it, those of them that `shows` lets through. */
 export async function versionLines(
   { documents }: { readonly documents: Documents },
   base: ApiDocument,
@@ -25,7 +26,7 @@ export async function versionLines(
   const itself = line(base, name, chosen === '' || chosen === 'self' || chosen === name)
   const others: VersionLine[] = []
   for (const [versionName, apiId] of versions) {
-    const stored = await documents.find('api', 'api_id', apiId)
+    const stored = await apiOfOrg(documents, base.org_id, apiId)
     if (stored !== undefined && apiId !== base.api_id && shows(stored))
       others.push(line(documentOf(stored.body), versionName, chosen === versionName))
   }

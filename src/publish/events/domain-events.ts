@@ -10,6 +10,7 @@ import { hexOf } from '../../model/text/hex.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { type ApiEventName, handlerName } from '../../model/webhooks/event-handlers.ts'
 import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '../../store/ports/ports.ts'
+import { apiOfOrg } from '../apis/api-ids.ts'
 import { wrapperOf } from '../apis/api-wrapper.ts'
 import { catalogueOf } from '../portal/catalogue/catalogue.ts'
 import { toRequestView } from '../portal/key-requests/request-view.ts'
@@ -135,7 +136,7 @@ async function keyHappening(
   const did = change.op === 'deleteSession' ? 'deleted' : before === undefined ? 'created' : 'updated'
   const keyHash = hexOf(change.hash)
   const apis = await Promise.all(
-    row.apiIds.slice(0, MOST_APIS).map(async (apiId) => (await documents.find('api', 'api_id', apiId))?.body),
+    row.apiIds.slice(0, MOST_APIS).map(async (apiId) => (await apiOfOrg(documents, row.orgId, apiId))?.body),
   )
   return {
     ...{ sorts: KEY_SORTS, did, orgId: row.orgId },

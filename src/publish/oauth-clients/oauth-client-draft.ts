@@ -23,7 +23,8 @@ export function newEpoch(now: Millis): string {
 
 /**
  * Checks that APIs and policies exist and go together: every API has the OAuth method, and of several policies at least one
- * gives rights on each of them. Without APIs the first policy stands for those it has rights on.
+ * gives rights on each of them. Without APIs the first policy stands for those it has rights on. `orgId`: whose they are; what others
+ * have is not there. Undefined for callers of no organisation: then the first API decides.
  * @throws Fault `query_invalid` (400) "API doesn't exist", "API is not OAuth2", "Policy doesn't exist"; `oauth_client_invalid` (400)
  */
 export async function checkRegistration(
@@ -37,8 +38,8 @@ export async function checkRegistration(
   const { apiIds, policies } = wanted
   if (apiIds.length === 0 && policies.length === 0)
     throw fault('oauth_client_invalid', 'api_id or policy_id is missing')
-  const places = await Promise.all(apiIds.map((apiId) => oauthApi(parts, apiId)))
-  const orgId = places[0]?.orgId ?? wanted.orgId ?? (await orgOfPolicy(parts, policies[0]!))
+  const places = await Promise.all(apiIds.map((apiId) => oauthApi(parts, apiId, wanted.orgId)))
+  const orgId = wanted.orgId ?? places[0]?.orgId ?? (await orgOfPolicy(parts, policies[0]!))
   if (places.some((place) => place.orgId !== orgId))
     throw fault('oauth_client_invalid', 'the APIs belong to different organisations')
   const known = await Promise.all(policies.map((id) => policyIn(parts, orgId, id)))
@@ -61,10 +62,10 @@ export async function oauthApisOf(parts: ClientParts, orgId: string, policy: Pol
   return found
 }
 
-/** Finds an API that has clients. @throws Fault `query_invalid` (400) when there is none, or its method is another */
-async function oauthApi(parts: ClientParts, apiId: string): Promise<ApiPlace> {
+/** Finds an API that has clients. @throws Fault `query_invalid` (400) when the organisation has none, or its method is another */
+async function oauthApi(parts: ClientParts, apiId: string, orgId: string | undefined): Promise<ApiPlace> {
   const place = await apiPlaceOf(parts, apiId)
-  if (place === undefined) throw fault('query_invalid', "API doesn't exist")
+  if (place === undefined || (orgId !== undefined && place.orgId !== orgId)) throw fault('query_invalid', "API doesn't exist")
   if (!place.oauth) throw fault('query_invalid', 'API is not OAuth2')
   return place
 }

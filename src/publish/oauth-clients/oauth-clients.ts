@@ -36,7 +36,7 @@ export interface ClientDraft {
   readonly body: JsonObject
   /** The API that it is registered at, where the caller's path names it. */
   readonly apiId?: string
-  /** Organisation of the policy, for a client without API. */
+  /** Organisation of the client, and so of its APIs and policies; what the body names otherwise, and of the first API where it names none. */
   readonly orgId?: string
   /** Of a client that is there: where it is registered from now on, and the secret that is its only one then. */
   readonly moved?: { readonly apiIds: readonly string[]; readonly secret: string }

@@ -28,7 +28,7 @@ export async function resetQuotas(
   const ids = new Set([...quotas.values()].flat().map(({ id }) => id))
   if (ids.size === 0) return
   if (!whatever) {
-    for (const { apiId, keepQuota } of await keyRulesOf(parts, [...quotas.keys()]))
+    for (const { apiId, keepQuota } of await keyRulesOf(parts, orgId, [...quotas.keys()]))
       if (keepQuota) for (const { id } of quotas.get(apiId)!) ids.delete(id)
   }
   for (const id of ids) await parts.counters.resetQuota(id)

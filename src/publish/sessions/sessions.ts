@@ -5,6 +5,7 @@ import { type Merged, mergePolicies, policyIdsOf } from '../../model/policies/me
 import type { Policy, Session } from '../../model/sessions/session.ts'
 import { previewSession } from '../../model/sessions/session-preview.ts'
 import { evictAt } from '../../model/time/expiry.ts'
+import { apiOfOrg } from '../apis/api-ids.ts'
 import { orgOf, type PublishParts } from '../documents/parts.ts'
 import { type KeyRules, readKeyRules } from '../keys/key-rules.ts'
 import { readPolicies } from '../policies/policies.ts'
@@ -63,7 +64,7 @@ export async function evictionOf(
   now: number,
 ): Promise<number> {
   const shown = previewSession(session as Session, policies)
-  const rules = await keyRulesOf(parts, [...merged.rights.keys()])
+  const rules = await keyRulesOf(parts, sessionOrg(parts, session as Session), [...merged.rights.keys()])
   return evictAt(shown, now, {
     forcedLifetimeS: 0,
     apiLifetimesS: rules.map(({ lifetimeS }) => lifetimeS),
@@ -71,12 +72,13 @@ export async function evictionOf(
   })
 }
 
-/** What the stored APIs among these say about keys. */
+/** What the stored APIs of an organisation among these say about keys. */
 export async function keyRulesOf(
   parts: PublishParts,
+  orgId: string,
   apiIds: readonly string[],
 ): Promise<(KeyRules & { readonly apiId: string })[]> {
-  const found = await Promise.all(apiIds.map((apiId) => parts.documents.find('api', 'api_id', apiId)))
+  const found = await Promise.all(apiIds.map((apiId) => apiOfOrg(parts.documents, orgId, apiId)))
   return found.flatMap((stored, index) =>
     stored === undefined ? [] : [{ apiId: apiIds[index]!, ...readKeyRules(stored.body) }],
   )

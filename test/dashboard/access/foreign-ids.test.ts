@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { publishApi } from '../../../src/publish/apis/apis.ts'
 import { OURS, startWorld } from '../../worlds/access-matrix/matrix-world.ts'
 import { classicApi, oasApi } from '../../worlds/dashboard/api-samples.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
@@ -14,8 +15,17 @@ test('bodies that name what belongs to another organisation reach nothing of it,
   const send = (method: string, path: string, body?: unknown) => world.call(method, path, { as: stranger, body })
   assert.equal((await send('POST', '/api/apis', { api_definition: classicApi('mine', '/mine/', oauth) })).status, 200)
   const developer = (await send('POST', '/api/portal/developers', { email: 'd@d.test', fields: {} })).json as JsonObject
-  const before = await world.fingerprint()
   const rights = { [open.api]: { api_id: open.api, versions: ['Default'] } }
+  const mine = { mine: { api_id: 'mine', versions: ['Default'] } }
+  // What gives rights on the foreign API is their own, and gives them nothing there.
+  const unlocked = { 'ours-keyless': { api_id: 'ours-keyless', versions: ['Default'] } }
+  const wide = { id: 'wide', name: 'wide', rate: 1, per: 1, access_rights: { ...mine, ...rights } }
+  assert.equal((await send('POST', '/api/portal/policies', wide)).status, 200)
+  const moved = { client_id: 'moved', secret: 'a-secret-of-the-client', redirect_uris: ['https://a.test/'] }
+  assert.equal((await send('POST', '/api/moves/clients', { ...moved, client_id: 'there', api_ids: ['mine'] })).status, 200)
+  const keyless = classicApi('ours-keyless', '/ours-keyless/', { use_keyless: true, org_id: orgId })
+  await publishApi(world.parts, { format: 'classic', definition: keyless, actor: 'test' })
+  const before = await world.fingerprint()
   const person = { first_name: 'a', last_name: 'b', email_address: 'z@z.test', active: true }
   const permissions = { user_permissions: { apis: 'read' } }
   const profile = { ActionType: 'GenerateOrLoginUserProfile', ProviderName: 'ADProvider' }
@@ -29,10 +39,11 @@ test('bodies that name what belongs to another organisation reach nothing of it,
   const calls: [number, string, string, unknown?][] = [
     [0, 'POST', '/api/portal/policies', { name: 'x', rate: 1, per: 1, access_rights: rights }],
     [0, 'POST', '/api/keys', { access_rights: rights }],
+    [0, 'POST', '/api/keys', { access_rights: unlocked }],
     [400, 'POST', '/api/keys', { apply_policies: [open.policy] }],
     [400, 'POST', '/api/keys', { apply_policy_id: open.policy }],
     [400, 'POST', '/api/keys/preview', { apply_policies: [open.policy] }],
-    [400, 'POST', `/api/keys/${open.key}`, { access_rights: { mine: { api_id: 'mine', versions: ['Default'] } } }],
+    [400, 'POST', `/api/keys/${open.key}`, { access_rights: mine }],
     [400, 'POST', '/api/users', { ...person, ...permissions, group_id: open.group }],
     [400, 'PUT', '/api/apis/mine/access', { userIds: [open.user], userGroupIds: [open.group] }],
     [400, 'POST', '/api/apis', { ...api('owned'), ...owners }],
@@ -46,6 +57,17 @@ test('bodies that name what belongs to another organisation reach nothing of it,
     [0, 'POST', '/api/apis/migrate', { mode: 'direct', apiIDs: [open.api] }],
     [400, 'POST', '/api/apis/oauth/mine', { redirect_uri: 'https://a.test/', policy_id: open.policy }],
     [409, 'POST', '/api/apis/oauth/mine', { redirect_uri: 'https://a.test/', client_id: open.client }],
+    [409, 'POST', '/api/moves/clients', { ...moved, client_id: open.client, api_ids: ['mine'] }],
+    [400, 'POST', '/api/moves/clients', { ...moved, api_ids: [open.api] }],
+    [400, 'POST', '/api/moves/clients', { ...moved, api_ids: [open.api], org_id: orgId }],
+    [400, 'POST', '/api/moves/clients', { ...moved, api_ids: [open.api], policies: ['wide'] }],
+    [400, 'POST', '/api/moves/clients', { ...moved, api_ids: ['mine', open.api] }],
+    [400, 'POST', '/api/moves/clients', { ...moved, policies: [open.policy] }],
+    [400, 'POST', '/api/moves/clients', { ...moved, client_id: 'there', api_ids: [open.api], policies: ['wide'] }],
+    [400, 'POST', '/api/moves/clients', { ...moved, client_id: 'there', api_ids: ['mine', open.api] }],
+    [400, 'PUT', '/api/apis/oauth/mine/there', { redirect_uri: 'https://a.test/', policy_id: open.policy }],
+    [0, 'POST', '/api/apis/oauth/mine', { redirect_uri: 'https://a.test/', api_ids: [open.api], org_id: orgId }],
+    [0, 'POST', '/api/moves/keys', { key_hash: 'e'.repeat(64), session: { access_rights: rights, org_id: orgId } }],
     [400, 'POST', '/api/portal/catalogue', { apis: [{ name: 'x', policy_id: open.policy }] }],
     [400, 'POST', `/api/portal/developers/${developer.Message}/keys`, { apply_policies: [open.policy] }],
     [400, 'POST', '/api/portal/requests', { by_user: open.developer, for_plan: open.policy }],
@@ -74,5 +96,5 @@ test('bodies that name what belongs to another organisation reach nothing of it,
     assert.equal(await world.fingerprint(), before, where)
   }
   const rows = await store.documents.list('api', { where: { org_id: orgId }, limit: 100 })
-  assert.equal(rows.total, 4)
+  assert.equal(rows.total, 5)
 })

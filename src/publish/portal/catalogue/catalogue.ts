@@ -7,6 +7,7 @@ import { entriesOf, readEntries, replaceVisible } from '../../../model/portal/ca
 import { textMember } from '../../../model/portal/settings/portal-fields.ts'
 import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
 import type { PublishParts } from '../../documents/parts.ts'
+import { apiOfOrg } from '../../apis/api-ids.ts'
 import { areKeyless } from '../../keys/keyless.ts'
 import { policyNamed } from '../developers/policy-named.ts'
 import { createSingleton, findSingleton, saveSingleton } from '../settings/single-document.ts'
@@ -150,7 +151,7 @@ async function isSeen(
 ): Promise<boolean> {
   const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, String(policy_id ?? ''))
   if (policy !== undefined) return visibility.policy(policy)
-  const api = await apiNamed(parts, orgId, String(api_id ?? ''))
+  const api = await apiOfOrg(parts.documents, orgId, String(api_id ?? ''))
   return api === undefined || visibility.api(api)
 }
 
@@ -166,13 +167,13 @@ async function checked(
       const place = `apis.${at}`
       const { policy_id, api_id } = entry as { policy_id: string; api_id: string }
       const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, policy_id)
-      const api = await apiNamed(parts, orgId, api_id)
+      const api = await apiOfOrg(parts.documents, orgId, api_id)
       if (policy_id === '' && api_id === '') throw fault('portal_invalid', `${place}: policy_id is missing`)
       if (policy === undefined && policy_id !== '' && !known.has(policy_id))
         throw fault('portal_invalid', `${place}.policy_id: there is no such policy`)
       if (policy_id === '' && api === undefined && !known.has(api_id))
         throw fault('portal_invalid', `${place}.api_id: there is no such API`)
-      return completed(parts, entry, policy, api)
+      return completed(parts, orgId, entry, policy, api)
     }),
   )
 }
@@ -180,32 +181,28 @@ async function checked(
 /** What follows from policy and API, where the caller does not say it. */
 async function completed(
   { documents }: PublishParts,
+  orgId: string,
   entry: JsonObject,
   policy: StoredDocument | undefined,
   api: StoredDocument | undefined,
 ): Promise<JsonObject> {
   const apiIds = policy === undefined ? (api === undefined ? [] : [String(api.body.api_id)]) : policyApisOf(policy.body)
-  const keyless = entry.is_keyless ?? (await areKeyless(documents, apiIds))
-  return { ...entry, is_keyless: keyless, auth_type: entry.auth_type || (await authTypeOf(documents, apiIds)) }
+  const keyless = entry.is_keyless ?? (await areKeyless(documents, orgId, apiIds))
+  return { ...entry, is_keyless: keyless, auth_type: entry.auth_type || (await authTypeOf(documents, orgId, apiIds)) }
 }
 
 /** The one way in which these APIs ask who calls; '' when there is none or several. */
-async function authTypeOf(documents: Pick<Documents, 'find'>, apiIds: readonly string[]): Promise<string> {
+async function authTypeOf(
+  documents: Pick<Documents, 'find'>,
+  orgId: string,
+  apiIds: readonly string[],
+): Promise<string> {
   const types = new Set<string>()
   for (const apiId of apiIds) {
-    const stored = await documents.find('api', 'api_id', apiId)
+    const stored = await apiOfOrg(documents, orgId, apiId)
     const listed = isObject(stored?.body) && Array.isArray(stored.body.auth_types) ? stored.body.auth_types : []
     for (const type of listed) types.add(String(type))
   }
   const [only = ''] = types
   return types.size === 1 ? only : ''
-}
-
-async function apiNamed(
-  { documents }: PublishParts,
-  orgId: string,
-  apiId: string,
-): Promise<StoredDocument | undefined> {
-  const found = apiId === '' ? undefined : await documents.find('api', 'api_id', apiId)
-  return found?.body.org_id === orgId ? found : undefined
 }

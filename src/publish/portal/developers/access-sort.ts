@@ -1,6 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import { policyApisOf, policyAuthTypesOf, stateOf } from '../../../model/policies/policy-index.ts'
 import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
+import { apiOfOrg } from '../../apis/api-ids.ts'
 import type { PublishParts } from '../../documents/parts.ts'
 import { policyNamed } from './policy-named.ts'
 
@@ -55,7 +56,7 @@ export async function accessTypeOf(
 ): Promise<AccessType> {
   const types = new Map<string, string>()
   for (const { body } of policies) {
-    const own = [...policyAuthTypesOf(body), ...(await typesOfApis(parts, policyApisOf(body)))]
+    const own = [...policyAuthTypesOf(body), ...(await typesOfApis(parts, String(body.org_id ?? ''), policyApisOf(body)))]
     for (const type of own) types.set(type.toLowerCase(), type)
   }
   if (types.size > 0 && [...types.keys()].every((type) => type === 'keyless')) throw fault('key_needless')
@@ -73,11 +74,12 @@ export async function accessTypeOf(
 
 async function typesOfApis(
   { documents }: { readonly documents: Pick<Documents, 'find'> },
+  orgId: string,
   apiIds: readonly string[],
 ): Promise<string[]> {
   const types: string[] = []
   for (const apiId of apiIds) {
-    const listed = (await documents.find('api', 'api_id', apiId))?.body.auth_types
+    const listed = (await apiOfOrg(documents, orgId, apiId))?.body.auth_types
     if (Array.isArray(listed)) types.push(...listed.map(String))
   }
   return types
