@@ -65,7 +65,8 @@ export async function oauthApisOf(parts: ClientParts, orgId: string, policy: Pol
 /** Finds an API that has clients. @throws Fault `query_invalid` (400) when the organisation has none, or its method is another */
 async function oauthApi(parts: ClientParts, apiId: string, orgId: string | undefined): Promise<ApiPlace> {
   const place = await apiPlaceOf(parts, apiId)
-  if (place === undefined || (orgId !== undefined && place.orgId !== orgId)) throw fault('query_invalid', "API doesn't exist")
+  if (place === undefined || (orgId !== undefined && place.orgId !== orgId))
+    throw fault('query_invalid', "API doesn't exist")
   if (!place.oauth) throw fault('query_invalid', 'API is not OAuth2')
   return place
 }

@@ -22,7 +22,10 @@ test('bodies that name what belongs to another organisation reach nothing of it,
   const wide = { id: 'wide', name: 'wide', rate: 1, per: 1, access_rights: { ...mine, ...rights } }
   assert.equal((await send('POST', '/api/portal/policies', wide)).status, 200)
   const moved = { client_id: 'moved', secret: 'a-secret-of-the-client', redirect_uris: ['https://a.test/'] }
-  assert.equal((await send('POST', '/api/moves/clients', { ...moved, client_id: 'there', api_ids: ['mine'] })).status, 200)
+  assert.equal(
+    (await send('POST', '/api/moves/clients', { ...moved, client_id: 'there', api_ids: ['mine'] })).status,
+    200,
+  )
   const keyless = classicApi('ours-keyless', '/ours-keyless/', { use_keyless: true, org_id: orgId })
   await publishApi(world.parts, { format: 'classic', definition: keyless, actor: 'test' })
   const before = await world.fingerprint()

@@ -56,7 +56,10 @@ export async function accessTypeOf(
 ): Promise<AccessType> {
   const types = new Map<string, string>()
   for (const { body } of policies) {
-    const own = [...policyAuthTypesOf(body), ...(await typesOfApis(parts, String(body.org_id ?? ''), policyApisOf(body)))]
+    const own = [
+      ...policyAuthTypesOf(body),
+      ...(await typesOfApis(parts, String(body.org_id ?? ''), policyApisOf(body))),
+    ]
     for (const type of own) types.set(type.toLowerCase(), type)
   }
   if (types.size > 0 && [...types.keys()].every((type) => type === 'keyless')) throw fault('key_needless')
