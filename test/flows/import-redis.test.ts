@@ -90,7 +90,7 @@ test('the report says what is taken, changed and refused, shows no secret, and c
     '! key murmur32:2222aaaa: is a master key, which opens everything: make one with rights or policies',
     '! key murmur32:3333aaaa: is an access token of OAuth client old-app, which asks for another',
     '! key murmur32:4444aaaa: is no JSON object',
-    '! key murmur32:d27112b5: is a basic user, whose name its hash does not tell: make it anew',
+    '! key murmur32:d27112b5: is a basic user, whose name its hash does not tell: create it again',
     '! 1 refresh token of OAuth clients: are not taken, people sign in again',
     '10 to take, of them 8 with changes, 9 refused, 0 there already.',
     `Keys of its organisation ${ORG} become keys of yours.`,

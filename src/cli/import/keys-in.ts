@@ -128,11 +128,12 @@ function userIn(
   data: JsonObject,
   { name, place, from, org, changes }: Given & { readonly org: string; readonly changes: readonly string[] },
 ): ImportCandidate | ImportRefusal {
-  if (place.key === undefined) return refusal(from, 'is a basic user, whose name its hash does not tell: make it anew')
+  if (place.key === undefined)
+    return refusal(from, 'is a basic user, whose name its hash does not tell: create it again')
   const type = textAt(data, 'hash_type')
   const password = textAt(data, 'password')
   if (type !== '' && type !== 'bcrypt')
-    return refusal(from, `is a basic user whose password is kept as ${type}: make it anew with its password`)
+    return refusal(from, `is a basic user whose password is kept as ${type}: create it again with its password`)
   const user = legacyToken(name)?.id ?? (name.startsWith(org) ? name.slice(org.length) : name)
   const body = KEYS.normal({
     user_name: user,

@@ -17,7 +17,7 @@ export const MODES = ['dryRun', 'stage', 'promote', 'direct'] as const
 
 export interface Migration {
   readonly mode: (typeof MODES)[number]
-  /** An API that was staged before is staged anew. */
+  /** An API that was staged before is staged again. */
   readonly overrideStaged: boolean
   /** True for APIs that the caller may see. */
   readonly sees: (stored: StoredDocument) => boolean

@@ -38,12 +38,12 @@ export async function takeChallenge(
     await parts.documents.commit([{ op: 'claimTicket', hash, sort: 'challenge', now: parts.clock.wall() }], undefined)
   } catch (error) {
     if (toFault(error).code !== 'ticket_unusable') throw error
-    throw fault('passkey_invalid', 'the challenge was answered before, or has lapsed')
+    throw fault('passkey_invalid', 'the challenge was answered before, or has expired')
   }
   return row.body
 }
 
-/** What is kept, without using it up; undefined when it was used, or has lapsed. */
+/** What is kept, without using it up; undefined when it was used, or has expired. */
 export async function openChallenge(
   parts: DashboardParts,
   { owner, purpose }: { readonly owner: string; readonly purpose: string },

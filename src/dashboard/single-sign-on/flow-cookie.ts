@@ -27,7 +27,7 @@ export function flowCookie(parts: DashboardParts, call: Call, profileId: string,
   return `${COOKIE}=${value}; Path=/auth/${profileId}; Max-Age=${FLOW_MS / 1000}; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** The sign-in that the browser is on; undefined when it has begun none by this profile, or it has lapsed. */
+/** The sign-in that the browser is on; undefined when it has begun none by this profile, or it has expired. */
 export function flowOf(parts: DashboardParts, call: Call, profileId: string): Flow | undefined {
   for (const pair of (call.header('cookie') ?? '').split(';')) {
     const [name = '', value = ''] = pair.split('=', 2)

@@ -102,7 +102,7 @@ export interface UsableNonce {
 }
 
 /**
- * Looks up a nonce. @throws Fault `sso_nonce_void` (403) when it was used, has lapsed, is for another section or never was, or its
+ * Looks up a nonce. @throws Fault `sso_nonce_void` (403) when it was used, has expired, is for another section or never was, or its
  * person has other accounts by now, `sso_refused` (403) when its maker says so
  */
 export async function findNonce(parts: DashboardParts, nonce: string, section: Section): Promise<UsableNonce> {

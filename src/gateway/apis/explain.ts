@@ -185,12 +185,12 @@ function detailOf(step: string, x: Exchange): string | undefined {
     return `to ${x.forwardPath}${x.hasQuery ? `?${x.forwardQuery}` : ''}`
   if (step === 'changeMethod' && x.operation?.toMethod) return `to ${x.operation.toMethod}`
   if (/^run\w*Modules$/.test(step)) return 'modules are not called for an explanation'
-  if (step === 'transformBody' && x.operation?.requestBody !== undefined) return 'the body would be written anew'
+  if (step === 'transformBody' && x.operation?.requestBody !== undefined) return 'the body would be rewritten'
   if (step === 'validateRequest' && x.operation?.checks.some(({ body }) => body !== undefined))
     return 'the body is not looked at for an explanation'
   if (step === 'checkBreaker' && x.operation?.breaker !== undefined)
     return `the breaker is ${x.operation.breaker.look(x.mono)}`
-  if (step === 'holdAnswer' && x.holdLimitBytes > 0) return 'the answer would be read whole and written anew'
+  if (step === 'holdAnswer' && x.holdLimitBytes > 0) return 'the answer would be read whole and rewritten'
   if (step === 'answerFromCache') return 'no stored answer is given'
   if (step === 'filterAddress') return x.clientAddress
   if (!step.startsWith('authenticate')) return undefined

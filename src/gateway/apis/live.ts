@@ -80,7 +80,7 @@ export class LiveConfig {
     this.ready = true
   }
 
-  /** Reads everything anew and takes over what differs. Events that come meanwhile wait. @throws Fault `store_away` */
+  /** Reloads everything and takes over what differs. Events that come meanwhile wait. @throws Fault `store_away` */
   async reload(): Promise<void> {
     while (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve))
     this.#busy = true

@@ -16,7 +16,7 @@ export interface ChainCache {
   readonly ownAuthorization: boolean
 }
 
-/** The age is counted anew; limits are told by the gateway or were those of another caller. */
+/** The age is recounted; limits are told by the gateway or were those of another caller. */
 const UNSTORED: ReadonlySet<string> = new Set([
   'age',
   'ratelimit',

@@ -11,7 +11,7 @@ import type { StoredAnswer } from './stored-answer.ts'
 /** What is asked about a stored answer. */
 export type AskedAgain = UpstreamRequest & { readonly known: StoredAnswer }
 
-/** Fetches an answer anew that has been given stale (RFC 5861 section 3). Nobody waits for it; one that fails is tried with the next request. */
+/** Refetches an answer that has been given stale (RFC 5861 section 3). Nobody waits for it; one that fails is tried with the next request. */
 export class Refresh implements OriginUser {
   readonly answer = new Fields()
   readonly #asked: AskedAgain

@@ -106,7 +106,7 @@ export class ModuleSet {
     }
   }
 
-  /** Loads the modules anew; calls that are under way end on the thread that they began on. */
+  /** Reloads the modules; calls that are under way end on the thread that they began on. */
   reload(): void {
     this.#broken = ''
     this.#failures = 0

@@ -40,13 +40,13 @@ export class Modules {
     return set
   }
 
-  /** Lets the modules of an API go that is served no more, or was compiled anew. */
+  /** Lets the modules of an API go that is served no more, or was recompiled. */
   close(set: ModuleSet): void {
     this.#open.delete(set)
     set.close()
   }
 
-  /** Loads every module anew from its file. */
+  /** Reloads every module from its file. */
   reload(): void {
     for (const set of this.#open) set.reload()
   }

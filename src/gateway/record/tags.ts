@@ -58,7 +58,7 @@ class HeaderTag {
     const known = this.#tags.get(short)
     if (known !== undefined) return known
     if (this.#tags.size >= VALUES_PER_HEADER) return `${this.name}-other`
-    // Joined anew, so that the map does not hold on to the request head that the value was cut from.
+    // Joined again, so that the map does not hold on to the request head that the value was cut from.
     const copy = Buffer.from(short, 'latin1').toString('latin1')
     const tag = clean(`${this.name}-${copy}`)
     this.#tags.set(copy, tag)

@@ -76,7 +76,7 @@ export interface CompiledTriggerRule {
   readonly negate: boolean
 }
 
-/** How path and query of an operation are written anew. */
+/** How path and query of an operation are rewritten. */
 export interface CompiledRewrite {
   readonly matcher: Matcher
   /** undefined = only the triggers lead somewhere. */
@@ -258,7 +258,7 @@ export interface Snapshot {
   readonly apis: ReadonlyMap<string, ServedApi>
   /** Policies by organisation and id (`policyKey`). */
   readonly policies: ReadonlyMap<string, Policy>
-  /** Grows by one whenever a policy changes: sessions merged under an older number are merged anew. */
+  /** Grows by one whenever a policy changes: sessions merged under an older number are merged again. */
   readonly policyGeneration: number
   readonly orgs: ReadonlyMap<string, OrgLimits>
 }

@@ -22,7 +22,7 @@ export interface TransformFaults {
 const NO_JSON = 'must be JSON in UTF-8'
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
-/** Writes a body anew by the template of its operation. Nothing is taken for `{}`. */
+/** Rewrites a body by the template of its operation. Nothing is taken for `{}`. */
 export function transformed(x: Exchange, rule: BodyRule, bytes: Uint8Array, faults: TransformFaults): Buffer | Fault {
   try {
     const text = bytes.length === 0 ? '{}' : DECODER.decode(bytes)

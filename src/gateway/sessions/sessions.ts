@@ -108,7 +108,7 @@ export class LiveSession implements Caller {
     return is
   }
 
-  /** What the session may do at this chain; derived once, and again only when the API was compiled anew. */
+  /** What the session may do at this chain; derived once, and again only when the API was recompiled. */
   planFor(chain: Chain): CallerPlan {
     const last = this.#lastPlan
     if (last !== undefined && last.chain === chain) return last

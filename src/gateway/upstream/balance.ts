@@ -80,7 +80,7 @@ export class Balance implements Targets {
     return undefined
   }
 
-  /** Lays out the turns anew when other targets may be asked than before. */
+  /** Recalculates the turns when other targets may be asked than before. */
   #look(): void {
     const health = this.#health
     health.review(this.#clock.mono())

@@ -55,7 +55,7 @@ export interface Issued {
   readonly expiresAtS: number
 }
 
-/** Most seconds that a lapsed token is kept, so that its use is answered as expired, and clocks of nodes may differ. */
+/** Most seconds that an expired token is kept, so that its use is answered as expired, and clocks of nodes may differ. */
 export const RETENTION_S = 60
 
 /**

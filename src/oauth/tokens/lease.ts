@@ -36,7 +36,7 @@ export class Lease {
   async held(): Promise<boolean> {
     const now = this.#clock.wall()
     if (this.#until - now > LASTS_MS - RENEWED_AFTER_MS) return true
-    // What has lapsed counts as absent.
+    // What has expired counts as absent.
     const standing = this.#until > now ? { ifVersion: this.#version } : { ifAbsent: true }
     const until = now + LASTS_MS
     try {
@@ -64,5 +64,5 @@ export class Lease {
 }
 
 function ticketUntil(until: number): TicketInput {
-  return { sort: 'place', apiId: '', clientId: '', family: '', expiresAt: until, keepUntil: until, body: {} }
+  return { sort: 'lease', apiId: '', clientId: '', family: '', expiresAt: until, keepUntil: until, body: {} }
 }

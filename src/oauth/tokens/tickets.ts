@@ -37,7 +37,7 @@ export interface RefreshBody {
   readonly key_rules?: JsonObject
   readonly stands_alone?: StandaloneRules
   readonly username: string
-  /** SHA-256 (hex) under which the user of a password grant is stored: read anew at each refresh; absent for other grants. */
+  /** SHA-256 (hex) under which the user of a password grant is stored: re-read at each refresh; absent for other grants. */
   readonly user_hash?: string
   /** Which user of that name it was. */
   readonly user_generation?: string

@@ -254,6 +254,6 @@ async function turnAt({ tokens, clock, config }: PlaceParts, { domain }: Api): P
   const before = await tokens.getTicket(hash)
   const standing = before === undefined || before.expiresAt <= now ? { ifAbsent: true } : { ifVersion: before.version }
   const expiresAt = now + TURN_MS
-  const row = { sort: 'place', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body: {} } as const
+  const row = { sort: 'lease', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body: {} } as const
   return [{ op: 'putTicket', hash, row, ...standing }]
 }

@@ -82,7 +82,7 @@ export interface DeveloperKeyDraft {
 
 /**
  * Stores a new key; a custom one that is there already is replaced, and keeps its `date_created`. The session keeps unknown
- * fields. A session that names a client certificate is found by that, and has no key. `key_expires_in` of the last policy that has one gives `expires`. Quotas start anew unless `keepQuota`, or an API of
+ * fields. A session that names a client certificate is found by that, and has no key. `key_expires_in` of the last policy that has one gives `expires`. Quotas are reset unless `keepQuota`, or an API of
  * the key sets `dont_set_quota_on_create`.
  *
  * A new key whose `expires` has passed is refused, because it could never be used (the incumbent made it everlasting).
@@ -154,7 +154,7 @@ export interface KeyChange {
   readonly row: SessionRow
   readonly session: JsonObject
   readonly keepQuota: boolean
-  /** Leaves the time at which the store may forget the key as it is; else it is reckoned anew. */
+  /** Leaves the time at which the store may forget the key as it is; else it is recalculated. */
   readonly keepEviction?: boolean
   /** Members over what was sent, of a user. */
   readonly own?: JsonObject

@@ -30,7 +30,7 @@ export async function takeMoveLock(parts: LockParts, move: MoveRun & { readonly 
   if (standing && held.body.run !== move.run) throw running(held)
   const expiresAt = now + move.seconds * 1000
   const body = { run: move.run, by: move.actor, since: standing ? held.body.since! : new Date(now).toISOString() }
-  const row = { sort: 'place', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+  const row = { sort: 'lease', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
   const must = standing ? { ifVersion: held.version } : { ifAbsent: true }
   const put: Change = { op: 'putTicket', hash, row, ...must }
   try {

@@ -8,7 +8,7 @@ import { clockOf, type PublishParts } from '../documents/parts.ts'
 const ORDER_KIND = 'order'
 
 /**
- * Tells every gateway of the store, by the feed. One document stands for all orders of the same words: it is written anew each time.
+ * Tells every gateway of the store, by the feed. One document stands for all orders of the same words: it is rewritten each time.
  * Answers the revision from which on it has been obeyed. @throws Fault `store_away`, `store_full`
  */
 export function sendGatewayCommand(

@@ -206,7 +206,7 @@ export async function endAllTokens(
 }
 
 /**
- * Stores a client anew, as `edit` makes it of the one before; tries again when somebody else changed it meanwhile.
+ * Rewrites a client, as `edit` makes it of the one before; tries again when somebody else changed it meanwhile.
  * @throws Fault `not_found` (404), `revision_conflict` (409) after five tries
  */
 async function rewrite(

@@ -116,7 +116,7 @@ export async function provenClient(parts: ClientParts, clientId: string, secret:
 
 const purges = new WeakMap<object, Promise<number>>()
 
-/** Deletes tokens that have lapsed or are void, of every client; answers how many. One run at a time: callers share it. */
+/** Deletes tokens that have expired or are void, of every client; answers how many. One run at a time: callers share it. */
 export function purgeExpiredTokens(parts: ClientParts): Promise<number> {
   const running = purges.get(parts.tokens)
   if (running !== undefined) return running

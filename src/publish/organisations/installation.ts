@@ -49,7 +49,7 @@ export async function openInstallation(parts: SecretParts): Promise<Installation
     setup_hash: users.total > 0 ? '' : hashOf(setupToken(parts)),
     seal_hash: sealHash(parts),
   }
-  // The document comes last: an interrupted start begins anew, with what is left to be given.
+  // The document comes last: an interrupted start is repeated, with what is left to store.
   await moveObjects(parts, '', made.default_org)
   try {
     await parts.documents.commit([putInstallation(made, 0)], undefined)

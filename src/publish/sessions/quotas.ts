@@ -12,7 +12,7 @@ import { effectiveView, sessionInForce, type Withheld } from './session-in-force
 import { keyRulesOf } from './sessions.ts'
 
 /**
- * Starts the quotas of a stored session anew; those that count for an API with `dont_set_quota_on_create` only with `whatever`.
+ * Resets the quotas of a stored session; those that count for an API with `dont_set_quota_on_create` only with `whatever`.
  * A session whose policies are not usable has none.
  */
 export async function resetQuotas(

@@ -17,7 +17,7 @@ export interface Rewrite {
 }
 
 /**
- * Writes to one user what `edit` makes of its body; read anew when somebody else was first, so that what `edit` has checked is what
+ * Writes to one user what `edit` makes of its body; re-read when somebody else was first, so that what `edit` has checked is what
  * is written over. `edit` may throw. Answers the new body.
  * @throws Fault `not_found` when there is no such user, `revision_conflict` after five tries, and those of `edit` and of `changes`
  */

@@ -16,7 +16,7 @@ export interface DeferredOptions {
 
 /**
  * A store that is not there yet: every call fails with `store_away` until it could be opened, which is tried for ever. Then the
- * feed says that everything must be read anew.
+ * feed says that everything must be reloaded.
  */
 export function deferredStore({ open, counters, log }: DeferredOptions): Store {
   const feed = new ThreadFeed()

@@ -21,7 +21,7 @@ import { PendingTokens } from './pending-revocations.ts'
 /** Kinds that are read again as soon as they change: until that is done an old one serves better than none. */
 const READ_AT_ONCE: ReadonlySet<Kind> = new Set(['api', 'policy', 'org_session'])
 
-/** Opens the copy in a file that is there, maybe empty; one that cannot be read is made anew. @throws Error of SQLite when none can be made */
+/** Opens the copy in a file that is there, maybe empty; one that cannot be read is rebuilt. @throws Error of SQLite when none can be made */
 export function openCopy(file: string, keptSessions: number, log: Log): CopyFile {
   try {
     return new CopyFile(file, keptSessions, log)

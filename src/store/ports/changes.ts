@@ -42,7 +42,7 @@ export type Change =
    * one that has not lapsed, else it is a new one, unused. `ifVersion`: fails with `ticket_unusable` unless it is there with this version, unused.
    */
   | { op: 'putTicket'; hash: Uint8Array; row: TicketInput; ifAbsent?: boolean; ifVersion?: number }
-  /** Uses a ticket up. Fails with `ticket_unusable` when there is none of the sort, it has lapsed by `now`, or it was used before. */
+  /** Uses a ticket up. Fails with `ticket_unusable` when there is none of the sort, it has expired by `now`, or it was used before. */
   | { op: 'claimTicket'; hash: Uint8Array; sort: TicketType; now: Millis }
   | { op: 'deleteTicket'; hash: Uint8Array }
   /** Deletes all sessions and all tickets of a family, used ones too; the feed names the sessions. */
@@ -53,9 +53,9 @@ export type Change =
   | { op: 'settleDelivery'; id: number; outcome: DeliveryOutcome }
 
 /**
- * Something of the authorization server that is used once, or until it lapses: an authorization code, a refresh token, a
- * device code and the user code that stands for it, a pushed request, the id of a proof that was seen; and the turn of whoever
- * gives an API its listen path.
+ * Something of the authorization server that is used once, or until it expires: an authorization code, a refresh token, a
+ * device code and the user code that stands for it, a pushed request, the id of a proof that was seen; and the lease of the node that
+ * assigns a listen path.
  */
 export type TicketType =
   | 'code'
@@ -64,7 +64,7 @@ export type TicketType =
   | 'user_code'
   | 'request'
   | 'proof'
-  | 'place'
+  | 'lease'
   | DashboardTicketType
 
 /** A browser session, a sign-in on its way, the link of a mail, a challenge or secret that a browser must answer to, single sign-on, the session of a developer at the portal. */
@@ -123,7 +123,7 @@ export type DeliveryOutcome =
   | { readonly is: 'delivered' }
   | { readonly is: 'failed'; readonly nextAt: Millis; readonly error: string }
   | { readonly is: 'dead'; readonly error: string }
-  /** A dead one is to be sent again, as the first of its queue; its attempts are counted anew. */
+  /** A dead one is to be sent again, as the first of its queue; its attempts are recounted. */
   | { readonly is: 'again'; readonly nextAt: Millis }
 
 /**

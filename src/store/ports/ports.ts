@@ -287,7 +287,7 @@ export interface Counters {
    */
   takeAlone?(limits: readonly Limit[], now: Instant): number
   /**
-   * Starts the count of a quota anew, or gives it this many used permits (`used`), in a new window; in one that has begun elsewhere
+   * Resets the count of a quota, or gives it this many used permits (`used`), in a new window; in one that has begun elsewhere
    * and ends `endsInMs` from now where that is given, never later than a new one would.
    */
   resetQuota(id: string, used?: number, endsInMs?: number): Awaitable<void>
@@ -302,7 +302,7 @@ export interface FeedEvent {
   readonly sessions: readonly Uint8Array[]
   /**
    * True when this process was away for so long that what was committed up to this revision cannot be told any more: whoever
-   * keeps something of the store must read it anew. Names nothing else.
+   * keeps something of the store must reload it. Names nothing else.
    */
   readonly missed?: true
 }

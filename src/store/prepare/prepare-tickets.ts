@@ -7,7 +7,7 @@ import { bodyText, hashText, latin1, wellFormed, wholeNumber } from './cells.ts'
 export const ANY_VERSION = 0
 
 const SORTS: ReadonlySet<TicketType> = new Set([
-  ...(['code', 'refresh', 'device', 'user_code', 'request', 'proof', 'place'] as const),
+  ...(['code', 'refresh', 'device', 'user_code', 'request', 'proof', 'lease'] as const),
   ...(['login', 'sign_in', 'password_link', 'challenge', 'sso', 'portal_login', 'portal_access'] as const),
 ])
 
@@ -99,7 +99,7 @@ export function prepareTicketChange(change: TicketChange, now: Millis): Prepared
 function prepareTicket(change: Extract<Change, { op: 'putTicket' }>, now: Millis): PreparedTicket {
   const { row, ifAbsent = false, ifVersion } = change
   if (ifAbsent && ifVersion !== undefined) throw fault('internal', 'a ticket of a version is never absent')
-  if (row.keepUntil < row.expiresAt) throw fault('internal', 'a ticket must be kept until it has lapsed')
+  if (row.keepUntil < row.expiresAt) throw fault('internal', 'a ticket must be kept until it has expired')
   return {
     op: 'putTicket',
     hash: hashText(change.hash),

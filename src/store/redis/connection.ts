@@ -22,7 +22,7 @@ export interface RedisOptions {
 type Client = ReturnType<typeof makeClient>
 
 /**
- * The connection to Redis, made anew for ever when it is lost, with growing waits that differ from node to node. Nothing waits
+ * The connection to Redis, re-established for ever when it is lost, with growing waits that differ from node to node. Nothing waits
  * for it: while it is away every call fails at once.
  */
 export class RedisConnection {

@@ -19,7 +19,7 @@ import {
 } from './scan.ts'
 import { hostLength } from './target.ts'
 
-/** Fields that never pass: hop-by-hop ones (RFC 9110 section 7.6.1) and those that the wire or the gateway makes anew. */
+/** Fields that never pass: hop-by-hop ones (RFC 9110 section 7.6.1) and those that the wire or the gateway rewrites. */
 const HOP: Uint8Array = hops()
 
 function hops(): Uint8Array {

@@ -18,7 +18,7 @@ export const MAX_ANSWER_FIELDS = 500
 
 const ANSWER_BOUNDS = { maxFields: MAX_ANSWER_FIELDS, allowUnderscores: true }
 
-/** Fields of an answer that never pass (RFC 9110 section 7.6.1), and Content-Length, which the wire makes anew. */
+/** Fields of an answer that never pass (RFC 9110 section 7.6.1), and Content-Length, which the wire rewrites. */
 const HOP: Uint8Array = hops()
 
 function hops(): Uint8Array {

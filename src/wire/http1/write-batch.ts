@@ -14,7 +14,7 @@ const WRITES_UNSEEN = 4096
 
 /**
  * Writes of one turn of the event loop, gathered until every socket that had something to say was read. A peer that sleeps is woken by
- * the first, and finds the others when it looks again; written one by one, each wakes it anew: 1.1 µs of 20 per proxied request with 64
+ * the first, and finds the others when it looks again; written one by one, each wakes it again: 1.1 µs of 20 per proxied request with 64
  * connections. With few there is little to gather, and the end of the turn itself costs 2 µs a write (Linux 6.18, Node 26.10, loopback).
  */
 export class TurnEnd {

@@ -106,10 +106,10 @@ test('explain names every step of the breadth in its order, says what each would
   for (const phase of ['Pre', 'PostAuthentication', 'Post'])
     assert.equal(detail(`run${phase}Modules`), 'modules are not called for an explanation')
   assert.equal(detail('validateRequest'), 'the body is not looked at for an explanation')
-  assert.equal(detail('transformBody'), 'the body would be written anew')
+  assert.equal(detail('transformBody'), 'the body would be rewritten')
   assert.equal(detail('rewriteUrl'), 'to /written')
   assert.equal(detail('changeMethod'), 'to PUT')
-  assert.equal(detail('holdAnswer'), 'the answer would be read whole and written anew')
+  assert.equal(detail('holdAnswer'), 'the answer would be read whole and rewritten')
   assert.equal(detail('checkBreaker'), 'the breaker is closed')
   assert.match(
     String(detail('forward')),

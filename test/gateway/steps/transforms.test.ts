@@ -333,14 +333,14 @@ test('a template that cannot be read is refused when its API is published, with 
   assert.match(await refusal(data({ input_type: 'xml', template_source: 'e30=' })), /of XML/)
 })
 
-test('explain says which bodies would be written anew', async (t) => {
+test('explain says which bodies would be rewritten', async (t) => {
   const [gateway] = await open(t, transforming('{}', '{}'))
   const explain = async (method: string, url: string) => {
     const { json } = await gateway.svc('POST', '/svc/explain', { method, url, headers: {} })
     return (json as { steps: { step: string; detail?: string }[] }).steps
   }
   const request = await explain('POST', '/t/in')
-  assert.ok(request.some(({ step, detail }) => step === 'transformBody' && detail === 'the body would be written anew'))
+  assert.ok(request.some(({ step, detail }) => step === 'transformBody' && detail === 'the body would be rewritten'))
   const answer = await explain('GET', '/t/out')
   assert.ok(answer.some(({ step, detail }) => step === 'holdAnswer' && detail !== undefined))
 })

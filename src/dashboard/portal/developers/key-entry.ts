@@ -28,7 +28,7 @@ export const KeyEntry = Type.Object({
   last_used: Type.String({ description: '`0001-01-01T00:00:00Z` = never.' }),
   quota_max: Type.Number({ description: '-1 = none, or one for each of its APIs.' }),
   quota_remaining: Type.Number(),
-  quota_renews: Type.Number({ description: 'Unix seconds at which it begins anew; 0 = with the next call.' }),
+  quota_renews: Type.Number({ description: 'Unix seconds at which it renews; 0 = with the next call.' }),
   access_rights: Type.Record(Type.String(), Type.Object({})),
   rotated_from: Type.String({ description: 'The key that it took the place of; empty = none.' }),
   rotated_to: Type.String({ description: 'The key that took its place; empty = none.' }),

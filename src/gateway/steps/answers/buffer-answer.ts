@@ -2,10 +2,10 @@ import type { BodyRule } from '../../../model/apis/definition/operation.ts'
 import type { ModuleSet } from '../../modules/module-set.ts'
 import type { Step } from '../../server/exchange.ts'
 
-/** Largest answer that is written anew. */
+/** Largest answer that is rewritten. */
 export const MAX_BUFFERED_BYTES = 1_048_576
 
-/** A part of an answer, or a packed one, cannot be written anew. */
+/** A part of an answer, or a packed one, cannot be rewritten. */
 const ASKS_ELSE = ['accept-encoding', 'range', 'if-range']
 
 /** Has the answer of the upstream read whole before it is sent on, where something is to be made of it (`answerBuffered`). */

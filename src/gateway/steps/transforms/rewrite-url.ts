@@ -30,7 +30,7 @@ const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 /** What a rule of a trigger has found, by its name and the index of the value. */
 type Finds = Map<string, RegExpExecArray>
 
-/** Writes path and query anew where the operation says so; may lead to another origin or API. */
+/** Rewrites path and query where the operation says so; may lead to another origin or API. */
 export function rewriteUrl(rules: readonly (RewriteRule | undefined)[]): Step | undefined {
   if (rules.every((rule) => rule === undefined)) return undefined
   return function rewriteUrl(x) {

@@ -14,7 +14,7 @@ const FAULTS: TransformFaults = {
 /** Fields that speak of the body as it came. */
 const OF_THE_BODY = ['content-digest', 'content-md5', 'digest', 'repr-digest']
 
-/** Writes the body of a request anew where its operation has a template. */
+/** Rewrites the body of a request where its operation has a template. */
 export function transformBody(rules: readonly (BodyRule | undefined)[]): Step | undefined {
   if (rules.every((rule) => rule === undefined)) return undefined
   return function transformBody(x) {

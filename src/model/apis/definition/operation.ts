@@ -77,7 +77,7 @@ export interface BodyCheck {
   readonly json: ValueCheck | undefined
 }
 
-/** How a body is written anew. */
+/** How a body is rewritten. */
 export interface BodyRule {
   readonly template: BodyTemplate
   /** True = the template may name the session's metadata. */
@@ -102,7 +102,7 @@ export interface Trigger {
   readonly rewriteTo: string
 }
 
-/** How path and query are written anew. */
+/** How path and query are rewritten. */
 export interface RewriteRule {
   /** Searched in path and query, below the listen path; what does not hold it is left alone. */
   readonly pattern: string

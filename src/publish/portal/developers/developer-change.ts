@@ -5,14 +5,14 @@ import type { JsonObject } from '../../../model/json/json.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
 import type { Change, Documents, StoredDocument } from '../../../store/ports/ports.ts'
 
-/** How often a change of what a developer holds begins anew because another process changed the developer meanwhile. */
+/** How often a change of what a developer holds retries because another process changed the developer meanwhile. */
 const TRIES = 12
 
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 /**
  * Runs `work` with the developer whose key or client a body is; with undefined when it is nobody's, or the developer is gone. What
- * `work` commits must write the developer with `developerChange`: then it begins anew when somebody else changed it meanwhile.
+ * `work` commits must write the developer with `developerChange`: then it retries when somebody else changed it meanwhile.
  * Changes of one developer wait for each other within the process. @throws Fault `revision_conflict` (409) after twelve tries
  */
 export async function withHolder<T>(
@@ -38,7 +38,7 @@ export function developerChange({ id, revision }: StoredDocument, body: JsonObje
   return { op: 'put', kind: 'developer', id, body, ifRevision: revision }
 }
 
-/** Runs `work` anew as long as what it read was changed before it wrote. @throws Fault `revision_conflict` (409) after twelve tries */
+/** Retries `work` as long as what it read was changed before it wrote. @throws Fault `revision_conflict` (409) after twelve tries */
 export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -4,7 +4,7 @@ import type { SecretParts } from '../../documents/parts.ts'
 import { findOrganisation } from '../../organisations/organisations.ts'
 
 /**
- * The change that keeps the number of developers of an organisation right when one comes (1) or goes (-1). It is counted anew each
+ * The change that keeps the number of developers of an organisation right when one comes (1) or goes (-1). It is recounted each
  * time, so that nothing that went wrong before stays wrong. None where there is no organisation document.
  * @throws Fault `developer_quota_reached` (403) when one comes and there are as many as may be already
  */

@@ -156,7 +156,7 @@ export function deleteDeveloper(
 }
 
 /**
- * Writes to a developer what `edit` makes of it, read anew when somebody else was first. `edit` may throw.
+ * Writes to a developer what `edit` makes of it, re-read when somebody else was first. `edit` may throw.
  * @throws Fault `not_found` (404), `revision_conflict` (409) when others go on changing it, and those of `edit` and `changes`
  */
 export function rewriteDeveloper(
@@ -222,7 +222,7 @@ async function checkUnheld(parts: SecretParts, orgId: string, body: JsonObject, 
   }
 }
 
-/** Begins anew where somebody else was first. @throws Fault `developer_email_taken` (403) where that was a developer of the address */
+/** Retries where somebody else was first. @throws Fault `developer_email_taken` (403) where that was a developer of the address */
 async function tried<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await retryOnConflict(work)

@@ -59,7 +59,7 @@ export async function hasFreshLink(parts: SecretParts, id: DocumentId): Promise<
   return row !== undefined && typeof row.body.made === 'number' && clockOf(parts).wall() - row.body.made < FRESH_MS
 }
 
-/** The changes that use a link up; undefined when the code is not that of the link, or the link has lapsed. */
+/** The changes that use a link up; undefined when the code is not that of the link, or the link has expired. */
 export async function spendLink(parts: SecretParts, id: DocumentId, code: string): Promise<Change[] | undefined> {
   const hash = hashOf(id)
   const row = await parts.tokens.getTicket(hash)

@@ -109,7 +109,7 @@ export function approveRequest(
 
 /**
  * Makes what an approved request asks for, for the developer who has opened the link of the mail. Once.
- * @throws Fault `link_unusable` (400) for another developer's request, another code, one that was used or has lapsed
+ * @throws Fault `link_unusable` (400) for another developer's request, another code, one that was used or has expired
  */
 export function collectAccess(
   parts: SecretParts,

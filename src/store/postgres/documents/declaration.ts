@@ -11,12 +11,12 @@ const STEP_ROWS = 200
 
 /**
  * Keeps the index table by the indexes that this program declares. During a rolling upgrade programs of two versions write:
- * those of the newer one file anew what the older ones have filed, and never the other way round.
+ * those of the newer one re-index what the older ones have filed, and never the other way round.
  */
 export interface Refiling {
   /** By which declaration this program files. */
   readonly number: number
-  /** Files anew what was filed by older declarations; answers how many documents. */
+  /** Re-indexes what was filed by older declarations; answers how many documents. */
   refile(): Promise<number>
 }
 

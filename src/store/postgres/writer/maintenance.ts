@@ -96,7 +96,7 @@ export class Keeper {
     await this.running?.catch(() => {})
   }
 
-  /** Shortens the feed, and files anew what programs of an older version wrote. */
+  /** Shortens the feed, and re-indexes what programs of an older version wrote. */
   private async tidy(): Promise<void> {
     try {
       await shortenFeed(this.db)

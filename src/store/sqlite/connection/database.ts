@@ -77,7 +77,7 @@ export function openReadable(file: string): DatabaseSync {
 }
 
 /**
- * Fills the index table anew when another set of indexes is declared than it was filled by. A declaration counts as another
+ * Refills the index table when another set of indexes is declared than it was filled by. A declaration counts as another
  * by its names and its text; one that changes in neither must change its name.
  * @throws Fault `already_exists` when two documents have one value under an index that is now unique
  */

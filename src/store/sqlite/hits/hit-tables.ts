@@ -147,7 +147,7 @@ export function fillRollUps(db: DatabaseSync): void {
       `SELECT ${HIT_COLUMNS.join(', ')} FROM hit WHERE (hour, dimension, status) > (?, ?, ?) ORDER BY hour, dimension, status LIMIT ${FILLED_AT_ONCE}`,
     )
     rows.setReturnArrays(true)
-    // Each is taken out and added anew, to all tables.
+    // Each is taken out and added again, to all tables.
     const remove = db.prepare('DELETE FROM hit WHERE hour = ? AND dimension = ? AND status = ?')
     let at: readonly number[] = [-1, 0, 0]
     for (;;) {
