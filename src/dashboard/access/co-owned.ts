@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
+import { type ReferringKind, referencesOf } from '../../model/documents/references.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { counterIdOf, withHidden } from '../../model/keys/key.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
@@ -10,8 +11,9 @@ import { policyApisOf } from '../../model/policies/policy-index.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { versionsOf } from '../../publish/apis/api-versions.ts'
+import { bodyOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
-import type { SessionRow } from '../../store/ports/ports.ts'
+import type { SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { withheldFrom } from '../keys/key-shape.ts'
 import { type PolicyApis, policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
@@ -28,7 +30,7 @@ export function checkSoleOwner(visibility: Visibility, what: string, apiIds: rea
   const apis = hidden === 1 ? '1 API' : `${hidden} APIs`
   throw fault(
     'shared_with_others',
-    `${what} also gives access to ${apis} that others own: ask an administrator, or them`,
+    `${what} is also for ${apis} that others own: ask an administrator, or them`,
   )
 }
 
@@ -41,15 +43,65 @@ export async function checkSoleKeyOwner(
   if (!visibility.everything) checkSoleOwner(visibility, 'The key', await apisOfSession(parts, row))
 }
 
+/**
+ * The one table of what may be shared: for each kind of document that names APIs or policies, what a refusal calls it. Only owners of all
+ * the APIs behind such a document may change, delete or act on it, and know its secrets. The others are judged by what they name:
+ */
+const SHARED: Readonly<Record<ReferringKind, string | undefined>> = {
+  policy: 'The policy',
+  session: 'The key',
+  oauth_client: 'The client',
+  key_request: 'The key request',
+  portal_documentation: 'The documentation',
+  // APIs have owners of their own, and `checkForeignVersionsUnchanged`.
+  api: undefined,
+  api_owners: undefined,
+  // Each entry by itself, where the catalogue is saved.
+  catalogue: undefined,
+  // Each key and app by itself: `holdings.ts`.
+  developer: undefined,
+  // All that it names must be visible to who changes it: `checkProfileReach`.
+  idp_profile: undefined,
+}
+
+/** A document of a kind that may be shared. */
+type SharedDocument = Pick<StoredDocument, 'kind' | 'body'>
+
+/**
+ * Refuses a caller who does not own all the APIs behind one of these documents, or states of one; those of kinds that are not shared
+ * pass. @throws Fault `shared_with_others` (403), `store_away`
+ */
+export async function checkSoleDocumentOwner(
+  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { visibility }: Pick<Call, 'visibility'>,
+  shared: readonly SharedDocument[],
+  others: readonly string[] = [],
+): Promise<void> {
+  const what = Object.hasOwn(SHARED, shared[0]?.kind ?? '') ? SHARED[shared[0]!.kind as ReferringKind] : undefined
+  if (visibility.everything || what === undefined) return
+  const policies = await policyApisFor(documents, store.feed).fresh()
+  checkSoleOwner(visibility, what, [...others, ...shared.flatMap((document) => apisBehind(policies, document))])
+}
+
+/** The APIs that a document is about, by itself or by the policies that it names. */
+function apisBehind(policies: PolicyApis, { kind, body }: SharedDocument): string[] {
+  const orgId = String(body.org_id ?? '')
+  return referencesOf(kind, body).flatMap((named) => {
+    if (named.kind === 'api') return [named.id]
+    if (named.kind === 'policy') return policies.of(orgId, named.id)
+    return named.kind === 'subject' ? [named.id, ...policies.of(orgId, named.id)] : []
+  })
+}
+
 type SessionApis = Pick<SessionRow, 'orgId' | 'body' | 'apiIds' | 'policyIds'>
 
 /** The same for an OAuth client. @throws Fault `shared_with_others` (403), `store_away` */
-export async function checkSoleClientOwner(
+export function checkSoleClientOwner(
   parts: Pick<DashboardParts, 'documents' | 'store'>,
-  { visibility }: Pick<Call, 'visibility'>,
+  call: Pick<Call, 'visibility'>,
   client: OAuthClient,
 ): Promise<void> {
-  if (!visibility.everything) checkSoleOwner(visibility, 'The client', await apisOfAccess(parts, client))
+  return checkSoleDocumentOwner(parts, call, [clientDocument(client)])
 }
 
 /** Says of shared things whether the caller sees all APIs that they are for, and so may change them, and know their secrets. */
@@ -57,9 +109,11 @@ export interface SoleOwnership {
   key(row: SessionApis): boolean
   client(client: OAuthClient): boolean
   policy(body: JsonObject): boolean
+  /** The same for a document of any kind that may be shared. */
+  document(document: SharedDocument): boolean
 }
 
-const EVERYTHING: SoleOwnership = { key: () => true, client: () => true, policy: () => true }
+const EVERYTHING: SoleOwnership = { key: () => true, client: () => true, policy: () => true, document: () => true }
 
 /** What a caller owns alone, as of now. @throws Fault `store_away` */
 export async function soleOwnership(
@@ -69,10 +123,12 @@ export async function soleOwnership(
   if (visibility.everything) return EVERYTHING
   const policies = await policyApisFor(documents, store.feed).fresh()
   const sees = (apiIds: readonly string[]) => visibility.hidden(apiIds) === 0
+  const document: SoleOwnership['document'] = (shared) => sees(apisBehind(policies, shared))
   return {
     key: (row) => sees(sessionApis(policies, row)),
-    client: (client) => sees(clientApis(policies, client)),
+    client: (client) => document(clientDocument(client)),
     policy: (body) => sees(policyApisOf(body)),
+    document,
   }
 }
 
@@ -81,14 +137,11 @@ export async function apisOfAccess(
   { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
   client: OAuthClient,
 ): Promise<string[]> {
-  return clientApis(await policyApisFor(documents, store.feed).fresh(), client)
+  return apisBehind(await policyApisFor(documents, store.feed).fresh(), clientDocument(client))
 }
 
-function clientApis(
-  policies: PolicyApis,
-  { api_ids, org_id, policies: ids, registered_by_policy: by }: OAuthClient,
-): string[] {
-  return [...api_ids, ...[...ids, by].flatMap((id) => policies.of(org_id, id))]
+function clientDocument(client: OAuthClient): SharedDocument {
+  return { kind: 'oauth_client', body: bodyOf(client) }
 }
 
 /** The APIs that a key or token has rights on, by itself or by its policies. @throws Fault `store_away` */

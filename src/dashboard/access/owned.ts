@@ -8,11 +8,11 @@ import { hashKey } from '../../model/secrets/secret.ts'
 import { findByEitherId } from '../../publish/documents/own-ids.ts'
 import { findBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { apisOfClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
-import type { Documents, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
+import type { Awaitable, Documents, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { apiNamed } from '../apis/api-document.ts'
 import type { Owned } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { checkSoleClientOwner, checkSoleKeyOwner, checkSoleOwner } from './co-owned.ts'
+import { checkSoleDocumentOwner, checkSoleKeyOwner } from './co-owned.ts'
 import type { Visibility } from './visibility.ts'
 
 /** Where one caller's look-up is made. */
@@ -36,23 +36,26 @@ export async function checkOwned(
 ): Promise<void> {
   const id = params[by] ?? ''
   if (await HIDDEN[noun](look, id)) throw fault('not_owner')
-  if (intent === 'write' && keepsOthers !== true) await SHARED[noun]?.(look, id)
+  if (intent === 'write' && keepsOthers !== true) await SHARED[noun](look, id)
 }
 
-/** For each noun that may be based on several APIs: refuses to write one of which others own a part. */
-const SHARED: Readonly<Partial<Record<Owned['noun'], (look: LookUp, id: string) => Promise<void>>>> = {
-  async policy({ parts, visibility, orgId }, id) {
-    const found = await findPolicyDocument(parts.documents, orgId, id)
-    if (found !== undefined && visibility.org(found)) checkSoleOwner(visibility, 'The policy', policyApisOf(found.body))
-  },
-  async oauth_client({ parts, visibility }, id) {
-    const found = await parts.documents.find('oauth_client', 'client_id', id)
-    if (found !== undefined && visibility.org(found)) await checkSoleClientOwner(parts, { visibility }, found.body)
-  },
+/** For each noun: refuses to write one that is based on several APIs, of which others own some. */
+const SHARED: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promise<void>>> = {
+  // Owned as a whole.
+  api: async () => {},
+  policy: (look, id) => checkDocument(look, findPolicyDocument(look.parts.documents, look.orgId, id)),
+  oauth_client: (look, id) => checkDocument(look, look.parts.documents.find('oauth_client', 'client_id', id)),
+  key_request: (look, id) => checkDocument(look, documentNamed(look, 'key_request', id)),
+  documentation: (look, id) => checkDocument(look, documentNamed(look, 'portal_documentation', id)),
   async key(look, id) {
     for (const row of await sessionsNamed(look, id))
       if (row.orgId === look.orgId) await checkSoleKeyOwner(look.parts, look, row)
   },
+}
+
+async function checkDocument({ parts, visibility }: LookUp, found: Awaitable<StoredDocument | undefined>): Promise<void> {
+  const stored = await found
+  if (stored !== undefined && visibility.org(stored)) await checkSoleDocumentOwner(parts, { visibility }, [stored])
 }
 
 /** For each noun: whether there is such a thing in the organisation which the caller may not see. */
@@ -70,8 +73,9 @@ const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
     if (found === undefined || !visibility.org(found)) return false
     return !visibility.anyApi(await apisOfClient(parts, id, String(found.body.org_id ?? '')))
   },
-  async key_request({ parts, visibility, orgId }, id) {
-    const found = isDocumentId(id) ? await parts.documents.get('key_request', id) : undefined
+  async key_request(look, id) {
+    const { parts, visibility, orgId } = look
+    const found = await documentNamed(look, 'key_request', id)
     if (found === undefined || !visibility.org(found) || visibility.everything) return false
     for (const policyId of requestedPolicies(found.body)) {
       const policy = await parts.documents.find('policy', 'org_policy', `${orgId}/${policyId}`)
@@ -79,8 +83,9 @@ const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
     }
     return true
   },
-  async documentation({ parts, visibility, orgId }, id) {
-    const found = isDocumentId(id) ? await parts.documents.get('portal_documentation', id) : undefined
+  async documentation(look, id) {
+    const { parts, visibility, orgId } = look
+    const found = await documentNamed(look, 'portal_documentation', id)
     if (found === undefined || !visibility.org(found) || visibility.everything) return false
     return !(await seesDocumented(parts, visibility, orgId, String(found.body.api_id ?? '')))
   },
@@ -89,6 +94,10 @@ const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
       if (row.orgId === look.orgId && !(await seesSession(look, row))) return true
     return false
   },
+}
+
+async function documentNamed({ parts }: LookUp, kind: string, id: string): Promise<StoredDocument | undefined> {
+  return isDocumentId(id) ? parts.documents.get(kind, id) : undefined
 }
 
 /** True when the caller may see the API or policy that documentation is about; that of nothing that exists is hidden. */

@@ -96,7 +96,12 @@ const SEEN: Readonly<
       found?.body.org_id === orgId && (await seesDocumented(parts, visibility, orgId, String(found.body.api_id ?? '')))
     )
   },
-  subject: (parts, { visibility }, { id }, orgId) => seesDocumented(parts, visibility, orgId, id),
+  // What is said about a policy is said about all its APIs.
+  async subject({ documents, store }, { visibility }, { id }, orgId) {
+    if (visibility.apiId(id)) return true
+    const policies = await policyApisFor(documents, store.feed).fresh()
+    return isVisiblePolicy(policies, visibility, orgId, id)
+  },
   user: ({ documents }, _writer, { kind, id }, orgId) => isOfOrg(documents, orgId, kind, id),
   user_group: ({ documents }, _writer, { kind, id }, orgId) => isOfOrg(documents, orgId, kind, id),
 }

@@ -1,20 +1,17 @@
 import { fault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId } from '../../model/documents/ids.ts'
-import { referencesOf } from '../../model/documents/references.ts'
 import type { JsonObject, Stored } from '../../model/json/json.ts'
 import { mayDo } from '../../model/people/permission.ts'
 import { userOf } from '../../model/people/user.ts'
 import { groupOf, type UserGroup } from '../../model/people/user-group.ts'
-import { policyApisOf } from '../../model/policies/policy-index.ts'
 import { apisOf } from '../../publish/audit/undo-restore.ts'
 import type { AuditChange, AuditRow } from '../../store/ports/ports.ts'
 import { isUnbounded } from '../access/actor.ts'
-import { checkForeignVersionsUnchanged, checkSoleOwner } from '../access/co-owned.ts'
+import { checkForeignVersionsUnchanged, checkSoleDocumentOwner } from '../access/co-owned.ts'
 import { seesDocumented } from '../access/owned.ts'
 import { checkReferences } from '../access/references.ts'
 import { checkCertificateUnused, checkHookUnused } from '../access/used-by-others.ts'
 import { checkAddress, checkGrantable, checkGroupReach, checkOwnersReach, checkReach } from '../people/check-rights.ts'
-import { policyApisFor } from '../policies/policy-apis.ts'
 import { changesMore } from '../policies/policy-shape.ts'
 import { checkRightsVisible } from '../policies/policy-view.ts'
 import { checkSoleHolder } from '../portal/developers/holdings.ts'
@@ -121,18 +118,12 @@ async function checkOthers(
   if (before !== null) await checkReferences(parts, call, kind, before, after ?? undefined, { made })
   const states = [before, after].filter((body) => body !== null)
   if (kind === 'api' && after !== null) checkForeignVersionsUnchanged(visibility, after, before ?? undefined)
-  if (kind === 'policy') {
-    if (before !== null && after !== null) checkRightsVisible(call, after, before)
-    if (before === null || after === null || changesMore(after, before))
-      checkSoleOwner(visibility, 'The policy', states.flatMap(policyApisOf))
-  }
-  if (kind === 'oauth_client' || kind === 'session') {
-    const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const isPolicyKept = kind === 'policy' && before !== null && after !== null && !changesMore(after, before)
+  if (kind === 'policy' && before !== null && after !== null) checkRightsVisible(call, after, before)
+  if (!isPolicyKept) {
     const orgId = call.actor!.orgId
-    const given = states.flatMap((body) => referencesOf(kind, body)).filter((reference) => reference.kind === 'policy')
-    const apiIds = [...states.flatMap((body) => apisOf(kind, body)), ...(session?.apiIds ?? [])]
-    const what = kind === 'session' ? 'The key' : 'The client'
-    checkSoleOwner(visibility, what, [...apiIds, ...given.flatMap(({ id }) => policies.of(orgId, id))])
+    const shared = states.map((body) => ({ kind, body: { ...body, org_id: orgId } }))
+    await checkSoleDocumentOwner(parts, call, shared, session?.apiIds)
   }
   if (kind === 'developer' || kind === 'key_end') {
     const id = kind === 'developer' ? change.id : String(states[0]?.developer_id ?? '')

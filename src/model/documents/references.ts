@@ -38,7 +38,7 @@ export interface Reference {
  * The one table of references: where documents of each kind name others. Kinds that are not here name nothing that has owners or
  * belongs to an organisation. Certificates have no owners, and those of other organisations are not found where they are used.
  */
-const REFERENCES: Readonly<Record<string, (body: JsonObject) => Reference[]>> = Object.assign(Object.create(null), {
+const TABLE = {
   api: (body) => [...ofApi(body), ...ownersIn(body), ...hooksIn(body)],
   api_owners: ownersIn,
   policy: (body) => named('api', policyApisOf(body), 'access_rights'),
@@ -56,7 +56,12 @@ const REFERENCES: Readonly<Record<string, (body: JsonObject) => Reference[]>> = 
     ...named('subject', textsIn([body.for_api ?? '']), 'for_api'),
   ],
   portal_documentation: (body) => named('subject', textsIn([body.api_id ?? '']), 'api_id'),
-} satisfies Record<string, (body: JsonObject) => Reference[]>)
+} satisfies Record<string, (body: JsonObject) => Reference[]>
+
+/** Kinds of documents that name others. */
+export type ReferringKind = keyof typeof TABLE
+
+const REFERENCES: Readonly<Record<string, (body: JsonObject) => Reference[]>> = Object.assign(Object.create(null), TABLE)
 
 /** Every reference of a document. */
 export function referencesOf(kind: string, body: JsonObject): Reference[] {

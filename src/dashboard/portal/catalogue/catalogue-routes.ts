@@ -9,6 +9,7 @@ import {
   saveCatalogue,
   visibleEntries,
 } from '../../../publish/portal/catalogue/catalogue.ts'
+import { soleOwnership } from '../../access/co-owned.ts'
 import { checkReferences } from '../../access/references.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { bare, ok } from '../../routes/answer.ts'
@@ -63,8 +64,12 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
           return bare({ id: '', org_id: orgId, email: '', apis: [] })
         if (stored === undefined) throw fault('not_found', 'API catalogue not found')
         const { email, apis: _apis, org_id: _org, ...rest } = stored.body
-        const apis: JsonObject[] = await visibleEntries(parts, orgId, entriesOf(stored.body), call.visibility)
-        return bare(maskSecretsFor(call, 'portal', { id: stored.id, org_id: orgId, email: email ?? '', apis, ...rest }))
+        const sole = await soleOwnership(parts, call)
+        const entries = await visibleEntries(parts, orgId, entriesOf(stored.body), call.visibility)
+        const apis = entries.map((entry) =>
+          maskSecretsFor(call, 'portal', entry, sole.document({ kind: 'catalogue', body: { org_id: orgId, apis: [entry] } })),
+        )
+        return bare({ ...maskSecretsFor(call, 'portal', { id: stored.id, org_id: orgId, email: email ?? '', ...rest }), apis })
       },
     },
     {

@@ -10,6 +10,7 @@ import { DAY_MS } from '../../../model/time/calendar.ts'
 import { isExpired } from '../../../model/time/expiry.ts'
 import { sessionView } from '../../../publish/sessions/quotas.ts'
 import type { SessionRow } from '../../../store/ports/ports.ts'
+import { soleOwnership } from '../../access/co-owned.ts'
 import { maskSecretsFor } from '../../access/secrets-view.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
@@ -46,10 +47,11 @@ export const KeyFacts = Type.Object({
 })
 
 /** What a developer's key is and does now. @throws Fault `store_away` */
-export async function keyEntry(parts: DashboardParts, call: Pick<Call, 'actor'>, row: SessionRow): Promise<JsonObject> {
+export async function keyEntry(parts: DashboardParts, call: Pick<Call, 'actor' | 'visibility'>, row: SessionRow): Promise<JsonObject> {
   const keyHash = hexOf(row.hash)
   const { body, orgId } = row
   const shown = await sessionView(parts, body, orgId, counterIdOf(body, keyHash))
+  const sole = await soleOwnership(parts, call)
   const {
     status,
     policies,
@@ -60,7 +62,7 @@ export async function keyEntry(parts: DashboardParts, call: Pick<Call, 'actor'>,
   } = await keyFacts(parts, row, shown)
   return {
     ...{ key_id: keyHash, policies, alias: textOf(body.alias) },
-    fields: maskSecretsFor(call, 'portal', isObject(body.meta_data) ? body.meta_data : {}),
+    fields: maskSecretsFor(call, 'portal', isObject(body.meta_data) ? body.meta_data : {}, sole.key(row)),
     ...{ status, date_created },
     expires: Math.max(0, numberOf(body.expires, 0)),
     last_used,

@@ -13,7 +13,7 @@ import {
   updateRequest,
 } from '../../../publish/portal/key-requests/requests.ts'
 import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
-import { checkSoleOwner } from '../../access/co-owned.ts'
+import { checkSoleOwner, soleOwnership } from '../../access/co-owned.ts'
 import { checkReferences } from '../../access/references.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { policyApisFor, visiblePolicies } from '../../policies/policy-apis.ts'
@@ -98,7 +98,9 @@ function listRoutes(parts: DashboardParts): Route[] {
         if (call.query('by_user') !== '') and.push({ by_user: call.query('by_user') })
         const query = { where: whereState(call), and, order: 'date_created', descending: true }
         const view = requestViews(parts, call.visibility)
-        const shape = async (request: StoredDocument) => maskSecretsFor(call, 'portal', await view(request))
+        const sole = await soleOwnership(parts, call)
+        const shape = async (request: StoredDocument) =>
+          maskSecretsFor(call, 'portal', await view(request), sole.document(request))
         return listed(parts.documents, 'key_request', query, pageOf(call), { name: 'Data', pages: 'Pages', shape })
       },
     },
@@ -136,8 +138,11 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Read a key request',
       answers: { 200: RequestShape },
-      run: async (call) =>
-        bare(maskSecretsFor(call, 'portal', await requestViews(parts, call.visibility)(await known(parts, call)))),
+      run: async (call) => {
+        const request = await known(parts, call)
+        const view = await requestViews(parts, call.visibility)(request)
+        return bare(maskSecretsFor(call, 'portal', view, (await soleOwnership(parts, call)).document(request)))
+      },
     },
     {
       method: 'PUT',

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../../src/model/json/json.ts'
+import { policyApisOf } from '../../../src/model/policies/policy-index.ts'
+import { hashKey } from '../../../src/model/secrets/secret.ts'
+import { EXPECTED, type Thing } from '../../worlds/access-matrix/expectations.ts'
+import { callOf } from '../../worlds/access-matrix/matrix-rows.ts'
+import { SECRET, startWorld, type World } from '../../worlds/access-matrix/matrix-world.ts'
+import { rights } from '../../worlds/base/definitions.ts'
+import type { TestUser } from '../../worlds/dashboard/harness.ts'
+
+/** What is based on several APIs. */
+const SHARED: ReadonlySet<Thing> = new Set([
+  ...(['policy', 'key', 'held_key', 'client', 'app', 'request', 'documentation'] as const),
+])
+
+/** In what is shared, and in nothing that the part owner has alone. */
+const secretOf = ({ owned }: World) => `${SECRET}-${owned.api}`
+
+/** Makes what others own shared: it is also for an API that everybody owns. */
+async function share(world: World): Promise<void> {
+  const { open, owned, store } = world
+  const { documents } = store
+  const policy = (await documents.list('policy', { where: { id: owned.policy }, limit: 1 })).rows[0]!
+  const both = { ...rights(owned.api), ...rights(open.api) }
+  const row = (await store.tokens.getSession(hashKey(owned.key)))!
+  const secret = secretOf(world)
+  const meta_data = { api_token: secret }
+  const client = (await documents.find('oauth_client', 'client_id', owned.client))!
+  const held = (await store.tokens.getSession(Buffer.from(owned.held_key, 'hex')))!
+  const request = (await documents.get('key_request', owned.request as typeof policy.id))!
+  const documentation = (await documents.get('portal_documentation', owned.documentation as typeof policy.id))!
+  await documents.commit(
+    [
+      { op: 'put', kind: 'policy', id: policy.id, body: { ...policy.body, access_rights: both } },
+      { op: 'put', kind: 'key_request', id: request.id, body: { ...request.body, fields: { api_token: secret } } },
+      { op: 'put', kind: documentation.kind, id: documentation.id, body: { ...documentation.body, api_id: owned.policy } },
+      { op: 'put', kind: client.kind, id: client.id, body: { ...client.body, api_ids: [owned.api, open.api] } },
+      { op: 'putSession', hash: row.hash, row: { ...row, apiIds: [owned.api, open.api], body: { ...row.body, access_rights: both } } },
+      { op: 'putSession', hash: held.hash, row: { ...held, body: { ...held.body, meta_data } } },
+    ],
+    undefined,
+  )
+  const stored = (await documents.list('policy', { where: { id: owned.policy }, limit: 1 })).rows[0]!
+  assert.deepEqual(policyApisOf(stored.body).sort(), [open.api, owned.api].sort())
+}
+
+test('an owner of some of the APIs behind a shared thing reads it without secrets, and changes nothing of it by any route', async (t) => {
+  const world = await startWorld()
+  t.after(world.close)
+  const { open, owned } = world
+  await share(world)
+  const secret = secretOf(world)
+  // An approved request whose key can still be had once: approving it again shows the key.
+  const admin = await world.admin()
+  await world.call('PUT', '/api/portal/configuration', { as: admin, body: { require_key_approval: false } })
+  const other = await world.call('POST', '/api/portal/developers', { as: admin, body: { email: 'shared@example.test' } })
+  const asked = { by_user: (other.json as JsonObject).Message!, for_plan: owned.policy }
+  const oauth = { ...asked, oauth_info: { redirect_uri: 'https://app.test/cb' } }
+  const made = await world.call('POST', '/api/portal/requests', { as: admin, body: oauth })
+  assert.equal(made.status, 200, made.text)
+  const approved = String((made.json as JsonObject).Message)
+  const as = (await world.actor('non-owner', { who: 'keys', names: [] })) as TestUser
+  const wrong: string[] = []
+  let [reads, writes] = [0, 0]
+  const again = await world.call('PUT', `/api/portal/requests/approve/${approved}`, { as, body: {} })
+  if (again.status !== 403) wrong.push(`gives the key of a request once more: ${again.status} ${again.text}`)
+  const before = await world.fingerprint()
+  for (const route of world.dashboard.routes) {
+    const expected = EXPECTED.get(callOf(route))!
+    const thing = expected.owned === undefined ? undefined : expected.names[expected.owned]
+    if (thing === undefined || !SHARED.has(thing)) continue
+    for (const request of thing === 'request' ? [owned.request, approved] : [owned.request]) {
+      const names = { ...owned, request, api: open.api, oas: open.oas }
+      let at = 0
+      const path = route.path.replace(/\{[^}]*\}/g, () => encodeURIComponent(names[expected.names[at++] ?? 'none']))
+      const isRead = (route.method === 'GET' && expected.writes !== true) || expected.reads === true
+      const body = route.method === 'GET' ? undefined : (expected.body ?? {})
+      const { status, text } = await world.call(route.method, path, { as, body })
+      const said = `${callOf(route)} of ${thing}: ${status} ${text.slice(0, 200)}`
+      if (text.includes(secret)) wrong.push(`tells a secret: ${said}`)
+      // What a part owner does not see at all would prove nothing.
+      if (isRead && status === 401) wrong.push(`is hidden: ${said}`)
+      if (isRead) reads++
+      else {
+        writes++
+        if (status !== 403 && status !== 401) wrong.push(`is not refused: ${said}`)
+        if ((await world.fingerprint()) !== before) wrong.push(`changes something: ${said}`)
+        await world.restore()
+      }
+    }
+  }
+  t.diagnostic(`${reads} reads, ${writes} writes`)
+  const text = Buffer.from('other').toString('base64')
+  const documentation = { api_id: owned.policy, documentation: text }
+  const added = await world.call('POST', '/api/portal/documentation', { as, body: documentation })
+  if (added.status !== 401) wrong.push(`POST documentation: ${added.status} ${added.text}`)
+  const lists = ['requests', 'catalogue', 'policies', `developers/${owned.developer}/keys`]
+  for (const list of lists) {
+    const { text: listed, status } = await world.call('GET', `/api/portal/${list}`, { as })
+    if (status !== 200 || listed.includes(secret)) wrong.push(`list ${list}: ${status} ${listed.slice(0, 300)}`)
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(reads > 10 && writes > 30, `${reads} reads, ${writes} writes`)
+})
