@@ -28,10 +28,7 @@ export function checkSoleOwner(visibility: Visibility, what: string, apiIds: rea
   const hidden = visibility.hidden(apiIds)
   if (hidden === 0) return
   const apis = hidden === 1 ? '1 API' : `${hidden} APIs`
-  throw fault(
-    'shared_with_others',
-    `${what} is also for ${apis} that others own: ask an administrator, or them`,
-  )
+  throw fault('shared_with_others', `${what} is also for ${apis} that others own: ask an administrator, or them`)
 }
 
 /** The same for a key or token. @throws Fault `shared_with_others` (403), `store_away` */

@@ -53,7 +53,10 @@ const SHARED: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
   },
 }
 
-async function checkDocument({ parts, visibility }: LookUp, found: Awaitable<StoredDocument | undefined>): Promise<void> {
+async function checkDocument(
+  { parts, visibility }: LookUp,
+  found: Awaitable<StoredDocument | undefined>,
+): Promise<void> {
   const stored = await found
   if (stored !== undefined && visibility.org(stored)) await checkSoleDocumentOwner(parts, { visibility }, [stored])
 }

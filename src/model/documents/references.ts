@@ -61,7 +61,10 @@ const TABLE = {
 /** Kinds of documents that name others. */
 export type ReferringKind = keyof typeof TABLE
 
-const REFERENCES: Readonly<Record<string, (body: JsonObject) => Reference[]>> = Object.assign(Object.create(null), TABLE)
+const REFERENCES: Readonly<Record<string, (body: JsonObject) => Reference[]>> = Object.assign(
+  Object.create(null),
+  TABLE,
+)
 
 /** Every reference of a document. */
 export function referencesOf(kind: string, body: JsonObject): Reference[] {

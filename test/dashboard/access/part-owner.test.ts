@@ -34,9 +34,18 @@ async function share(world: World): Promise<void> {
     [
       { op: 'put', kind: 'policy', id: policy.id, body: { ...policy.body, access_rights: both } },
       { op: 'put', kind: 'key_request', id: request.id, body: { ...request.body, fields: { api_token: secret } } },
-      { op: 'put', kind: documentation.kind, id: documentation.id, body: { ...documentation.body, api_id: owned.policy } },
+      {
+        op: 'put',
+        kind: documentation.kind,
+        id: documentation.id,
+        body: { ...documentation.body, api_id: owned.policy },
+      },
       { op: 'put', kind: client.kind, id: client.id, body: { ...client.body, api_ids: [owned.api, open.api] } },
-      { op: 'putSession', hash: row.hash, row: { ...row, apiIds: [owned.api, open.api], body: { ...row.body, access_rights: both } } },
+      {
+        op: 'putSession',
+        hash: row.hash,
+        row: { ...row, apiIds: [owned.api, open.api], body: { ...row.body, access_rights: both } },
+      },
       { op: 'putSession', hash: held.hash, row: { ...held, body: { ...held.body, meta_data } } },
     ],
     undefined,
@@ -54,7 +63,10 @@ test('an owner of some of the APIs behind a shared thing reads it without secret
   // An approved request whose key can still be had once: approving it again shows the key.
   const admin = await world.admin()
   await world.call('PUT', '/api/portal/configuration', { as: admin, body: { require_key_approval: false } })
-  const other = await world.call('POST', '/api/portal/developers', { as: admin, body: { email: 'shared@example.test' } })
+  const other = await world.call('POST', '/api/portal/developers', {
+    as: admin,
+    body: { email: 'shared@example.test' },
+  })
   const asked = { by_user: (other.json as JsonObject).Message!, for_plan: owned.policy }
   const oauth = { ...asked, oauth_info: { redirect_uri: 'https://app.test/cb' } }
   const made = await world.call('POST', '/api/portal/requests', { as: admin, body: oauth })

@@ -67,9 +67,17 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
         const sole = await soleOwnership(parts, call)
         const entries = await visibleEntries(parts, orgId, entriesOf(stored.body), call.visibility)
         const apis = entries.map((entry) =>
-          maskSecretsFor(call, 'portal', entry, sole.document({ kind: 'catalogue', body: { org_id: orgId, apis: [entry] } })),
+          maskSecretsFor(
+            call,
+            'portal',
+            entry,
+            sole.document({ kind: 'catalogue', body: { org_id: orgId, apis: [entry] } }),
+          ),
         )
-        return bare({ ...maskSecretsFor(call, 'portal', { id: stored.id, org_id: orgId, email: email ?? '', ...rest }), apis })
+        return bare({
+          ...maskSecretsFor(call, 'portal', { id: stored.id, org_id: orgId, email: email ?? '', ...rest }),
+          apis,
+        })
       },
     },
     {

@@ -47,7 +47,11 @@ export const KeyFacts = Type.Object({
 })
 
 /** What a developer's key is and does now. @throws Fault `store_away` */
-export async function keyEntry(parts: DashboardParts, call: Pick<Call, 'actor' | 'visibility'>, row: SessionRow): Promise<JsonObject> {
+export async function keyEntry(
+  parts: DashboardParts,
+  call: Pick<Call, 'actor' | 'visibility'>,
+  row: SessionRow,
+): Promise<JsonObject> {
   const keyHash = hexOf(row.hash)
   const { body, orgId } = row
   const shown = await sessionView(parts, body, orgId, counterIdOf(body, keyHash))
