@@ -63,8 +63,7 @@ export function superviseWorker({
       if (report.event === 'started again') return
       if (report.event === 'not started')
         log.error({ worker, cause: toFault(report.error) }, 'cannot start a gateway worker')
-      const how = report.event === 'ended' ? report.end.how : toFault(report.error).message
-      log.warn({ worker, how, wait_ms: report.waitMs }, 'worker exited, restarting')
+      log.warn({ worker, how: report.end.how, wait_ms: report.waitMs }, 'worker exited, restarting')
     },
     ...{ firstWaitMs: FIRST_WAIT_MS, mostWaitMs: LONGEST_WAIT_MS, stopWithinMs, settledAfterMs: IN_ORDER_AFTER_MS },
     giveUp: {

@@ -20,7 +20,7 @@ export interface Started<Ready> {
 /** What a supervisor tells the log. */
 export type SupervisorReport =
   | { readonly event: 'ended'; readonly end: End; readonly waitMs: number }
-  | { readonly event: 'not started'; readonly error: unknown; readonly waitMs: number }
+  | { readonly event: 'not started'; readonly error: unknown; readonly end: End; readonly waitMs: number }
   | { readonly event: 'started again' }
 
 export interface SupervisorOptions<Ready> {
@@ -131,7 +131,8 @@ export class Supervisor<Ready> {
       return
     }
     const waitMs = this.#startLater(started.end, false)
-    if (waitMs !== undefined) this.#options.report({ event: 'not started', error: started.error, waitMs })
+    if (waitMs !== undefined)
+      this.#options.report({ event: 'not started', error: started.error, end: started.end, waitMs })
   }
 
   /** How long from now it is started again, in milliseconds; undefined = it is not. */
