@@ -13,7 +13,7 @@ import {
 export const SIGNATURE_FIELDS = ['signature-input', 'signature']
 export const DIGEST_FIELDS = ['content-digest', 'repr-digest', 'digest']
 /** The proof of a bound token (RFC 9449). */
-const PROOF_FIELD = 'dpop'
+export const PROOF_FIELD = 'dpop'
 
 /** How the fields begin in which proxies hand on a client certificate: RFC 9440, Envoy, Traefik, nginx and Apache, AWS, Azure. */
 export const CERTIFICATE_FIELDS = [

@@ -14,6 +14,8 @@ export interface ChainCache {
   readonly unstored: ReadonlySet<string>
   /** True where an `Authorization` is what the caller was identified by, and nothing else. */
   readonly ownAuthorization: boolean
+  /** True where callers with one session have sent one credential. */
+  readonly oneCredential: boolean
 }
 
 /** The age is recounted; limits are told by the gateway or were those of another caller. */
@@ -37,15 +39,17 @@ export function openChainCache(
   if (rules === undefined || (!rules.allSafe && !perOperation) || pool.bounds.maxBytes === 0) return undefined
   const told = auth !== undefined && auth.alternatives === undefined && auth.certificate !== true
   const there = auth?.header === 'authorization' && auth.query === undefined && auth.cookie === undefined
+  const oneCredential = told && IDENTIFYING.has(auth.method)
   return {
     pool,
     responses: pool.open(api.apiId),
     rules,
     clock,
     unstored: UNSTORED,
-    ownAuthorization: told && there && !rules.shared && IDENTIFYING.has(auth.method),
+    ownAuthorization: oneCredential && there && !rules.shared,
+    oneCredential,
   }
 }
 
-/** Methods whose `Authorization` stands for one caller and nothing else. Claims of a token and signatures say more. */
+/** Methods whose credential stands for one caller and nothing else. Claims of a token and signatures say more. */
 const IDENTIFYING: ReadonlySet<string> = new Set(['token', 'oauth', 'basic'])

@@ -307,9 +307,11 @@ export interface KnownCredentials {
   readonly verified: readonly CredentialPlace[] | undefined
   /** Places of those that do not go on to the upstream. */
   readonly withheld: readonly CredentialPlace[]
+  /** Places whose values the upstream gets, and may answer by. */
+  readonly forwarded: readonly CredentialPlace[]
 }
 
-const NO_CREDENTIALS: KnownCredentials = { verified: undefined, withheld: [] }
+export const NO_CREDENTIALS: KnownCredentials = { verified: undefined, withheld: [], forwarded: [] }
 
 /**
  * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { prebuilt } from '../../../errors/fault.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
 import type { UpstreamRequest } from '../../cache/answer-draft.ts'
@@ -10,6 +11,7 @@ import { ASKS, asksOf, readWants, satisfies, WANTS_NOTHING, type Wants } from '.
 import type { RequestProfile, StoredAnswer } from '../../cache/stored-answer.ts'
 import { CORS_FIELDS } from '../../server/cors-fields.ts'
 import { type Exchange, SENT, type Step, type StepOutcome, type Targets } from '../../server/exchange.ts'
+import { forwardedCredentials } from '../authentication/drop-unverified.ts'
 import { requestFields, requestHead } from '../forward/forward.ts'
 
 const NOTHING_STORED = prebuilt('nothing_stored')
@@ -118,7 +120,7 @@ export function answerFromCache(
     if ((asks & ASKS.upstream) !== 0) return undefined
     const lookup: Lookup = {
       uri: uriOf(x),
-      caller: rules.shared || x.session === undefined ? '' : x.session.keyHash,
+      caller: rules.shared ? '' : callerOf(x, cache),
       way: wayOf(x),
       guarded: (asks & ASKS.authorization) !== 0 && !isOwn(x, cache),
       asks,
@@ -128,6 +130,19 @@ export function answerFromCache(
       return answer(x, found, asks, x.mono)
     return consider(x, lookup, found, false)
   }
+}
+
+/**
+ * Whom the upstream may make an answer for: the session, and every credential that goes on and is not told by it. One subject may come with
+ * tokens of different claims, an API may ask for two credentials, and where it asks for none the upstream may.
+ */
+function callerOf(x: Exchange, { oneCredential }: ChainCache): string {
+  const { session } = x
+  const known = session?.keyHash ?? ''
+  if (x.credentials.forwarded.length === 0) return known
+  if (oneCredential && session !== undefined && !x.skipAuthentication && x.hops === 0) return known
+  const forwarded = forwardedCredentials(x)
+  return forwarded === '' ? known : `${known} ${hash('sha256', forwarded, 'hex')}`
 }
 
 const PLAIN = { requestEdits: '', answerEdits: undefined, targets: undefined }

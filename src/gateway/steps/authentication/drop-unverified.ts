@@ -3,13 +3,16 @@ import type { CredentialPlace, SchemeRules } from '../../../model/authentication
 import { FIELD, numberOfName } from '../../../wire/http1/fields.ts'
 import {
   alternativesOf,
+  DIGEST_FIELDS,
+  PROOF_FIELD,
   placesOf,
+  SIGNATURE_FIELDS,
   schemeReader,
   strippedPlaces,
   unique,
   withoutPlaces,
 } from '../../authentication/credential-places.ts'
-import type { Exchange, KnownCredentials, Step } from '../../server/exchange.ts'
+import { type Exchange, type KnownCredentials, NO_CREDENTIALS, type Step } from '../../server/exchange.ts'
 import { withoutCookie, withoutQuery } from './read-credential.ts'
 
 /** What becomes of the credentials of a request: of fields with one spelling that the wire knows, `known` has the numbers. */
@@ -21,12 +24,16 @@ interface Verdict {
 
 function verdictOf(verified: readonly CredentialPlace[] | undefined, withheld: readonly CredentialPlace[]): Verdict {
   const known = withheld.filter(isKnownField)
+  const forwarded = (verified ?? []).filter(({ name }) => !PROOFS.has(name))
   return {
-    seen: { verified, withheld },
+    seen: { verified, withheld, forwarded },
     known: known.map(({ name }) => numberOfName(name)),
     others: withheld.filter((each) => !known.includes(each)),
   }
 }
+
+/** Fields that differ from request to request of one caller, whom the credential beside them tells. */
+const PROOFS: ReadonlySet<string> = new Set([...SIGNATURE_FIELDS, ...DIGEST_FIELDS, PROOF_FIELD])
 
 function isKnownField({ in: kind, name }: CredentialPlace): boolean {
   return kind === 'header' && !name.includes('-') && numberOfName(name) !== FIELD.other
@@ -78,9 +85,11 @@ function stepFor(auth: AuthRules | undefined, all: readonly CredentialPlace[]): 
     places.filter(({ key }) => key !== AUTHORIZATION),
   )
   const isForOthers = othersWords(auth)
+  const asSent: Verdict = { seen: { ...NO_CREDENTIALS, forwarded: all }, known: [], others: [] }
   return function dropUnverified(x) {
     if (!x.skipAuthentication) take(x, alternatives[x.alternative]!(x))
-    else if (stripped.length > 0) take(x, isForOthers(x) ? withoutAuthorization : unchecked)
+    else if (stripped.length === 0) take(x, asSent)
+    else take(x, isForOthers(x) ? withoutAuthorization : unchecked)
     return undefined
   }
 }
@@ -147,10 +156,18 @@ function othersWords(auth: AuthRules): (x: Exchange) => boolean {
 }
 
 function take(x: Exchange, { seen, known, others }: Verdict): void {
-  const before = x.credentials.withheld
-  x.credentials = before.length === 0 ? seen : { ...seen, withheld: [...before, ...seen.withheld] }
+  x.credentials = x.credentials === NO_CREDENTIALS ? seen : joined(x.credentials, seen)
   for (let i = 0; i < known.length; i++) x.request.dropKnown(known[i]!)
   for (let i = 0; i < others.length; i++) drop(x, others[i]!)
+}
+
+/** What of a request that one API led on to another is known at that one. */
+function joined(before: KnownCredentials, seen: KnownCredentials): KnownCredentials {
+  return {
+    verified: seen.verified,
+    withheld: [...before.withheld, ...seen.withheld],
+    forwarded: unique([...before.forwarded, ...seen.forwarded]),
+  }
 }
 
 function drop(x: Exchange, { in: kind, name }: CredentialPlace): void {
@@ -195,4 +212,19 @@ export function openValues(x: Exchange, name: string): readonly string[] {
     each.in === 'headers' ? key.startsWith(`header ${each.name}`) : each.key === key,
   )
   return isWithheld ? [] : values
+}
+
+/** The values at these places that go on to the upstream, outside of the query and of `Authorization`; '' = none do. */
+export function forwardedCredentials(x: Exchange): string {
+  let text = ''
+  for (const { in: kind, name } of x.credentials.forwarded) {
+    if (kind === 'query' || name === 'authorization') continue
+    const values = kind === 'headers' ? valuesBelow(x, name) : openValues(x, kind === 'header' ? name : 'cookie')
+    if (values.length > 0) text += `${kind} ${name} ${JSON.stringify(values)}\n`
+  }
+  return text
+}
+
+function valuesBelow({ request }: Exchange, prefix: string): readonly string[] {
+  return request.entries().flatMap(([name, value]) => (name.toLowerCase().startsWith(prefix) ? [value] : []))
 }
