@@ -14,6 +14,8 @@ export interface Actor {
   /** Those that are in force: of the group where there is one, else the user's own. */
   readonly permissions: Permissions
   readonly admin: boolean
+  /** True where only a user without administrator rights says who it is: no credential that outlasts the session is shown or given. */
+  readonly vouched?: true
   /** Session id of a browser; undefined for an API credential. */
   readonly sessionId: string | undefined
 }

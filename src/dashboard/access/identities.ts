@@ -1,12 +1,11 @@
 import { isDocumentId } from '../../model/documents/ids.ts'
-import type { JsonObject } from '../../model/json/json.ts'
 import type { StoredUser } from '../../model/people/user.ts'
 import { effective } from '../../publish/people/effective.ts'
 import { findByCredential, findUserById } from '../../publish/people/users.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { sessionOf } from '../sign-in/sessions.ts'
-import { guestAccessOf } from '../single-sign-on/rights.ts'
-import type { CallerIdentity, Identities } from './identify.ts'
+import { type BrowserSession, endSession, sessionOf } from '../sign-in/sessions.ts'
+import { guestAccessOf, type SsoAccess, userAccessOf } from '../single-sign-on/rights.ts'
+import type { Identities, CallerIdentity } from './identify.ts'
 
 /** Where this dashboard finds users and sessions: in the store, anew for every call, so that whatever changes counts at once. */
 export function identitiesOf(parts: DashboardParts): Identities {
@@ -18,10 +17,12 @@ export function identitiesOf(parts: DashboardParts): Identities {
     async byCookie(cookie) {
       const session = await sessionOf(parts, cookie)
       if (session === undefined) return undefined
-      const { userId, sessionId, csrf, guest, viewed } = session
-      if (guest !== undefined) return { identity: await ofGuest(parts, userId, guest), sessionId, csrf }
-      const user = await findUserById(parts, userId)
-      return user && { identity: await looking(parts, await ofUser(parts, user), viewed), sessionId, csrf }
+      const { sessionId, csrf, via } = session
+      const identity = via === 'sso' ? await ofSso(parts, session) : await ofSession(parts, session)
+      if (identity !== 'ended') return identity && { identity, sessionId, csrf }
+      // For good: it does not come back with what it was opened by.
+      await endSession(parts, cookie)
+      return undefined
     },
   }
 }
@@ -30,6 +31,11 @@ async function ofUser(parts: DashboardParts, user: StoredUser): Promise<CallerId
   const { permissions, active } = await effective(parts, user)
   const { id, email_address: email, org_id: orgId, group_id: groupId } = user
   return { userId: id, email, orgId, groupId, permissions, active }
+}
+
+async function ofSession(parts: DashboardParts, { userId, viewed }: BrowserSession): Promise<CallerIdentity | undefined> {
+  const user = await findUserById(parts, userId)
+  return user && looking(parts, await ofUser(parts, user), viewed)
 }
 
 /** An unbounded user as it sees the organisation that its session looks at; one that is gone is looked at no more. */
@@ -43,9 +49,26 @@ async function looking(
   return there === undefined ? identity : { ...identity, orgId: viewed, viewing: true }
 }
 
-/** Who came by single sign-on and has no user document. Its groups count as they are now, like those of a user. */
-async function ofGuest(parts: DashboardParts, userId: string, guest: JsonObject): Promise<CallerIdentity> {
-  const { permissions, groupId, active } = await guestAccessOf(parts, guest)
-  const text = (name: string) => (typeof guest[name] === 'string' ? (guest[name] as string) : '')
-  return { userId, permissions, groupId, active, email: text('email_address'), orgId: text('org_id') }
+/** Who came by single sign-on. Its groups, and the rights of whoever vouches, count as they are now. */
+async function ofSso(parts: DashboardParts, session: BrowserSession): Promise<CallerIdentity | undefined | 'ended'> {
+  const { userId, guest, viewed } = session
+  if (guest !== undefined) {
+    const text = (name: string) => (typeof guest[name] === 'string' ? (guest[name] as string) : '')
+    const known = { userId, email: text('email_address'), orgId: text('org_id') }
+    return identityOf(known, await guestAccessOf(parts, session, guest))
+  }
+  const user = await findUserById(parts, userId)
+  if (user === undefined) return undefined
+  const { email_address: email, org_id: orgId } = user
+  const identity = identityOf({ userId, email, orgId }, await userAccessOf(parts, session, user))
+  return identity === 'ended' ? identity : looking(parts, identity, viewed)
+}
+
+function identityOf(
+  known: Pick<CallerIdentity, 'userId' | 'email' | 'orgId'>,
+  access: SsoAccess | undefined,
+): CallerIdentity | 'ended' {
+  if (access === undefined) return 'ended'
+  const { vouched, ...rest } = access
+  return { ...known, ...rest, ...(vouched && { vouched }) }
 }

@@ -76,18 +76,29 @@ interface Owning {
  */
 export async function checkOwnersReach(
   parts: Pick<DashboardParts, 'config' | 'documents'>,
-  { admin, userId, groupId }: Reaching,
+  reaching: Reaching,
   owning: Owning,
 ): Promise<void> {
-  if (!parts.config.dashboard.enable_ownership || admin) return
+  const owner = await ownerBeyond(parts, reaching, owning)
+  if (owner === 'group')
+    throw fault(
+      'rights_exceeded',
+      'Only an administrator or a member can change a group that owns APIs, or who is in it',
+    )
+  if (owner === 'user')
+    throw fault('rights_exceeded', 'Only an administrator can sign in as, change or delete a user who owns APIs')
+}
+
+/** What of these owns APIs that are not the caller's to give access to: `checkOwnersReach` refuses it. Undefined = nothing. */
+export async function ownerBeyond(
+  parts: Pick<DashboardParts, 'config' | 'documents'>,
+  { admin, userId, groupId }: Reaching,
+  owning: Owning,
+): Promise<'group' | 'user' | undefined> {
+  if (!parts.config.dashboard.enable_ownership || admin) return undefined
   const owns = async (owner: string) => (await parts.documents.list('api', { where: { owner }, limit: 1 })).total > 0
   for (const id of new Set(owning.groupIds))
-    if (id !== '' && id !== groupId && (await owns(`g:${id}`)))
-      throw fault(
-        'rights_exceeded',
-        'Only an administrator or a member can change a group that owns APIs, or who is in it',
-      )
+    if (id !== '' && id !== groupId && (await owns(`g:${id}`))) return 'group'
   const { userId: who = '' } = owning
-  if (who !== '' && who !== userId && (await owns(`u:${who}`)))
-    throw fault('rights_exceeded', 'Only an administrator can sign in as, change or delete a user who owns APIs')
+  return who !== '' && who !== userId && (await owns(`u:${who}`)) ? 'user' : undefined
 }

@@ -52,10 +52,15 @@ export class PeopleView {
     return groupShape(group, await this.#shown(group.org_id, group.user_permissions))
   }
 
-  /** The credential of a user is for the user, and for administrators of the organisation who have no less than it opens. */
+  /**
+   * The credential of a user is for the user, unless somebody else vouches for the session, which it would outlast, and for administrators of
+   * the organisation who have no less than it opens.
+   */
   #sees(user: StoredUser, group: StoredGroup | undefined): boolean {
     const viewer = this.#viewer
-    if (viewer === undefined || viewer.userId === user.id) return true
+    if (viewer === undefined) return true
+    if (viewer.vouched) return false
+    if (viewer.userId === user.id) return true
     if (this.#parts.config.dashboard.security.forbid_admin_view_access_token) return false
     if (!viewer.admin || isUnbounded(viewer) || viewer.orgId !== user.org_id) return false
     return covers(viewer.permissions, effectiveWithGroup(user, group).permissions)

@@ -89,7 +89,7 @@ async function reset(parts: DashboardParts, call: Call): Promise<Answer> {
 /**
  * Whether the caller's password is to be replaced. Sending the present one as the new one, without `current_password`, has shown
  * that they know it, and there is nothing to do: set-up scripts create a user with a password and then set the same.
- * @throws Fault `current_password_wrong` (403), `sign_in_throttled` (429)
+ * @throws Fault `current_password_wrong`, `verification_needed` (403), `sign_in_throttled` (429)
  */
 async function mayReplace(
   parts: DashboardParts,
@@ -99,6 +99,7 @@ async function mayReplace(
   password: string,
 ): Promise<boolean> {
   const { password_hash: stored } = securityOf(body)
+  if (stored === undefined && call.actor?.vouched) throw fault('verification_needed')
   if (stored === undefined) return true
   return withAttemptLimit(parts, `own:${id}`, call, async () => {
     if (!(await verifyPassword(stored, current ?? password))) throw fault('current_password_wrong')

@@ -41,6 +41,10 @@ export interface OpenSessionOptions {
   readonly subject?: IdpSubject | undefined
   /** What single sign-on let the person in by: the session ends with it. */
   readonly opener?: SsoSource | undefined
+  /** Who vouches for a person that single sign-on let in: the session has no more than that user has. */
+  readonly vouched?: JsonObject | undefined
+  /** True where the person has proved it here too, by a second factor. */
+  readonly proven?: boolean
   /** What must be true and change in the same commit: a ticket that is used up, a user that is written. */
   readonly changes?: readonly Change[]
 }
@@ -62,11 +66,13 @@ export interface BrowserSession {
   /** SHA-256 of the cookie, hex: names the session without opening it. */
   readonly sessionId: string
   readonly guest: JsonObject | undefined
-  /** When the caller last proved who they are: at sign-in or since. */
+  /** When the caller last proved who they are: at sign-in or since. 0 = never: it is said by a user without administrator rights alone. */
   readonly verifiedAt: Millis
   readonly via: string
   /** Undefined for a session that did not come by SAML. */
   readonly subject: IdpSubject | undefined
+  readonly opener: SsoSource | undefined
+  readonly vouched: JsonObject | undefined
   /** Organisation that an unbounded user looks at; '' = all. */
   readonly viewed: string
 }
@@ -79,15 +85,18 @@ export async function openSession(
   parts: DashboardParts,
   who: SignedIn,
   via: SignInMethod,
-  { secure = isSecure(parts), clientAddress = '', agent = '', subject, opener, changes = [] }: OpenSessionOptions = {},
+  options: OpenSessionOptions = {},
 ): Promise<OpenedSession> {
+  const { secure = isSecure(parts), clientAddress = '', agent = '', subject, opener, changes = [] } = options
+  const { vouched, proven = vouched === undefined } = options
   const value = newSecret()
   const now = parts.clock.wall()
-  const times = { created: now, seen: now, verified: now }
+  const times = { created: now, seen: now, verified: proven ? now : 0 }
   const body: JsonObject = { user: who.id, via, ...times, address: clientAddress, agent: agent.slice(0, LONGEST_AGENT) }
   if (who.guest !== undefined) body.guest = who.guest
   if (subject !== undefined) body.subject = { ...subject }
   if (opener !== undefined) body.opener = ssoSourceBody(opener)
+  if (vouched !== undefined) body.vouched = vouched
   const lastsUntil = now + parts.config.dashboard.dashboard_session_lifetime * 1000
   const alone = parts.config.dashboard.disable_parallel_sessions
   await parts.documents.commit(
@@ -132,6 +141,8 @@ export async function sessionOf(
     verifiedAt: Number(body.verified),
     via: String(body.via),
     subject: idpSubjectOf(body.subject),
+    opener,
+    vouched: isObject(body.vouched) ? body.vouched : undefined,
     viewed: String(body.viewed ?? ''),
   }
 }

@@ -8,7 +8,7 @@ import type { IdpSubject } from './idp-subject.ts'
 import { ticketHash } from './sessions.ts'
 
 /** How long a sign-in may be on its way. */
-const SIGN_IN_MS = 600_000
+export const SIGN_IN_MS = 600_000
 /** Wrong answers before it ends. */
 const MOST_TRIES = 5
 
@@ -40,6 +40,8 @@ export interface SignInState {
   readonly identity?: string
   /** `ssoSourceBody` of what single sign-on let the person in by. */
   readonly opener?: JsonObject
+  /** Who vouches for it, as the session is to keep it. */
+  readonly vouched?: JsonObject
 }
 
 /** A sign-in as its ticket has it. */
@@ -55,7 +57,7 @@ export interface SignIn {
 export function newSignIn(
   candidates: readonly SignInCandidate[],
   via: SignInState['via'],
-  elsewhere: Pick<SignInState, 'subject' | 'identity' | 'opener'> = {},
+  elsewhere: Pick<SignInState, 'subject' | 'identity' | 'opener' | 'vouched'> = {},
 ): SignIn {
   const user = candidates.length === 1 ? candidates[0]!.id : ''
   const second = via === 'passkey'

@@ -195,6 +195,8 @@ async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: St
     agent: call.header('user-agent'),
     subject: signIn.state.subject,
     opener: ssoSourceOf(signIn.state.opener),
+    vouched: signIn.state.vouched,
+    proven: signIn.state.second || signIn.state.vouched === undefined,
     changes: [...consumeSignIn(parts, signIn), putUser(user, body)],
   })
 }

@@ -15,6 +15,7 @@ import { newSignIn, storeSignIn } from '../sign-in/sign-in-state.ts'
 import { goTo } from './answers.ts'
 import type { SsoPerson } from './person.ts'
 import { admitsAdmins, entryOf, signedInAs } from './rights.ts'
+import { noteGuarantor } from './session-guarantor.ts'
 
 const MOST_TRIES = 3
 
@@ -62,6 +63,7 @@ async function enterNow(
       'single sign-on let somebody in as an administrator: set dashboard.sso_default_group_id or dashboard.sso_permission_defaults, or refuse them with sso.deny_without_mapping',
     )
   const { opener } = person
+  const { vouched, changes: noted } = noteGuarantor(parts, person.voucher)
   const identity = entry.is === 'user' ? entry.identity : ''
   const user = entry.is === 'user' ? await parts.documents.get('user', entry.user.id) : undefined
   if (user !== undefined && hasSecondFactor(securityOf(user.body))) {
@@ -69,8 +71,9 @@ async function enterNow(
       ...(subject !== undefined && { subject }),
       ...(identity !== '' && { identity }),
       ...(opener !== undefined && { opener: ssoSourceBody(opener) }),
+      ...(vouched !== undefined && { vouched }),
     })
-    const { text } = await storeSignIn(parts, signIn, changes)
+    const { text } = await storeSignIn(parts, signIn, [...changes, ...noted])
     return goTo(`/#${new URLSearchParams({ sign_in: text, to: path })}`)
   }
   const binds = user !== undefined && identity !== '' && boundIdentity(user.body) !== identity
@@ -80,7 +83,8 @@ async function enterNow(
     agent: call.header('user-agent'),
     subject,
     opener,
-    changes: binds ? [...changes, putUser(user, bindTo(user.body, identity))] : changes,
+    vouched,
+    changes: [...changes, ...noted, ...(binds ? [putUser(user, bindTo(user.body, identity))] : [])],
   })
   return goTo(path, cookie)
 }

@@ -12,12 +12,13 @@ import { newSecret } from '../../model/secrets/secret.ts'
 import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { effective } from '../../publish/people/effective.ts'
 import { findGroup } from '../../publish/people/groups.ts'
-import { checkOwnersReach } from '../people/check-rights.ts'
+import { checkOwnersReach, ownerBeyond } from '../people/check-rights.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import type { SignedIn } from '../sign-in/sessions.ts'
+import type { BrowserSession, SignedIn } from '../sign-in/sessions.ts'
 import { UNVERIFIED } from './claims.ts'
-import { personBody, personOf, type SsoPerson, UNNAMED } from './person.ts'
+import { personBody, personOf, type SsoPerson, UNNAMED, type SsoGuarantor } from './person.ts'
 import { currentPerson } from './profiles.ts'
+import { guarantorOfSession } from './session-guarantor.ts'
 
 /** Whom a sign-in leads to, and with which rights. */
 export type SsoEntry =
@@ -62,19 +63,58 @@ export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<
   return { is: 'guest', person, permissions }
 }
 
-/** What the guest of a session may do now, and whether the session still opens anything. */
+/** What a session may do that single sign-on opened. */
+export interface SsoAccess {
+  readonly permissions: Permissions
+  readonly groupId: string
+  /** False: the session opens nothing. */
+  readonly active: boolean
+  /** True where nothing but the word of a user who is no administrator says who it is. */
+  readonly vouched: boolean
+}
+
+/** A session as `BrowserSession` has it. */
+type SsoSession = Pick<BrowserSession, 'opener' | 'vouched' | 'verifiedAt'>
+
+/**
+ * What the guest of a session may do now; undefined where the session has ended for good, because its guest has come to have more than
+ * the user who vouches, or that user is gone or was switched off.
+ */
 export async function guestAccessOf(
   parts: DashboardParts,
+  session: SsoSession,
   guest: JsonObject,
-): Promise<{ readonly permissions: Permissions; readonly groupId: string; readonly active: boolean }> {
+): Promise<SsoAccess | undefined> {
+  // Earlier versions kept who vouches with the guest alone.
+  const voucher = await guarantorOfSession(parts, session.opener, session.vouched ?? guest)
+  if (voucher === 'ended') return undefined
   const person = await currentPerson(parts, personOf(guest))
-  const none = { permissions: NOTHING, groupId: '', active: false }
+  const vouched = voucher !== undefined && session.verifiedAt === 0
+  const none = { permissions: NOTHING, groupId: '', active: false, vouched }
   // Without an organisation a guest would be an unbounded user.
   if (person === undefined || (await findOrganisation(parts, person.orgId)) === undefined) return none
   if (parts.config.dashboard.sso_enable_user_lookup && person.onlyRegistered) return none
   const permissions = await guestPermissions(parts, person)
-  if (permissions === undefined || !isCovered(person, permissions)) return none
-  return { permissions, groupId: groupsOf(parts, person)[0] ?? '', active: true }
+  if (permissions === undefined) return none
+  const groupIds = groupsOf(parts, person)
+  if (voucher !== undefined && !(await isWithinReach(parts, voucher, permissions, { groupIds }))) return undefined
+  return { permissions, groupId: groupIds[0] ?? '', active: true, vouched }
+}
+
+/** The same for the session of a user of the organisation. */
+export async function userAccessOf(
+  parts: DashboardParts,
+  session: SsoSession,
+  user: StoredUser,
+): Promise<SsoAccess | undefined> {
+  const { permissions, active } = await effective(parts, user)
+  const { id: userId, group_id: groupId } = user
+  const voucher = await guarantorOfSession(parts, session.opener, session.vouched)
+  if (voucher === 'ended') return undefined
+  const isBeyond =
+    voucher !== undefined && !(await isWithinReach(parts, voucher, permissions, { userId, groupIds: [groupId] }))
+  const vouched = voucher !== undefined && session.verifiedAt === 0
+  return isBeyond ? undefined : { permissions, groupId, active, vouched }
 }
 
 /** True when single sign-on makes people in no group administrators, because nothing is configured otherwise. */
@@ -145,9 +185,20 @@ function groupsOf({ config }: DashboardParts, { groupIds }: SsoPerson): readonly
   return usual === '' ? [] : [usual]
 }
 
-function isCovered({ voucher }: SsoPerson, permissions: Permissions): boolean {
+function isCovered(voucher: SsoGuarantor | undefined, permissions: Permissions): boolean {
   if (voucher === undefined) return true
   return covers(voucher.permissions, permissions) && covers(voucher.today ?? voucher.permissions, permissions)
+}
+
+/** Whether a user may let somebody in with these rights, and with what these own: the rule of `entryOf` for a session that is open. */
+async function isWithinReach(
+  parts: DashboardParts,
+  voucher: SsoGuarantor,
+  permissions: Permissions,
+  owning: Parameters<typeof checkOwnersReach>[2],
+): Promise<boolean> {
+  if (!isCovered(voucher, permissions)) return false
+  return (await ownerBeyond(parts, { ...voucher, admin: false }, owning)) === undefined
 }
 
 async function checkVouched(
@@ -159,6 +210,6 @@ async function checkVouched(
 }
 
 function checkCeiling(person: SsoPerson, permissions: Permissions): void {
-  if (!isCovered(person, permissions))
+  if (!isCovered(person.voucher, permissions))
     throw fault('rights_exceeded', 'A sign-in cannot grant permissions that the person who configured it does not have')
 }

@@ -88,6 +88,11 @@ export function loginFamily(userId: string): string {
   return `login:${userId}`
 }
 
+/** What a user has let others in by shares this: sign-in nonces, and notes of the sessions that were opened on the user's word. */
+export function voucherFamily(userId: string): string {
+  return `voucher:${userId}`
+}
+
 /** True when a password alone does not sign the user in. */
 export function hasSecondFactor({ totp, passkeys }: UserSecurity): boolean {
   return totp !== undefined || passkeys.length > 0

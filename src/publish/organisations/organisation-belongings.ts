@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import { DOCUMENT_KINDS } from '../../model/documents/kinds.ts'
-import { loginFamily } from '../../model/people/user-security.ts'
 import type { Change, Kind, StoredDocument } from '../../store/ports/ports.ts'
 import type { SecretParts } from '../documents/parts.ts'
+import { endOfUser } from '../people/users.ts'
 import { deleteDeveloperChanges } from '../portal/developers/developer-keys.ts'
 import { OBJECT_KINDS } from './move-objects.ts'
 
@@ -16,7 +16,7 @@ type Parts = Pick<SecretParts, 'documents' | 'tokens'>
 
 /** What has no organisation of its own and goes with another document of one. */
 const FOLLOWERS: Readonly<Record<Kind, (parts: Parts, document: StoredDocument) => Promise<Change[]> | Change[]>> = {
-  user: (_parts, { id }) => [{ op: 'endFamily', family: loginFamily(id) }],
+  user: (_parts, { id }) => endOfUser(id),
   developer: async (parts, developer) => [...(await deleteDeveloperChanges(parts, developer))],
   portal_documentation: (_parts, { id }) => [{ op: 'delete', kind: 'portal_documentation_text', id }],
 }

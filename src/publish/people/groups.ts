@@ -2,10 +2,10 @@ import { fault } from '../../errors/fault.ts'
 import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import { asJson } from '../../model/json/json.ts'
 import { groupOf, type StoredGroup, type UserGroup } from '../../model/people/user-group.ts'
-import { loginFamily } from '../../model/people/user-security.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
 import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type PublishParts } from '../documents/parts.ts'
+import { endOfUser } from './users.ts'
 
 /** A group as it was stored. */
 export interface SavedGroup {
@@ -46,7 +46,7 @@ export function updateGroup(
 async function endOfMembers({ documents }: PublishParts, groupId: string): Promise<Change[]> {
   const ends: Change[] = []
   for await (const users of documents.each('user', { where: { group_id: groupId } }))
-    ends.push(...users.map(({ id }) => ({ op: 'endFamily', family: loginFamily(id) }) as const))
+    ends.push(...users.flatMap(({ id }) => endOfUser(id)))
   return ends
 }
 

@@ -4,7 +4,7 @@ import { asJson } from '../../model/json/json.ts'
 import { verifyPassword } from '../../model/passwords/passwords.ts'
 import type { Permissions } from '../../model/people/permission.ts'
 import { administers, NEVER, type StoredUser, type User, userOf } from '../../model/people/user.ts'
-import { loginFamily } from '../../model/people/user-security.ts'
+import { loginFamily, voucherFamily } from '../../model/people/user-security.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
 import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
@@ -142,10 +142,11 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
     if (after.email_address !== body.email_address) await checkEmail(parts, after, id, rules.sharedEmail)
     if (!rules.mayLeaveNoAdmin) await checkLastAdmin(parts, user, after)
     const isSwitchedOff = (await effective(parts, body)).active && !(await effective(parts, after)).active
-    const ends = isSwitchedOff || after.password_hash !== body.password_hash
+    const isSignedOut = after.password_hash !== body.password_hash
     const changes: Change[] = [
       { op: 'put', kind: 'user', id, body: asJson(after), ifRevision: before },
-      ...(ends ? [{ op: 'endFamily', family: loginFamily(id) } as const] : []),
+      ...(isSwitchedOff ? endOfUser(id) : []),
+      ...(isSignedOut ? [{ op: 'endFamily', family: loginFamily(id) } as const] : []),
       ...(rules.also ?? []),
     ]
     const audit = auditOf(parts, rules.actor, rules.action, after.org_id, { id, fields: Object.keys(edit) })
@@ -174,11 +175,19 @@ export function deleteUser(parts: SecretParts, user: StoredUser, actor: string):
     await checkLastAdmin(parts, user, undefined)
     const changes: Change[] = [
       { op: 'delete', kind: 'user', id: user.id, ifRevision: user.revision },
-      { op: 'endFamily', family: loginFamily(user.id) },
+      ...endOfUser(user.id),
     ]
     const audit = auditOf(parts, actor, 'user.delete', user.org_id, { id: user.id })
     return parts.documents.commit(changes, audit)
   })
+}
+
+/** The changes that end the sessions of a user who may not come in any more, and of those whom the user has let in by single sign-on. */
+export function endOfUser(id: string): Change[] {
+  return [
+    { op: 'endFamily', family: loginFamily(id) },
+    { op: 'endFamily', family: voucherFamily(id) },
+  ]
 }
 
 /** The user who has this API credential, whatever else is true of it; undefined when nobody has. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { fault, toFault } from '../../errors/fault.ts'
 import { newDocumentId } from '../../model/documents/ids.ts'
-import type { JsonObject } from '../../model/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import {
   checkIdpProfile,
   epochOf,
@@ -115,7 +115,13 @@ function prepare(
   const written: JsonObject = { ...blank, epoch, sealed_secrets: sealed }
   // Who writes back what was there does not answer for it instead of its author.
   const answers = before !== undefined && isDeepStrictEqual(written, unvouched(before)) ? before : author.voucher
-  return { ...written, ...vouchedBy(answers) }
+  const isTakenOver = author.voucher === answers && isAnother(answers.voucher, before?.voucher)
+  return { ...written, ...vouchedBy(answers), ...(isTakenOver && { epoch: randomUUID() }) }
+}
+
+/** True where a user who is no administrator answers for a profile that somebody else answered for: they did not let in those who are in. */
+function isAnother(voucher: Json | undefined, before: Json | undefined): boolean {
+  return isObject(voucher) && voucher.user_id !== (isObject(before) ? before.user_id : undefined)
 }
 
 const VOUCHED = ['voucher', 'ceiling'] as const

@@ -46,7 +46,7 @@ export async function signUp(parts: DashboardParts, call: Call, orgId: string, s
         if (!opens) return []
         const session = newPortalSession(parts, call, { developerId, orgId, via: 'sign-up' })
         opened = session.opened
-        return [session.change]
+        return [...session.changes]
       },
     },
   )

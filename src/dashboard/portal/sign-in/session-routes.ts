@@ -195,7 +195,7 @@ async function login(parts: DashboardParts, call: Call): Promise<Answer> {
   await provenDeveloper(parts, call, { orgId, address: email, password, by: 'browser' }, ({ id }) => {
     const session = newPortalSession(parts, call, { developerId: id, orgId, via: 'password' })
     opened = session.opened
-    return [session.change]
+    return [...session.changes]
   })
   return withCookie(bare({ csrf_token: opened!.csrf }), opened!.cookie)
 }

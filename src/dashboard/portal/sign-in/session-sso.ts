@@ -6,6 +6,7 @@ import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { readSsoSource } from '../../sign-in/opener.ts'
 import { findNonce } from '../../single-sign-on/nonce.ts'
+import { currentGuarantor } from '../../single-sign-on/profiles.ts'
 import { newPortalSession, type OpenedPortalSession } from './session.ts'
 
 /**
@@ -19,8 +20,9 @@ export async function enterPortalByNonce(
   nonce: string,
 ): Promise<OpenedPortalSession & { readonly orgId: string }> {
   const { person, claim } = await findNonce(parts, nonce, 'portal')
-  const { orgId, opener } = person
+  const { orgId, opener, voucher } = person
   if (opener !== undefined && !(await readSsoSource(parts, opener)).holds) throw fault('sso_nonce_void')
+  if (voucher !== undefined && (await currentGuarantor(parts, voucher)) === undefined) throw fault('sso_nonce_void')
   if ((await portalConfiguration(parts, orgId)).disable_login) throw fault('portal_login_off')
   const { rows } = await parts.documents.list('developer', { where: { nonce }, limit: 2 })
   const [developer] = rows
@@ -28,14 +30,15 @@ export async function enterPortalByNonce(
   if (developer === undefined || rows.length > 1 || developer.body.org_id !== orgId)
     throw fault('sso_refused', 'no developer, or more than one, carries the nonce')
   if (developer.body.inactive === true) throw fault('sso_refused', 'the developer is inactive')
-  const { change, opened } = newPortalSession(parts, call, { developerId: developer.id, orgId, via: 'sso', opener })
+  const by = { developerId: developer.id, orgId, via: 'sso', opener, voucher }
+  const { changes, opened } = newPortalSession(parts, call, by)
   const edit = ({ body }: StoredDocument) => {
     if (body.nonce !== nonce || body.inactive === true) throw fault('sso_nonce_void')
     return { ...body, nonce: '', last_login_date: new Date(parts.clock.wall()).toISOString() }
   }
   await rewriteDeveloper(parts, developer.id, { orgId, actor: String(developer.body.email), action: undefined }, edit, [
     claim,
-    change,
+    ...changes,
   ])
   return { ...opened, orgId }
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { fault } from '../../../errors/fault.ts'
-import type { JsonObject } from '../../../model/json/json.ts'
+import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { portalFamily } from '../../../model/portal/developers/developer.ts'
 import { equalSecrets, newSecret } from '../../../model/secrets/secret.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
@@ -12,6 +12,8 @@ import { PORTAL_COOKIE, readSessionCookie, sessionCookie } from '../../sign-in/c
 import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from '../../sign-in/opener.ts'
 import { cameByTls } from '../../sign-in/origin.ts'
 import { ticketHash } from '../../sign-in/sessions.ts'
+import type { SsoGuarantor } from '../../single-sign-on/person.ts'
+import { noteGuarantor, guarantorOfSession } from '../../single-sign-on/session-guarantor.ts'
 
 /** A portal session that has begun. */
 export interface OpenedPortalSession {
@@ -30,9 +32,9 @@ export interface PortalSession {
   readonly end: Change
 }
 
-/** A session that is to begin: the change that keeps it, and what its browser gets after the commit. */
+/** A session that is to begin: the changes that keep it, and what its browser gets after the commit. */
 export interface PreparedPortalSession {
-  readonly change: Change
+  readonly changes: readonly Change[]
   readonly opened: OpenedPortalSession
 }
 
@@ -42,13 +44,15 @@ interface OpenedBy {
   readonly via: string
   /** What single sign-on let the developer in by: the session ends with it. */
   readonly opener?: SsoSource | undefined
+  /** The user who vouches for the developer, and is no administrator: the session ends with that user. */
+  readonly voucher?: SsoGuarantor | undefined
 }
 
 /** Prepares a session of a developer under a new id, whatever the browser held before. It ends with its life, never later. */
 export function newPortalSession(
   parts: DashboardParts,
   call: Pick<Call, 'header' | 'clientAddress'>,
-  { developerId, orgId, via, opener }: OpenedBy,
+  { developerId, orgId, via, opener, voucher }: OpenedBy,
 ): PreparedPortalSession {
   const value = newSecret()
   const now = parts.clock.wall()
@@ -56,10 +60,12 @@ export function newPortalSession(
   const expiresAt = now + lifeS * 1000
   const body: JsonObject = { developer: developerId, org: orgId, via, created: now, address: call.clientAddress }
   if (opener !== undefined) body.opener = ssoSourceBody(opener)
+  const { vouched, changes: noted } = noteGuarantor(parts, voucher)
+  if (vouched !== undefined) body.vouched = vouched
   const family = portalFamily(developerId)
   const row = { sort: 'portal_login', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
   return {
-    change: { op: 'putTicket', hash: hashOf(value), row, ifAbsent: true },
+    changes: [...noted, { op: 'putTicket', hash: hashOf(value), row, ifAbsent: true }],
     opened: { cookie: sessionCookie(value, lifeS, cameByTls(parts, call), PORTAL_COOKIE), csrf: csrfOf(parts, value) },
   }
 }
@@ -79,7 +85,9 @@ export async function portalSessionOf(parts: DashboardParts, call: Calling): Pro
   const open = row?.sort === 'portal_login' && row.claimedAt === 0 && row.expiresAt > parts.clock.wall()
   if (row === undefined || !open) throw fault('portal_session_needed')
   const opener = ssoSourceOf(row.body.opener)
-  if (opener !== undefined && !(await readSsoSource(parts, opener)).holds) {
+  const vouched = isObject(row.body.vouched) ? row.body.vouched : undefined
+  const holds = opener === undefined || (await readSsoSource(parts, opener)).holds
+  if (!holds || (await guarantorOfSession(parts, opener, vouched)) === 'ended') {
     await parts.documents.commit([{ op: 'deleteTicket', hash }], undefined)
     throw fault('portal_session_needed')
   }

@@ -1,0 +1,58 @@
+import { voucherFamily } from '../../model/people/user-security.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import { newSecret } from '../../model/secrets/secret.ts'
+import type { Change } from '../../store/ports/ports.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import type { SsoSource } from '../sign-in/opener.ts'
+import { ticketHash } from '../sign-in/sessions.ts'
+import { SIGN_IN_MS } from '../sign-in/sign-in-state.ts'
+import { type SsoGuarantor, guarantorBody, guarantorOf } from './person.ts'
+import { currentGuarantor } from './profiles.ts'
+
+/** What a session keeps of the user who vouches for it. */
+export interface NotedGuarantor {
+  /** Undefined where nobody does: an administrator or the installation let the person in. */
+  readonly vouched: JsonObject | undefined
+  /** Must be in the commit that opens the session. */
+  readonly changes: readonly Change[]
+}
+
+/**
+ * Notes who vouches for a session that is about to open. The note ends when the user who vouches is switched off or deleted, and does
+ * not come back with that user.
+ */
+export function noteGuarantor({ config, clock }: DashboardParts, voucher: SsoGuarantor | undefined): NotedGuarantor {
+  if (voucher === undefined) return { vouched: undefined, changes: [] }
+  const note = newSecret()
+  const { dashboard_session_lifetime: dashboardS, portal_session_lifetime: portalS } = config.dashboard
+  const expiresAt = clock.wall() + SIGN_IN_MS + Math.max(dashboardS, portalS) * 1000
+  const family = voucherFamily(voucher.userId)
+  const body = { use: 'note' }
+  const row = { sort: 'sso', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
+  return {
+    vouched: { ...guarantorBody(voucher), note },
+    changes: [{ op: 'putTicket', hash: hashOf(note), row, ifAbsent: true }],
+  }
+}
+
+/**
+ * Who vouches for a session now, with group and rights of today: the author of its identity profile, or whoever asked for its nonce.
+ * Undefined: nobody needs to. `ended`: the user is gone, or was inactive at some time since. `kept` is `NotedGuarantor.vouched`.
+ */
+export async function guarantorOfSession(
+  parts: DashboardParts,
+  opener: SsoSource | undefined,
+  kept: JsonObject = {},
+): Promise<SsoGuarantor | undefined | 'ended'> {
+  const { profile = '' } = opener ?? {}
+  const stored = profile === '' ? undefined : await parts.documents.find('idp_profile', 'id', profile)
+  const noted = guarantorOf(kept)
+  const voucher = stored === undefined ? noted : guarantorOf(stored.body)
+  if (voucher === undefined) return undefined
+  const { note } = kept
+  const hasNote = noted?.userId === voucher.userId && typeof note === 'string'
+  if (hasNote && (await parts.tokens.getTicket(hashOf(note))) === undefined) return 'ended'
+  return (await currentGuarantor(parts, voucher)) ?? 'ended'
+}
+
+const hashOf = (note: string) => ticketHash('sso_note', note)
