@@ -5,7 +5,7 @@ import { findByCredential, findUserById } from '../../publish/people/users.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { type BrowserSession, endSession, sessionOf } from '../sign-in/sessions.ts'
 import { guestAccessOf, type SsoAccess, userAccessOf } from '../single-sign-on/rights.ts'
-import type { Identities, CallerIdentity } from './identify.ts'
+import type { CallerIdentity, Identities } from './identify.ts'
 
 /** Where this dashboard finds users and sessions: in the store, anew for every call, so that whatever changes counts at once. */
 export function identitiesOf(parts: DashboardParts): Identities {
@@ -33,7 +33,10 @@ async function ofUser(parts: DashboardParts, user: StoredUser): Promise<CallerId
   return { userId: id, email, orgId, groupId, permissions, active }
 }
 
-async function ofSession(parts: DashboardParts, { userId, viewed }: BrowserSession): Promise<CallerIdentity | undefined> {
+async function ofSession(
+  parts: DashboardParts,
+  { userId, viewed }: BrowserSession,
+): Promise<CallerIdentity | undefined> {
   const user = await findUserById(parts, userId)
   return user && looking(parts, await ofUser(parts, user), viewed)
 }

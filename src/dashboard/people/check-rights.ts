@@ -97,8 +97,7 @@ export async function ownerBeyond(
 ): Promise<'group' | 'user' | undefined> {
   if (!parts.config.dashboard.enable_ownership || admin) return undefined
   const owns = async (owner: string) => (await parts.documents.list('api', { where: { owner }, limit: 1 })).total > 0
-  for (const id of new Set(owning.groupIds))
-    if (id !== '' && id !== groupId && (await owns(`g:${id}`))) return 'group'
+  for (const id of new Set(owning.groupIds)) if (id !== '' && id !== groupId && (await owns(`g:${id}`))) return 'group'
   const { userId: who = '' } = owning
   return who !== '' && who !== userId && (await owns(`u:${who}`)) ? 'user' : undefined
 }

@@ -16,7 +16,7 @@ import { checkOwnersReach, ownerBeyond } from '../people/check-rights.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { BrowserSession, SignedIn } from '../sign-in/sessions.ts'
 import { UNVERIFIED } from './claims.ts'
-import { personBody, personOf, type SsoPerson, UNNAMED, type SsoGuarantor } from './person.ts'
+import { personBody, personOf, type SsoGuarantor, type SsoPerson, UNNAMED } from './person.ts'
 import { currentPerson } from './profiles.ts'
 import { guarantorOfSession } from './session-guarantor.ts'
 

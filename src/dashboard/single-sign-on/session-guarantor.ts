@@ -1,12 +1,12 @@
-import { voucherFamily } from '../../model/people/user-security.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { voucherFamily } from '../../model/people/user-security.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { SsoSource } from '../sign-in/opener.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
 import { SIGN_IN_MS } from '../sign-in/sign-in-state.ts'
-import { type SsoGuarantor, guarantorBody, guarantorOf } from './person.ts'
+import { guarantorBody, guarantorOf, type SsoGuarantor } from './person.ts'
 import { currentGuarantor } from './profiles.ts'
 
 /** What a session keeps of the user who vouches for it. */

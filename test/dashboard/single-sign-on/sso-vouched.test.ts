@@ -38,7 +38,8 @@ const rights = (user_permissions: JsonObject) => ({ user_permissions })
 const AUTHOR = { idm: 'write', users: 'write', apis: 'write' }
 
 const author = (body: JsonObject) => (ask: Ask, cast: Cast) => ask('PUT', `/api/users/${cast.author.id}`, body)
-const authorGroup = (body: JsonObject) => (ask: Ask, cast: Cast) => ask('PUT', `/api/usergroups/${cast.authorGroup}`, body)
+const authorGroup = (body: JsonObject) => (ask: Ask, cast: Cast) =>
+  ask('PUT', `/api/usergroups/${cast.authorGroup}`, body)
 const guests = (body: JsonObject) => (ask: Ask, cast: Cast) => ask('PUT', `/api/usergroups/${cast.group}`, body)
 const users = (body: JsonObject) => async (ask: Ask, cast: Cast) => {
   for (const { id } of cast.users) await ask('PUT', `/api/users/${id}`, body)
@@ -85,7 +86,12 @@ const CHANGES: readonly Change[] = [
     ends: [...GUESTS, ...USERS],
     whenUsed: true,
   },
-  { name: 'as many rights as the author', apply: users(rights(AUTHOR)), back: users(rights({ apis: 'read' })), ends: [] },
+  {
+    name: 'as many rights as the author',
+    apply: users(rights(AUTHOR)),
+    back: users(rights({ apis: 'read' })),
+    ends: [],
+  },
   {
     name: 'the user owns an API',
     apply: owners((cast) => ({ userIds: cast.users.map(({ id }) => id) })),
@@ -145,7 +151,11 @@ test('what a user without administrator rights has let in never has more than th
     }
     const portal = new PortalBrowser(at)
     const text = await nonce({ ForSection: 'portal' })
-    await ask('PUT', `${DEVELOPERS}/${developer}`, { email: 'dev@example.test', fields: {}, nonce: decodeURIComponent(text) })
+    await ask('PUT', `${DEVELOPERS}/${developer}`, {
+      email: 'dev@example.test',
+      fields: {},
+      nonce: decodeURIComponent(text),
+    })
     await portal.send('GET', `/portal/sso?nonce=${text}`)
     const sessions: Record<Kind, () => Promise<boolean>> = {
       'guest of a nonce': await tapped('guest@example.test'),

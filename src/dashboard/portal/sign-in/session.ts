@@ -13,7 +13,7 @@ import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from '../..
 import { cameByTls } from '../../sign-in/origin.ts'
 import { ticketHash } from '../../sign-in/sessions.ts'
 import type { SsoGuarantor } from '../../single-sign-on/person.ts'
-import { noteGuarantor, guarantorOfSession } from '../../single-sign-on/session-guarantor.ts'
+import { guarantorOfSession, noteGuarantor } from '../../single-sign-on/session-guarantor.ts'
 
 /** A portal session that has begun. */
 export interface OpenedPortalSession {
