@@ -6,7 +6,7 @@ import { findKey } from '../../publish/keys/find-key.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { soleOwnership } from '../access/co-owned.ts'
-import { maskSecretsFor } from '../access/secrets-view.ts'
+import { mayWrite } from '../access/secrets-view.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
 import { type PolicyApis, policyApisFor } from '../policies/policy-apis.ts'
 import { KeyFacts, keyFacts } from '../portal/developers/key-entry.ts'
@@ -17,7 +17,7 @@ import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { eachKey, type KeyQuery, pageOfKeys } from './key-pages.ts'
-import { KeyData, keyData, listedName } from './key-shape.ts'
+import { KeyData, keyData, listedName, maskKeyFor } from './key-shape.ts'
 import { keyTotalsFor } from './key-totals.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
@@ -142,7 +142,8 @@ function isWanted({ orgId, apiIds, body }: SessionRow, { orgId: own, reach }: Ke
 
 async function names(parts: DashboardParts, call: Call, { query, named }: Wanted): Promise<Answer> {
   const page = pageOf(call)
-  const nameOf = (row: SessionRow) => listedName(parts, row)
+  const sole = await soleOwnership(parts, call)
+  const nameOf = (row: SessionRow) => listedName(parts, row, mayWrite(call, 'keys') && sole.key(row))
   if (named === undefined && page === 'all') return { status: 200, body: allNames(parts, query, nameOf) }
   const { rows, total } = await take(parts, call, { query, named })
   return { status: 200, body: { data: { keys: rows.map(nameOf) }, pages: pagesOf(total, page) } }
@@ -162,7 +163,7 @@ async function detailed(parts: DashboardParts, call: Call, { query, named }: Wan
 async function keyOfList(parts: DashboardParts, call: Call, row: SessionRow) {
   const found = await keyData(parts, call, row, rawKeyOf(parts, row) ?? '')
   const isAlone = (await soleOwnership(parts, call)).key(row)
-  const data = { ...found, data: maskSecretsFor(call, 'keys', found.data, isAlone) }
+  const data = maskKeyFor(call, found, { isAlone })
   return call.query('facts') === '1' ? { ...data, facts: await keyFacts(parts, row, data.data) } : data
 }
 

@@ -15,7 +15,7 @@ import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { keyListRoutes } from './key-list-routes.ts'
-import { KeyData, keyData, toSessionView } from './key-shape.ts'
+import { KeyData, keyData, maskKeyFor, toSessionView } from './key-shape.ts'
 import { keyInPath, withinVisibility } from './key-view.ts'
 import { changeKey, createChosenKey, createNamedUser, createRandomKey, isForUser, removeKey } from './key-writes.ts'
 
@@ -110,11 +110,11 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       answers: { 200: Told },
       entityVersion: standing,
       run: async (call) => {
-        const { row, key } = await keyInPath(parts, call)
+        const { row, key, by } = await keyInPath(parts, call)
         const data = await keyData(parts, call, row, key)
         const isAlone = (await soleOwnership(parts, call)).key(row)
-        const told = (more: JsonObject) =>
-          bare({ ...data, data: maskSecretsFor(call, 'keys', data.data, isAlone), ...more })
+        const masked = maskKeyFor(call, data, { isAlone, isNamed: by !== 'hash' })
+        const told = (more: JsonObject) => bare({ ...masked, ...more })
         if (call.query('facts') !== '1') return told({})
         const own = maskSecretsFor(call, 'keys', withoutHidden(row.body), isAlone)
         return told({ facts: await keyFacts(parts, row, data.data), own })

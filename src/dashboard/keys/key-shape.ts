@@ -6,6 +6,7 @@ import { rawKeyOf } from '../../publish/keys/keys.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import type { Withheld } from '../../publish/sessions/session-in-force.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
+import { maskSecretsFor } from '../access/secrets-view.ts'
 import type { Visibility } from '../access/visibility.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -57,7 +58,23 @@ export function withheldFrom(visibility: Visibility): Withheld {
   return (policy) => !visibility.policy({ body: policy })
 }
 
-/** What lists call a key: its hash, or the key itself where the installation keeps keys. @throws Fault `seal_broken` */
-export function listedName(parts: DashboardParts, row: SessionRow): string {
-  return rawKeyOf(parts, row) ?? hexOf(row.hash)
+/**
+ * A key as a caller may read it: the key itself and the secrets of its session are for those who may write it. `isNamed`: the caller named
+ * the key, and so knows it.
+ */
+export function maskKeyFor<Data extends { readonly key_id: string }>(
+  call: Pick<Call, 'actor'>,
+  data: Data & JsonObject,
+  { isAlone, isNamed = false }: { readonly isAlone: boolean; readonly isNamed?: boolean },
+): Data {
+  const masked = maskSecretsFor(call, 'keys', data, isAlone)
+  return isNamed ? { ...masked, key_id: data.key_id } : masked
+}
+
+/**
+ * What lists call a key: its hash, or the key itself where the installation keeps keys and the caller may know it.
+ * @throws Fault `seal_broken`
+ */
+export function listedName(parts: DashboardParts, row: SessionRow, mayKnow: boolean): string {
+  return (mayKnow ? rawKeyOf(parts, row) : undefined) ?? hexOf(row.hash)
 }

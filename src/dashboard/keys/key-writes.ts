@@ -16,11 +16,11 @@ import { sessionUpdateOf } from '../../publish/sessions/quotas.ts'
 import { applyPolicies } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { checkForeignRightsUnchanged, checkSoleKeyOwner, soleOwnership } from '../access/co-owned.ts'
-import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
+import { restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { keyData, withheldFrom } from './key-shape.ts'
+import { keyData, maskKeyFor, withheldFrom } from './key-shape.ts'
 import { checkKeyVisible, isQueryFlag, keyInPath, withinVisibility } from './key-view.ts'
 
 const MALFORMED = 'User/Key object validation failed, most likely malformed input.'
@@ -67,7 +67,7 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   const isShared = await checkForeignRightsUnchanged(parts, call, row, session)
   const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
   const save = isBasicUser(row) ? updateBasicUser : updateKey
-  return shown(parts, call, await save(parts, change).catch(gone), key)
+  return shown(parts, call, await save(parts, change).catch(gone), key, by !== 'hash')
 }
 
 /** Deletes a key or a basic user. */
@@ -119,7 +119,13 @@ function keepsQuota(call: Call): boolean {
   return isQueryFlag(call, 'suppress_reset')
 }
 
-async function shown(parts: DashboardParts, call: Call, saved: SavedKey, key: string): Promise<Answer> {
+async function shown(
+  parts: DashboardParts,
+  call: Call,
+  saved: SavedKey,
+  key: string,
+  isNamed = true,
+): Promise<Answer> {
   const row = {
     hash: Buffer.from(saved.keyHash, 'hex'),
     body: saved.session,
@@ -129,5 +135,5 @@ async function shown(parts: DashboardParts, call: Call, saved: SavedKey, key: st
   const { access_rights: rights } = saved.session
   const apis = { apiIds: isObject(rights) ? Object.keys(rights) : [], policyIds: [] }
   const isAlone = (await soleOwnership(parts, call)).key({ ...row, ...apis })
-  return bare({ ...told, data: maskSecretsFor(call, 'keys', told.data, isAlone) })
+  return bare(maskKeyFor(call, told, { isAlone, isNamed }))
 }

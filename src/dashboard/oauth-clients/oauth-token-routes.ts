@@ -3,6 +3,8 @@ import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
 import { listTokens, provenClient, revokeToken } from '../../publish/oauth-clients/oauth-tokens.ts'
+import { soleOwnership } from '../access/co-owned.ts'
+import { mayWrite } from '../access/secrets-view.ts'
 import { listedName } from '../keys/key-shape.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -102,7 +104,8 @@ async function list(
   const page = pageOf(call)
   const [skip, limit] = page === 'all' ? [0, MOST] : [page.offset, page.limit]
   const { tokens } = await listTokens(parts, client, { apiId, skip, limit })
-  return bare(tokens.map(({ row, expires }) => ({ code: listedName(parts, row), expires })))
+  const mayKnow = mayWrite(call, 'oauth') && (await soleOwnership(parts, call)).client(client)
+  return bare(tokens.map(({ row, expires }) => ({ code: listedName(parts, row, mayKnow), expires })))
 }
 
 /** A token that nobody has is as good as ended (RFC 7009 section 2.2); one of another client is refused (section 2.1). */

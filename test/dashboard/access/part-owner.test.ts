@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { policyApisOf } from '../../../src/model/policies/policy-index.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
+import { createKey } from '../../../src/publish/keys/keys.ts'
 import { EXPECTED, type Thing } from '../../worlds/access-matrix/expectations.ts'
 import { callOf } from '../../worlds/access-matrix/matrix-rows.ts'
 import { SECRET, startWorld, type World } from '../../worlds/access-matrix/matrix-world.ts'
@@ -114,4 +115,54 @@ test('an owner of some of the APIs behind a shared thing reads it without secret
   }
   assert.deepEqual(wrong, [])
   assert.ok(reads > 10 && writes > 30, `${reads} reads, ${writes} writes`)
+})
+
+test('keys themselves are shown to users who may write them alone, by no route and in no list', async (t) => {
+  const world = await startWorld({ env: { SVC_GW_HASHKEYS: 'false' } })
+  t.after(world.close)
+  const { open, owned, store, parts, orgId } = world
+  const raw: string[] = []
+  const rawKey = async (api: string, client: string) => {
+    const token = `token-of-${api}-of-the-matrix`
+    const session = { access_rights: rights(api), org_id: orgId }
+    await createKey(parts, { session, key: token, keepQuota: false, actor: 'test' })
+    const row = (await store.tokens.getSession(hashKey(token)))!
+    await store.documents.commit([{ op: 'putSession', hash: row.hash, row: { ...row, clientId: client } }], undefined)
+    raw.push(token)
+  }
+  for (const things of [open, owned]) {
+    await rawKey(things.api, things.client)
+    raw.push(things.key)
+  }
+  await share(world)
+  const reader = (await world.actor('read-only', { who: 'keys', names: [] })) as TestUser
+  const partOwner = (await world.actor('non-owner', { who: 'keys', names: [] })) as TestUser
+  const shown = new Map<TestUser, string[]>()
+  for (const as of [await world.admin(), reader, partOwner])
+    for (const route of world.dashboard.routes) {
+      const expected = EXPECTED.get(callOf(route))!
+      // Analytics and records of traffic name keys by their hashes, and take longest.
+      if (route.method !== 'GET' || expected.who === 'public' || expected.who === 'analytics') continue
+      for (const things of as === partOwner ? [owned] : [open, owned]) {
+        const hash = hashKey(things.key).toString('hex')
+        const names = { ...things, ...(as === partOwner && { api: open.api, oas: open.oas }), key: hash }
+        let at = 0
+        const path = route.path.replace(/\{[^}]*\}/g, () => encodeURIComponent(names[expected.names[at++] ?? 'none']))
+        const query = expected.query ?? (expected.names.includes('key') ? '?hashed=1' : '?p=-1')
+        const { text } = await world.call('GET', path + query, { as })
+        const own = as === partOwner ? [owned.key, `token-of-${owned.api}-of-the-matrix`] : raw
+        if (own.some((key) => text.includes(`"${key}"`))) shown.set(as, [...(shown.get(as) ?? []), callOf(route)])
+      }
+    }
+  assert.deepEqual([shown.get(reader), shown.get(partOwner)], [undefined, undefined])
+  assert.ok([...shown.values()][0]!.length >= 10, `an administrator reads them: ${JSON.stringify([...shown.values()])}`)
+  // A change by a part owner that leaves what holds for others answers without the key too.
+  const hash = hashKey(owned.key).toString('hex')
+  const read = await world.call('GET', `/api/keys/${hash}?hashed=1`, { as: partOwner })
+  const body = (read.json as JsonObject).data
+  const put = await world.call('PUT', `/api/keys/${hash}?hashed=1`, { as: partOwner, body })
+  assert.deepEqual([put.status, put.text.includes(`"${owned.key}"`)], [200, false], put.text)
+  // Who names the key knows it.
+  const named = await world.call('GET', `/api/keys/${owned.key}`, { as: partOwner })
+  assert.equal((named.json as JsonObject).key_id, owned.key)
 })
