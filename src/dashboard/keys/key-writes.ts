@@ -119,13 +119,7 @@ function keepsQuota(call: Call): boolean {
   return isQueryFlag(call, 'suppress_reset')
 }
 
-async function shown(
-  parts: DashboardParts,
-  call: Call,
-  saved: SavedKey,
-  key: string,
-  isNamed = true,
-): Promise<Answer> {
+async function shown(parts: DashboardParts, call: Call, saved: SavedKey, key: string, isNamed = true): Promise<Answer> {
   const row = {
     hash: Buffer.from(saved.keyHash, 'hex'),
     body: saved.session,
