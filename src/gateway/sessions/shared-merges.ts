@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors/fault.ts'
+import { Fault } from '../../errors/fault.ts'
 import { type Merged, policyIdsOf } from '../../model/policies/merge-policies.ts'
 import { mergeSession } from '../../model/sessions/scope-session.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
@@ -16,41 +16,79 @@ const WITHOUT_OWN = {
   quota_renews: undefined,
 }
 
-/** Different merges that are kept: sessions come from few policies, or each has rules of its own and sharing gains nothing. */
-const KEPT_MERGES = 4096
+/**
+ * Merges that are kept, of each of two turns: sessions come from few policies, or each has rules of its own and sharing gains nothing.
+ * Counted are their entries (rights and patterns), for one may be as large as a thousand others.
+ */
+const KEPT_MERGES = 2048
+const KEPT_ENTRIES = 200_000
+
+/** A merge with what it was made of. */
+interface Kept {
+  readonly merged: Merged | Fault
+  readonly policies: ReadonlyMap<string, Policy | undefined>
+  readonly orgs: ReadonlyMap<string, string | undefined>
+}
 
 /**
  * Merges sessions with their policies once for all that say the same: ten thousand keys of one policy hold one set of rights
- * between them. That is a third of the memory of a session, and memory that stays in the processor's caches.
+ * between them. That is a third of the memory of a session, and memory that stays in the processor's caches. A merge, with what is
+ * compiled from it, lasts until one of its own policies changes, not until anybody's does.
  */
 export class SharedMerges {
-  #byText = new Map<string, Merged | Fault>()
-  /** Of the last snapshot, weakly: one that is over would stay in memory until the next merge, with what was compiled for its APIs. */
-  #apis: WeakRef<Snapshot['apis']> | undefined
-  #policyGeneration = -1
+  #young = new Map<string, Kept>()
+  #old = new Map<string, Kept>()
+  #entries = 0
 
   /** The session with its policies applied (its `lastUpdated` may be that of another); a Fault `policies_unusable` when they cannot be. */
   merge(session: Session, orgId: string, snapshot: Snapshot): Merged | Fault {
-    this.#follow(snapshot)
     const text = `${orgId}\n${JSON.stringify({ ...session, ...WITHOUT_OWN })}`
-    const known = this.#byText.get(text)
-    if (known !== undefined) return known
-    const orgOf = (apiId: string) => snapshot.apis.get(apiId)?.api.orgId
-    const merged = mergeSession(session, (each) => policiesOf(each, orgId, snapshot), orgOf)
-    if (this.#byText.size >= KEPT_MERGES) this.#byText.clear()
-    this.#byText.set(text, merged)
-    return merged
+    const young = this.#young.get(text)
+    const known = young ?? this.#old.get(text)
+    const kept = known !== undefined && isCurrent(known, snapshot) ? known : made(session, orgId, snapshot)
+    if (kept !== young) this.#keep(text, kept)
+    return kept.merged
   }
 
-  /** What was merged under other policies or APIs says nothing about these. */
-  #follow({ apis, policyGeneration }: Snapshot): void {
-    if (this.#apis?.deref() === apis && this.#policyGeneration === policyGeneration) return
-    this.#apis = new WeakRef(apis)
-    this.#policyGeneration = policyGeneration
-    this.#byText.clear()
+  #keep(text: string, kept: Kept): void {
+    if (this.#young.size >= KEPT_MERGES || this.#entries >= KEPT_ENTRIES) {
+      this.#old = this.#young
+      this.#young = new Map()
+      this.#entries = 0
+    }
+    this.#young.set(text, kept)
+    this.#entries += entriesOf(kept.merged)
   }
 }
 
-function policiesOf(session: Session, orgId: string, snapshot: Snapshot): (Policy | undefined)[] {
-  return policyIdsOf(session).map((id) => snapshot.policies.get(policyKey(orgId, id)))
+function made(session: Session, orgId: string, { policies, apis }: Snapshot): Kept {
+  const used = new Map<string, Policy | undefined>()
+  const orgs = new Map<string, string | undefined>()
+  const policiesOf = (each: Session) =>
+    policyIdsOf(each).map((id) => {
+      const key = policyKey(orgId, id)
+      const policy = policies.get(key)
+      used.set(key, policy)
+      return policy
+    })
+  const orgOf = (apiId: string) => {
+    const org = apis.get(apiId)?.api.orgId
+    orgs.set(apiId, org)
+    return org
+  }
+  return { merged: mergeSession(session, policiesOf, orgOf), policies: used, orgs }
+}
+
+/** True when all that it was made of is the same today. */
+function isCurrent({ policies, orgs }: Kept, snapshot: Snapshot): boolean {
+  for (const [key, policy] of policies) if (snapshot.policies.get(key) !== policy) return false
+  for (const [apiId, org] of orgs) if (snapshot.apis.get(apiId)?.api.orgId !== org) return false
+  return true
+}
+
+function entriesOf(merged: Merged | Fault): number {
+  if (merged instanceof Fault) return 1
+  let entries = 1
+  for (const { allowedUrls, endpoints } of merged.rights.values()) entries += 1 + allowedUrls.length + endpoints.length
+  return entries
 }

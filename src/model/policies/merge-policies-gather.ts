@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../json/json.ts'
+import { setMember } from '../apis/definition/tree.ts'
+import { isObject, type Json } from '../json/json.ts'
 import {
   betterDepth,
   betterQuota,
@@ -10,9 +11,7 @@ import {
   rateOf,
   type ThrottleLimits,
   throttleOf,
-  uniteEndpoints,
 } from '../limits/limit-parts.ts'
-import { unitePaths } from '../sessions/rights.ts'
 import type { AccessDefinition, AllowedUrl, EndpointLimit, Policy, Session } from '../sessions/session.ts'
 import type { PolicyKind } from './policy.ts'
 
@@ -26,8 +25,9 @@ export interface NamedPolicy {
 /** What has been gathered for one API, or for the top level. */
 export interface Gathered {
   acl: boolean
-  versions: readonly string[]
-  allowedUrls: readonly AllowedUrl[]
+  /** Each list once is united with all others at the end: one after another would take quadratic time. */
+  readonly versions: Set<string>
+  readonly pathLists: (readonly AllowedUrl[])[]
   rateSet: boolean
   rate: Rate | undefined
   throttle: ThrottleLimits
@@ -35,9 +35,9 @@ export interface Gathered {
   quota: Quota | undefined
   depthSet: boolean
   maxQueryDepth: number
-  endpoints: readonly EndpointLimit[]
+  readonly endpoints: EndpointLimit[]
   apiName: string
-  extra: JsonObject
+  readonly extra: Map<string, ExtraField>
 }
 
 /** Everything that the policies of a session give. */
@@ -66,7 +66,7 @@ export function gather(session: Session, known: readonly NamedPolicy[]): Gathere
 
 function takeRight(into: Gathered, apiId: string, right: AccessDefinition, { id, policy, kind }: NamedPolicy): void {
   if (kind.acl) takeAcl(into, right)
-  if (kind.acl || kind.rate) into.endpoints = uniteEndpoints(into.endpoints, right.endpoints ?? [])
+  if (kind.acl || kind.rate) for (const endpoint of right.endpoints ?? []) into.endpoints.push(endpoint)
   if (!kind.perApi) {
     takeNumbers(into, policy, kind, { policy: id })
     return
@@ -109,12 +109,11 @@ export function takeDepth(into: Gathered, depth: number): void {
 
 /** Adds rights: versions, paths and what else an access definition holds. */
 export function takeAcl(into: Gathered, right: AccessDefinition): void {
-  const urls = right.allowed_urls ?? []
-  into.allowedUrls = into.acl ? unitePaths(into.allowedUrls, urls) : urls
+  into.pathLists.push(right.allowed_urls ?? [])
   into.acl = true
-  into.versions = [...new Set([...into.versions, ...(right.versions ?? [])])]
+  for (const version of right.versions ?? []) into.versions.add(version)
   into.apiName ||= right.api_name ?? ''
-  into.extra = uniteExtra(into.extra, extraOf(right))
+  takeExtra(into.extra, right)
 }
 
 /** Scope of counts that belong to one API of a session. */
@@ -144,8 +143,8 @@ function apiOf({ apis }: GatheredAll, apiId: string): Gathered {
 export function nothing(): Gathered {
   return {
     acl: false,
-    versions: [],
-    allowedUrls: [],
+    versions: new Set(),
+    pathLists: [],
     rateSet: false,
     rate: undefined,
     throttle: { intervalS: 0, retryLimit: 0 },
@@ -155,26 +154,40 @@ export function nothing(): Gathered {
     maxQueryDepth: 0,
     endpoints: [],
     apiName: '',
-    extra: {},
+    extra: new Map(),
   }
 }
 
 const ENFORCED = new Set(['api_id', 'api_name', 'versions', 'allowed_urls', 'limit', 'allowance_scope', 'endpoints'])
 
-function extraOf(right: AccessDefinition): JsonObject {
-  return Object.fromEntries(Object.entries(right).filter(([name]) => !ENFORCED.has(name)))
+/** A field as it was gathered so far; of a list also the texts of its items. */
+interface ExtraField {
+  value: Json
+  texts: Set<string> | undefined
 }
 
 /** Lists are united, true wins, objects are united by name, else the first stays. */
-function uniteExtra(a: JsonObject, b: JsonObject): JsonObject {
-  const all = new Map(Object.entries(a))
-  for (const [name, value] of Object.entries(b)) {
+function takeExtra(all: Map<string, ExtraField>, right: AccessDefinition): void {
+  for (const [name, value] of Object.entries(right) as [string, Json][]) {
+    if (ENFORCED.has(name)) continue
     const known = all.get(name)
-    if (known === undefined || known === null || known === false) all.set(name, value)
-    else if (Array.isArray(known) && Array.isArray(value)) {
-      const texts = new Set(known.map((item) => JSON.stringify(item)))
-      all.set(name, [...known, ...value.filter((item) => !texts.has(JSON.stringify(item)))])
-    } else if (isObject(known) && isObject(value)) all.set(name, { ...value, ...known })
+    if (known === undefined || known.value === null || known.value === false) {
+      all.set(name, { value: copyOf(value), texts: undefined })
+    } else if (Array.isArray(known.value) && Array.isArray(value)) {
+      const texts = known.texts ?? textsOf(known.value)
+      const added = value.filter((item) => !texts.has(JSON.stringify(item)))
+      for (const item of added) known.value.push(item)
+      known.texts = textsOf(added, texts)
+    } else if (isObject(known.value) && isObject(value)) {
+      for (const [each, item] of Object.entries(value))
+        if (!Object.hasOwn(known.value, each)) setMember(known.value, each, item)
+    }
   }
-  return Object.fromEntries(all)
+}
+
+const copyOf = (value: Json): Json => (Array.isArray(value) ? [...value] : isObject(value) ? { ...value } : value)
+
+function textsOf(items: readonly Json[], texts = new Set<string>()): Set<string> {
+  for (const item of items) texts.add(JSON.stringify(item))
+  return texts
 }

@@ -9,7 +9,9 @@ import {
   throttleOf,
   uniteEndpoints,
 } from '../limits/limit-parts.ts'
+import { unitePaths } from '../sessions/rights.ts'
 import type { AllowedUrl, EndpointLimit, Policy, Session } from '../sessions/session.ts'
+import { MOST } from '../sessions/session-bounds.ts'
 import {
   apiScope,
   type Gathered,
@@ -88,7 +90,8 @@ export function policyIdsOf(session: Session): string[] {
  * session, part by part: a limit that states only a quota leaves the rate of the top level in force.
  * Rights of the session itself stand only when all its policies are known and none brings rights.
  *
- * Answers a Fault `policies_unusable` with the reason when they cannot be applied together. Never throws.
+ * Answers a Fault `policies_unusable` with the reason when they cannot be applied together, also when they bring more patterns than
+ * requests are compared with (`session-bounds.ts`). Takes time that grows with the number of entries. Never throws.
  */
 export function mergePolicies(
   session: Session,
@@ -111,6 +114,8 @@ export function mergePolicies(
   if (ownRights && known.length < ids.length) return unusable('no known policy brings rights')
   const plain = ownRights ? ownRightsOf(session, gathered) : covered.map(([id, api]) => inherit(id, api, gathered.top))
   if (plain.length === 0) return unusable('no policy brings rights, and the key has none')
+  const excess = boundExceeded(plain)
+  if (excess !== undefined) return unusable(excess)
   return {
     rights: new Map(withScopes(plain).map((right) => [right.apiId, right])),
     top: gathered.top,
@@ -124,6 +129,21 @@ export function mergePolicies(
 
 function unusable(why: string): Fault {
   return prebuilt('policies_unusable', why)
+}
+
+/** Why requests cannot be compared with all of these rights; undefined when they can. */
+function boundExceeded(rights: readonly Unscoped[]): string | undefined {
+  if (rights.length > MOST.rights) return `together they name ${rights.length} APIs, at most ${MOST.rights} are taken`
+  let [patterns, characters] = [0, 0]
+  for (const { allowedUrls, endpoints } of rights) {
+    patterns += allowedUrls.length + endpoints.length
+    for (const { url } of allowedUrls) characters += url.length
+    for (const { path } of endpoints) characters += path.length
+  }
+  const what = 'patterns (allowed_urls, endpoints)'
+  if (patterns > MOST.patterns) return `together they have ${patterns} ${what}, at most ${MOST.patterns} are taken`
+  if (characters <= MOST.pattern_characters) return undefined
+  return `together their ${what} have ${characters} characters, at most ${MOST.pattern_characters} are taken`
 }
 
 function conflict(
@@ -151,7 +171,7 @@ function ownRightsOf(session: Session, { apis, top }: GatheredAll): Unscoped[] {
     const origin = { policy: '', scope: apiScope(apiId) }
     const given = apis.get(apiId) ?? nothing()
     takeAcl(api, right)
-    api.endpoints = uniteEndpoints(right.endpoints ?? [], given.endpoints)
+    const endpoints = uniteEndpoints(right.endpoints ?? [], united(given).endpoints)
     const rate = given.rateSet ? given.rate : rateOf(right.limit, origin)
     const throttle = given.rateSet ? given.throttle : throttleOf(right.limit)
     if (given.rateSet || statesRate(right)) takeRate(api, rate, throttle)
@@ -159,7 +179,7 @@ function ownRightsOf(session: Session, { apis, top }: GatheredAll): Unscoped[] {
     if (given.quotaSet || quota !== undefined) takeQuota(api, quota)
     const depth = given.depthSet ? given.maxQueryDepth : (right.limit?.max_query_depth ?? 0)
     if (given.depthSet || depth !== 0) takeDepth(api, depth)
-    return { ...inherit(apiId, api, scopedTop(top, right.allowance_scope)), endpoints: api.endpoints }
+    return { ...inherit(apiId, api, scopedTop(top, right.allowance_scope)), endpoints }
   })
 }
 
@@ -170,19 +190,28 @@ function scopedTop(top: Gathered, allowanceScope = ''): Gathered {
   return { ...top, rate: top.rate && { ...top.rate, ...scope }, quota: top.quota && { ...top.quota, ...scope } }
 }
 
+/** The lists of all sources as one each. */
+function united({ pathLists, versions, endpoints, extra }: Gathered) {
+  return {
+    versions: [...versions],
+    allowedUrls: unitePaths(pathLists),
+    endpoints: uniteEndpoints([], endpoints),
+    extra: Object.fromEntries([...extra].map(([name, { value }]) => [name, value])),
+  }
+}
+
 /** What no policy gave the API comes from the top level. Limits of its endpoints go with the rate. */
 function inherit(apiId: string, api: Gathered, top: Gathered): Unscoped {
+  const { endpoints, ...lists } = united(api)
   return {
     apiId,
     apiName: api.apiName,
-    versions: api.versions,
-    allowedUrls: api.allowedUrls,
+    ...lists,
     rate: api.rateSet ? api.rate : top.rate,
     throttle: api.rateSet ? api.throttle : top.throttle,
     quota: api.quotaSet ? api.quota : top.quota,
     maxQueryDepth: api.depthSet ? api.maxQueryDepth : top.maxQueryDepth,
-    endpoints: api.rateSet ? api.endpoints : [],
-    extra: api.extra,
+    endpoints: api.rateSet ? endpoints : [],
   }
 }
 

@@ -29,6 +29,8 @@ const NO_ENDPOINTS: readonly EndpointRule[] = []
 interface CompiledRight {
   readonly versions: ReadonlySet<string>
   readonly paths: readonly PathRule[] | undefined
+  /** Of endpoints with limits of their own, in order: where letter case counts, and where it does not. */
+  readonly endpoints: Map<boolean, readonly (Matcher | undefined)[]>
 }
 
 const compiledRights = new WeakMap<EffectiveRight, CompiledRight>()
@@ -36,10 +38,20 @@ const compiledRights = new WeakMap<EffectiveRight, CompiledRight>()
 function compiledRight(right: EffectiveRight): CompiledRight {
   let compiled = compiledRights.get(right)
   if (compiled === undefined) {
-    compiled = { versions: new Set(right.versions), paths: compilePaths(right.allowedUrls) }
+    compiled = { versions: new Set(right.versions), paths: compilePaths(right.allowedUrls), endpoints: new Map() }
     compiledRights.set(right, compiled)
   }
   return compiled
+}
+
+function endpointMatchers(right: EffectiveRight, ignoreCase: boolean): readonly (Matcher | undefined)[] {
+  const { endpoints } = compiledRight(right)
+  let matchers = endpoints.get(ignoreCase)
+  if (matchers === undefined) {
+    matchers = right.endpoints.map(({ path }) => matcherFor(path, ignoreCase))
+    endpoints.set(ignoreCase, matchers)
+  }
+  return matchers
 }
 
 /**
@@ -168,13 +180,14 @@ function endpointRules(
   { before, quota, ignoreCase }: { before: readonly Limit[]; quota: Limit | undefined; ignoreCase: boolean },
 ): readonly EndpointRule[] {
   if (right.endpoints.length === 0) return NO_ENDPOINTS
-  return right.endpoints.flatMap(({ path, methods }) =>
+  const matchers = endpointMatchers(right, ignoreCase)
+  return right.endpoints.flatMap(({ path, methods }, index) =>
     methods.map(({ name, limit }) => {
       const id = `${counterOf(counterId, `e.${right.apiId}`)}|${name} ${path}`
       const rate = rateLimit(id, limit.rate, limit.per, 'endpoint')
       return {
         method: methodName(name),
-        pattern: matcherFor(path, ignoreCase),
+        pattern: matchers[index],
         rate,
         limits: listed(before, rate, quota),
       }

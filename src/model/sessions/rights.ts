@@ -39,10 +39,10 @@ function namesMethod(methods: readonly string[], method: string): boolean {
   return methods.includes(method) || (method === 'HEAD' && methods.includes('GET'))
 }
 
-/** Unites two lists of allowed paths: entries with one url become one with the methods of both. No list at all wins over any. */
-export function unitePaths(a: readonly AllowedUrl[], b: readonly AllowedUrl[]): readonly AllowedUrl[] {
-  if (a.length === 0 || b.length === 0) return []
-  return listed(byUrl([...a, ...b]))
+/** Unites lists of allowed paths: entries with one url become one with the methods of all. No list at all wins over any; a single one stays as it is. */
+export function unitePaths(lists: readonly (readonly AllowedUrl[])[]): readonly AllowedUrl[] {
+  if (lists.length === 1) return lists[0]!
+  return lists.some((list) => list.length === 0) ? [] : listed(byUrl(lists.flat()))
 }
 
 /**
@@ -66,7 +66,11 @@ export function commonPaths(a: readonly AllowedUrl[], b: readonly AllowedUrl[]):
 /** The methods of each pattern, of all its entries together. */
 function byUrl(urls: readonly AllowedUrl[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>()
-  for (const { url, methods } of urls) found.set(url, new Set([...(found.get(url) ?? []), ...methods]))
+  for (const { url, methods } of urls) {
+    const known = found.get(url)
+    if (known === undefined) found.set(url, new Set(methods))
+    else for (const method of methods) known.add(method)
+  }
   return found
 }
 

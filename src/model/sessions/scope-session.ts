@@ -96,7 +96,8 @@ export function intersectRights(first: Merged, second: Merged): Merged {
 }
 
 function narrowRight(first: EffectiveRight, second: EffectiveRight): EffectiveRight {
-  const versions = first.versions.filter((version) => second.versions.includes(version))
+  const others = new Set(second.versions)
+  const versions = first.versions.filter((version) => others.has(version))
   const { narrowedBy } = first
   const nested = narrowedBy === undefined ? second : narrowRight(narrowedBy, second)
   return {

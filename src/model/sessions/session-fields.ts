@@ -175,9 +175,12 @@ const accessRights: Check = (value, path, findings) => {
   const rights = Object.values(value)
   if (rights.length > MOST.rights)
     return findings.add(path, `must name at most ${MOST.rights} APIs, not ${rights.length}`)
-  const patterns = rights.reduce<number>((sum, right) => sum + patternsIn(right), 0)
-  if (patterns > MOST.patterns)
-    return findings.add(path, `must have at most ${MOST.patterns} patterns in all, not ${patterns}`)
+  const patterns = rights.flatMap(patternsIn)
+  if (patterns.length > MOST.patterns)
+    return findings.add(path, `must have at most ${MOST.patterns} patterns in all, not ${patterns.length}`)
+  const characters = patterns.reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0)
+  if (characters > MOST.pattern_characters)
+    return findings.add(path, `must have at most ${MOST.pattern_characters} characters of patterns, not ${characters}`)
   for (const [apiId, right] of Object.entries(value)) {
     const at = join(path, apiId)
     if (apiId === '') findings.add(at, 'must name an API')
@@ -187,10 +190,11 @@ const accessRights: Check = (value, path, findings) => {
   }
 }
 
-function patternsIn(right: Json): number {
-  if (!isObject(right)) return 0
-  const countOf = (list: Json | undefined) => (Array.isArray(list) ? list.length : 0)
-  return countOf(right.allowed_urls) + countOf(right.endpoints)
+function patternsIn(right: Json): (Json | undefined)[] {
+  if (!isObject(right)) return []
+  const membersOf = (list: Json | undefined, name: string) =>
+    Array.isArray(list) ? list.map((entry) => (isObject(entry) ? entry[name] : undefined)) : []
+  return [...membersOf(right.allowed_urls, 'url'), ...membersOf(right.endpoints, 'path')]
 }
 
 const members: Check = (value, path, findings) => {

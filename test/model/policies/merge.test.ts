@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../../../src/model/policies/merge-policies.ts'
 import type { AccessDefinition, Policy, Session } from '../../../src/model/sessions/session.ts'
+import { MOST } from '../../../src/model/sessions/session-bounds.ts'
 import { previewSession } from '../../../src/model/sessions/session-preview.ts'
 import { keyOf, merge, rights } from '../../worlds/model/merging.ts'
 
@@ -324,4 +325,29 @@ test('with a single API its numbers stand at the top level of a preview too', ()
   const policy = { partitions: { per_api: true }, access_rights: rights({ limit: { rate: 1, per: 2 } }) }
   const { rate, per, access_rights } = previewSession(keyOf([policy]), [policy])
   assert.deepEqual([rate, per, access_rights?.A?.allowance_scope], [1, 2, 'A'])
+})
+
+test('policies that together bring more than a request is compared with are refused, with the bound', () => {
+  const patterns = (count: number, long = 1) => Array.from({ length: count }, (_, i) => `/${i}`.padEnd(long, 'x'))
+  const urls = (list: string[]): Partial<AccessDefinition> => ({
+    allowed_urls: list.map((url) => ({ url, methods: ['GET'] })),
+  })
+  const endpoints = (list: string[]): Partial<AccessDefinition> => ({
+    endpoints: list.map((path) => ({ path, methods: [{ name: 'GET', limit: { rate: 1, per: 1 } }] })),
+  })
+  const both = (first: Partial<AccessDefinition>, second: Partial<AccessDefinition>) => [
+    { access_rights: rights(first), rate: 1, per: 1 },
+    { access_rights: rights({ ...second, api_id: 'B' }), rate: 1, per: 1 },
+  ]
+  const most = MOST.patterns
+  const half = most / 2
+  assert.equal(merge(both(urls(patterns(half)), endpoints(patterns(half)))).rights.size, 2)
+  assert.match(refusal(both(urls(patterns(half)), endpoints(patterns(half + 1)))), /have 10001 patterns .* at most 10000 /)
+  const long = MOST.pattern_characters / 2000
+  assert.equal(merge(both(urls(patterns(1000, long)), endpoints(patterns(1000, long)))).rights.size, 2)
+  const over = both(urls(patterns(1001, long)), endpoints(patterns(1000, long)))
+  assert.match(refusal(over), /have 1000500 characters, at most 1000000 /)
+  // What both name counts once.
+  const same = { access_rights: rights(urls(patterns(most))), rate: 1, per: 1 }
+  assert.equal(merge([same, same]).rights.get('A')?.allowedUrls.length, most)
 })

@@ -28,6 +28,18 @@ const BOUNDS: Readonly<Record<keyof typeof MOST, (count: number) => JsonObject>>
       rest: { endpoints: many(count % MOST.allowed_urls, () => endpoint) },
     },
   }),
+  pattern_characters: (count) => {
+    const most = MOST.allowed_urls
+    const long = { url: 'a'.repeat(most), methods: ['GET'] }
+    const full = { allowed_urls: many(most, () => long) }
+    const rest = count % (most * most)
+    return {
+      access_rights: {
+        ...named(Math.floor(count / (most * most)), full),
+        rest: { allowed_urls: [{ url: '/'.repeat(rest), methods: [] }] },
+      },
+    }
+  },
   members: (count) => ({ meta_data: named(count, 'x') }),
 }
 
