@@ -342,7 +342,10 @@ test('policies that together bring more than a request is compared with are refu
   const most = MOST.patterns
   const half = most / 2
   assert.equal(merge(both(urls(patterns(half)), endpoints(patterns(half)))).rights.size, 2)
-  assert.match(refusal(both(urls(patterns(half)), endpoints(patterns(half + 1)))), /have 10001 patterns .* at most 10000 /)
+  assert.match(
+    refusal(both(urls(patterns(half)), endpoints(patterns(half + 1)))),
+    /have 10001 patterns .* at most 10000 /,
+  )
   const long = MOST.pattern_characters / 2000
   assert.equal(merge(both(urls(patterns(1000, long)), endpoints(patterns(1000, long)))).rights.size, 2)
   const over = both(urls(patterns(1001, long)), endpoints(patterns(1000, long)))
