@@ -11,7 +11,7 @@ import type { AuditChange, Change } from '../../store/ports/ports.ts'
 import { checkPlace, type PlaceRules } from '../apis/api-place.ts'
 import { checkIdsStillFree } from '../documents/own-ids.ts'
 import { clockOf, type SecretParts } from '../documents/parts.ts'
-import { newEpoch } from '../oauth-clients/oauth-client-draft.ts'
+import { newEpoch, withMarkedRedirects } from '../oauth-clients/oauth-client-draft.ts'
 import { bodyOf, clientOf } from '../oauth-clients/oauth-client-parts.ts'
 import { endPortalSessionsChange, isDeactivation } from '../portal/developers/developers-write.ts'
 import { revokeKeysChange, revokeSignInsChanges, withNewEpoch } from '../single-sign-on/idp-profiles.ts'
@@ -139,7 +139,7 @@ async function restoreOrganisation(
   return { ...before, sso_epoch: isSwitchedOff ? randomUUID() : (after?.sso_epoch ?? '') }
 }
 
-/** A client keeps the secrets that it has now, and tokens that were ended stay so. @throws Fault `undo_refused` (409) */
+/** A client keeps the secrets that it has now; tokens, codes and pushed requests that were ended stay so. @throws Fault `undo_refused` (409) */
 async function restoreClient(
   parts: SecretParts,
   { before, after }: AuditChange,
@@ -154,8 +154,9 @@ async function restoreClient(
   }
   const now = after === null ? undefined : clientOf(after)
   const same = now !== undefined && now.epoch === client.epoch
-  const epoch = same ? client.epoch : newEpoch(clockOf(parts).wall())
-  return bodyOf({ ...client, secrets: now?.secrets ?? client.secrets, epoch })
+  const time = clockOf(parts).wall()
+  const restored = { ...client, secrets: now?.secrets ?? client.secrets, epoch: same ? client.epoch : newEpoch(time) }
+  return bodyOf(now === undefined ? restored : withMarkedRedirects(now, restored, time))
 }
 
 /** Ways in are not put back, nor developers themselves: what hangs on them is not among the changes. */

@@ -202,3 +202,46 @@ test('the body may be JSON with white space before it', async (t) => {
   const answer = await call('POST', '/api/apis/oauth/shop/authorize-client', { as: root, body })
   assert.equal(answer.status, 200, answer.text)
 })
+
+test('undo gives a redirect URI back, and no code or pushed request from before; so does undoing the undo', async (t) => {
+  const { conclude, exchange, gateway, asked, call, root, store } = await world(t)
+  const authorization = `Basic ${Buffer.from('c1:s1').toString('base64')}`
+  const type = 'application/x-www-form-urlencoded'
+  const push = async () => {
+    const body = new URLSearchParams(asking).toString()
+    const headers = { authorization, 'content-type': type }
+    const pushed = await gateway.call('/shop/oauth/par', { method: 'POST', headers, body })
+    const { request_uri } = pushed.json as Record<string, string>
+    return new URLSearchParams({ client_id: 'c1', request_uri: request_uri! }).toString()
+  }
+  const uses = async () => {
+    const { code } = (await conclude(asking)).json as Record<string, string>
+    const query = await push()
+    return async () => [
+      (await exchange({ code: code! })).status,
+      (await gateway.call(`/shop/oauth/authorize?${query}`)).status,
+    ]
+  }
+  const put = (redirect_uri: string) =>
+    asked(200, 'PUT', '/api/apis/oauth/shop/c1', root, { redirect_uri, policy_id: 'gold' })
+  const undo = async () => {
+    const [entry] = (await store.audit.list({ orgId: root.orgId, limit: 1 })).rows
+    const undone = await call('POST', `/api/audit-logs/${entry!.id}/undo`, { as: root })
+    assert.equal(undone.status, 200, undone.text)
+  }
+  assert.deepEqual(await (await uses())(), [200, 307])
+  const first = await uses()
+  await put('https://elsewhere.test/cb')
+  await undo()
+  assert.deepEqual(await first(), [400, 400])
+  const second = await uses()
+  assert.deepEqual(await (await uses())(), [200, 307])
+  await undo()
+  await undo()
+  assert.deepEqual(await second(), [400, 400])
+  // What stays registered meanwhile goes on.
+  const third = await uses()
+  await asked(200, 'PUT', '/api/apis/oauth/shop/c1', root, { redirect_uri: REDIRECT, description: 'x', policy_id: 'gold' })
+  await undo()
+  assert.deepEqual(await third(), [200, 307])
+})
