@@ -241,7 +241,11 @@ test('undo gives a redirect URI back, and no code or pushed request from before;
   assert.deepEqual(await second(), [400, 400])
   // What stays registered meanwhile goes on.
   const third = await uses()
-  await asked(200, 'PUT', '/api/apis/oauth/shop/c1', root, { redirect_uri: REDIRECT, description: 'x', policy_id: 'gold' })
+  await asked(200, 'PUT', '/api/apis/oauth/shop/c1', root, {
+    redirect_uri: REDIRECT,
+    description: 'x',
+    policy_id: 'gold',
+  })
   await undo()
   assert.deepEqual(await third(), [200, 307])
 })
