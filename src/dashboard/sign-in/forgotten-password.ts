@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
@@ -52,8 +53,8 @@ async function sendLink(parts: DashboardParts, desk: MailLinkQueue, address: str
   if (!desk.mayMail(to)) return
   const secret = newSecret()
   const expiresAt = parts.clock.wall() + LINK_MS
-  // Whatever changes a user, its address above all, makes the link void: the mail went to who it was then.
-  const body: JsonObject = { users: users.map(({ id, revision }) => ({ id, revision })) }
+  // Whatever changes a user, its address above all, or its group makes the link void: the mail went to who it was then.
+  const body: JsonObject = { users: await Promise.all(users.map((user) => versionOf(parts, user))) }
   const row = {
     sort: 'password_link',
     apiId: '',
@@ -109,7 +110,15 @@ async function unchanged(parts: DashboardParts, { users }: JsonObject): Promise<
   for (const entry of Array.isArray(users) ? users : []) {
     if (!isObject(entry) || !isDocumentId(entry.id)) continue
     const user = await parts.documents.get('user', entry.id as DocumentId)
-    if (user !== undefined && user.revision === entry.revision && (await maySignIn(parts, user))) found.push(user)
+    if (user === undefined || !(await maySignIn(parts, user))) continue
+    if (isDeepStrictEqual(await versionOf(parts, user), entry)) found.push(user)
   }
   return found
+}
+
+/** Changes whenever the user or its group does: one that was off meanwhile has ended what was begun before. */
+async function versionOf({ documents }: DashboardParts, { id, revision, body }: StoredDocument): Promise<JsonObject> {
+  const { group_id: groupId } = body
+  const group = isDocumentId(groupId) ? await documents.get('user_group', groupId) : undefined
+  return { id, revision, group_revision: group?.revision ?? 0 }
 }

@@ -62,7 +62,7 @@ export function personFrom({ profile, voucher, opener }: UsedProfile, proven: Pr
       email,
       address,
       identity: identityOf(profile, proven),
-      displayName: proven.displayName.slice(0, 256),
+      displayName: proven.displayName.trim().slice(0, 256),
       groupNames: [...new Set(groups.filter((group) => profile.groupMapping.has(group)))],
       opener,
       ...groupsMapped(profile, groups),
@@ -82,11 +82,14 @@ function identityOf({ orgId, id }: IdpProfile, { issuer, subject }: ProvenPerson
 
 /**
  * What an address is worth that was given in this spelling: one that only becomes a stored address by folding more than ASCII letters
- * (the Kelvin sign to `k`) is not that address.
+ * (the Kelvin sign to `k`), or without blanks around it, is not that address.
  */
 export function addressStatusOf(given: string, said: AddressStatus): AddressStatus {
-  const asIs = given.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase())
-  return said === 'verified' && asIs !== toEmail(given) ? 'unsaid' : said
+  return said === 'verified' && !isSpelledAsStored(given) ? 'unsaid' : said
+}
+
+function isSpelledAsStored(given: string): boolean {
+  return given.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) === toEmail(given)
 }
 
 function addressFrom(
@@ -100,7 +103,8 @@ function addressFrom(
   // `email_verified` speaks of the claim `email` alone: of another one nothing is said.
   const said = proven.vouched ? 'verified' : given === proven.email ? proven.address : 'unsaid'
   const address = addressStatusOf(given, said)
-  if (address === 'verified' || !profile.trustUnverifiedEmail) return { email, address, trusted: false }
+  const isTaken = profile.trustUnverifiedEmail && isSpelledAsStored(given)
+  if (address === 'verified' || !isTaken) return { email, address, trusted: false }
   return { email, address: 'verified', trusted: true }
 }
 
@@ -158,8 +162,8 @@ function checkConstraints(
   if (domain !== '' && address !== 'verified') throw fault('sso_refused', UNVERIFIED)
 }
 
-/** A claim as text: itself, or the first of a list; '' for anything else. */
+/** A claim as text, in its own spelling: itself, or the first of a list; '' for blanks and anything else. */
 export function firstText(value: unknown): string {
   const first: unknown = Array.isArray(value) ? value[0] : value
-  return typeof first === 'string' ? first.trim() : ''
+  return typeof first === 'string' && first.trim() !== '' ? first : ''
 }

@@ -135,7 +135,7 @@ function provenBy(config: JsonObject, username: string, entry: Entry): ProvenPer
     userId: username.toLowerCase(),
     vouched: true,
     address: 'verified',
-    email: one(profileText(config, 'LDAPEmailAttribute') || 'mail') || (toEmail(made) ?? ''),
+    email: one(profileText(config, 'LDAPEmailAttribute') || 'mail') || (toEmail(made) === undefined ? '' : made),
     displayName: names.filter((name) => name !== '').join(' ') || username,
   }
 }

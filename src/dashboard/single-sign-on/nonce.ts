@@ -46,7 +46,7 @@ export async function readNonceRequest(
   const organisation = await findOrganisation(parts, orgId)
   // That of others looks like one that is not there.
   if (foreign || organisation === undefined) throw invalid(`Org id not found ('${orgId.slice(0, LONGEST)}').`)
-  const given = textOf(body, 'EmailAddress') || textOf(body, 'Email')
+  const given = (['EmailAddress', 'Email'] as const).map((name) => checkedText(body, name)).find((text) => text.trim() !== '') ?? ''
   const groups = readGroups(body)
   const person: SsoPerson = {
     orgId,
@@ -128,10 +128,15 @@ export function nonceFault(error: unknown): unknown {
 const hashOf = (nonce: string) => ticketHash('sso_nonce', nonce)
 
 function textOf(body: JsonObject, name: string): string {
+  return checkedText(body, name).trim()
+}
+
+/** A member in its own spelling. */
+function checkedText(body: JsonObject, name: string): string {
   const value: Json = body[name] ?? ''
   if (typeof value !== 'string' || value.length > LONGEST || /[\x00-\x1f\x7f]/.test(value))
     throw invalid(`${name} must be a text of at most ${LONGEST} characters`)
-  return value.trim()
+  return value
 }
 
 function readEmail(given: string): string {

@@ -84,6 +84,11 @@ test('a link is void after whatever has changed the account since, and changing 
     const answer = await world.call('PUT', `/api/users/${id}`, { as: boss, body })
     assert.equal(answer.status, 200, answer.text)
   }
+  const group = await world.group({ apis: 'read' })
+  const regroup = async (body: object) => {
+    const answer = await world.call('PUT', `/api/usergroups/${group}`, { as: boss, body })
+    assert.equal(answer.status, 200, answer.text)
+  }
   const moved = put({ email_address: 'moved@example.test' })
   const ways: Record<string, (id: string, email: string) => Promise<unknown>> = {
     address: moved,
@@ -103,9 +108,14 @@ test('a link is void after whatever has changed the account since, and changing 
     'address by the installation': (id) =>
       world.call('PUT', `/admin/users/${id}`, { as: 'installation', body: { email_address: 'by-admin@example.test' } }),
     stored: (id) => rewrite(world, id, { password_hash: cheapHash(NEXT) }),
+    'group off and on': async () => {
+      await regroup({ active: false })
+      await regroup({ active: true })
+    },
+    'other permissions of the group': () => regroup({ user_permissions: { apis: 'write' } }),
   }
   for (const [name, way] of Object.entries(ways)) {
-    const ada = await person(world)
+    const ada = await person(world, { group_id: group })
     const token = await mailed(world, post, ada.email)
     await way(ada.id, ada.email)
     const { status } = await reset(world, token)

@@ -71,6 +71,35 @@ test('an address leads to a user only where the provider says that it is verifie
     }
 })
 
+test('an address in another spelling is another address, verified, trusted or in a nonce', quiet, async (t) => {
+  const accounts: Record<string, Account> = {}
+  const at = await world(t, accounts, {}, LOOK_UP)
+  const blanks = [' ', '\u00a0', '\ufeff', '\u2003', '\t', '\n']
+  const spellings: readonly ((email: string) => string)[] = [
+    ...blanks.flatMap((blank) => [(email: string) => email + blank, (email: string) => blank + email]),
+    (email) => email.replace('k', '\u212A'),
+  ]
+  let number = 0
+  for (const [CustomEmailField, TrustUnverifiedEmail] of [['', false], ['', true], ['upn', true]] as const) {
+    await change(at, { CustomEmailField, TrustUnverifiedEmail })
+    for (const spelled of spellings) {
+      const login = `k${++number}`
+      const id = await userAt(at, `${login}@example.test`)
+      const email = spelled(`${login}@example.test`)
+      accounts[login] = { ...(CustomEmailField === 'upn' ? { upn: email } : { email }), email_verified: true }
+      assert.equal(await whoIs(at, login), 'refused', JSON.stringify({ CustomEmailField, TrustUnverifiedEmail, email }))
+      const wanted = { ForSection: 'dashboard', OrgID: at.orgId, EmailAddress: email }
+      const { status, json } = await at.call('POST', '/admin/sso', { as: 'installation', body: wanted })
+      if (status === 400) continue
+      const browser = new Browser()
+      await browser.visit(`${at.base}/tap?nonce=${encodeURIComponent(String((json as JsonObject).Meta))}`)
+      assert.notEqual((await sessionIn(at, browser))?.user.id, id, `nonce for ${JSON.stringify(email)}`)
+      accounts[login] = { email: `${login.toUpperCase()}@Example.test`, email_verified: true }
+      if (CustomEmailField === '') assert.equal(await whoIs(at, login), id, 'ASCII letters have no case')
+    }
+  }
+})
+
 test('an account is met by the identity that it was entered with first, and by nothing else', quiet, async (t) => {
   const accounts: Record<string, Account> = {
     ada: { email: 'ada@example.test', email_verified: true },
