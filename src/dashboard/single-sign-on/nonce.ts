@@ -46,7 +46,8 @@ export async function readNonceRequest(
   const organisation = await findOrganisation(parts, orgId)
   // That of others looks like one that is not there.
   if (foreign || organisation === undefined) throw invalid(`Org id not found ('${orgId.slice(0, LONGEST)}').`)
-  const given = (['EmailAddress', 'Email'] as const).map((name) => checkedText(body, name)).find((text) => text.trim() !== '') ?? ''
+  const given =
+    (['EmailAddress', 'Email'] as const).map((name) => checkedText(body, name)).find((text) => text.trim() !== '') ?? ''
   const groups = readGroups(body)
   const person: SsoPerson = {
     orgId,

@@ -80,7 +80,11 @@ test('an address in another spelling is another address, verified, trusted or in
     (email) => email.replace('k', '\u212A'),
   ]
   let number = 0
-  for (const [CustomEmailField, TrustUnverifiedEmail] of [['', false], ['', true], ['upn', true]] as const) {
+  for (const [CustomEmailField, TrustUnverifiedEmail] of [
+    ['', false],
+    ['', true],
+    ['upn', true],
+  ] as const) {
     await change(at, { CustomEmailField, TrustUnverifiedEmail })
     for (const spelled of spellings) {
       const login = `k${++number}`
