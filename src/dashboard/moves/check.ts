@@ -90,8 +90,9 @@ async function obstaclesOfApi(
     if (stored !== undefined && stored.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
     if (stored !== undefined && !call.visibility.api(stored)) return [{ kind: 'api', id, why: NOT_YOURS }]
     await checkReferences(parts, call, 'api', { format, definition }, stored?.body, { made: brings })
-    if (placeOf(api) === undefined || allowsDuplicateSlugs(parts)) return []
-    const rules = { mayUse: usableBy(call), placeBefore: stored?.body.place }
+    if (placeOf(api) === undefined) return []
+    const mayCollide = allowsDuplicateSlugs(parts)
+    const rules = { mayCollide, mayUse: usableBy(call), placeBefore: stored?.body.place }
     const why = await foreignConflict(parts, api, stored === undefined ? [] : [stored.id], rules)
     return why === undefined ? [] : [{ kind: 'place', id, why }]
   } catch (error) {

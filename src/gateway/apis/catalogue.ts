@@ -2,10 +2,12 @@ import { toFault } from '../../errors/fault.ts'
 import { pathFlaws } from '../../model/apis/check/path-flaws.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { askedTerritory } from '../../model/apis/definition/requested-territory.ts'
-import { isShared, type SharedHosts, type Territory, territoryOf } from '../../model/apis/definition/territory.ts'
+import { isSelective, isShared, pathsOverlap, type SharedHosts, type Territory, territoryOf } from '../../model/apis/definition/territory.ts'
 import { toWords } from '../../model/apis/definition/tree.ts'
 import { readApi, readNewApi } from '../../model/apis/read/read.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import { loadsHere, type NodeShard } from '../../model/nodes/node.ts'
+import { ownersOf } from '../../model/people/ownership.ts'
 import { routeSegments } from '../routing/route-segments.ts'
 import { type PathSegment, Router } from '../routing/router.ts'
 import { TerritoryIndex } from '../routing/territory-index.ts'
@@ -20,6 +22,8 @@ interface Entry {
   readonly apiId: string
   readonly name: string
   readonly orgId: string
+  /** Who owns it, in words that can be compared. */
+  readonly owners: string
   /** Of two organisations that want the same requests, the one whose text is the lesser has them: files first, then the older. */
   rank: string
   api: Api | undefined
@@ -96,12 +100,22 @@ export class ApiCatalogue implements Territories {
     return undefined
   }
 
-  isHeldByOthers({ apiId, orgId, domain }: Api, path: string): boolean {
-    const territory = { domain, segments: path.split('/').filter((segment) => segment !== ''), ignoreCase: false }
-    const isOthers = (entry: Entry) =>
-      entry.orgId !== orgId ||
-      (entry.apiId !== apiId && entry.state !== 'loaded' && typeof entry.territory.segments[0] === 'string')
-    return this.#territories.foreignTo({ orgId: NOBODY, territory }).some(isOthers)
+  isHeldByOthers({ apiId, orgId, domain }: Api, host: string, path: string): boolean {
+    const segments = path.split('/').filter((segment) => segment !== '')
+    const owners = this.#ids.get(apiId)?.owners
+    const isOthers = (entry: Entry) => {
+      if (entry.orgId !== orgId) return true
+      if (entry.apiId === apiId) return false
+      const { territory } = entry
+      if (entry.state !== 'loaded' && typeof territory.segments[0] === 'string') return true
+      if (entry.owners === owners || !isSelective(territory) || territory.segments.length > segments.length) return false
+      return pathsOverlap(territory, { domain, segments, ignoreCase: false })
+    }
+    const isHeldAt = (at: string) =>
+      this.#territories
+        .foreignTo({ orgId: NOBODY, territory: { domain: at, segments, ignoreCase: false } })
+        .some(isOthers)
+    return isHeldAt(domain) || (host !== domain && isHeldAt(host))
   }
 
   get loaded(): number {
@@ -368,12 +382,15 @@ export class ApiCatalogue implements Territories {
 
 function newEntry(
   source: string,
-  { api_id, name, org_id: orgId }: Pick<ApiDocument, 'api_id' | 'name' | 'org_id'>,
+  document: Pick<ApiDocument, 'api_id' | 'name' | 'org_id'>,
   revision: number,
   rank: string,
 ): Entry {
+  const { api_id: apiId, name, org_id: orgId } = document
+  // A stored document names them beside its definition.
+  const owners = ownersOf(document as JsonObject).sort().join(' ')
   return {
-    ...{ source, apiId: api_id, name, orgId, rank },
+    ...{ source, apiId, name, orgId, owners, rank },
     api: undefined,
     segments: [],
     territory: NOWHERE,

@@ -155,7 +155,7 @@ export class OAuthEndpoints {
     return { served, found: { endpoint: 'metadata', below: '' }, prefix: path }
   }
 
-  /** At a host or path of another organisation the id of an API means nothing, even while nothing is served there. */
+  /** At a host or path of another organisation, or of another owner, the id of an API means nothing, even while nothing is served there. */
   #findById(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {
     const end = x.path.indexOf('/', 1)
     const found = end === -1 ? undefined : this.#paths.findAt(x.path, end)
@@ -167,7 +167,7 @@ export class OAuthEndpoints {
     if (OWN_WORDS.has(id)) return undefined
     if (domain !== '' && domain !== x.host) return undefined
     const owner = snapshot.router.ownerOf(x.host)
-    if ((owner !== undefined && owner !== orgId) || snapshot.territories.isHeldByOthers(served.api, x.path))
+    if ((owner !== undefined && owner !== orgId) || snapshot.territories.isHeldByOthers(served.api, x.host, x.path))
       return undefined
     return { served, found, prefix: '' }
   }

@@ -280,10 +280,11 @@ export interface Routes {
 /** Whose listen paths are whose. */
 export interface Territories {
   /**
-   * True where a listen path of another organisation is at, above or below a path of a request to an API, or one of its own organisation
-   * whose API is not served now: with ownership on, that may be another owner's.
+   * True where a listen path of another organisation is at, above or below the path of a request, or one of an API of its own
+   * organisation that has other owners at or above it; or one of its own organisation whose API is not served now. Listen paths of
+   * placeholders that take any segment count for other organisations alone.
    */
-  isHeldByOthers(api: Api, path: string): boolean
+  isHeldByOthers(api: Api, host: string, path: string): boolean
 }
 
 /** Follows a request to its upstream, to keep the answer or to give another in its place. */

@@ -3,6 +3,7 @@ import type { Api } from '../../model/apis/definition/api.ts'
 import { placeKeys, placeOf } from '../../model/apis/definition/stored-api.ts'
 import { areDisjointByTags, collides } from '../../model/apis/definition/template.ts'
 import {
+  isSelective,
   isShared,
   pathsOverlap,
   type SharedHosts,
@@ -61,8 +62,8 @@ export async function checkPlace(
   const place = placeOf(api)
   if (place === undefined) return []
   if (rules.mayCollide) {
-    // Gateways keep organisations apart, and do not know owners.
-    const why = await foreignNeighbour(parts, api, except, rules)
+    // Gateways keep listen paths of organisations apart; they do not know owners, nor who asked for the endpoints of an id first.
+    const why = await foreignConflict(parts, api, except, rules)
     if (why !== undefined) throw fault('listen_path_taken', why)
     return []
   }
@@ -84,7 +85,7 @@ export async function foreignConflict(
   parts: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  rules: Omit<PlaceRules, 'mayCollide'>,
+  rules: PlaceRules,
 ): Promise<string | undefined> {
   return (await foreignNeighbour(parts, api, except, rules)) ?? foreignEndpoints(parts, api, except, rules)
 }
@@ -97,7 +98,7 @@ async function foreignNeighbour(
   parts: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  { mayUse, placeBefore, mayCollide = false }: Omit<PlaceRules, 'mayCollide'> & { readonly mayCollide?: boolean },
+  { mayUse, placeBefore, mayCollide }: PlaceRules,
 ): Promise<string | undefined> {
   const hosts = sharedHosts(ownUrls(parts.config))
   const isMine = mayUse === undefined || placeBefore === placeOf(api)
@@ -151,23 +152,22 @@ async function foreignEndpoints(
   { documents, config }: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  { mayUse, placeBefore }: Omit<PlaceRules, 'mayCollide'>,
+  { mayUse, placeBefore }: PlaceRules,
 ): Promise<string | undefined> {
   const place = placeOf(api)
   if (place === undefined) return undefined
   const territory = territoryOf(api)
-  const [first] = territory.segments
-  if (typeof first !== 'string' || placeBefore === place) return undefined
+  // One that is not selective overlaps every listen path, and takes nothing from ids.
+  if (!isSelective(territory) || placeBefore === place) return undefined
   const isMine = (row: StoredDocument) => row.body.org_id === api.orgId && (mayUse === undefined || mayUse(row))
   const hosts = sharedHosts(ownUrls(config))
-  const word = readablePath(first)
-  for (const id of api.ignoreCase ? await idsLike(documents, word) : [word]) {
+  const ends = ENDPOINT_SEGMENTS.concat(config.compat.vendor_aliases)
+  for (const id of await idsAt(documents, territory, ends, mayUse === undefined ? api.orgId : undefined)) {
     const row = await documents.find('api', 'api_id', id)
     const other = row === undefined || except.includes(row.id) || isMine(row) ? undefined : readable(row)
     if (other?.oauth === undefined) continue
-    const ends = ENDPOINT_SEGMENTS.concat(config.compat.vendor_aliases)
-    const endpoints: Territory = { domain: other.domain, segments: [first], ignoreCase: api.ignoreCase }
-    const below = ends.map((end) => ({ ...endpoints, segments: [first, end] }))
+    const endpoints: Territory = { domain: other.domain, segments: [id], ignoreCase: api.ignoreCase }
+    const below = ends.map((end) => ({ ...endpoints, segments: [id, end] }))
     const isReached = below.some((each) =>
       other.orgId === api.orgId ? meetsAnywhere(territory, each) : territoriesOverlap(territory, each, hosts),
     )
@@ -189,10 +189,21 @@ async function foreignEndpoints(
 /** What follows the id of an API in the paths of its authorization server. */
 const ENDPOINT_SEGMENTS: readonly string[] = ['oauth', 'svc', '.well-known']
 
-/** Ids of APIs that differ from a word by letter case alone. */
-async function idsLike(documents: PublishParts['documents'], word: string): Promise<string[]> {
+/** Ids of APIs whose endpoints a listen path may be at, without those that only `exceptOrg` has. */
+async function idsAt(
+  documents: PublishParts['documents'],
+  territory: Territory,
+  ends: readonly string[],
+  exceptOrg: string | undefined,
+): Promise<string[]> {
+  const [first] = territory.segments
+  if (typeof first === 'string' && !territory.ignoreCase) return [readablePath(first)]
   const ids = await documents.valuesBy('api', 'api_id', 'org_id', {})
-  return [...ids.keys()].filter((id) => foldLetters(id) === foldLetters(word))
+  const isReached = (id: string) =>
+    ends.some((end) => pathsOverlap(territory, { domain: '', segments: [id, end], ignoreCase: territory.ignoreCase }))
+  const found: string[] = []
+  for (const [id, orgs] of ids) if (orgs.some((orgId) => orgId !== exceptOrg) && isReached(id)) found.push(id)
+  return found
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { spread } from '../../worlds/base/spread.ts'
-import { classicApi, oasApi, plainOas } from '../../worlds/dashboard/api-samples.ts'
+import { bodyOf, classicApi, oasApi, plainOas } from '../../worlds/dashboard/api-samples.ts'
 import { startTestDashboard, type TestDashboard, type TestUser } from '../../worlds/dashboard/harness.ts'
 import { setApiOwners } from '../../worlds/dashboard/set-owners.ts'
 
@@ -201,4 +201,47 @@ for (const duplicates of [false, true])
       if (may) await call('DELETE', '/api/apis/oas/wanted', { as: other })
       await call('DELETE', '/api/apis/oas/held', { as: owner })
     }
+  })
+
+/** New listen paths beside the authorization server of an API `held` at `/pay/v1/`, and whether others may have them. */
+const AT_ENDPOINTS: readonly (readonly [path: string, may: boolean, ignoreCase?: boolean])[] = [
+  ['/held/', false],
+  ['/held/oauth/', false],
+  ['/held/oauth/token/', false],
+  ['/held/{x}/', false],
+  ['/held/.well-known/', false],
+  ['/HELD/svc/', false, true],
+  ['/{any}/oauth/', false],
+  ['/{any}/{b:o.*}/x/', false],
+  ['/{any}/svc/', false],
+  ['/{any:h.*}/', false],
+  ['/{ANY}/OAuth/', false, true],
+  ['/{any}/orders/', true],
+  ['/held/orders/', true],
+  ['/HELD/svc/', true],
+  ['/{n:[0-9]+}/', true],
+]
+
+for (const duplicates of [false, true])
+  test(`nobody takes the endpoints that an API has by its id, duplicate slugs ${duplicates ? 'on' : 'off'}`, async (t) => {
+    const env = { SVC_DB_ENABLEOWNERSHIP: 'true', SVC_GW_ENABLEDUPLICATESLUGS: String(duplicates) }
+    const { call, user, admin, organisation, close } = await startTestDashboard({ env })
+    t.after(close)
+    const every = { apis: 'write' }
+    const [owner, other, foreign] = [await user(every), await user(every), await admin(await organisation())]
+    const oauth = { use_keyless: false, use_oauth2: true, oauth_meta: { allowed_access_types: ['client_credentials'] } }
+    const held = { api_definition: classicApi('held', '/pay/v1/', oauth) }
+    assert.equal((await call('POST', '/api/apis', { as: owner, body: held })).status, 200)
+    for (const as of [other, foreign, owner])
+      for (const [path, may, ignoreCase] of AT_ENDPOINTS) {
+        const definition = oasApi('new', path) as { 'x-svc-api-gateway': JsonObject }
+        const extension = definition['x-svc-api-gateway']
+        if (ignoreCase) extension.middleware = { global: { ignoreCase: { enabled: true } } }
+        const checked = await call('POST', '/api/moves/check', { as, body: { apis: [{ format: 'oas', definition }] } })
+        const { status, text } = await call('POST', '/api/apis/oas', { as, body: definition })
+        const isFine = may || as === owner
+        assert.equal(status, isFine ? 200 : 409, `${path}: ${text}`)
+        assert.equal((bodyOf(checked).obstacles as unknown[]).length, isFine ? 0 : 1, `${path}: ${checked.text}`)
+        if (isFine) await call('DELETE', '/api/apis/oas/new', { as })
+      }
   })

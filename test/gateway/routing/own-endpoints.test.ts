@@ -123,3 +123,44 @@ test('an API that takes any first segment does not get what belongs to an author
     await gateway.svc('DELETE', '/svc/apis/oas/all')
   }
 })
+
+/** Listen paths of another owner at the endpoints of an API by its id, and whether they have what is asked there. */
+const OF_OTHERS: readonly (readonly [path: string, has: boolean, domain?: string])[] = [
+  ['/owner/oauth/', true],
+  ['/owner/oauth/token/', true],
+  ['/owner/{any}/', true],
+  ['/owner/', true],
+  ['/{any}/oauth/', true],
+  ['/{any:own.*}/', true],
+  ['/{a}/{b:o.*}/{c}', true],
+  ['/owner/oauth/', true, 'own.example'],
+  ['/{any}/oauth/', true, 'own.example'],
+  ['/owner/oauth/token/deeper/', false],
+  ['/{any}/other/', false],
+  ['/owner/oauth/', false, 'another.example'],
+]
+
+test('the id of an API takes nothing from listen paths of another owner, and those of the same owner as ever', async (t) => {
+  const world = await startWorld(t)
+  const { gateway, origin } = world
+  const { documents } = gateway.store
+  const token = async () => {
+    origin.seen.length = 0
+    const asked = { method: 'POST', headers: { ...FORM, host: 'own.example' }, body: 'client_id=x' }
+    const { status } = await gateway.call('/owner/oauth/token', asked)
+    return origin.seen.length === 0 ? status : 'upstream'
+  }
+  for (const [value, has, name] of OF_OTHERS) {
+    const server = { listenPath: { value, strip: true }, ...(name && { customDomain: { enabled: true, name } }) }
+    await gateway.svc('POST', '/svc/apis/oas', defined({ id: 'other', path: value, url: origin.url, server }))
+    const { id, body } = (await documents.find('api', 'api_id', 'other'))!
+    const put = { op: 'put', kind: 'api', id, body: { ...body, user_owners: ['somebody'] } } as const
+    await documents.commit([put], undefined)
+    await world.publish(oauthApi(origin.url, { id: 'owner', path: '/pay/v1/' }))
+    assert.equal(await token(), has ? 'upstream' : 401, `${value} ${name}`)
+    await documents.commit([{ ...put, body }], undefined)
+    await gateway.svc('PUT', '/svc/apis/oas/owner', oauthApi(origin.url, { id: 'owner', path: '/pay/v1/' }))
+    if (value !== '/owner/') assert.equal(await token(), 401, `of the same owner: ${value} ${name}`)
+    for (const api of ['other', 'owner']) await gateway.svc('DELETE', `/svc/apis/oas/${api}`)
+  }
+})

@@ -59,6 +59,11 @@ export function territoriesOverlap(a: Territory, b: Territory, hosts: SharedHost
   return (a.domain === b.domain || a.domain === '' || b.domain === '') && pathsOverlap(a, b)
 }
 
+/** False for `/` and for listen paths of placeholders that take any segment: what is named comes before them. */
+export function isSelective({ segments }: Territory): boolean {
+  return segments.some((segment) => typeof segment === 'string' || segment.pattern !== undefined)
+}
+
 /** True unless it is certain that no path lies at or below both listen paths. */
 export function pathsOverlap(a: Territory, b: Territory): boolean {
   const length = Math.min(a.segments.length, b.segments.length)
