@@ -2,7 +2,14 @@ import { toFault } from '../../errors/fault.ts'
 import { pathFlaws } from '../../model/apis/check/path-flaws.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { askedTerritory } from '../../model/apis/definition/requested-territory.ts'
-import { isSelective, isShared, pathsOverlap, type SharedHosts, type Territory, territoryOf } from '../../model/apis/definition/territory.ts'
+import {
+  isSelective,
+  isShared,
+  pathsOverlap,
+  type SharedHosts,
+  type Territory,
+  territoryOf,
+} from '../../model/apis/definition/territory.ts'
 import { toWords } from '../../model/apis/definition/tree.ts'
 import { readApi, readNewApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
@@ -108,7 +115,8 @@ export class ApiCatalogue implements Territories {
       if (entry.apiId === apiId) return false
       const { territory } = entry
       if (entry.state !== 'loaded' && typeof territory.segments[0] === 'string') return true
-      if (entry.owners === owners || !isSelective(territory) || territory.segments.length > segments.length) return false
+      if (entry.owners === owners || !isSelective(territory) || territory.segments.length > segments.length)
+        return false
       return pathsOverlap(territory, { domain, segments, ignoreCase: false })
     }
     const isHeldAt = (at: string) =>
@@ -388,7 +396,9 @@ function newEntry(
 ): Entry {
   const { api_id: apiId, name, org_id: orgId } = document
   // A stored document names them beside its definition.
-  const owners = ownersOf(document as JsonObject).sort().join(' ')
+  const owners = ownersOf(document as JsonObject)
+    .sort()
+    .join(' ')
   return {
     ...{ source, apiId, name, orgId, owners, rank },
     api: undefined,
