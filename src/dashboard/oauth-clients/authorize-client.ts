@@ -4,14 +4,17 @@ import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import { isObject, type Json, type JsonObject, startsObject } from '../../model/json/json.ts'
 import { searchParams } from '../../model/network/search-params.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
+import { isPublic } from '../../oauth/clients/clients.ts'
 import type { OAuthApi, OAuthCall, OAuthParts } from '../../oauth/endpoints/parts.ts'
 import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
 import { issuerAt, publicAddress, type Reached } from '../../oauth/messages/issuer.ts'
 import { policyIn, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { checkPoliciesKnown } from '../../publish/sessions/sessions.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
+import { checkSoleDocumentOwner } from '../access/co-owned.ts'
 import { withinVisibility } from '../keys/key-view.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -89,7 +92,19 @@ export class AuthorizeClients {
       peerCertificate: '',
       // The route asks for the permission to write OAuth clients: that stands for the gateway's secret here.
       administrative: true,
+      checkClient: (client) => this.#checkPublicClient(call, client),
     }
+  }
+
+  /**
+   * A code or device code of a public client is a key by the client's policies to whoever holds it: it takes who could create that key.
+   * @throws Fault `shared_with_others` (403)
+   */
+  async #checkPublicClient(call: Call, client: OAuthClient): Promise<void> {
+    if (!isPublic(client)) return
+    const { org_id, policies, registered_by_policy } = client
+    const given = { org_id, policies: [...policies], registered_by_policy }
+    await checkSoleDocumentOwner(this.#parts, call, [{ kind: 'oauth_client', body: given }])
   }
 
   /** Reads the policy that the client is registered by, if any. */

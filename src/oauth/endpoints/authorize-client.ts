@@ -55,6 +55,7 @@ export async function authorizeClient(parts: OAuthParts, call: OAuthCall): Promi
 }
 
 async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: OpenRequest): Promise<OAuthAnswer> {
+  await call.checkClient?.(open.client)
   const rules = call.api.oauth
   const { scope, challenge, jkt } = await checkOpen(parts, open, rules)
   const keyRules = readSentKeyRules(form)

@@ -47,6 +47,7 @@ export async function decideDevice(parts: OAuthParts, call: OAuthCall, form: For
   const waiting = await findWaiting(parts, call, form.get('user_code') ?? '')
   giveBack()
   if (decision === '') return show(parts, waiting, waiting.device.body as unknown as DeviceBody)
+  if (decision === 'approve') await call.checkClient?.(waiting.client)
   const { waiting: decided, body } = await decide(parts, call, form, waiting)
   return show(parts, decided, body)
 }

@@ -48,6 +48,8 @@ export interface OAuthCall {
   readonly peerCertificate: string
   /** The call carried the gateway's secret. */
   readonly administrative: boolean
+  /** Of an administrative call: throws for a client for which the caller may not conclude authorizations; absent = all are allowed. */
+  readonly checkClient?: (client: OAuthClient) => Promise<void>
 }
 
 /** `fields` are `Name: value\r\n` lines. */

@@ -249,3 +249,46 @@ test('undo gives a redirect URI back, and no code or pushed request from before;
   await undo()
   assert.deepEqual(await third(), [200, 307])
 })
+
+test('with ownership on, public clients are authorized by who may create the key that their tokens are', async (t) => {
+  const env = { SVC_GW_PUBLICURL: PUBLIC, SVC_DB_ENABLEOWNERSHIP: 'true' }
+  const { oauth, policy, asked, root, call, gateway, user } = await world(t, env)
+  await oauth({ id: 'theirs' })
+  await oauth({ id: 'device', settings: { deviceAuthorization: true } })
+  const partOwner = await user({ oauth: 'write', keys: 'write', apis: 'write' })
+  await asked(200, 'PUT', '/api/apis/theirs/access', root, { userIds: [root.id], userGroupIds: [] })
+  await policy('both', ['device', 'theirs'])
+  await policy('mine', ['device'])
+  const challenge = createHash('sha256').update('v'.repeat(50)).digest('base64url')
+  const proof = { code_challenge: challenge, code_challenge_method: 'S256' }
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  for (const [policy_id, auth_method, status] of [
+    ['both', 'none', 403],
+    ['both', 'client_secret_basic', 200],
+    ['mine', 'none', 200],
+  ] as const) {
+    const client_id = `${policy_id}-${auth_method}`
+    const client = { client_id, redirect_uri: REDIRECT, policy_id, auth_method }
+    await asked(200, 'POST', '/api/apis/oauth/device', root, client)
+    const conclude = async (path: string, form: Record<string, string>, as = partOwner) => {
+      const answer = await call('POST', path, { as, body: new URLSearchParams(form).toString() })
+      return answer.status
+    }
+    const form = { ...asking, client_id, ...proof }
+    assert.equal(await conclude('/api/apis/oauth/device/authorize-client', form), status, client_id)
+    assert.equal(await conclude('/api/apis/device/authorize-client', form, root), 200)
+    assert.equal(await conclude('/api/apis/device/authorize-client', { ...form, error: 'access_denied' }), 200)
+    // The same as the key.
+    const key = await call('POST', '/api/keys', { as: partOwner, body: { apply_policies: [policy_id] } })
+    assert.equal(key.status === 200, policy_id === 'mine', key.text)
+    if (auth_method !== 'none') continue
+    const began = await gateway.call('/device/oauth/device_authorization', {
+      ...{ method: 'POST', headers: type },
+      body: new URLSearchParams({ client_id }).toString(),
+    })
+    const { user_code } = began.json as Record<string, string>
+    const device = '/api/apis/oauth/device/authorize-client'
+    assert.equal(await conclude(device, { user_code: user_code! }), 200, began.text)
+    assert.equal(await conclude(device, { user_code: user_code!, decision: 'approve' }), status, client_id)
+  }
+})
