@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv'
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
-import { fault } from '../../../errors/fault.ts'
+import { type Fault, fault } from '../../../errors/fault.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { fromPointer, toPointer, toWords } from '../definition/tree.ts'
 import { VALUES, type ValueKind } from '../definition/values.ts'
@@ -40,10 +40,14 @@ export function flawsOf(schema: SchemaName, value: Json, root: readonly string[]
 
 /** @throws Fault `definition_invalid` that names the first 20 flaws; returns when there are none */
 export function refuseFlaws(flaws: readonly Flaw[]): void {
-  if (flaws.length === 0) return
+  if (flaws.length > 0) throw definitionFault(flaws)
+}
+
+/** A Fault `definition_invalid` that names the first 20 flaws. */
+export function definitionFault(flaws: readonly Flaw[]): Fault {
   const named = flaws.slice(0, MAX_NAMED).map(({ at, reason }) => `${toWords(at)}: ${reason}`)
   const more = flaws.length > MAX_NAMED ? [`and ${flaws.length - MAX_NAMED} more`] : []
-  throw fault('definition_invalid', [...named, ...more].join('; '))
+  return fault('definition_invalid', [...named, ...more].join('; '))
 }
 
 /**

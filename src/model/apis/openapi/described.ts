@@ -1,6 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { textOf } from '../definition/members.ts'
-import { fromPointer, getAt, type TreePath } from '../definition/tree.ts'
+import { getAt, type TreePath } from '../definition/tree.ts'
+import type { ExampleMaker } from './example-of-schema.ts'
+import { MAX_REFERENCES, targetOf } from './references.ts'
 
 /** An operation as the OpenAPI document describes it. */
 export interface DescribedOperation {
@@ -10,6 +12,8 @@ export interface DescribedOperation {
   /** Where the operation and its path stand in the document. */
   readonly at: TreePath
   readonly itemAt: TreePath
+  /** Makes the examples of the document, for all its operations. */
+  readonly examples: ExampleMaker
 }
 
 /** The operations that an OpenAPI document describes: methods in upper case, paths as the document spells them. */
@@ -20,8 +24,6 @@ export interface Described {
 
 /** For definitions without an OpenAPI document. */
 export const NOTHING_DESCRIBED: Described = { find: () => undefined, list: () => [] }
-
-const MAX_REFERENCES = 20
 
 /** What stands at a place of a document, and where it really stands once references within the document are followed. */
 export interface Found {
@@ -36,7 +38,7 @@ export function follow(document: JsonObject, from: TreePath): Found {
     const value = getAt(document, at)
     const reference = isObject(value ?? null) ? textOf(value as JsonObject, '$ref') : ''
     if (reference === '') return { value, at }
-    const target = reference.startsWith('#') ? fromPointer(decoded(reference.slice(1))) : undefined
+    const target = targetOf(reference)
     if (target === undefined) break
     at = target
   }
@@ -50,12 +52,4 @@ export function describedAt(
 ): { readonly object: JsonObject; readonly at: TreePath } {
   const { value, at } = follow(document, from)
   return { object: value !== undefined && isObject(value) ? value : {}, at }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

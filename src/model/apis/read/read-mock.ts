@@ -2,10 +2,10 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { refuseFlaws } from '../check/validate.ts'
 import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
 import type { MockAnswer, MockExample, MockRule } from '../definition/operation.ts'
-import { member, type TreePath } from '../definition/tree.ts'
+import { member, type TreePath, toPointer } from '../definition/tree.ts'
 import { VALUES } from '../definition/values.ts'
 import { type DescribedOperation, describedAt, follow } from '../openapi/described.ts'
-import { exampleOfSchema } from '../openapi/example-of-schema.ts'
+import type { ExampleMaker } from '../openapi/example-of-schema.ts'
 
 const DEFAULT_STATUS = 200
 /** Examples of one operation that are kept ready; a document with more is refused. */
@@ -62,30 +62,54 @@ function readAnswer(holder: JsonObject, body: string): MockAnswer {
   return { status: numberOf(holder, 'code') || DEFAULT_STATUS, headers, body: textOf(holder, body) }
 }
 
-function examplesOf({ document, root, at }: DescribedOperation): MockExample[] {
+/** Answers of a document by their response and status: operations that refer to the same response share them. */
+const answersOf = new WeakMap<ExampleMaker, Map<string, readonly MockExample[]>>()
+/** What an example costs besides its texts. */
+const CHARACTERS_OF_EXAMPLE = 100
+
+function examplesOf({ document, root, at, examples: maker }: DescribedOperation): MockExample[] {
   const examples: MockExample[] = []
+  const known = answersOf.get(maker) ?? new Map<string, readonly MockExample[]>()
+  answersOf.set(maker, known)
+  const where = [...root, ...at, 'responses']
   const { object: responses, at: responsesAt } = describedAt(document, [...at, 'responses'])
   for (const code of Object.keys(responses)) {
     const status = statusOf(code)
     if (status === undefined) continue
     const { object: response, at: responseAt } = describedAt(document, [...responsesAt, code])
-    const headers = headersOf(document, root, responseAt)
-    const types = Object.keys(objectOf(response, 'content'))
-    if (types.length === 0) examples.push({ status, headers, body: '', name: '', mediaType: '' })
-    for (const type of types) {
-      const mediaType = (type.split(';')[0] ?? '').trim().toLowerCase()
-      const flaw = VALUES.fieldValue(type)
-      if (flaw !== undefined) refuseFlaws([{ at: [...root, ...responseAt, 'content', type], reason: flaw }])
-      for (const [name, value] of valuesOf(document, [...responseAt, 'content', type])) {
-        const typed = [...headers, ['Content-Type', type] as const]
-        examples.push({ status, headers: typed, body: bodyOf(value, mediaType), name, mediaType })
-      }
-    }
+    const key = `${status} ${toPointer(responseAt)}`
+    const answers = known.get(key) ?? answersIn({ document, root, maker }, response, responseAt, status)
+    known.set(key, answers)
+    if (examples.length + answers.length > MAX_EXAMPLES)
+      refuseFlaws([{ at: where, reason: `must not hold more than ${MAX_EXAMPLES} examples` }])
+    examples.push(...answers)
   }
-  const where = [...root, ...at, 'responses']
   if (examples.length === 0) refuseFlaws([{ at: where, reason: 'must hold an answer, because examples are asked for' }])
-  if (examples.length > MAX_EXAMPLES) {
-    refuseFlaws([{ at: where, reason: `must not hold more than ${MAX_EXAMPLES} examples` }])
+  return examples
+}
+
+interface Source {
+  readonly document: JsonObject
+  readonly root: TreePath
+  readonly maker: ExampleMaker
+}
+
+function answersIn(source: Source, response: JsonObject, at: TreePath, status: number): MockExample[] {
+  const { document, root, maker } = source
+  const headers = headersOf(source, at)
+  const cost = headers.reduce((sum, [name, value]) => sum + name.length + value.length, CHARACTERS_OF_EXAMPLE)
+  const types = Object.keys(objectOf(response, 'content'))
+  if (types.length === 0) return [{ status, headers, body: '', name: '', mediaType: '' }]
+  const examples: MockExample[] = []
+  for (const type of types) {
+    const mediaType = (type.split(';')[0] ?? '').trim().toLowerCase()
+    const flaw = VALUES.fieldValue(type)
+    if (flaw !== undefined) refuseFlaws([{ at: [...root, ...at, 'content', type], reason: flaw }])
+    for (const [name, value] of valuesOf(document, maker, [...at, 'content', type])) {
+      maker.charge(cost)
+      const typed = [...headers, ['Content-Type', type] as const]
+      examples.push({ status, headers: typed, body: bodyOf(value, mediaType, maker), name, mediaType })
+    }
   }
   return examples
 }
@@ -98,7 +122,7 @@ function statusOf(code: string): number | undefined {
 }
 
 /** Values of a media type: its named examples, else its only one, else one made from its schema. */
-function valuesOf(document: JsonObject, at: TreePath): [name: string, value: Json][] {
+function valuesOf(document: JsonObject, maker: ExampleMaker, at: TreePath): [name: string, value: Json][] {
   const { object: media } = describedAt(document, at)
   const { object: named, at: namedAt } = describedAt(document, [...at, 'examples'])
   const values = Object.keys(named).flatMap((name): [string, Json][] => {
@@ -107,18 +131,18 @@ function valuesOf(document: JsonObject, at: TreePath): [name: string, value: Jso
   })
   if (values.length > 0) return values
   const only = member(media, 'example')
-  return [['', only ?? exampleOfSchema(document, [...at, 'schema'])]]
+  return [['', only ?? maker.ofSchema(member(media, 'schema'))]]
 }
 
-function headersOf(document: JsonObject, root: TreePath, at: TreePath): [string, string][] {
+function headersOf({ document, root, maker }: Source, at: TreePath): [string, string][] {
   const { object: headers, at: headersAt } = describedAt(document, [...at, 'headers'])
   const made: [string, string][] = []
   for (const name of Object.keys(headers)) {
     // OpenAPI has the type of the content say this.
     if (name.toLowerCase() === 'content-type') continue
     const { object: header, at: headerAt } = describedAt(document, [...headersAt, name])
-    const value = member(header, 'example') ?? exampleOfSchema(document, [...headerAt, 'schema'])
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    const value = member(header, 'example') ?? maker.ofSchema(member(header, 'schema'))
+    const text = typeof value === 'string' ? value : maker.textOf(value)
     const reason = answerHeaderFault(name, text)
     if (reason !== undefined) refuseFlaws([{ at: [...root, ...headerAt], reason }])
     made.push([name, text])
@@ -132,8 +156,9 @@ export function isJsonType(mediaType: string): boolean {
 }
 
 /** Examples that do not fit in a document as themselves are written as texts. */
-function bodyOf(value: Json, mediaType: string): string {
-  if (typeof value !== 'string') return JSON.stringify(value)
+function bodyOf(value: Json, mediaType: string, maker: ExampleMaker): string {
+  if (typeof value !== 'string') return maker.textOf(value)
+  maker.charge(value.length)
   return isJsonType(mediaType) && !isJsonText(value) ? JSON.stringify(value) : value
 }
 
