@@ -92,7 +92,10 @@ const ASKED: Readonly<Record<string, { of: (index: number) => Json; components: 
   'one schema': { of: () => json({ schema: ref('S0') }), components: { schemas: bomb } },
   'one response': {
     of: () => ({ $ref: '#/components/responses/r' }),
-    components: { schemas: bomb, responses: { r: { ...json({ schema: ref('S0') }), headers: many(400, () => ({ schema: ref('S9') })) } } },
+    components: {
+      schemas: bomb,
+      responses: { r: { ...json({ schema: ref('S0') }), headers: many(400, () => ({ schema: ref('S9') })) } },
+    },
   },
   'one example': {
     of: () => json({ examples: { e: { $ref: '#/components/examples/e' } } }),
@@ -121,6 +124,8 @@ for (const [name, { of, components, refused }] of Object.entries(ASKED))
     const read = () => readNewApi({ format: 'oas', definition } as unknown as Parameters<typeof readNewApi>[0])
     if (refused !== undefined) return assert.throws(read, refused)
     const { rules } = read()
-    const bodies = new Set(rules.operations.flatMap(({ mock }) => (mock && 'examples' in mock ? mock.examples : [])).map(({ body }) => body))
+    const bodies = new Set(
+      rules.operations.flatMap(({ mock }) => (mock && 'examples' in mock ? mock.examples : [])).map(({ body }) => body),
+    )
     assert.equal(bodies.size, 1)
   })
