@@ -23,9 +23,14 @@ export class SecretGate {
   readonly #trustedProxies: BlockList | undefined
   readonly #brake: AdminSecretThrottle
 
-  /** Under a word that is not set here, somebody may send the secret all the same. */
+  /** Under a word that is not set here, somebody may send the secret all the same: alone, behind a scheme (`Bearer`), quoted or in a list. */
   readonly #holdsSecret = (name: string, value: string): boolean =>
-    this.#headers.includes(name) || (this.#secret !== '' && equalSecrets(value, this.#secret))
+    this.#headers.includes(name) || (this.#secret !== '' && this.#isAmong(value))
+
+  #isAmong(value: string): boolean {
+    const parts = value.split(/[\s,;="']+/).filter(({ length }) => length === this.#secret.length)
+    return [value, ...parts].some((part) => equalSecrets(part, this.#secret))
+  }
 
   constructor({ secret, words, trustedProxies, clock }: SecretGateParts) {
     this.#secret = secret

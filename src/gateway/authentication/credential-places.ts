@@ -3,11 +3,10 @@ import type { CredentialPlace, SchemeRules } from '../../model/authentication/sc
 import type { Exchange } from '../server/exchange.ts'
 import {
   headerValue,
-  parameterOf,
   readBare,
   singleParameter,
-  variableOf,
 } from '../steps/authentication/read-credential.ts'
+import { foldField, foldName } from './name-readings.ts'
 
 /** Fields of a signed request (RFC 9421 section 4), and digests that a signature may cover (RFC 9530, RFC 3230). */
 export const SIGNATURE_FIELDS = ['signature-input', 'signature']
@@ -100,11 +99,9 @@ export function unique(places: readonly CredentialPlace[]): readonly CredentialP
 }
 
 function place(kind: CredentialPlace['in'], name: string): CredentialPlace {
-  const read = kind === 'query' ? parameterOf : kind.startsWith('cookie') ? variableOf : fieldOf
-  return { in: kind, name, key: `${kind} ${read(name)}` }
+  const fold = kind.startsWith('header') ? foldField : foldName
+  return { in: kind, name, key: `${kind} ${fold(name)}` }
 }
-
-const fieldOf = (name: string) => name.replaceAll('_', '-')
 
 function header(name: string): CredentialPlace {
   return place('header', name)

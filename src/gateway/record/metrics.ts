@@ -33,7 +33,7 @@ export class Metrics {
   constructor() {
     this.counter(
       'svc_underscore_fields_dropped',
-      'Request fields dropped because of an underscore in their name.',
+      'Request fields dropped because upstreams may take their name for another one (underscores, other punctuation).',
       () => this.#hiddenFields,
     )
     this.counter(

@@ -25,7 +25,7 @@ export interface ServerParts {
   /** Answers the product's own paths (`/hello`, `/svc/...`); false when the path is not one of them on this port. */
   readonly own: (x: Exchange) => boolean
   readonly endpoints: OAuthEndpoints
-  /** Counts fields that were hidden because of an underscore in their name. */
+  /** Counts fields that were hidden because upstreams may take their name for another one. */
   readonly onHiddenFields: (count: number) => void
   /** Counts a finished request. Must not throw. */
   readonly record: (x: Exchange) => void

@@ -17,6 +17,7 @@ export const LF = 10
 export const SP = 32
 export const TAB = 9
 export const COLON = 58
+export const DASH = 45
 export const SLASH = 47
 export const DOT = 46
 export const PERCENT = 37
@@ -26,8 +27,8 @@ export const UNDERSCORE = 95
 /** What each byte may be: one look-up per byte while a head is scanned. */
 export const CLASS: Uint8Array = classes()
 
-/** 1 for the bytes of ordinary field names: TOKEN without the underscore. */
-export const NAME: Uint8Array = CLASS.map((bits, byte) => (byte === UNDERSCORE ? 0 : bits & TOKEN))
+/** 1 for the bytes of ordinary field names: letters, digits and `-`. */
+export const NAME: Uint8Array = CLASS.map((bits, byte) => (byte === DASH || isAlphanumeric(byte) ? bits & TOKEN : 0))
 
 /** Lower case of ASCII letters, every other byte as it is. */
 export const LOWER: Uint8Array = lowers()
@@ -66,19 +67,28 @@ export function equalsAt(text: string, start: number, end: number, lower: string
   return true
 }
 
-/** True when `text` from `start` to `end` is `lower` to an upstream that reads `_` for `-` (CGI, WSGI, Rack). */
+/**
+ * True when `text` from `start` to `end` is `lower` to an upstream that makes one character of all but letters and digits: CGI, WSGI and Rack
+ * do so with `-` and `_`, lighttpd and Apache 2.2 with all of them. As `foldFieldName`, without a new string.
+ */
 export function spellsAt(text: string, start: number, end: number, lower: string): boolean {
   if (end - start !== lower.length) return false
   for (let i = 0; i < lower.length; i++) {
     const code = LOWER[text.charCodeAt(start + i) & 255]!
     const wanted = lower.charCodeAt(i)
-    if (code !== wanted && !(isDash(code) && isDash(wanted))) return false
+    if (code !== wanted && (isAlphanumeric(code) || isAlphanumeric(wanted))) return false
   }
   return true
 }
 
-function isDash(code: number): boolean {
-  return code === 45 || code === UNDERSCORE
+/** A field name (any letter case) as all of its spellings are compared: in lower case, with `-` for all but letters and digits. */
+export function foldFieldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')
+}
+
+function isAlphanumeric(code: number): boolean {
+  const lower = code | 32
+  return (lower >= 97 && lower <= 122) || (code >= 48 && code <= 57)
 }
 
 /** Value of a hex digit whose class was checked. */

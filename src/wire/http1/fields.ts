@@ -1,4 +1,4 @@
-import { equalsAt, LOWER, spellsAt, UNDERSCORE } from './chars.ts'
+import { equalsAt, foldFieldName, LOWER, NAME, spellsAt } from './chars.ts'
 
 /** Numbers of the field names that the product looks at itself; 0 is every other name. */
 export const FIELD = {
@@ -34,10 +34,11 @@ export const FIELD = {
   xRatelimitLimit: 28,
   xRatelimitRemaining: 29,
   xRatelimitReset: 30,
+  proxy: 31,
 } as const
 
-/** Number of a field that nobody sees, because its name has an underscore. */
-const HIDDEN = 31
+/** Number of a field that nobody sees, because its name may stand for another one. */
+const HIDDEN = 32
 
 /** Lower-case name of each FIELD number; that of `xForwardedOther` is the beginning of one. */
 export const FIELD_NAMES: readonly string[] = [
@@ -72,6 +73,7 @@ export const FIELD_NAMES: readonly string[] = [
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
+  'proxy',
 ]
 
 /** Numbers to try for a name, by its length and first letter: at most one or two, so that a look-up compares one name. */
@@ -132,8 +134,8 @@ export function numberOfName(name: string): number {
   return lower.startsWith(FORWARDED_PREFIX) ? FIELD.xForwardedOther : FIELD.other
 }
 
-function holdsUnderscore(text: string, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (text.charCodeAt(i) === UNDERSCORE) return true
+function isUnusual(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (NAME[text.charCodeAt(i)] !== 1) return true
   return false
 }
 
@@ -149,6 +151,8 @@ export class Fields {
   end = 0
   /** Fields that are hidden: `hide`. */
   hidden = 0
+  /** Fields whose name holds other characters than letters, digits and `-`, without those that are hidden from the start. */
+  unusual = 0
   /** Five numbers a field: name start, name end, value start, value end, FIELD number (`~number`, so negative, once dropped). */
   spans: Int32Array = new Int32Array(NUMBERS_PER_FIELD * 100)
 
@@ -158,6 +162,7 @@ export class Fields {
     this.count = 0
     this.end = 0
     this.hidden = 0
+    this.unusual = 0
   }
 
   /** Adds a field whose bytes were checked. Grows the table when a head may hold more than 100 fields. */
@@ -180,14 +185,14 @@ export class Fields {
   }
 
   /**
-   * Hides the fields with an underscore in their name that upstreams may take for one that the wire or the gateway reads, sets or removes
-   * by its FIELD number (`X_Forwarded_For`): whatever handles those sees their own spelling only.
+   * Hides the fields that upstreams may take for one that the wire or the gateway reads, sets or removes by its FIELD number
+   * (`X_Forwarded_For`, `X.Real.IP`): whatever handles those sees their own spelling only.
    */
   hideSpellings(): void {
     const { spans, text } = this
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
-      if (spans[at + 4] !== FIELD.other || !holdsUnderscore(text, spans[at]!, spans[at + 1]!)) continue
-      if (numberOfName(text.slice(spans[at]!, spans[at + 1]!).replaceAll('_', '-')) === FIELD.other) continue
+      if (spans[at + 4] !== FIELD.other || !isUnusual(text, spans[at]!, spans[at + 1]!)) continue
+      if (numberOfName(foldFieldName(text.slice(spans[at]!, spans[at + 1]!))) === FIELD.other) continue
       spans[at + 1] = spans[at]!
       spans[at + 4] = ~HIDDEN
       this.hidden++
@@ -253,7 +258,7 @@ export class Fields {
     return found < 0 ? '' : text.slice(spans[found + 2]!, spans[found + 3]!)
   }
 
-  /** As `single`, but `_` for `-` and `-` for `_` make no other field: such a one counts, and its value is not given. */
+  /** As `single`, but other characters for those that are neither letters nor digits make no other field (`spellsAt`): such a one counts, and its value is not given. */
   singleOfSpellings(lowerName: string): string | undefined {
     const { spans, text } = this
     let found = -1
@@ -284,7 +289,7 @@ export class Fields {
     return values
   }
 
-  /** Leaves every field out of `kept()` whose name is this one (lower case), or is with `_` for `-` or `-` for `_`. */
+  /** Leaves every field out of `kept()` whose name is this one (lower case) in any spelling (`spellsAt`). */
   drop(lowerName: string): void {
     const { spans, text } = this
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
@@ -314,7 +319,7 @@ export class Fields {
 
   /**
    * Erases the fields of administration credentials: `admin-auth`, and `x-<word>-authorization` as far as `isSecret` says so. It gets the
-   * name in lower case, with `-` for `_`. Two characters of a name rule out most fields.
+   * name as `foldFieldName` answers it. Two characters of a name rule out most fields.
    */
   eraseAdministration(isSecret: (name: string, value: string) => boolean): void {
     const { spans, text } = this
@@ -326,7 +331,7 @@ export class Fields {
       const ending = text.charCodeAt(end - 1) | 32
       const first = text.charCodeAt(start) | 32
       if ((ending !== LETTER_N || first !== LETTER_X) && (ending !== LETTER_H || first !== LETTER_A)) continue
-      const name = text.slice(start, end).toLowerCase().replaceAll('_', '-')
+      const name = foldFieldName(text.slice(start, end))
       const isOurs =
         name === 'admin-auth' ||
         (name.startsWith('x-') &&

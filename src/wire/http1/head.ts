@@ -1,7 +1,7 @@
 import type { Fault } from '../../errors/fault.ts'
 import { CR, LF } from './chars.ts'
 import type { WireExchange } from './exchange.ts'
-import { FIELD } from './fields.ts'
+import { FIELD, FIELD_NAMES } from './fields.ts'
 import { REFUSAL } from './refusals.ts'
 import { scanRequestLine } from './request-line.ts'
 import {
@@ -23,10 +23,12 @@ import { hostLength } from './target.ts'
 const HOP: Uint8Array = hops()
 
 function hops(): Uint8Array {
-  const table = new Uint8Array(32)
+  const table = new Uint8Array(FIELD_NAMES.length)
   const names = ['host', 'connection', 'contentLength', 'transferEncoding', 'expect', 'upgrade', 'te'] as const
   for (const name of names) table[FIELD[name]] = 1
-  for (const name of ['trailer', 'keepAlive', 'proxyConnection', 'proxyAuthorization'] as const) table[FIELD[name]] = 1
+  // CGI hands `Proxy` on as the variable HTTP_PROXY, which programs take for their own outgoing proxy ("httpoxy").
+  const proxies = ['proxy', 'proxyConnection', 'proxyAuthorization'] as const
+  for (const name of ['trailer', 'keepAlive', ...proxies] as const) table[FIELD[name]] = 1
   return table
 }
 
@@ -60,7 +62,7 @@ export function parseRequestHead(bytes: Uint8Array, text: string, x: WireExchang
   const end = scanFields(x.request, bytes, line, HOP, bounds)
   if (end <= 0) return tooLarge(end, text, bounds)
   if (end > bounds.maxHeadBytes) return noteRefused(REFUSAL.headTooLarge)
-  if (bounds.allowUnderscores) x.request.hideSpellings()
+  if (x.request.unusual > 0) x.request.hideSpellings()
   const fault = readMeaning(x, bytes)
   return fault === undefined ? end : noteRefused(fault)
 }

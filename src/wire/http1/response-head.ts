@@ -1,5 +1,5 @@
 import { CLASS, SP, VALUE } from './chars.ts'
-import { FIELD, type Fields } from './fields.ts'
+import { FIELD, FIELD_NAMES, type Fields } from './fields.ts'
 import {
   INCOMPLETE,
   isChunked,
@@ -22,7 +22,7 @@ const ANSWER_BOUNDS = { maxFields: MAX_ANSWER_FIELDS, allowUnderscores: true }
 const HOP: Uint8Array = hops()
 
 function hops(): Uint8Array {
-  const table = new Uint8Array(32)
+  const table = new Uint8Array(FIELD_NAMES.length)
   const names = ['connection', 'contentLength', 'transferEncoding', 'upgrade', 'te', 'trailer', 'keepAlive'] as const
   for (const name of names) table[FIELD[name]] = 1
   for (const name of ['proxyConnection', 'proxyAuthenticate'] as const) table[FIELD[name]] = 1

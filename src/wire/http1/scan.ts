@@ -8,7 +8,7 @@ import { REFUSAL } from './refusals.ts'
 export interface HeadBounds {
   readonly maxHeadBytes: number
   readonly maxFields: number
-  /** False = fields with an underscore in their name are hidden. */
+  /** False = fields with an underscore in their name are hidden. True hides those that `Fields.hideSpellings` says. */
   readonly allowUnderscores: boolean
 }
 
@@ -54,11 +54,13 @@ export function scanFields(
       if (i === length) return INCOMPLETE
       code = bytes[i]!
     }
-    if (code === UNDERSCORE) {
-      hidden = !allowUnderscores
+    if (code !== COLON && (CLASS[code]! & TOKEN) !== 0) {
+      const from = i
       i = tokenEnd(bytes, i, length)
       if (i === length) return INCOMPLETE
       code = bytes[i]!
+      hidden = !allowUnderscores && holdsUnderscore(bytes, from, i)
+      if (!hidden) fields.unusual++
     }
     if (code !== COLON || i === nameStart) return noteRefused(badName(code, i === nameStart))
     if (fields.count >= maxFields) return noteRefused(REFUSAL.tooManyFields)
@@ -79,6 +81,11 @@ export function scanFields(
     i = end
   }
   return INCOMPLETE
+}
+
+function holdsUnderscore(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i] === UNDERSCORE) return true
+  return false
 }
 
 function tokenEnd(bytes: Uint8Array, at: number, length: number): number {
@@ -139,6 +146,7 @@ const NAMEABLE: ReadonlySet<number> = new Set([
   FIELD.trailer,
   FIELD.keepAlive,
   FIELD.proxyConnection,
+  FIELD.proxy,
   FIELD.upgrade,
   FIELD.proxyAuthorization,
   FIELD.proxyAuthenticate,

@@ -7,7 +7,7 @@ const NOT_TRAILING: ReadonlySet<string> = new Set([
 ])
 
 /** Fields of a request that count only where the gateway lets them through: who sent it, and names that upstreams confuse with others. */
-const NOT_FROM_CLIENTS = /^(?:forwarded|x-forwarded-.*|x-real-ip|.*_.*)$/
+const NOT_FROM_CLIENTS = /^(?:forwarded|x-forwarded-.*|x-real-ip|proxy|.*[!#$%&'*+.^_`|~].*)$/
 
 /** Trailers of a request, as `trailerLines`. */
 export function requestTrailerLines(fields: readonly Field[]): string | undefined {

@@ -12,6 +12,7 @@ import {
   unique,
   withoutPlaces,
 } from '../../authentication/credential-places.ts'
+import { foldField } from '../../authentication/name-readings.ts'
 import { type Exchange, type KnownCredentials, NO_CREDENTIALS, type Step } from '../../server/exchange.ts'
 import { withoutCookie, withoutQuery } from './read-credential.ts'
 
@@ -207,9 +208,9 @@ export function openValues(x: Exchange, name: string): readonly string[] {
         cookies = withoutCookie(cookies, each.name, each.in === 'cookies')
     return cookies === '' ? [] : [cookies]
   }
-  const key = `header ${name.replaceAll('_', '-')}`
+  const key = `header ${foldField(name)}`
   const isWithheld = withheld.some((each) =>
-    each.in === 'headers' ? key.startsWith(`header ${each.name}`) : each.key === key,
+    each.in === 'headers' ? key.startsWith(`header ${foldField(each.name)}`) : each.key === key,
   )
   return isWithheld ? [] : values
 }

@@ -1,5 +1,14 @@
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
+import {
+  behindSemicolon,
+  cookiesNamed,
+  foldName,
+  isNamed,
+  parametersNamed,
+  startsNamed,
+  startsWithParameter,
+} from '../../authentication/name-readings.ts'
 import type { Exchange } from '../../server/exchange.ts'
 
 /**
@@ -39,63 +48,27 @@ export function singleParameter(query: string, name: string): string | undefined
 }
 
 /**
- * The value under a name in a list of `name=value`; '' when it is not there, undefined when it is there more than once. Names that
- * upstreams read as this one count too: PHP and Rack read `key[]` as `key`, PHP reads `a.b` and ` a b` as `a_b`. In
- * parameters ASP.NET ignores letter case, and old parsers end one at `;`.
+ * The value under a name in a list of `name=value`; '' when it is not there, undefined when it is there more than once. What some upstream
+ * reads as this name counts too, and has no value (`isNamed`).
  */
 function onlyOne(list: string, separator: string, name: string, read: (text: string) => string): string | undefined {
-  const variable = separator === '&' ? parameterOf : variableOf
-  const wanted = variable(name)
+  const countIn = separator === '&' ? parametersNamed : cookiesNamed
+  const folded = foldName(name)
   let found: string | undefined
-  let equals = list.indexOf('=')
-  let semicolon = separator === ';' ? -1 : list.indexOf(';')
   for (let at = 0; at <= list.length; ) {
     const next = list.indexOf(separator, at)
     const end = next === -1 ? list.length : next
-    // Looked for once however many pairs have none.
-    if (equals !== -1 && equals < at) equals = list.indexOf('=', at)
-    const nameEnd = equals === -1 || equals > end ? end : equals
-    const given = read(list.slice(at, nameEnd))
-    if (given === name || variable(given) === wanted) {
-      if (found !== undefined) return undefined
-      found = nameEnd === end || given !== name ? '' : read(list.slice(nameEnd + 1, end))
-    }
-    if (semicolon !== -1 && semicolon < at) semicolon = list.indexOf(';', at)
-    if (semicolon !== -1 && semicolon < end && behindSemicolon(list.slice(at, end), wanted) !== -1) {
-      if (found !== undefined) return undefined
-      found = ''
+    const part = list.slice(at, end)
+    const count = countIn(part, folded)
+    if (count > 1 || (count === 1 && found !== undefined)) return undefined
+    if (count === 1) {
+      const equals = part.indexOf('=')
+      found = equals !== -1 && read(part.slice(0, equals)) === name ? read(part.slice(equals + 1)) : ''
     }
     at = end + 1
   }
   return found ?? ''
 }
-
-/** Where in a pair, behind a `;`, another of this variable begins; -1 where none does. */
-function behindSemicolon(pair: string, wanted: string): number {
-  let at = pair.indexOf(';')
-  while (at !== -1) {
-    const next = pair.indexOf(';', at + 1)
-    const [name = ''] = pair.slice(at + 1, next === -1 ? pair.length : next).split('=', 1)
-    if (parameterOf(decoded(name)) === wanted) return at
-    at = next
-  }
-  return -1
-}
-
-/** The variable that upstreams make of a parameter: as PHP does, and without regard to letter case. */
-export function parameterOf(name: string): string {
-  return variableOf(name).toLowerCase()
-}
-
-/** The variable that PHP makes of a parameter or cookie. */
-export function variableOf(name: string): string {
-  if (!FOLDED.test(name)) return name
-  const plain = name.trimStart()
-  const bracket = plain.indexOf('[', 1)
-  return (bracket === -1 ? plain : plain.slice(0, bracket)).replaceAll(/[ .]/g, '_')
-}
-
-const FOLDED = /[ .[]/
 
 const trimmed = (text: string) => text.trim()
 
@@ -119,16 +92,12 @@ export function queryValues(query: string, name: string): (string | undefined)[]
 /** The query without every parameter of this name, or of one that upstreams read as it. */
 export function withoutQuery(query: string, name: string): string {
   if (query === '') return query
-  const wanted = parameterOf(name)
+  const folded = foldName(name)
   return query
     .split('&')
-    .filter((pair) => {
-      const equals = pair.indexOf('=')
-      const given = decoded(equals === -1 ? pair : pair.slice(0, equals))
-      return given !== name && parameterOf(given) !== wanted
-    })
+    .filter((pair) => !startsWithParameter(pair, folded))
     .map((pair) => {
-      const at = behindSemicolon(pair, wanted)
+      const at = behindSemicolon(pair, folded)
       return at === -1 ? pair : pair.slice(0, at)
     })
     .join('&')
@@ -149,17 +118,14 @@ function unquoted(value: string): string {
   return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
 }
 
-/** The Cookie field without the cookies of this name, or of one that upstreams read as it; '' when none is left. */
+/** The Cookie field without the cookies of this name (`prefixed`: that begin so), or of one that upstreams read as it; '' when none is left. */
 export function withoutCookie(header: string, name: string, prefixed: boolean): string {
-  const wanted = variableOf(name)
-  const isIt = (pair: string) => {
-    const given = pair.split('=', 1)[0]!.trim()
-    return given === name || variableOf(given) === wanted || (prefixed && given.startsWith(name))
-  }
+  const folded = foldName(name)
+  const matches = prefixed ? startsNamed : isNamed
   return header
     .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '' && !isIt(pair))
+    .map((part) => part.trim())
+    .filter((part) => part !== '' && cookiesNamed(part, folded, matches) === 0)
     .join('; ')
 }
 
