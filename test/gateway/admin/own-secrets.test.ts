@@ -21,6 +21,17 @@ const NAMES = [
   'X-Unset-Authorization',
   'Admin-Auth',
   'admin_auth',
+  'X.Svc.Authorization',
+  'x!old-authorization',
+  'admin.auth',
+]
+/** However the secret is given. */
+const GIVEN = [
+  TEST_SECRET,
+  `Bearer ${TEST_SECRET}`,
+  `"${TEST_SECRET}"`,
+  `other, ${TEST_SECRET}`,
+  `Secret key="${TEST_SECRET}"`,
 ]
 const ENV = { SVC_COMPAT_VENDORALIASES: 'old' }
 const CREDENTIAL = 'credential-of-the-caller'
@@ -120,8 +131,10 @@ for (const [way, send] of Object.entries(WAYS)) {
   test(`over ${way} no upstream, tag or record gets a secret that is meant for the gateway`, async (t) => {
     const { gateway, origin, store } = await world(t)
     for (const path of ['/plain/x', '/rewritten/open', '/guarded/open', '/oauth/open', '/outer/x']) {
-      for (const name of NAMES)
-        await send(gateway.port, path, { [name]: TEST_SECRET, 'X-Else-Authorization': 'theirs' })
+      for (const [i, name] of NAMES.entries())
+        await send(gateway.port, path, { [name]: GIVEN[i % GIVEN.length]!, 'X-Else-Authorization': 'Bearer theirs' })
+      for (const given of GIVEN)
+        await send(gateway.port, path, { 'X-Unset-Authorization': given, 'X-Else-Authorization': 'theirs' })
     }
     assert.ok(origin.seen.length > NAMES.length)
     for (const { target, rawHeaders } of origin.seen) {

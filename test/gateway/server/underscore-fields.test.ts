@@ -15,6 +15,7 @@ import { rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 import { type Pairs, sendExactly, VERSIONS, valuesOf } from '../../worlds/gateway/exact-fields.ts'
 import { base64, SECRET } from '../../worlds/gateway/jwt-fixtures.ts'
 import { calling, install } from '../../worlds/gateway/module-fixtures.ts'
+import { variableOfField as variable } from '../../worlds/gateway/upstream-readers.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 
 async function world(t: TestContext, env: Record<string, string> = {}) {
@@ -44,12 +45,13 @@ async function world(t: TestContext, env: Record<string, string> = {}) {
   return { origin, gate, dropped, key: String((key.json as { key: string }).key) }
 }
 
-/** As CGI, WSGI and Rack name the variable of a field. */
-const variable = (name: string) => `HTTP_${name.toUpperCase().replaceAll('-', '_')}`
-
 const spelled = (name: string) =>
   fc
-    .tuple(...[...name].map((c) => fc.constantFrom(...(c === '-' ? ['-', '_'] : [c, c.toUpperCase()]))))
+    .tuple(
+      ...[...name].map((c) =>
+        fc.constantFrom(...(c === '-' ? ['-', '_', '_', '.', '!', '~', '+'] : [c, c.toUpperCase()])),
+      ),
+    )
     .map((letters) => letters.join(''))
 
 /** An API with everything that sets or removes a field: credentials, the version, edits, modules. */
@@ -108,7 +110,7 @@ for (const allowed of ['false', 'true'])
         fc.array(field, { minLength: 1, maxLength: 6 }),
         async (version, fields) => {
           // What the wire reads by its own name it reads, and may refuse.
-          const sent = fields.filter(([name]) => name.includes('_'))
+          const sent = fields.filter(([name]) => /[^a-z0-9-]/i.test(name))
           const status = await send(version, sent)
           if (status === 400) return
           assert.equal(status, 200)
@@ -130,6 +132,19 @@ for (const allowed of ['false', 'true'])
     assert.equal(gate.log.filter(({ level }) => level === 'error').length, 0)
   })
 
+test('Proxy reaches no upstream, where CGI would take it for the address of a proxy', async (t) => {
+  const { gate, origin } = await world(t)
+  for (const version of VERSIONS) {
+    const fields: Pairs = [
+      ['Proxy', 'http://evil.example'],
+      ['X-Proxy', 'theirs'],
+    ]
+    assert.equal((await sendExactly(gate.port, version, { path: '/open/x', fields })).status, 200)
+    const { headers } = origin.seen.at(-1)!
+    assert.deepEqual([headers.proxy, headers['x-proxy']], [undefined, 'theirs'])
+  }
+})
+
 test('dropped fields are counted, and nobody reads them', async (t) => {
   const { gate, origin, dropped } = await world(t)
   for (const version of VERSIONS) {
@@ -141,15 +156,17 @@ test('dropped fields are counted, and nobody reads them', async (t) => {
       ['x-b', '4'],
       ['Content_Length', '5'],
       ['Transfer_Encoding', 'chunked'],
+      ['X.Real.IP', '6'],
+      ['x.b', '7'],
     ]
     assert.equal((await sendExactly(gate.port, version, { path: '/open/x', fields })).status, 200)
     const { headers } = origin.seen.at(-1)!
-    assert.equal(headers['x-b'], '4')
+    assert.deepEqual([headers['x-b'], headers['x.b']], ['4', '7'])
     assert.deepEqual(
       Object.keys(headers).filter((name) => name.includes('_')),
       [],
     )
-    assert.equal((await dropped()) - before, 5)
+    assert.equal((await dropped()) - before, 6)
   }
 })
 
@@ -190,7 +207,17 @@ test('the setting lets them pass, answers always have them', async (t) => {
 })
 
 test('trailers of a request say no more than its fields may', () => {
-  const sent = ['x-sum', 'x_role', 'x-forwarded-for', 'x-forwarded-prefix', 'forwarded', 'x-real-ip', 'authorization']
+  const sent = [
+    'x-sum',
+    'x_role',
+    'x.role',
+    'proxy',
+    'x-forwarded-for',
+    'x-forwarded-prefix',
+    'forwarded',
+    'x-real-ip',
+    'authorization',
+  ]
   const fields = sent.map((name) => makeField(name, kindOfName(name), 'v'))
   assert.equal(requestTrailerLines(fields), 'x-sum: v\r\n')
   assert.equal(requestTrailerLines([makeField(':path', kindOfName(':path'), '/')]), undefined)
