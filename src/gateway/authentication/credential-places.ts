@@ -1,11 +1,7 @@
 import type { Api, AuthRules } from '../../model/apis/definition/api.ts'
 import type { CredentialPlace, SchemeRules } from '../../model/authentication/scheme-rules.ts'
 import type { Exchange } from '../server/exchange.ts'
-import {
-  headerValue,
-  readBare,
-  singleParameter,
-} from '../steps/authentication/read-credential.ts'
+import { headerValue, readBare, singleParameter } from '../steps/authentication/read-credential.ts'
 import { foldField, foldName } from './name-readings.ts'
 
 /** Fields of a signed request (RFC 9421 section 4), and digests that a signature may cover (RFC 9530, RFC 3230). */

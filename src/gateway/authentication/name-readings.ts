@@ -36,7 +36,10 @@ function root(name: string): string {
 }
 
 function underscored(name: string): string {
-  return name.trimStart().replaceAll(/[\s.[]/g, '_').toLowerCase()
+  return name
+    .trimStart()
+    .replaceAll(/[\s.[]/g, '_')
+    .toLowerCase()
 }
 
 /**
