@@ -101,7 +101,7 @@ export function behindSemicolon(pair: string, folded: string, from = 0): number 
 }
 
 /** Percent-decoded; of escapes that are not UTF-8 each is a byte, since the rest of such a name is read all the same. */
-export function decodedName(text: string): string {
+function decodedName(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text
   return text.replaceAll('+', ' ').replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {
