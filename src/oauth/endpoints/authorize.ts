@@ -1,7 +1,7 @@
 import { toFault } from '../../errors/fault.ts'
 import { publicText } from '../../errors/render.ts'
 import { redirectAnswer } from '../messages/answer.ts'
-import { readAuthorizationRequest } from '../messages/form.ts'
+import { type Form, readAuthorizationRequest } from '../messages/form.ts'
 import { queryNames, withQuery } from '../messages/with-query.ts'
 import {
   carriedParams,
@@ -27,7 +27,7 @@ import { commitUse, consumeRequestChange, passToLogin } from './pushed.ts'
 export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const form = await readAuthorizationRequest(call)
   const open = await openRequest(parts, call, form, 'pushed')
-  const refused = await refusalOf(parts, open, call)
+  const refused = await refusalOf(parts, open, call, form)
   if (refused !== undefined) return redirectAnswer(303, refused)
   const loginPage = call.api.oauth.loginRedirect
   if (loginPage === '') {
@@ -46,8 +46,15 @@ export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAu
 }
 
 /** Where a faulty request goes back to; undefined when it is good. */
-async function refusalOf(parts: OAuthParts, open: OpenRequest, call: OAuthCall): Promise<string | undefined> {
+async function refusalOf(
+  parts: OAuthParts,
+  open: OpenRequest,
+  call: OAuthCall,
+  form: Form,
+): Promise<string | undefined> {
   try {
+    // Also beside a pushed request, where nothing of it is read (RFC 6749 section 3.1).
+    form.single()
     await checkOpen(parts, open, call.api.oauth)
     return undefined
   } catch (error) {

@@ -193,6 +193,26 @@ test('what stands beside a request_uri is not read', async (t) => {
   assert.equal(searchParams.get('state'), 's')
 })
 
+test('what is given twice beside a request_uri is refused, read or not, and the request is not used up', async (t) => {
+  const f = front(t)
+  f.client()
+  const uri = await pushed(f)
+  for (const name of ['unknown', 'state', 'redirect_uri', 'scope'])
+    for (const [first, second] of [
+      [`${name}=1`, `${name}=2`],
+      [name, `%${name.charCodeAt(0).toString(16)}${name.slice(1)}=`],
+    ]) {
+      const text = `${new URLSearchParams({ client_id: 'shop', request_uri: uri })}&${first}&${second}`
+      for (const sent of [{ query: text }, { form: text }]) {
+        const answer = await authorize(f.parts, f.call('authorize', sent))
+        assert.equal(answer.status, 303, text)
+        assert.match(locationOf(answer).searchParams.get('error_description') ?? '', /more than once/, text)
+        assert.equal(locationOf(answer).searchParams.get('state'), GOOD.state)
+      }
+    }
+  assert.equal((await go(f, uri)).status, 307)
+})
+
 test('where requests must be pushed, pushed ones are taken', async (t) => {
   const f = front(t, { requirePushedRequests: true })
   f.client()
