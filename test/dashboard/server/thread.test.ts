@@ -225,7 +225,7 @@ test('a thread that ends while no descriptors are left is started again once the
 }, () => {
   const keeper = new URL('../../../src/process/keep-thread.ts', import.meta.url).href
   const script = `
-    const { keepThread } = await import(${JSON.stringify(keeper)})
+    const { superviseThread } = await import(${JSON.stringify(keeper)})
     const { closeSync, openSync } = await import('node:fs')
     const files = []
     const fill = () => {
@@ -243,7 +243,7 @@ test('a thread that ends while no descriptors are left is started again once the
     let starts = 0
     const data = () => ({ workerData: { start: ++starts, does: starts === 1 ? 'ends' : 'listens' } })
     const log = { debug: note, info: note, warn: note, error: note }
-    const thread = await keepThread({ module: new URL(${JSON.stringify(THREAD.href)}), name: 'test', data, log, firstWaitMs: 1 })
+    const thread = await superviseThread({ module: new URL(${JSON.stringify(THREAD.href)}), name: 'test', data, log, firstWaitMs: 1 })
     while (!(thread.up() && thread.port > 1)) await new Promise((resolve) => setTimeout(resolve, 2))
     await thread.stop()
     console.log(lines.join('\\n'))`
