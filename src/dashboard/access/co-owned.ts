@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
 import { type ReferringKind, referencesOf } from '../../model/documents/references.ts'
+import { readApi } from '../../model/apis/read/read.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { counterIdOf, withHidden } from '../../model/keys/key.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
@@ -217,7 +219,8 @@ function saying(value: Json | undefined): Json | undefined {
 }
 
 /**
- * Refuses to take versions of others out of an API, or to delete it (`after` undefined): nobody could ask for them any more.
+ * Refuses to take versions of others out of an API, to change how they are asked for, or to delete it (`after` undefined): nobody
+ * could ask for them any more, as clients do today.
  * @throws Fault `shared_with_others` (403)
  */
 export function checkForeignVersionsUnchanged(
@@ -226,10 +229,32 @@ export function checkForeignVersionsUnchanged(
   after: JsonObject | undefined,
 ): void {
   if (visibility.everything) return
-  const kept = after === undefined ? undefined : versionsOf(documentOf(after)).versions
-  const lost = [...versionsOf(documentOf(before)).versions].filter(([name, id]) => kept?.get(name) !== id)
+  const was = documentOf(before)
+  const all = [...versionsOf(was).versions]
+  const others = visibility.hidden(all.map(([, id]) => id))
+  if (others === 0) return
+  const is = after === undefined ? undefined : documentOf({ ...before, ...after })
+  const kept = is && versionsOf(is)
+  const lost = all.filter(([name, id]) => kept?.versions.get(name) !== id || kept.name === name)
+  const count = (hidden: number) => (hidden === 1 ? '1 version that others own' : `${hidden} versions that others own`)
   const hidden = visibility.hidden(lost.map(([, id]) => id))
-  if (hidden === 0) return
-  const versions = hidden === 1 ? '1 version that others own' : `${hidden} versions that others own`
-  throw fault('shared_with_others', `The API has ${versions}: they must stay, or be moved away by their owners`)
+  if (hidden > 0)
+    throw fault('shared_with_others', `The API has ${count(hidden)}: they must stay, or be moved away by their owners`)
+  const [then, now] = [wayToVersions(was), is && wayToVersions(is)]
+  if (then !== undefined && now !== undefined && !isDeepStrictEqual(then, now))
+    throw fault(
+      'shared_with_others',
+      `The API has ${count(others)}: its listen path, domain, tags and state, and how a version is asked for, must stay as they are`,
+    )
+}
+
+/** What a request for a version must be like, and where the API takes one; of a definition that cannot be read undefined. */
+function wayToVersions(document: ApiDocument) {
+  try {
+    const { active, internal, listenPath, domain, ignoreCase, tags, versioning } = readApi(document)
+    const { location, key, strip, urlPattern } = versioning ?? {}
+    return { active, internal, listenPath, domain, ignoreCase, tags, location, key, strip, urlPattern }
+  } catch {
+    return undefined
+  }
 }

@@ -3,6 +3,7 @@ import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { foldCase } from '../../model/text/fold.ts'
 import { rebaseApi } from '../../publish/apis/apis.ts'
 import { type VersionLine, versionLines } from '../../publish/apis/version-lines.ts'
+import { checkForeignVersionsUnchanged } from '../access/co-owned.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -76,6 +77,8 @@ async function rebase(parts: DashboardParts, call: Call): Promise<Answer> {
   const base = await apiOf(parts, call, call.param('base'))
   const next = await apiOf(parts, call, call.param('next'))
   if (base === undefined || next === undefined) return notChangeable()
+  // Its versions are asked for at another listen path afterwards.
+  checkForeignVersionsUnchanged(call.visibility, base.body, undefined)
   await rebaseApi(parts, {
     baseId: String(base.body.api_id),
     nextId: String(next.body.api_id),

@@ -189,5 +189,5 @@ async function checkGroup(parts: DashboardParts, { actor }: Call, { id, before, 
         groupOf({ id: id as Parameters<typeof groupOf>[0]['id'], revision: 0, body: body as Stored<UserGroup> }),
       )
   }
-  if (before?.active !== after?.active) await checkOwnersReach(parts, actor!, { groupIds: [id] })
+  await checkOwnersReach(parts, actor!, { groupIds: [id] })
 }

@@ -86,8 +86,8 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
         const edit = givenGroup(call.object())
         checkGroupReach(call.actor!, group)
         checkGroupReach(call.actor!, { ...group, ...edit })
-        const { active = group.active, user_permissions: rights = group.user_permissions } = edit
-        if (active !== group.active || !isDeepStrictEqual(rights, group.user_permissions))
+        const said = Object.entries(edit) as [keyof GivenGroup, unknown][]
+        if (said.some(([member, value]) => !isDeepStrictEqual(value, group[member])))
           await checkOwnersReach(parts, call.actor!, { groupIds: [group.id] })
         await updateGroup(parts, group, edit, call.actor!.email)
         return ok('User group updated')

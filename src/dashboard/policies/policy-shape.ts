@@ -107,7 +107,8 @@ export function changedRights(before: JsonObject, after: JsonObject): string[] {
 
 /** True when two policies differ in more than the rights on single APIs: in what holds for all of them. */
 export function changesMore(before: JsonObject, after: JsonObject): boolean {
-  return !isDeepStrictEqual(beyondRights(before), beyondRights(after))
+  const made = after.date_created || before.date_created
+  return made !== before.date_created || !isDeepStrictEqual(beyondRights(before), beyondRights(after))
 }
 
 /** Members that are not sent are those of the policy before, or follow from the write itself. */

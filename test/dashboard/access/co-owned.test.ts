@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DocumentId } from '../../../src/model/documents/ids.ts'
-import type { JsonObject } from '../../../src/model/json/json.ts'
+import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { PERMISSION_KEYS } from '../../../src/model/people/permission.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { createKey } from '../../../src/publish/keys/keys.ts'
 import { createClient } from '../../../src/publish/oauth-clients/oauth-clients.ts'
 import { createPolicy } from '../../../src/publish/policies/policies.ts'
 import { startWorld } from '../../worlds/access-matrix/matrix-world.ts'
+import { rights } from '../../worlds/base/definitions.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
 
 const DEVELOPERS = '/api/portal/developers'
@@ -93,6 +94,39 @@ test('certificates and webhooks that APIs of others use stay as they are', async
   }
   assert.equal((await store.documents.list('hook', { where: { name: 'ours-3f9a-one' }, limit: 1 })).total, 1)
   assert.equal((await world.call('DELETE', `/api/certs/${open.spare_certificate}`, { as: writer })).status, 200)
+})
+
+/** Another value of the same type. */
+function other(value: Json): Json {
+  if (typeof value === 'number') return value + 1
+  if (typeof value === 'boolean') return !value
+  if (typeof value === 'string') return /^\d{4}-/.test(value) ? '2001-02-03T04:05:06Z' : `${value}x`
+  return Array.isArray(value) ? [...value, 'x'] : { ...value, x: 'x' }
+}
+
+test('no member of a policy that others share is changed by an owner of a part of its APIs', async (t) => {
+  const world = await startWorld()
+  t.after(world.close)
+  const { open, owned, parts, orgId, store } = world
+  const access_rights = rights(open.api, owned.api)
+  await createPolicy(parts, { access_rights, org_id: orgId, id: 'shared', name: 'Shared', tags: ['a'] }, 'test')
+  const writer = (await world.actor('non-owner', { who: 'policies', names: [] })) as TestUser
+  const stored = async () => {
+    const { last_updated: _at, ...rest } = (await store.documents.find('policy', 'org_policy', `${orgId}/shared`))!.body
+    return rest
+  }
+  const path = '/api/portal/policies/shared'
+  const shown = (await world.call('GET', path, { as: writer })).json as JsonObject
+  assert.equal((await world.call('PUT', path, { as: writer, body: shown })).status, 200)
+  const before = await stored()
+  for (const member of Object.keys(shown)) {
+    if (['access_rights', 'access_rights_array', 'last_updated'].includes(member)) continue
+    const body = { [member]: other(shown[member]!) }
+    await world.call('PATCH', path, { as: writer, body })
+    assert.deepEqual(await stored(), before, `PATCH ${member}`)
+    await world.call('PUT', path, { as: writer, body: { ...shown, ...body } })
+    assert.deepEqual(await stored(), before, `PUT ${member}`)
+  }
 })
 
 test('secrets of shared things are shown to nobody who may not change them', async (t) => {

@@ -55,6 +55,9 @@ const WAYS: Readonly<Record<string, (cast: Cast) => Call>> = {
   'a profile that no longer maps to it': () => ['PUT', '/api/tib/profiles/mapped', profile('mapped', {})],
   'the end of a profile that maps to it': () => ['DELETE', '/api/tib/profiles/mapped'],
   'rights of the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { user_permissions: { apis: 'deny' } }],
+  'name of the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { name: 'Other' }],
+  'description of the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { description: 'Other' }],
+  'age of passwords in the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { password_max_days: 1 }],
   'switch of the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { active: false }],
 }
 
@@ -134,6 +137,8 @@ test('nobody but an administrator or a member decides who is in a group that own
     ['DELETE', '/api/tib/profiles/mapped'],
     ['POST', '/api/tib/profiles', profile('mapped-too', { DefaultUserGroupID: id })],
     ['PUT', `/api/usergroups/${id}`, { active: false }],
+    ['PUT', `/api/usergroups/${id}`, { name: 'Other' }],
+    ['PUT', `/api/usergroups/${id}`, { user_permissions: { apis: 'deny' } }],
   ] satisfies Call[]) {
     assert.equal((await send(done, boss)).status, 200)
     const refused = await undo(outsider)

@@ -421,6 +421,32 @@ test('a reference that stood there may stay, in its place and words alone', asyn
     const refused = await put(writer, URL, { info: { versioning: { ...versioning, versions } } })
     assert.ok([400, 403].includes(refused.status), refused.text)
   }
+  const server = (more: JsonObject) => ({ listenPath: { value: `/${open.oas}/`, strip: true }, ...more })
+  const state = { active: true, internal: false }
+  for (const [name, more] of Object.entries<JsonObject>({
+    'versions off': { info: { versioning: { ...versioning, enabled: false } } },
+    'no versioning': { info: {} },
+    'another header': { info: { versioning: { ...versioning, key: 'w' } } },
+    'another place': { info: { versioning: { ...versioning, location: 'url-param' } } },
+    'segment of the path': { info: { versioning: { ...versioning, location: 'url', urlVersioningPattern: '^x' } } },
+    'name of its own': { info: { versioning: { ...versioning, name: 'v2' } } },
+    'switched off': { info: { versioning, state: { ...state, active: false } } },
+    internal: { info: { versioning, state: { ...state, internal: true } } },
+    'another listen path': { info: { versioning }, server: server({ listenPath: { value: '/away/', strip: true } }) },
+    'a domain': { info: { versioning }, server: server({ customDomain: { enabled: true, name: 'away.example' } }) },
+    tags: { info: { versioning }, server: server({ gatewayTags: { enabled: true, tags: ['away'] } }) },
+  })) {
+    const refused = await put(writer, URL, more)
+    assert.equal(refused.status, 403, `${name}: ${refused.text}`)
+  }
+  assert.equal((await put(writer, URL, { info: { versioning: { ...versioning, default: 'v2' } } })).status, 200)
+  assert.equal((await put(writer, URL, { info: { versioning } })).status, 200)
+  const next = { as: writer, body: defined({ id: 'next', url: URL }) }
+  assert.equal((await world.call('POST', '/api/apis/oas', next)).status, 200)
+  const versions = [...versioning.versions, { name: 'v3', id: 'next' }]
+  assert.equal((await put(writer, URL, { info: { versioning: { ...versioning, versions } } })).status, 200)
+  const rebased = await world.call('PATCH', `/api/apis/oas/${open.oas}/rebase/next`, { as: writer })
+  assert.equal(rebased.status, 403, rebased.text)
   assert.equal((await put(writer, URL, { info: { versioning } })).status, 200)
   const gone = await world.call('DELETE', `/api/apis/oas/${open.oas}`, { as: writer })
   assert.equal(gone.status, 403, gone.text)
