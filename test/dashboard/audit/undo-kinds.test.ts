@@ -6,8 +6,12 @@ import { PERMISSION_KEYS } from '../../../src/model/people/permission.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
 import { NOUNS, openUndoWorld } from '../../worlds/dashboard/undo-world.ts'
 
-/** What may differ: a client gets another epoch, so that tokens that were ended stay so. */
-const lasting = (body: JsonObject | undefined) => body && { ...body, epoch: '' }
+/** What may differ: a client gets another epoch, and marks of its redirect URIs, so that tokens and codes that were ended stay so. */
+const lasting = (body: JsonObject | undefined) => {
+  if (body === undefined) return undefined
+  const { redirect_since: _marks, ...rest } = body
+  return { ...rest, epoch: '' }
+}
 
 /** Whoever acts upon somebody must have the rights of that one too. */
 const RIGHTS_BESIDE: Readonly<Record<string, JsonObject>> = { user: { apis: 'read' }, user_group: { apis: 'read' } }
