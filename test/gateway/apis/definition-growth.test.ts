@@ -6,6 +6,9 @@ import type { PathMatching } from '../../../src/model/apis/definition/api.ts'
 import { readNewApi } from '../../../src/model/apis/read/read.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
+import { mergeSecrets, redactDocument, withoutSecrets } from '../../../src/model/secrets/secret-places.ts'
+import { definitionPlaces } from '../../../src/store/sealed/places.ts'
+import { sealMembers, unsealMembers } from '../../../src/store/sealed/seal-members.ts'
 import { classic, defined } from '../../worlds/base/definitions.ts'
 
 const COUNT = 2000
@@ -94,6 +97,36 @@ for (const [shape, of] of Object.entries(SHAPES))
         growth.push(cpuOf(() => load(more)) / cpuOf(() => load(some)))
       assert.ok(Math.min(...growth) < MOST_GROWTH, `${name}: ${growth.join(', ')}`)
     }
+  })
+
+const field = (index: number) => ({ name: `X-${index}`, value: 'v' })
+/** Rules that operations have, each with what it holds of lists. */
+const RULES: Readonly<Record<string, JsonObject>> = {
+  'header edits': { transformRequestHeaders: { enabled: true, add: times(4, field), remove: ['Y'] } },
+  'header edits of answers': { transformResponseHeaders: { enabled: true, add: times(4, field), remove: ['Y'] } },
+  mock: { mockResponse: { enabled: true, code: 200, body: 'x', headers: times(4, field) } },
+  'mock from examples': { mockResponse: { enabled: true, fromOASExamples: { enabled: true } } },
+  rewrite: { urlRewrite: { enabled: true, pattern: '^/a(b|c)*d', rewriteTo: '/x' } },
+  'a target with a secret': { urlRewrite: { enabled: true, pattern: '/a', rewriteTo: 'http://127.0.0.1:1/?api_key=s' } },
+  limit: { rateLimit: { enabled: true, rate: 5, per: '1s' } },
+}
+
+for (const [name, rule] of Object.entries(RULES))
+  test(`a definition is checked, masked, put back and sealed in time that grows with its rules: ${name}`, () => {
+    const [some, more] = [COUNT / 4, COUNT].map((count) => described('openapi', rule, (i) => `/a${i}`, count))
+    const save = (document: typeof some) => {
+      const definition = document!.definition as JsonObject
+      readNewApi(document!)
+      mergeSecrets(withoutSecrets(definition), definition)
+      redactDocument(definition)
+      const seal = { sealKey: Buffer.alloc(32), context: 'a' }
+      unsealMembers(sealMembers(definition, definitionPlaces, seal), seal)
+    }
+    save(some)
+    const growth: number[] = []
+    while (growth.length < 3 && !growth.some((each) => each < MOST_GROWTH))
+      growth.push(cpuOf(() => save(more)) / cpuOf(() => save(some)))
+    assert.ok(Math.min(...growth) < MOST_GROWTH, growth.join(', '))
   })
 
 test('segments of placeholders and words are charged to the budget of the request', () => {

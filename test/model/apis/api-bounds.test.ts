@@ -14,6 +14,7 @@ const listed = (count: number, item: Json): Json[] => Array.from({ length: count
 function heldBy({ counts, together, most }: Bound, count: number): Json[] {
   const whole = (many: number): Json => {
     if (counts === undefined) return named(many, 'x')
+    if (counts === 'characters') return 'x'.repeat(many)
     if (counts === 'operations') return Object.fromEntries(METHODS.slice(0, many).map((method) => [method, {}]))
     const path = `/${Array.from({ length: many }, (_, index) => `{p${index}}`).join('/')}`
     return counts === 'placeholders' ? path : { [path]: {} }
