@@ -107,7 +107,9 @@ const RULES: Readonly<Record<string, JsonObject>> = {
   mock: { mockResponse: { enabled: true, code: 200, body: 'x', headers: times(4, field) } },
   'mock from examples': { mockResponse: { enabled: true, fromOASExamples: { enabled: true } } },
   rewrite: { urlRewrite: { enabled: true, pattern: '^/a(b|c)*d', rewriteTo: '/x' } },
-  'a target with a secret': { urlRewrite: { enabled: true, pattern: '/a', rewriteTo: 'http://127.0.0.1:1/?api_key=s' } },
+  'a target with a secret': {
+    urlRewrite: { enabled: true, pattern: '/a', rewriteTo: 'http://127.0.0.1:1/?api_key=s' },
+  },
   limit: { rateLimit: { enabled: true, rate: 5, per: '1s' } },
 }
 
