@@ -58,12 +58,13 @@ export const MANAGEMENT_ERRORS = {
   },
   id_malformed: { status: 400, log: 'silent', text: 'Malformed id', expose: true },
   already_exists: { status: 409, log: 'silent', text: 'Already exists', expose: true },
-  api_id_taken: {
+  // ids of APIs and OAuth clients, and storage ids, are unique in an installation: the dashboard does not tell that another organisation has one
+  id_taken: {
     status: 409,
     log: 'silent',
     text: 'Already exists',
     expose: true,
-    dashboard: { text: 'Found API with the same ID' },
+    dashboard: { text: 'This ID cannot be used. Choose another one.' },
   },
   revision_conflict: { status: 409, log: 'silent', text: 'Changed by someone else in the meantime', expose: true },
   precondition_failed: {

@@ -86,7 +86,7 @@ test('clashes in the target are refused by name', async (t) => {
   })
   assert.match(
     await refused(b, dir),
-    /apis\/orders\.json:2: api_id: another organisation of this installation has it \(api_id_taken\)/,
+    /apis\/orders\.json:2: api_id: this ID cannot be used, choose another one \(api_id_taken\)/,
   )
   await b.dashboard.call('DELETE', '/api/apis/orders', { as: foreign })
   await b.dashboard.call('POST', '/api/apis/oas', {

@@ -21,7 +21,7 @@ export interface Blocker {
   readonly why: string
 }
 
-const FOREIGN = 'another organisation of this installation has it'
+const FOREIGN = 'this ID cannot be used, choose another one'
 const NOT_YOURS = 'it is there, and others own it'
 
 /**

@@ -55,7 +55,7 @@ export function movedClient(
 
 /**
  * Stores a client as it was elsewhere: its id, where it is registered, and its secret where one is sent.
- * @throws Fault `oauth_client_invalid`, `query_invalid` (400), `already_exists` (409) for one of another organisation, `not_owner` (401)
+ * @throws Fault `oauth_client_invalid`, `query_invalid` (400), `id_taken` (409) for one of another organisation, `not_owner` (401)
  */
 export async function takeClient(parts: DashboardParts, call: Call): Promise<SavedClient> {
   const sent = call.object()
@@ -64,7 +64,7 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
   if (typeof clientId !== 'string' || clientId === '') throw fault('oauth_client_invalid', 'client_id: is missing')
   const apiIds = Array.isArray(sent.api_ids) ? sent.api_ids.filter((id) => typeof id === 'string') : []
   const stored = await storedClient(parts, clientId)
-  if (stored !== undefined && stored.body.org_id !== orgId) throw fault('already_exists', `OAuth client ${clientId}`)
+  if (stored !== undefined && stored.body.org_id !== orgId) throw fault('id_taken', `OAuth client ${clientId}`)
   if (stored !== undefined && !call.visibility.anyApi(await apisOfClient(parts, clientId, orgId)))
     throw fault('not_owner')
   const before = stored?.body

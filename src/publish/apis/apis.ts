@@ -63,7 +63,7 @@ type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
 /**
  * Stores an API, new or in the place of its definition before. Ids that the definition names are kept, missing ones filled in.
  * Of two APIs for one listen path only one gets through, from whatever thread they come.
- * @throws Fault `definition_invalid`, `definition_unsupported` (400) with the reasons; `api_id_taken` (409);
+ * @throws Fault `definition_invalid`, `definition_unsupported` (400) with the reasons; `id_taken` (409);
  * `already_exists` (409) for the name of a version; `listen_path_taken` (409) naming the API that is there, unless
  * `enable_duplicate_slugs`; `not_found` (404); `query_invalid` (400) for the other format or another id;
  * `version_query_invalid` (422)
@@ -269,7 +269,7 @@ function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, befor
 }
 
 async function checkFree(parts: PublishParts, apiId: string): Promise<void> {
-  if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('api_id_taken', `API ${apiId}`)
+  if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('id_taken', `API ${apiId}`)
 }
 
 function complete(draft: ApiDraft, ids: { apiId: string; orgId: string; documentId: string }): ApiDocument {

@@ -61,7 +61,7 @@ export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.c
   catalogue: asItWas,
 } satisfies Record<string, Restore>)
 
-/** @throws Fault `api_id_taken`, `listen_path_taken` (409), `undo_refused` (409) for a new API that others are based on already */
+/** @throws Fault `id_taken`, `listen_path_taken` (409), `undo_refused` (409) for a new API that others are based on already */
 async function restoreApi(
   parts: RestoreParts,
   { id, before, after }: AuditChange,
@@ -89,7 +89,7 @@ function isSameTurn(one: Change, other: Change): boolean {
   return one.op === 'putTicket' && other.op === 'putTicket' && Buffer.compare(one.hash, other.hash) === 0
 }
 
-/** @throws Fault `already_exists` (409), `undo_refused` (409) for a new policy that OAuth clients name already */
+/** @throws Fault `id_taken` (409), `undo_refused` (409) for a new policy that OAuth clients name already */
 async function restorePolicy(
   parts: SecretParts,
   { id, before, after }: AuditChange,

@@ -40,7 +40,7 @@ const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate',
  * entry left it. Credentials that were replaced or revoked stay so: passwords, API credentials, second factors, client secrets,
  * tokens.
  * @throws Fault `undo_refused` (409) naming what stands in the way; whatever the noun itself refuses, such as `listen_path_taken`
- * (409), `last_admin`, `group_in_use` (400), `label_in_use`, `already_exists`, `revision_conflict` (409)
+ * (409), `last_admin`, `group_in_use` (400), `label_in_use`, `id_taken`, `revision_conflict` (409)
  */
 export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {
   // In turn with other writers of this process: what was checked is still so when it is written.

@@ -24,7 +24,7 @@ const OWN_IDS: Readonly<Record<TwoIdKind, OwnId>> = {
     member: 'api_id',
     index: 'api_id',
     value: (_orgId, id) => id,
-    taken: 'api_id_taken',
+    taken: 'id_taken',
     words: (id) => `API ${id}`,
   },
   asset: {
@@ -38,7 +38,7 @@ const OWN_IDS: Readonly<Record<TwoIdKind, OwnId>> = {
     member: 'id',
     index: 'org_policy',
     value: inOrganisation,
-    taken: 'already_exists',
+    taken: 'id_taken',
     words: (id) => `policy ${id}`,
   },
 }
@@ -68,7 +68,7 @@ export interface NewIds {
 /**
  * Refuses ids of a new object by which another object of the organisation is found: look-ups take either id, so the new one would
  * take the place of the other.
- * @throws Fault `api_id_taken`, `asset_taken`, `already_exists` (409)
+ * @throws Fault `id_taken`, `asset_taken` (409)
  */
 export async function checkIdsFree(
   parts: Pick<PublishParts, 'documents'>,

@@ -61,7 +61,7 @@ const TRIES = 5
  * random bits) unless given. An id that is there already is refused, unless the same secret is sent with it: then the client is
  * registered at the further API too, and nothing else about it changes but the redirect URIs that come along.
  * @throws Fault `oauth_client_invalid` (400), `query_invalid` (400) for an API or policy that does not exist or fit,
- *   `already_exists` (409)
+ *   `id_taken` (409)
  */
 export function createClient(parts: ClientParts, draft: ClientDraft): Promise<SavedClient> {
   // In turn with deletions of APIs and policies: what was checked is still there when the client is written.
@@ -245,7 +245,7 @@ async function extend(
   const { fields, registration, sentSecret = '' } = more
   const before = more.stored.body
   const secret = currentSecret(parts, before)
-  const taken = fault('already_exists', `OAuth client ${before.client_id}`)
+  const taken = fault('id_taken', `OAuth client ${before.client_id}`)
   if (sentSecret === '' || secret === '' || !equalSecrets(sentSecret, secret)) throw taken
   if (before.org_id !== registration.orgId || registration.byPolicy !== '' || before.registered_by_policy !== '')
     throw taken

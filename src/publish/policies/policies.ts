@@ -33,7 +33,7 @@ export interface PolicyRules {
 /**
  * Stores a new policy. Its `_id` is kept when it is a storage id; its `id` is replaced by `_id` unless
  * `allow_explicit_policy_id`. Without `id` the `_id` that was sent stands for it.
- * @throws Fault `policy_invalid` (400, also without any id), `policy_name_taken` (400), `already_exists` (409)
+ * @throws Fault `policy_invalid` (400, also without any id), `policy_name_taken` (400), `id_taken` (409)
  */
 export function createPolicy(
   parts: PublishParts,
@@ -58,7 +58,7 @@ async function create(
   const orgId = orgOf(parts, checked.org_id)
   if (rules.uniqueNames) await checkName(parts, orgId, checked.name, undefined)
   if ((await parts.documents.get('policy', documentId)) !== undefined) {
-    throw fault('already_exists', `a policy with _id ${documentId}`)
+    throw fault('id_taken', `policy ${documentId}`)
   }
   await checkIdsFree(parts, 'policy', { orgId, id: wanted, documentId })
   const date_created = checked.date_created || new Date(clockOf(parts).wall()).toISOString()

@@ -170,7 +170,8 @@ async function save(
     const revision = await parts.documents.commit([put, ...ends], auditOf(parts, actor, action, orgId, detail))
     return { kind: 'idp_profile', id, revision, body }
   } catch (error) {
-    if (toFault(error).code === 'already_exists') throw fault('profile_invalid', 'ID: is in use')
+    if (toFault(error).code === 'already_exists')
+      throw fault('profile_invalid', 'ID: cannot be used, choose another one')
     throw error
   }
 }

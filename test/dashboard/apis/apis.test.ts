@@ -85,7 +85,7 @@ test('what cannot be stored is refused, and nothing of it is', async (t) => {
   const before = await store.documents.revision()
   const post = (body: unknown, query = '') => call('POST', `/api/apis${query}`, { as: admin, body })
   const same = await post({ api_definition: classicApi('orders', '/elsewhere/') })
-  assert.deepEqual([same.status, bodyOf(same).Message], [409, 'Found API with the same ID'])
+  assert.deepEqual([same.status, bodyOf(same).Message], [409, 'This ID cannot be used. Choose another one.'])
   const taken = await post({ api_definition: classicApi('other', '/orders') })
   assert.equal(taken.status, 409)
   assert.match(String(bodyOf(taken).Message), /API orders \(API orders\)/)

@@ -173,7 +173,7 @@ test('what is not valid, or not built, is refused by name and nothing is stored'
 test('an id stands once, and the one in the body must be the one in the path', async (t) => {
   const { call, admin, create, organisation, user } = await world(t)
   await create(openId())
-  assert.match(((await create(openId())).json as Told).Error, /ID: is in use/)
+  assert.match(((await create(openId())).json as Told).Error, /ID: cannot be used/)
   const foreign = await user({ IsAdmin: 'admin' }, { orgId: await organisation() })
   assert.equal((await call('POST', PATH, { as: foreign, body: openId() })).status, 400)
   assert.equal((await call('PUT', `${PATH}/staff`, { as: admin, body: openId({ ID: 'other' }) })).status, 400)

@@ -45,10 +45,10 @@ test('the same id at a further API: with the same secret it is one client, else 
   const parts = await opened(t)
   const { client, secret } = await made(parts, { client_id: 'app', secret: 'the-secret' })
   const further = { client_id: 'app', api_id: 'stock', redirect_uri: 'https://b.example/' }
-  await assert.rejects(made(parts, further), refused('already_exists', /app/))
-  await assert.rejects(made(parts, { ...further, secret: 'wrong' }), refused('already_exists', /app/))
-  await assert.rejects(made(parts, { ...further, api_id: 'orders', secret }), refused('already_exists', /app/))
-  await assert.rejects(made(parts, { ...further, secret, policy_id: 'silver' }), refused('already_exists', /app/))
+  await assert.rejects(made(parts, further), refused('id_taken', /app/))
+  await assert.rejects(made(parts, { ...further, secret: 'wrong' }), refused('id_taken', /app/))
+  await assert.rejects(made(parts, { ...further, api_id: 'orders', secret }), refused('id_taken', /app/))
+  await assert.rejects(made(parts, { ...further, secret, policy_id: 'silver' }), refused('id_taken', /app/))
   const both = await made(parts, { ...further, secret })
   const { redirect_since: since, ...shared } = both.client
   assert.deepEqual(Object.keys(since ?? {}), ['https://b.example/'])
