@@ -194,7 +194,7 @@ test('every command has a help of its own, and what it takes is said there', asy
     for (const option of ['--apis', '--portal', '--tag', '--label', '--json'])
       assert.ok(out.includes(option), `${name} ${option}`)
   }
-  assert.match((await runLine(['--help'])).out, /^ {2}publish {2,}only what is new/m)
+  assert.match((await runLine(['--help'])).out, /^ {2}publish {2,}create only new objects/m)
 })
 
 function withToken(body: JsonObject): void {
