@@ -14,8 +14,11 @@ export interface Actor {
   /** Those that are in force: of the group where there is one, else the user's own. */
   readonly permissions: Permissions
   readonly admin: boolean
-  /** True where only a user without administrator rights says who it is: no credential that outlasts the session is shown or given. */
-  readonly vouched?: true
+  /**
+   * The user without administrator rights on whose word alone it is this actor: who answers for whom the actor lets in, too. No credential
+   * that outlasts the session is shown or given.
+   */
+  readonly vouched?: Pick<Actor, 'userId' | 'groupId'>
   /** Session id of a browser; undefined for an API credential. */
   readonly sessionId: string | undefined
 }

@@ -38,13 +38,13 @@ export async function checkReach(parts: DashboardParts, actor: Actor, user: Stor
   await checkOwnersReach(parts, actor, { userId: user.id, groupIds: [user.group_id] })
 }
 
-/** Refuses to change the address of another user: passwords are sent there. @throws Fault `rights_exceeded` (403) */
+/** Refuses to change the address of another user, or of one that the caller is on another's word alone: passwords are sent there. @throws Fault `rights_exceeded` (403) */
 export function checkAddress(
-  { admin, userId }: Actor,
+  { admin, userId, vouched }: Actor,
   { id, email_address: before }: Pick<StoredUser, 'id' | 'email_address'>,
   after: unknown,
 ): void {
-  if (after !== before && !admin && userId !== id)
+  if (after !== before && !admin && (userId !== id || vouched !== undefined))
     throw fault('rights_exceeded', 'Only an administrator can change the email address of another user')
 }
 

@@ -8,8 +8,9 @@ import type { DashboardParts } from '../server/parts.ts'
 import type { SsoGuarantor } from './person.ts'
 
 /** Who answers for what somebody sets up for single sign-on; undefined for an administrator. */
-export function guarantorFor({ admin, permissions, userId, groupId }: Actor): SsoGuarantor | undefined {
-  return admin ? undefined : { permissions, userId, groupId }
+export function guarantorFor(actor: Actor): SsoGuarantor | undefined {
+  const { admin, permissions, vouched = actor } = actor
+  return admin ? undefined : { permissions, userId: vouched.userId, groupId: vouched.groupId }
 }
 
 /**

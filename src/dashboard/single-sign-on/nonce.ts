@@ -4,7 +4,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { ssoEpochOf } from '../../model/organisations/organisation.ts'
 import { toEmail } from '../../model/people/user.ts'
-import { voucherFamily } from '../../model/people/user-security.ts'
+import { activeFamily } from '../../model/people/user-security.ts'
 import { auditOf } from '../../publish/documents/parts.ts'
 import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { findByEmail } from '../../publish/people/users.ts'
@@ -82,7 +82,7 @@ export async function createNonce(
   const expiresAt = parts.clock.wall() + NONCE_MS
   const accounts = await accountsOf(parts, section, person)
   const body: JsonObject = { use: 'nonce', section, person: personBody(person), not_allowed: notAllowed, accounts }
-  const family = person.voucher === undefined ? '' : voucherFamily(person.voucher.userId)
+  const family = person.voucher === undefined ? '' : activeFamily(person.voucher.userId)
   const row = { sort: 'sso', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
   const audit = auditOf(parts, actor, 'sso.nonce', person.orgId, { section, email: person.email })
   await parts.documents.commit([{ op: 'putTicket', hash: hashOf(nonce), row, ifAbsent: true }], audit)

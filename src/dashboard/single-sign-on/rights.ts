@@ -69,8 +69,8 @@ export interface SsoAccess {
   readonly groupId: string
   /** False: the session opens nothing. */
   readonly active: boolean
-  /** True where nothing but the word of a user who is no administrator says who it is. */
-  readonly vouched: boolean
+  /** The user, no administrator, on whose word alone it is this person. */
+  readonly vouched: SsoGuarantor | undefined
 }
 
 /** A session as `BrowserSession` has it. */
@@ -89,7 +89,7 @@ export async function guestAccessOf(
   const voucher = await guarantorOfSession(parts, session.opener, session.vouched ?? guest)
   if (voucher === 'ended') return undefined
   const person = await currentPerson(parts, personOf(guest))
-  const vouched = voucher !== undefined && session.verifiedAt === 0
+  const vouched = session.verifiedAt === 0 ? voucher : undefined
   const none = { permissions: NOTHING, groupId: '', active: false, vouched }
   // Without an organisation a guest would be an unbounded user.
   if (person === undefined || (await findOrganisation(parts, person.orgId)) === undefined) return none
@@ -113,7 +113,7 @@ export async function userAccessOf(
   if (voucher === 'ended') return undefined
   const isBeyond =
     voucher !== undefined && !(await isWithinReach(parts, voucher, permissions, { userId, groupIds: [groupId] }))
-  const vouched = voucher !== undefined && session.verifiedAt === 0
+  const vouched = session.verifiedAt === 0 ? voucher : undefined
   return isBeyond ? undefined : { permissions, groupId, active, vouched }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../model/json/json.ts'
-import { voucherFamily } from '../../model/people/user-security.ts'
+import { activeFamily } from '../../model/people/user-security.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -26,7 +26,7 @@ export function noteGuarantor({ config, clock }: DashboardParts, voucher: SsoGua
   const note = newSecret()
   const { dashboard_session_lifetime: dashboardS, portal_session_lifetime: portalS } = config.dashboard
   const expiresAt = clock.wall() + SIGN_IN_MS + Math.max(dashboardS, portalS) * 1000
-  const family = voucherFamily(voucher.userId)
+  const family = activeFamily(voucher.userId)
   const body = { use: 'note' }
   const row = { sort: 'sso', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
   return {

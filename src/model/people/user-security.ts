@@ -88,9 +88,12 @@ export function loginFamily(userId: string): string {
   return `login:${userId}`
 }
 
-/** What a user has let others in by shares this: sign-in nonces, and notes of the sessions that were opened on the user's word. */
-export function voucherFamily(userId: string): string {
-  return `voucher:${userId}`
+/**
+ * What ends for good when a user is switched off or deleted shares this, besides the user's sessions: sign-ins that wait for a second
+ * factor, sign-in nonces that the user asked for, and notes of the sessions that were opened on the user's word.
+ */
+export function activeFamily(userId: string): string {
+  return `active:${userId}`
 }
 
 /** True when a password alone does not sign the user in. */

@@ -4,7 +4,7 @@ import { asJson } from '../../model/json/json.ts'
 import { verifyPassword } from '../../model/passwords/passwords.ts'
 import type { Permissions } from '../../model/people/permission.ts'
 import { administers, NEVER, type StoredUser, type User, userOf } from '../../model/people/user.ts'
-import { loginFamily, voucherFamily } from '../../model/people/user-security.ts'
+import { loginFamily, activeFamily } from '../../model/people/user-security.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
 import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
@@ -186,7 +186,7 @@ export function deleteUser(parts: SecretParts, user: StoredUser, actor: string):
 export function endOfUser(id: string): Change[] {
   return [
     { op: 'endFamily', family: loginFamily(id) },
-    { op: 'endFamily', family: voucherFamily(id) },
+    { op: 'endFamily', family: activeFamily(id) },
   ]
 }
 

@@ -20,6 +20,7 @@ import {
   PASSWORD,
   type Person,
   person,
+  rewrite,
   signedIn,
   signInWorld,
   stored,
@@ -216,6 +217,26 @@ test('an organisation can require it: who has none sets it up on the way in', as
     (await world.call('PUT', '/api/org/second-factor', { as: unbounded, body: { required: false } })).status,
     403,
   )
+})
+
+test('a sign-in that waits for the code ends with its user, also when the user, or its group, is on again', async (t) => {
+  const world = await signInWorld(t)
+  const boss = await world.admin()
+  const group_id = await world.group({ apis: 'read' })
+  const put = (path: string) => async (active: boolean) => {
+    const answer = await world.call('PUT', path, { as: boss, body: { active } })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const { ada, codes } = await enrolled(world)
+  await rewrite(world, ada.id, { group_id })
+  let used = 0
+  for (const turn of [async () => {}, put(`/api/users/${ada.id}`), put(`/api/usergroups/${group_id}`)]) {
+    const browser = new Browser(world)
+    const { ticket } = meta(await browser.login(ada.email, PASSWORD))
+    for (const active of [false, true]) await turn(active)
+    const { status } = await goOn(browser, ticket, { recovery_code: codes[used++]! })
+    assert.equal(status, used === 1 ? 200 : 401)
+  }
 })
 
 test('an administrator with the right takes the second factor of somebody who has lost it', async (t) => {

@@ -185,6 +185,43 @@ test('what a user without administrator rights has let in never has more than th
 
 const VERSIONS = { not_versioned: true, versions: { Default: { name: 'Default' } } }
 
+test('whom such a session lets in ends with the same user, and never owns more', async (t) => {
+  const at = await world(t, {}, {}, { SVC_DB_SSOENABLEUSERLOOKUP: 'true', SVC_DB_ENABLEOWNERSHIP: 'true' })
+  const { base, call, user, boss } = at
+  const [author, low] = [await user({ users: 'write', apis: 'read' }), await user({ users: 'write', apis: 'read' })]
+  const tapped = async (nonce: string) => {
+    const browser = new Browser()
+    await browser.visit(`${base}/tap?nonce=${encodeURIComponent(nonce)}`)
+    const isIn = async () => (await sessionIn(at, browser))?.user.id === low.id
+    assert.ok(await isIn())
+    return { isIn, cookie: browser.cookies(new URL(base)) }
+  }
+  const body = { ForSection: 'dashboard', EmailAddress: low.email }
+  const meta = ({ json }: { json: unknown }) => String((json as JsonObject).Meta)
+  const open = async () => {
+    const first = await tapped(meta(await call('POST', '/api/sso', { as: author, body })))
+    const { cookie } = first
+    const { csrf_token } = (await call('GET', '/api/session', { headers: { cookie } })).json as JsonObject
+    const headers = { cookie, 'x-csrf-token': String(csrf_token) }
+    const moved = await call('PUT', `/api/users/${low.id}`, { headers, body: { email_address: 'evil@example.test' } })
+    assert.equal(moved.status, 403, moved.text)
+    return tapped(meta(await call('POST', '/api/sso', { headers, body })))
+  }
+  const owning = await open()
+  const proxy = { listen_path: '/owned/', target_url: 'http://127.0.0.1:1/' }
+  const api = { api_id: 'owned', name: 'owned', active: true, use_keyless: true, version_data: VERSIONS, proxy }
+  assert.equal((await call('POST', '/api/apis', { as: boss, body: { api_definition: api } })).status, 200)
+  const access = (userIds: string[]) =>
+    call('PUT', '/api/apis/owned/access', { as: boss, body: { userIds, userGroupIds: [] } })
+  assert.equal((await access([low.id])).status, 200)
+  assert.equal(await owning.isIn(), false)
+  assert.equal((await access([])).status, 200)
+  const other = await open()
+  for (const active of [false, true])
+    assert.equal((await call('PUT', `/api/users/${author.id}`, { as: boss, body: { active } })).status, 200)
+  assert.deepEqual([await owning.isIn(), await other.isIn()], [false, false])
+})
+
 test('on the word of a user without administrator rights alone, a session gets no credential that outlasts it', async (t) => {
   const at = await world(t, {}, {}, { SVC_DB_SSOENABLEUSERLOOKUP: 'true' })
   const { base, call, user, boss } = at
