@@ -144,7 +144,7 @@ test('clients: secrets for those who may write APIs, ids of other organisations 
   assert.ok(stolen.status >= 400)
   const check = await post('/api/moves/check', { client_ids: ['app', 'free'], key_hashes: ['x'] }, foreign)
   assert.deepEqual(bodyOf(check).obstacles, [
-    { kind: 'client', id: 'app', why: 'another organisation of this installation has it' },
+    { kind: 'client', id: 'app', why: 'this ID cannot be used, choose another one' },
   ])
   const api = { format: 'oas', definition: oasApi('free', 'no slash') }
   const [bad] = bodyOf(await post('/api/moves/check', { apis: [api] })).obstacles as JsonObject[]
