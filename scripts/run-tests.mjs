@@ -12,6 +12,10 @@ import { groupsOf } from './test-files.mjs'
 /** Servers, stores and loads of two files at once are as much as a small machine can time honestly. */
 const CONCURRENCY = 2
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP']
+/** For one test; the longest takes three minutes on a slow machine. What waits for ever must not cost the results of all others. */
+const LONGEST_TEST_MS = Number(process.env.GATEHOUSE_LONGEST_TEST_MS ?? 600_000)
+/** For one file: after its last test, hooks close browsers and servers. */
+const LONGEST_FILE_MS = LONGEST_TEST_MS * 1.2
 
 /**
  * Runs the files and answers how many tests passed and failed. A runner that dies counts as one failure.
@@ -48,6 +52,7 @@ function testEnvironment(counts, deep) {
   return {
     GATEHOUSE_SEED: String(seedOfSources()),
     ...env,
+    GATEHOUSE_LONGEST_FILE_MS: String(LONGEST_FILE_MS),
     GATEHOUSE_COUNTS: counts,
     ...(deep && { GATEHOUSE_DEEP: '1' }),
   }
@@ -55,8 +60,12 @@ function testEnvironment(counts, deep) {
 
 function runGroup(node, files, env) {
   const reporter = join(ROOT, 'scripts', 'reporter.mjs')
-  const seeded = pathToFileURL(join(ROOT, 'scripts', 'seed-properties.mjs')).href
-  const options = ['--import', seeded, `--test-concurrency=${CONCURRENCY}`, `--test-reporter=${reporter}`]
+  const loaded = ['seed-properties.mjs', 'watchdog.mjs'].flatMap((name) => [
+    '--import',
+    pathToFileURL(join(ROOT, 'scripts', name)).href,
+  ])
+  const timeout = `--test-timeout=${LONGEST_TEST_MS}`
+  const options = [...loaded, timeout, `--test-concurrency=${CONCURRENCY}`, `--test-reporter=${reporter}`]
   const detached = process.platform !== 'win32'
   const child = spawn(node, [...NODE_FLAGS, '--test', ...options, ...files], {
     cwd: ROOT,

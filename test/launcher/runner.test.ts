@@ -72,6 +72,25 @@ for (const [what, text] of Object.entries(BROKEN)) {
   })
 }
 
+const ENDLESS = 'new Promise(() => setInterval(() => {}, 1000))'
+const HANGING: Record<string, readonly [text: string, told: RegExp]> = {
+  'a test': [`import { test } from 'node:test'\ntest('never', () => ${ENDLESS})\n`, /✖ never .*\n.*timed out after 2000ms/],
+  'a hook': [`import { test } from 'node:test'\ntest('t', (t) => t.after(() => ${ENDLESS}))\n`, /b\.test\.ts/],
+  'an open handle': [`${GOOD}setInterval(() => {}, 1000)\n`, /b\.test\.ts did not end within 2\.4 s; still open: .*Timeout/],
+}
+for (const [what, [text, told]] of Object.entries(HANGING)) {
+  test(`${what} that never ends is a failure with a name, and the other files have their results`, async (t) => {
+    const clone = withTests(t, { 'a.test.ts': GOOD, 'b.test.ts': text, 'c.test.ts': GOOD })
+    const env = { ...environment(), GATEHOUSE_LONGEST_TEST_MS: '2000' }
+    const { code, stdout, stderr } = await start(t, process.execPath, ['scripts/test.mjs'], clone, env).ended
+    assert.equal(code, 1)
+    assert.match(stdout + stderr, told)
+    assert.match(stdout, /✔ test\/a\.test\.ts/)
+    assert.match(stdout, /✔ test\/c\.test\.ts/)
+    assert.match(stdout, /\n[234] passed, [12] failed\n$/)
+  })
+}
+
 test('files that may share a process do, and are named together; a failure has the place that it has', async (t) => {
   const saysPid = `import { test } from 'node:test'\ntest('t', () => console.log('of ' + process.pid + ';'))\n`
   const files = { 'model/a.test.ts': saysPid, 'model/b.test.ts': BAD, 'model/c.test.ts': saysPid, 'd.test.ts': saysPid }

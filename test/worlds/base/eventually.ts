@@ -25,6 +25,19 @@ export async function becomes<T>(read: () => T | Promise<T>, expected: T, what =
   }
 }
 
+/** What a promise gives, where what it waits for has no bound of its own, as scripts in a page. @throws AssertionError naming `what` after two minutes */
+export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new assert.AssertionError({ message: `waited in vain: ${what}` })), LONGEST_MS)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 function pause(since: number): Promise<void> {
   const share = (performance.now() - since) / 8
   return new Promise((resolve) => setTimeout(resolve, Math.min(Math.max(share, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)))

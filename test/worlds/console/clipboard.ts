@@ -1,36 +1,40 @@
 import type { Locator, Page } from 'playwright-core'
-import { eventually } from '../base/eventually.ts'
+import { eventually, within } from '../base/eventually.ts'
 
 /**
  * Presses a link that another program would open, such as one for mails, and answers where it leads. Nothing is opened: the question
  * of the browser whether it may would take every key that is pressed from then on.
  */
 export async function ledTo(link: Locator): Promise<string> {
-  const led = link.evaluate(
-    (element) =>
+  // On the document: a link that is drawn again meanwhile is another element.
+  const led = link.page().evaluate(
+    () =>
       new Promise<string>((resolve) => {
-        element.addEventListener(
-          'click',
-          (event) => {
-            event.preventDefault()
-            resolve((element as HTMLAnchorElement).href)
-          },
-          { once: true },
-        )
+        const take = (event: MouseEvent) => {
+          event.preventDefault()
+          resolve((event.target as Element).closest('a')?.href ?? '')
+        }
+        document.addEventListener('click', take, { capture: true, once: true })
       }),
   )
   await link.click()
-  return led
+  return within('the page tells where a link leads', led)
 }
 
 /** Presses a button that copies, and answers what there is to paste then. */
 export async function copied(page: Page, button: Locator): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.evaluate(() => navigator.clipboard.writeText(''))
+  await within(
+    'the clipboard is emptied',
+    page.evaluate(() => navigator.clipboard.writeText('')),
+  )
   await button.click()
   let text = ''
   await eventually('something is copied', async () => {
-    text = await page.evaluate(() => navigator.clipboard.readText())
+    text = await within(
+      'the clipboard is read',
+      page.evaluate(() => navigator.clipboard.readText()),
+    )
     return text !== ''
   })
   // What says that it is copied would stand in the way of what is looked at next.
