@@ -6,6 +6,7 @@ import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { auditOf } from '../../publish/documents/parts.ts'
+import { retryOnConflict, TICKET_CONFLICT } from '../../runtime/retry-on-conflict.ts'
 import type { Change, TicketInput, TicketRow } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { sessionCookie } from './cookie.ts'
@@ -14,8 +15,6 @@ import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from './ope
 
 /** Of what a browser calls itself this much is kept. */
 const LONGEST_AGENT = 200
-/** Of a write that others may be ahead of. */
-const MOST_TRIES = 4
 
 /** How somebody came in; in the audit log. */
 export type SignInMethod = 'password' | 'passkey' | 'sso' | 'bootstrap'
@@ -158,18 +157,13 @@ export async function chooseOrganisation(
 ): Promise<void> {
   const hash = hashOf(cookie)
   const entry = orgId === '' ? undefined : auditOf(parts, actor, 'Look at organisation', orgId, { id: orgId })
-  for (let tries = 1; ; tries++) {
+  // The same call may put the end of the session off.
+  await retryOnConflict(async () => {
     const row = await parts.tokens.getTicket(hash)
     if (row === undefined || !isOpen(row, parts.clock.wall())) throw fault('login_required')
     const next = rowOf(parts, { ...row.body, viewed: orgId })
-    try {
-      await parts.documents.commit([{ op: 'putTicket', hash, row: next, ifVersion: row.version }], entry)
-      return
-    } catch (error) {
-      // The same call may have put the end of the session off.
-      if (toFault(error).code !== 'ticket_unusable' || tries === MOST_TRIES) throw error
-    }
-  }
+    await parts.documents.commit([{ op: 'putTicket', hash, row: next, ifVersion: row.version }], entry)
+  }, TICKET_CONFLICT)
 }
 
 /**

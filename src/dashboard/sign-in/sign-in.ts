@@ -7,6 +7,7 @@ import { bindTo, securityOf } from '../../model/people/user-security.ts'
 import { withLock } from '../../publish/documents/mutex.ts'
 import { changePassword, sharingPassword, stampOf } from '../../publish/sign-in/passwords.ts'
 import { putUser } from '../../publish/sign-in/rewrite-user.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -37,7 +38,6 @@ export interface SignInInput {
   readonly new_password?: string
 }
 
-const TRIES = 3
 const MOST_SHARING = 100
 
 /**
@@ -82,18 +82,17 @@ export async function advanceSignIn(
   signIn: SignIn,
   recoveryCodes: readonly string[] = [],
 ): Promise<SignInResult> {
-  for (let tries = 1; ; tries++) {
-    try {
-      // In turn with whatever else changes users in this process: many may sign in as one user at once.
-      return await withLock(parts.documents, async () => {
-        const standing = await signInProgressOf(parts, signIn.state)
-        if (standing.need !== 'nothing') return { next: await show(parts, call, signIn, standing) }
-        return { done: await enter(parts, call, signIn, standing.user), user: standing.user, recoveryCodes }
-      })
-    } catch (error) {
-      // Somebody changed the user in between: it may have become inactive.
-      if (tries === TRIES || toFault(error).code !== 'revision_conflict') throw voided(error)
-    }
+  const advance = async (): Promise<SignInResult> => {
+    const standing = await signInProgressOf(parts, signIn.state)
+    if (standing.need !== 'nothing') return { next: await show(parts, call, signIn, standing) }
+    return { done: await enter(parts, call, signIn, standing.user), user: standing.user, recoveryCodes }
+  }
+  try {
+    // In turn with whatever else changes users in this process: many may sign in as one user at once. A user who was changed in between
+    // may have become inactive.
+    return await retryOnConflict(() => withLock(parts.documents, advance))
+  } catch (error) {
+    throw voided(error)
   }
 }
 

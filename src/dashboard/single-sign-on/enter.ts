@@ -3,6 +3,7 @@ import { bindTo, boundIdentity, hasSecondFactor, securityOf } from '../../model/
 import { withLock } from '../../publish/documents/mutex.ts'
 import { stampOf } from '../../publish/sign-in/passwords.ts'
 import { putUser } from '../../publish/sign-in/rewrite-user.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -16,8 +17,6 @@ import { goTo } from './answers.ts'
 import type { SsoPerson } from './person.ts'
 import { admitsAdmins, entryOf, signedInAs } from './rights.ts'
 import { noteGuarantor } from './session-guarantor.ts'
-
-const MOST_TRIES = 3
 
 /** How somebody goes in. */
 export interface SsoLogin {
@@ -39,14 +38,10 @@ export async function enterBySso(
   person: SsoPerson,
   { path, changes, subject }: SsoLogin,
 ): Promise<Answer> {
-  for (let tries = 1; ; tries++) {
-    try {
-      // In turn with whatever else changes users in this process: many may sign in as one user at once.
-      return await withLock(parts.documents, () => enterNow(parts, call, person, { path, changes, subject }))
-    } catch (error) {
-      if (tries === MOST_TRIES || toFault(error).code !== 'revision_conflict') throw error
-    }
-  }
+  // In turn with whatever else changes users in this process: many may sign in as one user at once.
+  return retryOnConflict(() =>
+    withLock(parts.documents, () => enterNow(parts, call, person, { path, changes, subject })),
+  )
 }
 
 async function enterNow(

@@ -2,11 +2,12 @@ import { isIP } from 'node:net'
 import { fault, waitFault } from '../../errors/fault.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { retryOnConflict, TICKET_CONFLICT } from '../../runtime/retry-on-conflict.ts'
 import type { Change, TicketRow } from '../../store/ports/ports.ts'
 import { findClient } from '../clients/clients.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import type { Form } from '../messages/form.ts'
-import { consumeTicket, isConflict } from '../tokens/families.ts'
+import { consumeTicket } from '../tokens/families.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
 import type { DeviceBody } from '../tokens/tickets.ts'
 import { AttemptLimiter } from './attempts.ts'
@@ -18,8 +19,6 @@ const WINDOW_MS = 600_000
 /** Wrong codes in ten minutes from one user's address, or from the login page where it tells no user's address. */
 const TRIES_OF_USER = 10
 const TRIES_OF_PAGE = 100
-/** A poll of the device can come between reading and writing; more than once in a row it does not. */
-const ATTEMPTS = 5
 
 /** A device that waits for its user. */
 interface Waiting {
@@ -90,17 +89,12 @@ async function decide(
   form: Form,
   first: Waiting,
 ): Promise<{ waiting: Waiting; body: DeviceBody }> {
-  let waiting = first
-  for (let attempt = 1; ; attempt++) {
+  return retryOnConflict(async (attempt) => {
+    const waiting = attempt === 1 ? first : await findWaiting(parts, call, first.userCode)
     const body = decided(form, waiting)
-    try {
-      await parts.documents.commit(changesOf(parts, call, waiting, body), undefined)
-      return { waiting, body }
-    } catch (error) {
-      if (!isConflict(error) || attempt === ATTEMPTS) throw error
-    }
-    waiting = await findWaiting(parts, call, first.userCode)
-  }
+    await parts.documents.commit(changesOf(parts, call, waiting, body), undefined)
+    return { waiting, body }
+  }, TICKET_CONFLICT)
 }
 
 function decided(form: Form, { device, client }: Waiting): DeviceBody {

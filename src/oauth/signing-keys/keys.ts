@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto'
-import { Fault, fault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Millis, MonoMillis } from '../../model/time/clock.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { AuditEntry, Documents, Revision } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 import {
@@ -64,7 +65,6 @@ export const KEY_SET_FRESH_S = 300
 /** A new key is published for so long before it signs: every node and every verifier has read the ring anew by then, twice. */
 const PUBLISHED_AHEAD_MS = 2 * (RING_FRESH_MS + KEY_SET_FRESH_S * 1000)
 const USUAL_LIFETIME_S = 3_600
-const TRIES = 8
 
 const knownOf = new WeakMap<Documents, Known>()
 
@@ -211,21 +211,19 @@ async function withSigner(parts: KeyParts, { algorithm, keys }: StoredRing, now:
   return [...keys, await makeSigningKey(algorithm, parts.sealKey, { signsFrom: now, now })]
 }
 
-/** Changes a ring as it is stored now, again when somebody else was faster. @throws Fault `revision_conflict` (409) */
+/** Changes a ring as it is stored now. @throws Fault `revision_conflict` (409) when others keep changing it */
 async function changeRing<Result>(
   parts: KeyParts,
   orgId: string,
   algorithm: SigningAlgorithm,
   change: (stored: StoredRing | undefined, now: Millis) => Promise<RingChange<Result>>,
 ): Promise<KeyRingChange<Result>> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  return retryOnConflict(async () => {
     const ring = await loadRing(parts, orgId, algorithm)
     const { ring: next, audit, result } = await change(ring?.stored, parts.clock.wall())
     if (next === undefined) return { result, revision: ring?.revision ?? 0 }
-    const revision = await write(parts, next, ring?.revision ?? 0, audit)
-    if (revision !== undefined) return { result, revision }
-  }
-  throw fault('revision_conflict', 'the signing keys keep changing')
+    return { result, revision: await write(parts, next, ring?.revision ?? 0, audit) }
+  })
 }
 
 /** The ring of an organisation, made when there is none yet. */
@@ -245,8 +243,11 @@ async function makeRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
   const now = parts.clock.wall()
   const first = await makeSigningKey(algorithm, parts.sealKey, { signsFrom: now, now })
   const ring = { org_id: orgId, algorithm, keys: [first] }
-  await write(parts, ring, 0, auditOf(now, 'gateway', 'oauth_key.create', orgId, { algorithm, kid: first.kid }))
+  const audit = auditOf(now, 'gateway', 'oauth_key.create', orgId, { algorithm, kid: first.kid })
   // All nodes use what is stored now, whichever node wrote it.
+  await write(parts, ring, 0, audit).catch((error) => {
+    if (toFault(error).code !== 'revision_conflict') throw error
+  })
   const stored = await readRing(parts, orgId, algorithm)
   if (stored === undefined) throw fault('store_away', 'signing keys were written and are not there')
   return stored
@@ -290,19 +291,16 @@ async function loadRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
   return ring
 }
 
-/** undefined when somebody else was faster. */
+/** @throws Fault `revision_conflict` (409) when somebody else was faster */
 async function write(
   parts: KeyParts,
   ring: StoredRing,
   ifRevision: Revision,
   audit: AuditEntry | undefined,
-): Promise<Revision | undefined> {
+): Promise<Revision> {
   const id = ringId(ring.org_id, ring.algorithm)
   try {
     return await parts.documents.commit([{ op: 'put', kind: 'oauth_key', id, body: ring, ifRevision }], audit)
-  } catch (error) {
-    if (error instanceof Fault && error.code === 'revision_conflict') return undefined
-    throw error
   } finally {
     knownBy(parts).rings.delete(id)
   }

@@ -1,4 +1,5 @@
-import { fault, toFault } from '../../errors/fault.ts'
+import type { FaultCode } from '../../errors/catalog.ts'
+import { fault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import { placeKeys, placeOf } from '../../model/apis/definition/stored-api.ts'
 import { areDisjointByTags, collides } from '../../model/apis/definition/template.ts'
@@ -36,17 +37,15 @@ export interface PlaceRules {
 
 /** How long a turn is remembered: far longer than any save takes. */
 const TURN_MS = 600_000
-/** One of those who save at once gets through in every round. */
-const MOST_TRIES = 20
 /** What a commit fails with whose turn was taken: there was none before, or another one. */
-const LOST_TURN: ReadonlySet<string> = new Set(['already_exists', 'ticket_unusable'])
+export const PLACE_CONFLICT: ReadonlySet<FaultCode> = new Set(['already_exists', 'ticket_unusable'])
 const MOST_PLACES = 1000
 
 /**
  * The paths of the product itself are refused when a definition is read, but for those that depend on settings.
  * `except`: documents that are no obstacle, because they are replaced or deleted at the same time.
  * Answers what belongs into the commit of the API: with it, of two saves that were checked at the same time on different threads
- * or processes the later one fails and must be checked again (`retryOnConflictWithLock`).
+ * or processes the later one fails and must be checked again (`PLACE_CONFLICT`).
  * @throws Fault `listen_path_taken` (409) naming what is in its place; of other organisations' APIs it names nothing
  */
 export async function checkPlace(
@@ -242,17 +241,6 @@ export function ownUrls({ gateway, dashboard }: Pick<PublishSettings, 'gateway' 
 const segmentsOf = (path: string) => path.split('/').filter((segment) => segment !== '')
 
 const whereabouts = ({ listenPath, domain }: Api) => (domain === '' ? listenPath : `${listenPath} at ${domain}`)
-
-/** Does the work, and does it again when the turn that it took at a place was taken by another in between. */
-export async function retryOnConflictWithLock<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tries === MOST_TRIES || !LOST_TURN.has(toFault(error).code)) throw error
-    }
-  }
-}
 
 /**
  * The change that takes the turn at an API's domain, if nobody else takes it between now and the commit. On shared hosts there is one turn

@@ -7,13 +7,14 @@ import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readNewApi } from '../../model/apis/read/read.ts'
 import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { withLock } from '../documents/mutex.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
 import { idsOf, withIds } from './api-ids.ts'
-import { checkPlace, type PlaceRules, retryOnConflictWithLock } from './api-place.ts'
+import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 
@@ -70,7 +71,7 @@ type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
  */
 export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedApi> {
   return withLock(parts.documents, () =>
-    retryOnConflictWithLock(async () => commit(parts, await prepare(parts, draft))),
+    retryOnConflict(async () => commit(parts, await prepare(parts, draft)), PLACE_CONFLICT),
   )
 }
 

@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type {
   Audit,
   AuditChange,
@@ -10,7 +11,7 @@ import type {
   Documents,
   Revision,
 } from '../../store/ports/ports.ts'
-import { type PlaceRules, retryOnConflictWithLock } from '../apis/api-place.ts'
+import { PLACE_CONFLICT, type PlaceRules } from '../apis/api-place.ts'
 import { withLock } from '../documents/mutex.ts'
 import { auditOf, type SecretParts } from '../documents/parts.ts'
 import { checkUnchangedSince } from './undo-conflict.ts'
@@ -44,7 +45,7 @@ const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate',
  */
 export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {
   // In turn with other writers of this process: what was checked is still so when it is written.
-  return withLock(parts.documents, () => retryOnConflictWithLock(() => undo(parts, undoing)))
+  return withLock(parts.documents, () => retryOnConflict(() => undo(parts, undoing), PLACE_CONFLICT))
 }
 
 async function undo(

@@ -1,10 +1,11 @@
-import { Fault, fault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
 import { newDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { type ClientFields, checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { equalSecrets, newSecret } from '../../model/secrets/secret.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf } from '../documents/parts.ts'
@@ -54,7 +55,6 @@ export interface ClientDraft {
 }
 
 const MOST_SECRETS = 5
-const TRIES = 5
 
 /**
  * Registers a client at one or more OAuth APIs, or once for all OAuth APIs of its first policy. Id and secret are made (256
@@ -143,7 +143,7 @@ export async function deleteClient(
   clientId: string,
   { apiId, actor }: { readonly apiId?: string; readonly actor: string },
 ): Promise<Revision | undefined> {
-  for (let attempt = 1; ; attempt++) {
+  return retryOnConflict(async () => {
     const stored = await storedClient(parts, clientId)
     if (stored === undefined) return undefined
     const client = stored.body
@@ -154,15 +154,11 @@ export async function deleteClient(
     const change: Change = stays
       ? { ...putOf(stored, { ...client, api_ids: rest, epoch }) }
       : { op: 'delete', kind: CLIENT_KIND, id: stored.id, ifRevision: stored.revision }
-    try {
-      const held = stays ? [] : await changesWithClient(parts, client, undefined)
-      const revision = await commit(parts, [change, ...held], actor, 'oauth_client.delete', client)
-      sweepSessions(parts, clientId, stays ? epoch : undefined)
-      return revision
-    } catch (error) {
-      if (attempt >= TRIES || !isConflict(error)) throw error
-    }
-  }
+    const held = stays ? [] : await changesWithClient(parts, client, undefined)
+    const revision = await commit(parts, [change, ...held], actor, 'oauth_client.delete', client)
+    sweepSessions(parts, clientId, stays ? epoch : undefined)
+    return revision
+  })
 }
 
 /**
@@ -207,7 +203,7 @@ export async function endAllTokens(
 
 /**
  * Rewrites a client, as `edit` makes it of the one before; tries again when somebody else changed it meanwhile.
- * @throws Fault `not_found` (404), `revision_conflict` (409) after five tries
+ * @throws Fault `not_found` (404), `revision_conflict` (409) when others keep changing it
  */
 async function rewrite(
   parts: ClientParts,
@@ -216,19 +212,15 @@ async function rewrite(
   action: string,
   edit: (before: OAuthClient) => OAuthClient | Promise<OAuthClient>,
 ): Promise<SavedClient & { readonly before: OAuthClient }> {
-  for (let attempt = 1; ; attempt++) {
+  return retryOnConflict(async () => {
     const stored = await storedClient(parts, clientId)
     if (stored === undefined) throw fault('not_found', 'OAuth Client ID not found')
     const before = stored.body
     const client = withMarkedRedirects(before, await edit(before), clockOf(parts).wall())
-    try {
-      const held = await changesWithClient(parts, before, client)
-      const revision = await commit(parts, [putOf(stored, client), ...held], actor, action, client)
-      return { client, before, secret: currentSecret(parts, client), revision }
-    } catch (error) {
-      if (attempt >= TRIES || !isConflict(error)) throw error
-    }
-  }
+    const held = await changesWithClient(parts, before, client)
+    const revision = await commit(parts, [putOf(stored, client), ...held], actor, action, client)
+    return { client, before, secret: currentSecret(parts, client), revision }
+  })
 }
 
 /** Registers a client that is there at a further API. */
@@ -322,8 +314,4 @@ function commit(
 ): Promise<Revision> {
   const detail = { client_id, apis: [...api_ids], policies: [...policies] }
   return parts.documents.commit(changes, auditOf(parts, actor, action, org_id, detail))
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof Fault && error.code === 'revision_conflict'
 }

@@ -3,12 +3,12 @@ import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { checkPolicy } from '../../model/policies/policy.ts'
 import type { Policy } from '../../model/sessions/session.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { withLock } from '../documents/mutex.ts'
 import { checkIdsFree, findByEitherId } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
 import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
-import { retryOnConflict } from '../portal/developers/developer-change.ts'
 import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
 
 /** A policy as it was stored. `id` is what keys name it by. */

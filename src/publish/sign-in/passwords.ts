@@ -1,9 +1,10 @@
-import { fault, toFault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { checkPassword, passwordRules } from '../../model/passwords/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwords/passwords.ts'
 import { looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
 import { loginFamily, passwordStamp, securityOf } from '../../model/people/user-security.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
 import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
@@ -11,7 +12,6 @@ import { putUser } from './rewrite-user.ts'
 
 /** Fewest characters of a user's password, whatever the schema file says. */
 const SHORTEST = 6
-const TRIES = 3
 
 const fallbackRules = passwordRules()
 
@@ -85,21 +85,17 @@ async function writeAll(
   fresh: JsonObject,
   { history, actor, asRead, changes }: Required<Pick<PasswordChange, 'history' | 'actor' | 'asRead' | 'changes'>>,
 ): Promise<void> {
-  for (let tries = 1, current = users; ; tries++) {
+  const writeOver = async (current: readonly StoredDocument[]) => {
     const writes = current.flatMap((user): Change[] => [
       putUser(user, { ...user.body, ...fresh, PWHistory: nextHistory(user, history) }),
       { op: 'endFamily', family: loginFamily(user.id) },
     ])
     const ids = users.map(({ id }) => id)
     const audit = auditOf(parts, actor, 'Change password', String(users[0]?.body.org_id ?? ''), { users: ids })
-    try {
-      await parts.documents.commit([...changes, ...writes], audit)
-      return
-    } catch (error) {
-      if (asRead || tries === TRIES || toFault(error).code !== 'revision_conflict') throw error
-      current = await readAgain(parts, users)
-    }
+    await parts.documents.commit([...changes, ...writes], audit)
   }
+  if (asRead) return writeOver(users)
+  await retryOnConflict(async (attempt) => writeOver(attempt === 1 ? users : await readAgain(parts, users)))
 }
 
 /** Users that were changed meanwhile in another way than by their password. */

@@ -1,11 +1,10 @@
-import { fault, toFault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
 import { withLock } from '../documents/mutex.ts'
 import { auditOf, type PublishParts } from '../documents/parts.ts'
-
-const TRIES = 5
 
 /** Who changes a user, and what is to be done in the same commit. */
 export interface Rewrite {
@@ -19,7 +18,7 @@ export interface Rewrite {
 /**
  * Writes to one user what `edit` makes of its body; re-read when somebody else was first, so that what `edit` has checked is what
  * is written over. `edit` may throw. Answers the new body.
- * @throws Fault `not_found` when there is no such user, `revision_conflict` after five tries, and those of `edit` and of `changes`
+ * @throws Fault `not_found` when there is no such user, `revision_conflict` when others keep changing it, and those of `edit` and of `changes`
  */
 export function rewriteUser(
   parts: PublishParts,
@@ -36,18 +35,14 @@ async function rewritten(
   { actor, action, detail = {}, changes = [] }: Rewrite,
   edit: (body: JsonObject) => JsonObject,
 ): Promise<JsonObject> {
-  for (let tries = 1; ; tries++) {
+  return retryOnConflict(async () => {
     const user = await parts.documents.get('user', id)
     if (user === undefined) throw fault('not_found', 'no such user')
     const body = edit(user.body)
     const entry = auditOf(parts, actor, action, String(body.org_id ?? ''), { user: id, ...detail })
-    try {
-      await parts.documents.commit([...changes, putUser(user, body)], entry)
-      return body
-    } catch (error) {
-      if (tries === TRIES || toFault(error).code !== 'revision_conflict') throw error
-    }
-  }
+    await parts.documents.commit([...changes, putUser(user, body)], entry)
+    return body
+  })
 }
 
 /** The change that writes a user over what was read of it. */

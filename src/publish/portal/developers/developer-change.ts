@@ -1,19 +1,15 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
+import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Documents, StoredDocument } from '../../../store/ports/ports.ts'
-
-/** How often a change of what a developer holds retries because another process changed the developer meanwhile. */
-const TRIES = 12
 
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 /**
  * Runs `work` with the developer whose key or client a body is; with undefined when it is nobody's, or the developer is gone. What
  * `work` commits must write the developer with `developerChange`: then it retries when somebody else changed it meanwhile.
- * Changes of one developer wait for each other within the process. @throws Fault `revision_conflict` (409) after twelve tries
+ * Changes of one developer wait for each other within the process. @throws Fault `revision_conflict` (409) when others keep changing it
  */
 export async function withHolder<T>(
   parts: { readonly documents: Documents },
@@ -36,18 +32,6 @@ export async function developerById(
 /** The change that writes a developer over what was read of it. It fails with `revision_conflict` when somebody else was first. */
 export function developerChange({ id, revision }: StoredDocument, body: JsonObject): Change {
   return { op: 'put', kind: 'developer', id, body, ifRevision: revision }
-}
-
-/** Retries `work` as long as what it read was changed before it wrote. @throws Fault `revision_conflict` (409) after twelve tries */
-export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt === TRIES || !(error instanceof Fault) || error.code !== 'revision_conflict') throw error
-      await nextTurn()
-    }
-  }
 }
 
 async function oneAtATime<T>(documents: object, id: string, work: () => Promise<T>): Promise<T> {

@@ -1,10 +1,11 @@
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
 import { appsOf, keysOf, withoutKey, withoutPolicy } from '../../../model/portal/developers/holdings.ts'
+import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Documents, SessionRow, StoredDocument, Tokens } from '../../../store/ports/ports.ts'
 import { auditOf, type PublishParts, type SecretParts } from '../../documents/parts.ts'
 import { CLIENT_KIND, storedClient } from '../../oauth-clients/oauth-client-parts.ts'
-import { developerChange, retryOnConflict } from './developer-change.ts'
+import { developerChange } from './developer-change.ts'
 import { deleteKeyExpiry, formerKeysOf } from './keys-of-developer.ts'
 
 /** Developers whose subscriptions end in one commit. */

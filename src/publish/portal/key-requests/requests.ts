@@ -6,9 +6,9 @@ import {
   readKeyRequest,
   requestedPolicies,
 } from '../../../model/portal/key-requests/key-request.ts'
+import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../../documents/parts.ts'
-import { retryOnConflict } from '../developers/developer-change.ts'
 import { issueAccess, toAccessView } from '../developers/developer-keys.ts'
 import { developerIn, putDeveloper } from '../developers/developers.ts'
 import {

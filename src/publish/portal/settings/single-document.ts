@@ -1,13 +1,16 @@
-import { fault, toFault } from '../../../errors/fault.ts'
+import type { FaultCode } from '../../../errors/catalog.ts'
+import { fault } from '../../../errors/fault.ts'
 import { type DocumentId, newDocumentId } from '../../../model/documents/ids.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
+import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Awaitable, Documents, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type PublishParts } from '../../documents/parts.ts'
 
 /** Kinds of which an organisation has one document. */
 export type SingletonKind = 'portal_configuration' | 'catalogue' | 'portal_menu' | 'portal_look'
 
-const TRIES = 5
+/** Somebody else changed the document, or made it. */
+const LOST_RACE: ReadonlySet<FaultCode> = new Set(['revision_conflict', 'already_exists'])
 
 /** The one document of a kind that an organisation has; undefined before it is made. */
 export async function findSingleton(
@@ -27,24 +30,19 @@ export interface SingletonChange {
   readonly edit: (before: JsonObject | undefined) => Awaitable<JsonObject>
 }
 
-/** Writes the one document of a kind, new or over the one before. Answers its id. @throws Fault `revision_conflict` (409) after five tries */
+/** Writes the one document of a kind, new or over the one before. Answers its id. @throws Fault `revision_conflict`, `already_exists` (409) */
 export async function saveSingleton(
   parts: PublishParts,
   { kind, orgId, actor, edit }: SingletonChange,
 ): Promise<DocumentId> {
-  for (let attempt = 1; ; attempt++) {
+  return retryOnConflict(async () => {
     const stored = await findSingleton(parts, kind, orgId)
     const id = stored?.id ?? newDocumentId(clockOf(parts).wall())
     const body = { ...(await edit(stored?.body)), org_id: orgId }
     const audit = auditOf(parts, actor, `${kind}.${stored === undefined ? 'create' : 'update'}`, orgId, { id })
-    try {
-      await parts.documents.commit([{ op: 'put', kind, id, body, ifRevision: stored?.revision ?? 0 }], audit)
-      return id
-    } catch (error) {
-      const { code } = toFault(error)
-      if (attempt >= TRIES || (code !== 'revision_conflict' && code !== 'already_exists')) throw error
-    }
-  }
+    await parts.documents.commit([{ op: 'put', kind, id, body, ifRevision: stored?.revision ?? 0 }], audit)
+    return id
+  }, LOST_RACE)
 }
 
 /**
