@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { NO_DIMENSIONS } from '../src/model/analytics/dimensions.ts'
 import { type Hit, HOUR_MS, LATENCY_BOUNDS_MS } from '../src/model/analytics/hit.ts'
 import { toDocumentId } from '../src/model/documents/ids.ts'
 import { DEVELOPER_ID } from '../src/model/portal/developers/developer.ts'
@@ -136,8 +137,9 @@ function hitOf(size: PortalSize, orgId: string, key: number, hour: number): Hit 
   const buckets = Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, i) => (i === 3 ? count : 0))
   const latency = () => ({ sumMs: count * 7, minMs: 6, maxMs: 8, buckets })
   return {
+    ...NO_DIMENSIONS,
     ...{ orgId, apiId: `api-${Number(named.slice('policy-'.length)) % size.apis}`, version: 'Non Versioned' },
-    ...{ keyHash: usedKeyHash(key, size), alias: '', clientId: '', tags: `pol-${named}`, endpoint: '', country: '' },
+    ...{ keyHash: usedKeyHash(key, size), tags: `pol-${named}` },
     ...{ hour, status: 200, count, success: count, error: 0, lastAt: hour * HOUR_MS + 60_000 },
     ...{ total: latency(), upstream: latency() },
   }

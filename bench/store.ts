@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { NO_DIMENSIONS } from '../src/model/analytics/dimensions.ts'
 import { type Hit, LATENCY_BOUNDS_MS, NO_MIN_MS } from '../src/model/analytics/hit.ts'
 import { newDocumentId } from '../src/model/documents/ids.ts'
 import { hashKey } from '../src/model/secrets/secret.ts'
@@ -102,8 +103,9 @@ function lookUps(store: Store, hashes: readonly Buffer[]): void {
 function hit(n: number, keys: number): Hit {
   const buckets = () => new Array<number>(LATENCY_BOUNDS_MS.length + 1).fill(0)
   return {
-    ...{ hour: 480_000, orgId: 'org', apiId: `api-${n % 100}`, version: 'Non Versioned', clientId: '', alias: '' },
-    ...{ keyHash: (n % keys).toString(16).padStart(64, '0'), tags: 'a,b', endpoint: '', country: '', status: 200 },
+    ...NO_DIMENSIONS,
+    ...{ hour: 480_000, orgId: 'org', apiId: `api-${n % 100}`, version: 'Non Versioned' },
+    ...{ keyHash: (n % keys).toString(16).padStart(64, '0'), tags: 'a,b', status: 200 },
     ...{ count: 1, success: 1, error: 0, lastAt: 1_700_000_000_000 },
     total: { sumMs: 1, minMs: 1, maxMs: 1, buckets: buckets() },
     upstream: { sumMs: 0, minMs: NO_MIN_MS, maxMs: 0, buckets: buckets() },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HitDimensions, HOUR_MS, NO_MIN_MS } from '../../src/model/analytics/hit.ts'
+import { type HitDimensions, NO_DIMENSIONS } from '../../src/model/analytics/dimensions.ts'
+import { HOUR_MS, NO_MIN_MS } from '../../src/model/analytics/hit.ts'
 import { type HitSamples, SampleBlock } from '../../src/model/analytics/hit-samples.ts'
 import type { HitQuery } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
@@ -11,15 +12,13 @@ const HOUR = 470_000
 function set(more: Partial<HitDimensions> = {}): HitDimensions {
   return {
     ...{
+      ...NO_DIMENSIONS,
       orgId: 'o',
       apiId: 'a',
       version: 'v1',
       keyHash: 'k',
       alias: 'ä\ud800',
-      clientId: '',
       tags: 'x,y',
-      endpoint: '',
-      country: '',
     },
     ...more,
   }

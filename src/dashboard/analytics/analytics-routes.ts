@@ -5,6 +5,7 @@ import type { Call } from '../routes/call.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { DIMENSION_LISTS } from './dimensions.ts'
 import { DEVELOPER_TAG } from './names.ts'
 import { PARAMETERS } from './params.ts'
 import { RANGE, rangeOf } from './range.ts'
@@ -95,14 +96,10 @@ export function analyticsRoutes(parts: DashboardParts): Route[] {
         owned: { noun: 'oauth_client', by: 'clientId' },
       },
     ),
-    route(
-      '/api/activity/oauthid',
-      'Requests by OAuth client',
-      view({ per: 'all', by: ['clientId'], only: { has: 'clientId' } }),
-      all,
-    ),
     route('/api/activity/endpoints', 'Requests by tracked endpoint', view(ENDPOINTS), all),
-    route('/api/activity/geo', 'Requests by country', view({ per: 'all', by: ['country'] }), all),
+    ...DIMENSION_LISTS.map(({ path, summary, by, isSparse }) =>
+      route(path, summary, view({ per: 'all', by: [by], ...(isSparse && { only: { has: by } }) }), all),
+    ),
     route(
       '/api/activity/developers',
       'Requests by developer',

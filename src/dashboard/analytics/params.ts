@@ -2,8 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { UsagePer, UsageQuery, UsageSort } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
-
-const LONGEST = 1024
+import { FILTER_PARAMETERS, LONGEST } from './dimensions.ts'
 
 /** What every call of analytics takes. */
 export const PARAMETERS = {
@@ -14,17 +13,11 @@ export const PARAMETERS = {
   from_hour: Type.Integer({ minimum: 0, maximum: 23, description: 'First hour of the first day, UTC' }),
   to_hour: Type.Integer({ minimum: 0, maximum: 23, description: 'Last hour of the last day, UTC; it counts' }),
   api_id: Type.String({ maxLength: LONGEST, description: 'An API, or a policy: its APIs' }),
-  api_version: Type.String({ maxLength: LONGEST, description: '`Non Versioned` for APIs without versions' }),
   tags: Type.String({ maxLength: LONGEST, description: 'Requests with any of these; repeated, or parted by commas' }),
   code: Type.Integer({ minimum: 100, maximum: 1023, description: 'Only requests answered with this status' }),
   errors: Type.Enum(['0', '1'], { description: '1: only requests answered with 400 or above' }),
   key: Type.String({ maxLength: LONGEST, description: 'Requests of this key; `00000000`: without one' }),
-  client: Type.String({ maxLength: LONGEST, description: 'Requests of this OAuth client' }),
-  endpoint: Type.String({
-    maxLength: LONGEST,
-    description: 'Requests of this tracked endpoint, as in `GET /users/{id}`',
-  }),
-  country: Type.String({ maxLength: 2, description: 'Requests from this country, ISO 3166-1' }),
+  ...FILTER_PARAMETERS,
   by: Type.String({ maxLength: 64, description: 'What rows are sorted by, such as Hits' }),
   sort: Type.Enum(['1', '-1'], { description: '1: smallest first; -1: largest first' }),
   type: Type.Enum(['csv', 'json']),

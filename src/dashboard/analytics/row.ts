@@ -3,6 +3,7 @@ import { type Hit, HOUR_MS, type Latency } from '../../model/analytics/hit.ts'
 import { percentile } from '../../model/analytics/percentile.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { UsagePer } from '../../store/ports/ports.ts'
+import { SHOWN_MEMBERS } from './dimensions.ts'
 
 const int = Type.Integer()
 const text = Type.String()
@@ -28,6 +29,7 @@ export const RowId = Type.Object({
   developer_email: text,
   api_version: text,
   oauth_id: text,
+  ...Object.fromEntries(SHOWN_MEMBERS.map((member) => [member, text])),
 })
 
 /** One row of analytics. Latencies in ms: averages, extremes, and percentiles from a histogram (exact to its bucket). */
@@ -49,11 +51,9 @@ export const UsageRowShape = Type.Object({
   p99: Type.Number(),
 })
 
-const NO_ID: JsonObject = {
-  ...{ day: 0, month: 0, year: 0, hour: 0, code: 0, path: '', key: '', alias: '', url: '', iso_country: '' },
-  ...{ api_id: '', api_name: '', method: '', tag: '', developer_id: '', developer_email: '' },
-  ...{ api_version: '', oauth_id: '' },
-}
+const NO_ID: JsonObject = Object.fromEntries(
+  Object.entries(RowId.properties).map(([name, shape]) => [name, shape === int ? 0 : '']),
+)
 
 /** Shows a row of sums. `id`: the parts that it is about, besides the time. */
 export function toUsageRow(hit: Hit, per: UsagePer, id: JsonObject): JsonObject {

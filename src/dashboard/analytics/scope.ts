@@ -6,6 +6,7 @@ import { findPolicyDocument } from '../access/owned.ts'
 import { apiNamed } from '../apis/api-document.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { filtersOf } from './dimensions.ts'
 import { usageTagsOf } from './params.ts'
 import { timeOf } from './range.ts'
 import { keyHashNamed } from './shown-keys.ts'
@@ -22,7 +23,6 @@ type Scope = Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours' | 'tags' | 'status' 
 export async function scopeOf(parts: DashboardParts, call: Call, api = call.query('api_id')): Promise<Scope> {
   const apiIds = await apisOf(parts, call, api)
   const orgId = call.actor?.orgId ?? ''
-  const version = call.query('api_version')
   const tags = usageTagsOf(call)
   const code = call.query('code')
   return {
@@ -30,8 +30,7 @@ export async function scopeOf(parts: DashboardParts, call: Call, api = call.quer
     where: {
       ...(orgId !== '' && { orgId: [orgId] }),
       ...(apiIds && { apiId: apiIds }),
-      ...(version !== '' && { version: [version] }),
-      ...callersOf(parts, call),
+      ...narrowedBy(parts, call),
     },
     ...(tags && { tags }),
     ...(code !== '' && { status: [Number(code)] }),
@@ -40,18 +39,13 @@ export async function scopeOf(parts: DashboardParts, call: Call, api = call.quer
 }
 
 /** What is not told apart by API is as closed as the views of it to who may see the analytics of their own APIs alone. */
-function callersOf(parts: DashboardParts, call: Call): Scope['where'] {
-  const [key, client, endpoint] = [call.query('key'), call.query('client'), call.query('endpoint')]
-  const country = call.query('country')
-  const isAsked = [key, client, endpoint, country].some((word) => word !== '')
-  if (isAsked && call.actor !== undefined && ownAnalyticsOnly(call.actor.permissions))
+function narrowedBy(parts: DashboardParts, call: Call): Scope['where'] {
+  const key = call.query('key')
+  const { where, isByApi } = filtersOf(call)
+  const isBeyondApis = key !== '' || !isByApi
+  if (isBeyondApis && call.actor !== undefined && ownAnalyticsOnly(call.actor.permissions))
     throw fault('permission_missing', 'access denied: You may see the analytics of your own APIs alone')
-  return {
-    ...(key !== '' && { keyHash: [keyHashNamed(parts, key)] }),
-    ...(client !== '' && { clientId: [client] }),
-    ...(endpoint !== '' && { endpoint: [endpoint] }),
-    ...(country !== '' && { country: [country.toUpperCase()] }),
-  }
+  return { ...where, ...(key !== '' && { keyHash: [keyHashNamed(parts, key)] }) }
 }
 
 /** The APIs that are meant by the id of an API or of a policy, of those that the actor may see; undefined = all. */

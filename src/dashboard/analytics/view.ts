@@ -8,6 +8,7 @@ import { csvLine } from '../routes/csv.ts'
 import { pieces } from '../routes/listed.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { shownMembers } from './dimensions.ts'
 import { aliases, apiNames, DEVELOPER_TAG, developerEmails } from './names.ts'
 import { usageOrderOf } from './params.ts'
 import { RowId, toUsageRow, UsageRowShape } from './row.ts'
@@ -64,9 +65,7 @@ async function shown(parts: DashboardParts, query: UsageQuery, rows: readonly Hi
       ...(has('endpoint') && { method: row.endpoint.slice(0, space), path: row.endpoint.slice(space + 1) }),
       ...(apis && { api_id: row.apiId, api_name: apis.get(row.apiId) ?? '' }),
       ...(named && { key: toKeyLabel(row.keyHash), alias: named.get(row.keyHash) ?? '' }),
-      ...(has('version') && { api_version: row.version }),
-      ...(has('clientId') && { oauth_id: row.clientId }),
-      ...(has('country') && { iso_country: row.country }),
+      ...shownMembers(row, by),
       ...(has('tag') && developer === undefined && { tag: row.tags }),
       ...(developer !== undefined && { developer_id: developer, developer_email: developers!.get(developer) ?? '' }),
     })

@@ -1,8 +1,9 @@
-import type { HitDimensions } from '../../model/analytics/hit.ts'
+import { type HitDimensions, NO_DIMENSIONS } from '../../model/analytics/dimensions.ts'
 import { triggersOf } from '../../model/limits/triggers.ts'
 import type { SessionGrant } from '../../model/sessions/grant.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import type { HitCell } from '../record/aggregate.ts'
+import { REQUEST_DIMENSIONS } from '../record/request-dimensions.ts'
 import type { CallerPlan, Chain, Exchange } from '../server/exchange.ts'
 
 /** Combinations of tags and tracked endpoints that one plan keeps handles for. */
@@ -25,6 +26,7 @@ export function makeCallerPlan(
   const tags = hits?.tags.forSession(holder?.session)
   const varies = hits !== undefined && hits.tags.headers.length > 0
   const dimensions: HitDimensions = {
+    ...NO_DIMENSIONS,
     orgId: api.orgId,
     apiId: api.apiId,
     version: chain.version,
@@ -32,8 +34,6 @@ export function makeCallerPlan(
     alias: holder?.session.alias ?? '',
     clientId: holder?.clientId ?? '',
     tags: tags?.base ?? '',
-    endpoint: '',
-    country: '',
   }
   return {
     chain,
@@ -53,8 +53,19 @@ export function cellOf(plan: CallerPlan, x: Exchange): HitCell | undefined {
   if (cell === undefined || operation?.doNotTrack) return undefined
   const endpoint = operation?.track ? operation.name : ''
   const found = endpoint === '' && plan.tags === undefined ? cell : variantOf(plan, cell, endpoint, x)
-  const placed = x.country === '' ? found : found.inCountry(x.country)
-  return x.fromCache ? placed.fromCache() : placed
+  const own = ownCell(found, x)
+  return x.fromCache ? own.fromCache() : own
+}
+
+/** The cell of requests that share what single requests differ by. */
+function ownCell(cell: HitCell, x: Exchange): HitCell {
+  let own = cell
+  for (let i = 0; i < REQUEST_DIMENSIONS.length; i++) {
+    const dimension = REQUEST_DIMENSIONS[i]!
+    const value = dimension.valueOf(x)
+    if (value !== '') own = own.part(dimension, value)
+  }
+  return own
 }
 
 function variantOf(plan: CallerPlan, cell: HitCell, endpoint: string, x: Exchange): HitCell {

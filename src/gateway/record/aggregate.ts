@@ -1,5 +1,7 @@
-import { type HitDimensions, HOUR_MS } from '../../model/analytics/hit.ts'
+import type { HitDimensions } from '../../model/analytics/dimensions.ts'
+import { HOUR_MS } from '../../model/analytics/hit.ts'
 import type { HitLog } from './hit-log.ts'
+import type { RequestDimension } from './request-dimensions.ts'
 import type { HitSlot } from './slots.ts'
 
 /** Where cells get the slots that they count in: the book. */
@@ -12,9 +14,6 @@ export interface SlotSource {
 
 /** A tag or endpoint combination more than this is counted in the cell itself, without them. */
 const VARIANTS_PER_CELL = 256
-/** Countries that the requests of one key, and those without a key, are told apart by; the others are counted without. */
-const COUNTRIES_PER_KEY = 16
-const COUNTRIES_WITHOUT_KEY = 256
 /** Tells hits that were answered with a stored answer. */
 const CACHED_TAG = 'cached-response'
 
@@ -40,8 +39,9 @@ export class HitCell {
   #variants: Map<string, Map<string, HitCell>> | undefined
   #variantCount = 0
   #lastVariant: HitCell | undefined
-  #countries: Map<string, HitCell> | undefined
-  #lastCountry: HitCell | undefined
+  /** Cells of requests with a value of a dimension, by both. */
+  #parts: Map<RequestDimension, Map<string, HitCell>> | undefined
+  #lastPart: HitCell | undefined
   #fromCache: HitCell | undefined
 
   constructor(source: SlotSource, dimensions: HitDimensions) {
@@ -80,12 +80,12 @@ export class HitCell {
     return found
   }
 
-  /** The cell of the same requests from one country. A few for each key; what comes after is counted in this cell. */
-  inCountry(country: string): HitCell {
-    const last = this.#lastCountry
-    if (last !== undefined && last.dimensions.country === country) return last
-    const found = this.#findCountry(country)
-    if (found !== this) this.#lastCountry = found
+  /** The cell of the same requests with one value of a dimension. A few for each key; what comes after is counted in this cell. */
+  part(dimension: RequestDimension, value: string): HitCell {
+    const last = this.#lastPart
+    if (last !== undefined && last.dimensions[dimension.name] === value) return last
+    const found = this.#findPart(dimension, value)
+    if (found !== this) this.#lastPart = found
     return found
   }
 
@@ -98,14 +98,16 @@ export class HitCell {
     return this.#fromCache
   }
 
-  #findCountry(country: string): HitCell {
-    this.#countries ??= new Map()
-    const known = this.#countries.get(country)
+  #findPart(dimension: RequestDimension, value: string): HitCell {
+    this.#parts ??= new Map()
+    const parts = this.#parts.get(dimension) ?? new Map<string, HitCell>()
+    this.#parts.set(dimension, parts)
+    const known = parts.get(value)
     if (known !== undefined) return known
-    const most = this.dimensions.keyHash === '' ? COUNTRIES_WITHOUT_KEY : COUNTRIES_PER_KEY
-    if (this.#countries.size >= most) return this
-    const made = new HitCell(this.#source, { ...this.dimensions, country })
-    this.#countries.set(country, made)
+    const { name, mostPerKey, mostWithoutKey } = dimension
+    if (parts.size >= (this.dimensions.keyHash === '' ? mostWithoutKey : mostPerKey)) return this
+    const made = new HitCell(this.#source, { ...this.dimensions, [name]: value })
+    parts.set(value, made)
     return made
   }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers'
 import { Fault } from '../../errors/fault.ts'
-import { type Hit, type HitDimensions, HOUR_MS } from '../../model/analytics/hit.ts'
+import { type HitDimensions, NO_DIMENSIONS } from '../../model/analytics/dimensions.ts'
+import { type Hit, HOUR_MS } from '../../model/analytics/hit.ts'
 import type { SampleBlock } from '../../model/analytics/hit-samples.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Hits } from '../../store/ports/ports.ts'
@@ -77,7 +78,7 @@ export class HitBook implements SlotSource {
     this.#batchRows = options.batchRows ?? 500
     this.#messages = options.log
     this.log = new HitLog({ ...LOG, ...options.room })
-    this.#rest = new HitCell(this, { ...BARE, alias: OVERFLOW })
+    this.#rest = new HitCell(this, { ...NO_DIMENSIONS, alias: OVERFLOW })
     this.#arm()
   }
 
@@ -150,7 +151,7 @@ export class HitBook implements SlotSource {
     const found = this.#byApi.get(id)
     if (found !== undefined) return found
     const { orgId, apiId, version } = of
-    const made = new HitCell(this, { ...BARE, orgId, apiId, version, alias: OVERFLOW })
+    const made = new HitCell(this, { ...NO_DIMENSIONS, orgId, apiId, version, alias: OVERFLOW })
     this.#byApi.set(id, made)
     return made
   }
@@ -295,17 +296,6 @@ function isPassing(error: unknown): boolean {
 }
 
 const OVERFLOW = 'overflow'
-const BARE: HitDimensions = {
-  orgId: '',
-  apiId: '',
-  version: '',
-  keyHash: '',
-  alias: '',
-  clientId: '',
-  tags: '',
-  endpoint: '',
-  country: '',
-}
 
 /** The slot of a cell for this status and hour, moved to the front. */
 function findSlot(cell: HitCell, status: number, wallMs: number): HitSlot | undefined {

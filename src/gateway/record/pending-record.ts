@@ -1,4 +1,4 @@
-import type { HitDimensions } from '../../model/analytics/hit.ts'
+import type { HitDimensions } from '../../model/analytics/dimensions.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { readCredential, withoutBearer } from '../steps/authentication/read-credential.ts'
 import type { Detail } from './detail.ts'

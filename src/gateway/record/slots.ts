@@ -1,5 +1,6 @@
+import type { HitDimensions } from '../../model/analytics/dimensions.ts'
 import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
-import type { Hit, HitDimensions, Latency } from '../../model/analytics/hit.ts'
+import type { Hit, Latency } from '../../model/analytics/hit.ts'
 import { HOUR_MS, NO_MIN_MS } from '../../model/analytics/hit.ts'
 
 const SLOTS_PER_CHUNK = 512
@@ -68,18 +69,9 @@ export class HitSlot {
     const at = this.#at
     const count = n[at + COUNT]!
     const status = this.status
-    const d = this.dimensions!
     const hit: Hit = {
+      ...this.dimensions!,
       hour: this.fromMs / HOUR_MS,
-      orgId: d.orgId,
-      apiId: d.apiId,
-      version: d.version,
-      keyHash: d.keyHash,
-      alias: d.alias,
-      clientId: d.clientId,
-      tags: d.tags,
-      endpoint: d.endpoint,
-      country: d.country,
       status,
       count,
       success: status >= 200 && status < 300 ? count : 0,

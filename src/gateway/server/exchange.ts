@@ -1,5 +1,5 @@
 import type { Fault } from '../../errors/fault.ts'
-import type { HitDimensions } from '../../model/analytics/hit.ts'
+import type { HitDimensions } from '../../model/analytics/dimensions.ts'
 import type { Api, Rules } from '../../model/apis/definition/api.ts'
 import type { OperationCacheRule } from '../../model/apis/definition/cache-rules.ts'
 import type { BodyRule, MockRule, RequestCheck, TriggerSource } from '../../model/apis/definition/operation.ts'

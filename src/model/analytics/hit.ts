@@ -1,3 +1,5 @@
+import type { HitDimensions } from './dimensions.ts'
+
 export const HOUR_MS = 3_600_000
 
 /** Upper bounds (ms) of the latency histogram; a last bucket takes what is slower. The same everywhere, so that sums add up. */
@@ -15,24 +17,6 @@ export interface Latency {
   maxMs: number
   /** `LATENCY_BOUNDS_MS.length + 1` counts. */
   buckets: number[]
-}
-
-/** What requests must have in common to be counted in one row, besides the hour and the status. */
-export interface HitDimensions {
-  readonly orgId: string
-  readonly apiId: string
-  /** `Non Versioned` when the API is not versioned. */
-  readonly version: string
-  /** Hash (hex) of the key or token, '' for keyless calls. Never the key. */
-  readonly keyHash: string
-  readonly alias: string
-  readonly clientId: string
-  /** Policy, session, header and node tags, sorted, joined by commas. */
-  readonly tags: string
-  /** `METHOD /path` of a tracked endpoint, '' otherwise. */
-  readonly endpoint: string
-  /** ISO 3166-1 code of the client's country, '' where it is not known. */
-  readonly country: string
 }
 
 /** Requests that had all their dimensions in common, within one hour. */

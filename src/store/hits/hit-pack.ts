@@ -1,20 +1,10 @@
 import { fault } from '../../errors/fault.ts'
+import { DIMENSIONS, type HitDimensions } from '../../model/analytics/dimensions.ts'
 import { BUCKETS } from '../../model/analytics/histogram.ts'
-import type { Hit, HitDimensions, Latency } from '../../model/analytics/hit.ts'
+import type { Hit, Latency } from '../../model/analytics/hit.ts'
 
 /** Separates the dimensions of a row and the rows; never occurs inside one. */
 const SEPARATOR = '\0'
-export const DIMENSIONS = [
-  'orgId',
-  'apiId',
-  'version',
-  'keyHash',
-  'alias',
-  'clientId',
-  'tags',
-  'endpoint',
-  'country',
-] as const
 /** hour, status, count, success, error, lastAt, then sum, min, max and buckets of both latencies. */
 const HEAD_NUMBERS = 6
 export const LATENCY_NUMBERS = 3 + BUCKETS

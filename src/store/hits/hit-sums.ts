@@ -1,19 +1,19 @@
+import { DIMENSIONS, type HitDimensions, NO_DIMENSIONS } from '../../model/analytics/dimensions.ts'
 import type { Hit, Latency } from '../../model/analytics/hit.ts'
 import type { HitDimension } from '../ports/ports.ts'
 
 /** Everything that hits are told apart by within an hour. */
-export const ALL_DIMENSIONS: readonly HitDimension[] = [
-  'orgId',
-  'apiId',
-  'version',
-  'keyHash',
-  'alias',
-  'clientId',
-  'tags',
-  'endpoint',
-  'country',
-  'status',
-]
+export const ALL_DIMENSIONS: readonly HitDimension[] = [...DIMENSIONS, 'status']
+
+/** The dimensions of a row as it was read; those that were not read are ''. `names`: what each is called in it, in the order of `DIMENSIONS`. */
+export function readDimensions(row: Readonly<Record<string, unknown>>, names: readonly string[]): HitDimensions {
+  const read: Record<string, string> = { ...NO_DIMENSIONS }
+  for (let i = 0; i < DIMENSIONS.length; i++) {
+    const value = row[names[i]!]
+    if (typeof value === 'string') read[DIMENSIONS[i]!] = value
+  }
+  return read as HitDimensions
+}
 
 /** Adds the counts of one row to another. */
 export function addHit(sum: Hit, row: Hit): void {

@@ -1,9 +1,8 @@
+import { DIMENSIONS, dimensionRow, HIT_DIMENSIONS } from '../../model/analytics/dimensions.ts'
 import type { UsageQuery } from '../ports/ports.ts'
 
 /** Columns of `hit_dimension` in the order of `DIMENSIONS`. */
-export const DIMENSION_COLUMNS: readonly string[] = [
-  ...['org_id', 'api_id', 'version', 'key_hash', 'alias', 'client_id', 'tags', 'endpoint', 'country'],
-]
+export const DIMENSION_COLUMNS: readonly string[] = DIMENSIONS.map((name) => HIT_DIMENSIONS[name].column)
 
 /** The tables that every hit is added to: sums of an hour or a day, of whole sets of dimensions or of those without the callers (`api`). */
 export const HIT_TABLES = ['hit', 'hit_day', 'hit_api', 'hit_api_day'] as const
@@ -19,7 +18,7 @@ export function timeColumn(table: HitTable): 'hour' | 'day' {
 export const HOURS_PER_DAY = 24
 const EVERY_HOUR = [0, Number.MAX_SAFE_INTEGER] as const
 /** What `hit_api` does not tell apart. */
-export const OF_CALLERS: readonly string[] = ['keyHash', 'alias', 'clientId', 'tags']
+export const OF_CALLERS: readonly string[] = DIMENSIONS.filter((name) => dimensionRow(name).isOfCaller)
 
 /** The smallest table that tells apart what the query does. */
 export function tableFor({ per, by, where = {}, tags, has, hours }: UsageQuery): HitTable {

@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
+import type { HitDimensions } from '../../model/analytics/dimensions.ts'
 import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
-import { type Hit, type HitDimensions, HOUR_MS, type Latency, NO_MIN_MS } from '../../model/analytics/hit.ts'
+import { type Hit, HOUR_MS, type Latency, NO_MIN_MS } from '../../model/analytics/hit.ts'
 import { type HitSamples, SAMPLE_WORDS, TIME_BITS } from '../../model/analytics/hit-samples.ts'
 import { LATENCY_NUMBERS } from './hit-pack.ts'
 

@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
-import type { Hit, HitDimensions } from '../../model/analytics/hit.ts'
+import type { HitDimensions } from '../../model/analytics/dimensions.ts'
+import type { Hit } from '../../model/analytics/hit.ts'
 import type { UsageQuery } from '../ports/ports.ts'
 import { ALL_DIMENSIONS } from './hit-sums.ts'
 

@@ -1,4 +1,5 @@
-import type { Hit, HitDimensions } from '../../model/analytics/hit.ts'
+import type { HitDimensions } from '../../model/analytics/dimensions.ts'
+import type { Hit } from '../../model/analytics/hit.ts'
 import type { HitSamples } from '../../model/analytics/hit-samples.ts'
 import { dimensionTexts, packHits } from '../hits/hit-pack.ts'
 import { ALL_DIMENSIONS, addHit } from '../hits/hit-sums.ts'

@@ -1,4 +1,5 @@
-import type { Hit, HitDimensions } from '../../model/analytics/hit.ts'
+import type { HitDimensions } from '../../model/analytics/dimensions.ts'
+import type { Hit } from '../../model/analytics/hit.ts'
 import type { HitSamples } from '../../model/analytics/hit-samples.ts'
 
 /** Which call of a source this is, so that one that got no answer can be repeated without counting twice. */
@@ -57,9 +58,7 @@ export interface HitQuery {
   /** First and last hour, both inclusive. */
   readonly fromHour: number
   readonly toHour: number
-  readonly where?: Readonly<
-    Partial<Record<'orgId' | 'apiId' | 'version' | 'keyHash' | 'clientId' | 'endpoint' | 'country', string>>
-  >
+  readonly where?: Readonly<Partial<Record<keyof HitDimensions, string>>>
   /** Dimensions to keep apart, all by default. The others are merged and read '' (`status`: 0) in the answer. */
   readonly by?: readonly HitDimension[]
   readonly limit: number

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { HOUR_MS } from '../../../src/model/analytics/hit.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
@@ -15,9 +16,9 @@ const once = { sumMs: 1, minMs: 1, maxMs: 1, buckets: [1, ...new Array<number>(1
 
 /** Counts one request in the store itself. */
 async function count({ store, orgId }: KeyWorld, at: number, more: { country?: string; keyHash?: string } = {}) {
-  const set = { orgId, apiId: 'one', version: '', keyHash: KEY, alias: '', clientId: '', tags: '', endpoint: '' }
+  const set = { ...NO_DIMENSIONS, orgId, apiId: 'one', keyHash: KEY }
   const numbers = { status: 200, count: 1, success: 1, error: 0, lastAt: at, total: once, upstream: once }
-  await store.hits.add([{ ...set, country: '', ...more, ...numbers, hour: Math.floor(at / HOUR_MS) }])
+  await store.hits.add([{ ...set, ...more, ...numbers, hour: Math.floor(at / HOUR_MS) }])
 }
 
 async function opened(t: TestContext, store?: Store, clock = new FakeClock(Date.UTC(2024, 6, 3))) {

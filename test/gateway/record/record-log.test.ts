@@ -12,6 +12,7 @@ import { Metrics } from '../../../src/gateway/record/metrics.ts'
 import { Recorder } from '../../../src/gateway/record/recorder.ts'
 import { nextRequestId, requestIds } from '../../../src/gateway/record/request-id.ts'
 import { Sample } from '../../../src/gateway/record/sample.ts'
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import type { Hit } from '../../../src/model/analytics/hit.ts'
 import type { LineSink } from '../../../src/model/logs/log.ts'
 import { makeLog, openLineSink } from '../../../src/process/log.ts'
@@ -225,15 +226,8 @@ test('a recorder counts a request everywhere, once', async () => {
   const log = new AccessLog(sink, { flushMs: 0 })
   const recorder = new Recorder(new Sample(), log)
   const hits = book.cell({
-    orgId: '',
+    ...NO_DIMENSIONS,
     apiId: 'a',
-    version: '',
-    keyHash: '',
-    alias: '',
-    clientId: '',
-    tags: '',
-    endpoint: '',
-    country: '',
   })
   recorder.count(Object.assign(recorder.sample, { hits, metrics: metrics.api('a'), status: 200, path: '/x' }))
   recorder.count(Object.assign(recorder.sample, { hits: undefined, metrics: undefined, status: 404, path: '/y' }))

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { type Hit, LATENCY_BOUNDS_MS } from '../../../src/model/analytics/hit.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
@@ -21,16 +22,11 @@ const big = (name: string): Change => ({
 const latency = { sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) }
 const hit = (keyHash: string): Hit => ({
   ...{
+    ...NO_DIMENSIONS,
     hour: 1,
     orgId: 'o',
     apiId: 'a',
-    version: '',
     keyHash,
-    alias: '',
-    clientId: '',
-    tags: '',
-    endpoint: '',
-    country: '',
   },
   ...{ status: 200, count: 1, success: 1, error: 0, lastAt: 1, total: latency, upstream: latency },
 })

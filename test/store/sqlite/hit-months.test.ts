@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { DAY_MS, nextMonthOf } from '../../../src/model/time/calendar.ts'
 import { packHits } from '../../../src/store/hits/hit-pack.ts'
 import type { UsageQuery } from '../../../src/store/ports/ports.ts'
@@ -29,7 +30,7 @@ interface Counted {
 }
 
 const rowOf = ({ day, keyHash, status }: Counted) => ({
-  ...{ orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '', endpoint: '', country: '' },
+  ...{ ...NO_DIMENSIONS, orgId: 'o', apiId: 'a', keyHash },
   ...{ hour: day * 24 + 5, status, count: 1, success: 0, error: 0, lastAt: day * DAY_MS, total: once, upstream: once },
 })
 

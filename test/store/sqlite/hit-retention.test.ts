@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { HitBook } from '../../../src/gateway/record/hit-book.ts'
-import { type HitDimensions, HOUR_MS } from '../../../src/model/analytics/hit.ts'
+import { type HitDimensions, NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
+import { HOUR_MS } from '../../../src/model/analytics/hit.ts'
 import { DAY_MS } from '../../../src/model/time/calendar.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { packHits } from '../../../src/store/hits/hit-pack.ts'
@@ -16,7 +17,7 @@ import { inTransaction } from '../../../src/store/sqlite/migrations/schema.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
 
 const set = (keyHash: string): HitDimensions => ({
-  ...{ orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '', endpoint: '', country: '' },
+  ...{ ...NO_DIMENSIONS, orgId: 'o', apiId: 'a', keyHash },
 })
 
 const once = { sumMs: 1, minMs: 1, maxMs: 1, buckets: [1, ...new Array<number>(13).fill(0)] }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { HOUR_MS } from '../../../src/model/analytics/hit.ts'
 import { SampleBlock } from '../../../src/model/analytics/hit-samples.ts'
 import { QUOTA_NUMBERS } from '../../../src/store/memory/quota-changes.ts'
@@ -20,7 +21,7 @@ const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 400 : 30
 const HOUR = 470_000
 const ALL = { fromHour: 0, toHour: 1_000_000, by: ['keyHash', 'status'], limit: 10_000 } as const
 const dimensions = (keyHash: string) => ({
-  ...{ orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '', endpoint: '', country: '' },
+  ...{ ...NO_DIMENSIONS, orgId: 'o', apiId: 'a', keyHash },
 })
 
 /** A database with sets of dimensions 1 to 40, whose key is their number. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { UsageQuery } from '../../../src/store/ports/ports.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
@@ -12,15 +13,10 @@ const KEYS = 450
 const once = { sumMs: 1, minMs: 1, maxMs: 1, buckets: [1, ...new Array<number>(13).fill(0)] }
 const rowOf = (n: number) => ({
   ...{
+    ...NO_DIMENSIONS,
     orgId: 'o',
     apiId: 'a',
-    version: '',
     keyHash: `k${n}`,
-    alias: '',
-    clientId: '',
-    tags: '',
-    endpoint: '',
-    country: '',
   },
   ...{ hour: 48, status: 200, count: n + 1, success: 1, error: 0, lastAt: 1, total: once, upstream: once },
 })

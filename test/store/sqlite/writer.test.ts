@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { type Hit, LATENCY_BOUNDS_MS } from '../../../src/model/analytics/hit.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
@@ -14,16 +15,10 @@ const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evi
 const latency = { sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) }
 const hit: Hit = {
   ...{
+    ...NO_DIMENSIONS,
     hour: 1,
     orgId: 'o',
     apiId: 'a',
-    version: '',
-    keyHash: '',
-    alias: '',
-    clientId: '',
-    tags: '',
-    endpoint: '',
-    country: '',
   },
   ...{ status: 200, count: 1, success: 1, error: 0, lastAt: 1, total: latency, upstream: latency },
 }

@@ -1,5 +1,6 @@
 import { fault } from '../../../src/errors/fault.ts'
-import type { Hit, HitDimensions } from '../../../src/model/analytics/hit.ts'
+import { type HitDimensions, NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
+import type { Hit } from '../../../src/model/analytics/hit.ts'
 import { type HitSamples, SAMPLE_WORDS } from '../../../src/model/analytics/hit-samples.ts'
 import { SampleSums } from '../../../src/store/hits/sample-sums.ts'
 
@@ -91,14 +92,10 @@ export function merged(a: Hit, b: Hit): Hit {
 
 /** Dimensions that differ by key. */
 export const dimensions = (keyHash: string, more: Partial<HitDimensions> = {}): HitDimensions => ({
+  ...NO_DIMENSIONS,
   orgId: 'o',
   apiId: 'a',
   version: 'Non Versioned',
   keyHash,
-  alias: '',
-  clientId: '',
-  tags: '',
-  endpoint: '',
-  country: '',
   ...more,
 })

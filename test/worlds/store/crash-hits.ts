@@ -1,6 +1,7 @@
 // A process that counts requests in a PostgreSQL database without end, has them worked in all the time, and tells on its output
 // what was acknowledged, until it is killed.
 
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { SampleBlock } from '../../../src/model/analytics/hit-samples.ts'
 import { DAY_MS } from '../../../src/model/time/calendar.ts'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
@@ -10,7 +11,7 @@ const { hits } = await openPostgresStore({ url })
 // A test that fails must not leave it behind.
 process.stdin.on('end', () => process.exit()).resume()
 
-const own = { orgId: 'o', apiId: 'a', version: '', alias: '', clientId: '', tags: '', endpoint: '', country: '' }
+const own = { ...NO_DIMENSIONS, orgId: 'o', apiId: 'a' }
 const numbers = await hits.number(Array.from({ length: 50 }, (_, i) => ({ ...own, keyHash: `k${i}` })))
 const block = new SampleBlock(numbers.length)
 const at = Number(day) * DAY_MS

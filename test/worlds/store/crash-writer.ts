@@ -1,5 +1,6 @@
 // A process that writes without end and tells on its output what was acknowledged, until it is killed.
 import { setImmediate } from 'node:timers/promises'
+import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { type Hit, HOUR_MS, LATENCY_BOUNDS_MS, type Latency } from '../../../src/model/analytics/hit.ts'
 import { SampleBlock } from '../../../src/model/analytics/hit-samples.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
@@ -11,7 +12,7 @@ const say = (...words: (string | number)[]) => process.stdout.write(`${words.joi
 const audit = { actor: 'a', action: 'b', orgId: 'o', at: 1, detail: {} }
 const session = { body: {}, orgId: 'o', apiIds: ['a', round], policyIds: ['p'], clientId: '', evictAt: 0 }
 const DIMENSIONS = {
-  ...{ orgId: 'o', apiId: 'a', version: '', keyHash: '', alias: '', clientId: '', tags: '', endpoint: '', country: '' },
+  ...{ ...NO_DIMENSIONS, orgId: 'o', apiId: 'a' },
 }
 const latency = (): Latency => ({ sumMs: 1, minMs: 1, maxMs: 1, buckets: LATENCY_BOUNDS_MS.map(() => 0).concat(1) })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { HitDimensions } from '../../../src/model/analytics/hit.ts'
+import { type HitDimensions, NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { type HitSamples, SampleBlock } from '../../../src/model/analytics/hit-samples.ts'
 import { DAY_MS } from '../../../src/model/time/calendar.ts'
 import type { Store, UsageQuery } from '../../../src/store/ports/ports.ts'
@@ -11,8 +11,7 @@ export const ALL_USAGE: UsageQuery = { fromDay: 0, toDay: 30_000, per: 'all', by
 
 /** The dimensions of requests of a key at one API. */
 export function setOf(keyHash: string): HitDimensions {
-  const own = { orgId: 'o', apiId: 'a', version: '', keyHash, alias: '', clientId: '', tags: '' }
-  return { ...own, endpoint: '', country: '' }
+  return { ...NO_DIMENSIONS, orgId: 'o', apiId: 'a', keyHash }
 }
 
 /** One request of each number, on a day. */

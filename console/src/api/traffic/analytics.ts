@@ -1,4 +1,12 @@
 import { call, download, type Sent } from '../calls/call.ts'
+import {
+  DIMENSION_NAMES,
+  DIMENSIONS,
+  type Dimension,
+  dimensionRow,
+  type UsageFilters,
+  type UsageRowId,
+} from './dimensions.ts'
 
 /** Buckets of time, UTC. */
 export type Resolution = 'hour' | 'day' | 'month'
@@ -9,47 +17,9 @@ export interface Span {
   readonly toMs: number
 }
 
-/** What requests are told apart by. */
-export const DIMENSIONS = [
-  ...(['api', 'version', 'key', 'client', 'endpoint', 'status', 'tag', 'developer', 'country'] as const),
-] as const
-export type Dimension = (typeof DIMENSIONS)[number]
-
-/** What requests are narrowed down to, in the words of the page's address. */
-export interface UsageFilters {
-  readonly api: string
-  readonly version: string
-  readonly key: string
-  readonly client: string
-  readonly endpoint: string
-  readonly status: string
-  readonly tag: string
-  readonly developer: string
-  readonly country: string
-  readonly errors: string
-}
-
 /** One row as `GET /api/usage...` answers it; latencies in milliseconds. */
 export interface UsageRow {
-  readonly id: {
-    readonly day: number
-    readonly month: number
-    readonly year: number
-    readonly hour: number
-    readonly code: number
-    readonly path: string
-    readonly method: string
-    readonly key: string
-    readonly alias: string
-    readonly iso_country: string
-    readonly api_id: string
-    readonly api_name: string
-    readonly api_version: string
-    readonly oauth_id: string
-    readonly tag: string
-    readonly developer_id: string
-    readonly developer_email: string
-  }
+  readonly id: UsageRowId
   readonly hits: number
   readonly success: number
   readonly error: number
@@ -75,20 +45,6 @@ export interface Sorted {
 export const USAGE_KEY = ['usage'] as const
 
 const HOUR_MS = 3_600_000
-const PATHS: Readonly<Record<Dimension, string>> = {
-  api: '/api/usage/apis',
-  version: '/api/usage/versions',
-  key: '/api/activity/keys',
-  client: '/api/activity/oauthid',
-  endpoint: '/api/activity/endpoints',
-  status: '/api/usage/codes',
-  tag: '/api/usage/tags',
-  developer: '/api/activity/developers',
-  country: '/api/activity/geo',
-}
-
-/** Dimensions that are closed to who may see the analytics of their own APIs alone, and filters by them too. */
-export const BEYOND_APIS: readonly Dimension[] = ['key', 'client', 'endpoint', 'tag', 'developer', 'country']
 
 /** The buckets of a time, oldest first; those without a request are left out by the dashboard. */
 export function readSeries(span: Span, res: Resolution, filters: UsageFilters, signal?: AbortSignal) {
@@ -112,13 +68,13 @@ export function readBreakdown(
   signal?: AbortSignal,
 ) {
   const query = { ...breakdownQuery(span, filters, sorted), p: sorted.page }
-  return call<UsagePage>('GET', `${PATHS[dimension]}/${pathOf(span)}`, { query, ...(signal && { signal }) })
+  return call<UsagePage>('GET', `${DIMENSIONS[dimension].path}/${pathOf(span)}`, { query, ...(signal && { signal }) })
 }
 
 /** All rows of the same as a CSV file. @throws CallError */
 export function downloadBreakdown(dimension: Dimension, span: Span, filters: UsageFilters, sorted: Sorted) {
   const query = { ...breakdownQuery(span, filters, sorted), type: 'csv' }
-  return download(`${PATHS[dimension]}/${pathOf(span)}`, { query })
+  return download(`${DIMENSIONS[dimension].path}/${pathOf(span)}`, { query })
 }
 
 /** The buckets of a time as a CSV file. @throws CallError */
@@ -144,11 +100,17 @@ function pathOf({ fromMs, toMs }: Span): string {
 
 function queryOf({ fromMs, toMs }: Span, filters: UsageFilters) {
   const [from, to] = [new Date(fromMs).getUTCHours(), new Date(toMs - HOUR_MS).getUTCHours()]
-  const tags = filters.developer === '' ? filters.tag : `dev-${filters.developer}`
   return {
     ...(from !== 0 && { from_hour: from }),
     ...(to !== 23 && { to_hour: to }),
-    ...{ api_id: filters.api, api_version: filters.version, key: filters.key, client: filters.client, tags },
-    ...{ endpoint: filters.endpoint, code: filters.status, country: filters.country, errors: filters.errors },
+    ...Object.assign({}, ...DIMENSION_NAMES.map((name) => parametersOf(name, filters))),
+    errors: filters.errors,
   }
+}
+
+function parametersOf(name: Dimension, filters: UsageFilters): Readonly<Record<string, string>> {
+  const { parameter } = dimensionRow(name)
+  const value = filters[name]
+  if (value === '') return {}
+  return typeof parameter === 'string' ? { [parameter]: value } : parameter(value)
 }

@@ -1,6 +1,7 @@
 import { call, isRecord } from '../calls/call.ts'
 import { mayDo, type Session } from '../people/session.ts'
-import { readBreakdown, type Span, type UsageFilters, type UsageRow } from './analytics.ts'
+import { readBreakdown, type Span, type UsageRow } from './analytics.ts'
+import { NO_FILTERS } from './dimensions.ts'
 
 /** An API that the first call goes to. */
 export interface FirstApi {
@@ -36,10 +37,6 @@ export const FIRST_STEPS_KEY = ['first-steps'] as const
 const SAMPLES: ReadonlySet<string> = new Set(['sample', 'protected'])
 const HOUR_MS = 3_600_000
 const WEEK_HOURS = 7 * 24
-const ALL: UsageFilters = {
-  ...{ api: '', version: '', key: '', client: '', endpoint: '', status: '', tag: '', developer: '', country: '' },
-  errors: '',
-}
 
 /** What an administrator should see to. */
 export const listNotices = (signal: AbortSignal) => call<readonly Notice[]>('GET', '/api/org/notifications', { signal })
@@ -50,12 +47,10 @@ export function lastHours(hours: number, back = 0): Span {
   return { fromMs: toMs - hours * HOUR_MS, toMs }
 }
 
-export const NO_FILTERS = ALL
-
 /** The requests of the last hours by API, most first. */
 export async function usageByApi(hours: number, signal: AbortSignal, errors = ''): Promise<readonly UsageRow[]> {
   const sorted = { by: errors === '' ? 'hits' : 'error', descending: true, page: 1 }
-  return (await readBreakdown('api', lastHours(hours), { ...ALL, errors }, sorted, signal)).data
+  return (await readBreakdown('api', lastHours(hours), { ...NO_FILTERS, errors }, sorted, signal)).data
 }
 
 /** Reads how far somebody has come; what they may not see counts as not done. */

@@ -1,13 +1,14 @@
 import { Box, Button, Card, Group, ScrollArea, Tabs, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ChartNoAxesColumnIcon, DownloadIcon } from 'lucide-react'
-import { type Dimension, downloadBreakdown, readBreakdown, USAGE_KEY } from '../../api/traffic/analytics.ts'
+import { downloadBreakdown, readBreakdown, USAGE_KEY } from '../../api/traffic/analytics.ts'
+import { type Dimension, dimensionRow } from '../../api/traffic/dimensions.ts'
 import { keepFile } from '../../parts/charts/chart-file.ts'
 import { Empty } from '../../parts/display/empty.tsx'
 import { notifyFault } from '../../parts/display/notify.ts'
 import { DataTable } from '../../parts/tables/data-table.tsx'
 import { Pager } from '../../parts/tables/pager.tsx'
-import { say, type TextName } from '../../texts/say.ts'
+import { say } from '../../texts/say.ts'
 import classes from './analytics.module.css'
 import { useColumns } from './breakdown-columns.tsx'
 import { REFRESH_MS, useTotal } from './figures.tsx'
@@ -85,15 +86,7 @@ export function Breakdown({ scene }: { readonly scene: Scene }) {
   )
 }
 
-const HINTS: Partial<Record<Dimension, TextName>> = {
-  endpoint: 'analytics.empty.endpoint',
-  client: 'analytics.empty.client',
-  tag: 'analytics.empty.tag',
-  developer: 'analytics.empty.developer',
-  country: 'analytics.empty.country',
-}
-
 function Nothing({ dimension, isFiltered }: { readonly dimension: Dimension; readonly isFiltered: boolean }) {
-  const hint = isFiltered ? 'analytics.emptyFiltered' : (HINTS[dimension] ?? 'analytics.emptyHint')
+  const hint = isFiltered ? 'analytics.emptyFiltered' : (dimensionRow(dimension).empty ?? 'analytics.emptyHint')
   return <Empty icon={ChartNoAxesColumnIcon} title={say('analytics.emptyTitle')} hint={say(hint)} />
 }

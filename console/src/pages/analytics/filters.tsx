@@ -3,28 +3,30 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { TextSearchIcon } from 'lucide-react'
 import { useMay } from '../../api/people/session.ts'
-import { DIMENSIONS, type Dimension, readBreakdown, USAGE_KEY, type UsageFilters } from '../../api/traffic/analytics.ts'
+import { readBreakdown, USAGE_KEY } from '../../api/traffic/analytics.ts'
+import {
+  DIMENSION_NAMES,
+  type Dimension,
+  dimensionRow,
+  NO_FILTERS,
+  type UsageFilters,
+} from '../../api/traffic/dimensions.ts'
 import { say } from '../../texts/say.ts'
 import { rowName } from './rows.ts'
 import { requestWords, type Scene } from './scene.ts'
-
-const NONE: UsageFilters = {
-  ...{ api: '', version: '', key: '', client: '', endpoint: '' },
-  ...{ status: '', tag: '', developer: '', country: '', errors: '' },
-}
 
 /** What the numbers are narrowed down to, each part to be taken away again. */
 export function Filters({ scene }: { readonly scene: Scene }) {
   const { filters, go, set } = scene
   const maySeeSingle = useMay('log')
-  const names = DIMENSIONS.filter((name) => filters[name] !== '')
+  const names = DIMENSION_NAMES.filter((name) => filters[name] !== '')
   return (
     <Group gap="xs" mb="md">
       {names.map((name) => (
         <FilterPill key={name} scene={scene} name={name} />
       ))}
       {names.length > 1 && (
-        <Button size="compact-xs" variant="subtle" onClick={() => go({ ...NONE, page: '1' })}>
+        <Button size="compact-xs" variant="subtle" onClick={() => go({ ...NO_FILTERS, page: '1' })}>
           {say('analytics.clear')}
         </Button>
       )}
@@ -76,8 +78,7 @@ function FilterPill({ scene, name }: { readonly scene: Scene; readonly name: Dim
 /** How people call what a filter is about: the address has its id alone. */
 function useFilterName({ filters, span }: Scene, name: Dimension): string {
   const value = filters[name]
-  const isItself = name === 'status' || name === 'tag' || name === 'endpoint' || name === 'version' || name === 'client'
-  const own: UsageFilters = { ...NONE, [name]: value }
+  const own: UsageFilters = { ...NO_FILTERS, [name]: value }
   const { data } = useQuery({
     queryKey: [...USAGE_KEY, 'name', name, value],
     queryFn: async ({ signal }) => {
@@ -85,7 +86,7 @@ function useFilterName({ filters, span }: Scene, name: Dimension): string {
       const [row] = (await readBreakdown(name, span, own, sorted, signal)).data
       return row === undefined ? value : rowName(name, row)
     },
-    enabled: !isItself,
+    enabled: dimensionRow(name).isItself !== true,
     staleTime: 600_000,
   })
   return data ?? value

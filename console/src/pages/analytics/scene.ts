@@ -1,21 +1,17 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { mayDo, type Session, useSession } from '../../api/people/session.ts'
+import type { Resolution, Span } from '../../api/traffic/analytics.ts'
 import {
-  BEYOND_APIS,
-  DIMENSIONS,
+  DIMENSION_NAMES,
   type Dimension,
-  type Resolution,
-  type Span,
+  dimensionRow,
+  NO_FILTERS,
+  OPEN_KEY,
   type UsageFilters,
-} from '../../api/traffic/analytics.ts'
+} from '../../api/traffic/dimensions.ts'
 import { useAddress } from '../../app/address.ts'
 import { bucketsOf, nextBucket, spanBefore, wordsOf } from '../../parts/charts/time-range.tsx'
-
-const NO_FILTERS: UsageFilters = {
-  ...{ api: '', version: '', key: '', client: '', endpoint: '' },
-  ...{ status: '', tag: '', developer: '', country: '', errors: '' },
-}
 
 const ABSENT = {
   ...{ range: '24h', from: '', to: '', compare: 'yes', by: 'api', sort: 'Hits', order: 'down', page: '1' },
@@ -91,7 +87,7 @@ export function seesOwnAlone({ user }: Session): boolean {
 }
 
 function seenDimensions(session: Session): readonly Dimension[] {
-  return seesOwnAlone(session) ? DIMENSIONS.filter((name) => !BEYOND_APIS.includes(name)) : DIMENSIONS
+  return DIMENSION_NAMES.filter((name) => !(seesOwnAlone(session) && dimensionRow(name).isBeyondApis))
 }
 
 /** Filters that the person may not use are left out, as an address may come from somebody else. */
@@ -114,9 +110,6 @@ export function requestWords(span: Span, filters: UsageFilters): Record<string, 
   }
   return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== ''))
 }
-
-/** Stands for requests without a key. */
-export const OPEN_KEY = '00000000'
 
 function useNow(): number {
   const [now, setNow] = useState(Date.now)

@@ -1,12 +1,14 @@
+import { HIT_DIMENSIONS } from '../../../model/analytics/dimensions.ts'
 import { BUCKETS } from '../../../model/analytics/histogram.ts'
 import type { Hit, Latency } from '../../../model/analytics/hit.ts'
-import { DIMENSIONS, ROW_NUMBERS } from '../../hits/hit-pack.ts'
+import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
+import { readDimensions } from '../../hits/hit-sums.ts'
 import { DIMENSION_COLUMNS, type HitTable, timeColumn } from '../../hits/hit-times.ts'
 import type { HitDimension } from '../../ports/ports.ts'
 
 /** The column of a dimension, of `hit_dimension d`. */
 export function dimensionColumn(name: Exclude<HitDimension, 'status'>): string {
-  return `d.${DIMENSION_COLUMNS[DIMENSIONS.indexOf(name)]}`
+  return `d.${HIT_DIMENSIONS[name].column}`
 }
 
 const latency = (prefix: 't' | 'u') => ({
@@ -74,11 +76,9 @@ export function mergeNumbers(into: number[], row: readonly number[], from: numbe
 /** A row of sums as it was read. Dimensions that were not read are ''. */
 export function toHit(row: Record<string, unknown>): Hit {
   const { hour, status = 0, count, success, error, last_at } = row as Record<string, number>
-  const { org_id = '', api_id = '', version = '', key_hash = '', alias = '' } = row as Record<string, string>
-  const { client_id = '', tags = '', endpoint = '', country = '' } = row as Record<string, string>
   return {
-    ...{ hour: hour!, orgId: org_id, apiId: api_id, version, keyHash: key_hash, alias, clientId: client_id },
-    ...{ tags, endpoint, country, status, count: count!, success: success!, error: error!, lastAt: last_at! },
+    ...readDimensions(row, DIMENSION_COLUMNS),
+    ...{ hour: hour!, status, count: count!, success: success!, error: error!, lastAt: last_at! },
     ...{ total: toLatency(row, TOTAL), upstream: toLatency(row, UPSTREAM) },
   }
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { fault } from '../../../errors/fault.ts'
-import type { HitDimensions } from '../../../model/analytics/hit.ts'
-import { DIMENSIONS, dimensionTexts } from '../../hits/hit-pack.ts'
+import type { HitDimensions } from '../../../model/analytics/dimensions.ts'
+import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
+import { FIRST_DIMENSIONS } from '../../hits/dimension-steps.ts'
+import { dimensionTexts } from '../../hits/hit-pack.ts'
 import { DIMENSION_COLUMNS, OF_CALLERS } from '../../hits/hit-times.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import type { Tx } from '../connection/db.ts'
@@ -40,8 +42,11 @@ export async function dimensionNumbersOf(tx: Tx, sets: readonly (readonly string
   })
 }
 
+/** Later dimensions that are '' are left out, so that a set keeps the hash that it had before they came. */
 function hashOf(texts: readonly string[]): Buffer {
-  return createHash('sha256').update(texts.join('\0')).digest()
+  let length = texts.length
+  while (length > FIRST_DIMENSIONS && texts[length - 1] === '') length--
+  return createHash('sha256').update(texts.slice(0, length).join('\0')).digest()
 }
 
 async function find(tx: Tx, hashes: readonly Buffer[]): Promise<Map<string, number>> {

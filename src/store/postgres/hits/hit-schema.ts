@@ -1,4 +1,5 @@
-import { DIMENSION_COLUMNS, HIT_TABLES, timeColumn } from '../../hits/hit-times.ts'
+import { columnsUntil } from '../../hits/dimension-steps.ts'
+import { HIT_TABLES, timeColumn } from '../../hits/hit-times.ts'
 import { NUMBERS } from './hit-columns.ts'
 
 const C = 'text COLLATE "C" NOT NULL'
@@ -9,7 +10,9 @@ export const HITS_SCHEMA: readonly string[] = [
   `CREATE TABLE hit_dimension(
     number bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
     hash bytea NOT NULL UNIQUE, -- SHA-256 of all texts: some are longer than an index takes
-    ${DIMENSION_COLUMNS.map((name) => `${name} ${C}`).join(', ')}
+    ${columnsUntil('postgres', 1)
+      .map((name) => `${name} ${C}`)
+      .join(', ')}
   )`,
   'CREATE INDEX hit_dimension_by_key ON hit_dimension USING hash (key_hash)',
   'CREATE INDEX hit_dimension_by_api ON hit_dimension USING hash (api_id)',
@@ -96,3 +99,8 @@ export const HIT_JOURNAL: readonly string[] = [
   // They do not get smaller, and are gone soon.
   'ALTER TABLE hit_journal ALTER COLUMN samples SET STORAGE EXTERNAL',
 ]
+
+/** Adds the column of a later dimension. Programs of the version before write none, which is ''. */
+export function addDimensionSql(column: string): string {
+  return `ALTER TABLE hit_dimension ADD COLUMN ${column} ${C} DEFAULT ''`
+}

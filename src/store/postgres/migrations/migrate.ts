@@ -1,7 +1,8 @@
 import { fault } from '../../../errors/fault.ts'
+import { withDimensionSteps } from '../../hits/dimension-steps.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { sqlState } from '../connection/faults.ts'
-import { HIT_JOURNAL, HITS_SCHEMA, RECORDS_COVERED } from '../hits/hit-schema.ts'
+import { addDimensionSql, HIT_JOURNAL, HITS_SCHEMA, RECORDS_COVERED } from '../hits/hit-schema.ts'
 import { FIRST } from './schema.ts'
 
 /** One version of the schema. */
@@ -14,12 +15,12 @@ export interface SchemaStep {
   readonly breaks?: boolean
 }
 
-/** One that was released never changes: append. */
-export const SCHEMA_STEPS: readonly SchemaStep[] = [
-  { statements: [...FIRST, ...HITS_SCHEMA] },
-  { statements: RECORDS_COVERED },
-  { statements: HIT_JOURNAL },
-]
+/** One that was released never changes: append. The columns of dimensions that came later join at their versions. */
+export const SCHEMA_STEPS: readonly SchemaStep[] = withDimensionSteps(
+  'postgres',
+  [{ statements: [...FIRST, ...HITS_SCHEMA] }, { statements: RECORDS_COVERED }, { statements: HIT_JOURNAL }],
+  (columns) => ({ statements: [addDimensionSql(columns.at(-1)!)] }),
+)
 
 /** "Gath": what stands for the migration among the advisory locks of the database. */
 const LOCK = 0x47617468

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { DIMENSIONS, type HitPack, ROW_NUMBERS, unpackDimensions } from '../../hits/hit-pack.ts'
+import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
+import { type HitPack, ROW_NUMBERS, unpackDimensions } from '../../hits/hit-pack.ts'
 import { DIMENSION_COLUMNS } from '../../hits/hit-times.ts'
 import type { HitBatch } from '../../ports/ports.ts'
 import type { HitTables } from './hit-tables.ts'

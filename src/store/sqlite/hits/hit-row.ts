@@ -1,4 +1,6 @@
+import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
 import type { Hit, Latency } from '../../../model/analytics/hit.ts'
+import { readDimensions } from '../../hits/hit-sums.ts'
 import { latencyColumns } from '../migrations/schema-latency.ts'
 import { HIT_COLUMNS } from './hit-columns.ts'
 
@@ -10,11 +12,9 @@ export const NO_NUMBERS: Readonly<Record<string, number>> = Object.fromEntries(
 /** A row of sums as it was read. Dimensions that were not read are ''. */
 export function toHit(row: Record<string, unknown>): Hit {
   const { hour, status = 0, count, success, error, last_at } = row as Record<string, number>
-  const { orgId = '', apiId = '', version = '', keyHash = '', alias = '' } = row as Record<string, string>
-  const { clientId = '', tags = '', endpoint = '', country = '' } = row as Record<string, string>
   return {
-    ...{ hour: hour!, orgId, apiId, version, keyHash, alias, clientId, tags, endpoint, country, status },
-    ...{ count: count!, success: success!, error: error!, lastAt: last_at! },
+    ...readDimensions(row, DIMENSIONS),
+    ...{ hour: hour!, status, count: count!, success: success!, error: error!, lastAt: last_at! },
     ...{ total: toLatency(row, 't'), upstream: toLatency(row, 'u') },
   }
 }

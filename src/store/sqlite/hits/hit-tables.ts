@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { DIMENSIONS } from '../../hits/hit-pack.ts'
-import { DIMENSION_COLUMNS, type HitTable, HOURS_PER_DAY } from '../../hits/hit-times.ts'
+import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
+import { DIMENSION_COLUMNS, type HitTable, HOURS_PER_DAY, OF_CALLERS } from '../../hits/hit-times.ts'
 import { inTransaction } from '../migrations/schema.ts'
 import { addHitSql, HIT_COLUMNS, mergeHitValues } from './hit-columns.ts'
 import { type HitMonths, hitMonths } from './hit-months.ts'
@@ -8,9 +8,6 @@ import { type HitMonths, hitMonths } from './hit-months.ts'
 const DAY_MS = 86_400_000
 /** How many numbers of dimensions are remembered with what stands for them; about 100 bytes each. */
 const KNOWN = 50_000
-/** What callers are told apart by: blank in the sets of dimensions that stand in `hit_api`. */
-const OF_CALLERS: ReadonlySet<string> = new Set(['keyHash', 'alias', 'clientId', 'tags'])
-
 /** Adds up hits in all tables that hold them. Everything inside an open transaction, before whose end `flush` must be called. */
 export interface HitTables {
   /** Adds one row, with a value for each of `HIT_COLUMNS`; the array is not kept. */
@@ -106,7 +103,7 @@ function dimensionUses(db: DatabaseSync) {
   const coarseOf = (dimension: number): number => {
     const found = texts.get(dimension)
     if (found === undefined) return dimension
-    const set = DIMENSION_COLUMNS.map((name, i) => (OF_CALLERS.has(DIMENSIONS[i]!) ? '' : String(found[name])))
+    const set = DIMENSION_COLUMNS.map((name, i) => (OF_CALLERS.includes(DIMENSIONS[i]!) ? '' : String(found[name])))
     return (findSet.get(...set)?.row ?? insertSet.run(...set).lastInsertRowid) as number
   }
   const knownUse = (dimension: number): Use => {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../../errors/fault.ts'
-import type { HitDimensions } from '../../../model/analytics/hit.ts'
+import type { HitDimensions } from '../../../model/analytics/dimensions.ts'
 import { dimensionTexts, packHits } from '../../hits/hit-pack.ts'
 import { checkSamples } from '../../hits/sample-sums.ts'
 import { checkUsage } from '../../hits/usage-rows.ts'

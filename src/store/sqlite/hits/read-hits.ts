@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { HIT_DIMENSIONS } from '../../../model/analytics/dimensions.ts'
 import type { Hit } from '../../../model/analytics/hit.ts'
 import { ALL_DIMENSIONS } from '../../hits/hit-sums.ts'
 import type { HitDimension, HitQuery } from '../../ports/ports.ts'
@@ -8,18 +9,7 @@ import { latencyColumns } from '../migrations/schema-latency.ts'
 import { toHit } from './hit-row.ts'
 import { unfoldedTable } from './unfolded-table.ts'
 
-const COLUMN: Readonly<Record<HitDimension, string>> = {
-  orgId: 'd.org_id',
-  apiId: 'd.api_id',
-  version: 'd.version',
-  keyHash: 'd.key_hash',
-  alias: 'd.alias',
-  clientId: 'd.client_id',
-  tags: 'd.tags',
-  endpoint: 'd.endpoint',
-  country: 'd.country',
-  status: 'h.status',
-}
+const columnOf = (name: HitDimension) => (name === 'status' ? 'h.status' : `d.${HIT_DIMENSIONS[name].column}`)
 
 /** Reads hits on a connection of this thread: answers at once. */
 export interface HitReader {
@@ -69,12 +59,12 @@ const COUNT_SUMS = ['count', 'success', 'error'].map((name) => `sum(h.${name}) A
 
 function sumSql(query: HitQuery, table: string): { sql: string; values: SQLInputValue[] } {
   const by = new Set(query.by ?? ALL_DIMENSIONS)
-  const dimensions = ALL_DIMENSIONS.map((name) => `${by.has(name) ? COLUMN[name] : empty(name)} AS ${name}`)
-  const groups = ALL_DIMENSIONS.filter((name) => by.has(name)).map((name) => COLUMN[name])
+  const dimensions = ALL_DIMENSIONS.map((name) => `${by.has(name) ? columnOf(name) : empty(name)} AS ${name}`)
+  const groups = ALL_DIMENSIONS.filter((name) => by.has(name)).map(columnOf)
   const conditions = ['h.hour BETWEEN ? AND ?']
   const values: SQLInputValue[] = [query.fromHour, query.toHour]
   for (const [name, value] of Object.entries(query.where ?? {})) {
-    conditions.push(`${COLUMN[name as HitDimension]} = ?`)
+    conditions.push(`${columnOf(name as HitDimension)} = ?`)
     values.push(wellFormed(value))
   }
   const sql = `SELECT h.hour, ${[...dimensions, ...COUNT_SUMS, ...LATENCY_SUMS].join(', ')}, max(h.last_at) AS last_at

@@ -1,8 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { HitDimensions } from '../../../model/analytics/hit.ts'
-import { DIMENSIONS } from '../../hits/hit-pack.ts'
+import type { HitDimensions } from '../../../model/analytics/dimensions.ts'
+import { HIT_DIMENSIONS } from '../../../model/analytics/dimensions.ts'
 import { ALL_DIMENSIONS } from '../../hits/hit-sums.ts'
-import { DIMENSION_COLUMNS, type HitTable, HOURS_PER_DAY, timeColumn } from '../../hits/hit-times.ts'
+import { type HitTable, HOURS_PER_DAY, timeColumn } from '../../hits/hit-times.ts'
 import type { HitDimension, UsageQuery, UsageSort } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/prepare.ts'
 import { latencyColumns } from '../migrations/schema-latency.ts'
@@ -206,7 +206,7 @@ function conditionsOn({ where = {}, tags, has }: UsageQuery): UsageQuerySql {
 }
 
 function columnOf(name: keyof HitDimensions): string {
-  return `d.${DIMENSION_COLUMNS[DIMENSIONS.indexOf(name)]}`
+  return `d.${HIT_DIMENSIONS[name].column}`
 }
 
 const listOf = (texts: readonly string[]): string => JSON.stringify(texts.map(wellFormed))

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { DIMENSIONS } from '../../hits/hit-pack.ts'
+import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
 import type { HitBatch } from '../../ports/ports.ts'
 import { type QuotaJournal, quotaJournal } from '../quotas/quota-journal.ts'
 import type { Write } from '../writer/messages.ts'

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../../errors/fault.ts'
 import { foldCase } from '../../../model/text/fold.ts'
+import { withDimensionSteps } from '../../hits/dimension-steps.ts'
 import { foldedAlias } from '../../prepare/session-filter.ts'
+import { addDimensionSql } from './schema-dimensions.ts'
 import { latencySql } from './schema-latency.ts'
 import { COUNTRY_AND_RECORDS } from './schema-records.ts'
 import { MONTHS, ROLL_UPS } from './schema-rollups.ts'
@@ -20,7 +22,7 @@ export const REF = { org: 1, api: 2, policy: 3, client: 4, key: 5 } as const
  * Everywhere NOT NULL, because `undefined` is bound as NULL in silence. Sessions: an ordinary rowid table with an index on
  * hashes was twice as fast as hex text or a table without rowids. Documents likewise: bodies are large.
  */
-export const MIGRATIONS: readonly string[] = [
+const STEPS: readonly string[] = [
   `
   CREATE TABLE store_state(
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -231,6 +233,9 @@ export const MIGRATIONS: readonly string[] = [
   SESSIONS_BY_HASH_HEAD,
   MONTHS,
 ]
+
+/** The same, with the columns of dimensions that came later. */
+export const MIGRATIONS: readonly string[] = withDimensionSteps('embedded', STEPS, addDimensionSql)
 
 /**
  * Brings a database to the newest version, or leaves it as it was.

@@ -1,0 +1,58 @@
+import { type TString, Type } from 'typebox'
+import { DIMENSIONS, type DimensionFilter, type DimensionName, dimensionRow } from '../../model/analytics/dimensions.ts'
+import type { Hit } from '../../model/analytics/hit.ts'
+import type { JsonObject } from '../../model/json/json.ts'
+import type { UsageQuery } from '../../store/ports/ports.ts'
+import type { Call } from '../routes/call.ts'
+
+/** Longest text that a query may name. */
+export const LONGEST = 1024
+
+const FILTERS = DIMENSIONS.flatMap((name): (DimensionFilter & { name: DimensionName })[] => {
+  const { filter } = dimensionRow(name)
+  return filter === undefined ? [] : [{ name, ...filter }]
+})
+
+/** The parameters that narrow requests down by a dimension. */
+export const FILTER_PARAMETERS: Readonly<Record<string, TString>> = Object.fromEntries(
+  FILTERS.map(({ parameter, description, maxLength = LONGEST }) => [
+    parameter,
+    Type.String({ maxLength, description }),
+  ]),
+)
+
+/** What the parameters of a call narrow requests down to. `isByApi`: true when all of it is told apart by API. */
+export function filtersOf(call: Pick<Call, 'query'>): { where: NonNullable<UsageQuery['where']>; isByApi: boolean } {
+  const asked = FILTERS.filter(({ parameter }) => call.query(parameter) !== '')
+  const values = asked.map(({ name, parameter, isUpperCase }) => {
+    const value = call.query(parameter)
+    return [name, [isUpperCase ? value.toUpperCase() : value]] as const
+  })
+  return { where: Object.fromEntries(values), isByApi: asked.every(({ isByApi }) => isByApi) }
+}
+
+const SHOWN = DIMENSIONS.flatMap((name): { name: DimensionName; member: string }[] => {
+  const { member } = dimensionRow(name)
+  return member === undefined ? [] : [{ name, member }]
+})
+
+/** Members of the `id` of a row that show a dimension as it is stored. */
+export const SHOWN_MEMBERS: readonly string[] = SHOWN.map(({ member }) => member)
+
+/** Those of a row of sums that are told apart by these dimensions. */
+export function shownMembers(row: Hit, by: UsageQuery['by']): JsonObject {
+  return Object.fromEntries(
+    SHOWN.filter(({ name }) => by.includes(name)).map(({ name, member }) => [member, row[name]]),
+  )
+}
+
+/** The calls that list requests by one dimension. */
+export const DIMENSION_LISTS: readonly {
+  readonly path: string
+  readonly summary: string
+  readonly by: DimensionName
+  readonly isSparse?: boolean
+}[] = DIMENSIONS.flatMap((by) => {
+  const { list } = dimensionRow(by)
+  return list === undefined ? [] : [{ by, ...list }]
+})
