@@ -1,7 +1,6 @@
-import type { HitDimensions } from '../../model/analytics/dimensions.ts'
+import type { DimensionName, HitDimensions } from '../../model/analytics/dimensions.ts'
 import { HOUR_MS } from '../../model/analytics/hit.ts'
 import type { HitLog } from './hit-log.ts'
-import type { RequestDimension } from './request-dimensions.ts'
 import type { HitSlot } from './slots.ts'
 
 /** Where cells get the slots that they count in: the book. */
@@ -10,6 +9,14 @@ export interface SlotSource {
   readonly log: HitLog
   /** Answers a slot that counts requests of these dimensions, this status and the hour of `wallMs`, and remembers it in the cell. */
   slotFor(cell: HitCell, status: number, wallMs: number): HitSlot
+}
+
+/** A dimension that cells are parted by. */
+export interface PartDimension {
+  readonly name: DimensionName
+  /** Values that the requests of one key, and those without a key, are told apart by; requests with others are counted without. */
+  readonly mostPerKey: number
+  readonly mostWithoutKey: number
 }
 
 /** A tag or endpoint combination more than this is counted in the cell itself, without them. */
@@ -40,7 +47,7 @@ export class HitCell {
   #variantCount = 0
   #lastVariant: HitCell | undefined
   /** Cells of requests with a value of a dimension, by both. */
-  #parts: Map<RequestDimension, Map<string, HitCell>> | undefined
+  #parts: Map<PartDimension, Map<string, HitCell>> | undefined
   #lastPart: HitCell | undefined
   #fromCache: HitCell | undefined
 
@@ -81,7 +88,7 @@ export class HitCell {
   }
 
   /** The cell of the same requests with one value of a dimension. A few for each key; what comes after is counted in this cell. */
-  part(dimension: RequestDimension, value: string): HitCell {
+  part(dimension: PartDimension, value: string): HitCell {
     const last = this.#lastPart
     if (last !== undefined && last.dimensions[dimension.name] === value) return last
     const found = this.#findPart(dimension, value)
@@ -98,7 +105,7 @@ export class HitCell {
     return this.#fromCache
   }
 
-  #findPart(dimension: RequestDimension, value: string): HitCell {
+  #findPart(dimension: PartDimension, value: string): HitCell {
     this.#parts ??= new Map()
     const parts = this.#parts.get(dimension) ?? new Map<string, HitCell>()
     this.#parts.set(dimension, parts)

@@ -1,16 +1,13 @@
-import type { DimensionName } from '../../model/analytics/dimensions.ts'
 import type { Exchange } from '../server/exchange.ts'
+import type { PartDimension } from './aggregate.ts'
 
 /** A dimension that requests of one session at one API differ by, besides tags and endpoint. */
-export interface RequestDimension {
-  readonly name: DimensionName
+export interface RequestDimension extends PartDimension {
   /** Its value for a finished request; '' = not known. */
   readonly valueOf: (x: Exchange) => string
-  /** Values that the requests of one key, and those without a key, are told apart by; requests with others are counted without. */
-  readonly mostPerKey: number
-  readonly mostWithoutKey: number
 }
 
+/** All of them. Those that a session or its API has are set where its plan is made. */
 export const REQUEST_DIMENSIONS: readonly RequestDimension[] = [
   { name: 'country', valueOf: (x) => x.country, mostPerKey: 16, mostWithoutKey: 256 },
 ]

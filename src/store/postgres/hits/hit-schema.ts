@@ -101,6 +101,6 @@ export const HIT_JOURNAL: readonly string[] = [
 ]
 
 /** Adds the column of a later dimension. Programs of the version before write none, which is ''. */
-export function addDimensionSql(column: string): string {
+export function dimensionColumnSql(column: string): string {
   return `ALTER TABLE hit_dimension ADD COLUMN ${column} ${C} DEFAULT ''`
 }

@@ -2,7 +2,7 @@ import { fault } from '../../../errors/fault.ts'
 import { withDimensionSteps } from '../../hits/dimension-steps.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { sqlState } from '../connection/faults.ts'
-import { addDimensionSql, HIT_JOURNAL, HITS_SCHEMA, RECORDS_COVERED } from '../hits/hit-schema.ts'
+import { dimensionColumnSql, HIT_JOURNAL, HITS_SCHEMA, RECORDS_COVERED } from '../hits/hit-schema.ts'
 import { FIRST } from './schema.ts'
 
 /** One version of the schema. */
@@ -19,7 +19,7 @@ export interface SchemaStep {
 export const SCHEMA_STEPS: readonly SchemaStep[] = withDimensionSteps(
   'postgres',
   [{ statements: [...FIRST, ...HITS_SCHEMA] }, { statements: RECORDS_COVERED }, { statements: HIT_JOURNAL }],
-  (columns) => ({ statements: [addDimensionSql(columns.at(-1)!)] }),
+  (columns) => ({ statements: [dimensionColumnSql(columns.at(-1)!)] }),
 )
 
 /** "Gath": what stands for the migration among the advisory locks of the database. */
