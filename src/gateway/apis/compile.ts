@@ -3,6 +3,7 @@ import type { Api, Rules, UpstreamRules } from '../../model/apis/definition/api.
 import { type Limit, makeLimit } from '../../model/limits/limit.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { Counters } from '../../store/ports/ports.ts'
+import type { AuthParts } from '../authentication/auth-parts.ts'
 import { type ChainCache, openChainCache } from '../cache/chain-cache.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import type { WatchLimits } from '../events/events.ts'
@@ -42,7 +43,7 @@ import { transformRequest } from '../steps/transforms/transform-request.ts'
 import { spannedSteps } from '../telemetry/step-spans.ts'
 import type { ResilienceRegistry } from '../upstream/api-resilience.ts'
 import type { ApiUpstream } from '../upstream/api-upstream.ts'
-import { type AuthParts, authenticationSteps } from './compile-auth.ts'
+import { authenticationSteps } from './compile-auth.ts'
 import { compileTransform } from './compile-transform.ts'
 
 /** What compiled APIs are built on. */

@@ -1,4 +1,4 @@
-import type { JwtRules } from '../../model/authentication/scheme-rules.ts'
+import type { JwtRules } from '../../model/authentication/jwt-scheme.ts'
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import { isObject } from '../../model/json/json.ts'
 

@@ -1,14 +1,9 @@
 import type { Api, AuthRules } from '../../model/apis/definition/api.ts'
 import type { CredentialPlace, SchemeRules } from '../../model/authentication/scheme-rules.ts'
+import { schemeOfRules } from '../../model/authentication/schemes.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { headerValue, readBare, singleParameter } from '../steps/authentication/read-credential.ts'
 import { foldField, foldName } from './name-readings.ts'
-
-/** Fields of a signed request (RFC 9421 section 4), and digests that a signature may cover (RFC 9530, RFC 3230). */
-export const SIGNATURE_FIELDS = ['signature-input', 'signature']
-export const DIGEST_FIELDS = ['content-digest', 'repr-digest', 'digest']
-/** The proof of a bound token (RFC 9449). */
-export const PROOF_FIELD = 'dpop'
 
 /** How the fields begin in which proxies hand on a client certificate: RFC 9440, Envoy, Traefik, nginx and Apache, AWS, Azure. */
 export const CERTIFICATE_FIELDS = [
@@ -37,16 +32,15 @@ export function alternativesOf(auth: AuthRules): readonly (readonly SchemeRules[
 
 /** Reads again from which of its places the valid credential of a scheme came: only one of them can hold any. */
 export function schemeReader(scheme: SchemeRules): SchemeReader {
-  const { method, header: name, query, cookie } = scheme
-  const signs = method === 'hmac'
-  const proves = method === 'token' || method === 'oauth' || method === 'jwt'
-  const beside = (signs ? DIGEST_FIELDS : proves ? [PROOF_FIELD] : []).map(header)
+  const { header: name, query, cookie } = scheme
+  const { fieldsBeside, ownFields } = schemeOfRules(scheme)
+  const beside = fieldsBeside.map(header)
   const choices: (readonly CredentialPlace[])[] = []
   if (name !== undefined) choices.push([header(name), ...beside])
   const inQuery = query === undefined ? -1 : choices.push([place('query', query), ...beside]) - 1
   const inCookie = cookie === undefined ? -1 : choices.push([place('cookie', cookie), ...beside]) - 1
   const besides = choices.length
-  if (signs) choices.push([...SIGNATURE_FIELDS.map(header), ...beside])
+  if (ownFields !== undefined) choices.push([...ownFields.map(header), ...beside])
   // A certificate is in no field.
   else if (scheme.certificate || besides === 0) choices.push([])
   if (choices.length === 1) return { choices, chosen: () => 0 }
@@ -73,9 +67,11 @@ export function placesOf(api: Api): readonly CredentialPlace[] {
 /** What an API that strips credentials takes out of every request. */
 export function strippedPlaces(auth: AuthRules): readonly CredentialPlace[] {
   if (!auth.strip) return []
-  const signs = alternativesOf(auth).some((schemes) => schemes.some(({ method }) => method === 'hmac'))
+  const own = alternativesOf(auth).flatMap((schemes) =>
+    schemes.flatMap((scheme) => schemeOfRules(scheme).ownFields ?? []),
+  )
   return unique([
-    ...[...auth.stripHeaders, ...(signs ? SIGNATURE_FIELDS : [])].map(header),
+    ...[...auth.stripHeaders, ...own].map(header),
     ...auth.stripQueries.map((name) => place('query', name)),
     ...auth.stripCookies.map((name) => place('cookies', name)),
   ])

@@ -1,5 +1,6 @@
 import type { Api } from '../../model/apis/definition/api.ts'
 import type { CacheRules } from '../../model/apis/definition/cache-rules.ts'
+import { schemeOfRules } from '../../model/authentication/schemes.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { ApiResponses } from './api-responses.ts'
 import type { ResponseCache } from './response-cache.ts'
@@ -39,7 +40,7 @@ export function openChainCache(
   if (rules === undefined || (!rules.allSafe && !perOperation) || pool.bounds.maxBytes === 0) return undefined
   const told = auth !== undefined && auth.alternatives === undefined && auth.certificate !== true
   const there = auth?.header === 'authorization' && auth.query === undefined && auth.cookie === undefined
-  const oneCredential = told && IDENTIFYING.has(auth.method)
+  const oneCredential = told && schemeOfRules(auth).identifies
   return {
     pool,
     responses: pool.open(api.apiId),
@@ -50,6 +51,3 @@ export function openChainCache(
     oneCredential,
   }
 }
-
-/** Methods whose credential stands for one caller and nothing else. Claims of a token and signatures say more. */
-const IDENTIFYING: ReadonlySet<string> = new Set(['token', 'oauth', 'basic'])

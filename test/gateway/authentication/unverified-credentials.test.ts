@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { hashSync } from 'bcryptjs'
-import { AUTH_METHODS, type AuthMethod } from '../../../src/model/authentication/scheme-rules.ts'
+import { type AuthMethod, SCHEMES } from '../../../src/model/authentication/schemes.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classic, defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
@@ -21,6 +21,7 @@ import { Client, statusOf } from '../../worlds/wire/raw.ts'
 type Place = 'header' | 'query' | 'cookie'
 const PLACES: readonly Place[] = ['header', 'query', 'cookie']
 
+const AUTH_METHODS = SCHEMES.map(({ method }) => method)
 /** How each method is switched on. A method that is added to the product has to be added here. */
 const SWITCHES: Readonly<Record<AuthMethod, { readonly config: string; readonly on: JsonObject }>> = {
   token: { config: 'authToken', on: { use_standard_auth: true } },

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import {
-  CERTIFICATE_FIELDS,
-  DIGEST_FIELDS,
-  SIGNATURE_FIELDS,
-} from '../../../src/gateway/authentication/credential-places.ts'
+import { CERTIFICATE_FIELDS } from '../../../src/gateway/authentication/credential-places.ts'
+import { SCHEMES } from '../../../src/model/authentication/schemes.ts'
 import { kindOfName, makeField } from '../../../src/wire/hpack/field.ts'
 import { FIELD_NAMES } from '../../../src/wire/http1/fields.ts'
 import { requestTrailerLines } from '../../../src/wire/http2/header-list.ts'
@@ -95,7 +92,8 @@ const REMOVED = [
   ...FIELD_NAMES.flatMap((name) =>
     name === '' ? [] : name.endsWith('-') ? [`${name}prefix`, `${name}client-cert`] : [name],
   ),
-  ...[...SIGNATURE_FIELDS, ...DIGEST_FIELDS, ...CERTIFICATE_FIELDS],
+  ...SCHEMES.flatMap(({ fieldsBeside, ownFields = [] }) => [...ownFields, ...fieldsBeside]),
+  ...CERTIFICATE_FIELDS,
   ...['accept-encoding', 'if-range', 'admin-auth', 'x-svc-authorization', 'dpop'],
 ]
 

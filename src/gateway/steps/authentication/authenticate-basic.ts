@@ -1,13 +1,15 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
+import { BASIC_SCHEME } from '../../../model/authentication/basic-scheme.ts'
+import { settingsOf } from '../../../model/authentication/scheme.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { passwordHashOf } from '../../../model/keys/key.ts'
 import { trimTrailing } from '../../../model/text/trim-trailing.ts'
+import type { AuthParts } from '../../authentication/auth-parts.ts'
 import { RecentCache } from '../../authentication/recent.ts'
-import type { Users } from '../../authentication/users.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 
 const MISSING = prebuilt('credential_missing')
@@ -16,7 +18,7 @@ const MALFORMED = prebuilt('basic_malformed')
 const WRONG = prebuilt('user_unknown')
 const CHALLENGE = 'WWW-Authenticate: Basic realm="api", charset="UTF-8"\r\n'
 
-const BASIC = /^basic +([A-Za-z0-9+/]{1,4096}={0,2})$/i
+const CREDENTIAL = /^basic +([A-Za-z0-9+/]{1,4096}={0,2})$/i
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Half of the passwords, as HMACs, that an API remembers. */
 const REMEMBERED = 2_048
@@ -38,8 +40,8 @@ interface Proved {
  * Identifies the caller by name and password (RFC 7617): a user, made by `POST /svc/keys/{username}`. Passwords are hashed off this
  * thread, few at a time; one that was right is remembered for a while, as long as the stored one stays the same.
  */
-export function authenticateBasic(scheme: SchemeRules, { orgId }: Api, sessions: Sessions, users: Users): Step {
-  const { cacheMs } = scheme.basic!
+export function authenticateBasic(scheme: SchemeRules, { orgId }: Api, { sessions, users }: AuthParts): Step {
+  const { cacheMs } = settingsOf(BASIC_SCHEME, scheme)
   const proved = new RecentCache<Proved>(REMEMBERED)
 
   const accept = (x: Exchange, session: LiveSession | undefined): StepOutcome => {
@@ -88,7 +90,7 @@ function asked(x: Exchange, refusal: Fault): Fault {
 
 /** Name and password of a Basic credential in UTF-8; undefined when it is malformed (RFC 7617 section 2). */
 function readBasic(sent: string): Credentials | undefined {
-  const encoded = BASIC.exec(sent)?.[1]
+  const encoded = CREDENTIAL.exec(sent)?.[1]
   if (encoded === undefined) return undefined
   const bytes = Buffer.from(encoded, 'base64')
   if (trimTrailing(bytes.toString('base64'), '=') !== trimTrailing(encoded, '=')) return undefined

@@ -2,10 +2,10 @@ import { prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import type { PeerCertificate } from '../../../wire/listen/peer-certificate.ts'
+import type { AuthParts } from '../../authentication/auth-parts.ts'
 import { flawOfDates } from '../../authentication/certificate-dates.ts'
-import type { CertificateKeys } from '../../authentication/users.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 
 const UNKNOWN = prebuilt('key_unknown')
@@ -17,7 +17,8 @@ const UNKNOWN = prebuilt('key_unknown')
 export function authenticateCertificate(
   scheme: SchemeRules,
   { orgId }: Api,
-  { sessions, certificateKeys, byKey }: { sessions: Sessions; certificateKeys: CertificateKeys; byKey: Step },
+  { sessions, certificateKeys }: AuthParts,
+  byKey: Step,
 ): Step {
   const accept = (x: Exchange, certificate: PeerCertificate, session: LiveSession | undefined): StepOutcome => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN

@@ -1,7 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
+import { HMAC_SCHEME } from '../../../model/authentication/hmac-scheme.ts'
+import { settingsOf } from '../../../model/authentication/scheme.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { AuthParts } from '../../authentication/auth-parts.ts'
 import {
   coversRequest,
   type MessageSignature,
@@ -9,7 +12,7 @@ import {
   signatureText,
 } from '../../authentication/message-signature.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 
 const MISSING = prebuilt('credential_missing')
@@ -50,8 +53,8 @@ interface Signature {
  * (RFC 9421, `hmac-sha256`). Method, path, query and time must be signed, and the time must be near now. The path is signed as it is
  * after normalisation, with the query as sent.
  */
-export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, sessions: Sessions): Step {
-  const { algorithms, skewMs } = scheme.hmac!
+export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions }: AuthParts): Step {
+  const { algorithms, skewMs } = settingsOf(HMAC_SCHEME, scheme)
 
   const check = (x: Exchange, session: LiveSession | undefined, claim: Claim): StepOutcome => {
     const secret = secretOf(session)

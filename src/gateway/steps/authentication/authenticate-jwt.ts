@@ -2,9 +2,12 @@ import { hash } from 'node:crypto'
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
 import { readStaticKey, verifySignature } from '../../../model/authentication/jwt-key.ts'
-import type { JwtRules, SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import { JWT_SCHEME, type JwtRules } from '../../../model/authentication/jwt-scheme.ts'
+import { settingsOf } from '../../../model/authentication/scheme.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { type Confirmation, isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
 import { type CompactJwt, readCompact } from '../../../oauth/signing-keys/jwt.ts'
+import type { AuthParts } from '../../authentication/auth-parts.ts'
 import {
   CLAIM_FLAWS,
   clientFromClaims,
@@ -15,9 +18,9 @@ import {
 import { allOf, type KeySets, type KeySource, oneKey } from '../../authentication/key-sets.ts'
 import { RecentCache } from '../../authentication/recent.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
-import { admitBound, type BindingParts } from '../../oauth/check-binding.ts'
+import { admitBound } from '../../oauth/check-binding.ts'
 import type { Exchange, Snapshot, Step, StepOutcome } from '../../server/exchange.ts'
-import type { LiveSession, SessionSource, Sessions } from '../../sessions/sessions.ts'
+import type { LiveSession, SessionSource } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
 
@@ -71,12 +74,8 @@ interface Caller {
  * like that of a key, and counters belong to the identity. A token that was right is not checked again until its key set has
  * to be.
  */
-export function authenticateJwt(
-  scheme: SchemeRules,
-  api: Api,
-  { sessions, keySets, bindings }: { sessions: Sessions; keySets: KeySets; bindings: BindingParts },
-): Step {
-  const rules = scheme.jwt!
+export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySets, bindings }: AuthParts): Step {
+  const rules = settingsOf(JWT_SCHEME, scheme)
   const keys = keySourceOf(rules, keySets)
   const tokens = new RecentCache<Verified>(REMEMBERED)
   const callers = new RecentCache<LiveSession>(REMEMBERED)

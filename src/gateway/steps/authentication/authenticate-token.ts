@@ -2,10 +2,11 @@ import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import type { OAuthApi } from '../../../oauth/endpoints/parts.ts'
 import { isBound } from '../../../oauth/proofs/confirmation.ts'
+import type { AuthParts } from '../../authentication/auth-parts.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
-import { admitBound, type BindingParts, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
+import { admitBound, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import type { LiveSession } from '../../sessions/sessions.ts'
 import { type PresentedToken, readToken } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
@@ -20,7 +21,7 @@ const EXPIRED = prebuilt('token_expired')
  * API and has not ended it since, not lapsed, and in the hands of whom it was issued to. A key is no token.
  * Waits for the store only when the token is not in memory, or for a proof to be used up.
  */
-export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Sessions, parts: BindingParts): Step {
+export function authenticateToken(auth: SchemeRules, api: OAuthApi, { sessions, bindings }: AuthParts): Step {
   const { dpop } = api.oauth
   const bindsAll = requiresBinding(api)
   const refuse = (x: Exchange, refusal: Fault, word: SchemeWord) => challenged(x, refusal, word, dpop)
@@ -44,7 +45,7 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, sessions: Se
       x.session = session
       return undefined
     }
-    return admitBound(parts, x, api, token, { dpop, admit })
+    return admitBound(bindings, x, api, token, { dpop, admit })
   }
 
   return function authenticateToken(x) {

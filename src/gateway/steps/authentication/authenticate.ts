@@ -2,9 +2,11 @@ import { prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { isBound, UNBOUND } from '../../../oauth/proofs/confirmation.ts'
-import { admitBound, type BindingParts, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
+import type { AuthParts } from '../../authentication/auth-parts.ts'
+import { admitBound, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import type { LiveSession, Sessions } from '../../sessions/sessions.ts'
+import type { LiveSession } from '../../sessions/sessions.ts'
+import { authenticateCertificate } from './authenticate-certificate.ts'
 import { readCredential } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
 
@@ -18,7 +20,12 @@ const EXPIRED = prebuilt('key_expired')
  * Finds the session behind the request's key, or behind an access token of an API with the OAuth method (auth-token method). Waits
  * for the store only when it is not in memory, or for a proof that a token is bound to.
  */
-export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, parts: BindingParts): Step {
+export function authenticate(auth: SchemeRules, api: Api, parts: AuthParts): Step {
+  const byKey = authenticateKey(auth, api, parts)
+  return auth.certificate ? authenticateCertificate(auth, api, parts, byKey) : byKey
+}
+
+function authenticateKey(auth: SchemeRules, api: Api, { sessions, bindings }: AuthParts): Step {
   const { orgId } = api
   const bindsAll = requiresBinding(api)
   const accept = (x: Exchange, session: LiveSession | undefined, sent: string): StepOutcome | Promise<StepOutcome> => {
@@ -37,7 +44,7 @@ export function authenticate(auth: SchemeRules, api: Api, sessions: Sessions, pa
       x.session = session
       return undefined
     }
-    return admitBound(parts, x, api, token, { dpop: 'off', admit })
+    return admitBound(bindings, x, api, token, { dpop: 'off', admit })
   }
   return function authenticate(x) {
     if (x.skipAuthentication) return undefined

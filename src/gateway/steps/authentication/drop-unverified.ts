@@ -1,12 +1,10 @@
 import type { Api, AuthRules } from '../../../model/apis/definition/api.ts'
 import type { CredentialPlace, SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import { SCHEMES, schemeOfRules } from '../../../model/authentication/schemes.ts'
 import { FIELD, numberOfName } from '../../../wire/http1/fields.ts'
 import {
   alternativesOf,
-  DIGEST_FIELDS,
-  PROOF_FIELD,
   placesOf,
-  SIGNATURE_FIELDS,
   schemeReader,
   strippedPlaces,
   unique,
@@ -34,7 +32,9 @@ function verdictOf(verified: readonly CredentialPlace[] | undefined, withheld: r
 }
 
 /** Fields that differ from request to request of one caller, whom the credential beside them tells. */
-const PROOFS: ReadonlySet<string> = new Set([...SIGNATURE_FIELDS, ...DIGEST_FIELDS, PROOF_FIELD])
+const PROOFS: ReadonlySet<string> = new Set(
+  SCHEMES.flatMap(({ fieldsBeside, ownFields = [] }) => [...fieldsBeside, ...ownFields]),
+)
 
 function isKnownField({ in: kind, name }: CredentialPlace): boolean {
   return kind === 'header' && !name.includes('-') && numberOfName(name) !== FIELD.other
@@ -145,14 +145,13 @@ const NO_KEYS: ReadonlySet<string> = new Set(['basic', 'digest', 'negotiate', 'n
  * meant for the upstream, which then checks it.
  */
 function othersWords(auth: AuthRules): (x: Exchange) => boolean {
-  const methods = new Set(alternativesOf(auth).flatMap((schemes) => schemes.map(({ method }) => method)))
-  const own = new Set(['', 'bearer', 'dpop'])
-  if (methods.has('basic')) own.add('basic')
-  if (methods.has('hmac')) own.add('signature')
+  const schemes = alternativesOf(auth).flat().map(schemeOfRules)
+  const own = new Set(['', 'bearer', 'dpop', ...schemes.flatMap(({ word }) => word ?? [])])
+  const takesAny = schemes.some(({ takesAnyWord }) => takesAnyWord)
   return ({ request }) => {
     const value = request.known(FIELD.authorization) ?? ''
     const word = value.slice(0, Math.max(0, value.indexOf(' '))).toLowerCase()
-    return !own.has(word) && (!methods.has('token') || NO_KEYS.has(word))
+    return !own.has(word) && (!takesAny || NO_KEYS.has(word))
   }
 }
 

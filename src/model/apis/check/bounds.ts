@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { PATH_METHODS } from '../convert/convert-operations.ts'
 import type { Api } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'
-import type { Flaw } from './validate.ts'
+import type { Flaw } from '../definition/flaw.ts'
 
 /** How much of something a definition may hold, and where it is. */
 export interface Bound {

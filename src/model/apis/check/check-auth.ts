@@ -1,73 +1,37 @@
-import { readKeyAddress, readStaticKey } from '../../authentication/jwt-key.ts'
+import { SCHEMES } from '../../authentication/schemes.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { servedClassic } from '../convert/convert.ts'
 import { authToClassic } from '../convert/convert-auth.ts'
-import { groupsOf, HMAC_PAIRS, JWT_PAIRS, offersChoice } from '../convert/convert-schemes.ts'
-import type { Pair } from '../convert/convert-table.ts'
+import type { Pair } from '../convert/convert-pairs.ts'
+import { groupsOf, offersChoice } from '../convert/convert-schemes.ts'
 import { EXTENSION } from '../definition/extension.ts'
-import { flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
+import type { Flaw } from '../definition/flaw.ts'
+import { flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { AUTH_SWITCHES, methodOfIdentity, methodsOf, schemeNames } from '../read/read-auth.ts'
-import { HMAC_ALGORITHMS, readJwtRules, scopePoliciesOf } from '../read/read-schemes.ts'
-import type { Flaw } from './validate.ts'
 
 /** What a classic definition says of its methods that does not fit together, or leaves open. */
 export function classicAuthFlaws(classic: JsonObject): Flaw[] {
   const methods = methodsOf(classic)
   return [
-    ...(methods.includes('enable_jwt') ? jwtFlaws(classic) : []),
-    ...(methods.includes('enable_signature_checking') ? hmacFlaws(classic) : []),
+    ...SCHEMES.flatMap(({ on, flaws }) => (methods.includes(on) ? (flaws?.(classic) ?? []) : [])),
     ...certificateFlaws(classic, methods),
     ...(methods.length > 1 ? [...identityFlaws(classic, methods), ...groupFlaws(classic)] : []),
   ]
 }
 
-function jwtFlaws(classic: JsonObject): Flaw[] {
-  const flaws: Flaw[] = []
-  const { key, keySets, family, policyClaims, defaultPolicies } = readJwtRules(classic)
-  if (keySets.length === 0) {
-    const wrong = key === '' ? 'must hold a key in base64, or the address of a key set' : readStaticKey(key, family)
-    const at = key !== '' && family === '' ? ['jwt_signing_method'] : ['jwt_source']
-    if (typeof wrong === 'string') flaws.push({ at, reason: wrong })
-  } else if (family === 'hmac') {
-    flaws.push({ at: ['jwt_signing_method'], reason: 'must not be "hmac" where keys come from an address' })
-  }
-  for (const [index, { url }] of objectsOf(classic, 'jwt_jwks_uris').entries()) {
-    if (typeof url !== 'string' || readKeyAddress(url) !== url)
-      flaws.push({ at: ['jwt_jwks_uris', String(index), 'url'], reason: 'must be an http or https address' })
-  }
-  const scopes = scopePoliciesOf(classic)
-  if (policyClaims.length === 0 && defaultPolicies.length === 0 && isEmpty(scopes))
-    flaws.push({ at: ['jwt_default_policies'], reason: 'must name a policy, unless a claim or scopes of the token do' })
-  if (Object.values(scopes).some((id) => id === ''))
-    flaws.push({ at: ['scopes', 'jwt', 'scope_to_policy'], reason: 'must name a policy for each scope' })
-  return flaws
-}
-
 /** Only a key can be a certificate: the other methods have proofs of their own. */
 function certificateFlaws(classic: JsonObject, methods: readonly string[]): Flaw[] {
   const configs = objectOf(classic, 'auth_configs')
+  const taking = SCHEMES.filter(({ takesCertificates }) => takesCertificates).map(({ on }) => on)
   const at = AUTH_SWITCHES.filter(
-    ({ on, config }) => on !== 'use_standard_auth' && methods.includes(on) && Object.hasOwn(configs, config),
+    ({ on, config }) => !taking.includes(on) && methods.includes(on) && Object.hasOwn(configs, config),
   )
     .filter(({ config }) => flagOf(objectOf(configs, config), 'use_certificate'))
     .map(({ config }) => ['auth_configs', config, 'use_certificate'])
-  if (flagOf(objectOf(classic, 'auth'), 'use_certificate') && !methods.includes('use_standard_auth'))
+  if (flagOf(objectOf(classic, 'auth'), 'use_certificate') && !taking.some((on) => methods.includes(on)))
     at.push(['auth', 'use_certificate'])
   return at.map((path) => ({ at: path, reason: 'must be off: a client certificate can stand for a key only' }))
-}
-
-function hmacFlaws(classic: JsonObject): Flaw[] {
-  return textsOf(classic, 'hmac_allowed_algorithms').flatMap((name, index) =>
-    HMAC_ALGORITHMS.includes(name.toLowerCase())
-      ? []
-      : [
-          {
-            at: ['hmac_allowed_algorithms', String(index)],
-            reason: `must be one of ${HMAC_ALGORITHMS.join(', ')}`,
-          },
-        ],
-  )
 }
 
 function identityFlaws(classic: JsonObject, methods: readonly string[]): Flaw[] {
@@ -145,11 +109,14 @@ function oasPath(at: TreePath, classic: JsonObject): TreePath {
   if (at[0] === 'base_identity_provided_by') return [...AUTHENTICATION, 'baseIdentityProvider']
   if (at[0] === 'security_requirements') return ['security', ...at.slice(1)]
   if (at[0] === 'auth_configs')
-    return [...AUTHENTICATION, 'securitySchemes', schemeOf(classic, at[1]!), 'enableClientCertificate']
-  const inHmac = twinOf(at, HMAC_PAIRS)
-  if (inHmac !== undefined) return [...AUTHENTICATION, 'hmac', ...inHmac]
-  const inScheme = twinOf(at, JWT_PAIRS)
-  return inScheme === undefined ? at : [...AUTHENTICATION, 'securitySchemes', schemeOf(classic, 'jwt'), ...inScheme]
+    return [...AUTHENTICATION, 'securitySchemes', schemeOfRules(classic, at[1]!), 'enableClientCertificate']
+  for (const { config, pairs, declaration } of SCHEMES) {
+    const twin = twinOf(at, pairs)
+    if (twin === undefined) continue
+    const scheme = declaration === undefined ? [config] : ['securitySchemes', schemeOfRules(classic, config)]
+    return [...AUTHENTICATION, ...scheme, ...twin]
+  }
+  return at
 }
 
 function twinOf(at: TreePath, pairs: readonly Pair[]): TreePath | undefined {
@@ -158,6 +125,6 @@ function twinOf(at: TreePath, pairs: readonly Pair[]): TreePath | undefined {
 }
 
 /** The name of the scheme that stands for a method. */
-function schemeOf(classic: JsonObject, config: string): string {
+function schemeOfRules(classic: JsonObject, config: string): string {
   return textOf(objectOf(objectOf(classic, 'auth_configs'), config), 'name') || config
 }

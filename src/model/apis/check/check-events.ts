@@ -3,8 +3,8 @@ import type { JsonObject } from '../../json/json.ts'
 import { apiEventOf, HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
 import { readHook } from '../../webhooks/hook.ts'
 import { EXTENSION } from '../definition/extension.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
-import type { Flaw } from './validate.ts'
 
 const UNKNOWN_EVENT = 'is no event that this gateway tells of'
 

@@ -2,10 +2,10 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import { oauthSchemeOf } from '../convert/convert-scopes.ts'
 import { EXTENSION } from '../definition/extension.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { ACCESS_TYPES, FLOWS, isScopeToken, RESPONSE_TYPES, scopesOfFlows } from '../read/oauth-members.ts'
-import type { Flaw } from './validate.ts'
 
 /** What a classic definition with the OAuth method says of its authorization server that does not fit together. */
 export function classicOAuthFlaws(classic: JsonObject): Flaw[] {

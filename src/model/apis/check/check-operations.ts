@@ -4,15 +4,15 @@ import { compileExpression } from '../../patterns/pattern.ts'
 import { compileRewritePattern } from '../../patterns/rewrite-pattern.ts'
 import { readRewriteTarget } from '../../patterns/rewrite-target.ts'
 import { OPERATION_TWINS, operationsOf } from '../convert/convert-operations.ts'
-import { copyPairs } from '../convert/convert-table.ts'
+import { copyPairs } from '../convert/convert-pairs.ts'
 import { EXTENSION } from '../definition/extension.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { bodyTransformFlaws } from '../read/read-body-transform.ts'
 import { answerHeaderFault } from '../read/read-mock.ts'
 import { readRewrite } from '../read/read-rewrite.ts'
 import { breakerFlaws } from './check-upstream.ts'
-import type { Flaw } from './validate.ts'
 
 /** What is wrong with an entry of a list of `extended_paths`; places are told from the entry on. */
 type EntryCheck = (entry: JsonObject) => Flaw[]

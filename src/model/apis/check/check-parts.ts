@@ -1,7 +1,9 @@
+import type { Scheme } from '../../authentication/scheme.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
-import { groupsOf } from '../convert/convert-schemes.ts'
+import { groupsOf, isSectionOn, SECTIONS } from '../convert/convert-schemes.ts'
 import { EXTENSION } from '../definition/extension.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
 import { methodsOf } from '../read/read-auth.ts'
@@ -12,8 +14,7 @@ import { classicEventFlaws, oasEventFlaws } from './check-events.ts'
 import { classicOAuthFlaws, oasOAuthFlaws } from './check-oauth.ts'
 import { classicOperationFlaws, oasOperationFlaws } from './check-operations.ts'
 import { classicUpstreamFlaws, oasUpstreamFlaws } from './check-upstream.ts'
-import { type SchemeKind, schemeKind, type UnsupportedFeature, unsupportedScheme } from './unsupported.ts'
-import type { Flaw } from './validate.ts'
+import { declaredScheme, OTHER_SCHEMES, type UnsupportedFeature } from './unsupported.ts'
 
 /** What a classic definition says in two places that do not fit together. */
 export function classicFlaws(classic: JsonObject): Flaw[] {
@@ -72,14 +73,14 @@ export function unsupportedOasSchemes(document: JsonObject, extension: JsonObjec
   const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
   const at = (name: string) => [EXTENSION, 'server', 'authentication', 'securitySchemes', name]
   const wishes: UnsupportedFeature[] = []
-  const kinds = new Set<SchemeKind>()
+  const known = new Set<Scheme>()
   for (const name of enabledSchemes(authentication)) {
     const declaration = member(declared, name)
     if (declaration === undefined || !isObject(declaration)) continue
-    const kind = schemeKind(declaration)
-    const feature = unsupportedScheme(kind) ?? (kinds.has(kind) ? 'several security schemes of one kind' : undefined)
-    if (feature !== undefined) wishes.push({ at: at(name), feature })
-    kinds.add(kind)
+    const scheme = declaredScheme(declaration)
+    if (scheme === undefined) wishes.push({ at: at(name), feature: OTHER_SCHEMES })
+    else if (known.has(scheme)) wishes.push({ at: at(name), feature: 'several security schemes of one kind' })
+    else known.add(scheme)
   }
   return wishes
 }
@@ -116,7 +117,7 @@ function schemeFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
   if (!flagOf(authentication, 'enabled')) return []
   const names = enabledSchemes(authentication)
   const at = [EXTENSION, 'server', 'authentication', 'securitySchemes']
-  if (names.length === 0 && flagOf(objectOf(authentication, 'hmac'), 'enabled')) return []
+  if (names.length === 0 && SECTIONS.some(({ config }) => isSectionOn(extension, config))) return []
   if (names.length === 0) return [{ at, reason: 'must hold a scheme that is enabled, because authentication is' }]
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
   const groups = groupsOf(document, extension)

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../json/json.ts'
 import { membersToClassic } from '../convert/convert-table.ts'
 import { upstreamToClassic } from '../convert/convert-upstream.ts'
 import { EXTENSION } from '../definition/extension.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { type TreePath, toWords } from '../definition/tree.ts'
 import { readPin, readUpstream } from '../read/read-upstream.ts'
-import type { Flaw } from './validate.ts'
 
 const LEAST_INTERVAL_S = 0.1
 const MAX_SAMPLES = 100_000

@@ -4,10 +4,10 @@ import { readablePath } from '../../patterns/readable-path.ts'
 import { readRewriteTarget } from '../../patterns/rewrite-target.ts'
 import type { Api, OperationRule, PathMatching } from '../definition/api.ts'
 import { definedSegments, unmatchablePath } from '../definition/defined-path.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import type { RewriteRule } from '../definition/operation.ts'
 import type { TreePath } from '../definition/tree.ts'
 import { isEmptyRule } from '../read/read-rules.ts'
-import type { Flaw } from './validate.ts'
 
 /** The expression of a path that is found at the beginning of a path, or anywhere in it. */
 export function pathExpression(path: string, matching: PathMatching): string {

@@ -1,12 +1,13 @@
+import type { Scheme } from '../../authentication/scheme.ts'
+import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { flagOf, objectOf } from '../definition/members.ts'
+import { flagOf } from '../definition/members.ts'
 import { getAt, type TreePath } from '../definition/tree.ts'
 import type { Schema } from '../schema/schema.ts'
 import { CLASSIC_AUTH } from '../schema/schema-auth.ts'
 import { EXTENSION_SCHEMA } from '../schema/schema-oas.ts'
 
 const AUTHENTICATION: TreePath = ['server', 'authentication']
-const PREFIX = /^jwt_/
 
 /**
  * Members of authentication that no schema of ours has: each could narrow who may call, and a gateway that leaves it out would open
@@ -22,16 +23,28 @@ export function unknownMembersOf(definition: JsonObject, format: 'classic' | 'oa
 }
 
 function unknownOfClassic(classic: JsonObject): TreePath[] {
-  if (!flagOf(classic, 'enable_jwt') || flagOf(classic, 'use_keyless')) return []
-  const own = Object.keys(classic).filter((name) => PREFIX.test(name))
+  if (flagOf(classic, 'use_keyless')) return []
+  return SCHEMES.flatMap(({ on, closed }) =>
+    closed === undefined || !flagOf(classic, on) ? [] : unknownOfScheme(classic, closed),
+  )
+}
+
+function unknownOfScheme(classic: JsonObject, { prefix, sections }: NonNullable<Scheme['closed']>): TreePath[] {
+  const own = Object.keys(classic).filter((name) => name.startsWith(prefix))
   const known = own.filter((name) => Object.hasOwn(CLASSIC_AUTH, name))
-  const scopes = objectOf(objectOf(classic, 'scopes'), 'jwt')
-  const schema = getAt(CLASSIC_AUTH, ['scopes', 'properties', 'jwt']) as Schema
   return [
     ...own.filter((name) => !known.includes(name) && asks(classic[name]!)).map((name) => [name]),
-    ...known.flatMap((name) => unknownOf(classic[name], getAt(CLASSIC_AUTH, [name]) as Schema, [name])),
-    ...unknownOf(scopes, schema, ['scopes', 'jwt']),
+    ...known.flatMap((name) => unknownOf(classic[name], CLASSIC_AUTH[name]!, [name])),
+    ...sections.flatMap((path) => unknownOf(getAt(classic, path), schemaAt(path), path)),
   ]
+}
+
+/** The schema of a member of a classic definition, by its path. */
+function schemaAt([name, ...below]: TreePath): Schema {
+  return getAt(
+    CLASSIC_AUTH[name!]!,
+    below.flatMap((each) => ['properties', each]),
+  ) as Schema
 }
 
 function unknownOf(value: Json | undefined, schema: Schema, path: TreePath): TreePath[] {

@@ -1,4 +1,6 @@
 import { fault } from '../../../errors/fault.ts'
+import type { Scheme } from '../../authentication/scheme.ts'
+import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
@@ -17,24 +19,14 @@ interface Row {
   readonly feature: string
   readonly classic: readonly Probe[]
   readonly oas: readonly Probe[]
-  /** Kind of security scheme that asks for it (see `schemeKind`). */
-  readonly scheme?: SchemeKind
 }
 
-/** What a declared security scheme asks of callers, as far as we tell kinds apart. */
-export type SchemeKind = 'token' | 'oauth2' | 'bearer' | 'basic' | 'other'
+/** What a security scheme that is not served asks for. */
+export const OTHER_SCHEMES = 'OpenID Connect as the method of an API'
 
-/** Tells the kind of a scheme of `components.securitySchemes`. */
-export function schemeKind(declared: JsonObject): SchemeKind {
-  if (declared.type === 'apiKey') return 'token'
-  if (declared.type === 'oauth2') return 'oauth2'
-  const scheme = declared.type === 'http' ? textOf(declared, 'scheme').toLowerCase() : ''
-  return scheme === 'bearer' || scheme === 'basic' ? scheme : 'other'
-}
-
-/** The feature that APIs with such a scheme ask for and do not get; undefined when the scheme is served. */
-export function unsupportedScheme(kind: SchemeKind): string | undefined {
-  return UNSUPPORTED.find((row) => row.scheme === kind)?.feature
+/** The scheme that a member of `components.securitySchemes` declares; undefined when none that is served. */
+export function declaredScheme(declared: JsonObject): Scheme | undefined {
+  return SCHEMES.find(({ declaration }) => declaration?.matches(declared))
 }
 
 /** Anything but nothing: true, a number that is not 0, a text, list or object that holds something. */
@@ -131,10 +123,9 @@ export const UNSUPPORTED: readonly Row[] = [
     ],
   },
   {
-    feature: 'OpenID Connect as the method of an API',
+    feature: OTHER_SCHEMES,
     classic: [method('use_openid')],
     oas: [on('server.authentication.oidc.enabled')],
-    scheme: 'other',
   },
   { feature: 'tokens of other authorization servers', classic: [on('external_oauth.enabled')], oas: [] },
   {

@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFuncti
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import { type Fault, fault } from '../../../errors/fault.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { fromPointer, toPointer, toWords } from '../definition/tree.ts'
 import { VALUES, type ValueKind } from '../definition/values.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -12,12 +13,6 @@ import { EXTENSION_SCHEMA, OPENAPI_SCHEMA } from '../schema/schema-oas.ts'
 const MAX_DEPTH = 64
 const MAX_NODES = 1_000_000
 const MAX_NAMED = 20
-
-/** One thing that is wrong with a document: where, and what, in words that follow a colon. */
-export interface Flaw {
-  readonly at: readonly string[]
-  readonly reason: string
-}
 
 const SCHEMAS = { classic: CLASSIC_SCHEMA, extension: EXTENSION_SCHEMA, openapi: OPENAPI_SCHEMA } satisfies Record<
   string,

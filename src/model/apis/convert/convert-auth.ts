@@ -1,113 +1,88 @@
+import type { SchemeDeclaration } from '../../authentication/scheme.ts'
+import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
-import { getAt, member, pathOf, putAt, sameTree, setMember } from '../definition/tree.ts'
+import { getAt, member, putAt, sameTree, setMember } from '../definition/tree.ts'
 import { AUTH_SWITCHES } from '../read/read-auth.ts'
-import { defaultScopesToClassic, defaultScopesToOas, oauthToClassic, oauthToOas } from './convert-oauth.ts'
-import { groupsOf, hmacToClassic, hmacToOas, offersChoice, SCHEME_PAIRS, writeGroups } from './convert-schemes.ts'
-import { copyPairs, type Pair } from './convert-table.ts'
-
-/** A method that both formats can name: its switch and settings in classic, and how OpenAPI declares its scheme. */
-interface SchemeKind {
-  readonly on: string
-  readonly config: string
-  readonly matches: (declared: JsonObject) => boolean
-  readonly declare: (config: JsonObject) => JsonObject
-}
-
-const isHttp = (scheme: string) => (declared: JsonObject) =>
-  declared.type === 'http' && textOf(declared, 'scheme').toLowerCase() === scheme
-
-const KINDS: readonly SchemeKind[] = [
-  { on: 'use_standard_auth', config: 'authToken', matches: ({ type }) => type === 'apiKey', declare: declareApiKey },
-  {
-    on: 'use_oauth2',
-    config: 'oauth',
-    matches: ({ type }) => type === 'oauth2',
-    declare: () => ({ type: 'oauth2', flows: {} }),
-  },
-  {
-    on: 'enable_jwt',
-    config: 'jwt',
-    matches: isHttp('bearer'),
-    declare: () => ({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }),
-  },
-  {
-    on: 'use_basic_auth',
-    config: 'basic',
-    matches: isHttp('basic'),
-    declare: () => ({ type: 'http', scheme: 'basic' }),
-  },
-]
-
-const same = (classic: string, oas: string): Pair => ({ classic: pathOf(classic), oas: pathOf(oas) })
+import { copyPairs, type Pair, pair } from './convert-pairs.ts'
+import {
+  groupsOf,
+  isSectionOn,
+  offersChoice,
+  SECTIONS,
+  sectionsToClassic,
+  sectionsToOas,
+  writeGroups,
+} from './convert-schemes.ts'
 
 const CONFIG_PAIRS: readonly Pair[] = [
-  same('use_param', 'query.enabled'),
-  same('param_name', 'query.name'),
-  same('use_cookie', 'cookie.enabled'),
-  same('cookie_name', 'cookie.name'),
-  same('use_certificate', 'enableClientCertificate'),
-  same('validate_signature', 'signatureValidation.enabled'),
+  pair('use_param', 'query.enabled'),
+  pair('param_name', 'query.name'),
+  pair('use_cookie', 'cookie.enabled'),
+  pair('cookie_name', 'cookie.name'),
+  pair('use_certificate', 'enableClientCertificate'),
+  pair('validate_signature', 'signatureValidation.enabled'),
 ]
 
-const SCHEMES = ['server', 'authentication', 'securitySchemes']
+const SCHEMES_AT = ['server', 'authentication', 'securitySchemes']
 
 /** Writes methods and their settings as security schemes: declared in the document, asked for in `security`, set up in the extension. */
 export function authToOas(classic: JsonObject, document: JsonObject, extension: JsonObject): void {
   const keyless = flagOf(classic, 'use_keyless')
-  const none = !AUTH_SWITCHES.some((method) => flagOf(classic, method.on))
+  const none = !AUTH_SWITCHES.some(({ on }) => flagOf(classic, on))
   const asked: string[] = []
   const used = new Set<string>()
-  let oauth: string | undefined
-  for (const kind of KINDS) {
-    const byDefault = none && !keyless && kind.config === 'authToken'
-    const on = flagOf(classic, kind.on) || byDefault
-    const config = configOf(classic, kind.config)
+  const conversions: (() => void)[] = []
+  for (const scheme of SCHEMES) {
+    const { declaration, conversion } = scheme
+    if (declaration === undefined) continue
+    const byDefault = none && !keyless && scheme.config === 'authToken'
+    const on = flagOf(classic, scheme.on) || byDefault
+    const config = configOf(classic, scheme.config)
     if (!on && Object.values(config).every(isEmpty)) continue
-    const name = freeName(textOf(config, 'name') || kind.config, kind.config, used)
-    const declared = declare(document, name, kind, config)
+    const name = freeName(textOf(config, 'name') || scheme.config, scheme.config, used)
+    const declared = declare(document, name, declaration, config)
     const held: JsonObject = { enabled: on, header: { enabled: !flagOf(config, 'disable_header') } }
     if (config.auth_header_name !== undefined) putAt(held, ['header', 'name'], config.auth_header_name)
     copyPairs(CONFIG_PAIRS, config, held, 'toOas')
-    copyPairs(SCHEME_PAIRS[kind.config] ?? [], classic, held, 'toOas')
-    if (kind.config === 'oauth') oauthToOas(classic, declared, held)
-    putAt(extension, [...SCHEMES, name], held)
+    copyPairs(scheme.pairs, classic, held, 'toOas')
+    conversion?.toOas(classic, declared, held)
+    putAt(extension, [...SCHEMES_AT, name], held)
     if (on && !keyless) asked.push(name)
-    if (kind.config === 'oauth') oauth = name
+    conversions.push(() => conversion?.securityToOas(classic, document, name))
   }
-  hmacToOas(classic, extension)
-  const several = asked.length + Number(flagOf(classic, 'enable_signature_checking')) > 1
+  sectionsToOas(classic, extension)
+  const several = asked.length + SECTIONS.filter(({ on }) => flagOf(classic, on)).length > 1
   if (!(several && askForOne(classic, document, extension, used))) askFor(document, asked)
-  if (oauth !== undefined) defaultScopesToOas(classic, document, oauth)
+  for (const convert of conversions) convert()
 }
 
 /** Writes security schemes as methods and their settings. Of several of one kind, the first that is enabled counts. */
 export function authToClassic(document: JsonObject, extension: JsonObject, classic: JsonObject): void {
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
-  const schemes = getAt(extension, SCHEMES)
-  hmacToClassic(extension, classic)
+  const schemes = getAt(extension, SCHEMES_AT)
+  sectionsToClassic(extension, classic)
   if (offersChoice(extension)) {
     const groups = metGroups(document, extension)
     if (groups.length > 0) classic.security_requirements = groups
   }
   if (schemes === undefined || !isObject(schemes)) return
-  for (const kind of KINDS) {
+  for (const { declaration, conversion, ...scheme } of SCHEMES) {
+    if (declaration === undefined) continue
     const names = Object.keys(schemes).filter((name) => {
-      const declaration = member(declared, name)
-      return declaration !== undefined && isObject(declaration) && isObject(schemes[name]) && kind.matches(declaration)
+      const written = member(declared, name)
+      return written !== undefined && isObject(written) && isObject(schemes[name]) && declaration.matches(written)
     })
     const name = names.find((each) => flagOf(schemes[each], 'enabled')) ?? names[0]
     if (name === undefined) continue
     const held = schemes[name] as JsonObject
-    classic[kind.on] = flagOf(held, 'enabled')
+    classic[scheme.on] = flagOf(held, 'enabled')
     const config = placesToClassic(declared[name] as JsonObject, held)
-    if (name !== kind.config) config.name = name
+    if (name !== scheme.config) config.name = name
     copyPairs(CONFIG_PAIRS, held, config, 'toClassic')
-    copyPairs(SCHEME_PAIRS[kind.config] ?? [], held, classic, 'toClassic')
-    putAt(classic, ['auth_configs', kind.config], config)
-    if (kind.config !== 'oauth') continue
-    oauthToClassic(declared[name] as JsonObject, held, classic)
-    defaultScopesToClassic(document, name, classic)
+    copyPairs(scheme.pairs, held, classic, 'toClassic')
+    putAt(classic, ['auth_configs', scheme.config], config)
+    conversion?.toClassic(document, name, held, classic)
   }
 }
 
@@ -149,11 +124,11 @@ function configOf(classic: JsonObject, name: string): JsonObject {
   return Object.keys(own).length === 0 && name === 'authToken' ? objectOf(classic, 'auth') : own
 }
 
-function declare(document: JsonObject, name: string, kind: SchemeKind, config: JsonObject): JsonObject {
+function declare(document: JsonObject, name: string, declaration: SchemeDeclaration, config: JsonObject): JsonObject {
   const at = ['components', 'securitySchemes', name]
   const known = getAt(document, at)
-  if (known !== undefined && isObject(known) && kind.matches(known)) return known
-  const fresh = kind.declare(config)
+  if (known !== undefined && isObject(known) && declaration.matches(known)) return known
+  const fresh = declaration.declare(config)
   putAt(document, at, fresh)
   return fresh
 }
@@ -166,21 +141,10 @@ function freeName(wanted: string, otherwise: string, used: Set<string>): string 
   return name
 }
 
-function declareApiKey(config: JsonObject): JsonObject {
-  const header = textOf(config, 'auth_header_name') || 'Authorization'
-  if (!flagOf(config, 'disable_header')) return { type: 'apiKey', in: 'header', name: header }
-  if (flagOf(config, 'use_param')) return { type: 'apiKey', in: 'query', name: textOf(config, 'param_name') || header }
-  if (flagOf(config, 'use_cookie'))
-    return { type: 'apiKey', in: 'cookie', name: textOf(config, 'cookie_name') || header }
-  return { type: 'apiKey', in: 'header', name: header }
-}
-
 /** The groups that can be met: of schemes that are on. */
 function metGroups(document: JsonObject, extension: JsonObject): string[][] {
-  const schemes = getAt(extension, SCHEMES)
-  const on = (name: string) =>
-    flagOf(member(schemes, name), 'enabled') ||
-    (name === 'hmac' && flagOf(getAt(extension, ['server', 'authentication', 'hmac']), 'enabled'))
+  const schemes = getAt(extension, SCHEMES_AT)
+  const on = (name: string) => flagOf(member(schemes, name), 'enabled') || isSectionOn(extension, name)
   return groupsOf(document, extension).filter((group) => group.length > 0 && group.every(on))
 }
 

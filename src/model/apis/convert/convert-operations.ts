@@ -1,8 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, pathOf, putAt, setMember } from '../definition/tree.ts'
+import { type Codec, copyPairs, DURATION, type Pair } from './convert-pairs.ts'
 import { TRIGGERS } from './convert-rewrite.ts'
-import { type Codec, copyPairs, DURATION, HEADERS, type Pair } from './convert-table.ts'
+import { HEADERS } from './convert-table.ts'
 
 /** Methods that a path of an OpenAPI document can have, as its keys spell them. */
 export const PATH_METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const

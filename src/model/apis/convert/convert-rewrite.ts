@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../json/json.ts'
 import { isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, setMember } from '../definition/tree.ts'
 import { TRIGGER_SOURCES } from '../read/read-rewrite.ts'
-import type { Codec } from './convert-table.ts'
+import type { Codec } from './convert-pairs.ts'
 
 /** `triggers` of `url_rewrites`, grouped by where they look, and of `urlRewrite`, in a list. */
 export const TRIGGERS: Codec = {

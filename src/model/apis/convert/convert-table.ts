@@ -1,23 +1,9 @@
-import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { copyTree, getAt, member, pathOf, putAt, setMember, type TreePath } from '../definition/tree.ts'
-import { durationMs, durationText } from '../definition/values.ts'
+import { isObject, type JsonObject } from '../../json/json.ts'
+import { getAt, member, pathOf, putAt, setMember, type TreePath } from '../definition/tree.ts'
+import { durationText } from '../definition/values.ts'
 import { mainVersion } from '../read/read-classic.ts'
 import { MODULES } from './convert-modules.ts'
-
-/** How a value is written in the other format. Either way may answer undefined: "cannot be written there". */
-export interface Codec {
-  toOas(value: Json): Json | undefined
-  toClassic(value: Json): Json | undefined
-}
-
-/** Seconds and `10s`. */
-export const DURATION: Codec = {
-  toOas: (value) => (typeof value === 'number' ? durationText(value) : undefined),
-  toClassic: (value) => {
-    const ms = typeof value === 'string' ? durationMs(value) : undefined
-    return ms === undefined ? undefined : ms / 1000
-  },
-}
+import { type Codec, copyPairs, DURATION, type Pair, pair } from './convert-pairs.ts'
 
 /** `{name: value}` and `[{name, value}]`. */
 export const HEADERS: Codec = pairs('value')
@@ -73,13 +59,6 @@ const PROXY: Codec = {
   toClassic: (section) => (member(section, 'enabled') === true ? member(section, 'url') : undefined),
 }
 
-/** Two members that say the same, below a classic definition (or its main version) and below the extension. */
-export interface Pair {
-  readonly classic: TreePath
-  readonly oas: TreePath
-  readonly as?: Codec
-}
-
 /**
  * A pair of opposite sense: classic says "disabled", the extension says "enabled". Absent means on in classic, off in the extension.
  * `within`: the classic form speaks only of what is there, so the switch is written only where the extension has that section.
@@ -88,11 +67,6 @@ export interface Switch {
   readonly classic: TreePath
   readonly oas: TreePath
   readonly within?: TreePath
-}
-
-/** Two members, by their dotted paths. */
-export function pair(classic: string, oas: string, as?: Codec): Pair {
-  return { classic: pathOf(classic), oas: pathOf(oas), ...(as === undefined ? {} : { as }) }
 }
 
 /** One pair for each member of a section, named `classic=oas`. */
@@ -214,17 +188,6 @@ const VERSION_SWITCHES: readonly Switch[] = [
   opposite('global_response_headers_disabled', 'middleware.global.transformResponseHeaders.enabled'),
   opposite('global_size_limit_disabled', 'middleware.global.requestSizeLimit.enabled'),
 ]
-
-/** Copies what the pairs name from one tree into the other. */
-export function copyPairs(list: readonly Pair[], from: JsonObject, into: JsonObject, way: 'toOas' | 'toClassic'): void {
-  const [source, target] = way === 'toOas' ? (['classic', 'oas'] as const) : (['oas', 'classic'] as const)
-  for (const each of list) {
-    const value = getAt(from, each[source])
-    if (value === undefined) continue
-    const written = each.as === undefined || value === null ? copyTree(value) : each.as[way](value)
-    if (written !== undefined) putAt(into, each[target], written)
-  }
-}
 
 /** Writes the extension from a classic definition, as far as single members have twins. */
 export function membersToOas(classic: JsonObject): JsonObject {

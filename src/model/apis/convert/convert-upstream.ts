@@ -1,16 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { member, setMember } from '../definition/tree.ts'
 import { durationMs, durationText } from '../definition/values.ts'
-import {
-  type Codec,
-  copyPairs,
-  DURATION,
-  opposite,
-  pair,
-  section,
-  switchesToClassic,
-  switchesToOas,
-} from './convert-table.ts'
+import { type Codec, copyPairs, DURATION, pair } from './convert-pairs.ts'
+import { opposite, section, switchesToClassic, switchesToOas } from './convert-table.ts'
 
 const NS_PER_MS = 1_000_000
 

@@ -1,3 +1,4 @@
+import { schemeOfRules } from '../../authentication/schemes.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { Api, ApiDocument } from './api.ts'
@@ -109,7 +110,7 @@ export function versionIdsOf(api: Api): string[] {
 
 function authTypesOf({ auth, clientCertificates }: Api): string[] {
   const schemes = auth === undefined ? [] : (auth.alternatives?.flat() ?? [auth])
-  const words = new Set(schemes.map(({ method }) => (method === 'token' ? 'authToken' : method)))
+  const words = new Set(schemes.map((scheme) => schemeOfRules(scheme).type))
   const methods = [...words, ...(clientCertificates === undefined ? [] : ['mutualTLS'])]
   return methods.length === 0 ? ['keyless'] : methods
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
-import type { Flaw } from '../check/validate.ts'
 import type { CorsRules } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, numberOf, objectOf, textsOf } from '../definition/members.ts'
 import { copyTree } from '../definition/tree.ts'
 

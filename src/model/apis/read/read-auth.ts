@@ -1,46 +1,29 @@
-import type { AuthMethod, SchemeRules } from '../../authentication/scheme-rules.ts'
+import type { Scheme } from '../../authentication/scheme.ts'
+import type { SchemeRules } from '../../authentication/scheme-rules.ts'
+import { SCHEMES } from '../../authentication/schemes.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { AuthRules } from '../definition/api.ts'
 import { flagOf, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
 import { listedScopes } from './oauth-members.ts'
-import { readBasicRules, readHmacRules, readJwtRules } from './read-schemes.ts'
 
 const DEFAULT_HEADER = 'Authorization'
 
-/** Switch of each method in a classic definition, and the member of `auth_configs` that says where it reads. */
-export const AUTH_SWITCHES: readonly { readonly on: string; readonly config: string }[] = [
-  { on: 'use_standard_auth', config: 'authToken' },
-  { on: 'use_oauth2', config: 'oauth' },
-  { on: 'enable_jwt', config: 'jwt' },
-  { on: 'use_basic_auth', config: 'basic' },
-  { on: 'enable_signature_checking', config: 'hmac' },
+/** Switch of each method in a classic definition, served or not, and the member of `auth_configs` that says where it reads. */
+export const AUTH_SWITCHES: readonly Pick<Scheme, 'on' | 'config'>[] = [
+  ...SCHEMES,
   { on: 'use_openid', config: 'oidc' },
   { on: 'enable_coprocess_auth', config: 'coprocess' },
   { on: 'use_go_plugin_auth', config: 'coprocess' },
 ]
 
-/** The methods that are served, and how `base_identity_provided_by` calls them. */
-interface Served {
-  readonly method: AuthMethod
-  readonly on: string
-  readonly config: string
-  readonly identity: string
-}
-
 /** In the order in which they are tried where the definition says nothing of it: the last one says who calls. */
-const SERVED: readonly Served[] = [
-  { method: 'oauth', on: 'use_oauth2', config: 'oauth', identity: 'oauth_key' },
-  { method: 'basic', on: 'use_basic_auth', config: 'basic', identity: 'basic_auth_user' },
-  { method: 'hmac', on: 'enable_signature_checking', config: 'hmac', identity: 'hmac_key' },
-  { method: 'jwt', on: 'enable_jwt', config: 'jwt', identity: 'jwt_claim' },
-  { method: 'token', on: 'use_standard_auth', config: 'authToken', identity: 'auth_token' },
-]
+const SERVED = SCHEMES.toSorted((a, b) => a.rank - b.rank)
 
 /** Switches that are on; a definition that turns none on and is not keyless means the auth token. */
 export function methodsOf(classic: JsonObject): string[] {
   if (flagOf(classic, 'use_keyless')) return []
-  const on = AUTH_SWITCHES.filter((method) => flagOf(classic, method.on)).map((method) => method.on)
+  const on = AUTH_SWITCHES.filter(({ on }) => flagOf(classic, on)).map(({ on }) => on)
   if (flagOf(objectOf(classic, 'external_oauth'), 'enabled')) on.push('external_oauth')
   return on.length === 0 ? ['use_standard_auth'] : on
 }
@@ -65,7 +48,7 @@ export function readAuth(classic: JsonObject): AuthRules | undefined {
   const methods = methodsOf(classic)
   if (methods.length === 0) return undefined
   const identity = textOf(classic, 'base_identity_provided_by')
-  const last = (a: Served, b: Served) => Number(a.identity === identity) - Number(b.identity === identity)
+  const last = (a: Scheme, b: Scheme) => Number(a.identity === identity) - Number(b.identity === identity)
   const on = SERVED.filter((each) => methods.includes(each.on)).sort(last)
   const configs = on.map(({ config }) => configOf(classic, config))
   const schemes = new Map(on.map((each): [string, SchemeRules] => [each.on, readScheme(classic, each)]))
@@ -98,17 +81,15 @@ function alternativesOf(
   return met.length === 0 ? [[...schemes.values()]] : met
 }
 
-function readScheme(classic: JsonObject, { method, config: name }: Served): SchemeRules {
-  const config = configOf(classic, name)
+function readScheme(classic: JsonObject, scheme: Scheme): SchemeRules {
+  const config = configOf(classic, scheme.config)
   return {
-    method,
+    method: scheme.method,
     header: flagOf(config, 'disable_header') ? undefined : headerName(config).toLowerCase(),
     query: flagOf(config, 'use_param') ? textOf(config, 'param_name') || headerName(config) : undefined,
     cookie: flagOf(config, 'use_cookie') ? textOf(config, 'cookie_name') || headerName(config) : undefined,
-    ...(method === 'token' && flagOf(config, 'use_certificate') && { certificate: true }),
-    ...(method === 'jwt' && { jwt: readJwtRules(classic) }),
-    ...(method === 'basic' && { basic: readBasicRules(classic) }),
-    ...(method === 'hmac' && { hmac: readHmacRules(classic) }),
+    ...(scheme.takesCertificates && flagOf(config, 'use_certificate') && { certificate: true }),
+    ...(scheme.read !== undefined && { settings: scheme.read(classic) }),
   }
 }
 

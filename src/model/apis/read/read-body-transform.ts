@@ -1,8 +1,8 @@
 import { parseBodyTemplate } from '../../body-templates/parse.ts'
 import { TemplateFlaw } from '../../body-templates/tokens.ts'
 import type { JsonObject } from '../../json/json.ts'
-import type { Flaw } from '../check/validate.ts'
 import { refuseFlaws } from '../check/validate.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, objectOf, textOf } from '../definition/members.ts'
 import type { BodyRule } from '../definition/operation.ts'
 

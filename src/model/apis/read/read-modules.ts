@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
-import type { Flaw } from '../check/validate.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import {
   type ModulePhase,

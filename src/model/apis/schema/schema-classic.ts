@@ -1,20 +1,6 @@
 import { PATH_MATCHINGS } from '../definition/api.ts'
-import {
-  bool,
-  IDENTITY_SOURCES,
-  list,
-  MAX_CODE_S,
-  MAX_GRACE_S,
-  MAX_LIFETIME_S,
-  map,
-  number,
-  object,
-  oneOf,
-  type Schema,
-  text,
-  whole,
-} from './schema.ts'
-import { CLASSIC_AUTH } from './schema-auth.ts'
+import { bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
+import { CLASSIC_AUTH, IDENTITY_SOURCES } from './schema-auth.ts'
 import { CLASSIC_PROXY_RESILIENCE, CLASSIC_RESILIENCE } from './schema-upstream.ts'
 
 const headerMap = () => map(text('fieldValue'), 'fieldName')
@@ -209,12 +195,7 @@ export const CLASSIC_SCHEMA: Schema = object(
     expiration: text('expiry'),
     is_oas: bool(),
     use_keyless: bool(),
-    use_oauth2: bool(),
-    use_standard_auth: bool(),
-    use_basic_auth: bool(),
     use_mutual_tls_auth: bool(),
-    enable_jwt: bool(),
-    enable_signature_checking: bool(),
     enable_coprocess_auth: bool(),
     use_go_plugin_auth: bool(),
     use_openid: bool(),
@@ -223,25 +204,6 @@ export const CLASSIC_SCHEMA: Schema = object(
     auth: authConfig(),
     auth_configs: map(authConfig()),
     ...CLASSIC_AUTH,
-    oauth_meta: object({
-      allowed_access_types: list(text()),
-      allowed_authorize_types: list(text()),
-      auth_login_redirect: text('optionalHttpUrl'),
-      scopes: map(text()),
-      default_scopes: list(list(text())),
-      access_token_format: oneOf('', 'opaque', 'jwt'),
-      access_token_signing_algorithm: oneOf('', 'ES256', 'RS256'),
-      access_token_lifetime: whole(MAX_LIFETIME_S),
-      refresh_token_lifetime: whole(MAX_LIFETIME_S),
-      authorization_code_lifetime: whole(MAX_CODE_S),
-      refresh_reuse_grace_seconds: whole(MAX_GRACE_S),
-      require_pkce: bool(),
-      require_pushed_authorization_requests: bool(),
-      dpop: oneOf('', 'off', 'allowed', 'required'),
-      mutual_tls: oneOf('', 'off', 'allowed', 'required'),
-      device_authorization: bool(),
-    }),
-    notifications: object({ shared_secret: text(), oauth_on_keychange_url: text('optionalHttpUrl') }),
     strip_auth_data: bool(),
     definition: object({
       enabled: bool(),

@@ -1,21 +1,6 @@
 import { PATH_MATCHINGS } from '../definition/api.ts'
-import {
-  anything,
-  bool,
-  IDENTITY_SOURCES,
-  list,
-  MAX_CODE_S,
-  MAX_GRACE_S,
-  MAX_LIFETIME_S,
-  map,
-  number,
-  object,
-  oneOf,
-  type Schema,
-  text,
-  whole,
-} from './schema.ts'
-import { OAS_HMAC, OAS_SCHEME_AUTH } from './schema-auth.ts'
+import { anything, bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
+import { IDENTITY_SOURCES, OAS_SCHEME_AUTH, oasSections } from './schema-auth.ts'
 import { OAS_RESILIENCE } from './schema-upstream.ts'
 
 const switched = (members: Readonly<Record<string, Schema>> = {}) => object({ enabled: bool(), ...members })
@@ -50,21 +35,6 @@ const securityScheme = () =>
     enableClientCertificate: bool(),
     signatureValidation: switched(),
     signature: switched(),
-    allowedAuthorizeTypes: list(text()),
-    refreshToken: bool(),
-    authLoginRedirect: text('optionalHttpUrl'),
-    notifications: object({ sharedSecret: text(), onKeyChangeUrl: text('optionalHttpUrl') }),
-    accessTokenFormat: oneOf('', 'opaque', 'jwt'),
-    accessTokenSigningAlgorithm: oneOf('', 'ES256', 'RS256'),
-    accessTokenLifetime: whole(MAX_LIFETIME_S),
-    refreshTokenLifetime: whole(MAX_LIFETIME_S),
-    authorizationCodeLifetime: whole(MAX_CODE_S),
-    refreshReuseGraceSeconds: whole(MAX_GRACE_S),
-    requirePkce: bool(),
-    requirePushedAuthorizationRequests: bool(),
-    dpop: oneOf('', 'off', 'allowed', 'required'),
-    mutualTls: oneOf('', 'off', 'allowed', 'required'),
-    deviceAuthorization: bool(),
     ...OAS_SCHEME_AUTH,
   })
 
@@ -185,7 +155,7 @@ const server = () =>
         stripAuthorizationData: bool(),
         baseIdentityProvider: oneOf(...IDENTITY_SOURCES),
         securitySchemes: map(securityScheme()),
-        hmac: OAS_HMAC(place),
+        ...oasSections(place),
         securityProcessingMode: oneOf('', 'legacy', 'compliant'),
         security: list(list(text())),
         customKeyLifetime: switched({ value: anything(), respectValidity: bool() }),

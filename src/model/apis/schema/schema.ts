@@ -17,17 +17,8 @@ export const MAX_CODE_S = 600
 /** Longest time in which a used refresh token is answered again, in seconds. */
 export const MAX_GRACE_S = 300
 
-/** Methods that can say who calls where an API has several. */
-export const IDENTITY_SOURCES = [
-  '',
-  'auth_token',
-  'oauth_key',
-  'jwt_claim',
-  'basic_auth_user',
-  'hmac_key',
-  'oidc_user',
-  'custom_auth',
-] as const
+/** Furthest that clocks may be said to differ, in seconds. */
+export const MAX_SKEW_S = 86_400
 
 /** A text; `is` names a check of values.ts. */
 export function text(is?: ValueKind): Schema {

@@ -1,4 +1,5 @@
 import { fault } from '../../../errors/fault.ts'
+import { SCHEMES } from '../../../model/authentication/schemes.ts'
 import { policyApisOf, policyAuthTypesOf, stateOf } from '../../../model/policies/policy-index.ts'
 import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
 import { apiOfOrg } from '../../apis/api-ids.ts'
@@ -10,9 +11,8 @@ export type AccessType = 'key' | 'oauth'
 
 /** Words of policies and APIs for the sorts that are served, in lower case. */
 const SORTS: ReadonlyMap<string, AccessType> = new Map([
-  ['authtoken', 'key'],
+  ...SCHEMES.flatMap(({ type, access }) => (access === undefined ? [] : [[type.toLowerCase(), access] as const])),
   ['auth_token', 'key'],
-  ['oauth', 'oauth'],
   ['oauth2', 'oauth'],
 ])
 const MOST_POLICIES = 100

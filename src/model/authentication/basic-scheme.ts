@@ -1,0 +1,49 @@
+import { pair } from '../apis/convert/convert-pairs.ts'
+import { flagOf, numberOf, objectOf } from '../apis/definition/members.ts'
+import { bool, object, whole } from '../apis/schema/schema.ts'
+import type { JsonObject } from '../json/json.ts'
+import { httpScheme, type Scheme } from './scheme.ts'
+
+/** Longest time in which what was checked is not checked again, in seconds. */
+const MAX_CACHE_S = 86_400
+const PASSWORD_S = 60
+
+/** What a definition says of names and passwords. */
+export interface BasicRules {
+  /** How long a password that was right is not hashed again; 0 = it is hashed each time. */
+  readonly cacheMs: number
+}
+
+/** A name and a password (RFC 7617). */
+export const BASIC_SCHEME: Scheme<'basic', BasicRules> = {
+  method: 'basic',
+  type: 'basic',
+  on: 'use_basic_auth',
+  config: 'basic',
+  identity: 'basic_auth_user',
+  rank: 2,
+  declaration: httpScheme('basic'),
+  classicSchema: {
+    basic_auth: object({ disable_caching: bool(), cache_ttl: whole(MAX_CACHE_S), extract_from_body: bool() }),
+  },
+  oasSchema: {
+    disableCaching: bool(),
+    cacheTTL: whole(MAX_CACHE_S),
+    extractCredentialsFromBody: object({ enabled: bool() }),
+  },
+  pairs: [
+    pair('basic_auth.disable_caching', 'disableCaching'),
+    pair('basic_auth.cache_ttl', 'cacheTTL'),
+    pair('basic_auth.extract_from_body', 'extractCredentialsFromBody.enabled'),
+  ],
+  word: 'basic',
+  fieldsBeside: [],
+  identifies: true,
+  read: readBasicRules,
+}
+
+function readBasicRules(classic: JsonObject): BasicRules {
+  const section = objectOf(classic, 'basic_auth')
+  if (flagOf(section, 'disable_caching')) return { cacheMs: 0 }
+  return { cacheMs: 1000 * (numberOf(section, 'cache_ttl') || PASSWORD_S) }
+}

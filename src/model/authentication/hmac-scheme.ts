@@ -1,0 +1,68 @@
+import { pair } from '../apis/convert/convert-pairs.ts'
+import type { Flaw } from '../apis/definition/flaw.ts'
+import { numberOf, textsOf } from '../apis/definition/members.ts'
+import { list, MAX_SKEW_S, number, text } from '../apis/schema/schema.ts'
+import type { JsonObject } from '../json/json.ts'
+import type { Scheme } from './scheme.ts'
+
+const SIGNATURE_SKEW_MS = 300_000
+
+/** Signature algorithms that requests may use unless the definition lists others. */
+const HMAC_DEFAULTS = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const
+/** All that a definition may list. */
+const HMAC_ALGORITHMS: readonly string[] = ['hmac-sha1', ...HMAC_DEFAULTS]
+
+/** What a definition says of signed requests. */
+export interface HmacRules {
+  /** Names in lower case, as requests write them (`hmac-sha256`). */
+  readonly algorithms: readonly string[]
+  /** How far the date of a request may lie from now. */
+  readonly skewMs: number
+}
+
+/** A signature of the request with the secret of a key (draft-cavage-http-signatures-12, RFC 9421). */
+export const HMAC_SCHEME: Scheme<'hmac', HmacRules> = {
+  method: 'hmac',
+  type: 'hmac',
+  on: 'enable_signature_checking',
+  config: 'hmac',
+  identity: 'hmac_key',
+  rank: 3,
+  declaration: undefined,
+  classicSchema: {
+    hmac_allowed_algorithms: list(text(), 100),
+    // Exporters of other products write -1 for "not checked".
+    hmac_allowed_clock_skew: number(MAX_SKEW_S * 1000, -1),
+  },
+  oasSchema: { allowedAlgorithms: list(text(), 100), allowedClockSkew: number(MAX_SKEW_S * 1000, -1) },
+  pairs: [pair('hmac_allowed_algorithms', 'allowedAlgorithms'), pair('hmac_allowed_clock_skew', 'allowedClockSkew')],
+  word: 'signature',
+  // Digests that a signature may cover (RFC 9530, RFC 3230).
+  fieldsBeside: ['content-digest', 'repr-digest', 'digest'],
+  ownFields: ['signature-input', 'signature'],
+  identifies: false,
+  read: readHmacRules,
+  flaws: hmacFlaws,
+}
+
+function readHmacRules(classic: JsonObject): HmacRules {
+  const listed = textsOf(classic, 'hmac_allowed_algorithms').map((name) => name.toLowerCase())
+  const skewMs = numberOf(classic, 'hmac_allowed_clock_skew')
+  return {
+    algorithms: listed.length === 0 ? HMAC_DEFAULTS : listed,
+    skewMs: skewMs > 0 ? skewMs : SIGNATURE_SKEW_MS,
+  }
+}
+
+function hmacFlaws(classic: JsonObject): Flaw[] {
+  return textsOf(classic, 'hmac_allowed_algorithms').flatMap((name, index) =>
+    HMAC_ALGORITHMS.includes(name.toLowerCase())
+      ? []
+      : [
+          {
+            at: ['hmac_allowed_algorithms', String(index)],
+            reason: `must be one of ${HMAC_ALGORITHMS.join(', ')}`,
+          },
+        ],
+  )
+}

@@ -1,0 +1,233 @@
+import { type Codec, DURATION, pair } from '../apis/convert/convert-pairs.ts'
+import type { Flaw } from '../apis/definition/flaw.ts'
+import { isEmpty, numberOf, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
+import { setMember } from '../apis/definition/tree.ts'
+import { bool, list, MAX_SKEW_S, map, number, object, oneOf, text, whole } from '../apis/schema/schema.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { KEY_FAMILIES, type KeyFamily, readKeyAddress, readStaticKey } from './jwt-key.ts'
+import { httpScheme, PROOF_FIELD, type Scheme } from './scheme.ts'
+
+const FRESH_S = 240
+/** A revoked key must become invalid at some point. */
+const LONGEST_FRESH_S = 86_400
+/** Longest duration that the other format can write, in seconds. */
+const MAX_TIMEOUT_S = 31_622_400
+
+/** What a JSON Web Token must be, and what it means. Claims are named as they stand in the token, or by a path with dots. */
+export interface JwtRules {
+  /** Kind of the key; '' = whatever the key set holds, shared secrets excepted. */
+  readonly family: KeyFamily | ''
+  /** The key itself as the definition writes it; '' = keys come from addresses. */
+  readonly key: string
+  /** Addresses of key sets (RFC 7517 section 5), and how long one is taken for true. */
+  readonly keySets: readonly { readonly url: string; readonly freshMs: number }[]
+  /** Of these and the next two lists, the first claim that the token has counts, whatever it holds. */
+  readonly identityClaims: readonly string[]
+  /** '' = none. */
+  readonly clientClaim: string
+  readonly policyClaims: readonly string[]
+  readonly scopeClaims: readonly string[]
+  /** Scope to id of the policy that it brings. */
+  readonly scopePolicies: ReadonlyMap<string, string>
+  /** Of tokens that name none. */
+  readonly defaultPolicies: readonly string[]
+  /** How far clocks may differ, in milliseconds. */
+  readonly skewMs: { readonly issuedAt: number; readonly expiresAt: number; readonly notBefore: number }
+  /** Empty = any. */
+  readonly issuers: readonly string[]
+  readonly audiences: readonly string[]
+  readonly subjects: readonly string[]
+}
+
+/** Addresses of key sets: seconds here, `4m` there. */
+const KEY_SETS: Codec = {
+  toOas: (value) => renamed(value, 'cache_timeout', 'cacheTimeout', DURATION.toOas),
+  toClassic: (value) => renamed(value, 'cacheTimeout', 'cache_timeout', DURATION.toClassic),
+}
+
+function renamed(value: Json, from: string, to: string, write: (value: Json) => Json | undefined): Json | undefined {
+  if (!Array.isArray(value)) return undefined
+  return value.filter(isObject).map((entry) => {
+    const { [from]: given, ...rest } = entry
+    const written = given === undefined || given === null ? given : write(given)
+    return written === undefined ? rest : { ...rest, [to]: written }
+  })
+}
+
+/** `{scope: policy}` and `[{scope, policyId}]`. */
+const SCOPES: Codec = {
+  toOas: (value) => {
+    if (!isObject(value)) return undefined
+    return Object.keys(value).map((scope) => ({ scope, policyId: value[scope] ?? '' }))
+  },
+  toClassic: (value) => {
+    if (!Array.isArray(value)) return undefined
+    const map: JsonObject = {}
+    for (const item of value) setMember(map, textOf(item, 'scope'), textOf(item, 'policyId'))
+    return map
+  },
+}
+
+const words = () => list(text(), 100)
+const skew = () => whole(MAX_SKEW_S)
+
+/** A JSON Web Token that another issuer signed (RFC 7519, RFC 8725). */
+export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
+  method: 'jwt',
+  type: 'jwt',
+  on: 'enable_jwt',
+  config: 'jwt',
+  identity: 'jwt_claim',
+  rank: 4,
+  declaration: httpScheme('bearer', { bearerFormat: 'JWT' }),
+  classicSchema: {
+    jwt_source: text(),
+    jwt_jwks_uris: list(object({ url: text('optionalHttpUrl'), cache_timeout: number(MAX_TIMEOUT_S) }, ['url']), 10),
+    jwt_signing_method: oneOf('', ...KEY_FAMILIES),
+    jwt_skip_kid: bool(),
+    jwt_identity_base_field: text(),
+    jwt_subject_claims: words(),
+    jwt_client_base_field: text(),
+    jwt_policy_field_name: text(),
+    jwt_base_policy_claims: words(),
+    jwt_default_policies: words(),
+    jwt_scope_claim_name: text(),
+    jwt_scope_to_policy_mapping: map(text()),
+    scopes: object({ jwt: object({ scope_claim_name: text(), scope_claims: words(), scope_to_policy: map(text()) }) }),
+    jwt_issued_at_validation_skew: skew(),
+    jwt_expires_at_validation_skew: skew(),
+    jwt_not_before_validation_skew: skew(),
+    jwt_allowed_issuers: words(),
+    jwt_allowed_audiences: words(),
+    jwt_allowed_subjects: words(),
+    idp_client_id_mapping_disabled: bool(),
+  },
+  oasSchema: {
+    source: text(),
+    jwksURIs: list(object({ url: text('optionalHttpUrl'), cacheTimeout: text('duration') }, ['url']), 10),
+    signingMethod: oneOf('', ...KEY_FAMILIES),
+    skipKid: bool(),
+    identityBaseField: text(),
+    subjectClaims: words(),
+    clientBaseField: text(),
+    policyFieldName: text(),
+    basePolicyClaims: words(),
+    defaultPolicies: words(),
+    scopes: object({
+      claimName: text(),
+      claims: words(),
+      scopeToPolicyMapping: list(object({ scope: text(), policyId: text() }, ['scope', 'policyId']), 1000),
+    }),
+    issuedAtValidationSkew: skew(),
+    expiresAtValidationSkew: skew(),
+    notBeforeValidationSkew: skew(),
+    allowedIssuers: words(),
+    allowedAudiences: words(),
+    allowedSubjects: words(),
+    idpClientIdMappingDisabled: bool(),
+    jtiValidation: object({ enabled: bool() }),
+  },
+  pairs: [
+    pair('jwt_source', 'source'),
+    pair('jwt_jwks_uris', 'jwksURIs', KEY_SETS),
+    pair('jwt_signing_method', 'signingMethod'),
+    pair('jwt_skip_kid', 'skipKid'),
+    pair('jwt_identity_base_field', 'identityBaseField'),
+    pair('jwt_subject_claims', 'subjectClaims'),
+    pair('jwt_client_base_field', 'clientBaseField'),
+    pair('jwt_policy_field_name', 'policyFieldName'),
+    pair('jwt_base_policy_claims', 'basePolicyClaims'),
+    pair('jwt_default_policies', 'defaultPolicies'),
+    pair('scopes.jwt.scope_claim_name', 'scopes.claimName'),
+    pair('scopes.jwt.scope_claims', 'scopes.claims'),
+    pair('scopes.jwt.scope_to_policy', 'scopes.scopeToPolicyMapping', SCOPES),
+    pair('jwt_issued_at_validation_skew', 'issuedAtValidationSkew'),
+    pair('jwt_expires_at_validation_skew', 'expiresAtValidationSkew'),
+    pair('jwt_not_before_validation_skew', 'notBeforeValidationSkew'),
+    pair('jwt_allowed_issuers', 'allowedIssuers'),
+    pair('jwt_allowed_audiences', 'allowedAudiences'),
+    pair('jwt_allowed_subjects', 'allowedSubjects'),
+    pair('idp_client_id_mapping_disabled', 'idpClientIdMappingDisabled'),
+  ],
+  closed: { prefix: 'jwt_', sections: [['scopes', 'jwt']] },
+  fieldsBeside: [PROOF_FIELD],
+  identifies: false,
+  read: readJwtRules,
+  flaws: jwtFlaws,
+}
+
+function readJwtRules(classic: JsonObject): JwtRules {
+  const source = textOf(classic, 'jwt_source')
+  const address = readKeyAddress(source)
+  const listed = objectsOf(classic, 'jwt_jwks_uris').filter(({ url }) => typeof url === 'string' && url !== '')
+  const sets = listed.map((entry) => ({
+    url: textOf(entry, 'url'),
+    freshMs: 1000 * Math.min(numberOf(entry, 'cache_timeout') || FRESH_S, LONGEST_FRESH_S),
+  }))
+  const skewMs = (name: string) => 1000 * numberOf(classic, `jwt_${name}_validation_skew`)
+  const policies = scopePoliciesOf(classic)
+  return {
+    family: textOf(classic, 'jwt_signing_method') as KeyFamily | '',
+    // As in other products, a list of addresses takes the place of the single source.
+    key: sets.length > 0 || address !== undefined ? '' : source,
+    keySets: sets.length > 0 || address === undefined ? sets : [{ url: address, freshMs: 1000 * FRESH_S }],
+    identityClaims: claimNames(
+      textOf(classic, 'jwt_identity_base_field'),
+      textsOf(classic, 'jwt_subject_claims'),
+      'sub',
+    ),
+    clientClaim: textOf(classic, 'jwt_client_base_field'),
+    policyClaims: claimNames(textOf(classic, 'jwt_policy_field_name'), textsOf(classic, 'jwt_base_policy_claims')),
+    scopeClaims: scopeClaimsOf(classic),
+    scopePolicies: new Map(Object.entries(policies).filter((entry): entry is [string, string] => isText(entry[1]))),
+    defaultPolicies: textsOf(classic, 'jwt_default_policies'),
+    skewMs: { issuedAt: skewMs('issued_at'), expiresAt: skewMs('expires_at'), notBefore: skewMs('not_before') },
+    issuers: textsOf(classic, 'jwt_allowed_issuers'),
+    audiences: textsOf(classic, 'jwt_allowed_audiences'),
+    subjects: textsOf(classic, 'jwt_allowed_subjects'),
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+/** Scope to policy, from the section or from the older member. */
+function scopePoliciesOf(classic: JsonObject): JsonObject {
+  const own = objectOf(objectOf(objectOf(classic, 'scopes'), 'jwt'), 'scope_to_policy')
+  return Object.keys(own).length > 0 ? own : objectOf(classic, 'jwt_scope_to_policy_mapping')
+}
+
+function scopeClaimsOf(classic: JsonObject): readonly string[] {
+  const own = objectOf(objectOf(classic, 'scopes'), 'jwt')
+  const first = textOf(own, 'scope_claim_name') || textOf(classic, 'jwt_scope_claim_name')
+  return claimNames(first, textsOf(own, 'scope_claims'), 'scope')
+}
+
+/** The claim that is named alone, then those of the list; `usual` where the definition names none. */
+function claimNames(first: string, list: readonly string[], usual = ''): readonly string[] {
+  const named = [first, ...list].filter((name) => name !== '')
+  return named.length > 0 || usual === '' ? named : [usual]
+}
+
+function jwtFlaws(classic: JsonObject): Flaw[] {
+  const flaws: Flaw[] = []
+  const { key, keySets, family, policyClaims, defaultPolicies } = readJwtRules(classic)
+  if (keySets.length === 0) {
+    const wrong = key === '' ? 'must hold a key in base64, or the address of a key set' : readStaticKey(key, family)
+    const at = key !== '' && family === '' ? ['jwt_signing_method'] : ['jwt_source']
+    if (typeof wrong === 'string') flaws.push({ at, reason: wrong })
+  } else if (family === 'hmac') {
+    flaws.push({ at: ['jwt_signing_method'], reason: 'must not be "hmac" where keys come from an address' })
+  }
+  for (const [index, { url }] of objectsOf(classic, 'jwt_jwks_uris').entries()) {
+    if (typeof url !== 'string' || readKeyAddress(url) !== url)
+      flaws.push({ at: ['jwt_jwks_uris', String(index), 'url'], reason: 'must be an http or https address' })
+  }
+  const scopes = scopePoliciesOf(classic)
+  if (policyClaims.length === 0 && defaultPolicies.length === 0 && isEmpty(scopes))
+    flaws.push({ at: ['jwt_default_policies'], reason: 'must name a policy, unless a claim or scopes of the token do' })
+  if (Object.values(scopes).some((id) => id === ''))
+    flaws.push({ at: ['scopes', 'jwt', 'scope_to_policy'], reason: 'must name a policy for each scope' })
+  return flaws
+}

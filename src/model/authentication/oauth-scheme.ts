@@ -1,0 +1,163 @@
+import { pair } from '../apis/convert/convert-pairs.ts'
+import { flagOf, isEmpty, objectOf, textsOf } from '../apis/definition/members.ts'
+import { copyTree, member, putAt, sameTree, setMember } from '../apis/definition/tree.ts'
+import { askedScopes, FLOWS, listedScopes, scopesOfFlows } from '../apis/read/oauth-members.ts'
+import {
+  bool,
+  list,
+  MAX_CODE_S,
+  MAX_GRACE_S,
+  MAX_LIFETIME_S,
+  map,
+  object,
+  oneOf,
+  text,
+  whole,
+} from '../apis/schema/schema.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
+import { PROOF_FIELD, type Scheme } from './scheme.ts'
+
+/** An access token of the API's own authorization server (RFC 6749, RFC 6750). */
+export const OAUTH_SCHEME: Scheme<'oauth'> = {
+  method: 'oauth',
+  type: 'oauth',
+  on: 'use_oauth2',
+  config: 'oauth',
+  identity: 'oauth_key',
+  rank: 1,
+  declaration: { matches: ({ type }) => type === 'oauth2', declare: () => ({ type: 'oauth2', flows: {} }) },
+  classicSchema: {
+    oauth_meta: object({
+      allowed_access_types: list(text()),
+      allowed_authorize_types: list(text()),
+      auth_login_redirect: text('optionalHttpUrl'),
+      scopes: map(text()),
+      default_scopes: list(list(text())),
+      access_token_format: oneOf('', 'opaque', 'jwt'),
+      access_token_signing_algorithm: oneOf('', 'ES256', 'RS256'),
+      access_token_lifetime: whole(MAX_LIFETIME_S),
+      refresh_token_lifetime: whole(MAX_LIFETIME_S),
+      authorization_code_lifetime: whole(MAX_CODE_S),
+      refresh_reuse_grace_seconds: whole(MAX_GRACE_S),
+      require_pkce: bool(),
+      require_pushed_authorization_requests: bool(),
+      dpop: oneOf('', 'off', 'allowed', 'required'),
+      mutual_tls: oneOf('', 'off', 'allowed', 'required'),
+      device_authorization: bool(),
+    }),
+    notifications: object({ shared_secret: text(), oauth_on_keychange_url: text('optionalHttpUrl') }),
+  },
+  oasSchema: {
+    allowedAuthorizeTypes: list(text()),
+    refreshToken: bool(),
+    authLoginRedirect: text('optionalHttpUrl'),
+    notifications: object({ sharedSecret: text(), onKeyChangeUrl: text('optionalHttpUrl') }),
+    accessTokenFormat: oneOf('', 'opaque', 'jwt'),
+    accessTokenSigningAlgorithm: oneOf('', 'ES256', 'RS256'),
+    accessTokenLifetime: whole(MAX_LIFETIME_S),
+    refreshTokenLifetime: whole(MAX_LIFETIME_S),
+    authorizationCodeLifetime: whole(MAX_CODE_S),
+    refreshReuseGraceSeconds: whole(MAX_GRACE_S),
+    requirePkce: bool(),
+    requirePushedAuthorizationRequests: bool(),
+    dpop: oneOf('', 'off', 'allowed', 'required'),
+    mutualTls: oneOf('', 'off', 'allowed', 'required'),
+    deviceAuthorization: bool(),
+  },
+  pairs: [
+    pair('oauth_meta.allowed_authorize_types', 'allowedAuthorizeTypes'),
+    pair('oauth_meta.auth_login_redirect', 'authLoginRedirect'),
+    pair('notifications.oauth_on_keychange_url', 'notifications.onKeyChangeUrl'),
+    pair('notifications.shared_secret', 'notifications.sharedSecret'),
+    pair('oauth_meta.access_token_format', 'accessTokenFormat'),
+    pair('oauth_meta.access_token_signing_algorithm', 'accessTokenSigningAlgorithm'),
+    pair('oauth_meta.access_token_lifetime', 'accessTokenLifetime'),
+    pair('oauth_meta.refresh_token_lifetime', 'refreshTokenLifetime'),
+    pair('oauth_meta.authorization_code_lifetime', 'authorizationCodeLifetime'),
+    pair('oauth_meta.refresh_reuse_grace_seconds', 'refreshReuseGraceSeconds'),
+    pair('oauth_meta.require_pkce', 'requirePkce'),
+    pair('oauth_meta.require_pushed_authorization_requests', 'requirePushedAuthorizationRequests'),
+    pair('oauth_meta.dpop', 'dpop'),
+    pair('oauth_meta.mutual_tls', 'mutualTls'),
+    pair('oauth_meta.device_authorization', 'deviceAuthorization'),
+  ],
+  conversion: {
+    toOas: oauthToOas,
+    securityToOas: defaultScopesToOas,
+    toClassic: (document, name, held, classic) => {
+      const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
+      oauthToClassic(objectOf(declared, name), held, classic)
+      defaultScopesToClassic(document, name, classic)
+    },
+  },
+  access: 'oauth',
+  fieldsBeside: [PROOF_FIELD],
+  identifies: true,
+}
+
+const AUTHORIZE = { authorizationUrl: '/oauth/authorize' }
+const TOKEN = { tokenUrl: '/oauth/token' }
+
+/** Addresses that a flow must name, as ours are. */
+const ADDRESSES: Readonly<Record<(typeof FLOWS)[number]['flow'], JsonObject>> = {
+  authorizationCode: { ...AUTHORIZE, ...TOKEN },
+  clientCredentials: TOKEN,
+  password: TOKEN,
+  implicit: AUTHORIZE,
+}
+
+/** Writes the settings of the authorization server into the scheme: flows and scopes into `declared`, the rest into `held`. */
+function oauthToOas(classic: JsonObject, declared: JsonObject, held: JsonObject): void {
+  const meta = objectOf(classic, 'oauth_meta')
+  if (!Array.isArray(meta.allowed_access_types)) return
+  const types = textsOf(meta, 'allowed_access_types')
+  if (types.includes('refresh_token')) held.refreshToken = true
+  const flows = member(declared, 'flows')
+  if (flows === undefined || !isObject(flows)) declared.flows = {}
+  const table = declared.flows as JsonObject
+  const scopes = member(meta, 'scopes')
+  for (const { access, flow } of FLOWS) {
+    if (!types.includes(access)) delete table[flow]
+    else if (!isObject(table[flow])) table[flow] = { ...ADDRESSES[flow], scopes: {} }
+  }
+  if (scopes === undefined || scopes === null || sameTree(scopesOfFlows(declared), scopes)) return
+  for (const flow of Object.values(table)) if (isObject(flow)) flow.scopes = copyTree(scopes)
+}
+
+/** Writes the settings of a scheme into a classic definition. */
+function oauthToClassic(declared: JsonObject, held: JsonObject, classic: JsonObject): void {
+  const flows = objectOf(declared, 'flows')
+  const types: string[] = FLOWS.filter(({ flow }) => isObject(flows[flow] ?? null)).map(({ access }) => access)
+  if (flagOf(held, 'refreshToken')) types.push('refresh_token')
+  putAt(classic, ['oauth_meta', 'allowed_access_types'], types)
+  const scopes = scopesOfFlows(declared)
+  if (!isEmpty(scopes)) putAt(classic, ['oauth_meta', 'scopes'], scopes)
+}
+
+/** Writes what `security` of the whole document asks of the scheme as `oauth_meta.default_scopes`. */
+function defaultScopesToClassic(document: JsonObject, scheme: string, classic: JsonObject): void {
+  const asked = askedScopes(member(document, 'security'), scheme)
+  if (asked !== undefined && asked.length > 0) putAt(classic, ['oauth_meta', 'default_scopes'], asked)
+}
+
+/**
+ * Writes `oauth_meta.default_scopes` into the document's `security`, where that does not ask for them yet: an alternative for each
+ * list of scopes, with what the first of the groups that name the scheme asks besides.
+ */
+function defaultScopesToOas(classic: JsonObject, document: JsonObject, scheme: string): void {
+  const wanted = listedScopes(member(objectOf(classic, 'oauth_meta'), 'default_scopes')) ?? []
+  const security = member(document, 'security')
+  if (!Array.isArray(security) || sameTree(askedScopes(security, scheme) ?? [], wanted)) return
+  const first = security.findIndex((group) => member(group, scheme) !== undefined)
+  if (first === -1) return
+  const groups = (wanted.length === 0 ? [[]] : wanted).map((scopes) => {
+    const group = copyTree(security[first] as JsonObject)
+    setMember(group, scheme, scopes)
+    return group
+  })
+  document.security = [
+    ...security.slice(0, first),
+    ...groups,
+    ...security.slice(first + 1).filter((group) => member(group, scheme) === undefined),
+  ]
+}

@@ -1,0 +1,87 @@
+import type { Pair } from '../apis/convert/convert-pairs.ts'
+import type { Flaw } from '../apis/definition/flaw.ts'
+import { textOf } from '../apis/definition/members.ts'
+import type { Schema } from '../apis/schema/schema.ts'
+import type { JsonObject } from '../json/json.ts'
+import type { SchemeRules } from './scheme-rules.ts'
+
+/** The proof of a bound token (RFC 9449). */
+export const PROOF_FIELD = 'dpop'
+
+/** How OpenAPI declares a scheme in `components.securitySchemes`. */
+export interface SchemeDeclaration {
+  /** True for a declaration of this scheme. */
+  matches(declared: JsonObject): boolean
+  /** A new declaration for the settings of `auth_configs`. */
+  declare(config: JsonObject): JsonObject
+}
+
+/** Conversions of a scheme that are more than pairs of members. */
+export interface SchemeConversion {
+  /** Writes into the declared scheme and into its settings in the extension. */
+  toOas(classic: JsonObject, declared: JsonObject, settings: JsonObject): void
+  /** Writes what `security` asks of the scheme, once the schemes are listed there. */
+  securityToOas(classic: JsonObject, document: JsonObject, name: string): void
+  toClassic(document: JsonObject, name: string, settings: JsonObject, classic: JsonObject): void
+}
+
+/**
+ * An authentication scheme: what definitions say of it in both formats, and which parts of a request hold its credential. Its step is in
+ * `gateway/apis/compile-auth.ts`, its section of the console in `console/src/pages/apis/authentication/schemes.ts`.
+ */
+export interface Scheme<Method extends string = string, Settings = unknown> {
+  readonly method: Method
+  /** Name in `auth_types` of APIs and policies. */
+  readonly type: string
+  /** Switch of a classic definition. */
+  readonly on: string
+  /** Member of `auth_configs`, and the usual name of the scheme in OpenAPI. */
+  readonly config: string
+  /** Name in `base_identity_provided_by`. */
+  readonly identity: string
+  /** Where a definition asks for several schemes and does not say whose rights count, it is the one of the highest rank. */
+  readonly rank: number
+  /** undefined = OpenAPI cannot declare it: its settings are a section of the extension's `authentication`, named `config`. */
+  readonly declaration: SchemeDeclaration | undefined
+  /** Members of a classic definition. */
+  readonly classicSchema: Readonly<Record<string, Schema>>
+  /** Members of the scheme in the extension. */
+  readonly oasSchema: Readonly<Record<string, Schema>>
+  /** Members of a classic definition, and the same below the scheme in the extension. */
+  readonly pairs: readonly Pair[]
+  readonly conversion?: SchemeConversion
+  /** Members that a classic definition may not have unless we know them: by the beginning of their name, and below these paths. */
+  readonly closed?: { readonly prefix: string; readonly sections: readonly (readonly string[])[] }
+  /** True = a client certificate can stand for the credential (`use_certificate`). */
+  readonly takesCertificates?: true
+  /** What the portal gives developers for APIs with this scheme; undefined = it serves none. */
+  readonly access?: 'key' | 'oauth'
+  /** Scheme word of `Authorization` (lower case) besides `Bearer` and `DPoP`. */
+  readonly word?: string
+  /** True = `Authorization` may hold the credential behind any word or none. */
+  readonly takesAnyWord?: true
+  /** Fields of a request that belong to the credential. */
+  readonly fieldsBeside: readonly string[]
+  /** Fields that are a credential by themselves, where it is in none of the configured places. */
+  readonly ownFields?: readonly string[]
+  /** True when the credential stands for one caller and nothing else, so that answers can be stored by it. */
+  readonly identifies: boolean
+  /** What the gateway is told by a definition besides the places. */
+  read?(classic: JsonObject): Settings
+  /** What does not fit together in a classic definition with this scheme. */
+  flaws?(classic: JsonObject): Flaw[]
+}
+
+/** The declaration of a scheme of HTTP (RFC 9110 section 11), named in lower case. */
+export function httpScheme(scheme: string, more: JsonObject = {}): SchemeDeclaration {
+  return {
+    matches: (declared) => declared.type === 'http' && textOf(declared, 'scheme').toLowerCase() === scheme,
+    declare: () => ({ type: 'http', scheme, ...more }),
+  }
+}
+
+/** The settings that a scheme has read. @throws Error for rules of another scheme */
+export function settingsOf<Settings>(scheme: Scheme<string, Settings>, rules: SchemeRules): Settings {
+  if (rules.method !== scheme.method) throw new Error(`rules of ${rules.method}, not of ${scheme.method}`)
+  return rules.settings as Settings
+}

@@ -1,0 +1,31 @@
+import { flagOf, textOf } from '../apis/definition/members.ts'
+import type { JsonObject } from '../json/json.ts'
+import { PROOF_FIELD, type Scheme } from './scheme.ts'
+
+/** A key, or the client certificate of the connection in its place. */
+export const TOKEN_SCHEME: Scheme<'token'> = {
+  method: 'token',
+  type: 'authToken',
+  on: 'use_standard_auth',
+  config: 'authToken',
+  identity: 'auth_token',
+  rank: 5,
+  declaration: { matches: ({ type }) => type === 'apiKey', declare: declareApiKey },
+  classicSchema: {},
+  oasSchema: {},
+  pairs: [],
+  takesCertificates: true,
+  access: 'key',
+  takesAnyWord: true,
+  fieldsBeside: [PROOF_FIELD],
+  identifies: true,
+}
+
+function declareApiKey(config: JsonObject): JsonObject {
+  const header = textOf(config, 'auth_header_name') || 'Authorization'
+  if (!flagOf(config, 'disable_header')) return { type: 'apiKey', in: 'header', name: header }
+  if (flagOf(config, 'use_param')) return { type: 'apiKey', in: 'query', name: textOf(config, 'param_name') || header }
+  if (flagOf(config, 'use_cookie'))
+    return { type: 'apiKey', in: 'cookie', name: textOf(config, 'cookie_name') || header }
+  return { type: 'apiKey', in: 'header', name: header }
+}
