@@ -46,6 +46,3 @@ export class LiveClients implements Clients {
     this.#cache.close()
   }
 }
-
-/** For nodes without authorization servers: every token is of a client that is gone. */
-export const NO_CLIENTS: Clients = { generation: 0, isRetired: () => false, find: () => undefined }

@@ -26,6 +26,8 @@ export interface AuthorizationParts {
   readonly findApi: (apiId: string) => Api | undefined
   /** A policy that is in force. */
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
+  /** As `OAuthParts.mergeOf`. */
+  readonly mergeOf: NonNullable<OAuthParts['mergeOf']>
   /** True when other gateways stand on the same store. */
   readonly clustered: boolean
 }
@@ -54,6 +56,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const oauth: OAuthParts = {
     ...common,
     ...(store.owed !== undefined && { owed: store.owed }),
+    mergeOf: parts.mergeOf,
     findClient: (clientId) => clients.find(clientId),
     isRetired: (token) => ownKeys.isRetired(token),
     wakeDeliveries: () => deliveries.wake(),

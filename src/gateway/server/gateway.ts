@@ -49,6 +49,7 @@ import { chooseMetricsFormat, renderMetrics } from '../record/render-metrics.ts'
 import { nextRequestId } from '../record/request-id.ts'
 import { Sample } from '../record/sample.ts'
 import { Sessions } from '../sessions/sessions.ts'
+import { SharedMerges } from '../sessions/shared-merges.ts'
 import { telemetryOf } from '../telemetry/load.ts'
 import type { ResilienceRegistry } from '../upstream/api-resilience.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
@@ -231,16 +232,22 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
   const words = ['svc', ...config.compat.vendor_aliases]
   const secretGate = new SecretGate({ secret: parts.secret, words, trustedProxies: trustedProxiesOf(config), clock })
+  const merges = new SharedMerges()
   const authorization = openAuthorization({
     ...parts,
     secretGate,
     findApi: (apiId) => catalogue.findApi(apiId),
     findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
+    mergeOf: (session, orgId) => merges.merge(session, orgId, live.snapshot),
   })
   const rules = legacyRules(settings)
   const secretParts = { ...parts, documents: store.documents, counters: store.counters, tokens: store.tokens }
   const legacy = rules && new LegacyKeys(secretParts, rules)
-  const sessions = new Sessions(store.tokens, settings.session_cache_entries, authorization.clients, legacy)
+  const sessions = new Sessions(store.tokens, settings.session_cache_entries, {
+    merges,
+    clients: authorization.clients,
+    legacy,
+  })
   const events = new TrafficEvents({
     ...secretParts,
     findApi: (apiId) => catalogue.findApi(apiId),

@@ -16,10 +16,10 @@ import type { LegacyKeys } from '../../publish/keys/legacy-keys.ts'
 import type { Awaitable, SessionRow, Tokens } from '../../store/ports/ports.ts'
 import { makeCallerPlan } from '../apis/plan.ts'
 import { policyKey } from '../apis/snapshot.ts'
-import { type Clients, NO_CLIENTS } from '../oauth/live-clients.ts'
+import type { Clients } from '../oauth/live-clients.ts'
 import { type LiveToken, liveToken } from '../oauth/live-token.ts'
 import type { Caller, CallerPlan, Chain, Snapshot } from '../server/exchange.ts'
-import { SharedMerges } from './shared-merges.ts'
+import type { SharedMerges } from './shared-merges.ts'
 
 /** A client as it was found for a token, and when: see `Clients.generation`. */
 interface FoundClient {
@@ -179,6 +179,15 @@ function placeOf(keyHash: string): number {
   return place
 }
 
+/** What sessions are made with. */
+interface SessionParts {
+  readonly merges: SharedMerges
+  /** Those of OAuth tokens. */
+  readonly clients: Clients
+  /** Absent = no key came from an earlier product. */
+  readonly legacy: LegacyKeys | undefined
+}
+
 /**
  * The sessions that this node has used lately, found by the hash of their key or token; the rest comes from the store.
  * Two generations of a map instead of a list of uses: what was used since the last turn survives it, and a hit costs one look-up.
@@ -189,7 +198,7 @@ export class Sessions {
   readonly #half: number
   /** Absent = no key came from an earlier product. */
   readonly #legacy: LegacyKeys | undefined
-  readonly #merges = new SharedMerges()
+  readonly #merges: SharedMerges
   #young = new Map<number, LiveSession>()
   #old = new Map<number, LiveSession>()
   /** Hashes being read; one that is dropped meanwhile is not kept. */
@@ -198,8 +207,9 @@ export class Sessions {
   misses = 0
 
   /** `entries` bounds how many sessions stay in memory. */
-  constructor(tokens: Tokens, entries: number, clients: Clients = NO_CLIENTS, legacy?: LegacyKeys) {
+  constructor(tokens: Tokens, entries: number, { merges, clients, legacy }: SessionParts) {
     this.#tokens = tokens
+    this.#merges = merges
     this.#clients = clients
     this.#legacy = legacy
     this.#half = Math.max(1, Math.floor(entries / 2))

@@ -72,7 +72,8 @@ async function accessClaims(
 /** False for a session that the gateway refuses whatever is asked: its policies are off, gone, or do not go together. */
 function isInForce(parts: OAuthParts, orgId: string, session: Session): boolean {
   const policiesOf = (each: Session) => policyIdsOf(each).map((id) => parts.findPolicy(orgId, id))
-  const merged = mergeSession(session, policiesOf, (apiId) => parts.findApi(apiId)?.orgId)
+  const merged =
+    parts.mergeOf?.(session, orgId) ?? mergeSession(session, policiesOf, (apiId) => parts.findApi(apiId)?.orgId)
   return !(merged instanceof Fault) && !merged.isInactive
 }
 

@@ -1,8 +1,10 @@
+import type { Fault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
-import type { Policy } from '../../model/sessions/session.ts'
+import type { Merged } from '../../model/policies/merge-policies.ts'
+import type { Policy, Session } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { Awaitable, Documents, Outbox, PendingSessions, Tokens } from '../../store/ports/ports.ts'
 
@@ -85,6 +87,8 @@ export interface OAuthParts {
   readonly findApi: (apiId: string) => Api | undefined
   /** A policy by its id within an organisation, as it is loaded. */
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
+  /** A session with its policies applied, from memory where the same was merged before; absent = merged each time. */
+  readonly mergeOf?: (session: Session, orgId: string) => Merged | Fault
   /** A client by its id, wherever it is registered; from memory where it is known (`ClientCache`). @throws Fault `store_away` */
   readonly findClient: (clientId: string) => Awaitable<OAuthClient | undefined>
   /** True for an access token that was signed with a key that was retired at once; absent = none was. */
