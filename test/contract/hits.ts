@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { NO_DIMENSIONS } from '../../src/model/analytics/dimensions.ts'
 import { type Hit, LATENCY_BOUNDS_MS, type Latency, NO_MIN_MS } from '../../src/model/analytics/hit.ts'
 import type { HitQuery } from '../../src/store/ports/ports.ts'
 import type { Adapter } from './adapters.ts'
@@ -16,6 +17,7 @@ function once(ms: number): Latency {
 
 function hit(more: Partial<Hit> = {}): Hit {
   return {
+    ...NO_DIMENSIONS,
     ...{ hour: 10, orgId: 'o', apiId: 'a', version: 'v1', keyHash: 'k', alias: 'ä', clientId: '', tags: 'x,y' },
     ...{
       endpoint: 'GET /x',
